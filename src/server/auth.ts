@@ -38,6 +38,8 @@ export class Authenticator {
   private readonly remembered: { readonly header: string; readonly verdict: AuthVerdict }[] = [];
   private credentials = '';
   private cookie: string | null = null;
+  /** The header that carries the cookie; null where there is none. */
+  private cookieHeader: string | null = null;
 
   constructor(options: AuthOptions, logger: Logger) {
     this.options = options;
@@ -75,6 +77,7 @@ export class Authenticator {
     this.logger.info(`Generated RPC authentication cookie ${cookieFile}`);
     this.credentials = cookie;
     this.cookie = cookie;
+    this.cookieHeader = `Basic ${Buffer.from(cookie).toString('base64')}`;
   }
 
   /** Removes the cookie, unless another node has put its own there. */
@@ -85,6 +88,15 @@ export class Authenticator {
     const present = await readFile(cookieFile, 'utf8').catch(() => null);
     if (present === this.cookie) await rm(cookieFile, { force: true });
     this.cookie = null;
+  }
+
+  /**
+   * Whether a header carries the cookie, written the way clients write it. The cookie is 256 random bits: whoever is told
+   * may ask as often as it likes, and its length is known to everybody.
+   */
+  isCookie(header: string): boolean {
+    const right = this.cookieHeader;
+    return right !== null && header.length === right.length && equalTexts(header, right);
   }
 
   check(header: string): AuthVerdict {

@@ -3,7 +3,7 @@
  * queue. A call that is answered at once costs neither promises nor signals; those that wait get both.
  */
 import type { ServerResponse } from 'node:http';
-import { JobQueue } from '../util/jobQueue.js';
+import { JobQueue, QueueShare } from '../util/jobQueue.js';
 import type { Logger } from '../util/logging.js';
 import type { Connection } from './connections.js';
 import { sendText } from './errorPages.js';
@@ -21,6 +21,25 @@ const SLICES_IN_LINE = 128;
 
 /** So many calls of one connection may wait for the one before. Arbitrary. */
 const MAX_SENT_AHEAD = 256;
+/** The same for what needs no password, whose requests are kept meanwhile. Arbitrary. */
+const MAX_OPEN_SENT_AHEAD = 16;
+
+/** Refusals after the first are told of in sums, so often. Arbitrary. */
+const REPORT_MS = 10_000;
+const WHY_REFUSED =
+  'because http work queue depth exceeded, it can be increased with the -rpcworkqueue= setting';
+
+/** Makes the answer to a call. */
+type Run = (call: CallSignals) => HttpReply | Promise<HttpReply>;
+
+/** A call as it came. */
+interface Request {
+  readonly connection: Connection;
+  readonly response: ServerResponse;
+  readonly run: Run;
+  /** Whether it needs no password. */
+  readonly isOpen: boolean;
+}
 
 export interface CallTurnsOptions {
   readonly threads: number;
@@ -138,29 +157,33 @@ export class CallTurns {
   private readonly options: CallTurnsOptions;
   private readonly logger: Logger;
   private readonly queue: JobQueue;
+  /** Where calls that need no password wait, so that they never keep out those that do. */
+  private readonly open: QueueShare;
   /** Those that were not answered at once. */
   private readonly underWay = new Set<Call>();
   private outOfTurn = 0;
   private refusals = 0;
+  /** Refusals that the log does not know of, and when it will; null when nothing was refused lately. */
+  private untold = 0;
+  private reportTimer: NodeJS.Timeout | null = null;
   isStopping = false;
 
   constructor(options: CallTurnsOptions, logger: Logger) {
     this.options = options;
     this.logger = logger;
     this.queue = new JobQueue(Math.max(1, options.threads), Math.max(1, options.depth));
+    this.open = new QueueShare(Math.max(1, options.depth >> 1));
   }
 
-  /**
-   * Waits for a turn, asks for the answer and sends it as fast as the client takes it. A full queue is answered 503; what
-   * `run` throws cuts the connection.
-   */
-  serve(
+  /** Serves a call at once if it may; the promise is of its end. */
+  private begin(
     connection: Connection,
     response: ServerResponse,
-    run: (call: CallSignals) => HttpReply | Promise<HttpReply>,
+    run: Run,
+    share: QueueShare | undefined,
   ): void | Promise<void> {
     const call = new Call(this, this.queue, connection, response);
-    if (!this.queue.tryEnter()) return this.serveLater(call, run);
+    if (!this.queue.tryEnter()) return this.serveLater(call, run, share);
     call.begin();
     let reply: HttpReply | Promise<HttpReply>;
     try {
@@ -174,21 +197,29 @@ export class CallTurns {
   }
 
   /**
-   * The same, one call of a connection after the other: what a client sends ahead is not run before what it sent first, and
-   * takes no more than one place in the queue.
+   * Waits for a turn, asks for the answer and sends it as fast as the client takes it. A full queue is answered 503; what
+   * `run` throws cuts the connection. One call of a connection is served after the other: what a client sends ahead is not
+   * run before what it sent first, and takes no more than one place in the queue.
    */
-  serveInOrder(
-    connection: Connection,
-    response: ServerResponse,
-    run: (call: CallSignals) => HttpReply | Promise<HttpReply>,
-  ): void {
+  serve(connection: Connection, response: ServerResponse, run: Run): void {
+    this.serveInOrder({ connection, response, run, isOpen: false });
+  }
+
+  /** The same for a call that needs no password, which waits under a bound of its own: half the depth of the queue. */
+  serveOpen(connection: Connection, response: ServerResponse, run: Run): void {
+    this.serveInOrder({ connection, response, run, isOpen: true });
+  }
+
+  private serveInOrder(request: Request): void {
+    const { connection, response, run, isOpen } = request;
     if (connection.socket.destroyed) return;
     if (connection.waiting !== null) {
-      if (connection.waiting.length >= MAX_SENT_AHEAD) this.refuse(response);
-      else connection.waiting.push(() => this.serveInOrder(connection, response, run));
+      const max = isOpen ? MAX_OPEN_SENT_AHEAD : MAX_SENT_AHEAD;
+      if (connection.waiting.length >= max) this.refuse(response);
+      else connection.waiting.push(() => this.serveInOrder(request));
       return;
     }
-    const served = this.serve(connection, response, run);
+    const served = this.begin(connection, response, run, isOpen ? this.open : undefined);
     if (served === undefined) return;
     connection.waiting = [];
     void served.then(() => {
@@ -201,6 +232,8 @@ export class CallTurns {
   /** Ends the waits of calls; each answer from here on is the last of its connection. */
   stop(): void {
     this.isStopping = true;
+    this.report();
+    this.endReports();
     for (const call of this.underWay) call.interrupt();
   }
 
@@ -227,17 +260,27 @@ export class CallTurns {
 
   private refuse(response: ServerResponse): void {
     this.refusals++;
-    this.logger.warn(
-      'request rejected because http work queue depth exceeded, it can be increased with the -rpcworkqueue= setting',
-    );
+    if (this.reportTimer === null) {
+      this.logger.warn(`request rejected ${WHY_REFUSED}`);
+      this.reportTimer = setInterval(() => this.report(), REPORT_MS).unref();
+    } else this.untold++;
     sendText(response, 503, 'Work queue depth exceeded');
   }
 
-  private async serveLater(
-    call: Call,
-    run: (call: CallSignals) => HttpReply | Promise<HttpReply>,
-  ): Promise<void> {
-    const turn = this.queue.enter();
+  /** Tells the log of the refusals since the last time; where there are none, the next one is told of at once again. */
+  private report(): void {
+    if (this.untold > 0) this.logger.warn(`${this.untold} more requests rejected ${WHY_REFUSED}`);
+    else this.endReports();
+    this.untold = 0;
+  }
+
+  private endReports(): void {
+    if (this.reportTimer !== null) clearInterval(this.reportTimer);
+    this.reportTimer = null;
+  }
+
+  private async serveLater(call: Call, run: Run, share: QueueShare | undefined): Promise<void> {
+    const turn = this.queue.enter(share);
     if (turn === null) {
       this.refuse(call.response);
       return;
@@ -250,10 +293,7 @@ export class CallTurns {
   }
 
   /** Sends an answer that is not there yet, or not whole; null when nobody waits for it any more. */
-  private async finish(
-    call: Call,
-    answer: HttpReply | Promise<HttpReply> | ((call: CallSignals) => HttpReply | Promise<HttpReply>) | null,
-  ): Promise<void> {
+  private async finish(call: Call, answer: HttpReply | Promise<HttpReply> | Run | null): Promise<void> {
     const { response, connection } = call;
     const onClose = (): void => {
       if (!response.writableFinished) call.abandon();

@@ -27,7 +27,7 @@ import { WrongPasswords } from './wrongPasswords.js';
 /** Largest request line and headers. Source: `MAX_HEADERS_SIZE`. */
 const MAX_HEADERS_BYTES = 8192;
 /** Largest body where no password is asked for: REST takes a few outputs. */
-const MAX_OPEN_BODY_BYTES = 1 << 16;
+const MAX_OPEN_BODY_BYTES = 1 << 13;
 /** The methods that are handed to handlers. Source: libevent's `allowed_methods`. */
 const KNOWN_METHODS: readonly string[] = ['GET', 'POST', 'HEAD', 'PUT', 'DELETE'];
 /** What holds without a time of the operator's. Source: libevent's `HTTP_READ_TIMEOUT`. */
@@ -273,9 +273,9 @@ export class RpcHttpServer {
     app.setErrorHandler((error: { statusCode?: number; message: string }, _request, reply) =>
       reply.code(error.statusCode ?? 500).send(error.message),
     );
-    const serve: RouteTools['serve'] = async (request, reply, run) => {
+    const serve: RouteTools['serve'] = (request, reply, run) => {
       reply.hijack();
-      await this.turns.serve(this.connections.of(request.raw.socket), reply.raw, run);
+      this.turns.serveOpen(this.connections.of(request.raw.socket), reply.raw, run);
     };
     const load: RouteTools['load'] = () => ({ ...this.turns.load(), connections: this.connections.count });
     this.deps.extraRoutes?.(app, { serve, load });

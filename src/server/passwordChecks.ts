@@ -1,8 +1,8 @@
 /**
  * When passwords of connections that have shown no right one are checked. A caller whose guesses were wrong has further
  * ones checked at a steady rate, over however many connections: the right one waits in the same line as the wrong ones, so
- * that neither an answer nor its absence tells of it sooner. Who guessed nothing wrong waits for nothing. Owns no
- * connection; what waits is bounded.
+ * that neither an answer nor its absence tells of it sooner. Who guessed nothing wrong waits for nothing. The cookie, which
+ * nobody can guess, does not come here. Owns no connection; what waits is bounded.
  */
 import { callerAt } from './wrongPasswords.js';
 

@@ -38,14 +38,14 @@ export interface RouteTools {
   /** How busy the server is now. */
   load(): ServerLoad;
   /**
-   * Waits for a turn in the work queue, asks for the answer and sends it as fast as the client takes it. A full queue
-   * is answered 503; what `run` throws cuts the connection.
+   * Waits for a turn in the work queue, asks for the answer and sends it as fast as the client takes it, one request of a
+   * connection after the other. A full queue is answered 503; what `run` throws cuts the connection.
    */
   serve(
     request: FastifyRequest,
     reply: FastifyReply,
     run: (call: CallSignals) => HttpReply | Promise<HttpReply>,
-  ): Promise<void>;
+  ): void;
 }
 
 /** The request's target as it was sent, a byte a character. */

@@ -74,7 +74,7 @@ export class RpcEndpoint {
       refuseCaller(response);
       return;
     }
-    this.inTurn(connection, (mayCheck) => {
+    this.inTurn(authorization, connection, (mayCheck) => {
       if (!mayCheck) {
         this.cutOff(connection);
         return;
@@ -95,7 +95,7 @@ export class RpcEndpoint {
   ): void {
     this.readBody(request, response, (body) => {
       const peer = this.options.logIps ? connection.peer : undefined;
-      this.deps.turns.serveInOrder(connection, response, (signals) =>
+      this.deps.turns.serve(connection, response, (signals) =>
         this.deps.dispatcher.handle(body, new Origin(signals, profile, request.url ?? '', user, peer)),
       );
     });
@@ -105,7 +105,7 @@ export class RpcEndpoint {
   async isAuthentic(authorization: string | undefined, connection: Connection): Promise<boolean> {
     if (authorization === undefined) return false;
     const isRight = await new Promise<boolean | null>((resolve) =>
-      this.inTurn(connection, (mayCheck) =>
+      this.inTurn(authorization, connection, (mayCheck) =>
         resolve(mayCheck ? this.userOf(authorization, connection) !== null : null),
       ),
     );
@@ -115,9 +115,13 @@ export class RpcEndpoint {
     return false;
   }
 
-  /** Checks a password at once on a known connection, else when its turn comes; not at all once the connection is gone. */
-  private inTurn(connection: Connection, check: (mayCheck: boolean) => void): void {
-    if (connection.isKnown && connection.uncheckedCount === 0) {
+  /**
+   * Checks a password at once on a known connection, and the cookie on any; else when its turn comes, and not at all once
+   * the connection is gone.
+   */
+  private inTurn(authorization: string, connection: Connection, check: (mayCheck: boolean) => void): void {
+    const isFree = connection.isKnown && connection.uncheckedCount === 0;
+    if (isFree || this.deps.authenticator.isCookie(authorization)) {
       check(true);
       return;
     }

@@ -26,9 +26,21 @@ interface Yielding {
   readonly go: () => void;
 }
 
+/** Jobs that wait under a bound of their own beside the others. */
+export class QueueShare {
+  /** At most so many wait. */
+  readonly depth: number;
+  /** How many do; the queue's to change. */
+  waiting = 0;
+
+  constructor(depth: number) {
+    this.depth = depth;
+  }
+}
+
 export class JobQueue {
   private readonly concurrency: number;
-  private readonly depth: number;
+  private readonly common: QueueShare;
   private readonly loop: LoopSlices;
   private arrivals = 0;
   private running = 0;
@@ -44,7 +56,7 @@ export class JobQueue {
   /** At most `concurrency` jobs run; at most `depth` more wait for their turn, first come first served. */
   constructor(concurrency: number, depth: number, loop: LoopSlices = PROCESS_LOOP) {
     this.concurrency = concurrency;
-    this.depth = depth;
+    this.common = new QueueShare(depth);
     this.loop = loop;
   }
 
@@ -78,12 +90,19 @@ export class JobQueue {
     return true;
   }
 
-  /** Waits for a turn, which ends with one call of `leave`; null at once when the queue is full. */
-  enter(): Promise<void> | null {
+  /**
+   * Waits for a turn, which ends with one call of `leave`; null at once when as many wait as may. Those of a share are not
+   * counted among the others, who have the whole depth of the queue.
+   */
+  enter(share: QueueShare = this.common): Promise<void> | null {
     if (this.tryEnter()) return Promise.resolve();
-    if (this.waiting.length >= this.depth) return null;
+    if (share.waiting >= share.depth) return null;
+    share.waiting++;
     return new Promise((resolve) => {
-      this.waiting.push(resolve);
+      this.waiting.push(() => {
+        share.waiting--;
+        resolve();
+      });
       if (this.running < this.concurrency && !this.isFilling) void this.fill();
     });
   }

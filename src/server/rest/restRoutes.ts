@@ -49,7 +49,7 @@ export function addRestRoutes(app: FastifyInstance, tools: RouteTools, deps: Res
     }
     const [prefix, handler] = resource;
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    await tools.serve(request, reply, ({ signal, outOfTurn }) =>
+    tools.serve(request, reply, ({ signal, outOfTurn }) =>
       answer(handler, { path: target.slice(prefix.length), body, signal, outOfTurn }, prefix, deps),
     );
   });

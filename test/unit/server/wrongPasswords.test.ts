@@ -1,10 +1,14 @@
 /** What wrong passwords cost, in a time that the test holds in its hands. */
+import { createHmac } from 'node:crypto';
 import { EventEmitter } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RpcDispatcher } from '../../../src/rpc/dispatch.js';
-import { Authenticator } from '../../../src/server/auth.js';
+import { Authenticator, type AuthOptions } from '../../../src/server/auth.js';
 import type { CallTurns } from '../../../src/server/callTurns.js';
 import { Connection } from '../../../src/server/connections.js';
 import { PasswordChecks } from '../../../src/server/passwordChecks.js';
@@ -92,12 +96,15 @@ class Door {
   /** How many headers were looked at. */
   checked = 0;
   readonly checks = new PasswordChecks((address, cutOff) => this.reports.push(`${address} ${cutOff}`));
+  readonly opened: Promise<void>;
   private readonly endpoint: RpcEndpoint;
 
-  constructor() {
-    const options = { user: 'user', password: 'pass', rpcAuth: [], cookieFile: '' };
-    const authenticator = new Authenticator(options, SILENT_LOGGER);
-    void authenticator.open();
+  constructor(options: Partial<AuthOptions> = {}) {
+    const authenticator = new Authenticator(
+      { user: 'user', password: 'pass', rpcAuth: [], cookieFile: '', ...options },
+      SILENT_LOGGER,
+    );
+    this.opened = authenticator.open();
     const check = authenticator.check.bind(authenticator);
     vi.spyOn(authenticator, 'check').mockImplementation((header) => {
       this.checked++;
@@ -108,7 +115,7 @@ class Door {
       {
         dispatcher: {} as RpcDispatcher,
         turns: {
-          serveInOrder: (_connection: Connection, response: Response) => response.tell('right'),
+          serve: (_connection: Connection, response: Response) => response.tell('right'),
         } as unknown as CallTurns,
         authenticator,
         wrongPasswords: guard,
@@ -129,8 +136,8 @@ class Door {
   }
 
   /** Sends a call with a password; answers what becomes of it. */
-  send(password: string, connection = this.connect()): { readonly fate: Fate } {
-    const authorization = `Basic ${Buffer.from(`user:${password}`).toString('base64')}`;
+  send(password: string, connection = this.connect(), user = 'user'): { readonly fate: Fate } {
+    const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
     const request = Object.assign(new EventEmitter(), {
       method: 'POST',
       url: '/',
@@ -245,5 +252,70 @@ describe('guesses', () => {
     for (const connection of connections) connection.socket.destroy();
     await vi.advanceTimersByTimeAsync(60_000);
     expect(door.checked).toBe(16);
+  });
+});
+
+describe('the cookie', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lbcnode-cookie-'));
+  let door: Door;
+  let cookie: string;
+  beforeEach(async () => {
+    const rpcAuth = ['user:salt$' + createHmac('sha256', 'salt').update('pass').digest('hex')];
+    door = new Door({ password: '', rpcAuth, cookieFile: join(folder, '.cookie') });
+    await door.opened;
+    cookie = readFileSync(join(folder, '.cookie'), 'utf8').slice('__cookie__:'.length);
+  });
+  afterEach(() => door.checks.close());
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const sendCookie = (secret = cookie, connection = door.connect()): { readonly fate: Fate } =>
+    door.send(secret, connection, '__cookie__');
+
+  it('is let in at once on any connection while its address guesses, where a right password waits or is cut off', async () => {
+    const guessed = door.connect();
+    for (let i = 0; i < 100; i++) door.send(`wrong${i}`, i % 2 === 0 ? guessed : door.connect());
+    const password = door.send('pass');
+    const answers = [sendCookie(), sendCookie(cookie, guessed), sendCookie()];
+    await Promise.resolve();
+    expect(answers.map(({ fate }) => fate)).toEqual(['right', 'right', 'right']);
+    for (let i = 0; i < 1000; i++) door.send(`more${i}`);
+    const [late, lateCookie] = [door.send('pass'), sendCookie()];
+    await Promise.resolve();
+    expect([password.fate, late.fate, lateCookie.fate]).toEqual(['unknown', 'cut', 'right']);
+    await vi.advanceTimersByTimeAsync(16_000);
+    expect(password.fate).toBe('right');
+  });
+
+  it('that is wrong, in part or altogether, stands in the line of guesses', async () => {
+    const last = cookie.at(-1) === '0' ? '1' : '0';
+    const near = [
+      cookie.slice(0, -1) + last,
+      cookie.slice(0, -1),
+      `${cookie}0`,
+      '',
+      cookie.toUpperCase() + '!',
+    ];
+    for (let i = 0; i < 100; i++) sendCookie(near[i % near.length]);
+    expect(door.checked).toBe(16);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(door.checked).toBe(16 + 16);
+  });
+
+  it('frees its connection as a right password does, until a wrong one comes', async () => {
+    const connection = door.connect();
+    sendCookie(cookie, connection);
+    expect(connection.isKnown).toBe(true);
+    for (let i = 0; i < 100; i++) door.send(`wrong${i}`, connection);
+    expect([connection.isKnown, door.checked]).toEqual([false, 1 + 16]);
+  });
+
+  it('is none where there is a password', async () => {
+    const other = new Door();
+    await other.opened;
+    for (let i = 0; i < 100; i++) other.send(`wrong${i}`);
+    const answer = other.send('pass');
+    await Promise.resolve();
+    expect(answer.fate).toBe('unknown');
+    other.checks.close();
   });
 });

@@ -1,10 +1,12 @@
 /** REST over HTTP: which paths there are, warm-up, callers, failures, large answers. What resources answer is in the functional test. */
 import http from 'node:http';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import net from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Reorganisation } from '../../../../src/chain/reorganisation.js';
 import { METHODS } from '../../../../src/rpc/methodTable.js';
 import { MethodTable } from '../../../../src/rpc/table.js';
 import { addRestRoutes, type RestDeps } from '../../../../src/server/rest/restRoutes.js';
+import type { ServerLoad } from '../../../../src/server/routes.js';
 import { ask, ServerBench, type Answer } from '../support.js';
 
 let bench: ServerBench;
@@ -12,6 +14,9 @@ beforeEach(() => {
   bench = new ServerBench();
 });
 afterEach(() => bench.close());
+
+/** For what comes when the machine has time for it. */
+const PATIENT = { timeout: 60_000, interval: 10 };
 
 const TXID = '11'.repeat(32);
 /** A block of three MiB by its first bytes. */
@@ -174,5 +179,48 @@ describe('REST', () => {
     const statuses = (await Promise.all(asked)).map(({ status }) => status).sort();
     expect(statuses).toEqual([200, 200, 503]);
     agent.destroy();
+  });
+
+  it('keeps no RPC call out, however many clients send requests ahead', async () => {
+    let finish: () => void = () => undefined;
+    const waiting = new Promise<void>((resolve) => (finish = resolve));
+    const slow = {
+      ...services,
+      chain: { ...services.chain, readBlock: () => waiting.then(() => ({ raw: Buffer.from('Z') })) },
+    } as unknown as RestDeps['services'];
+    let load: () => ServerLoad = () => expect.unreachable();
+    const port = await bench.start({ threads: 1, workQueueDepth: 4 }, undefined, {
+      extraRoutes: (app, tools) => {
+        load = () => tools.load();
+        addRestRoutes(app, tools, {
+          services: slow,
+          table: new MethodTable([]),
+          warmupStatus: () => null,
+          onException: () => undefined,
+        });
+      },
+    });
+    const [CLIENTS, REQUESTS] = [10, 12];
+    const clients = Array.from({ length: CLIENTS }, () => net.connect({ port, host: '127.0.0.1' }));
+    const answers: Record<string, number> = { '200': 0, '503': 0 };
+    for (const client of clients) {
+      let text = '';
+      let counted = 0;
+      client.on('data', (part) => {
+        text += part.toString('latin1');
+        const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+) [^]*?\r\n\r\n/g)].map(([, status]) => status!);
+        for (; counted < statuses.length; counted++) answers[statuses[counted]!]!++;
+      });
+      client.write('GET /rest/block/tip.bin HTTP/1.1\r\n\r\n'.repeat(REQUESTS));
+    }
+    // One is worked on and two wait, with what their clients sent ahead; all others are refused.
+    await vi.waitFor(() => expect(answers).toEqual({ '200': 0, '503': (CLIENTS - 3) * REQUESTS }), PATIENT);
+    const calls = Array.from({ length: 4 }, () => ask(port, '{"method":"echo"}'));
+    await vi.waitFor(() => expect(load().queued).toBe(2 + calls.length), PATIENT);
+    finish();
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    await vi.waitFor(() => expect(answers['200']).toBe(3 * REQUESTS), PATIENT);
+    expect(answers['503']).toBe((CLIENTS - 3) * REQUESTS);
+    for (const client of clients) client.destroy();
   });
 });

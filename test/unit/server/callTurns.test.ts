@@ -1,0 +1,140 @@
+/** Turns of calls: what callers without a password leave to the others, order within a connection, what the log is told. */
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { CallTurns } from '../../../src/server/callTurns.js';
+import { Connection } from '../../../src/server/connections.js';
+import type { HttpReply } from '../../../src/server/replyStream.js';
+import { SILENT_LOGGER } from '../../../src/util/logging.js';
+
+const DEPTH = 8;
+const REPLY: HttpReply = { status: 200, contentType: 'text/plain', text: 'done' };
+
+class FakeResponse extends EventEmitter {
+  status = 0;
+  destroyed = false;
+  writableEnded = false;
+  get writableFinished(): boolean {
+    return this.writableEnded;
+  }
+  writeHead(status: number): this {
+    this.status = status;
+    return this;
+  }
+  setHeader(): void {}
+  removeHeader(): void {}
+  end(): void {
+    this.writableEnded = true;
+  }
+  destroy(): void {
+    this.destroyed = true;
+  }
+}
+
+let warnings: string[];
+let turns: CallTurns;
+beforeEach(() => {
+  warnings = [];
+  const logger = { ...SILENT_LOGGER, warn: (text: string) => warnings.push(text) };
+  turns = new CallTurns(
+    { threads: 1, depth: DEPTH, stallMs: 1000 },
+    logger as unknown as typeof SILENT_LOGGER,
+  );
+});
+
+const connect = (): Connection =>
+  new Connection(Object.assign(new EventEmitter(), { destroyed: false }) as unknown as Socket, () => true, 0);
+
+/** Sends so many calls, each over a connection of its own unless told otherwise. */
+function send(
+  count: number,
+  kind: 'serve' | 'serveOpen',
+  run: () => HttpReply | Promise<HttpReply>,
+  over?: Connection,
+): FakeResponse[] {
+  return Array.from({ length: count }, () => {
+    const response = new FakeResponse();
+    turns[kind](over ?? connect(), response as unknown as ServerResponse, run);
+    return response;
+  });
+}
+
+/** Takes the only turn. Answers what ends it. */
+function hold(): () => void {
+  let letGo: () => void = () => undefined;
+  const held = new Promise<HttpReply>((resolve) => (letGo = () => resolve(REPLY)));
+  send(1, 'serve', () => held);
+  return letGo;
+}
+
+const statuses = (responses: FakeResponse[]): number[] => responses.map(({ status }) => status);
+const ended = (responses: FakeResponse[]): Promise<void> =>
+  vi.waitFor(() => expect(responses.every(({ writableEnded }) => writableEnded)).toBe(true), {
+    timeout: 10_000,
+  });
+
+describe('calls that need no password', () => {
+  it('take half the depth of the queue, and none of the places of those that do', async () => {
+    const letGo = hold();
+    const open = send(100, 'serveOpen', () => REPLY);
+    expect(turns.load()).toMatchObject({ queued: DEPTH / 2, refused: 100 - DEPTH / 2 });
+    const calls = send(DEPTH + 1, 'serve', () => REPLY);
+    expect(statuses(calls)).toEqual([...Array<number>(DEPTH).fill(0), 503]);
+    letGo();
+    await ended([...open, ...calls]);
+    expect(statuses(calls)).toEqual([...Array<number>(DEPTH).fill(200), 503]);
+    expect(statuses(open)).toEqual(open.map((_, i) => (i < DEPTH / 2 ? 200 : 503)));
+    const again = hold();
+    expect(statuses(send(DEPTH / 2 + 1, 'serveOpen', () => REPLY))).toEqual([0, 0, 0, 0, 503]);
+    again();
+  });
+
+  it('are served one after the other over one connection, of which sixteen more may wait', async () => {
+    const order: number[] = [];
+    let running = 0;
+    let most = 0;
+    const connection = connect();
+    const letGo = hold();
+    const responses = Array.from({ length: 20 }, (_, i) => {
+      const run = async (): Promise<HttpReply> => {
+        order.push(i);
+        most = Math.max(most, ++running);
+        await Promise.resolve();
+        running--;
+        return REPLY;
+      };
+      return send(1, 'serveOpen', run, connection)[0]!;
+    });
+    expect(turns.load().queued).toBe(1);
+    letGo();
+    await ended(responses);
+    expect(statuses(responses)).toEqual([...Array<number>(17).fill(200), 503, 503, 503]);
+    expect([order, most]).toEqual([Array.from({ length: 17 }, (_, i) => i), 1]);
+  });
+});
+
+describe('refusals', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+  const WHY = 'because http work queue depth exceeded, it can be increased with the -rpcworkqueue= setting';
+
+  it('are told of at once and then in sums, however many they are', () => {
+    hold();
+    send(DEPTH / 2 + 1000, 'serveOpen', () => REPLY);
+    expect(warnings).toEqual([`request rejected ${WHY}`]);
+    vi.advanceTimersByTime(10_000);
+    expect(warnings.splice(0)).toEqual([`request rejected ${WHY}`, `999 more requests rejected ${WHY}`]);
+    vi.advanceTimersByTime(10_000);
+    expect([warnings, vi.getTimerCount()]).toEqual([[], 0]);
+    send(3, 'serveOpen', () => REPLY);
+    expect(warnings).toEqual([`request rejected ${WHY}`]);
+    turns.stop();
+    expect(warnings.splice(0)).toEqual([`request rejected ${WHY}`, `2 more requests rejected ${WHY}`]);
+    expect([turns.load().refused, vi.getTimerCount()]).toEqual([1003, 0]);
+  });
+});
