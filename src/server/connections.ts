@@ -26,6 +26,8 @@ export class Connection {
   turn = 0;
   sentInTurn = 0;
   isHeld = false;
+  /** Requests that came while it was not known, older ones counting less, and as of when (`sentAhead.ts`). */
+  readonly open = { count: 0, atMs: 0 };
   /** Whether it was told to go; nothing more is answered. */
   isLeaving = false;
 
@@ -61,6 +63,10 @@ export class Connections {
 
   get count(): number {
     return this.bySocket.size;
+  }
+
+  all(): Iterable<Connection> {
+    return this.bySocket.values();
   }
 
   /** The connection of a socket, which is taken in if it is new. */

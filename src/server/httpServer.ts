@@ -87,7 +87,7 @@ export class RpcHttpServer {
   private readonly wrongPasswords = new WrongPasswords();
   private readonly passwordChecks: PasswordChecks;
   private readonly connections: Connections;
-  private readonly sentAhead = new SentAhead();
+  private readonly sentAhead = new SentAhead(() => this.connections.all());
   private readonly hostNames: HostNames;
   private readonly turns: CallTurns;
   private readonly rpc: RpcEndpoint;
@@ -209,13 +209,12 @@ export class RpcHttpServer {
       (request, response) => this.receive(request, response),
     );
     server.on('connection', (socket: Socket) => this.connections.of(socket));
-    server.on('clientError', (error, socket) =>
-      refuseConnection(error, this.connections.of(socket as Socket)),
-    );
-    // A call may take as long as it likes: only reading and writing are timed.
-    server.on('timeout', (socket: Socket) => {
-      if (this.connections.of(socket).busy === 0) socket.destroy();
+    server.on('clientError', (error, socket) => {
+      const connection = this.connections.of(socket as Socket);
+      this.sentAhead.note(connection);
+      refuseConnection(error, connection);
     });
+    server.on('timeout', (socket: Socket) => this.onTimeout(socket));
     this.deps.webSockets?.attach(server, this.gate());
     // Their bytes are counted; those beyond a number of lines would be dropped in silence.
     server.maxHeadersCount = 0;
@@ -228,6 +227,21 @@ export class RpcHttpServer {
     });
     this.servers.push(server);
     return (server.address() as AddressInfo).port;
+  }
+
+  /**
+   * Nothing came and nothing was taken for long: an idle connection is closed. A call may take as long as it likes, though,
+   * what is not read cannot come, and what came while the loop was held is read before the end of its turn.
+   */
+  private onTimeout(socket: Socket): void {
+    const connection = this.connections.of(socket);
+    const { bytesRead } = socket;
+    if (connection.isHeld) socket.setTimeout(this.timeoutMs);
+    else if (connection.busy === 0) {
+      setImmediate(() => {
+        if (connection.busy === 0 && socket.bytesRead === bytesRead) socket.destroy();
+      });
+    }
   }
 
   private receive(request: IncomingMessage, response: ServerResponse): void {
@@ -286,8 +300,11 @@ export class RpcHttpServer {
   private gate(): CallerGate {
     return {
       isStopping: () => this.stopping,
-      isAllowed: ({ socket, headers }) =>
-        this.connections.of(socket).isAllowed && this.hostNames.allows(headers.host),
+      isAllowed: ({ socket, headers }) => {
+        const connection = this.connections.of(socket);
+        this.sentAhead.note(connection);
+        return connection.isAllowed && this.hostNames.allows(headers.host);
+      },
       isAuthentic: ({ socket, headers }) =>
         this.rpc.isAuthentic(headers.authorization, this.connections.of(socket)),
       release: (socket) => this.connections.release(socket),

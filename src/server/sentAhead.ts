@@ -1,7 +1,8 @@
 /**
- * Clients that send requests on and on without waiting for answers. What of them comes in one piece, a thousand requests or
- * more, is handled in one turn of the loop; so they are read one at a time, and after each all others have as long as it
- * took. Owns no connection.
+ * How much of the loop's time callers have who send more than they wait for. What of a connection comes in one piece, a
+ * thousand requests or more, is handled in one turn of the loop, and so is one piece of each connection that has something.
+ * So a connection that sends on and on is read again when others have had as long as it took; and those that have shown no
+ * password have a slice of each turn together, whatever their number. Nothing of theirs is lost. Owns no connection.
  */
 import type { Socket } from 'node:net';
 import type { Connection } from './connections.js';
@@ -11,18 +12,36 @@ import type { Connection } from './connections.js';
  * sends one. Arbitrary.
  */
 const FREE_REQUESTS = 64;
+/** What all without a password may take of a turn before they wait, but for the piece that is being handled. Arbitrary. */
+const OPEN_SLICE_MS = 5;
+/** So many of those that wait for the slice are read at a time: most have nothing to be read. Arbitrary. */
+const GROUP = 8;
 /** What others have at least. */
 const MIN_REST_MS = 2;
+/** Requests of connections without a password count half after this time. Arbitrary. */
+const HALF_LIFE_MS = 10_000;
 
 export class SentAhead {
-  private readonly waiting: Connection[] = [];
+  /** All there are. */
+  private readonly connections: () => Iterable<Connection>;
+  /** Those that are not read, each kind the longest waiting first: for what they sent, and for the slice of all. */
+  private readonly senders: Connection[] = [];
+  private bystanders: Connection[] = [];
   private isResting = false;
   /** Turns of the loop in which requests came, the present one being the last. */
   private turns = 0;
   private isTurnOver = true;
+  /** When the first request without a password came in this turn; null before. */
+  private openSinceMs: number | null = null;
   private readonly endTurn = (): void => {
     this.isTurnOver = true;
+    this.openSinceMs = null;
   };
+
+  /** `connections` lists all that are open. */
+  constructor(connections: () => Iterable<Connection>) {
+    this.connections = connections;
+  }
 
   /** Notes a request. */
   note(connection: Connection): void {
@@ -35,11 +54,25 @@ export class SentAhead {
       connection.turn = this.turns;
       connection.sentInTurn = 0;
     }
-    if (++connection.sentInTurn <= FREE_REQUESTS || connection.isHeld) return;
+    if (++connection.sentInTurn > FREE_REQUESTS) this.hold(connection, this.senders);
+    if (!connection.isKnown) this.noteOpen(connection);
+  }
+
+  private noteOpen(connection: Connection): void {
+    const nowMs = performance.now();
+    countOpen(connection, nowMs);
+    this.openSinceMs ??= nowMs;
+    if (nowMs - this.openSinceMs < OPEN_SLICE_MS) return;
+    this.openSinceMs = Infinity;
+    for (const each of this.connections()) if (!each.isKnown) this.hold(each, this.bystanders);
+  }
+
+  private hold(connection: Connection, waiting: Connection[]): void {
+    if (connection.isHeld || connection.socket.destroyed) return;
     connection.isHeld = true;
     connection.socket.pause();
     connection.socket.on('resume', pauseAgain);
-    this.waiting.push(connection);
+    waiting.push(connection);
     if (!this.isResting) this.rest();
   }
 
@@ -53,18 +86,53 @@ export class SentAhead {
     });
   }
 
-  /** Reads on from the one that waits the longest. */
+  /**
+   * Reads on: of those that sent much, from the one that waits the longest; of those that wait for the slice, from some that
+   * had the least of it, the newest first, since whoever comes anew has had nothing.
+   */
   private goOn(): void {
     this.isResting = false;
-    for (let next = this.waiting.shift(); next !== undefined; next = this.waiting.shift()) {
-      if (next.socket.destroyed) continue;
-      next.isHeld = false;
-      next.socket.off('resume', pauseAgain);
-      next.socket.resume();
-      this.rest();
-      return;
-    }
+    const sender = nextOf(this.senders);
+    if (sender !== undefined) release(sender);
+    const group = this.nextBystanders();
+    group.forEach(release);
+    if (this.senders.length + this.bystanders.length > 0) this.rest();
   }
+
+  private nextBystanders(): Connection[] {
+    const waiting = this.bystanders.filter(({ socket }) => !socket.destroyed);
+    if (waiting.length <= GROUP) {
+      this.bystanders = [];
+      return waiting;
+    }
+    const nowMs = performance.now();
+    const rank = new Map(waiting.map((each) => [each, each.isKnown ? -1 : openRequests(each, nowMs)]));
+    const ranked = waiting.reverse().sort((one, other) => (rank.get(one) ?? 0) - (rank.get(other) ?? 0));
+    this.bystanders = ranked.slice(GROUP).reverse();
+    return ranked.slice(0, GROUP);
+  }
+}
+
+function nextOf(waiting: Connection[]): Connection | undefined {
+  let next = waiting.shift();
+  while (next?.socket.destroyed === true) next = waiting.shift();
+  return next;
+}
+
+function release(connection: Connection): void {
+  connection.isHeld = false;
+  connection.socket.off('resume', pauseAgain);
+  connection.socket.resume();
+}
+
+/** Requests that a connection sent lately without a password. */
+function openRequests({ open }: Connection, nowMs: number): number {
+  return open.count * 0.5 ** ((nowMs - open.atMs) / HALF_LIFE_MS);
+}
+
+function countOpen(connection: Connection, nowMs: number): void {
+  connection.open.count = openRequests(connection, nowMs) + 1;
+  connection.open.atMs = nowMs;
 }
 
 /** Node's HTTP resumes a socket for each request whose body is wanted. */

@@ -16,6 +16,7 @@ import {
   addDiskMetrics,
   followChain,
 } from './chainMetrics.js';
+import { shared } from '../../util/shared.js';
 import type { RouteTools } from '../routes.js';
 import { followSearch, type MeasuredSearch } from './searchMetrics.js';
 import { followHub, type MeasuredHub } from './hubMetrics.js';
@@ -26,6 +27,8 @@ import { Metrics, METRICS_PREFIX } from './registry.js';
 import { addAnswerMetrics, addServerMetrics, rpcCallMetrics } from './rpcMetrics.js';
 
 export const METRICS_PATH = '/metrics';
+/** All who ask within this time have the same text, which takes milliseconds to make. Arbitrary. */
+const SHARED_MS = 100;
 
 type Tail<T extends unknown[]> = T extends [unknown, ...infer Rest] ? Rest : never;
 
@@ -97,8 +100,9 @@ export class NodeMetrics {
   addRoute(app: FastifyInstance, { load }: Pick<RouteTools, 'load'>): void {
     const { registry } = this.metrics;
     addServerMetrics(this.metrics, load);
+    const metrics = shared(() => registry.metrics(), SHARED_MS);
     app.get(METRICS_PATH, async (_request, reply) => {
-      const text = await registry.metrics();
+      const text = await metrics();
       await reply.header('Content-Type', registry.contentType).header('Cache-Control', 'no-store').send(text);
     });
   }

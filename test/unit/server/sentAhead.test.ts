@@ -1,5 +1,5 @@
 /** Clients that send on and on without waiting: who is read when, and that nothing of theirs is lost. */
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import net, { type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -21,19 +21,30 @@ class FakeSocket extends EventEmitter {
 }
 
 const FREE = 64;
+/** What those without a password may take of a turn, and how many of them are read at a time once it is spent. */
+const SLICE_MS = 5;
+const GROUP = 8;
 
 describe('who sends ahead', () => {
   let ahead: SentAhead;
+  let connections: Connection[];
+  /** Time that goes by within a turn of the loop. */
+  const clock = { ms: 0 };
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate'] });
-    ahead = new SentAhead();
+    vi.spyOn(performance, 'now').mockImplementation(() => clock.ms);
+    connections = [];
+    ahead = new SentAhead(() => connections);
   });
   afterEach(() => {
     vi.useRealTimers();
+    vi.restoreAllMocks();
   });
-  const connect = (): { socket: FakeSocket; send: (requests: number) => void } => {
+  const connect = (isKnown = true): { socket: FakeSocket; send: (requests: number) => void } => {
     const socket = new FakeSocket();
     const connection = new Connection(socket as unknown as Socket, () => true, 0);
+    connection.isKnown = isKnown;
+    connections.push(connection);
     return {
       socket,
       send: (requests) => {
@@ -68,11 +79,100 @@ describe('who sends ahead', () => {
     }
     expect([first.socket, second.socket].map((socket) => socket.listenerCount('resume'))).toEqual([0, 0]);
   });
+
+  it('waits with all others that have shown no password once they had their slice of a turn', async () => {
+    const known = connect();
+    const open = Array.from({ length: 3 }, () => connect(false));
+    const [first, second] = open;
+    first?.send(1);
+    clock.ms += SLICE_MS - 1;
+    known.send(1);
+    second?.send(1);
+    expect(open.some(({ socket }) => socket.isPaused)).toBe(false);
+    clock.ms += 1;
+    second?.send(1);
+    expect(open.every(({ socket }) => socket.isPaused)).toBe(true);
+    expect(known.socket.isPaused).toBe(false);
+    // The slice is of one turn: who connects now may send in the next.
+    const late = connect(false);
+    await vi.advanceTimersByTimeAsync(0);
+    clock.ms += SLICE_MS;
+    late.send(1);
+    expect(late.socket.isPaused).toBe(false);
+    await vi.runAllTimersAsync();
+    expect(open.some(({ socket }) => socket.isPaused)).toBe(false);
+  });
+
+  it('is read on the sooner the less it had lately, and of equals who came last', async () => {
+    const many = Array.from({ length: 2 * GROUP }, () => connect(false));
+    for (const { send } of many) send(1);
+    const few = Array.from({ length: GROUP + 1 }, () => connect(false));
+    clock.ms += SLICE_MS;
+    many[0]?.send(1);
+    const isHeld = (each: typeof many): boolean[] => each.map(({ socket }) => socket.isPaused);
+    expect([...isHeld(many), ...isHeld(few)]).not.toContain(false);
+    const released = async (): Promise<void> => {
+      const before = connections.filter(({ isHeld: held }) => held).length;
+      while (connections.filter(({ isHeld: held }) => held).length === before) {
+        await vi.advanceTimersToNextTimerAsync();
+      }
+    };
+    await released();
+    expect(isHeld(few)).toEqual([true, ...Array<boolean>(GROUP).fill(false)]);
+    expect(isHeld(many)).not.toContain(false);
+    await released();
+    expect(isHeld(few)).not.toContain(true);
+    expect(isHeld(many)).toEqual([
+      ...Array<boolean>(GROUP + 1).fill(true),
+      ...Array<boolean>(GROUP - 1).fill(false),
+    ]);
+    await vi.runAllTimersAsync();
+    expect(isHeld(many)).not.toContain(true);
+  });
 });
 
 describe('a server with callers that send ahead', () => {
-  const bench = new ServerBench();
+  let bench: ServerBench;
+  beforeEach(() => {
+    bench = new ServerBench();
+  });
   afterEach(() => bench.close());
+
+  it('answers a caller with a password while many have none, and them all in the end', async () => {
+    const port = await bench.start();
+    const REQUESTS = 60;
+    const CALLERS = 100;
+    let answered = 0;
+    const ends = Array.from({ length: CALLERS }, async () => {
+      const socket = net.connect({ port, host: '127.0.0.1' }, () =>
+        socket.write('POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n'.repeat(REQUESTS)),
+      );
+      let count = 0;
+      for await (const part of socket) {
+        const refusals = (part as Buffer).toString('latin1').split('HTTP/1.1 401').length - 1;
+        count += refusals;
+        answered += refusals;
+        if (count >= REQUESTS) break;
+      }
+      return count;
+    });
+    while (answered === 0) await nextTurn();
+    expect((await ask(port, '{"method":"echo"}')).status).toBe(200);
+    expect(await Promise.all(ends)).toEqual(Array(CALLERS).fill(REQUESTS));
+  });
+
+  it('reads what came while the loop was held before it takes a connection for idle', async () => {
+    const port = await bench.start({ timeoutSec: 1 });
+    const socket = net.connect({ port, host: '127.0.0.1' });
+    await once(socket, 'connect');
+    // The server has it too when another that came later was answered.
+    expect((await ask(port, '{"method":"echo"}')).status).toBe(200);
+    socket.write('GET /nothing HTTP/1.1\r\n\r\n');
+    for (const until = performance.now() + 1500; performance.now() < until;);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString('latin1')).toMatch(/^HTTP\/1\.1 404 /);
+    socket.destroy();
+  });
 
   it('answers others meanwhile, and them all in the end', async () => {
     const port = await bench.start();

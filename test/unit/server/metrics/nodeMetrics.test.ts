@@ -15,8 +15,12 @@ import { ask, held, holdSlow, ServerBench } from '../support.js';
 let bench: ServerBench;
 let metrics: NodeMetrics;
 let port: number;
+/** How much the clock is ahead, in milliseconds. */
+let later = 0;
 let warning: string;
 beforeEach(async () => {
+  const now = performance.now.bind(performance);
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + later);
   bench = new ServerBench();
   warning = '';
   metrics = new NodeMetrics({
@@ -27,9 +31,14 @@ beforeEach(async () => {
   });
   port = await bench.start({}, undefined, { extraRoutes: (app, tools) => metrics.addRoute(app, tools) });
 });
-afterEach(() => bench.close());
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await bench.close();
+});
 
+/** What is told now: as if the time in which it is told again had gone by since the last one. */
 async function scrape(): Promise<string[]> {
+  later += 100;
   const answer = await ask(port, '', { path: '/metrics', method: 'GET', auth: null });
   expect(answer.status).toBe(200);
   expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
