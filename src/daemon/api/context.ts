@@ -39,6 +39,4 @@ export interface DaemonContext {
   readonly services: DaemonServices;
   /** Whether outputs are shown with the bytes of their values (`include_protobuf`). */
   readonly withProtobuf: boolean;
-  /** Aborted when the client has gone or the daemon stops. */
-  readonly signal: AbortSignal;
 }

@@ -57,8 +57,11 @@ interface Call {
   readonly declaration: MethodDeclaration;
   readonly params: CallParams;
   readonly withProtobuf: boolean;
-  readonly signal: AbortSignal;
+  readonly isGone: IsGone;
 }
+
+/** Whether the client has gone, or the daemon stops. */
+type IsGone = () => boolean;
 
 const NO_PARAMS: CallParams = { positional: [], named: new Map() };
 const PROTOBUF_KEY = 'include_protobuf';
@@ -77,8 +80,8 @@ export class Dispatcher {
     this.byName = byName;
   }
 
-  /** Never rejects. */
-  async call(request: JsonObject, signal: AbortSignal): Promise<Answer> {
+  /** At once where the method answers so. Never rejects. */
+  call(request: JsonObject, isGone: IsGone): Answer | Promise<Answer> {
     const members = new Map(request.entries);
     const method = members.get('method');
     if (method === undefined)
@@ -96,28 +99,42 @@ export class Dispatcher {
       if (error instanceof ParamsError) return errorAnswer(ERROR_CODE.invalidParams, error.message);
       throw error;
     }
-    return this.run({ name: method as string, declaration, params, withProtobuf, signal });
+    return this.run({ name: method as string, declaration, params, withProtobuf, isGone });
   }
 
-  private async run({ name, declaration, params, withProtobuf, signal }: Call): Promise<Answer> {
+  private run(call: Call): Answer | Promise<Answer> {
     const { gate, implementations, services, observer } = this.deps;
+    const { declaration, params, withProtobuf } = call;
     const end = observer?.begin(declaration.name);
     try {
       gate.check(declaration.needs);
       const implementation = implementations.get(declaration.name);
       if (implementation === undefined)
         throw new DaemonError('NotImplementedError', `${declaration.name} is not part of this daemon.`);
-      const args = readParams(declaration, params);
-      const result = await implementation.run({ services, withProtobuf, signal }, args);
-      end?.('done');
-      return { jsonrpc: '2.0', result };
+      const result = implementation.run({ services, withProtobuf }, readParams(declaration, params));
+      if (!(result instanceof Promise)) return succeed(result, end);
+      return result.then(
+        (value) => succeed(value, end),
+        (error: unknown) => this.fail(call, error, end),
+      );
     } catch (error) {
-      end?.(signal.aborted ? 'cancelled' : 'failed');
-      const failure = error instanceof EnvironmentError ? new DaemonError('OSError', error.message) : error;
-      if (!(failure instanceof DaemonError)) this.deps.onBug(declaration.name, failure);
-      return applicationError(name, params, failure);
+      return this.fail(call, error, end);
     }
   }
+
+  private fail({ name, declaration, params, isGone }: Call, error: unknown, end: EndOfCall): Answer {
+    end?.(isGone() ? 'cancelled' : 'failed');
+    const failure = error instanceof EnvironmentError ? new DaemonError('OSError', error.message) : error;
+    if (!(failure instanceof DaemonError)) this.deps.onBug(declaration.name, failure);
+    return applicationError(name, params, failure);
+  }
+}
+
+type EndOfCall = ReturnType<CallObserver['begin']> | undefined;
+
+function succeed(result: JsonOut, end: EndOfCall): Answer {
+  end?.('done');
+  return { jsonrpc: '2.0', result };
 }
 
 /** The parameters in each form that is taken; null for any other. */

@@ -92,8 +92,37 @@ function writeScalar(value: JsonOut): string {
   }
 }
 
+/** Of values that never change, the text and the level for which it was written; null before it was wanted. */
+const fixedTexts = new WeakMap<object, { level: number; text: string | null }>();
+
+/** The same value, which never changes from here on: it is written once. */
+export function fixed<T extends object>(value: T): T {
+  fixedTexts.set(value, { level: 0, text: null });
+  return value;
+}
+
+/** The text of a value that never changes; null for any other. */
+function fixedText(value: JsonOut, level: number): string | null {
+  if (value === null || typeof value !== 'object') return null;
+  const known = fixedTexts.get(value);
+  if (known === undefined) return null;
+  if (known.text === null || known.level !== level) {
+    const out: string[] = [];
+    writeAnew(value, level, out);
+    known.level = level;
+    known.text = out.join('');
+  }
+  return known.text;
+}
+
 /** Writes into `out` without a pause. */
 function write(value: JsonOut, level: number, out: string[]): void {
+  const text = fixedText(value, level);
+  if (text === null) writeAnew(value, level, out);
+  else out.push(text);
+}
+
+function writeAnew(value: JsonOut, level: number, out: string[]): void {
   if (value instanceof RawJson) return write(parseJson(value.text), level, out);
   const container = openContainer(value);
   if (container === null) {
@@ -117,45 +146,68 @@ async function readAll<T>(source: Iterable<T> | AsyncIterable<T>): Promise<T[]> 
   return items;
 }
 
-/** Sources that come one at a time, as the lists of what they gave. */
-async function settled(value: JsonOut): Promise<JsonOut> {
-  if (value instanceof JsonArrayStream) return readAll(value.items);
-  if (value instanceof JsonObjectStream) return new Map(await readAll(value.members));
-  return value;
+/** The list of what a source gave, which may come one at a time. */
+async function settled(source: JsonArrayStream | JsonObjectStream): Promise<JsonOut> {
+  if (source instanceof JsonArrayStream) return readAll(source.items);
+  return new Map(await readAll(source.members));
 }
 
-/** Writes into `out`, resting between the members of the upper levels. */
-async function writeInTurns(source: JsonOut, level: number, out: string[], sinceMs: number): Promise<number> {
-  const value = await settled(source);
-  const container = level < RESTING_LEVELS ? openContainer(value) : null;
+/** What the writing of an answer waits for: a source to be read, or, where there is none, others if they are due. */
+type Wait = JsonArrayStream | JsonObjectStream | null;
+
+/** Writes into `out`, giving way between the members of the upper levels. Wants sources as `settled` makes them. */
+function* writeInTurns(source: JsonOut, level: number, out: string[]): Generator<Wait, void, JsonOut> {
+  const value =
+    source instanceof JsonArrayStream || source instanceof JsonObjectStream ? yield source : source;
+  const container = level < RESTING_LEVELS && fixedText(value, level) === null ? openContainer(value) : null;
   if (container === null) {
     write(value, level, out);
-    return sinceMs;
+    return;
   }
   let count = 0;
   out.push(container.isObject ? '{' : '[');
   for (const [key, inner] of container.members) {
     out.push(count++ > 0 ? ',' : '', lineBreak(level + 1));
     if (container.isObject) out.push(quoteKey(key));
-    sinceMs = await breathe(await writeInTurns(inner, level + 1, out, sinceMs));
+    if (inner !== null && typeof inner === 'object') yield* writeInTurns(inner, level + 1, out);
+    else out.push(writeScalar(inner));
+    yield null;
   }
   if (count > 0) out.push(lineBreak(level));
   out.push(container.isObject ? '}' : ']');
-  return sinceMs;
 }
 
-/** Nothing in the answer comes one at a time, and it is small: the envelope of errors, settings. */
-export function answerText(answer: JsonOut): string {
+/** The text of an answer of any size, at once where nothing must be waited for. */
+export function answerText(answer: JsonOut): string | Promise<string> {
   const out: string[] = [];
-  write(answer, 0, out);
-  out.push('\n');
-  return out.join('');
+  const steps = writeInTurns(answer, 0, out);
+  const sinceMs = performance.now();
+  for (let step = steps.next(null); !step.done; step = steps.next(null)) {
+    const wait = step.value;
+    const breath = wait === null ? breathe(sinceMs) : sinceMs;
+    if (wait !== null || typeof breath !== 'number') return writeOn(steps, out, wait, breath);
+  }
+  return textOf(out);
 }
 
-/** The text of an answer of any size. */
-export async function answerTextInTurns(answer: JsonOut): Promise<string> {
-  const out: string[] = [];
-  await writeInTurns(answer, 0, out, performance.now());
+/** Goes on from where the writing has to wait. */
+async function writeOn(
+  steps: Generator<Wait, void, JsonOut>,
+  out: string[],
+  wait: Wait,
+  breath: number | Promise<number>,
+): Promise<string> {
+  let sinceMs = await breath;
+  let step = steps.next(wait === null ? null : await settled(wait));
+  while (!step.done) {
+    const given: JsonOut = step.value === null ? null : await settled(step.value);
+    sinceMs = await breathe(sinceMs);
+    step = steps.next(given);
+  }
+  return textOf(out);
+}
+
+function textOf(out: string[]): string {
   out.push('\n');
   return out.join('');
 }

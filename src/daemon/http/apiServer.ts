@@ -2,20 +2,20 @@
  * The API over HTTP: routes, origins, bodies, the text of answers. Source: lbry-sdk lbry/extras/daemon/daemon.py
  * `handle_old_jsonrpc`, lbry/extras/daemon/security.py; sdk-facts 1.1 to 1.4.
  */
-import { validateHeaderValue, type IncomingMessage } from 'node:http';
+import { validateHeaderValue, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { JsonObject } from '../../util/json.js';
 import { decodeUtf8, JsonParseError, parseJson } from '../../util/jsonParse.js';
 import { ERROR_CODE, errorAnswer, type Answer, type Dispatcher } from '../api/dispatch.js';
-import { answerText, answerTextInTurns } from '../base/answerJson.js';
-import { plainServer, refuse, TEXT_TYPE, type Routes } from './plainServer.js';
+import { answerText } from '../base/answerJson.js';
+import { plainServer, TEXT_TYPE, type Routes } from './plainServer.js';
 
 /** Largest body. Source: aiohttp `client_max_size`. */
 export const MAX_BODY_BYTES = 1 << 20;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** The paths that mean the API, beside `/`: lbrynet's, and our own. */
-const API_PATHS = ['/lbryapi', '/lbcnet'] as const;
+const API_PATHS: readonly string[] = ['/lbryapi', '/lbcnet'];
 
 const ROUTES: Routes = {
   '/': 'OPTIONS,POST',
@@ -33,31 +33,30 @@ export interface ApiServerDeps {
   readonly onRefusedOrigin: (origin: string) => void;
 }
 
-class BodyTooLarge extends Error {
-  readonly bytes: number;
-  constructor(bytes: number) {
-    super();
-    this.bytes = bytes;
-  }
-}
+/** What becomes of a body: its bytes, or how many there are beyond the bound. */
+type UseBody = (body: Buffer | number) => void;
 
 /** Reads at most the bound; what is longer is read on and forgotten, so that the answer arrives. */
-function readBody(message: IncomingMessage): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    message.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
-      else chunks.length = 0;
-    });
-    message.on('end', () => {
-      if (bytes > MAX_BODY_BYTES) reject(new BodyTooLarge(bytes));
-      else resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
-    });
-    message.on('error', reject);
+function readBody(message: IncomingMessage, use: UseBody): void {
+  let first: Buffer | null = null;
+  const further: Buffer[] = [];
+  let bytes = 0;
+  message.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) further.length = 0;
+    else if (first === null) first = chunk;
+    else further.push(chunk);
   });
+  message.on('end', () => {
+    if (bytes > MAX_BODY_BYTES) use(bytes);
+    else use(further.length > 0 ? Buffer.concat([first!, ...further]) : (first ?? NO_BYTES));
+  });
+  // The client has gone in its midst: nobody waits for an answer.
+  message.on('error', () => undefined);
 }
+
+const NO_BYTES = Buffer.alloc(0);
+const CLOSING = ['Connection', 'close'];
 
 /** The request, or the answer that tells what is wrong with it. */
 function parseRequest(body: Buffer): JsonObject | Answer {
@@ -83,10 +82,22 @@ function isHeaderValue(value: string): boolean {
 }
 
 /** QUIRK of the reference, kept: the origin stands for methods and headers too. */
-function addCors(reply: FastifyReply, origin: string): void {
-  if (origin === '' || !isHeaderValue(origin)) return;
-  for (const about of ['Origin', 'Methods', 'Headers'])
-    void reply.header(`Access-Control-Allow-${about}`, origin);
+function corsHeaders(origin: string): string[] {
+  if (origin === '' || !isHeaderValue(origin)) return [];
+  return ['Origin', 'Methods', 'Headers'].flatMap((about) => [`Access-Control-Allow-${about}`, origin]);
+}
+
+function send(
+  response: ServerResponse,
+  status: number,
+  type: string,
+  text: string,
+  headers: readonly string[] = [],
+): void {
+  const length = Buffer.byteLength(text);
+  const all = ['Content-Type', type, 'Content-Length', String(length), ...headers];
+  // Text that is ASCII is handed over without being encoded.
+  response.writeHead(status, all).end(text, length === text.length ? 'latin1' : 'utf8');
 }
 
 export function apiServer({
@@ -95,52 +106,70 @@ export function apiServer({
   stopping,
   onRefusedOrigin,
 }: ApiServerDeps): FastifyInstance {
-  const app = plainServer(ROUTES);
+  function sendAnswer(response: ServerResponse, status: number, text: string): void {
+    // Of the setting as the call leaves it.
+    const cors = corsHeaders(allowedOrigin());
+    send(response, status, JSON_TYPE, text, stopping.aborted ? [...cors, ...CLOSING] : cors);
+  }
 
-  async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  function fail(response: ServerResponse): void {
+    send(response, 500, TEXT_TYPE, '500: Internal Server Error');
+  }
+
+  function respond(response: ServerResponse, body: Buffer): void {
+    const parsed = parseRequest(body);
+    const isCall = parsed instanceof JsonObject;
+    const isGone = (): boolean => stopping.aborted || response.destroyed;
+    try {
+      const answer = isCall ? dispatcher.call(parsed, isGone) : parsed;
+      const text = answer instanceof Promise ? answer.then(answerText) : answerText(answer);
+      const status = isCall ? 200 : 400;
+      if (typeof text === 'string') sendAnswer(response, status, text);
+      else
+        text.then(
+          (whole) => sendAnswer(response, status, whole),
+          () => fail(response),
+        );
+    } catch {
+      fail(response);
+    }
+  }
+
+  function answer(request: IncomingMessage, response: ServerResponse): void {
     const allowed = allowedOrigin();
     const { origin } = request.headers;
     if (origin !== undefined && origin !== allowed && allowed !== '*') {
       onRefusedOrigin(origin);
-      return refuse(reply, 403, 'Forbidden');
+      send(response, 403, TEXT_TYPE, '403: Forbidden');
+      return;
     }
-    let body: Buffer;
-    try {
-      body = await readBody(request.raw);
-    } catch (error) {
-      if (!(error instanceof BodyTooLarge)) throw error;
-      return reply
-        .code(413)
-        .type(TEXT_TYPE)
-        .send(`Maximum request body size ${MAX_BODY_BYTES} exceeded, actual body size ${error.bytes}`);
-    }
-    void reply.type(JSON_TYPE);
-    const parsed = parseRequest(body);
-    if (!(parsed instanceof JsonObject)) {
-      addCors(reply, allowed);
-      return reply.code(400).send(answerText(parsed));
-    }
-    const gone = new AbortController();
-    const abort = (): void => gone.abort();
-    reply.raw.once('close', abort);
-    stopping.addEventListener('abort', abort, { once: true });
-    try {
-      const text = await answerTextInTurns(await dispatcher.call(parsed, gone.signal));
-      // Of the setting as the call leaves it.
-      addCors(reply, allowedOrigin());
-      return reply.send(text);
-    } finally {
-      stopping.removeEventListener('abort', abort);
-      reply.raw.off('close', abort);
-    }
+    readBody(request, (body) => {
+      if (typeof body !== 'number') respond(response, body);
+      else {
+        const text = `Maximum request body size ${MAX_BODY_BYTES} exceeded, actual body size ${body}`;
+        send(response, 413, TEXT_TYPE, text);
+      }
+    });
   }
 
-  app.post('/', answer);
-  for (const url of API_PATHS) app.route({ method: ['GET', 'HEAD', 'POST'], url, handler: answer });
+  const app = plainServer(ROUTES, (request, response) => {
+    const isCall =
+      request.method === 'POST' && (request.url === '/' || API_PATHS.includes(request.url ?? ''));
+    if (!isCall || stopping.aborted) return false;
+    answer(request, response);
+    return true;
+  });
+  const handler = (request: FastifyRequest, reply: FastifyReply): void => {
+    reply.hijack();
+    answer(request.raw, reply.raw);
+  };
+  app.post('/', handler);
+  for (const url of API_PATHS) app.route({ method: ['GET', 'HEAD', 'POST'], url, handler });
   app.options('/', async (_request, reply) => {
     const allowed = allowedOrigin();
     if (allowed === '') return reply.code(204).send();
-    addCors(reply, allowed);
+    const cors = corsHeaders(allowed);
+    for (let at = 0; at < cors.length; at += 2) void reply.header(cors[at]!, cors[at + 1]);
     return reply.code(200).type('application/octet-stream').send('');
   });
   return app;

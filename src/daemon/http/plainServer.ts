@@ -2,6 +2,7 @@
  * What the daemon's servers have in common: bodies are left to whoever reads them, refusals are plain text, and a known
  * path with another method says which methods it has. Source: aiohttp's answers, which clients of lbry-sdk know.
  */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 
 /** Paths with their methods, as `Allow` lists them; `*` at the end of a path stands for anything but nothing. */
@@ -23,9 +24,16 @@ function methodsOf(routes: Routes, path: string): string | undefined {
   return wild?.[1];
 }
 
-export function plainServer(routes: Routes): FastifyInstance {
+/** Answers a request without the framework's layers; false leaves it to the routes. */
+export type ShortCut = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+export function plainServer(routes: Routes, shortCut: ShortCut = () => false): FastifyInstance {
   const app = fastify({
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    serverFactory: (handler) =>
+      // A request may take as long as it likes.
+      createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 }, (request, response) => {
+        if (!shortCut(request, response)) handler(request, response);
+      }),
     exposeHeadRoutes: false,
     logger: false,
     // `OPTIONS *`: the router takes the star for any path.

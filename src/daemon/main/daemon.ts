@@ -13,6 +13,7 @@ import { ALIASES, DECLARATIONS } from '../api/declarations/table.js';
 import { Dispatcher } from '../api/dispatch.js';
 import { implementationsByName } from '../api/methodTable.js';
 import type { HostPort } from '../api/settings.js';
+import { fixed } from '../base/answerJson.js';
 import { systemClock, systemRandom, type Clock, type RandomSource } from '../base/clock.js';
 import { apiServer } from '../http/apiServer.js';
 import { mediaServer } from '../http/mediaServer.js';
@@ -103,7 +104,7 @@ class Daemon implements RunningDaemon {
   private installation = '';
   private ffmpeg: Promise<string | null> | null = null;
   private stopped: Promise<void> | null = null;
-  private readonly versionShown = versionAnswer();
+  private readonly versionShown = fixed(versionAnswer());
   api: HostPort = ['', 0];
   media: HostPort = ['', 0];
   started: Promise<void> = Promise.resolve();

@@ -9,6 +9,7 @@ import { JsonParseError, parseJson } from '../../util/jsonParse.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
 import { suggestion } from '../../util/nearest.js';
 import type { Settings, SettingValues } from '../api/settings.js';
+import { fixed } from '../base/answerJson.js';
 import { DaemonError } from '../base/daemonError.js';
 import { pythonRepr } from '../base/pythonText.js';
 import { defaultFolders, expandPath, thisMachine, type Machine } from './folders.js';
@@ -69,6 +70,9 @@ export class DaemonSettings implements Settings {
   private readonly defaults: ReadonlyMap<string, SettingValue>;
   private readonly machine: Machine;
   private readonly warn: Warn;
+  /** Values as they are shown, by name, and all of them; forgotten when one changes. */
+  private readonly known = new Map<string, SettingValue>();
+  private knownAll: JsonOut = null;
   readonly names: readonly string[] = SETTINGS.map(({ name }) => name);
   /** Absolute path of the file, whether or not it is there. */
   readonly path: string;
@@ -106,7 +110,8 @@ export class DaemonSettings implements Settings {
   }
 
   all(): JsonOut {
-    return Object.fromEntries(this.names.map((name) => [name, this.shown(name)]));
+    this.knownAll ??= fixed(Object.fromEntries(this.names.map((name) => [name, this.shown(name)])));
+    return this.knownAll;
   }
 
   async set(name: string, value: JsonValue): Promise<JsonOut> {
@@ -120,6 +125,7 @@ export class DaemonSettings implements Settings {
     const cleaned = cleanSetting(row, given);
     this.save((members) => members.set(name, cleaned));
     this.runtime.set(name, cleaned);
+    this.forget();
     warnOfStrays(row, given, 'settings_set', this.warn);
     return cleaned;
   }
@@ -132,6 +138,7 @@ export class DaemonSettings implements Settings {
       );
     this.save((members) => members.delete(name));
     this.runtime.delete(name);
+    this.forget();
     return this.shown(name);
   }
 
@@ -172,6 +179,11 @@ export class DaemonSettings implements Settings {
     for (const [name, value] of members) this.file.set(name, value);
   }
 
+  private forget(): void {
+    this.known.clear();
+    this.knownAll = null;
+  }
+
   isDefault(name: string): boolean {
     return this.named(name) === undefined;
   }
@@ -192,7 +204,11 @@ export class DaemonSettings implements Settings {
   }
 
   private shown(name: string): SettingValue {
-    return ROWS.get(name)!.kind === 'path' ? this.pathOf(name) : this.raw(name);
+    const known = this.known.get(name);
+    if (known !== undefined) return known;
+    const value = ROWS.get(name)!.kind === 'path' ? this.pathOf(name) : this.raw(name);
+    this.known.set(name, value);
+    return value;
   }
 
   private pathOf(name: string): string {

@@ -1,6 +1,6 @@
 /** Answers as text: the same as Python's of the same value, however it is held. */
-import { describe, expect, it } from 'vitest';
-import { answerText, answerTextInTurns, float } from '../../../../src/daemon/base/answerJson.js';
+import { describe, expect, it, vi } from 'vitest';
+import { answerText, fixed, float } from '../../../../src/daemon/base/answerJson.js';
 import { pythonRepr } from '../../../../src/daemon/base/pythonText.js';
 import { JsonObject, rawNumber } from '../../../../src/util/json.js';
 import { parseJson } from '../../../../src/util/jsonParse.js';
@@ -53,9 +53,25 @@ const TEXT = `{
 `;
 
 describe('an answer', () => {
-  it('is written with sorted keys, ASCII and two blanks, in one go or in turns', async () => {
+  it('is written with sorted keys, ASCII and two blanks', () => {
     expect(answerText(ANSWER)).toBe(TEXT);
-    expect(await answerTextInTurns(ANSWER)).toBe(TEXT);
+  });
+
+  it('waits for its turn where it takes long, and is the same', async () => {
+    let nowMs = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 10));
+    const text = answerText(ANSWER);
+    expect(text).toBeInstanceOf(Promise);
+    expect(await text).toBe(TEXT);
+    vi.restoreAllMocks();
+  });
+
+  it('has the text of what never changes at whatever depth it stands', () => {
+    const kept = fixed({ b: [1, { c: 2 }], a: 'x' });
+    const shown = (value: JsonOut): unknown => answerText({ result: value, deep: [{ value }] });
+    const plain = shown({ b: [1, { c: 2 }], a: 'x' });
+    expect(shown(kept)).toBe(plain);
+    expect(shown(kept)).toBe(plain);
   });
 
   it('may come one item at a time', async () => {
@@ -64,7 +80,7 @@ describe('an answer', () => {
       yield 2;
     }
     const answer = { list: jsonArray(items()), members: jsonObject([['b', 1] as const, ['a', 2] as const]) };
-    expect(await answerTextInTurns(answer)).toBe(answerText({ list: [1, 2], members: { a: 2, b: 1 } }));
+    expect(await answerText(answer)).toBe(answerText({ list: [1, 2], members: { a: 2, b: 1 } }));
   });
 });
 
