@@ -54,6 +54,8 @@ export class BlockIndex {
   private readonly options: BlockIndexOptions;
   /** Blocks whose data is here while an ancestor's is not, by parent. */
   private readonly unlinked = new Map<number, number[]>();
+  /** The branch that was found to be there as a whole, and how often blocks had been taken back until then. */
+  private readonly whole = { end: NO_HEADER as number, disconnects: 0 };
 
   constructor(headers: HeaderTable, options: BlockIndexOptions) {
     this.headers = headers;
@@ -278,14 +280,20 @@ export class BlockIndex {
    * Nothing that failed is a candidate. Source: `FindMostWorkChain`.
    */
   findMostWorkChain(): number {
-    const { headers, active, candidates } = this;
+    const { headers, active, candidates, whole } = this;
     for (;;) {
       const best = candidates.best();
       if (best === NO_HEADER) return NO_HEADER;
+      // It is gone over once, and not again at each step of the way there.
+      if (best === whole.end && active.disconnects === whole.disconnects) return best;
       let at = best;
       while (at !== NO_HEADER && !active.contains(at) && headers.hasStatus(at, STATUS.haveData))
         at = headers.prev(at);
-      if (at === NO_HEADER || active.contains(at)) return best;
+      if (at === NO_HEADER || active.contains(at)) {
+        whole.end = best;
+        whole.disconnects = active.disconnects;
+        return best;
+      }
       for (let above = best; above !== at; above = headers.prev(above)) {
         this.addUnlinked(above);
         candidates.delete(above);
@@ -297,6 +305,7 @@ export class BlockIndex {
   /** The block's file was pruned: its data must be fetched again before its branch can be considered. */
   forgetData(id: number): void {
     const { headers } = this;
+    this.whole.end = NO_HEADER;
     headers.clearStatus(id, STATUS.haveData | STATUS.haveUndo);
     headers.setDataPosition(id, { file: -1, offset: 0 });
     headers.setUndoOffset(id, 0);

@@ -6,9 +6,17 @@
 import { MAX_BLOCK_FILE_BYTES } from '../store/blockFiles.js';
 import { NO_HEADER, type HeaderTable } from '../store/headerTable.js';
 
+/**
+ * From so many on, those that became worse than the tip stay until it is the best: to go over all of them at each block would
+ * take a time that grows with the square of their number (`-reindex-chainstate`: every block is one). Arbitrary.
+ */
+const MANY = 64;
+
 export class Candidates {
   private readonly headers: HeaderTable;
-  private readonly ids = new Set<number>();
+  private ids = new Set<number>();
+  /** The best one; null when it must be looked for. */
+  private found: number | null = null;
   /**
    * When a block became connectable: the latest arrival among it and its ancestors. Arrival is the position in the
    * block files, so the order survives a restart.
@@ -35,10 +43,12 @@ export class Candidates {
     }
     const prev = this.headers.prev(id);
     this.linked[id] = Math.max(this.arrival(id), prev === NO_HEADER ? 0 : this.linked[prev]!);
+    this.found = null;
   }
 
   setPrecious(id: number, rank: number): void {
     this.precious.set(id, rank);
+    this.found = null;
   }
 
   /** Negative when `a` is the worse tip of the two. Total: only a block and itself are equal. */
@@ -69,10 +79,13 @@ export class Candidates {
 
   add(id: number): void {
     this.ids.add(id);
+    if (this.found !== null && (this.found === NO_HEADER || this.compare(id, this.found) > 0))
+      this.found = id;
   }
 
   delete(id: number): void {
     this.ids.delete(id);
+    if (this.found === id) this.found = null;
   }
 
   has(id: number): boolean {
@@ -80,17 +93,23 @@ export class Candidates {
   }
 
   best(): number {
+    if (this.found !== null) return this.found;
     let best: number = NO_HEADER;
     for (const id of this.ids) if (best === NO_HEADER || this.compare(id, best) > 0) best = id;
-    return best;
+    return (this.found = best);
   }
 
-  /** Forgets all that is worse than the tip. */
+  /** Forgets what is worse than the tip; where they are many only once the tip is the best. */
   prune(tip: number): void {
-    for (const id of this.ids) if (this.compare(id, tip) < 0) this.ids.delete(id);
+    if (this.ids.size <= MANY) {
+      for (const id of this.ids) if (this.compare(id, tip) < 0) this.delete(id);
+    } else if (this.best() === tip) {
+      this.ids = new Set([tip]);
+    }
   }
 
   clear(): void {
     this.ids.clear();
+    this.found = null;
   }
 }

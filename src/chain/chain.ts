@@ -22,6 +22,7 @@ import type { Flusher } from './flusher.js';
 import { HeaderChain } from './headerChain.js';
 import type { LoadedBlock } from './loadedBlock.js';
 import { Reorganisation } from './reorganisation.js';
+import { Route } from './route.js';
 import { StoredBlocks } from './storedBlocks.js';
 
 /** Blocks that may run ahead of the tip unasked (Core's MIN_BLOCKS_TO_KEEP). */
@@ -80,6 +81,7 @@ export class Chain {
   /** Ancestors on the branch of the best header, however far that is ahead. */
   readonly headerChain: HeaderChain;
   private readonly assumed: AssumedValid;
+  private readonly route: Route;
   private leftInitialDownload = false;
   private preciousRank = -1;
   private preciousWork = 0n;
@@ -98,6 +100,7 @@ export class Chain {
     this.log = log;
     this.blocks = new StoredBlocks(deps.files, deps.index);
     this.headerChain = new HeaderChain(deps.index);
+    this.route = new Route(deps.index);
     const { targetSpacingSec } = deps.params;
     this.assumed = new AssumedValid({ ...options, targetSpacingSec }, deps.index, this.headerChain);
     flusher.onFailure = (error) => void this.fail(error);
@@ -360,13 +363,11 @@ export class Chain {
    */
   private async stepTowards(best: number): Promise<void> {
     const { index } = this;
-    const { headers, active } = index;
+    const { headers } = index;
     const start = this.tip;
-    const fork = active.findFork(best);
+    const fork = this.route.leadTo(best);
     while (this.tip !== NO_HEADER && this.tip !== fork) await this.disconnectTip();
-    const path: number[] = [];
-    for (let id = best; id !== fork && id !== NO_HEADER; id = headers.prev(id)) path.push(id);
-    for (const id of path.reverse()) {
+    for (let id = this.route.next(); id !== NO_HEADER; id = this.route.next()) {
       const error = await this.connectTip(id);
       if (error) {
         if (!error.corruption) {

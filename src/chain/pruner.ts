@@ -73,9 +73,13 @@ export class Pruner {
     return height;
   }
 
+  /** Of each file that may go, what it holds: nothing where a crash came between forgetting and deleting it. */
   private uses(): FileUse[] {
     const { headers } = this.chain.index;
+    const { files } = this.chain.deps;
     const uses = new Map<number, FileUse>();
+    if (this.flusher.pruned)
+      for (const file of files.fileNumbers()) uses.set(file, { file, lastHeight: 0, ids: [] });
     for (let id = 0; id < headers.count; id++) {
       const file = headers.file(id);
       if (file < 0) continue;
@@ -84,9 +88,9 @@ export class Pruner {
       use.lastHeight = Math.max(use.lastHeight, headers.height(id));
       use.ids.push(id);
     }
-    return [...uses.values()]
-      .filter(({ file }) => file < this.chain.deps.files.currentFile)
-      .sort((a, b) => a.file - b.file);
+    // From there on the next start reads what the index does not name.
+    const end = Math.min(files.currentFile, this.flusher.scanFrom?.file ?? Infinity);
+    return [...uses.values()].filter(({ file }) => file < end).sort((a, b) => a.file - b.file);
   }
 
   private lastPrunable(): number {

@@ -108,11 +108,17 @@ async function readBehind(options: ScanOptions, from: FilePosition): Promise<voi
     if (torn !== null && torn < size && size === files.sizeBytes('blk', file) && file === files.currentFile)
       files.truncate(file, torn);
   }
-  if (orphans.count > 0)
+  const { early, first, count } = orphans;
+  if (early !== null)
     options.warn(
-      `${orphans.count} blocks in ${files.path('blk', files.currentFile)} and before it wait for a parent that is not there; what is missing is fetched from peers.`,
+      `the block at byte ${early.offset} of ${files.path('blk', early.file)} is further in the future than a block may be: it and what follows it is not used. Set this computer's date and time right, if they are not, and start again.`,
     );
-  flusher.scanFrom = null;
+  else if (count > 0)
+    options.warn(
+      `${count} blocks in ${files.path('blk', files.currentFile)} and before it wait for a parent that is not there; what is missing is fetched from peers.`,
+    );
+  // By another clock they are what they were: the next start looks at them again.
+  flusher.scanFrom = early === null ? null : first;
 }
 
 /**
@@ -171,11 +177,13 @@ async function isZero(path: string, from: number, end: number): Promise<boolean>
   }
 }
 
-/** Where blocks lie whose parent comes later in the files. */
+/** Where blocks lie whose parent comes later in the files, and those whose time has not come. */
 class OrphanPositions {
   private readonly byParent = new Map<string, FilePosition[]>();
   /** All of them in the order of reading. */
   private readonly waiting = new Set<FilePosition>();
+  /** The first whose time has not come. */
+  early: FilePosition | null = null;
 
   /** How many wait. */
   get count(): number {
@@ -193,6 +201,11 @@ class OrphanPositions {
     const siblings = this.byParent.get(parent);
     if (siblings) siblings.push(position);
     else this.byParent.set(parent, [position]);
+  }
+
+  addEarly(position: FilePosition): void {
+    this.waiting.add(position);
+    this.early ??= position;
   }
 
   take(parent: string): FilePosition[] {
@@ -222,6 +235,7 @@ async function acceptStored(
       continue;
     }
     if (error) {
+      if (error.result === 'time-future') orphans.addEarly(item.position);
       if (block === first) refused = error;
       continue;
     }

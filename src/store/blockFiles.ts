@@ -316,9 +316,9 @@ export class BlockFiles {
     this.ends.set(`blk${file}`, end);
   }
 
-  /** Deletes a pair of files (pruning). */
+  /** Deletes a pair of files (pruning), so that what a crash in between leaves is seen by its block file. */
   remove(file: number): void {
-    for (const kind of ['blk', 'rev'] as const) this.removeOne(kind, file);
+    for (const kind of ['rev', 'blk'] as const) this.removeOne(kind, file);
   }
 
   private removeOne(kind: Kind, file: number): void {

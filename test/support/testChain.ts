@@ -68,6 +68,10 @@ export interface TestChainOptions {
   minimumChainWork?: bigint;
   /** A folder that is there already; a new one without. */
   folder?: string;
+  /** What the clock says while the folder is opened, and at first. */
+  timeSec?: number;
+  /** Told what the operator is told. */
+  warn?: (message: string) => void;
 }
 
 export interface Answer {
@@ -84,10 +88,11 @@ export class TestChain {
   readonly miner: Miner;
   /** Transactions for the next block; emptied by it. */
   readonly pending: Transaction[] = [];
-  timeSec = START_TIME_SEC;
+  timeSec: number;
 
   private constructor(folder: string, opened: OpenedChain, fill: BackgroundFill, options: TestChainOptions) {
-    const { params = regtestParams } = options;
+    const { params = regtestParams, timeSec = START_TIME_SEC } = options;
+    this.timeSec = timeSec;
     this.folder = folder;
     this.opened = opened;
     this.fill = fill;
@@ -210,7 +215,8 @@ export class TestChain {
       onFatal: (error) => {
         throw error;
       },
-      adjustedTimeSec: () => chain?.timeSec ?? START_TIME_SEC,
+      adjustedTimeSec: () => chain?.timeSec ?? options.timeSec ?? START_TIME_SEC,
+      ...(options.warn ? { warn: options.warn } : {}),
       contributors: indexes,
       signal: new AbortController().signal,
       log: SILENT_LOGGER,

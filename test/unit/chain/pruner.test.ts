@@ -36,7 +36,11 @@ function makePruner(targetMib: number, pruneAfterHeight = 0, neededFrom = () => 
     },
     change: <T>(task: () => Promise<T>) => task(),
   };
-  const flusher = { pruned: false, flush: async () => void flushes++ };
+  const flusher = {
+    pruned: false,
+    scanFrom: null as { file: number } | null,
+    flush: async () => void flushes++,
+  };
   const pruner = new Pruner(
     chain as unknown as ConstructorParameters<typeof Pruner>[0],
     flusher as unknown as ConstructorParameters<typeof Pruner>[1],
@@ -84,5 +88,29 @@ describe('the pruner', () => {
     const short = makePruner(1, 10_000);
     await short.pruner.pruneToTarget();
     expect(short.removed).toEqual([]);
+  });
+
+  it('removes first what a crash left behind that came before the files went', async () => {
+    const { pruner, flusher, removed } = makePruner(140);
+    await pruner.pruneToTarget();
+    expect(removed).toEqual([0, 1, 2, 3]);
+    // The database has forgotten them, and they are there.
+    removed.length = 0;
+    await pruner.pruneToTarget();
+    expect(removed).toEqual([0, 1, 2, 3]);
+    // What the next start has yet to read stays.
+    removed.length = 0;
+    flusher.scanFrom = { file: 2 };
+    await pruner.pruneToTarget();
+    expect(removed).toEqual([0, 1]);
+  });
+
+  it('leaves files alone that the index does not name where none was ever pruned', async () => {
+    const { pruner, flusher, removed } = makePruner(140);
+    await pruner.pruneToTarget();
+    removed.length = 0;
+    flusher.pruned = false;
+    await pruner.pruneToTarget();
+    expect(removed).toEqual([4, 5, 6]);
   });
 });
