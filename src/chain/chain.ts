@@ -374,6 +374,8 @@ export class Chain {
           index.markFailed(id);
           headers.addStatus(id, STATUS.failedConnecting);
         } else index.candidates.delete(id);
+        // The tip may be the best now.
+        if (this.tip !== NO_HEADER) index.candidates.prune(this.tip);
         break;
       }
       index.candidates.prune(this.tip);

@@ -259,6 +259,35 @@ describe('failed branches', () => {
     expect(core().tip).toBe(idOf(high));
   });
 
+  it.each([
+    ['with a rival that is better than what comes before it', 130],
+    ['with a rival that is worse', 90],
+  ])(
+    'among many blocks that waited for one: a bad block on the way to the best, %s',
+    async (_, rivalHeight) => {
+      const model = await begin();
+      core().afterStep.push(async () => {
+        if (core().index.candidates.best() === core().tip) checkBlockIndex(core().index, RULES);
+      });
+      const line = async (from: Node, end: number, bad: number): Promise<Node[]> => {
+        const nodes = [from];
+        for (let height = from.height + 1; height <= end; height++)
+          nodes.push(await add(model, nodes.at(-1)!, { isBad: height === bad, withData: false }));
+        return nodes.slice(1);
+      };
+      const best = await line(model.nodes[0]!, 140, 120);
+      const rival = await line(best[9]!, rivalHeight, 0);
+      for (const node of [...rival.reverse(), ...best.reverse()]) {
+        await core().processBlock(node.block, true);
+        give(model, node);
+        if (node.height === 1) break;
+        expect(core().height).toBe(0);
+      }
+      compare(model);
+      expect(core().height).toBe(Math.max(119, rivalHeight));
+    },
+  );
+
   it.each([1, 2, 3, 4, 5, 6, 7, 8])('agree with the model over random changes, seed %i', async (seed) => {
     const random = randomFrom(seed);
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
