@@ -137,6 +137,30 @@ describe('opening', () => {
     await expect(wallets.add('same')).rejects.toMatchObject({ name: 'WalletAlreadyLoadedError' });
   });
 
+  it('opens a file once whatever links are on the way to it, be it asked for by two names at once', async () => {
+    const real = join(folder, 'disk');
+    mkdirSync(real);
+    symlinkSync('disk', join(folder, 'wallets'));
+    folder = join(folder, 'wallets');
+    try {
+      const wallets = await open();
+      await wallets.create('new', null);
+      for (const id of ['default_wallet', 'new']) {
+        symlinkSync(id, join(real, `${id}2`));
+        symlinkSync(join(folder, id), join(real, `${id}3`));
+        for (const n of [2, 3])
+          await expect(wallets.add(`${id}${n}`)).rejects.toMatchObject({ name: 'WalletAlreadyLoadedError' });
+      }
+      write('other', wallet(account()));
+      symlinkSync('other', join(real, 'same'));
+      const both = await Promise.allSettled([wallets.add('other'), wallets.add('same')]);
+      expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      await expect(open('other', 'same')).rejects.toMatchObject({ name: 'WalletAlreadyLoadedError' });
+    } finally {
+      folder = join(folder, '..');
+    }
+  });
+
   it('leaves a link alone that leads nowhere, or to itself', async () => {
     const link = (target: string): void => {
       rmSync(join(folder, 'default_wallet'), { force: true });
