@@ -478,6 +478,26 @@ describe('an export', () => {
     expect([mine.wallet.preference('a'), mine.wallet.preference('b')]).toEqual([3, 2]);
   });
 
+  it.each([
+    ['no time', '{"value": 1}', "The preference 'a' has no time."],
+    ['a time that is text', '{"value": 1, "ts": "5"}', "The preference 'a' has no time."],
+    ['a time after all others', '{"value": 1, "ts": Infinity}', "The preference 'a' has no time."],
+    ['no value', '{"ts": 5}', "The preference 'a' has no value."],
+  ])('with a preference that has %s is not joined, new as the preference may be', async (_, bad, reason) => {
+    write('default_wallet', wallet(account()));
+    const { default: mine } = await open();
+    const data = `{"accounts": [], "preferences": {"b": {"value": 1, "ts": 1}, "a": ${bad}}}`;
+    await expect(mine.importExport(data, null, false)).rejects.toThrow(reason);
+    expect(mine.wallet.preferenceKeys()).toEqual([]);
+  });
+
+  it('takes the place of a preference without a time, as a file that was written by hand may have it', async () => {
+    write('default_wallet', { ...wallet(account()), preferences: { a: { value: 1 } } });
+    const { default: mine } = await open();
+    await mine.importExport(exported(), null, false);
+    expect(mine.wallet.preference('a')).toBe(3);
+  });
+
   it('that would lock the wallet is not joined by sync_apply', async () => {
     write('default_wallet', wallet(account()));
     const { default: mine } = await open();
