@@ -53,13 +53,9 @@ export interface RunningDaemon {
   stop(): Promise<void>;
 }
 
-/** A place from a setting. Throws `EnvironmentError` where it is none. */
-function placeOf(settings: DaemonSettings, name: 'api' | 'streaming_server'): HostPort {
-  const place = parseServer(settings.get(name));
-  if (place === null)
-    throw new EnvironmentError(`Setting '${name}' must be HOST:PORT, not '${settings.get(name)}'.`);
-  return place;
-}
+/** Settings of that kind hold nothing else. */
+const placeOf = (settings: DaemonSettings, name: 'api' | 'streaming_server'): HostPort =>
+  parseServer(settings.get(name))!;
 
 async function listen(app: FastifyInstance, [host, port]: HostPort, what: string): Promise<HostPort> {
   try {

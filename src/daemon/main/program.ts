@@ -40,9 +40,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       case 'call': {
         if (command.notice !== null) print(command.notice);
         const settings = new DaemonSettings({ given: command.given, warn: () => undefined });
-        const place = parseServer(settings.get('api'));
-        if (place === null)
-          throw new EnvironmentError(`Setting 'api' must be HOST:PORT, not '${settings.get('api')}'.`);
+        const place = parseServer(settings.get('api'))!;
         const shown = shownAnswer(await send(requestOf(command.method, command.params), place));
         if (shown !== '') print(shown);
         return 0;

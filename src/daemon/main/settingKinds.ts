@@ -17,7 +17,7 @@ export type PriceValue = {
 };
 
 export type KindName =
-  'text' | 'path' | 'integer' | 'float' | 'toggle' | 'choice' | 'texts' | 'servers' | 'price';
+  'text' | 'path' | 'endpoint' | 'integer' | 'float' | 'toggle' | 'choice' | 'texts' | 'servers' | 'price';
 
 export interface SettingRow {
   readonly name: string;
@@ -118,6 +118,13 @@ export function parseServer(text: JsonValue): readonly [string, number] | null {
   return number >= 0 && number <= MAX_PORT ? [host, number] : null;
 }
 
+function cleanEndpoint(row: SettingRow, value: JsonValue): string {
+  const text = cleanText(row, value);
+  if (parseServer(text) === null)
+    throw new DaemonError('ValueError', `Setting '${row.name}' must be HOST:PORT, not '${text}'.`);
+  return text;
+}
+
 /** What is no server is left out, as in the reference; `strayServers` says which. */
 function cleanServers(value: JsonValue): SettingList {
   return Array.isArray(value) ? value.map(parseServer).filter((server) => server !== null) : [];
@@ -173,6 +180,8 @@ export function cleanSetting(row: SettingRow, value: JsonValue): SettingValue {
     case 'text':
     case 'path':
       return cleanText(row, value);
+    case 'endpoint':
+      return cleanEndpoint(row, value);
     case 'integer':
       return cleanInteger(row, value);
     case 'float':

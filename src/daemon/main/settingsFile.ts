@@ -9,7 +9,6 @@ import {
   lstatSync,
   openSync,
   readFileSync,
-  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -19,6 +18,7 @@ import { extname } from 'node:path';
 import { isMap, parseDocument, stringify } from 'yaml';
 import { EnvironmentError, failureReason } from '../../util/environmentError.js';
 import { JsonObject, rawNumber, type JsonValue } from '../../util/json.js';
+import { linkTarget } from '../../util/linkTarget.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 import { unwritableFile } from '../base/daemonError.js';
 import { pythonFloat } from '../base/pythonJson.js';
@@ -90,11 +90,6 @@ function noYaml(path: string, message: string, line?: number): EnvironmentError 
   );
 }
 
-/** Where a link at the path leads to: what is written would take its place. */
-function placeOfFile(path: string): string {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? realpathSync(path) : path;
-}
-
 /**
  * Replaces the file, be it behind a link, so that a kill leaves the old or the new one; its mode stays. Throws `DaemonError`
  * `OSError`.
@@ -104,7 +99,7 @@ export function writeSettingsFile(path: string, members: ReadonlyMap<string, unk
   const text = stringify(Object.fromEntries(sorted), { version: '1.1', lineWidth: 0 });
   let fresh = `${path}.new`;
   try {
-    const place = placeOfFile(path);
+    const place = linkTarget(path);
     fresh = `${place}.new`;
     refuseSpecialFile(fresh);
     const mode = statSync(place, { throwIfNoEntry: false })?.mode;

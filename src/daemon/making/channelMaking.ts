@@ -23,6 +23,7 @@ import {
   unsignedValue,
   updatedClaimOutput,
   type ClaimOptions,
+  type Holding,
   withHolding,
 } from './claimMaking.js';
 import { checkChannelName } from './claimNames.js';
@@ -67,7 +68,7 @@ export async function createChannel(
   const account = wallet.account(accountId);
   const funding = wallet.accountsOrAll(fundingAccountIds);
   checkChannelName(name);
-  return withHolding(ledger, claimAddress, account, async (holding) => {
+  const makeAt = async (holding: Holding): Promise<MadeTransaction> => {
     if (!allowDuplicateName && (await isNameTaken(ledger, wallet.accounts, name, [TXO_TYPE.channel])))
       throw failure(
         `You already have a channel under the name '${name}'. Use --allow-duplicate-name flag to override.`,
@@ -87,7 +88,8 @@ export async function createChannel(
         preview,
       });
     });
-  });
+  };
+  return maker.withName(name, () => withHolding(ledger, claimAddress, account, makeAt));
 }
 
 export interface ChannelChange {

@@ -17,6 +17,7 @@ import {
   quotedIds,
   updatedClaimOutput,
   type ClaimOptions,
+  type Holding,
   withHolding,
 } from './claimMaking.js';
 import { checkCollectionName } from './claimNames.js';
@@ -47,7 +48,7 @@ export async function createCollection(
   const funding = wallet.accountsOrAll(fundingAccountIds);
   checkCollectionName(name);
   const channel = await ownChannelIfNamed(ledger, wallet, signing);
-  return withHolding(ledger, claimAddress, account, async (holding) => {
+  const makeAt = async (holding: Holding): Promise<MadeTransaction> => {
     if (!allowDuplicateName && (await isNameTaken(ledger, wallet.accounts, name, [TXO_TYPE.collection])))
       throw failure(
         `You already have a collection under the name '${name}'. Use --allow-duplicate-name flag to override.`,
@@ -55,7 +56,8 @@ export async function createCollection(
     const claim = withArguments(newClaim('collection'), fields);
     const output = newClaimOutput(bidDewies, name, claim, holding);
     return makeClaim(maker, { wallet, funding, output, channel, preview });
-  });
+  };
+  return maker.withName(name, () => withHolding(ledger, claimAddress, account, makeAt));
 }
 
 export interface CollectionChange {

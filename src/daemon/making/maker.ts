@@ -6,7 +6,7 @@
  */
 import { formatOutPoint, txid, type Transaction } from '../../primitives/transaction.js';
 import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
-import { SerialQueue } from '../../util/serialQueue.js';
+import { KeyedQueue } from '../../util/keyedQueue.js';
 import { inSlices } from '../../util/slices.js';
 import { badValue, DaemonError, failure } from '../base/daemonError.js';
 import type { OutPointRef } from '../ledger/txoQuery.js';
@@ -89,19 +89,29 @@ export class Maker {
   /** Claims and the like that are being spent. */
   readonly held = new HeldOutputs();
   readonly #coins: CoinChoice;
-  /** By account: an account's next channel key is the same until a channel with it stands in the database. */
-  readonly #channelKeyQueues = new Map<string, SerialQueue>();
+  readonly #turns = new KeyedQueue();
 
   constructor(ports: MakingPorts) {
     this.ports = ports;
     this.#coins = new CoinChoice(ports.ledger.database, ports.random);
   }
 
-  /** Runs what makes a channel with the next key of the account; nobody else gets that key meanwhile. */
+  /**
+   * Runs what makes a channel with the next key of the account; nobody else gets that key meanwhile: it is the same until a
+   * channel with it stands in the database.
+   */
   withNewChannelKey<Result>({ id }: AccountPort, run: () => Promise<Result>): Promise<Result> {
-    const queue = this.#channelKeyQueues.get(id) ?? new SerialQueue();
-    this.#channelKeyQueues.set(id, queue);
-    return queue.run(run);
+    return this.#turns.run(`channel key ${id}`, run);
+  }
+
+  /** Runs what looks for claims of that name before it makes one; whoever does so meanwhile waits, and finds it. */
+  withName<Result>(name: string, run: () => Promise<Result>): Promise<Result> {
+    return this.#turns.run(`name ${name}`, run);
+  }
+
+  /** The same for purchases of a claim. */
+  withPurchase<Result>(claimId: string, run: () => Promise<Result>): Promise<Result> {
+    return this.#turns.run(`purchase ${claimId}`, run);
   }
 
   /** Makes the transaction and sends it, or releases it where it is a preview. Throws `InsufficientFundsError`. */

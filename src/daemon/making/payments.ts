@@ -79,9 +79,11 @@ export async function fundAccount(
     return maker.make({ wallet, given, outputs: [], funding: [from], change: to }, options);
   }
   if (amountDewies <= 0n) throw badValue('An amount is required.');
+  const part = amountDewies / BigInt(count);
+  if (part === 0n) throw badValue(`The amount is too small to be split into ${count} outputs.`);
   const keyHash = await to.nextChangeKeyHash();
   try {
-    const output = payKeyHash(amountDewies / BigInt(count), keyHash);
+    const output = payKeyHash(part, keyHash);
     const outputs = Array.from({ length: count }, () => output);
     return await maker.make({ wallet, outputs, funding: [from], change: from }, options);
   } finally {

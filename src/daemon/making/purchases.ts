@@ -87,24 +87,29 @@ export async function buyClaim(
   const claim = await claimToBuy(maker, purchase);
   const claimId = claim.claimId!;
   const id = hashToHex(claimId);
-  if (!purchase.allowDuplicatePurchase) {
-    const accountIds = idsOf(funding);
-    const filter = { accountIds, isPurchase: true, purchasedClaimIds: [id] };
-    if ((await ledger.database.transactionCount(filter)) > 0)
-      throw new DaemonError('AlreadyPurchasedError', `You already have a purchase for claim_id '${id}'. Use`);
-  }
-  const fee = feeIn(claim);
-  if (!fee) throw failure(`Claim '${id}' does not have a purchase price.`);
-  const dewies = priceOf(fee, maker.ports, purchase.overrideMaxKeyFee);
-  const seller = fee.address.length > 0 ? formatFeeAddress(fee.address) : claim.address(ledger.params);
-  if (seller === null) throw failure(`Claim '${id}' does not say whom to pay.`);
-  return maker.make(
-    {
-      wallet,
-      outputs: [payTo(dewies, seller, ledger.params), purchaseOutput(claimId)],
-      funding,
-      change: funding[0]!,
-    },
-    options,
-  );
+  return maker.withPurchase(id, async () => {
+    if (!purchase.allowDuplicatePurchase) {
+      const accountIds = idsOf(funding);
+      const filter = { accountIds, isPurchase: true, purchasedClaimIds: [id] };
+      if ((await ledger.database.transactionCount(filter)) > 0)
+        throw new DaemonError(
+          'AlreadyPurchasedError',
+          `You already have a purchase for claim_id '${id}'. Use`,
+        );
+    }
+    const fee = feeIn(claim);
+    if (!fee) throw failure(`Claim '${id}' does not have a purchase price.`);
+    const dewies = priceOf(fee, maker.ports, purchase.overrideMaxKeyFee);
+    const seller = fee.address.length > 0 ? formatFeeAddress(fee.address) : claim.address(ledger.params);
+    if (seller === null) throw failure(`Claim '${id}' does not say whom to pay.`);
+    return maker.make(
+      {
+        wallet,
+        outputs: [payTo(dewies, seller, ledger.params), purchaseOutput(claimId)],
+        funding,
+        change: funding[0]!,
+      },
+      options,
+    );
+  });
 }

@@ -65,6 +65,16 @@ export function createStream(
   stream: NewStream,
   options: ClaimOptions,
 ): Promise<MadeTransaction> {
+  return maker.withName(stream.name, () => newStream(maker, wallet, stream, options));
+}
+
+/** For who has the name for himself. */
+function newStream(
+  maker: Maker,
+  wallet: WalletPort,
+  stream: NewStream,
+  options: ClaimOptions,
+): Promise<MadeTransaction> {
   return create(maker, wallet, stream, options, (holding) =>
     withArguments(newClaim('stream'), withFeeAddress(maker.ports.ledger, stream.fields, holding)),
   );
@@ -77,12 +87,13 @@ export function createRepost(
   repost: NewStream & { readonly claimId: string },
   options: ClaimOptions,
 ): Promise<MadeTransaction> {
-  return create(maker, wallet, repost, options, () => {
+  const claimFor = (): Claim => {
     const claim = withArguments(newClaim('repost'), repost.fields);
     if (claim.type.case === 'repost')
       claim.type.value.claimHash = Uint8Array.from(claimIdBytes(repost.claimId));
     return claim;
-  });
+  };
+  return maker.withName(repost.name, () => create(maker, wallet, repost, options, claimFor));
 }
 
 async function create(
@@ -210,8 +221,17 @@ export async function publish(
   publication: Publication,
   options: ClaimOptions,
 ): Promise<MadeTransaction> {
+  checkStreamName(publication.name);
+  return maker.withName(publication.name, () => publishAlone(maker, wallet, publication, options));
+}
+
+async function publishAlone(
+  maker: Maker,
+  wallet: WalletPort,
+  publication: Publication,
+  options: ClaimOptions,
+): Promise<MadeTransaction> {
   const { name, bidDewies } = publication;
-  checkStreamName(name);
   const accountIds = idsOf(accountsFor(wallet, options.accountId));
   const rows = await unspent(maker.ports.ledger, { accountIds, types: CLAIM_TXO_TYPES, names: [name] });
   const [row] = rows;
@@ -220,7 +240,7 @@ export async function publish(
     const fields = Object.fromEntries(
       Object.entries(publication.fields).filter(([field]) => !field.startsWith('clear_')),
     );
-    return createStream(maker, wallet, { ...publication, bidDewies, fields }, options);
+    return newStream(maker, wallet, { ...publication, bidDewies, fields }, options);
   }
   if (rows.length > 1)
     throw failure(

@@ -176,7 +176,11 @@ export class Wallet {
     if (this.isLocked) throw assertionFailure('Cannot sync apply on a locked wallet.');
     for (const [key, theirs] of preferencesIn(other)) {
       const mine = this.#preferences.get(key);
-      if (mine === undefined || timeOf(theirs) >= timeOf(mine)) this.#preferences.set(key, theirs);
+      const time = timeOf(theirs);
+      if (time === null || theirs.get('value') === undefined)
+        throw badValue(`The preference '${key}' has no ${time === null ? 'time' : 'value'}.`);
+      // What has no time stood in the file, put there by hand: it is the older one.
+      if (mine === undefined || time >= (timeOf(mine) ?? -Infinity)) this.#preferences.set(key, theirs);
     }
     const accounts = accountsIn(other);
     if (accounts === null) throw badValue('The data has no accounts.');
@@ -289,10 +293,11 @@ function accountsIn(wallet: JsonObject): JsonObject[] | null {
   });
 }
 
-function timeOf(preference: JsonObject): number {
+/** Null where it is no time. */
+function timeOf(preference: JsonObject): number | null {
   const time = preference.get('ts');
-  if (time === undefined || !isJsonNumber(time)) throw badValue('A preference has no time.');
-  return Number(numberText(time));
+  const number = time !== undefined && isJsonNumber(time) ? Number(numberText(time)) : NaN;
+  return Number.isFinite(number) ? number : null;
 }
 
 /** What Python takes for true. */

@@ -11,7 +11,6 @@ import {
   readdir,
   readFile,
   readlink,
-  realpath,
   rename,
   rm,
   stat,
@@ -20,6 +19,7 @@ import { basename, dirname, join } from 'node:path';
 import { EnvironmentError, environmentError } from '../../util/environmentError.js';
 import type { JsonObject } from '../../util/json.js';
 import { decodeUtf8 } from '../../util/jsonParse.js';
+import { linkTarget } from '../../util/linkTarget.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 import { DaemonError } from '../base/daemonError.js';
 import { parseWalletText } from './wallet.js';
@@ -39,17 +39,12 @@ export async function isThere(path: string): Promise<boolean> {
 }
 
 /**
- * Where the file is: where a link at the path leads to, for what is written would take the link's place. Throws
- * `EnvironmentError` for a link that leads nowhere: a new wallet in its place would hide the one on a disk that is not there.
+ * Where the file is: where a link at the path leads to. Throws `EnvironmentError` for a link that leads nowhere: a new wallet
+ * in its place would hide the one on a disk that is not there.
  */
 export async function placeOfFile(path: string): Promise<string> {
   try {
-    const found = await lstat(path).catch((error: unknown) => {
-      if (isMissing(error)) return null;
-      throw error;
-    });
-    if (!found?.isSymbolicLink()) return path;
-    return await realpath(path);
+    return linkTarget(path);
   } catch (error) {
     if (!isMissing(error)) throw environmentError(error, path);
     throw new EnvironmentError(

@@ -3,6 +3,7 @@
  * what it cannot read; beginning puts all accounts to work.
  * Source: lbry-sdk lbry/wallet/manager.py `WalletManager`, lbry/wallet/ledger.py `start`; sdk-facts 3.
  */
+import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { onFile } from '../../util/environmentError.js';
 import { JsonObject } from '../../util/json.js';
@@ -59,10 +60,13 @@ function assertWalletId(id: string): void {
 
 export class Wallets {
   readonly #options: WalletsOptions & WalletSurroundings;
+  /** Without links on the way, so that one file has one path. */
+  readonly #folder: string;
   readonly #wallets: WalletAtWork[] = [];
 
-  private constructor(options: WalletsOptions) {
+  private constructor(options: WalletsOptions, folder: string) {
     this.#options = { ...options, inHand: new Set() };
+    this.#folder = folder;
   }
 
   /**
@@ -70,8 +74,11 @@ export class Wallets {
    * where a file cannot be used, `EnvironmentError` where there is no folder.
    */
   static async open(ids: readonly string[], options: WalletsOptions): Promise<Wallets> {
-    onFile(options.folder, () => makeFolder(options.folder));
-    const wallets = new Wallets(options);
+    const folder = onFile(options.folder, () => {
+      makeFolder(options.folder);
+      return realpathSync(options.folder);
+    });
+    const wallets = new Wallets(options, folder);
     for (const id of new Set(ids)) wallets.#wallets.push(await wallets.#open(id));
     const [first] = wallets.#wallets;
     if (first !== undefined) await wallets.#prepareDefault(first);
@@ -112,7 +119,7 @@ export class Wallets {
     const path = this.#assertNotLoaded(id);
     if (await isThere(path)) throw walletAlreadyExists(path);
     this.#assertNotLoaded(id);
-    const wallet = this.#atWork(id, path, NEW_WALLET, null);
+    const wallet = this.#atWork(id, join(this.#folder, id), NEW_WALLET, null);
     this.#wallets.push(wallet);
     try {
       if (account === null) await wallet.save();
@@ -131,6 +138,7 @@ export class Wallets {
     if (!(await isThere(path))) throw walletNotFound(path);
     const wallet = await this.#open(id);
     this.#assertNotLoaded(id);
+    this.#assertNotOpen(wallet.path);
     this.#wallets.push(wallet);
     for (const account of wallet.accounts) await this.#options.ledger.add(account);
     return wallet;
@@ -172,14 +180,19 @@ export class Wallets {
     return path;
   }
 
+  /** Two names may lead to one file. */
+  #assertNotOpen(path: string): void {
+    if (this.#wallets.some((wallet) => wallet.path === path)) throw walletAlreadyLoaded(path);
+  }
+
   #atWork(id: string, path: string, json: JsonObject, stamp: string | null): WalletAtWork {
     return new WalletAtWork(new Wallet(id, json, this.#options.tools), path, stamp, this.#options);
   }
 
   async #open(id: string): Promise<WalletAtWork> {
     assertWalletId(id);
-    const path = await placeOfFile(this.pathOf(id));
-    if (this.#wallets.some((wallet) => wallet.path === path)) throw walletAlreadyLoaded(path);
+    const path = await placeOfFile(join(this.#folder, id));
+    this.#assertNotOpen(path);
     const taken = await takeWholeTemporary(path);
     if (taken !== null)
       this.#options.warn(

@@ -222,10 +222,18 @@ describe('values', () => {
       ['hub_timeout', 0, 'from 1 to 86400, not 0'],
       ['hub_timeout', '-0.5', 'from 1 to 86400, not -0.5'],
       ['prometheus_port', 65_536, 'from 0 to 65535, not 65536'],
+      ['udp_port', 99_999, 'from 0 to 65535, not 99999'],
+      ['tcp_port', -1, 'from 0 to 65535, not -1'],
+      ['api', 'localhost', "HOST:PORT, not 'localhost'"],
+      ['api', 'localhost:99999', "HOST:PORT, not 'localhost:99999'"],
+      ['streaming_server', '5280', "HOST:PORT, not '5280'"],
     ] as const)
       await expect(settings.set(name, value), name).rejects.toThrow(`Setting '${name}' must be ${words}.`);
     expect(await settings.set('hub_timeout', 1)).toBeDefined();
     expect(() => open({ file: 'hub_timeout: 0\n' })).toThrow('from 1 to 86400, not 0');
+    expect(() => open({ file: 'api: here\n' })).toThrow(
+      /^Settings file .*: Setting 'api' must be HOST:PORT, not 'here'\.$/,
+    );
     await settings.set('lbryum_servers', ['a:65535', 'b:65536', 'c:-1']);
     expect(settings.get('lbryum_servers')).toEqual([['a', 65_535]]);
   });

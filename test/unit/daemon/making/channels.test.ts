@@ -97,6 +97,13 @@ describe('a channel', () => {
     await create('@lab', { allowDuplicateName: true });
   });
 
+  it('has its name for itself, also where several are asked for at the same time', async () => {
+    const { ledger, create } = world();
+    const all = await Promise.allSettled(Array.from({ length: 3 }, () => create('@lab')));
+    expect(all.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+    expect([ledger.broadcasts.length, ledger.reserved]).toEqual([1, []]);
+  });
+
   it('leaves nothing behind by a preview', async () => {
     const { ledger, wallet, create } = world();
     const shown = await create('@lab', {}, { preview: true });

@@ -130,6 +130,17 @@ describe('funding an account', () => {
     expect(ledger.broadcasts).toHaveLength(1);
   });
 
+  it('pays no outputs of nothing', async () => {
+    const { ledger, wallet, maker } = world();
+    const split = (amountDewies: bigint, outputs: number) =>
+      fundAccount(maker, wallet, { ...transfer, amountDewies, outputs }, PREVIEW);
+    await expect(split(2n, 3)).rejects.toThrow('The amount is too small to be split into 3 outputs.');
+    expect(outputsOf(await split(3n, 3)).slice(0, 3)).toEqual([1n, 1n, 1n]);
+    for (const count of [0, -1, 2901])
+      await expect(split(LBC, count)).rejects.toThrow('--outputs must be an integer from 1 to 2900.');
+    expect(ledger.reserved).toEqual([]);
+  });
+
   it('moves everything that can be spent, and no claims', async () => {
     const { ledger, wallet, maker, second } = world([LBC, 2n * LBC]);
     const made = await fundAccount(

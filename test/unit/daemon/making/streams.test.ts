@@ -270,6 +270,18 @@ describe('publishing', () => {
     ]);
   });
 
+  it('makes one claim of a name where it is asked for several at the same time', async () => {
+    const { publish: put, stream, repost, collection, ledger } = world();
+    const made = await Promise.all(['One', 'Two', 'Three'].map((title) => put('bare', { title })));
+    expect(new Set(made.map(idOf)).size).toBe(1);
+    expect(made.map((one) => one.outputs[0]!.isUpdate)).toEqual([false, true, true]);
+    const [list, sent] = [['aa'.repeat(20)], ledger.broadcasts.length];
+    const claims = [() => stream('a', {}), () => repost('b', idOf(made[0]!)), () => collection('c', list)];
+    const all = await Promise.allSettled(claims.flatMap((make) => [make(), make()]));
+    expect(all.filter(({ status }) => status === 'rejected')).toHaveLength(3);
+    expect([ledger.broadcasts.length - sent, ledger.reserved]).toEqual([3, []]);
+  });
+
   it('needs a bid for what is new, and one stream at the name', async () => {
     const { publish: put, stream, repost } = world();
     await expect(put('bare', {}, { bidDewies: undefined })).rejects.toThrow(

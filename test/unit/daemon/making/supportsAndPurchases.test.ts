@@ -111,6 +111,18 @@ describe('a purchase', () => {
     await buy({ allowDuplicatePurchase: true });
   });
 
+  it('is paid once, however many ask for it at the same time', async () => {
+    const { buy, ledger } = await world(FEE);
+    const sent = ledger.broadcasts.length;
+    const all = await Promise.allSettled([
+      buy(),
+      buy({ claimId: undefined, url: 'lbry://@lab/note' }),
+      buy(),
+    ]);
+    expect(all.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
+    expect([ledger.broadcasts.length - sent, ledger.reserved]).toEqual([1, []]);
+  });
+
   it('is of a claim by its URL too', async () => {
     const { buy } = await world(FEE);
     expect((await buy({ claimId: undefined, url: 'lbry://@lab/note' })).outputs).toHaveLength(3);

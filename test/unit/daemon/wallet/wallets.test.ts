@@ -137,6 +137,30 @@ describe('opening', () => {
     await expect(wallets.add('same')).rejects.toMatchObject({ name: 'WalletAlreadyLoadedError' });
   });
 
+  it('opens a file once whatever links are on the way to it, be it asked for by two names at once', async () => {
+    const real = join(folder, 'disk');
+    mkdirSync(real);
+    symlinkSync('disk', join(folder, 'wallets'));
+    folder = join(folder, 'wallets');
+    try {
+      const wallets = await open();
+      await wallets.create('new', null);
+      for (const id of ['default_wallet', 'new']) {
+        symlinkSync(id, join(real, `${id}2`));
+        symlinkSync(join(folder, id), join(real, `${id}3`));
+        for (const n of [2, 3])
+          await expect(wallets.add(`${id}${n}`)).rejects.toMatchObject({ name: 'WalletAlreadyLoadedError' });
+      }
+      write('other', wallet(account()));
+      symlinkSync('other', join(real, 'same'));
+      const both = await Promise.allSettled([wallets.add('other'), wallets.add('same')]);
+      expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      await expect(open('other', 'same')).rejects.toMatchObject({ name: 'WalletAlreadyLoadedError' });
+    } finally {
+      folder = join(folder, '..');
+    }
+  });
+
   it('leaves a link alone that leads nowhere, or to itself', async () => {
     const link = (target: string): void => {
       rmSync(join(folder, 'default_wallet'), { force: true });
@@ -452,6 +476,26 @@ describe('an export', () => {
     expect(mine.wallet.accounts.map(({ name }) => name)).toEqual(['newer', 'A']);
     expect(mine.wallet.accounts[0]!.generator).toMatchObject({ change: { gap: 99 }, receiving: { gap: 98 } });
     expect([mine.wallet.preference('a'), mine.wallet.preference('b')]).toEqual([3, 2]);
+  });
+
+  it.each([
+    ['no time', '{"value": 1}', "The preference 'a' has no time."],
+    ['a time that is text', '{"value": 1, "ts": "5"}', "The preference 'a' has no time."],
+    ['a time after all others', '{"value": 1, "ts": Infinity}', "The preference 'a' has no time."],
+    ['no value', '{"ts": 5}', "The preference 'a' has no value."],
+  ])('with a preference that has %s is not joined, new as the preference may be', async (_, bad, reason) => {
+    write('default_wallet', wallet(account()));
+    const { default: mine } = await open();
+    const data = `{"accounts": [], "preferences": {"b": {"value": 1, "ts": 1}, "a": ${bad}}}`;
+    await expect(mine.importExport(data, null, false)).rejects.toThrow(reason);
+    expect(mine.wallet.preferenceKeys()).toEqual([]);
+  });
+
+  it('takes the place of a preference without a time, as a file that was written by hand may have it', async () => {
+    write('default_wallet', { ...wallet(account()), preferences: { a: { value: 1 } } });
+    const { default: mine } = await open();
+    await mine.importExport(exported(), null, false);
+    expect(mine.wallet.preference('a')).toBe(3);
   });
 
   it('that would lock the wallet is not joined by sync_apply', async () => {
