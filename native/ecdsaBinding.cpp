@@ -1,9 +1,11 @@
 // JavaScript bindings of the curve operations, in the shape of EcdsaBackend (src/crypto/ecdsa.ts).
+#include <memory>
 #include <vector>
 
 #include "addon.h"
 #include "curveLanes.h"
 #include "ecdsa.h"
+#include "job.h"
 #include "napi.h"
 
 namespace lbc {
@@ -134,20 +136,65 @@ bool readCheck(napi_env env, napi_value items, uint32_t index, SignatureCheck* c
   return true;
 }
 
-napi_value jsVerifyMany(napi_env env, napi_callback_info info) {
+bool readChecks(napi_env env, napi_callback_info info, std::vector<SignatureCheck>* checks) {
   napi_value arguments[1];
   uint32_t count;
-  if (!readArguments(env, info, 1, arguments)) return nullptr;
-  if (napi_get_array_length(env, arguments[0], &count) != napi_ok) return throwTypeError(env, "items must be an array");
-  std::vector<SignatureCheck> checks(count);
-  for (uint32_t i = 0; i < count; i++) {
-    if (!readCheck(env, arguments[0], i, &checks[i])) return nullptr;
+  if (!readArguments(env, info, 1, arguments)) return false;
+  if (napi_get_array_length(env, arguments[0], &count) != napi_ok) {
+    throwTypeError(env, "items must be an array");
+    return false;
   }
-  verifySignatures(checks.data(), count);
+  checks->resize(count);
+  for (uint32_t i = 0; i < count; i++) {
+    if (!readCheck(env, arguments[0], i, &(*checks)[i])) return false;
+  }
+  return true;
+}
+
+napi_value makeVerdicts(napi_env env, const std::vector<SignatureCheck>& checks) {
   uint8_t* answers;
-  napi_value result = makeEmptyBuffer(env, count, &answers);
-  for (uint32_t i = 0; i < count; i++) answers[i] = checks[i].byLanes ? 2 : checks[i].isValid ? 1 : 0;
+  napi_value result = makeEmptyBuffer(env, checks.size(), &answers);
+  for (size_t i = 0; i < checks.size(); i++) answers[i] = checks[i].byLanes ? 2 : checks[i].isValid ? 1 : 0;
   return result;
+}
+
+napi_value jsVerifyMany(napi_env env, napi_callback_info info) {
+  std::vector<SignatureCheck> checks;
+  if (!readChecks(env, info, &checks)) return nullptr;
+  verifySignatures(checks.data(), checks.size());
+  return makeVerdicts(env, checks);
+}
+
+// Checks that own what they point to.
+struct OwnedChecks {
+  std::vector<SignatureCheck> checks;
+  std::vector<uint8_t> bytes;
+
+  explicit OwnedChecks(std::vector<SignatureCheck> from) : checks(std::move(from)) {
+    for (const SignatureCheck& check : checks) {
+      bytes.insert(bytes.end(), check.signature, check.signature + check.signatureSize);
+      bytes.insert(bytes.end(), check.key, check.key + check.keySize);
+    }
+    const uint8_t* at = bytes.data();
+    for (SignatureCheck& check : checks) {
+      check.signature = at;
+      check.key = at += check.signatureSize;
+      at += check.keySize;
+    }
+  }
+};
+
+napi_value jsVerifyManyAside(napi_env env, napi_callback_info info) {
+  std::vector<SignatureCheck> read;
+  if (!readChecks(env, info, &read)) return nullptr;
+  auto owned = std::make_shared<OwnedChecks>(std::move(read));
+  return startJob(
+      env, "lbcnode:verifySignatures",
+      [owned] {
+        verifySignatures(owned->checks.data(), owned->checks.size());
+        return Outcome();
+      },
+      [owned](napi_env env) { return makeVerdicts(env, owned->checks); });
 }
 
 napi_value jsLaneField(napi_env env, napi_callback_info info) {
@@ -176,6 +223,7 @@ void registerEcdsa(napi_env env, napi_value ecdsa) {
 #endif
   setProperty(env, ecdsa, "lanes", makeNumber(env, hasLanes() ? LBC_LANES : 0));
   setFunction(env, ecdsa, "verifyMany", jsVerifyMany);
+  setFunction(env, ecdsa, "verifyManyAside", jsVerifyManyAside);
   setFunction(env, ecdsa, "laneField", jsLaneField);
   setFunction(env, ecdsa, "isFullyValidPublicKey", jsIsFullyValidPublicKey);
   setFunction(env, ecdsa, "publicKeyOf", jsPublicKeyOf);

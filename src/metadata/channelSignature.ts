@@ -57,15 +57,18 @@ function nullIfUndecodable<Result>(run: () => Result): Result | null {
 
 /**
  * What the signature in the value of a claim is over; null where it is not signed or cannot be decoded. `firstInputOutPoint`
- * is that of the transaction, 36 bytes. `address25` is the address of the claim's output with version byte and checksum,
- * which claims of 2017 need; null gives null for these.
+ * is that of the transaction, 36 bytes. `address25` tells the address of the claim's output with version byte and checksum, which
+ * claims of 2017 alone need; null gives null for these.
  */
 export function claimSignatureDigest(
   value: Bytes,
   firstInputOutPoint: Bytes,
-  address25: Bytes | null,
+  address25: () => Bytes | null,
 ): Bytes | null {
-  return nullIfUndecodable(() => decodedClaimDigest(decodeClaim(value), firstInputOutPoint, address25));
+  return nullIfUndecodable(() => {
+    const claim = decodeClaim(value);
+    return decodedClaimDigest(claim, firstInputOutPoint, claim.version === 2 ? null : address25());
+  });
 }
 
 /** What the signature in the data of a support is over; null where it is not signed or cannot be decoded. */

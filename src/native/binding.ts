@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { addonCandidates, isCheckout, targetName } from './addonFiles.js';
 
 /** Raised with every change of a signature below; an addon built for another number is not used. */
-export const NATIVE_ABI = 17;
+export const NATIVE_ABI = 18;
 
 /**
  * A block (or one transaction) as offsets into its own bytes. All offsets count from the start of the parsed buffer.
@@ -268,9 +268,11 @@ export interface NativeEcdsa {
   readonly lanes: number;
   /**
    * Answers `verify` for each item as blocks are verified: side by side, past the signature cache. 0: invalid; 1: valid;
-   * 2: valid, and decided side by side. For benchmarks and the differential tests.
+   * 2: valid, and decided side by side.
    */
   verifyMany(items: readonly SignatureItem[]): Buffer;
+  /** The same, on another thread. The items are read at once. */
+  verifyManyAside(items: readonly SignatureItem[]): Promise<Buffer>;
   /**
    * Field arithmetic side by side, for the differential tests; only where there are lanes. Operands and results are five
    * limbs of 52 bits, the lowest first, and of each limb eight little-endian 64-bit numbers: 320 bytes.

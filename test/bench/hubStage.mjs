@@ -84,7 +84,7 @@ function claimOf(n, firstInput) {
   const signer = isChannel || below(5) === 0 ? null : channels[ranked(channels.length)];
   const plain = { channelId: signer?.claimId ?? null, signature: signer && Buffer.alloc(64), claim };
   if (signer) {
-    const digest = claimSignatureDigest(encodeClaim(plain), firstInput, null);
+    const digest = claimSignatureDigest(encodeClaim(plain), firstInput, () => null);
     plain.signature = Buffer.from(defaultEcdsa.sign(digest, signer.key, null).compact);
   }
   return { name, key, signer, value: encodeClaim(plain) };

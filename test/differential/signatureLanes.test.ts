@@ -207,9 +207,22 @@ describe.skipIf(!native)('signatures verified side by side', () => {
     expect(answersTo(items).every((answer) => answer === INVALID)).toBe(true);
   });
 
+  it('answers the same on other threads, several calls at a time, whatever becomes of the items', async () => {
+    const random = new Random(308);
+    const lists = [0, 1, 7, 64, 100].map((count) => Array.from({ length: count }, () => signed(random)));
+    for (const items of lists) for (const item of items) if (random.chance(4)) item.hash[0]! ^= 1;
+    const expected = lists.map((items) => addon().ecdsa.verifyMany(items));
+    const asked = lists.map((items) => addon().ecdsa.verifyManyAside(items));
+    for (const { hash, signature, publicKey } of lists.flat())
+      for (const bytes of [hash, signature, publicKey]) bytes.fill(0);
+    expect(await Promise.all(asked)).toEqual(expected);
+    expect(new Set(expected.flatMap((answers) => [...answers])).size).toBeGreaterThan(1);
+  });
+
   it('refuses what are no items', () => {
     const item = signed(new Random(307));
     const { ecdsa } = addon();
+    expect(() => ecdsa.verifyManyAside([{} as SignatureItem])).toThrow(TypeError);
     expect(() => ecdsa.verifyMany([{ ...item, hash: Buffer.alloc(31) }])).toThrow(TypeError);
     expect(() => ecdsa.verifyMany([{} as SignatureItem])).toThrow(TypeError);
     expect(() => ecdsa.verifyMany(item as unknown as SignatureItem[])).toThrow(TypeError);

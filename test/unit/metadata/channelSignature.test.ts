@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { defaultEcdsa } from '../../../src/crypto/ecdsa.js';
 import { sha256 } from '../../../src/crypto/hash.js';
 import {
@@ -22,8 +22,10 @@ const signed = (message: string): Buffer =>
 describe('what signatures are over', () => {
   it('is the first outpoint, the channel and the canonical message', () => {
     const expected = sha256(Buffer.concat([OUT_POINT, CHANNEL_ID, Buffer.from('0a00420161', 'hex')]));
-    expect(claimSignatureDigest(signed('0a00420161'), OUT_POINT, null)).toEqual(expected);
-    expect(claimSignatureDigest(signed('4201610a00'), OUT_POINT, ADDRESS)).toEqual(expected);
+    const address = vi.fn(() => ADDRESS);
+    expect(claimSignatureDigest(signed('0a00420161'), OUT_POINT, address)).toEqual(expected);
+    expect(claimSignatureDigest(signed('4201610a00'), OUT_POINT, address)).toEqual(expected);
+    expect(address).not.toHaveBeenCalled();
   });
 
   it('is the same of a support', () => {
@@ -36,18 +38,18 @@ describe('what signatures are over', () => {
     const signature = `2a1e 0801 1003 1a02aabb 2214${CHANNEL_ID.toString('hex')}`.replaceAll(' ', '');
     const value = Buffer.from(rest + signature, 'hex');
     // The stream has no metadata: what it must have is missing, and nothing can be written.
-    expect(claimSignatureDigest(value, OUT_POINT, ADDRESS)).toBeNull();
+    expect(claimSignatureDigest(value, OUT_POINT, () => ADDRESS)).toBeNull();
     const bare = '08011001';
     const whole = Buffer.from(bare + signature, 'hex');
     const expected = sha256(Buffer.concat([ADDRESS, Buffer.from(bare, 'hex'), CHANNEL_ID]));
-    expect(claimSignatureDigest(whole, OUT_POINT, ADDRESS)).toEqual(expected);
-    expect(claimSignatureDigest(whole, OUT_POINT, null)).toBeNull();
+    expect(claimSignatureDigest(whole, OUT_POINT, () => ADDRESS)).toEqual(expected);
+    expect(claimSignatureDigest(whole, OUT_POINT, () => null)).toBeNull();
   });
 
   it.each(['', '00', '000a00', '7b7d', '01', '02'])('is nothing of %j', (hex) => {
     const isSigned = hex === '01';
     const value = Buffer.from(hex, 'hex');
-    expect(claimSignatureDigest(value, OUT_POINT, ADDRESS) !== null).toBe(isSigned);
+    expect(claimSignatureDigest(value, OUT_POINT, () => ADDRESS) !== null).toBe(isSigned);
     expect(supportSignatureDigest(value, OUT_POINT) !== null).toBe(isSigned);
   });
 });

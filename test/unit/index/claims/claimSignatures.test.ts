@@ -42,6 +42,26 @@ function recorded(): { signed: SignedOutput[]; valid: boolean[] } | null {
   return { signed: outputs, valid };
 }
 
+it('verifies more than a few on other threads, batch by batch', async ({ skip }) => {
+  const claims = recorded();
+  if (claims === null || binding.loadNative() === null) return skip('no claims, or no addon');
+  const { ecdsa } = binding.loadNative()!;
+  const here = vi.spyOn(ecdsa, 'verifyMany');
+  const aside = vi.spyOn(ecdsa, 'verifyManyAside');
+  try {
+    const signed = Array.from({ length: 150 }, (_, i) => claims.signed[i % claims.signed.length]!);
+    await verifyClaims(signed, mainParams);
+    expect(here).not.toHaveBeenCalled();
+    expect(aside).toHaveBeenCalledTimes(3);
+    await verifyClaims(signed.slice(0, 2), mainParams);
+    expect(here).toHaveBeenCalledTimes(1);
+    expect(aside).toHaveBeenCalledTimes(3);
+  } finally {
+    here.mockRestore();
+    aside.mockRestore();
+  }
+});
+
 describe.each(['with the addon', 'without it'])('verifyClaims %s', (how) => {
   it('finds right and wrong what lbry-sdk does, in claims of 2017 too', async ({ skip }) => {
     const claims = recorded();
