@@ -21,7 +21,12 @@ import type { ProgressTeller } from './progress.js';
  * Why a block may be refused that was accepted when it was written: it or what it follows was found wrong later, a checkpoint
  * was learnt of, or the clock was set. Any other verdict means that it is not the block that was written.
  */
-const KEPT_REFUSALS: readonly RejectResult[] = ['cached-invalid', 'invalid-prev', 'checkpoint', 'time-future'];
+const KEPT_REFUSALS: readonly RejectResult[] = [
+  'cached-invalid',
+  'invalid-prev',
+  'checkpoint',
+  'time-future',
+];
 
 /** Bytes of magic and length before a block. */
 const RECORD_HEAD_BYTES = 8;
