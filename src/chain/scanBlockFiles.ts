@@ -4,7 +4,7 @@
  * Source: Core validation.cpp `LoadExternalBlockFile`, init.cpp `ThreadImport`.
  */
 import { open } from 'node:fs/promises';
-import type { ValidationError } from '../consensus/reject.js';
+import type { RejectResult, ValidationError } from '../consensus/reject.js';
 import type { FilePosition } from '../store/blockFiles.js';
 import { hashToHex } from '../util/bytes.js';
 import { breathe } from '../util/breathe.js';
@@ -16,6 +16,17 @@ import type { Flusher } from './flusher.js';
 import { readBlockRecords } from './importFile.js';
 import { loadBlock, type LoadedBlock } from './loadedBlock.js';
 import type { ProgressTeller } from './progress.js';
+
+/**
+ * Why a block may be refused that was accepted when it was written: it or what it follows was found wrong later, a checkpoint
+ * was learnt of, or the clock was set. Any other verdict means that it is not the block that was written.
+ */
+const KEPT_REFUSALS: readonly RejectResult[] = [
+  'cached-invalid',
+  'invalid-prev',
+  'checkpoint',
+  'time-future',
+];
 
 /** Bytes of magic and length before a block. */
 const RECORD_HEAD_BYTES = 8;
@@ -93,7 +104,8 @@ async function readBehind(options: ScanOptions, from: FilePosition): Promise<voi
         const error = await acceptStored(options, block, { file, offset: record.offset }, orphans);
         // What only looks like a block may hide one: a torn record that another was appended to.
         record.advance = error ? RECORD_HEAD_BYTES : RECORD_HEAD_BYTES + block.consumedBytes;
-        if (!error?.corruption) gaps.passOver(record.offset - RECORD_HEAD_BYTES, record.end);
+        if (error === null || KEPT_REFUSALS.includes(error.result))
+          gaps.passOver(record.offset - RECORD_HEAD_BYTES, record.end);
       } catch (error) {
         if (!(error instanceof ReadError)) throw error;
         record.advance = 1;
