@@ -1,8 +1,10 @@
 /** From the options to the hub: who may connect where, what it says of itself, and what it asks of the node. Loaded only with `-hub`. */
+import { accessSync, constants } from 'node:fs';
 import { resolve } from 'node:path';
 import { Hub, type HubDeps } from '../hub/hub.js';
 import { Location_Country } from '../metadata/messages/claim_pb.js';
 import { hashFromHex } from '../util/bytes.js';
+import { refuseSpecialFile } from '../util/specialFile.js';
 import { channelIds } from './channelIds.js';
 import { OptionError } from './optionArgs.js';
 import type { LoadedOptions } from './options.js';
@@ -12,11 +14,27 @@ export interface HubInput extends HubDeps {
   readonly maxSessions: number;
 }
 
+/** What can be said of the hub's options before anything is opened. Throws `OptionError`. */
+export function checkHubOptions(loaded: LoadedOptions, warn: (text: string) => void): void {
+  countryNumber(loaded.options.hubcountry);
+  const banner = bannerFile(loaded);
+  if (banner === null) return;
+  try {
+    refuseSpecialFile(banner);
+    accessSync(banner, constants.R_OK);
+  } catch (error) {
+    // It may be there when a client asks for it.
+    warn(`The hub's banner cannot be read: ${(error as Error).message}`);
+  }
+}
+
+function bannerFile({ options, paths }: LoadedOptions): string | null {
+  return options.hubbanner === undefined ? null : resolve(paths.dataDir, options.hubbanner);
+}
+
 /** The hub, with its ports open. Rejects with `OptionError` or `HubStartError`. */
-export async function startHub(
-  { options, paths }: LoadedOptions,
-  { maxSessions, ...deps }: HubInput,
-): Promise<Hub> {
+export async function startHub(loaded: LoadedOptions, { maxSessions, ...deps }: HubInput): Promise<Hub> {
+  const { options } = loaded;
   const hub = new Hub(
     {
       host: options.hubbind,
@@ -32,7 +50,7 @@ export async function startHub(
         paymentAddress: options.hubpaymentaddress ?? '',
         donationAddress: options.hubdonationaddress ?? '',
         dailyFee: options.hubdailyfee,
-        bannerFile: options.hubbanner === undefined ? null : resolve(paths.dataDir, options.hubbanner),
+        bannerFile: bannerFile(loaded),
         dropClient: options.hubdropclient === undefined ? null : new RegExp(`^(?:${options.hubdropclient})`),
       },
     },

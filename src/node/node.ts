@@ -108,6 +108,8 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   for (const note of loaded.notes) logger.debug('net', note);
   for (const warning of loaded.warnings) logger.warn(warning);
   for (const hint of loaded.hints) logger.info(hint);
+  const hubService = options.hub ? await import('./hubService.js') : null;
+  hubService?.checkHubOptions(loaded, (text) => logger.warn(text));
   await startNative(loaded, logger, deps.signal);
 
   const clock = new AdjustedClock(options.mocktime);
@@ -343,10 +345,9 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   }
   dispatcher.finishWarmup();
   fill.start(deps.onFatal);
-  if (options.hub) {
-    const { startHub } = await import('./hubService.js');
+  if (hubService !== null) {
     const { claimIndex, claimSearch } = nodeServices.services;
-    const hub = await startHub(loaded, {
+    const hub = await hubService.startHub(loaded, {
       node: nodeServices.services,
       claims: claimIndex && { index: claimIndex, search: claimSearch, rules: opened.claims.rules },
       log: logger,

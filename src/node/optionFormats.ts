@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net';
 import { parseHost, parseNetAddress } from '../net/netAddress.js';
-import { HOST_NAME, isHostPort } from '../util/hostPort.js';
+import { HOST_NAME, isHostPort, isPlainHostPort } from '../util/hostPort.js';
 import { Subnet } from '../util/subnet.js';
 import { isInteger, OptionError } from './optionArgs.js';
 import type { OptionFormat } from './optionRow.js';
@@ -102,6 +102,8 @@ export const OPTION_FORMATS: Readonly<Record<OptionFormat, Format>> = {
     accepts: (text) => text === '*' || isIP(text.replace(/^\[(.*)\]$/, '$1')) !== 0 || HOST_NAME.test(text),
   },
   hostPort: { expects: A_HOST, accepts: isHostPort },
+  // Clients pass over what has more than one colon.
+  hubPeer: { expects: 'a host as <name>, <ipv4> or either with :<port>', accepts: isPlainHostPort },
   logCategory: { expects: 'a category of the log', accepts: anything },
   network: {
     expects: NETWORK_NAMES.join(', '),

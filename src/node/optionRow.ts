@@ -40,6 +40,7 @@ export type OptionFormat =
   | 'externalHost'
   | 'hostName'
   | 'hostPort'
+  | 'hubPeer'
   | 'logCategory'
   | 'network'
   | 'override'

@@ -37,3 +37,8 @@ export function isHostPort(text: string): boolean {
   const { host } = splitHostPort(text, 0);
   return isIP(host) !== 0 || HOST_NAME.test(host);
 }
+
+/** The same, but no IPv6 address: for those who take it apart at its only colon. */
+export function isPlainHostPort(text: string): boolean {
+  return isHostPort(text) && text.split(':').length <= 2;
+}

@@ -4,6 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { createSocket } from 'node:dgram';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { inflateRawSync } from 'node:zlib';
 import { fromBinary } from '@bufbuild/protobuf';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -480,6 +483,23 @@ describe('other hubs', () => {
     for (const bad of ['', 'a b', '[::1]:50001', '::1', 'host:port'])
       await expect(node.rpc('addhub', [bad])).rejects.toMatchObject({ code: -8 });
     await expect(node.rpc('addhub', ['c.example', 'onetry'])).rejects.toMatchObject({ code: -8 });
+  });
+});
+
+describe('a country that is none', () => {
+  it('ends the start before anything of the chain is opened', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'lbcnode-hub-'));
+    try {
+      const args = ['-hub', '-hubcountry=XX'];
+      await expect(startRegtest({ dataDir, args })).rejects.toThrow(
+        'Error: Unknown country in -hubcountry: XX',
+      );
+      expect(existsSync(join(dataDir, 'regtest'))).toBe(true);
+      for (const name of ['blocks', 'wallets', 'claimsearch.sqlite'])
+        expect(existsSync(join(dataDir, 'regtest', name)), name).toBe(false);
+    } finally {
+      rmSync(dataDir, { recursive: true });
+    }
   });
 });
 

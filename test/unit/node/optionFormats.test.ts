@@ -45,6 +45,10 @@ const SAMPLES: Readonly<Record<OptionFormat, Samples>> = {
     good: ['localhost', 'node_1:7', '127.0.0.1', '[::1]:9'],
     bad: ['', 'a b', 'h:x', '1.2.3.4:99999'],
   },
+  hubPeer: {
+    good: ['hub.example', 'hub_1:7', '127.0.0.1', '1.2.3.4:50001'],
+    bad: ['', 'a b', 'h:x', '::1', '[::1]:9', '1.2.3.4:99999'],
+  },
   logCategory: { good: ['', 'net', '1'], bad: ['nosuch'] },
   network: { good: ['ipv4', 'IPv6', 'onion', 'tor'], bad: ['', 'foo'] },
   override: { good: [], bad: ['garbage'] },

@@ -1,5 +1,5 @@
 /** `addhub`: another hub that clients are told of. Source: lbryio/hub herald/session.py `_notify_peer`. */
-import { isHostPort } from '../../../util/hostPort.js';
+import { isPlainHostPort } from '../../../util/hostPort.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
@@ -25,8 +25,8 @@ export const addHub = defineMethod({
   examples: [['"hub.example.com:50001"'], ['"hub.example.com:50001"', '"remove"']],
   async run({ services }, { hub: peer, command }) {
     const hub = hubOf(services);
-    // Clients split at the colon, and pass over what has more than one.
-    if (!isHostPort(peer) || peer.split(':').length > 2)
+    // Clients pass over what has more than one colon.
+    if (!isPlainHostPort(peer))
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Not a host name or an IPv4 address: ${peer}`);
     if (command === 'add') {
       if (!(await hub.addPeer(peer)))

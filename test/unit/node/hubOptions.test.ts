@@ -1,0 +1,37 @@
+/** What is wrong with the options of a hub is said before anything is opened. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkHubOptions } from '../../../src/node/hubService.js';
+import { OptionError } from '../../../src/node/optionArgs.js';
+import { loadOptions, parseCommandLine } from '../../../src/node/options.js';
+
+let home: string;
+
+beforeEach(() => (home = mkdtempSync(join(tmpdir(), 'lbcnode-hub-options-'))));
+afterEach(() => rmSync(home, { recursive: true }));
+
+function warningsOf(...words: string[]): string[] {
+  const command = parseCommandLine([`-datadir=${home}`, '-regtest', '-hub', ...words]);
+  if (command.action !== 'run') throw new Error('the words ask for help');
+  const warnings: string[] = [];
+  checkHubOptions(loadOptions(command.args, home), (text) => warnings.push(text));
+  return warnings;
+}
+
+describe('options of a hub', () => {
+  it('name a country that there is', () => {
+    expect(warningsOf('-hubcountry=fr')).toEqual([]);
+    expect(() => warningsOf('-hubcountry=XX')).toThrow(OptionError);
+    expect(() => warningsOf('-hubcountry=999')).toThrow('Unknown country in -hubcountry: 999');
+  });
+
+  it('name a banner that can be read, or its operator is warned', () => {
+    writeFileSync(join(home, 'banner.txt'), 'welcome');
+    expect(warningsOf('-hubbanner=banner.txt')).toEqual([]);
+    expect(warningsOf('-hubbanner=none.txt')).toEqual([
+      expect.stringMatching(/^The hub's banner cannot be read: ENOENT.*none\.txt/),
+    ]);
+  });
+});
