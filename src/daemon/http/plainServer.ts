@@ -39,6 +39,11 @@ export function plainServer(routes: Routes, shortCut: ShortCut = () => false): F
     // `OPTIONS *`: the router takes the star for any path.
     rewriteUrl: ({ url = '/' }) => (url === '*' ? '/*' : url),
   });
+  // Bodies are what they are, whatever is said of them: fastify refuses types that it cannot read.
+  app.addHook('onRequest', (request, _reply, done) => {
+    delete request.raw.headers['content-type'];
+    done();
+  });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.setNotFoundHandler((request, reply) => {

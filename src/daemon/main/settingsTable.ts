@@ -131,10 +131,7 @@ export const SETTINGS: readonly SettingRow[] = [
   row('split_buckets_under_index', 'integer', 2, 'buckets of the routing table that are always split'),
   row('streaming_get', 'toggle', true, 'let the media server begin downloads'),
   row('streaming_server', 'endpoint', 'localhost:5280', 'where the media server listens', endpoint),
-  row('tcp_port', 'integer', 4444, 'port of the blob exchange', {
-    previousNames: ['peer_port'],
-    range: [0, MAX_PORT],
-  }),
+  row('tcp_port', 'integer', 4444, 'port of the blob exchange', { previousNames: ['peer_port'] }),
   row('track_bandwidth', 'toggle', true, 'count what goes to and comes from peers'),
   row(
     'tracker_servers',
@@ -149,10 +146,7 @@ export const SETTINGS: readonly SettingRow[] = [
     'trackers to find peers by',
   ),
   row('transaction_cache_size', 'integer', 131_072, 'of lbrynet, ignored: memory is bounded without it'),
-  row('udp_port', 'integer', 4444, 'port of the DHT', {
-    previousNames: ['dht_node_port'],
-    range: [0, MAX_PORT],
-  }),
+  row('udp_port', 'integer', 4444, 'port of the DHT', { previousNames: ['dht_node_port'] }),
   row('use_upnp', 'toggle', true, 'ask the gateway to forward ports'),
   row('video_bitrate_maximum', 'integer', 5_000_000, 'most bits a second of films; 0 for no limit'),
   row(

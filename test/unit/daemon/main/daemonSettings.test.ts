@@ -222,8 +222,6 @@ describe('values', () => {
       ['hub_timeout', 0, 'from 1 to 86400, not 0'],
       ['hub_timeout', '-0.5', 'from 1 to 86400, not -0.5'],
       ['prometheus_port', 65_536, 'from 0 to 65535, not 65536'],
-      ['udp_port', 99_999, 'from 0 to 65535, not 99999'],
-      ['tcp_port', -1, 'from 0 to 65535, not -1'],
       ['api', 'localhost', "HOST:PORT, not 'localhost'"],
       ['api', 'localhost:99999', "HOST:PORT, not 'localhost:99999'"],
       ['streaming_server', '5280', "HOST:PORT, not '5280'"],
