@@ -75,6 +75,38 @@ export function parseLocation(value: JsonValue): Location {
   return message;
 }
 
+/** Of a part, what stands between parts. */
+const SEPARATORS = /[:@]/g;
+
+function countryName(number: number): string {
+  try {
+    return number === 0 ? '' : countries.nameOf(number);
+  } catch {
+    return String(number);
+  }
+}
+
+/**
+ * `country:state:city:code@latitude,longitude` as far as they are given, degrees times 10,000,000: what places are compared by.
+ * Empty where nothing is given.
+ */
+export function placeName({ country, state, city, code, latitude, longitude }: Location): string {
+  const parts = [countryName(country), state, city, code].map((part) => part.replace(SEPARATORS, ' ').trim());
+  while (parts.at(-1) === '') parts.pop();
+  const path = parts.join(':');
+  return latitude === 0 && longitude === 0 ? path : `${path}@${latitude},${longitude}`;
+}
+
+/** A place, by its name, and those within which it lies; a point by its coordinates alone too. */
+export function placesAround(name: string): string[] {
+  const [path = '', point] = name.split('@');
+  const parts = path.split(':');
+  const around = parts
+    .map((_part, at) => parts.slice(0, at + 1).join(':'))
+    .filter((_, at) => parts[at] !== '');
+  return point === undefined ? around : [...new Set([...around, name, `@${point}`])];
+}
+
 /** Degrees as text; null for zero, which is not told from none. */
 export function formatDegrees(value: number): string | null {
   return value === 0 ? null : formatQuotient(BigInt(value), DEGREE_PLACES);

@@ -1,7 +1,8 @@
 /** A document as values for the columns of an index, the same for all backends. */
+import { placesAround } from '../metadata/locations.js';
 import { fromHex } from '../util/bytes.js';
 import { MAX_KEYWORD_LENGTH, textKey, type ClaimDocument } from './document.js';
-import { languageLabel, tagLabel } from './searchQuery.js';
+import { languageLabel, placeLabel, tagLabel } from './searchQuery.js';
 import type { SqlValue } from '../sqlite/sqliteProvider.js';
 
 /** Above it the index has no room. */
@@ -64,8 +65,12 @@ export function claimRow(document: ClaimDocument): SqlValue[] {
   ];
 }
 
-/** Tags and languages of a document as labels, each once: tags that differ may be the same when they are clean. */
-export function documentLabels(document: Pick<ClaimDocument, 'tags' | 'languages'>): string[] {
+/**
+ * Tags and languages of a document as labels, and its places with those within which they lie, each once: tags that differ may
+ * be the same when they are clean.
+ */
+export function documentLabels(document: Pick<ClaimDocument, 'tags' | 'languages' | 'locations'>): string[] {
   const tags = document.tags.map((tag) => tagLabel(storedText(tag)));
-  return [...new Set([...tags, ...document.languages.map(languageLabel)])];
+  const places = document.locations.flatMap(placesAround).map((place) => placeLabel(storedText(place)));
+  return [...new Set([...tags, ...document.languages.map(languageLabel), ...places])];
 }

@@ -5,6 +5,8 @@
  * Source: lbryio/hub, hub/common.py `expand_query`.
  */
 import { normalizeName } from '../claimtrie/normalize.js';
+import { parseLocation, placeName } from '../metadata/locations.js';
+import { MetadataError } from '../metadata/metadataError.js';
 import { normalizeTag } from '../metadata/tags.js';
 import { tightestBounds } from './bounds.js';
 import { readDecimal } from './decimalText.js';
@@ -13,7 +15,14 @@ import { CLAIM_TYPES, MAX_KEYWORD_LENGTH, STREAM_TYPES, nameText } from './docum
 import { fieldName, searchField, type SearchField } from './fields.js';
 import { parseOrder } from './order.js';
 import { badRequest } from './searchError.js';
-import { languageLabel, tagLabel, type Bound, type Condition, type SearchQuery } from './searchQuery.js';
+import {
+  languageLabel,
+  placeLabel,
+  tagLabel,
+  type Bound,
+  type Condition,
+  type SearchQuery,
+} from './searchQuery.js';
 import { parseTextQuery } from './textQuery.js';
 
 export type Constraints = Readonly<Record<string, unknown>>;
@@ -101,6 +110,21 @@ const numberAsText = (value: unknown): unknown => (typeof value === 'number' ? S
 
 function normalizedTags(key: string, value: unknown): string[] {
   return [...new Set(textList(key, value).map(normalizeTag))].filter((tag) => tag !== '');
+}
+
+/** Labels of places, each as `country:state:city:code:latitude:longitude` or as the JSON of such an object. */
+function placeLabels(key: string, value: unknown): string[] {
+  return textList(key, value).map((text) => {
+    let name = '';
+    try {
+      name = placeName(parseLocation(text));
+    } catch (error) {
+      if (error instanceof MetadataError) throw badRequest(`${key}: ${error.message}`);
+      throw error;
+    }
+    if (name === '') throw badRequest(`${key}: ${shown(text)} names no place.`);
+    return placeLabel(storedText(name));
+  });
 }
 
 /** Reads constraints one by one. */
@@ -229,6 +253,15 @@ class QueryReader {
         return true;
       case 'not_languages':
         this.conditions.push(labels('none', textList(key, value).map(languageLabel)));
+        return true;
+      case 'any_locations':
+        this.addAnyOf(placeLabels(key, value), (places) => labels('any', places));
+        return true;
+      case 'all_locations':
+        this.conditions.push(labels('all', placeLabels(key, value)));
+        return true;
+      case 'not_locations':
+        this.conditions.push(labels('none', placeLabels(key, value)));
         return true;
       case 'has_source':
         this.conditions.push({ kind: 'hasSource', value: truth(key, value) });

@@ -25,6 +25,8 @@ export interface ClaimMetadata {
   readonly tags: readonly string[];
   /** Codes of two or three letters, `none` for the unknown one. */
   readonly languages: readonly string[];
+  /** Names of places (`placeName`). */
+  readonly locations: readonly string[];
   readonly channelId: Bytes | null;
   readonly signature: Bytes | null;
   /** Of streams, else null. */
@@ -89,6 +91,7 @@ export interface ClaimDocument {
   readonly claimsInChannel: number | null;
   readonly tags: readonly string[];
   readonly languages: readonly string[];
+  readonly locations: readonly string[];
   readonly words: DocumentWords;
 }
 
@@ -187,6 +190,7 @@ export function makeDocument(
   if (content.feeAmount !== null && content.feeAmount >= FEE_LIMIT) return null;
   const tags = [...new Set([...metadata.tags, ...(rep?.tags ?? [])])];
   const languages = [...new Set([...languagesOf(metadata), ...(rep === null ? [] : languagesOf(rep))])];
+  const locations = [...new Set([...metadata.locations, ...(rep?.locations ?? [])])];
   const name = nameText(record.name);
   const title = stream === null ? null : metadata.title;
   const description = stream === null ? null : metadata.description;
@@ -234,6 +238,7 @@ export function makeDocument(
     claimsInChannel: kind === 'channel' ? record.claimsInChannel : null,
     tags,
     languages,
+    locations,
     words: packWords([
       [name],
       title === null ? [] : [title],

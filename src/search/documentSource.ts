@@ -7,6 +7,7 @@ import type { PlainClaim } from '../index/claims/claimReader.js';
 import { channelPublicKey } from '../metadata/channelSignature.js';
 import { decodeClaim } from '../metadata/claim.js';
 import { enumNames } from '../metadata/enumNames.js';
+import { placeName } from '../metadata/locations.js';
 import { streamKindOf } from '../metadata/mediaTypes.js';
 import { MetadataError } from '../metadata/metadataError.js';
 import {
@@ -86,6 +87,7 @@ export function readMetadata(value: Bytes, prefixes: AddressPrefixes): ClaimMeta
       description: claim.description,
       tags: claim.tags,
       languages: claim.languages.map(({ language }) => languageOf(language)),
+      locations: claim.locations.map(placeName).filter((name) => name !== ''),
       channelId,
       signature,
       stream: claim.type.case === 'stream' ? streamOf(claim.type.value) : null,

@@ -3,13 +3,13 @@
  * version or chain is made anew.
  *
  * `claim` has a row a document without its texts, `words` the packed words (`analyze.ts`), `text_index` which documents
- * hold a word, `label` and `labeled` tags and languages. `hidden` keeps the score of live claims that have no document.
+ * hold a word, `label` and `labeled` tags, languages and places. `hidden` keeps the score of live claims that have no document.
  * `block` notes what the last blocks touched, `score_undo` what scores were before them, so that blocks can be taken back.
  */
 import type { SqliteDatabase } from '../sqlite/sqliteProvider.js';
 
 /** Of the tables and of what is written into them; another number has the file made anew. */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /** ASCII signs that part no words: all that is no letter, digit, blank or control character. */
 const WORD_SIGNS = "!\"#$%&''()*+,-./:;<=>?@[\\]^_`{|}~";

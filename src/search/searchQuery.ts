@@ -55,6 +55,8 @@ export interface SearchQuery {
   readonly findsNothing: boolean;
 }
 
-/** Labels: tags and languages, told apart by what is in front. */
+/** Labels: tags, languages and places, told apart by what is in front. */
 export const tagLabel = (tag: string): string => `t${tag}`;
 export const languageLabel = (language: string): string => `l${language}`;
+/** Of a place by its name (`placeName`), whether its letters are large or small. */
+export const placeLabel = (name: string): string => `p${name.toLowerCase()}`;

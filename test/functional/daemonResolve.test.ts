@@ -144,9 +144,10 @@ describe('claims of all', { timeout: HANG_MS }, () => {
     await finds({ all_languages: ['fr', 'de'] }, ['song']);
     await finds({ all_languages: ['fr', 'it'] }, []);
     await finds({ not_languages: 'fr' }, ['@other', '@room', 'Film', 'again', 'list']);
-    // Hubs have no index of places.
-    for (const places of ['any_locations', 'all_locations', 'not_locations'])
-      await finds({ [places]: ['FR'], claim_type: 'stream' }, ['Film', 'song']);
+    await finds({ any_locations: ['US', 'FR'] }, ['song']);
+    await finds({ any_locations: 'FR:Normandie' }, []);
+    await finds({ all_locations: ['FR', '{"country": "US"}'] }, []);
+    await finds({ not_locations: ['FR'], claim_type: 'stream' }, ['Film']);
     const paged = await call<Page>('claim_search', { order_by: '^name', page: 2, page_size: 4 });
     expect(paged).toMatchObject({ page: 2, page_size: 4, total_items: 6, total_pages: 2 });
     expect(paged.items).toHaveLength(2);

@@ -49,6 +49,7 @@ export const WORDS = (
 ).split(' ');
 export const TAGS = ['art', 'music', 'gaming', 'mature', 'news', 'Crypto!', 'a b', "dad's", 'c:disable', 'x'];
 const LANGUAGES = ['en', 'de', 'fr', 'ja', 'none'];
+const PLACES = ['US', 'US:NH', 'US:NH:Manchester', 'US:NY', 'FR', 'FR::Paris', 'FR::Paris:75001'];
 const MEDIA = [
   ['video/mp4', 'video'],
   ['audio/mpeg', 'audio'],
@@ -103,6 +104,7 @@ export function randomMetadata(
             releaseTimeSec: random.chance(0.5) ? BigInt(1_500_000_000 + random.below(1000) * 100) : 0n,
           },
     publicKeyId: kind === 'channel' ? `b${random.below(100)}` : null,
+    locations: Array.from({ length: random.below(3) }, () => random.pick(PLACES)),
   };
 }
 
@@ -409,6 +411,16 @@ export function randomSearch(random: Random, documents: readonly ModelDocument[]
           ? languages.some((one) => d.languages.includes(one))
           : languages.every((one) => d.languages.includes(one)),
       );
+    },
+    () => {
+      const places = [random.pick(PLACES), random.pick(PLACES)];
+      const key = random.pick(['any_locations', 'all_locations', 'not_locations']);
+      constraints[key] = places;
+      const lies = (d: ModelDocument) => (place: string) =>
+        d.locations.some((one) => one === place || one.startsWith(`${place}:`));
+      if (key === 'any_locations') tests.push((d) => places.some(lies(d)));
+      if (key === 'all_locations') tests.push((d) => places.every(lies(d)));
+      if (key === 'not_locations') tests.push((d) => !places.some(lies(d)));
     },
     () => {
       const value = random.chance(0.5);

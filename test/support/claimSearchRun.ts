@@ -8,6 +8,7 @@ import { expect } from 'vitest';
 import type { ClaimRecord } from '../../src/index/claims/claimReader.js';
 import { ClaimSchema } from '../../src/metadata/messages/claim_pb.js';
 import { parseLanguage } from '../../src/metadata/languages.js';
+import { parseLocation } from '../../src/metadata/locations.js';
 import { parseConstraints } from '../../src/search/constraints.js';
 import { makeDocument, type ClaimMetadata } from '../../src/search/document.js';
 import type { FollowedChain } from '../../src/search/followedClaims.js';
@@ -45,12 +46,13 @@ function describe(random: Random, kind: NonNullable<Meaning>): Description {
   const metadata = { ...made, languages: made.languages.filter((one) => one !== 'none') };
   if (kind === 'stream' || kind === 'collection')
     return { metadata, fields: valueOf(metadata).subarray(1) as Buffer };
-  const { title, description, tags, languages } = metadata;
+  const { title, description, tags, languages, locations } = metadata;
   const rest = create(ClaimSchema, {
     title,
     description,
     tags: [...tags],
     languages: languages.map(parseLanguage),
+    locations: locations.map(parseLocation),
   });
   return { metadata, fields: Buffer.from(toBinary(ClaimSchema, rest)) };
 }

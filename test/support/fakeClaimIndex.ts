@@ -12,6 +12,7 @@ import type {
 } from '../../src/index/claims/claimReader.js';
 import { encodeClaim } from '../../src/metadata/claim.js';
 import { parseLanguage } from '../../src/metadata/languages.js';
+import { parseLocation } from '../../src/metadata/locations.js';
 import { ClaimSchema, Fee_Currency } from '../../src/metadata/messages/claim_pb.js';
 import type { ClaimMetadata } from '../../src/search/document.js';
 import type { FollowedChain } from '../../src/search/followedClaims.js';
@@ -60,6 +61,7 @@ export function valueOf(metadata: ClaimMetadata): Buffer {
     description: metadata.description,
     tags: [...metadata.tags],
     languages: metadata.languages.filter((one) => one !== 'none').map(parseLanguage),
+    locations: metadata.locations.map(parseLocation),
     type: type as never,
   });
   return encodeClaim({ channelId: metadata.channelId, signature: metadata.signature, claim });

@@ -645,11 +645,11 @@ export interface LbcnetMethods {
       all_languages?: string | readonly string[];
       /** with none of these languages */
       not_languages?: string | readonly string[];
-      /** with any of these places; hubs have no index of places and pass it over */
+      /** in any of these places (country:state:city:code); hubs of the reference pass it over */
       any_locations?: string | readonly string[];
-      /** with all of these places; passed over likewise */
+      /** in all of these places; passed over likewise */
       all_locations?: string | readonly string[];
-      /** with none of these places; passed over likewise */
+      /** in none of these places; passed over likewise */
       not_locations?: string | readonly string[];
       /** order, descending, or ascending after `^`: name, height, release_time, publish_time, amount, effective_amount, support_amount, trending_score, activation_height */
       order_by?: string | readonly string[];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatLbc, parseLbc } from '../../../src/metadata/amounts.js';
 import { formatLanguage, parseLanguage } from '../../../src/metadata/languages.js';
-import { formatDegrees, parseLocation } from '../../../src/metadata/locations.js';
+import { formatDegrees, parseLocation, placeName, placesAround } from '../../../src/metadata/locations.js';
 import { extensionOf, mediaTypeOfFile, streamKindOf } from '../../../src/metadata/mediaTypes.js';
 import { MetadataError } from '../../../src/metadata/metadataError.js';
 import { normalizeTag } from '../../../src/metadata/tags.js';
@@ -123,6 +123,30 @@ describe('locations', () => {
     ['', { country: 0, latitude: 0 }],
   ])('reads %s', (text, fields) => {
     expect(parseLocation(text)).toMatchObject(fields);
+  });
+
+  it.each([
+    ['US:NH:Manchester:03101:1.5:-2', 'US:NH:Manchester:03101@15000000,-20000000'],
+    ['UA::Kyiv', 'UA::Kyiv'],
+    ['{"state": " a:b@c "}', ':a b c'],
+    ['0:1', '@0,10000000'],
+    ['::', ''],
+  ])('are named by what is given: %s', (text, name) => {
+    expect(placeName(parseLocation(text))).toBe(name);
+  });
+
+  it('of a country that the messages do not know are named by its number', () => {
+    const unknown = { ...parseLocation('US:x'), country: 9999 };
+    expect(placeName(unknown as never)).toBe('9999:x');
+  });
+
+  it.each([
+    ['US:NH::03101', ['US', 'US:NH', 'US:NH::03101']],
+    [':x', [':x']],
+    ['US:x@1,2', ['US', 'US:x', 'US:x@1,2', '@1,2']],
+    ['@1,2', ['@1,2']],
+  ])('lie within others: %s', (name, around) => {
+    expect(placesAround(name)).toEqual(around);
   });
 
   it('reads an object', () => {

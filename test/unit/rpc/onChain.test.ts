@@ -169,7 +169,12 @@ describe('a call in the midst of a reorganisation', () => {
     const ended: string[] = [];
     chainOf().events.on('blockDisconnected', () => {
       const answer = world.chain.call(getBlockCount, [], context(gone.signal));
-      asked.push(answer.then(() => ended.push(`call ${chainOf().reorganisation.isWhole}`) && answer));
+      asked.push(
+        answer.then((value) => {
+          ended.push(`call ${chainOf().reorganisation.isWhole}`);
+          return value;
+        }),
+      );
     });
     chainOf().afterStep.push(async () => {
       gone.abort();

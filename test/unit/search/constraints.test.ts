@@ -164,6 +164,22 @@ describe('meanings', () => {
     ]);
   });
 
+  it('places as texts and as JSON, whatever their letters', () => {
+    expect(
+      parse({ any_locations: ['US:nh', '{"country": "FR", "city": "Paris"}'], all_locations: '1.5:-2' })
+        .conditions,
+    ).toEqual([
+      { kind: 'labels', how: 'any', labels: ['pus:nh', 'pfr::paris'] },
+      { kind: 'labels', how: 'all', labels: ['p@15000000,-20000000'] },
+    ]);
+    expect(parse({ not_locations: ['DE'] }).conditions).toEqual([
+      { kind: 'labels', how: 'none', labels: ['pde'] },
+    ]);
+    expect(() => parse({ any_locations: ['Nowhere'] })).toThrow(/^any_locations: .*Nowhere/);
+    expect(() => parse({ not_locations: ['::'] })).toThrow('not_locations: "::" names no place.');
+    expect(() => parse({ all_locations: ['91:0'] })).toThrow(/^all_locations: Latitude/);
+  });
+
   it('of many bounds those that decide', () => {
     const boundsOf = (height: string[]) => parse({ height }).conditions[0];
     expect(boundsOf(['>=1', '<9', '>1', '<=9', '>0.99', '<9.5'])).toMatchObject({

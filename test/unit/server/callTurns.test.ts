@@ -9,7 +9,8 @@ import type { HttpReply } from '../../../src/server/replyStream.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
 
 const DEPTH = 8;
-const REPLY: HttpReply = { status: 200, contentType: 'text/plain', text: 'done' };
+async function* noChunks(): AsyncGenerator<string> {}
+const REPLY: HttpReply = { status: 200, contentType: 'text/plain', text: 'done', chunks: noChunks() };
 
 class FakeResponse extends EventEmitter {
   status = 0;

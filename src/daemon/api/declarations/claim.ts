@@ -130,17 +130,17 @@ export const claimSearch = declareMethod({
     {
       name: 'any_locations',
       type: 'strOrList',
-      description: 'with any of these places; hubs have no index of places and pass it over',
+      description: 'in any of these places (country:state:city:code); hubs of the reference pass it over',
     },
     {
       name: 'all_locations',
       type: 'strOrList',
-      description: 'with all of these places; passed over likewise',
+      description: 'in all of these places; passed over likewise',
     },
     {
       name: 'not_locations',
       type: 'strOrList',
-      description: 'with none of these places; passed over likewise',
+      description: 'in none of these places; passed over likewise',
     },
     {
       name: 'order_by',

@@ -53,7 +53,7 @@ it('agrees with the definition over random trees', async () => {
       };
     });
     const found = await tipsOf(tree, tip);
-    const byHash = (a: Tip, b: Tip) => (a.hash < b.hash ? -1 : 1);
+    const byHash = (a: Pick<Tip, 'hash'>, b: Pick<Tip, 'hash'>) => (a.hash < b.hash ? -1 : 1);
     expect(
       found
         .map(({ height, hash, branchlen, branchhash, branchhashNext }) => ({
