@@ -255,13 +255,13 @@ class QueryReader {
         this.conditions.push(labels('none', textList(key, value).map(languageLabel)));
         return true;
       case 'any_locations':
-        this.addAnyOf(placeLabels(key, value), (places) => labels('any', places));
+        this.addPlaces(key, 'any', value);
         return true;
       case 'all_locations':
-        this.conditions.push(labels('all', placeLabels(key, value)));
+        this.addPlaces(key, 'all', value);
         return true;
       case 'not_locations':
-        this.conditions.push(labels('none', placeLabels(key, value)));
+        this.addPlaces(key, 'none', value);
         return true;
       case 'has_source':
         this.conditions.push({ kind: 'hasSource', value: truth(key, value) });
@@ -276,6 +276,11 @@ class QueryReader {
       default:
         return false;
     }
+  }
+
+  /** An empty text is no place, as an empty list is none. */
+  private addPlaces(key: string, how: 'any' | 'all' | 'none', value: unknown): void {
+    if (value !== '') this.conditions.push(labels(how, placeLabels(key, value)));
   }
 
   private addCensorType(value: unknown): void {

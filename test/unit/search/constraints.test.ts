@@ -175,6 +175,7 @@ describe('meanings', () => {
     expect(parse({ not_locations: ['DE'] }).conditions).toEqual([
       { kind: 'labels', how: 'none', labels: ['pde'] },
     ]);
+    expect(parse({ any_locations: '', not_locations: [''] }).conditions).toEqual([]);
     expect(() => parse({ any_locations: ['Nowhere'] })).toThrow(/^any_locations: .*Nowhere/);
     expect(() => parse({ not_locations: ['::'] })).toThrow('not_locations: "::" names no place.');
     expect(() => parse({ all_locations: ['91:0'] })).toThrow(/^all_locations: Latitude/);
