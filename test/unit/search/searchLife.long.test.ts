@@ -35,7 +35,8 @@ describe.each(searchBackends)('search in $name', (backend) => {
           await run.search(Math.max(0, due() - run.found.searches));
         }
         if (turn % REORGANISED_EVERY !== 0) continue;
-        await run.reorganise(1 + run.life.random(100), 4);
+        const depth = 1 + run.life.random(100);
+        await run.reorganise(Math.min(depth, run.height - run.firstClaims + 1), 4);
         await run.search(20);
         await run.compareWithFreshBuilds();
       }
