@@ -29,7 +29,6 @@ export class Route {
 
   /** The next block, which the caller connects or leaves the way at; `NO_HEADER` at the end. */
   next(): number {
-    const next = this.ahead.pop();
-    return next ?? NO_HEADER;
+    return this.ahead.pop() ?? NO_HEADER;
   }
 }

@@ -215,7 +215,10 @@ export class RpcHttpServer {
       refuseConnection(error, connection);
     });
     server.on('timeout', (socket: Socket) => this.onTimeout(socket));
-    this.deps.webSockets?.attach(server, this.gate());
+    if (this.deps.webSockets !== undefined) {
+      server.on('upgrade', ({ socket }) => this.sentAhead.note(this.connections.of(socket)));
+      this.deps.webSockets.attach(server, this.gate());
+    }
     // Their bytes are counted; those beyond a number of lines would be dropped in silence.
     server.maxHeadersCount = 0;
     server.timeout = this.timeoutMs;
@@ -300,11 +303,8 @@ export class RpcHttpServer {
   private gate(): CallerGate {
     return {
       isStopping: () => this.stopping,
-      isAllowed: ({ socket, headers }) => {
-        const connection = this.connections.of(socket);
-        this.sentAhead.note(connection);
-        return connection.isAllowed && this.hostNames.allows(headers.host);
-      },
+      isAllowed: ({ socket, headers }) =>
+        this.connections.of(socket).isAllowed && this.hostNames.allows(headers.host),
       isAuthentic: ({ socket, headers }) =>
         this.rpc.isAuthentic(headers.authorization, this.connections.of(socket)),
       release: (socket) => this.connections.release(socket),

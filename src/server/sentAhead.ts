@@ -31,7 +31,7 @@ export class SentAhead {
   /** Turns of the loop in which requests came, the present one being the last. */
   private turns = 0;
   private isTurnOver = true;
-  /** When the first request without a password came in this turn; null before. */
+  /** When the first request without a password came in this turn; null before, infinite once the slice is spent. */
   private openSinceMs: number | null = null;
   private readonly endTurn = (): void => {
     this.isTurnOver = true;
