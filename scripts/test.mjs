@@ -1,16 +1,22 @@
 #!/usr/bin/env node
-// Runs the suite and closes with one line `N passed, N failed`. Without arguments the fast tests (under ten minutes on
-// two cores); with --long the longer ones (files named *.long.test.ts), with --full these in their full size. With
-// --node=<major version> on that Node instead of this one; a line says so, and nothing is run, where it cannot be had.
+// Runs the tests and prints one line `N passed, N failed` last.
 //
-// Files with failures are run once more, one after the other and each in a process of its own. Only what fails both times
-// has failed; what did so once is told in lines that begin with `UNSTEADY`, what did twice in lines with `FAILED`.
+// - Without arguments: the fast tests, at most eight minutes on two cores.
+// - `--long`: the long tests (files named *.long.test.ts). `--full`: the same in full size.
+// - `--rotate=<n>`: one of n shares of the files. The date (UTC) chooses the share, so n days cover all files.
+//   LBCNODE_TESTS_SHARE=<1 to n> chooses another share.
+// - `--smoke`: the files of smokeTests.mjs, for another version of Node.
+// - `--node=<major version>`: runs on that version of Node. Without that version it prints a line and runs no test.
 //
-// With LBCNODE_TESTS_UNTIL (seconds since 1970) no file is begun after that moment; those are told in lines with `NOT RUN`.
+// The script runs each file with failures a second time, one after the other, each in its own process. A test that fails
+// twice has failed (lines that begin with `FAILED`). A test that fails once is flaky (lines that begin with `UNSTEADY`).
+//
+// With LBCNODE_TESTS_UNTIL (seconds since 1970) no file starts after that time (lines that begin with `NOT RUN`).
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { SMOKE_TESTS } from './smokeTests.mjs';
 import { nodeOfVersion } from './toolchain.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -24,9 +30,22 @@ if (node === null) {
   process.exit(0);
 }
 if (wantedNode) console.log(`on Node ${wantedNode}`);
+const ROTATE = '--rotate=';
 const given = process.argv
   .slice(2)
-  .filter((arg) => !['--long', '--full'].includes(arg) && !arg.startsWith(NODE));
+  .filter((arg) => !['--long', '--full', '--smoke'].includes(arg) && !/^--(node|rotate)=/.test(arg));
+if (process.argv.includes('--smoke')) given.push(...SMOKE_TESTS);
+
+/** The arguments that select today's share of the files, for the first attempt only. */
+function shareOfToday() {
+  const shares = Number(process.argv.find((arg) => arg.startsWith(ROTATE))?.slice(ROTATE.length) ?? 1);
+  if (shares === 1) return [];
+  const share = Number(
+    process.env['LBCNODE_TESTS_SHARE'] ?? (Math.floor(Date.now() / 86_400_000) % shares) + 1,
+  );
+  console.log(`share ${share} of ${shares} of the test files`);
+  return [`--shard=${share}/${shares}`];
+}
 
 /** In full size each run damages and lives through something else, which its two attempts share. */
 function drawnSeeds() {
@@ -102,7 +121,7 @@ const unsteady = [];
 const notRun = [];
 let passed = 0;
 
-const first = attempt(given);
+const first = attempt([...given, ...shareOfToday()]);
 // Of no file: what cannot be run again.
 const again = Object.keys(first).filter((file) => file !== '' && hasFailed(first[file]));
 let second = {};
