@@ -61,7 +61,10 @@ export function processTransaction(work: ClaimWork, tx: ClaimTx): void {
   const spent: SpentClaims = new Map();
   for (const spend of tx.spends) {
     const item = counted(spend) ? removeSpent(work, spend) : null;
-    if (!item) continue;
+    if (!item) {
+      work.unknownSpends.push(spend);
+      continue;
+    }
     work.operations.push({ item, spentBy: tx.txid });
     if (spend.kind === 'support') continue;
     const key = spentKey(toLatin1(spend.claimId), matchName(work, toLatin1(spend.name)));

@@ -24,7 +24,7 @@ import {
   isHashFork,
   matchesNormalized,
 } from './rules.js';
-import type { ClaimRules } from './types.js';
+import type { ClaimRules, ClaimSpend } from './types.js';
 import { WorkTrie } from './workTrie.js';
 
 /** What a name was at the start of the block. */
@@ -83,6 +83,8 @@ export class ClaimWork {
   readonly events: WorkEvent[] = [];
   /** What the block's transactions did, in their order; unlike the log it knows what came and went within the block. */
   readonly operations: ClaimOperation[] = [];
+  /** Spends of the block's transactions of which the trie knows nothing: expired outputs, and those that never counted. */
+  readonly unknownSpends: ClaimSpend[] = [];
   /** Rows of the due queue: what joins and what leaves, by height. */
   readonly dueAdded = new Map<number, Set<Item>>();
   readonly dueRemoved = new Map<number, Set<Item>>();

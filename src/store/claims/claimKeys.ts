@@ -42,6 +42,10 @@ export const CLAIM_PREFIX = {
   strandedSpend: 'z',
   /** `d` ‖ height u32 ‖ letter of what it is → nothing; the block has something that lbcd keeps in another way. */
   difference: 'd',
+  /** `g` ‖ length ‖ name ‖ height u32 → what the block made of the name and spent again. */
+  fleeting: 'g',
+  /** `h` ‖ height u32 ‖ name → nothing; the block has such a row, or spent what the trie does not know. */
+  fleetingAt: 'h',
   /** `j` ‖ name → a name at the start of the block; exists only while a fork block is in work. */
   mark: 'j',
 } as const;
@@ -121,6 +125,20 @@ export function strandedSpendsKey(height: number): string {
 /** `stranded` is the key of the support. */
 export function strandedSpendKey(height: number, stranded: string): string {
   return strandedSpendsKey(height) + stranded;
+}
+
+/** Prefix of what blocks made of a name and spent again. */
+export function fleetingNameKey(name: string): string {
+  return CLAIM_PREFIX.fleeting + lengthKey(name.length) + name;
+}
+
+export function fleetingKey(name: string, height: number): string {
+  return fleetingNameKey(name) + u32Key(height);
+}
+
+/** With an empty name, the prefix of a block's names. */
+export function fleetingAtKey(height: number, name: string): string {
+  return CLAIM_PREFIX.fleetingAt + u32Key(height) + name;
 }
 
 /** With an empty letter, the prefix of what a block has. */

@@ -18,6 +18,7 @@ import { readLog } from './logRow.js';
 import { isRefileFork, refileNames, settleMarkedNames } from './refileFork.js';
 import { parseDueRow, type DueEntry } from './queueRow.js';
 import { noteDifference } from './lbcdDifferences.js';
+import { noteFleeting } from './lbcdFleeting.js';
 import { spendStranded, strandSupports } from './stranded.js';
 import { parseSummaryRow, putSummary } from './summaryRow.js';
 import { noteDropped } from './versions.js';
@@ -70,6 +71,7 @@ export async function connectClaims(
 
   await processTransactions(store, block);
   await spendStranded(rows, rules, block);
+  noteFleeting(rows, work);
   if (refiles) {
     await refileNames(store);
     await strandSupports(rows, height);

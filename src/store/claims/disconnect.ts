@@ -16,6 +16,7 @@ import { rebuildNodes } from './hashFork.js';
 import { itemsSince } from './itemHistory.js';
 import { countLogChunks, parseLogChunk, type ItemRef, type LogEvent } from './logRow.js';
 import { undoDifferences } from './lbcdDifferences.js';
+import { undoFleeting } from './lbcdFleeting.js';
 import { parseNodeRow } from './nodeRow.js';
 import { isRefileFork } from './refileFork.js';
 import { undoStranded } from './stranded.js';
@@ -31,6 +32,7 @@ export async function disconnectClaims(
   const { rows } = deps;
   await undoStranded(rows, rules, height);
   await undoDifferences(rows, height);
+  await undoFleeting(rows, height);
   const summary = parseSummaryRow(await rows.get(SUMMARY_KEY));
   const rehashed = isHashFork(rules, height);
   const chunks = await countLogChunks(rows, height);

@@ -14,6 +14,7 @@ import type { RowReader } from '../rows.js';
 import { Breather } from './breather.js';
 import { logKey, readU32 } from './claimKeys.js';
 import { itemsByOrdinal } from './itemHistory.js';
+import { readFleetingNames } from './lbcdFleeting.js';
 import { lbcdExpiry, listedUnder } from './lbcdView.js';
 import { parseLogChunk, readLog, type ItemRef, type LogEvent } from './logRow.js';
 import { readStranded } from './stranded.js';
@@ -32,10 +33,14 @@ export async function readLbcdChanges(rows: RowReader, rules: ClaimRules, height
     const isNear = height < fork && height + MAX_DELAY >= fork;
     const item = isNear ? await itemOf(rows, event.ref) : undefined;
     names.add(item?.rawName ?? event.ref.name);
+    // lbcd moves first what the fork's block spends.
+    if (height === fork) names.add(normalizeKey(event.ref.name));
   }
   if (height === fork) {
-    for (const { name, rawName } of await readStranded(rows)) names.add(name).add(rawName);
+    const moved = [...(await readStranded(rows)), ...(await movedInFork(rows, rules))];
+    for (const { name, rawName } of moved) names.add(name).add(rawName);
   }
+  for (const name of await readFleetingNames(rows, height)) names.add(name);
   return [...names].map(fromLatin1);
 }
 
@@ -109,6 +114,23 @@ async function pendingItems(rows: RowReader, rules: ClaimRules, height: number):
     if (breather.isDue) await breather.pause();
     const item = await itemOf(rows, ref);
     if (item?.dueHeight === height) items.push(item);
+  }
+  return items;
+}
+
+/** What the normalization fork moves in lbcd, and was filed under its normalized name all along since it is due later. */
+async function movedInFork(rows: RowReader, rules: ClaimRules): Promise<Item[]> {
+  const fork = rules.normalizationForkHeight;
+  const items: Item[] = [];
+  const breather = new Breather();
+  for await (const [, events] of logsBetween(rows, Math.max(0, fork - MAX_DELAY), fork)) {
+    for (const event of events) {
+      if (event.op !== 'create' || event.active) continue;
+      if (breather.isDue) await breather.pause();
+      const item = await itemOf(rows, event.ref);
+      if (item && item.rawName !== item.name && (item.removed === 0 || item.removed >= fork))
+        items.push(item);
+    }
   }
   return items;
 }

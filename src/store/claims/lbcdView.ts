@@ -4,9 +4,8 @@
  * from it, so the name's whole life is gone through. Nothing here touches the trie.
  * Source: lbcd claimtrie/node/node.go `ApplyChange`, `handleExpiredAndActivated`; node/normalizing_manager.go.
  *
- * What lbcd answers beside the chain alone is left out: a claim made and spent within one block leaves nothing here, while
- * there it counts in the numbers of those made behind it in that block; and the takeover height of a name without claims
- * also depends there on what was asked before, and on spends of what had expired.
+ * lbcd keeps names in memory, so that the takeover height of a name without claims also depends there on what was asked
+ * before. It is answered here as lbcd answers from its disk.
  */
 import { compareCreation, REMOVAL, type Item } from '../../claimtrie/item.js';
 import { normalizeKey } from '../../claimtrie/nameKey.js';
@@ -17,6 +16,8 @@ import type { RowReader } from '../rows.js';
 import { Breather } from './breather.js';
 import { filedName, outputOf, type ClaimInfo, type NameInfo, type OutputInfo } from './claimQueries.js';
 import { itemsByOrdinal, itemsSince } from './itemHistory.js';
+import { readFleeting, type Fleeting } from './lbcdFleeting.js';
+import { LbcdList, type Entry, type Listed } from './lbcdList.js';
 import { readLogUntil } from './logRow.js';
 import { readOwnership } from './ownership.js';
 import { readStranded } from './stranded.js';
@@ -29,24 +30,18 @@ export interface LbcdNameQuery {
   tipHeight: number;
 }
 
-/** An item that lbcd lists under the name. */
-export interface Listed {
-  readonly item: Item;
-  /** Whether the normalization fork brought it: it is listed since it was made, and counts since the fork. */
-  readonly moved: boolean;
-}
-
-interface Entry {
-  listed: Listed;
-  /** How many claims were listed when the first of its outputs came. */
-  readonly sequence: number;
-}
-
 interface Lists {
   readonly claims: readonly Entry[];
   readonly supports: readonly Entry[];
-  /** The last block that did anything to the name. */
+  /** The last block in which anything happened to the name. */
   readonly lastChange: number;
+}
+
+interface Life {
+  readonly listed: readonly Listed[];
+  readonly fleeting: readonly Fleeting[];
+  /** The last block of it. */
+  readonly height: number;
 }
 
 /** What lbcd answers about a name after a block of the active chain; null for a name unknown by then. */
@@ -57,10 +52,11 @@ export async function readLbcdName(
 ): Promise<NameInfo | null> {
   const { height } = query;
   const name = filedName(rules, query.name, height);
+  const fleeting = await readFleeting(rows, name, height);
   const everListed = await listedUnder(rows, rules, name, query);
   const listed = everListed.filter(({ item }) => item.height <= height);
-  if (listed.length === 0) return null;
-  const { claims, supports, lastChange } = await replay(rows, rules, listed, height);
+  if (listed.length === 0 && fleeting.length === 0) return null;
+  const { claims, supports, lastChange } = await replay(rows, rules, { listed, fleeting, height });
   const shown = (entry: Entry): OutputInfo => describe(rules, entry.listed, height);
   const byClaim = new Map<string, OutputInfo[]>();
   for (const entry of supports) {
@@ -151,31 +147,32 @@ async function spentInFork(rows: RowReader, rules: ClaimRules, name: string): Pr
   return spent;
 }
 
-/** The lists after block `height`. */
+/** The lists after a name's life. */
 async function replay(
   rows: RowReader,
   rules: ClaimRules,
-  listed: readonly Listed[],
-  height: number,
+  { listed, fleeting, height }: Life,
 ): Promise<Lists> {
   const fork = rules.normalizationForkHeight;
   const breather = new Breather();
   const rankOf = await movedRanks(rows, rules, listed);
-  const arrivals = [...listed].sort(
+  const arrivals = listed.concat(fleeting.flatMap(({ items }) => items.map(native)));
+  arrivals.sort(
     (a, b) =>
       a.item.height - b.item.height ||
       Number(a.moved) - Number(b.moved) ||
       (rankOf.get(a.item.point) ?? 0) - (rankOf.get(b.item.point) ?? 0) ||
       compareCreation(a.item, b.item),
   );
-  const heights = new Set<number>();
+  const heights = new Set(fleeting.map((block) => block.height));
   for (const { item, moved } of listed) {
     heights.add(item.height);
+    if (item.activated !== 0) heights.add(item.activated);
     if (item.removed !== 0) heights.add(item.removed);
     if (moved) heights.add(fork);
   }
-  const claims: Entry[] = [];
-  const supports: Entry[] = [];
+  const claims = new LbcdList();
+  const supports = new LbcdList();
   let next = 0;
   let lastChange = 0;
   for (const at of [...heights].sort((a, b) => a - b)) {
@@ -183,38 +180,24 @@ async function replay(
     if (breather.isDue) await breather.pause();
     for (; next < arrivals.length && arrivals[next]!.item.height === at; next++) {
       const arrival = arrivals[next]!;
-      if (arrival.item.kind === 'support') supports.push({ listed: arrival, sequence: 0 });
-      else arrive(claims, arrival);
+      if (arrival.item.kind === 'support') supports.add(arrival);
+      else if (!replacesSpent(arrival, claims)) claims.add(arrival);
     }
-    sweep(claims, at);
-    sweep(supports, at);
+    claims.sweep(at);
+    supports.sweep(at);
     lastChange = at;
   }
-  return { claims, supports, lastChange };
+  return { claims: claims.entries, supports: supports.entries, lastChange };
 }
 
 /** An update takes the place of what its transaction spent. */
-function arrive(claims: Entry[], listed: Listed): void {
-  const { item, moved } = listed;
-  const before =
-    item.kind === 'update' && !moved
-      ? claims.find((entry) => entry.listed.item.claimId === item.claimId)
-      : undefined;
-  if (before?.listed.item.removed === item.height) before.listed = listed;
-  else claims.push({ listed, sequence: claims.length });
-}
-
-/** Takes out what left in this block. */
-function sweep(entries: Entry[], height: number): void {
-  for (let at = 0; at < entries.length;) {
-    const { removed } = entries[at]!.listed.item;
-    if (removed === 0 || removed > height) {
-      at++;
-      continue;
-    }
-    const last = entries.pop()!;
-    if (at < entries.length) entries[at] = last;
-  }
+function replacesSpent(update: Listed, claims: LbcdList): boolean {
+  const { item, moved } = update;
+  if (item.kind !== 'update' || moved) return false;
+  const before = claims.find(item.claimId);
+  if (before?.listed.item.removed !== item.height) return false;
+  claims.replace(before, update);
+  return true;
 }
 
 /**
@@ -232,12 +215,11 @@ async function movedRanks(
   const before = rules.normalizationForkHeight - 1;
   for (const rawName of [...new Set(moved.map(({ item }) => item.rawName))].sort(byteOrder)) {
     const query = { height: before, tipHeight: before };
-    const { claims, supports } = await replay(
-      rows,
-      rules,
-      await listedUnder(rows, rules, rawName, query),
-      before,
-    );
+    const { claims, supports } = await replay(rows, rules, {
+      listed: await listedUnder(rows, rules, rawName, query),
+      fleeting: await readFleeting(rows, rawName, before),
+      height: before,
+    });
     for (const { listed: entry } of [...claims, ...supports]) ranks.set(entry.item.point, ranks.size);
   }
   return ranks;

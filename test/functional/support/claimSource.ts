@@ -52,6 +52,8 @@ export interface Shares {
   readonly claims: number;
   readonly supports: number;
   readonly updates: number;
+  /** How many are followed by an update or an abandon of something that the same block makes; none by default. */
+  readonly followed?: number;
 }
 
 const SHARES: Shares = { claims: 4, supports: 3, updates: 2 };
@@ -72,13 +74,17 @@ export class ClaimSource {
   }
 
   /**
-   * Transactions in hex that spend no output of one another; all must be in a block before the next call. What they make
-   * is of names that `allows` knows nothing against.
+   * Transactions in hex, which spend outputs of one another only where operations are followed; all must be in a block
+   * before the next call. What they make is of names that `allows` knows nothing against.
    */
   async take(count: number, allows: (name: Buffer) => boolean = () => true): Promise<string[]> {
     const made: Stake[] = [];
     const taken: string[] = [];
-    while (taken.length < count) taken.push(await this.#operation(made, allows));
+    for (let operations = 0; operations < count; operations++) {
+      taken.push(await this.#operation(made, allows));
+      const { followed = 0 } = this.#shares;
+      while (followed > 0 && made.length > 0 && this.#below(10) < followed) taken.push(this.#follow(made));
+    }
     this.#stakes.push(...made);
     return taken;
   }
@@ -119,6 +125,13 @@ export class ClaimSource {
     return hex;
   }
 
+  /** Spends something that the block makes. */
+  #follow(made: Stake[]): string {
+    const [fresh] = made.splice(this.#below(made.length), 1) as [Stake];
+    if (fresh.isClaim && this.#below(2) === 0) return this.#update(fresh, made);
+    return this.#abandon(fresh);
+  }
+
   #update(old: Stake, made: Stake[]): string {
     this.#drop(old);
     const prefix = buildUpdatePrefix(old.name, old.claimId, this.#value());
@@ -134,7 +147,8 @@ export class ClaimSource {
   }
 
   #drop(stake: Stake): void {
-    this.#stakes.splice(this.#stakes.indexOf(stake), 1);
+    const at = this.#stakes.indexOf(stake);
+    if (at >= 0) this.#stakes.splice(at, 1);
   }
 
   async #stakeSome(prefix: Buffer): Promise<{ hex: string; hash: Bytes; value: bigint }> {
