@@ -166,10 +166,10 @@ describe('-addressindex', () => {
     await node.stop();
     await start();
     await expect(balance(FIRST)).rejects.toThrow('Start with -addressindex');
-    await node.rpc('generatetoaddress', [300, FIRST]);
+    await node.rpc('generatetoaddress', [120, FIRST]);
     await node.stop();
     const died = runToEnd(folder, ['-addressindex', '-txindex'], {
-      LBCNODE_CRASH_AT: 'fill:block-written@150',
+      LBCNODE_CRASH_AT: 'fill:block-written@60',
     });
     expect(died.signal).toBe('SIGKILL');
     await start('-addressindex', '-txindex');

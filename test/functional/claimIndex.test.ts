@@ -147,9 +147,9 @@ describe('-claimindex', () => {
     await node.stop();
     await start();
     await expect(node.rpc('resolve', ['foo'])).rejects.toThrow('Start with -claimindex');
-    await node.rpc('generatetoaddress', [150, ADDRESS]);
+    await node.rpc('generatetoaddress', [60, ADDRESS]);
     await node.stop();
-    const died = runToEnd(folder, ['-claimindex'], { LBCNODE_CRASH_AT: 'fill:block-written@40' });
+    const died = runToEnd(folder, ['-claimindex'], { LBCNODE_CRASH_AT: 'fill:block-written@20' });
     expect(died.signal).toBe('SIGKILL');
     await start('-claimindex');
     await node.rpc('generatetoaddress', [3, ADDRESS]);
