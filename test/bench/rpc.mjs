@@ -5,7 +5,10 @@
 //
 //   npm run bench:rpc -- <file.dat or file.dat.gz> [--seconds 3] [--turns 3] [--warmup 3] [--rows getblockcount,gettxout] [--batch 500]
 //     [--connections 8] [--back 0] [--supportdelay proportional] [--large 1000]
+//   npm run bench:rpc -- --crowded [--seconds 3] [--turns 3] [--warmup 3] [--rows getvalueforname] [--compat lbrycrd]
 //
+// With --crowded the chain is made on the spot: names with thousands of claims, and a claim with thousands of supports. One
+// connection asks, and our node keeps no answers.
 // With --back the same is asked again after so many empty blocks were put on top.
 import { spawn } from 'node:child_process';
 import {
@@ -33,9 +36,10 @@ const option = (name, fallback) => {
   return at < 0 ? fallback : args[at + 1];
 };
 const source = args.find((arg, i) => !arg.startsWith('--') && !args[i - 1]?.startsWith('--'));
-if (!source || !existsSync(source)) {
+const isCrowded = args.includes('--crowded');
+if (!isCrowded && (!source || !existsSync(source))) {
   console.error(
-    'usage: npm run bench:rpc -- <file.dat[.gz]> [--seconds n] [--turns n] [--rows a,b] [--back n]',
+    'usage: npm run bench:rpc -- <file.dat[.gz]>|--crowded [--seconds n] [--turns n] [--rows a,b] [--back n]',
   );
   process.exit(2);
 }
@@ -43,7 +47,7 @@ const seconds = Number(option('seconds', 3));
 const turns = Number(option('turns', 3));
 /** Not counted: a row begins with caches filled and code compiled, which takes some ten thousand calls. */
 const warmupSeconds = Number(option('warmup', 3));
-const connections = Number(option('connections', 8));
+const connections = Number(option('connections', isCrowded ? 1 : 8));
 const batchSize = Number(option('batch', 500));
 const back = Number(option('back', 0));
 const supportDelay = option('supportdelay', 'proportional');
@@ -66,7 +70,7 @@ process.on('exit', () => {
 process.on('SIGINT', () => process.exit(1));
 
 let file = source;
-if (source.endsWith('.gz')) {
+if (source?.endsWith('.gz')) {
   file = join(work, 'bootstrap.dat');
   await pipeline(createReadStream(source), createGunzip(), createWriteStream(file));
 }
@@ -104,9 +108,10 @@ function makeServer(name, program, programArgs) {
     const code = await child.ended;
     if (code !== 0) throw new Error(`${name} ended its import with ${code}`);
   };
-  server.start = async () => {
+  server.start = async (extra = []) => {
     server.port = await freePort();
-    server.child = start([`-rpcport=${server.port}`, `-rpcuser=${user}`, `-rpcpassword=${password}`]);
+    const access = [`-rpcport=${server.port}`, `-rpcuser=${user}`, `-rpcpassword=${password}`];
+    server.child = start([...access, ...extra]);
     for (;;) {
       const answer = await call(server, 'getblockcount').catch(() => null);
       if (answer !== null) return;
@@ -270,6 +275,42 @@ async function table(title, servers, rows, perAnswer = 1, earlier = null) {
   return rates;
 }
 
+/** The files with the blocks of our node, which must not run. */
+function blockFiles() {
+  const blocks = join(ours.folder, 'regtest', 'blocks');
+  const files = readdirSync(blocks).filter((name) => /^blk\d+\.dat$/.test(name));
+  return files.sort().map((name) => join(blocks, name));
+}
+
+/** Times of single answers about crowded names. */
+async function compareCrowded() {
+  const { makeCrowdedNames } = await import('./crowdedStage.mjs');
+  await ours.start(['-blockmintxfee=0']);
+  const stage = await makeCrowdedNames((method, params) => call(ours, method, params));
+  await ours.stop();
+  for (const server of servers.slice(1)) await server.load(blockFiles());
+  await ours.start(['-rpccache=0', `-compat=${option('compat', 'documented')}`]);
+  for (const server of servers.slice(1)) await server.start();
+  const { crowd, supported, many, supportedId } = stage;
+  const rows = [
+    { name: 'getclaimsforname 5,001 claims', bodies: [body('getclaimsforname', [crowd])] },
+    { name: 'getvalueforname 5,001 claims', bodies: [body('getvalueforname', [crowd])] },
+    { name: 'getclaimsfortx 250 claims', bodies: each('getclaimsfortx', stage.crowdTransactions) },
+    { name: 'getclaimbyid of 5,001', bodies: each('getclaimbyid', stage.crowdIds) },
+    { name: 'getnameproof 5,001 claims', bodies: [body('getnameproof', [crowd])] },
+    { name: 'getclaimsforname 8,000 supports', bodies: [body('getclaimsforname', [supported])] },
+    { name: 'getvalueforname 8,000 supports', bodies: [body('getvalueforname', [supported])] },
+    { name: 'getclaimbyid 8,000 supports', bodies: [body('getclaimbyid', [supportedId])] },
+    { name: 'getclaimsfortx 250 supports', bodies: each('getclaimsfortx', stage.supportTransactions) },
+    { name: 'getclaimsforname 8,000 claims', bodies: [body('getclaimsforname', [many])] },
+    { name: 'getvalueforname 8,000 claims', bodies: [body('getvalueforname', [many])] },
+  ].filter(({ name }) => wanted.length === 0 || wanted.some((word) => name.startsWith(word)));
+  await table('Crowded names, one connection', servers, rows);
+  for (const server of servers) await server.stop();
+}
+
+const each = (method, params) => params.map((param) => body(method, [param]));
+
 const ours = makeServer(
   'lbcnode',
   [
@@ -283,6 +324,10 @@ const servers = [ours];
 if (reference) {
   const theirs = ['-checkblockindex=0', '-connect=0', '-disablewallet', '-dbcache=450'];
   servers.push(makeServer('lbrycrd', [reference], theirs));
+}
+if (isCrowded) {
+  await compareCrowded();
+  process.exit(0);
 }
 for (const server of servers) await server.load([file]);
 for (const server of servers) await server.start();
@@ -310,10 +355,8 @@ if (back > 0) {
   }
   await ours.stop();
   if (servers.length > 1) {
-    const blocks = join(ours.folder, 'regtest', 'blocks');
-    const files = readdirSync(blocks).filter((name) => /^blk\d+\.dat$/.test(name));
     await servers[1].stop();
-    await servers[1].load(files.sort().map((name) => join(blocks, name)));
+    await servers[1].load(blockFiles());
     await servers[1].start();
   }
   await ours.start();

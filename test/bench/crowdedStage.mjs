@@ -1,0 +1,115 @@
+// Puts crowded names on the regtest chain of a running node: one name with 5,001 claims and 300 supports, a claim with 8,000
+// supports, a name with 8,000 claims. Transactions make 250 outputs each. Belongs to rpc.mjs.
+import { dist } from './searchClaims.mjs';
+
+const { hash160 } = await dist('crypto/hash.js');
+const { regtestParams } = await dist('params/regtest.js');
+const { formatTransaction, txid } = await dist('primitives/transaction.js');
+const { addressPrefixesOf, encodeDestination } = await dist('script/address.js');
+const { buildClaimPrefix, buildSupportPrefix, claimIdOf } = await dist('script/claimScript.js');
+const { scriptForDestination } = await dist('script/standard.js');
+
+const prefixes = addressPrefixesOf(regtestParams);
+/** Anybody can spend it. */
+const OPEN = { type: 'scripthash', hash: hash160(Buffer.of(0x51)) };
+const destination = (n) => ({ type: 'pubkeyhash', hash: hash160(Buffer.from(`address ${n}`)) });
+const OUTPUTS_A_TRANSACTION = 250;
+const TRANSACTIONS_A_BLOCK = 40;
+const MATURITY = 101;
+
+/** Ids as answers print them. */
+const printed = (bytes) => Buffer.from(bytes).reverse().toString('hex');
+
+function spend(hash, outputs) {
+  return {
+    version: 2,
+    lockTime: 0,
+    inputs: [{ prevout: { hash, index: 0 }, scriptSig: Buffer.of(1, 0x51), sequence: 0xffffffff, witness: [] }],
+    outputs,
+  };
+}
+
+/** Coinbases that can be spent: the ids of their transactions, in wire order. */
+async function makeCoins(rpc, count) {
+  const hashes = await rpc('generatetoaddress', [count, encodeDestination(OPEN, prefixes)]);
+  await rpc('generatetoaddress', [MATURITY, encodeDestination(destination('none'), prefixes)]);
+  const coins = [];
+  for (const hash of hashes) {
+    const { tx } = await rpc('getblock', [hash]);
+    coins.push(Buffer.from(tx[0], 'hex').reverse());
+  }
+  return coins;
+}
+
+/** Sends outputs, so many a transaction, and mines them. Answers the ids of their transactions, in wire order. */
+export class OutputMaker {
+  constructor(rpc, coins) {
+    this.rpc = rpc;
+    this.coins = coins;
+    this.next = 0;
+    this.elsewhere = encodeDestination(destination('none'), prefixes);
+  }
+
+  static async start(rpc, transactions) {
+    return new OutputMaker(rpc, await makeCoins(rpc, transactions));
+  }
+
+  async mine() {
+    await this.rpc('generatetoaddress', [1, this.elsewhere]);
+  }
+
+  /** `outputs`: script prefixes; each pays a little more than the one before to one of a thousand addresses. */
+  async make(outputs, outputsATransaction = OUTPUTS_A_TRANSACTION) {
+    const ids = [];
+    for (let at = 0; at < outputs.length; at += outputsATransaction) {
+      const some = outputs.slice(at, at + outputsATransaction);
+      const tx = spend(
+        this.coins[this.next++],
+        some.map((prefix, i) => ({
+          value: 100_000n + BigInt((at + i) % 7919),
+          script: Buffer.concat([prefix, scriptForDestination(destination((at + i) % 1000))]),
+        })),
+      );
+      ids.push(txid(tx));
+      await this.rpc('sendrawtransaction', [Buffer.from(formatTransaction(tx)).toString('hex'), true]);
+      if (ids.length % TRANSACTIONS_A_BLOCK === 0) await this.mine();
+    }
+    await this.mine();
+    return ids;
+  }
+}
+
+const claimPrefix = (name, n) => buildClaimPrefix(Buffer.from(name), Buffer.from(`value ${n} of ${name}`));
+
+export const claimPrefixes = (name, count) => Array.from({ length: count }, (_, n) => claimPrefix(name, n));
+export const supportPrefixes = (name, claimIds, count) =>
+  Array.from({ length: count }, (_, n) => buildSupportPrefix(Buffer.from(name), claimIds[n % claimIds.length]));
+export const claimIdsOf = (txids, count) =>
+  Array.from({ length: count }, (_, n) =>
+    claimIdOf(txids[Math.floor(n / OUTPUTS_A_TRANSACTION)], n % OUTPUTS_A_TRANSACTION),
+  );
+
+/** What the node is asked for: the names, and claims and transactions of the first, as answers print them. */
+export async function makeCrowdedNames(rpc) {
+  const maker = await OutputMaker.start(rpc, 100);
+  // One claim alone first: it stays the best, with the supports.
+  const first = await maker.make(claimPrefixes('crowd', 1));
+  const crowd = await maker.make(claimPrefixes('crowd', 5000));
+  const ids = claimIdsOf(crowd, 5000);
+  await maker.make(supportPrefixes('crowd', ids.filter((_, n) => n % 10 === 0), 300));
+  const supported = await maker.make(claimPrefixes('supported', 1));
+  const supportedId = claimIdsOf(supported, 1)[0];
+  const supports = await maker.make(supportPrefixes('supported', [supportedId], 8000));
+  await maker.make(claimPrefixes('many', 8000));
+  for (let n = 0; n < 10; n++) await maker.mine();
+  return {
+    crowd: 'crowd',
+    crowdIds: ids.filter((_, n) => n % 50 === 0).map(printed),
+    crowdTransactions: crowd.map(printed),
+    firstTransaction: printed(first[0]),
+    supported: 'supported',
+    supportedId: printed(supportedId),
+    supportTransactions: supports.map(printed),
+    many: 'many',
+  };
+}
