@@ -24,7 +24,9 @@ function spend(hash, outputs) {
   return {
     version: 2,
     lockTime: 0,
-    inputs: [{ prevout: { hash, index: 0 }, scriptSig: Buffer.of(1, 0x51), sequence: 0xffffffff, witness: [] }],
+    inputs: [
+      { prevout: { hash, index: 0 }, scriptSig: Buffer.of(1, 0x51), sequence: 0xffffffff, witness: [] },
+    ],
     outputs,
   };
 }
@@ -83,7 +85,9 @@ const claimPrefix = (name, n) => buildClaimPrefix(Buffer.from(name), Buffer.from
 
 export const claimPrefixes = (name, count) => Array.from({ length: count }, (_, n) => claimPrefix(name, n));
 export const supportPrefixes = (name, claimIds, count) =>
-  Array.from({ length: count }, (_, n) => buildSupportPrefix(Buffer.from(name), claimIds[n % claimIds.length]));
+  Array.from({ length: count }, (_, n) =>
+    buildSupportPrefix(Buffer.from(name), claimIds[n % claimIds.length]),
+  );
 export const claimIdsOf = (txids, count) =>
   Array.from({ length: count }, (_, n) =>
     claimIdOf(txids[Math.floor(n / OUTPUTS_A_TRANSACTION)], n % OUTPUTS_A_TRANSACTION),
@@ -96,7 +100,13 @@ export async function makeCrowdedNames(rpc) {
   const first = await maker.make(claimPrefixes('crowd', 1));
   const crowd = await maker.make(claimPrefixes('crowd', 5000));
   const ids = claimIdsOf(crowd, 5000);
-  await maker.make(supportPrefixes('crowd', ids.filter((_, n) => n % 10 === 0), 300));
+  await maker.make(
+    supportPrefixes(
+      'crowd',
+      ids.filter((_, n) => n % 10 === 0),
+      300,
+    ),
+  );
   const supported = await maker.make(claimPrefixes('supported', 1));
   const supportedId = claimIdsOf(supported, 1)[0];
   const supports = await maker.make(supportPrefixes('supported', [supportedId], 8000));

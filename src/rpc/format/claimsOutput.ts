@@ -11,7 +11,7 @@ import { extractDestination } from '../../script/standard.js';
 import type { OutputInfo } from '../../store/claims/claimQueries.js';
 import { NO_HEADER } from '../../store/headerTable.js';
 import { breathe } from '../../util/breathe.js';
-import { toHex, type Bytes } from '../../util/bytes.js';
+import { toHex, toLatin1, type Bytes } from '../../util/bytes.js';
 import { Reader, ReadError } from '../../util/reader.js';
 import { isPromise, whenSoon, type Soon } from '../../util/soon.js';
 import { Writer } from '../../util/writer.js';
@@ -33,13 +33,15 @@ const PRUNED: ShownOutput = { value: undefined, address: undefined, isPruned: tr
 
 /** Reads under way at a time. */
 const PARALLEL_READS = 32;
+/** Outputs shown without a pause, if they are not of one transaction. Arbitrary: each takes microseconds. */
+const OUTPUTS_A_STEP = 256;
 
 export interface OutputDeps extends MetadataDeps {
   readonly chain: Pick<ChainReader, 'hasData' | 'readTransaction' | 'coin' | 'chain'>;
 }
 
-/** Script of output `n` of the transaction at the reader. */
-function outputScript(reader: Reader, n: number): Bytes {
+/** Scripts of the outputs with these ascending numbers of the transaction at the reader, which is gone through once. */
+function outputScripts(reader: Reader, wanted: readonly number[]): Bytes[] {
   reader.skip(4);
   let inputs = reader.compactSize();
   if (inputs === 0) {
@@ -52,12 +54,15 @@ function outputScript(reader: Reader, n: number): Bytes {
     reader.skip(reader.compactSize());
     reader.skip(4);
   }
-  if (n >= reader.compactSize()) throw new ReadError(`the transaction has no output ${n}`);
-  for (let i = 0; ; i++) {
+  const outputs = reader.compactSize();
+  const scripts: Bytes[] = [];
+  for (let i = 0; scripts.length < wanted.length; i++) {
+    if (i >= outputs) throw new ReadError(`the transaction has no output ${wanted[scripts.length]}`);
     reader.skip(8);
     const script = reader.varBytes();
-    if (i === n) return script;
+    while (wanted[scripts.length] === i) scripts.push(script);
   }
+  return scripts;
 }
 
 function coinScript({ chain }: OutputDeps, { txid, n }: OutputInfo): Soon<Bytes | null> {
@@ -70,37 +75,52 @@ export async function isCoinNow(deps: OutputDeps, item: OutputInfo): Promise<boo
   return (await coinScript(deps, item)) !== null;
 }
 
-/** The script from the block that holds the output; null when that block is gone, or is another by now. */
-function storedScript({ chain }: OutputDeps, item: OutputInfo): Soon<Bytes | null> {
-  const block = chain.chain.index.active.at(item.height);
+/** Outputs of one transaction, ascending by number. Never empty. */
+type OutputsOfTransaction = readonly OutputInfo[];
+
+/** The outputs by transaction; those of one transaction ascend. */
+function byTransaction(items: readonly OutputInfo[]): OutputsOfTransaction[] {
+  if (items.length === 1) return [items];
+  const groups = new Map<string, OutputInfo[]>();
+  for (const item of items) {
+    const id = toLatin1(item.txid);
+    const group = groups.get(id);
+    if (group === undefined) groups.set(id, [item]);
+    else group.push(item);
+  }
+  const sorted = [...groups.values()];
+  for (const group of sorted) if (group.length > 1) group.sort((a, b) => a.n - b.n);
+  return sorted;
+}
+
+/** The scripts from the block that holds the outputs; null when that block is gone, or is another by now. */
+function storedScripts({ chain }: OutputDeps, items: OutputsOfTransaction): Soon<Bytes[] | null> {
+  const { height, txid, txOffset } = items[0]!;
+  const block = chain.chain.index.active.at(height);
   if (block === NO_HEADER || !chain.hasData(block)) return null;
-  const wanted = { txid: item.txid, offset: item.txOffset, witness: 'ignored' } as const;
-  const stored = chain.readTransaction(block, wanted);
-  const scriptOf = (found: StoredTransaction | null): Bytes | null =>
-    found === null ? null : outputScript(new Reader(found.bytes), item.n);
-  if (!isPromise(stored)) return scriptOf(stored);
-  return stored.then(scriptOf).catch((error: unknown) => {
+  const stored = chain.readTransaction(block, { txid, offset: txOffset, witness: 'ignored' });
+  const numbers = items.map(({ n }) => n);
+  const scriptsOf = (found: StoredTransaction | null): Bytes[] | null =>
+    found === null ? null : outputScripts(new Reader(found.bytes), numbers);
+  if (!isPromise(stored)) return scriptsOf(stored);
+  return stored.then(scriptsOf).catch((error: unknown) => {
     // Pruned while it was being read.
     if (chain.hasData(block)) throw error;
     return null;
   });
 }
 
-/**
- * Null when the output is to be had neither from its block nor from the unspent outputs. Throws `BlockFileError` when the
- * block is damaged.
- */
-function readScript(deps: OutputDeps, item: OutputInfo): Soon<Bytes | null> {
-  return whenSoon(storedScript(deps, item), (script) => script ?? coinScript(deps, item));
+function addressIn(params: OutputDeps['params'], script: Bytes): string | undefined {
+  const destination = extractDestination(script);
+  return destination === null ? undefined : encodeDestination(destination, addressPrefixes(params));
 }
 
 /** What a script shows: its claim's value and the address that it pays to. */
 export function showScript(params: OutputDeps['params'], script: Bytes): ShownOutput {
   const value = decodeClaimScript(script)?.value;
-  const destination = extractDestination(script);
   return {
     value: value === undefined ? undefined : toHex(value),
-    address: destination === null ? undefined : encodeDestination(destination, addressPrefixes(params)),
+    address: addressIn(params, script),
     isPruned: false,
   };
 }
@@ -109,6 +129,8 @@ export class ClaimOutputs {
   private readonly deps: OutputDeps;
   private readonly shown = new Map<OutputInfo, ShownOutput>();
   private readonly unspendable = new Set<OutputInfo>();
+  /** By the script behind the claim's prefix. */
+  private readonly addresses = new Map<string, string | undefined>();
   private readonly metadata: ClaimMetadata | null;
   /** The scripts, where what their values say is wanted. */
   private readonly scripts = new Map<OutputInfo, Bytes>();
@@ -122,29 +144,48 @@ export class ClaimOutputs {
   static read(deps: OutputDeps, items: readonly OutputInfo[]): Soon<ClaimOutputs> {
     const outputs = new ClaimOutputs(deps);
     if (items.length > PARALLEL_READS) return outputs.loadMany(items);
-    const pending = outputs.loadAll(items);
+    const pending = outputs.loadAll(byTransaction(items));
     return pending === null ? outputs : pending.then(() => outputs);
   }
 
   private async loadMany(items: readonly OutputInfo[]): Promise<this> {
-    const wanted = [...new Set(items)];
     let since = performance.now();
-    for (let at = 0; at < wanted.length; at += PARALLEL_READS) {
-      await this.loadAll(wanted.slice(at, at + PARALLEL_READS));
+    let some: OutputsOfTransaction[] = [];
+    let outputs = 0;
+    for (const transaction of byTransaction(items)) {
+      some.push(transaction);
+      outputs += transaction.length;
+      if (some.length < PARALLEL_READS && outputs < OUTPUTS_A_STEP) continue;
+      await this.loadAll(some);
       since = await breathe(since);
+      some = [];
+      outputs = 0;
     }
+    await this.loadAll(some);
     return this;
   }
 
   /** Null when nothing must be waited for. */
-  private loadAll(items: readonly OutputInfo[]): Promise<unknown> | null {
+  private loadAll(transactions: readonly OutputsOfTransaction[]): Promise<unknown> | null {
     let pending: Promise<void>[] | null = null;
-    for (const item of items) {
-      const script = readScript(this.deps, item);
-      if (isPromise(script)) (pending ??= []).push(script.then((read) => this.show(item, read)));
-      else this.show(item, script);
+    for (const items of transactions) {
+      const shown = whenSoon(storedScripts(this.deps, items), (scripts) => this.showAll(items, scripts));
+      if (isPromise(shown)) (pending ??= []).push(shown);
     }
     return pending && Promise.all(pending);
+  }
+
+  /**
+   * Shows the outputs of a transaction; without scripts, those that are unspent. What is to be had neither from its block
+   * nor from the unspent outputs is not shown.
+   */
+  private showAll(items: OutputsOfTransaction, scripts: readonly Bytes[] | null): Soon<void> {
+    if (scripts === null) return this.showCoins(items);
+    items.forEach((item, i) => this.show(item, scripts[i]!));
+  }
+
+  private async showCoins(items: OutputsOfTransaction): Promise<void> {
+    for (const item of items) this.show(item, await coinScript(this.deps, item));
   }
 
   /** Of an item that was read. */
@@ -161,8 +202,21 @@ export class ClaimOutputs {
   private show(item: OutputInfo, script: Bytes | null): void {
     if (script === null) return;
     if (this.metadata !== null) this.scripts.set(item, script);
-    this.shown.set(item, showScript(this.deps.params, script));
+    this.shown.set(item, this.shownOf(script));
     if (isUnspendable(script)) this.unspendable.add(item);
+  }
+
+  /** As `showScript`; the outputs of an answer often pay to the same few addresses, which take longest to write. */
+  private shownOf(script: Bytes): ShownOutput {
+    const claim = decodeClaimScript(script);
+    const payment = toLatin1(script.subarray(claim?.prefixLength ?? 0));
+    let address = this.addresses.get(payment);
+    if (address === undefined && !this.addresses.has(payment)) {
+      address = addressIn(this.deps.params, script);
+      this.addresses.set(payment, address);
+    }
+    const value = claim?.value;
+    return { value: value === undefined ? undefined : toHex(value), address, isPruned: false };
   }
 
   /**
