@@ -284,6 +284,11 @@ async function bringUp(store: RowStore, database: string, options: OpenChainOpti
   const claims = new ClaimStore({
     rules: { ...params.claimForks, supportDelay: options.supportDelay },
     proofWindow: options.proofWindow,
+    onLateRead: (row) => {
+      log.warn(
+        `A ${row} row of the claim trie was read late, since it was not fetched ahead. The result is right, but slower; please report it. Metrics count such reads; the log does not repeat this.`,
+      );
+    },
   });
   const flusher = new Flusher(
     {

@@ -5,7 +5,7 @@
  */
 import { toLatin1 } from '../util/bytes.js';
 import { assert } from '../util/assert.js';
-import { itemId, type ClaimWork } from './claimWork.js';
+import type { ClaimWork } from './claimWork.js';
 import { claimIdAtPoint, pointKey, REMOVAL, type Item } from './item.js';
 import { normalizeKey } from './nameKey.js';
 import { findClaim } from './nameState.js';
@@ -159,7 +159,7 @@ function removeSpent(work: ClaimWork, spend: ClaimSpend): Item | null {
   } else {
     queue = queueName(work, raw, spend.coinHeight + proportionalDelay(ownedBlocks(work, raw)));
   }
-  const pending = work.items.get(itemId(queue, spend.coinHeight, point));
+  const pending = filedItem(work, queue, spend.coinHeight, point);
   if (pending && pending.removed === 0 && pending.activated === 0) {
     work.spendPending(pending);
     return pending;
@@ -182,11 +182,18 @@ function removeSpent(work: ClaimWork, spend: ClaimSpend): Item | null {
   return item;
 }
 
-function activeSupport(work: ClaimWork, name: string, coinHeight: number, point: string): Item | undefined {
-  const isActive = (item: Item | undefined): item is Item =>
-    item !== undefined && item.removed === 0 && item.activated !== 0;
-  const item = work.item(name, coinHeight, point);
+/** What the block itself made has no row: it is at hand or nowhere. */
+function filedItem(work: ClaimWork, name: string, coinHeight: number, point: string): Item | null {
+  return coinHeight === work.height ? work.ownItem(name, point) : work.item(name, coinHeight, point);
+}
+
+function activeSupport(work: ClaimWork, name: string, coinHeight: number, point: string): Item | null {
+  const isActive = (item: Item | null): item is Item =>
+    item !== null && item.removed === 0 && item.activated !== 0;
+  const item = filedItem(work, name, coinHeight, point);
   if (isActive(item)) return item;
-  const refiled = work.item(name, work.rules.normalizationForkHeight, point);
-  return isActive(refiled) ? refiled : undefined;
+  const fork = work.rules.normalizationForkHeight;
+  if (work.height <= fork || coinHeight > fork) return null;
+  const refiled = work.item(name, fork, point);
+  return isActive(refiled) ? refiled : null;
 }

@@ -1,10 +1,9 @@
 /**
- * The claim trie while a block is being connected: the loaded names, items and paths, and the elementary changes that
- * the steps of a block are made of. Owns the bookkeeping of one block; the order of the steps is in
+ * The claim trie while a block is being connected: its names, items and paths, loaded ahead or read when they are used,
+ * and the elementary changes that the steps of a block are made of. Owns the bookkeeping of one block; the order of the steps is in
  * `blockTransactions.ts` and `blockEnd.ts`, loading and storing in `store/claims`. Everything is synchronous.
  * Source: lbrycrd `CClaimTrieCacheBase`, whose working copy decides some outcomes (see the workarounds below).
  */
-import { assert } from '../util/assert.js';
 import type { Bytes } from '../util/bytes.js';
 import { MAX_ORDERED } from './checkOrder.js';
 import { REMOVAL, type Item, type Removal } from './item.js';
@@ -24,6 +23,7 @@ import {
   isHashFork,
   matchesNormalized,
 } from './rules.js';
+import type { TrieNode } from './trieNode.js';
 import type { ClaimRules, ClaimSpend } from './types.js';
 import { WorkTrie } from './workTrie.js';
 
@@ -70,6 +70,19 @@ export interface TakeoverCheck {
   happened: boolean;
 }
 
+/**
+ * Where the work finds what was not fetched ahead, at once. What it answers has joined `names`, or `items` of the work.
+ * Fetching ahead is for speed: a block must come out the same without it.
+ */
+export interface ClaimSource {
+  /** The name as it is stored; an empty one where nothing is. */
+  readName(name: string): NameWork;
+  /** The stored item; null where there is none. */
+  readItem(name: string, since: number, point: string): Item | null;
+  /** See `RecordSource`. */
+  readNode(path: string): TrieNode | null;
+}
+
 export function itemId(name: string, since: number, point: string): string {
   return String.fromCharCode(since >>> 16, since & 0xffff) + point + name;
 }
@@ -78,8 +91,9 @@ export class ClaimWork {
   readonly rules: ClaimRules;
   readonly height: number;
   readonly names = new Map<string, NameWork>();
-  readonly items = new Map<string, Item>();
-  trie = new WorkTrie();
+  /** Null where there is surely no such item. */
+  readonly items = new Map<string, Item | null>();
+  trie: WorkTrie;
   readonly events: WorkEvent[] = [];
   /** What the block's transactions did, in their order; unlike the log it knows what came and went within the block. */
   readonly operations: ClaimOperation[] = [];
@@ -112,25 +126,38 @@ export class ClaimWork {
   private readonly expanded = new Set<string>();
   private readonly watchesTakeovers: boolean;
   private readonly watchesRemovals: boolean;
+  private readonly source: ClaimSource;
 
-  constructor(rules: ClaimRules, height: number) {
+  constructor(rules: ClaimRules, height: number, source: ClaimSource) {
     this.rules = rules;
     this.height = height;
+    this.source = source;
+    this.trie = this.newTrie();
     this.matchesNormalized = matchesNormalized(rules, height);
     this.filesNormalized = filesNormalized(rules, height);
     this.watchesTakeovers = inTakeoverWorkaround(rules, height);
     this.watchesRemovals = inRemovalWorkaround(rules, height);
   }
 
-  /** The name must have been loaded. */
-  name(name: string): NameWork {
-    const work = this.names.get(name);
-    assert(work, 'a name was used before it was loaded');
-    return work;
+  /** A trie of which nothing is loaded. */
+  newTrie(): WorkTrie {
+    return new WorkTrie((path) => this.source.readNode(path));
   }
 
-  item(name: string, since: number, point: string): Item | undefined {
-    return this.items.get(itemId(name, since, point));
+  /** Read now unless it is loaded. */
+  name(name: string): NameWork {
+    return this.names.get(name) ?? this.source.readName(name);
+  }
+
+  /** Read now unless it is loaded, or known not to be. */
+  item(name: string, since: number, point: string): Item | null {
+    const item = this.items.get(itemId(name, since, point));
+    return item === undefined ? this.source.readItem(name, since, point) : item;
+  }
+
+  /** The item that an output of this block was made, if it still is one: it has no row yet. */
+  ownItem(name: string, point: string): Item | null {
+    return this.items.get(itemId(name, this.height, point)) ?? null;
   }
 
   addItem(item: Item): void {
@@ -171,7 +198,7 @@ export class ClaimWork {
   spendPending(item: Item): void {
     this.unqueue(item);
     this.name(item.name).state.alive--;
-    if (item.isNew) this.items.delete(itemId(item.name, item.since, item.point));
+    if (item.isNew) this.items.set(itemId(item.name, item.since, item.point), null);
     else this.close(item, REMOVAL.spent);
     if (item.kind !== 'support') this.claimIndex.set(item.claimId, null);
   }
@@ -215,7 +242,7 @@ export class ClaimWork {
     to.state.alive++;
     from.changed = to.changed = true;
     if (item.isNew) {
-      this.items.delete(itemId(item.name, item.since, item.point));
+      this.items.set(itemId(item.name, item.since, item.point), null);
       item.name = name;
       this.addItem(item);
       return item;

@@ -2,12 +2,13 @@
  * The part of the trie that a block (or a batch of one) touches: loaded path by path, changed in memory, hashed once at
  * the end. Owns structure: where nodes part and merge. Knows no claims but that a name has some, and no rows.
  *
- * Use: `begin` a load, `supply` the wanted records until none is wanted, then `insert`, `remove` and `touch` at will
- * (only along loaded paths), again from the start if need be; then `setClaimsHash` for each of `unhashedNodes`,
- * `hashNode` for each of `dirtyNodes`, and take the `changes`.
+ * Use: `begin` a load, `supply` the wanted records until none is wanted, then `insert`, `remove` and `touch` at will,
+ * again from the start if need be; then `setClaimsHash` for each of `unhashedNodes`, `hashNode` for each of `dirtyNodes`,
+ * and take the `changes`. Loading is for speed: a record that a step needs and that is not loaded is asked of the
+ * `RecordSource`.
  * Source: lbrycrd prefixtrie.cpp.
  */
-import { assert } from '../util/assert.js';
+import { assert, AssertionError } from '../util/assert.js';
 import type { Bytes } from '../util/bytes.js';
 import { NO_SLOTS, packSlot, patchSlot, SlotCursor, spliceSlots } from './slots.js';
 import { nodeHash, rootHash, type TrieNode } from './trieNode.js';
@@ -33,6 +34,9 @@ export interface NodeChange {
   after: TrieNode | null;
 }
 
+/** Answers the stored record at a path at once; null where there is none, which only the root of an empty trie may be. */
+export type RecordSource = (path: string) => TrieNode | null;
+
 /** A name on its way down: its path is loaded as far as `node`. */
 interface Cursor {
   name: string;
@@ -44,8 +48,12 @@ type Place = { kind: 'exact' | 'gap'; node: WorkNode } | { kind: 'split'; node: 
 
 const NO_HASH: Bytes = new Uint8Array(32);
 const NO_CHILDREN: WorkNode[] = [];
+const NO_SOURCE: RecordSource = () => {
+  throw new AssertionError('a path of the claim trie was not loaded');
+};
 
 export class WorkTrie {
+  private readonly source: RecordSource;
   private root: WorkNode | null = null;
   private readonly records = new Map<string, TrieNode | null>();
   private readonly dirty = new Set<WorkNode>();
@@ -60,6 +68,11 @@ export class WorkTrie {
   /** Where the last search ended. */
   private readonly slot = new SlotCursor();
 
+  /** Without `source` every path must be loaded before it is used. */
+  constructor(source: RecordSource = NO_SOURCE) {
+    this.source = source;
+  }
+
   /** Starts loading the paths of `names`. Must be finished by `supply` before anything else is done. */
   begin(names: Iterable<string>): void {
     if (this.root === null) {
@@ -71,8 +84,8 @@ export class WorkTrie {
 
   /**
    * Moves every loading name down as far as records reach. Returns the paths whose records are wanted next, in no
-   * order; `leaves` collects nodes on the way that have no record because they are leaves: who puts something below
-   * one needs the claims that live there.
+   * order; `leaves` collects nodes on the way whose claims are in no record, as those of leaves: who puts something
+   * below one needs the claims that live there.
    */
   wanted(leaves: Set<string>): string[] {
     if (this.root === null) return [''];
@@ -95,9 +108,21 @@ export class WorkTrie {
       return;
     }
     const parent = this.asked.get(path);
-    assert(parent && record, 'a record of the claim trie is missing');
+    assert(parent, 'a record of the claim trie was supplied that was not wanted');
     this.asked.delete(path);
     makeNode(path, parent, record);
+  }
+
+  /** The root, read now unless it is loaded. */
+  private top(): WorkNode {
+    return this.root ?? (this.root = makeNode('', null, this.record('')));
+  }
+
+  /** The stored record at a path, read now unless it is known. */
+  private record(path: string): TrieNode | null {
+    let record = this.records.get(path);
+    if (record === undefined) this.records.set(path, (record = this.source(path)));
+    return record;
   }
 
   /** True when the name waits for a record. */
@@ -107,6 +132,8 @@ export class WorkTrie {
     for (;;) {
       const { node } = cursor;
       const depth = node.path.length;
+      // A leaf that became a node when it was looked at: its claims are in no record either.
+      if (node.hasClaims && node.claimsHash === null && depth < name.length) leaves.add(node.path);
       if (depth === name.length || !slot.seek(node.slots, name.charCodeAt(depth))) return false;
       if (slot.commonLength(name, depth) < slot.edgeLength) return false;
       const child = childOf(node, slot.first);
@@ -130,10 +157,9 @@ export class WorkTrie {
     return kind === 'exact' && (name !== '' || node.hasClaims || node.slots.length > 0);
   }
 
-  /** The same of a name whose path is loaded, without making a node of a leaf. */
+  /** The same, without making a node of a leaf. */
   knowsNode(name: string): boolean {
-    let node = this.root;
-    assert(node, 'the claim trie was used before it was loaded');
+    let node = this.top();
     const { slot } = this;
     for (;;) {
       const depth = node.path.length;
@@ -142,8 +168,8 @@ export class WorkTrie {
       const common = slot.commonLength(name, depth);
       if (common < slot.edgeLength) return false;
       const child = childOf(node, slot.first);
-      if (!child) return depth + common === name.length;
-      node = child;
+      if (!child && (slot.leaf || depth + common === name.length)) return depth + common === name.length;
+      node = child ?? this.makeChild(node, name);
     }
   }
 
@@ -255,8 +281,7 @@ export class WorkTrie {
   }
 
   private find(name: string): Place {
-    let node = this.root;
-    assert(node, 'the claim trie was used before it was loaded');
+    let node = this.top();
     const { slot } = this;
     for (;;) {
       const depth = node.path.length;
@@ -264,14 +289,17 @@ export class WorkTrie {
       if (!slot.seek(node.slots, name.charCodeAt(depth))) return { kind: 'gap', node };
       const common = slot.commonLength(name, depth);
       if (common < slot.edgeLength) return { kind: 'split', node, common };
-      let child = childOf(node, slot.first);
-      if (!child) {
-        assert(slot.leaf, 'a path of the claim trie was not loaded');
-        child = makeNode(name.slice(0, depth + common), node, null);
-        child.hasClaims = true;
-      }
-      node = child;
+      node = childOf(node, slot.first) ?? this.makeChild(node, name);
     }
+  }
+
+  /** The node on the way to `name` at the end of the slot that the cursor is at: a leaf, or one that was not loaded. */
+  private makeChild(parent: WorkNode, name: string): WorkNode {
+    const { slot } = this;
+    const path = name.slice(0, parent.path.length + slot.edgeLength);
+    const child = makeNode(path, parent, slot.leaf ? null : this.record(path));
+    if (slot.leaf) child.hasClaims = true;
+    return child;
   }
 
   get dirtyCount(): number {
@@ -307,8 +335,7 @@ export class WorkTrie {
 
   /** Root after everything is hashed. */
   rootHash(allClaims: boolean): Bytes {
-    assert(this.root, 'the claim trie was used before it was loaded');
-    return rootHash(this.root, allClaims);
+    return rootHash(this.top(), allClaims);
   }
 
   /** Takes what is hashed for settled: later changes dirty it anew. For whoever asks for no `changes`. */
@@ -334,20 +361,23 @@ export class WorkTrie {
   }
 
   /**
-   * The nodes of the trie as it was loaded whose path leads to `name`, the root first. Only along loaded paths.
+   * The nodes of the trie as it is stored whose path leads to `name`, the root first.
    * Source: `CPrefixTrie::nodes` on the base trie.
    */
   storedPath(name: string): string[] {
     const nodes: string[] = [];
     const { slot } = this;
+    let record = this.record('');
+    if (record === null) return nodes;
     for (let path = ''; ;) {
-      const record = this.records.get(path);
-      if (path === '' && !record) return nodes;
       nodes.push(path);
       const depth = path.length;
-      if (!record || depth === name.length || !slot.seek(record.slots, name.charCodeAt(depth))) return nodes;
+      if (record === null || depth === name.length) return nodes;
+      if (!slot.seek(record.slots, name.charCodeAt(depth))) return nodes;
       if (slot.commonLength(name, depth) < slot.edgeLength) return nodes;
       path = name.slice(0, depth + slot.edgeLength);
+      // The record at the name itself tells nothing more.
+      record = slot.leaf || path.length === name.length ? null : this.record(path);
     }
   }
 }

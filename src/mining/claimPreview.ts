@@ -6,7 +6,7 @@
  * the trie's shape answers (whether a name without claims is a branching point). Where one comes up, around the forks,
  * and where normalizing a name twice makes another one, the whole block is computed as in connecting it.
  */
-import { ClaimWork } from '../claimtrie/claimWork.js';
+import type { ClaimWork } from '../claimtrie/claimWork.js';
 import { claimsHash } from '../claimtrie/claimsHash.js';
 import { namesInvolved } from '../claimtrie/blockTransactions.js';
 import type { Item } from '../claimtrie/item.js';
@@ -207,14 +207,12 @@ export class ClaimPreview {
     return split;
   }
 
-  private storeOf(rows: RowTransaction, work: ClaimWork): WorkStore {
-    const versions = new VersionWriter(this.claims.proofWindow);
+  private storeOf(rows: RowTransaction): WorkStore {
+    const { rules, proofWindow, lateReads } = this.claims;
     assert(this.summary, 'a claim preview was used before it was loaded');
-    return new WorkStore(work, { ...this.summary }, this.allClaims ? '1' : '0', {
-      rows,
-      versions,
-      idle: null,
-    });
+    const generation = this.allClaims ? '1' : '0';
+    const block = { rules, height: this.height, summary: { ...this.summary }, generation } as const;
+    return new WorkStore(block, { rows, versions: new VersionWriter(proofWindow), idle: null, lateReads });
   }
 
   /** Computes the groups anew and puts the outcome into the trie. */
@@ -224,10 +222,10 @@ export class ClaimPreview {
     parts: ReadonlyMap<string, readonly ClaimTx[]>,
   ): Promise<void> {
     const { rules } = this.claims;
-    const work = new ClaimWork(rules, this.height);
+    const store = this.storeOf(rows);
+    const { work } = store;
     const lone = new LoneNames(work);
     work.trie = lone;
-    const store = this.storeOf(rows, work);
     const wanted = new Set(stale);
     const concerned = ({ name }: { name: string }): boolean => wanted.has(normalizeKey(name));
     await store.loadNames(
@@ -255,7 +253,8 @@ export class ClaimPreview {
   /** Brings the trie from the outcomes so far to those of `work`, and hashes it. */
   private async place(rows: RowTransaction, work: ClaimWork, computed: WorkStore): Promise<void> {
     const { trie, outcomes } = this;
-    const paths = this.storeOf(rows, Object.assign(new ClaimWork(work.rules, work.height), { trie }));
+    const paths = this.storeOf(rows);
+    paths.work.trie = trie;
     await paths.loadPaths(work.names.keys());
     for (const [name, { state }] of paths.work.names) if (!outcomes.has(name)) outcomes.set(name, state);
     for (const [name, { state, base }] of work.names) {

@@ -239,6 +239,17 @@ export class RowStore implements RowReader, TransactionGround {
     return out[0];
   }
 
+  /** One committed row on the thread of the caller, however long the disk takes. */
+  getBlocking(key: string, throughStage = this.stageCommitted): Bytes | undefined {
+    const row = this.overlay.get(key);
+    if (row !== undefined) return row ?? undefined;
+    if (this.disk.diskEmpty) return undefined;
+    const staged = throughStage ? this.readNow(stagedKey(key)) : undefined;
+    if (staged !== undefined) return stagedRow(staged) ?? undefined;
+    const recent = this.recent.get(key);
+    return recent === undefined ? this.readNow(key) : (recent ?? undefined);
+  }
+
   getManyNow(keys: readonly string[]): (Bytes | undefined)[] | null {
     if (keys.length === 1) {
       const row = this.getNow(keys[0]!);

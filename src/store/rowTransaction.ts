@@ -24,6 +24,8 @@ export interface TransactionGround extends Pick<RowReader, 'getMany'> {
     out: (Bytes | undefined)[],
     throughStage: boolean,
   ): Promise<void>;
+  /** See `RowTransaction.getBlocking`; through the staging area where it is asked for. */
+  getBlocking(key: string, throughStage: boolean): Bytes | undefined;
   /** Committed layers, the newest first. */
   layers(throughStage: boolean): Layer[];
   /** Called before the first spill: nothing committed may be left in memory. */
@@ -82,6 +84,11 @@ export class Transaction implements RowTransaction {
       });
     }
     return out;
+  }
+
+  getBlocking(key: string): Bytes | undefined {
+    const row = this.rows.get(key);
+    return row === undefined ? this.store.getBlocking(key, this.spilled) : (row ?? undefined);
   }
 
   getRangeNow(range: RowRange): [string, Bytes][] | null {

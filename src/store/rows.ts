@@ -56,6 +56,8 @@ export interface RowTransaction extends RowReader, RowWriter {
    * The records must not change meanwhile.
    */
   formerValues?(records: Buffer): Soon<Buffer> | null;
+  /** One row on the thread of the caller, however long the disk takes. For rows that `getMany` should have fetched. */
+  getBlocking(key: string): Bytes | undefined;
   relieve(): Promise<void>;
 }
 

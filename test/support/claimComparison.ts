@@ -12,7 +12,7 @@ import { rowHasClaims } from '../../src/store/claims/nameRow.js';
 import { ClaimStore, type ClaimRules, type ProofWindow } from '../../src/store/claims/claimStore.js';
 import { readPresentProof, readProof } from '../../src/store/claims/proofQueries.js';
 import { toHex } from '../../src/util/bytes.js';
-import { ClaimLife, LIFE_NAMES } from './claimLife.js';
+import { ClaimLife, LIFE_NAMES, randomOf } from './claimLife.js';
 import { ClaimModel, claimedNames, claimsOf, normalized, pointOf, type ModelState } from './claimModel.js';
 import { MemoryRows } from './memoryRows.js';
 
@@ -29,10 +29,16 @@ class Comparison {
   readonly digests: string[] = [];
   readonly proofs = new Map<number, string>();
   disconnected = 0;
+  /** Stores in whose life something was used that had not been fetched ahead. */
+  late = 0;
+  private readonly chance: (count: number) => number;
+  private readonly fetchedPercent: number;
   idleNames = 0;
 
-  constructor(seed: number, rules: ClaimRules, names: readonly Buffer[]) {
+  constructor(seed: number, rules: ClaimRules, names: readonly Buffer[], fetchedPercent: number) {
     this.rules = rules;
+    this.chance = randomOf(seed + 1);
+    this.fetchedPercent = fetchedPercent;
     this.life = new ClaimLife(seed, names);
     this.model = new ClaimModel(rules);
     this.proofWindow = seed % 2 === 0 ? 5000 : 'all';
@@ -56,7 +62,11 @@ class Comparison {
   /** What is not in rows is forgotten. */
   private restart(): ClaimStore {
     const { rules, proofWindow } = this;
-    return (this.store = new ClaimStore({ rules, proofWindow }));
+    const onLateRead = (): void => {
+      this.late++;
+    };
+    const fetches = (): boolean => this.chance(100) < this.fetchedPercent;
+    return (this.store = new ClaimStore({ rules, proofWindow, onLateRead, fetches }));
   }
 
   /** Every name that has a row and no claims is known as such to whoever reads the rows anew. */
@@ -201,14 +211,18 @@ function foldPairs({ pairs, claim }: NameProof): Uint8Array {
   return hash;
 }
 
-/** Connects `blocks` blocks with reorganisations in between; answers how many blocks were taken back. */
+/**
+ * Connects `blocks` blocks with reorganisations in between; answers how many blocks were taken back. Of the rows that
+ * blocks need, `fetchedPercent` are fetched ahead; when it is all of them, none may be read late.
+ */
 export async function liveAndCompare(
   seed: number,
   rules: ClaimRules,
   blocks: number,
   names: readonly Buffer[] = LIFE_NAMES,
+  fetchedPercent = 100,
 ): Promise<number> {
-  const comparison = new Comparison(seed, rules, names);
+  const comparison = new Comparison(seed, rules, names, fetchedPercent);
   const { life, model } = comparison;
   while (model.tip.height < blocks) {
     if (life.chance(6)) {
@@ -220,6 +234,7 @@ export async function liveAndCompare(
   await comparison.compareNames(model.tip);
   await comparison.compareProofs();
   expect(comparison.idleNames).toBeGreaterThan(0);
+  expect(comparison.late > 0).toBe(fetchedPercent < 100);
   return comparison.disconnected;
 }
 

@@ -86,6 +86,10 @@ export class MemoryTransaction implements RowTransaction {
     return this.find(key);
   }
 
+  getBlocking(key: string): Bytes | undefined {
+    return this.find(key);
+  }
+
   async getMany(keys: readonly string[]): Promise<(Bytes | undefined)[]> {
     return keys.map((key) => this.find(key));
   }

@@ -63,6 +63,16 @@ export function addClaimMetrics(metrics: Metrics, reader: () => ChainReader | nu
   );
 }
 
+/** Rows that blocks used and had not fetched ahead. */
+export function addLateReadMetrics(metrics: Metrics, reader: () => ChainReader | null): void {
+  metrics.labelledGauge(
+    'claim_late_reads',
+    'Rows of the claim trie that blocks read when they used them, since they had not been fetched ahead.',
+    'row',
+    () => Object.entries(reader()?.chain.deps.claims.lateReads.byRow ?? {}),
+  );
+}
+
 /** Room on the disks that the node writes to, by what lies there. */
 export function addDiskMetrics(metrics: Metrics, folders: Readonly<Record<string, string>>): void {
   metrics.labelledGauge(

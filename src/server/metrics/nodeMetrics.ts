@@ -13,6 +13,7 @@ import {
   addCacheMetrics,
   addChainMetrics,
   addClaimMetrics,
+  addLateReadMetrics,
   addDiskMetrics,
   followChain,
 } from './chainMetrics.js';
@@ -65,6 +66,7 @@ export class NodeMetrics {
     );
     addChainMetrics(metrics, () => this.reader, params.chainTxData);
     addClaimMetrics(metrics, () => this.reader);
+    addLateReadMetrics(metrics, () => this.reader);
     addDiskMetrics(metrics, folders);
     addCacheMetrics(metrics, () => this.reader);
     this.onCall = rpcCallMetrics(metrics);

@@ -14,6 +14,7 @@ import { parseSummaryRow } from './summaryRow.js';
 import { epochStart, firstEpoch, versionsOf, VersionWriter, type ProofWindow } from './versions.js';
 import { prefixEnd } from '../rows.js';
 import { IdleNames } from './idleNames.js';
+import { LateReads, type LateRow } from './lateReads.js';
 import type { WorkStoreDeps } from './workStore.js';
 
 export type {
@@ -36,6 +37,10 @@ export interface ClaimStoreOptions {
    * the rows are laid out differently.
    */
   proofWindow: ProofWindow;
+  /** Called when a row was used for the first time that had not been fetched ahead. */
+  onLateRead?: (row: LateRow) => void;
+  /** Which rows are fetched ahead; all when absent. Tests leave some out. */
+  fetches?: WorkStoreDeps['fetches'];
 }
 
 export class ClaimStore {
@@ -43,14 +48,18 @@ export class ClaimStore {
   readonly proofWindow: ProofWindow;
   private readonly versions: VersionWriter;
   private readonly idle = new IdleNames();
+  readonly lateReads: LateReads;
+  private readonly fetches: WorkStoreDeps['fetches'];
   /** Epochs of node history before this one, and the nodes of the old form, have been named as prunable. */
   private namedEpochs = 0;
   private namedOldForm = false;
 
-  constructor({ rules, proofWindow }: ClaimStoreOptions) {
+  constructor({ rules, proofWindow, onLateRead, fetches }: ClaimStoreOptions) {
+    this.fetches = fetches;
     this.rules = rules;
     this.proofWindow = proofWindow;
     this.versions = new VersionWriter(proofWindow);
+    this.lateReads = new LateReads(onLateRead);
   }
 
   /**
@@ -73,7 +82,8 @@ export class ClaimStore {
 
   private async deps(rows: RowTransaction): Promise<WorkStoreDeps> {
     await this.idle.load(rows);
-    return { rows, versions: this.versions, idle: this.idle };
+    const { versions, idle, lateReads, fetches } = this;
+    return { rows, versions, idle, lateReads, fetches };
   }
 
   async readRoot(rows: RowReader): Promise<Bytes> {

@@ -4,7 +4,7 @@
  */
 import { checkingOrder, findTakeovers, processDue, settleTakeovers } from '../../claimtrie/blockEnd.js';
 import { namesInvolved, processTransaction, spendCandidates } from '../../claimtrie/blockTransactions.js';
-import { ClaimWork, type ClaimOperation, type WorkEvent } from '../../claimtrie/claimWork.js';
+import type { ClaimOperation, WorkEvent } from '../../claimtrie/claimWork.js';
 import { compareCreation, pointKey, REMOVAL, type Item } from '../../claimtrie/item.js';
 import type { NameState } from '../../claimtrie/nameState.js';
 import { expiringCreation, hashesAllClaims, isHashFork } from '../../claimtrie/rules.js';
@@ -64,8 +64,9 @@ export async function connectClaims(
   if (block.transactions.length === 0 && !dueRow && expiring.length === 0 && !refiles && !rehashes) {
     return { root: summary.root, report: { events: [] }, log: [], names: NO_NAMES };
   }
-  const work = new ClaimWork(rules, height);
-  const store = new WorkStore(work, summary, hashesAllClaims(rules, height - 1) ? '1' : '0', deps);
+  const generation = hashesAllClaims(rules, height - 1) ? '1' : '0';
+  const store = new WorkStore({ rules, height, summary, generation }, deps);
+  const { work } = store;
   // The block that refiles works on stored nodes from batch to batch; else those of the old form stay as they were.
   store.writesNodes = refiles || !rehashes;
 

@@ -2,7 +2,6 @@
  * Takes back one block, from its log: every name, item, queue and node becomes what it was before, with the old valid
  * heights and takeover heights. Goes through the log from its end, chunk by chunk, so that memory stays bounded.
  */
-import { ClaimWork } from '../../claimtrie/claimWork.js';
 import type { Item } from '../../claimtrie/item.js';
 import { countPending } from '../../claimtrie/nameState.js';
 import { hashesAllClaims, isHashFork } from '../../claimtrie/rules.js';
@@ -39,8 +38,7 @@ export async function disconnectClaims(
   if (chunks === 0 && !rehashed) return summary.root;
   const refiled = isRefileFork(rules, height);
   const generation = hashesAllClaims(rules, height) && !(rehashed && refiled) ? '1' : '0';
-  const work = new ClaimWork(rules, height);
-  const store = new WorkStore(work, summary, generation, deps);
+  const store = new WorkStore({ rules, height, summary, generation }, deps);
   store.undoing = true;
   store.writesNodes = refiled || !rehashed;
   // Both forks in one block: it is taken back on the nodes of the old form, which may have been dropped.

@@ -124,6 +124,8 @@ export async function settleMarkedNames(store: WorkStore): Promise<void> {
   await store.writeNodes();
   for await (const names of markedNames(store, () => true)) {
     await store.loadNames(names);
+    // What follows goes over the names of the work: all of these must be among them.
+    for (const name of names) store.work.name(name);
     store.settleOwners();
     await store.flush(true);
     for (const name of names) store.forgetMark(name);

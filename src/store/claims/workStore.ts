@@ -1,13 +1,20 @@
 /**
- * Brings rows into the work of a block, and the work back into rows. Owns loading (in batches, the trie level by level)
- * and the order in which rows are written; knows none of the rules.
+ * Brings rows into the work of a block, and the work back into rows. Owns loading (in batches, the trie level by level),
+ * reading of what was not loaded, and the order in which rows are written; knows none of the rules.
  */
-import { itemId, type ClaimWork, type NameWork, type WorkEvent } from '../../claimtrie/claimWork.js';
+import {
+  ClaimWork,
+  itemId,
+  type ClaimSource,
+  type NameWork,
+  type WorkEvent,
+} from '../../claimtrie/claimWork.js';
 import { setTakeover } from '../../claimtrie/blockEnd.js';
 import { claimsHash } from '../../claimtrie/claimsHash.js';
 import type { Item } from '../../claimtrie/item.js';
 import { emptyNameState, isBlank } from '../../claimtrie/nameState.js';
-import { WorkTrie } from '../../claimtrie/workTrie.js';
+import type { TrieNode } from '../../claimtrie/trieNode.js';
+import type { ClaimRules } from '../../claimtrie/types.js';
 import { assert } from '../../util/assert.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { RowTransaction } from '../rows.js';
@@ -27,6 +34,7 @@ import {
 import { formatItemRow, itemRowKey, parseItemRow } from './itemRow.js';
 import { aliveItems } from './itemHistory.js';
 import type { IdleNames } from './idleNames.js';
+import type { LateReads, LateRow } from './lateReads.js';
 import { LogWriter } from './logRow.js';
 import { formatMarkRow, formatOwnerRow, parseMarkRow } from './markRow.js';
 import { formatNameRow, parseNameRow } from './nameRow.js';
@@ -60,9 +68,21 @@ export interface WorkStoreDeps {
   versions: VersionWriter;
   /** Loaded; null where every name is looked for. */
   idle: IdleNames | null;
+  lateReads: LateReads;
+  /** Which rows are fetched ahead, by the name under which they stand; all when absent. */
+  fetches?: ((row: LateRow, name: string) => boolean) | undefined;
 }
 
-export class WorkStore {
+/** Which block is worked on, over which rows. */
+export interface BlockToWork {
+  rules: ClaimRules;
+  height: number;
+  summary: Summary;
+  /** The trie in which paths are found and changed. */
+  generation: Generation;
+}
+
+export class WorkStore implements ClaimSource {
   readonly work: ClaimWork;
   readonly rows: RowTransaction;
   readonly breather = new Breather();
@@ -70,6 +90,8 @@ export class WorkStore {
   readonly generation: Generation;
   private readonly versions: VersionWriter;
   private readonly idle: IdleNames | null;
+  private readonly lateReads: LateReads;
+  private readonly fetches: (row: LateRow, name: string) => boolean;
   private readonly summary: Summary;
   private readonly log: LogWriter;
   private readonly contributions = new Map<string, ClaimTotals>();
@@ -86,22 +108,50 @@ export class WorkStore {
   readonly changedItems = new Set<Item>();
   readonly deletedItems = new Set<Item>();
 
-  constructor(work: ClaimWork, summary: Summary, generation: Generation, deps: WorkStoreDeps) {
-    this.work = work;
+  constructor({ rules, height, summary, generation }: BlockToWork, deps: WorkStoreDeps) {
     this.rows = deps.rows;
     this.versions = deps.versions;
     this.idle = deps.idle;
+    this.lateReads = deps.lateReads;
+    this.fetches = deps.fetches ?? (() => true);
     this.summary = summary;
     this.generation = generation;
-    this.log = new LogWriter(work.height, (chunk) => {
-      this.rows.put(logKey(work.height, this.chunks++), chunk);
+    this.log = new LogWriter(height, (chunk) => {
+      this.rows.put(logKey(height, this.chunks++), chunk);
     });
+    this.work = new ClaimWork(rules, height, this);
+  }
+
+  readName(name: string): NameWork {
+    this.lateReads.count('name');
+    const mark = this.marking ? this.rows.getBlocking(markKey(name)) : undefined;
+    return this.addName(name, this.rows.getBlocking(nameKey(name)), mark);
+  }
+
+  readItem(name: string, since: number, point: string): Item | null {
+    this.lateReads.count('item');
+    const row = this.rows.getBlocking(itemKey(name, since, point));
+    const item = row ? parseItemRow(name, since, point, row) : null;
+    this.work.items.set(itemId(name, since, point), item);
+    return item;
+  }
+
+  readNode(path: string): TrieNode | null {
+    this.lateReads.count('node');
+    return this.nodeOf(path, this.rows.getBlocking(nodeKey(this.generation, path)));
+  }
+
+  /** The row of a node that another node leads to, or of the root. */
+  private nodeOf(path: string, row: Bytes | undefined): TrieNode | null {
+    if (row) return parseNodeRow(row);
+    assert(path === '', 'a node of the claim trie is missing from the database');
+    return null;
   }
 
   /** `rowless` are names that surely have no row: it is not looked for. They stand among the others in the order given. */
   async loadNames(wanted: Iterable<string>, rowless: ReadonlySet<string> = NO_NAMES): Promise<void> {
     const { names } = this.work;
-    const missing = [...new Set(wanted)].filter((name) => !names.has(name));
+    const missing = [...new Set(wanted)].filter((name) => !names.has(name) && this.fetches('name', name));
     for (let at = 0; at < missing.length; at += ROWS_AT_ONCE) {
       const some = missing.slice(at, at + ROWS_AT_ONCE);
       const sought = rowless.size === 0 ? some : some.filter((name) => !rowless.has(name));
@@ -116,12 +166,12 @@ export class WorkStore {
     }
   }
 
-  private addName(name: string, row: Bytes | undefined, mark: Bytes | undefined): void {
+  private addName(name: string, row: Bytes | undefined, mark: Bytes | undefined): NameWork {
     const state = row ? parseNameRow(row) : emptyNameState();
     this.contributions.set(name, totalsOf(state));
     const best = state.claims[0];
     const known = mark ? parseMarkRow(mark) : null;
-    this.work.names.set(name, {
+    const work: NameWork = {
       name,
       state,
       base: known?.base ?? {
@@ -134,20 +184,24 @@ export class WorkStore {
       claimsChanged: false,
       nextOrdinal: known?.nextOrdinal ?? 0,
       newPending: new Set(),
-    });
+    };
+    this.work.names.set(name, work);
+    return work;
   }
 
-  /** Loads the items at these keys; a key without a row stays without an item. */
+  /** Loads the items at these keys; of a key without a row it is known that there is no item. */
   async loadItems(wanted: readonly ItemKey[]): Promise<void> {
     const { items } = this.work;
-    const missing = wanted.filter(({ name, since, point }) => !items.has(itemId(name, since, point)));
+    const missing = wanted.filter(
+      ({ name, since, point }) => !items.has(itemId(name, since, point)) && this.fetches('item', name),
+    );
     for (let at = 0; at < missing.length; at += ROWS_AT_ONCE) {
       const some = missing.slice(at, at + ROWS_AT_ONCE);
       const rows = await this.rows.getMany(some.map(({ name, since, point }) => itemKey(name, since, point)));
       some.forEach(({ name, since, point }, i) => {
         const row = rows[i];
         const id = itemId(name, since, point);
-        if (row && !items.has(id)) items.set(id, parseItemRow(name, since, point, row));
+        if (!items.has(id)) items.set(id, row ? parseItemRow(name, since, point, row) : null);
       });
       await this.breather.pause();
     }
@@ -185,16 +239,14 @@ export class WorkStore {
   private async loadTrie(names: Iterable<string>): Promise<Set<string>> {
     const { trie } = this.work;
     const leaves = new Set<string>();
-    trie.begin(names);
+    trie.begin([...names].filter((name) => this.fetches('node', name)));
     for (;;) {
       const wanted = trie.wanted(leaves);
       if (wanted.length === 0) return leaves;
       const keys = wanted.map((path) => nodeKey(this.generation, path));
       const rows = await this.rows.getMany(keys);
       wanted.forEach((path, i) => {
-        const row = rows[i];
-        assert(row || path === '', 'a node of the claim trie is missing from the database');
-        trie.supply(path, row ? parseNodeRow(row) : null);
+        trie.supply(path, this.nodeOf(path, rows[i]));
       });
       await this.breather.pause();
     }
@@ -336,7 +388,7 @@ export class WorkStore {
     const { trie } = work;
     const allClaims = this.generation === '1';
     const dirty = trie.dirtyNodes();
-    work.trie = new WorkTrie();
+    work.trie = work.newTrie();
     if (!this.writesNodes || dirty.length === 0) return;
     for (const node of dirty) {
       trie.hashNode(node, allClaims);

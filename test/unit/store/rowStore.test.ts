@@ -245,6 +245,40 @@ describe('RowStore', () => {
     expect(await rowsOf(store, { gte: '~', lt: prefixEnd('~') })).toEqual([]);
   });
 
+  it('reads one row at once from every layer, a spilled transaction included', async () => {
+    for (const key of ['disk', 'deleted', 'staged', 'hidden']) store.put(key, bytes(`old-${key}`));
+    await store.flush();
+    store.del('deleted');
+    store.put('overlay', bytes('new-overlay'));
+    const text = (row: Uint8Array | undefined): string | undefined => row && Buffer.from(row).toString();
+    const keys = ['disk', 'deleted', 'staged', 'hidden', 'overlay', 'own', 'nothing'];
+    const at = (reader: { getBlocking(key: string): Uint8Array | undefined }): unknown[] =>
+      keys.map((key) => text(reader.getBlocking(key)));
+    expect(at(store)).toEqual([
+      'old-disk',
+      undefined,
+      'old-staged',
+      'old-hidden',
+      'new-overlay',
+      undefined,
+      undefined,
+    ]);
+
+    const transaction = store.begin();
+    transaction.put('staged', bytes('new-staged'));
+    transaction.del('hidden');
+    transaction.put('filler', Buffer.alloc(49 << 20));
+    await transaction.relieve();
+    expect(transaction.spilled).toBe(true);
+    transaction.put('own', bytes('new-own'));
+    const after = ['old-disk', undefined, 'new-staged', undefined, 'new-overlay', 'new-own', undefined];
+    expect(at(transaction)).toEqual(after);
+    store.commit(transaction);
+    expect(at(store)).toEqual(after);
+    await store.flush();
+    expect(at(store)).toEqual(after);
+  });
+
   it('discards a spilled transaction without a trace', async () => {
     const transaction = store.begin();
     for (let i = 0; i < 60; i++) transaction.put(`big${i}`, Buffer.alloc(1 << 20));

@@ -1,11 +1,19 @@
 /** The claim store against the naive model: random lives across every fork, with reorganisations. */
 import { describe, expect, it } from 'vitest';
+import { LIFE_NAMES } from '../../../support/claimLife.js';
 import { liveAndCompare, SMALL_RULES } from '../../../support/claimComparison.js';
 
 describe('claim store and naive model', () => {
   for (const [name, rules] of Object.entries(SMALL_RULES)) {
     it(`agree on a random life, ${name}`, async () => {
       expect(await liveAndCompare(7919, rules, 280)).toBeGreaterThan(10);
+    });
+  }
+
+  for (const fetchedPercent of [0, 50]) {
+    it(`agree where ${fetchedPercent} % of the rows are fetched ahead`, async () => {
+      const rules = SMALL_RULES['forks as on regtest']!;
+      expect(await liveAndCompare(6067, rules, 280, LIFE_NAMES, fetchedPercent)).toBeGreaterThan(10);
     });
   }
 
