@@ -23,13 +23,14 @@ _lbcnode_methods=(
     importprivkey importprunedfunds importpubkey importwallet keypoolrefill listaccounts listaddressgroupings
     listbanned listlabels listlockunspent listnameclaims listnames listreceivedbyaccount listreceivedbyaddress
     listreceivedbylabel listsinceblock listtransactions listunspent listupcoming listwalletdir listwallets
-    loadwallet lockunspent logging migratewallet move normalize ping preciousblock prioritisetransaction
+    loadwallet lockunspent logging migratewallet move node normalize ping preciousblock prioritisetransaction
     pruneblockchain removeprunedfunds rescanblockchain resolve rpc.discover savemempool scantxoutset
     searchclaims searchrawtransactions sendfrom sendmany sendrawtransaction sendtoaddress setaccount setban
-    sethdseed setlabel setnetworkactive settxfee signmessage signmessagewithprivkey signrawtransaction
-    signrawtransactionwithkey signrawtransactionwithwallet stop submitblock supportclaim testmempoolaccept
-    unloadwallet updateclaim uptime validateaddress verifychain verifymessage verifytxoutproof version
-    walletcreatefundedpsbt walletlock walletpassphrase walletpassphrasechange walletprocesspsbt
+    setgenerate sethdseed setlabel setnetworkactive settxfee signmessage signmessagewithprivkey
+    signrawtransaction signrawtransactionwithkey signrawtransactionwithwallet stop submitblock supportclaim
+    testmempoolaccept unloadwallet updateclaim uptime validateaddress verifychain verifymessage
+    verifytxoutproof version walletcreatefundedpsbt walletlock walletpassphrase walletpassphrasechange
+    walletprocesspsbt
 )
 
 # Completes the value behind an option; fails where what is completed is no value.

@@ -194,8 +194,10 @@ import { getCurrentNet } from './methods/network/getCurrentNet.js';
 import { version } from './methods/control/version.js';
 import { debugLevel } from './methods/control/debugLevel.js';
 import { getGenerate } from './methods/mining/getGenerate.js';
+import { setGenerate } from './methods/mining/setGenerate.js';
 import { getHashesPerSec } from './methods/mining/getHashesPerSec.js';
 import { lbcdEstimateFee } from './methods/util/lbcdEstimateFee.js';
+import { node } from './methods/network/node.js';
 import { lbcdGetAddedNodeInfo } from './methods/network/lbcdGetAddedNodeInfo.js';
 import { getCFilter } from './methods/blockchain/getCFilter.js';
 import { getCFilterHeader } from './methods/blockchain/getCFilterHeader.js';
@@ -301,6 +303,7 @@ export const METHODS: readonly RpcMethod[] = [
   // mining
   getHashesPerSec,
   getGenerate,
+  setGenerate,
   getBlockTemplate,
   getMiningInfo,
   getNetworkHashPs,
@@ -308,6 +311,7 @@ export const METHODS: readonly RpcMethod[] = [
   submitBlock,
   // network
   lbcdGetAddedNodeInfo,
+  node,
   getCurrentNet,
   getNetworkInfo,
   addNode,

@@ -340,15 +340,6 @@ export const PARAM_TYPES = {
     schema: { oneOf: [{ type: 'array' }, { type: 'object' }] },
     parse: (value: JsonValue): JsonValue => value,
   }),
-  /** A text that may be a number: what it says. */
-  textOrNumber: define({
-    help: 'string',
-    json: null,
-    cli: 'string',
-    client: 'string | number',
-    schema: { oneOf: [{ type: 'string' }, { type: 'number' }] },
-    parse: (value) => (isJsonNumber(value) ? numberText(value) : getString(value)),
-  }),
   /** Whatever JSON was sent. */
   any: define({
     help: 'any',

@@ -94,6 +94,7 @@ export const CONVERSIONS: Readonly<Record<string, readonly Conversion[]>> = {
   sendrawtransaction: [[1, 'allowhighfees', 'json']],
   sendtoaddress: [[1, 'amount', 'auto'], [4, 'subtractfeefromamount', 'json'], [5, 'replaceable', 'json'], [6, 'conf_target', 'json']],
   setban: [[2, 'bantime', 'json'], [3, 'absolute', 'json']],
+  setgenerate: [[0, 'generate', 'json'], [1, 'genproclimit', 'json']],
   sethdseed: [[0, 'newkeypool', 'json']],
   setmocktime: [[0, 'timestamp', 'json']],
   setnetworkactive: [[0, 'state', 'json']],

@@ -247,17 +247,19 @@ export interface ListedName {
 // prettier-ignore
 export interface MempoolEntry {
   fees: { base: number; modified: number; ancestor: number; descendant: number };
-  /** virtual size as BIP 141 defines it */ size: number;
+  /** virtual size as BIP 141 defines it; in the lbcd profile the size with witness */ size: number;
+  /** virtual size as BIP 141 defines it */ vsize?: number;
+  /** weight as BIP 141 defines it */ weight?: number;
   /** the fee (deprecated) */ fee: number;
   /** the fee with the deltas that mining goes by (deprecated) */ modifiedfee: number;
   /** when it entered the mempool (seconds since 1970) */ time: number;
   /** height of the chain when it entered */ height: number;
   /** number of unconfirmed descendants and itself */ descendantcount: number;
   /** virtual size of the unconfirmed descendants and itself */ descendantsize: number;
-  /** modified fees of the unconfirmed descendants and itself (deprecated) (in satoshis) */ descendantfees: number;
+  descendantfees: number;
   /** number of unconfirmed ancestors and itself */ ancestorcount: number;
   /** virtual size of the unconfirmed ancestors and itself */ ancestorsize: number;
-  /** modified fees of the unconfirmed ancestors and itself (deprecated) (in satoshis) */ ancestorfees: number;
+  ancestorfees: number;
   /** the hash with witness */ wtxid: string;
   depends: string[];
   spentby: string[];

@@ -1,13 +1,22 @@
-/** Mempool entries as answers show them. Source: lbrycrd rpc/blockchain.cpp `entryToJSON`. */
-import type { MempoolEntry } from '../../mempool/mempoolReader.js';
+/** Mempool entries as answers show them. Source: lbrycrd rpc/blockchain.cpp `entryToJSON`; lbcd mempool/mempool.go `RawMempoolVerbose`. */
+import type { MempoolEntry, MempoolReader } from '../../mempool/mempoolReader.js';
+import { WITNESS_SCALE_FACTOR } from '../../consensus/limits.js';
+import { formatTransaction } from '../../primitives/transaction.js';
 import { breathe } from '../../util/breathe.js';
 import { hashToHex, type Bytes } from '../../util/bytes.js';
 import { coins } from '../../util/json.js';
 import { jsonArray, jsonObject, type JsonMember, type JsonOut } from '../../util/jsonWrite.js';
-import { t } from '../../schema/schema.js';
-import type { RpcContext } from '../method.js';
+import { t, type Schema } from '../../schema/schema.js';
+import type { Profile, RpcContext } from '../method.js';
 import { whenWhole } from '../onChain.js';
 import type { RpcServices } from '../services.js';
+
+function feesSchema(text: string): Schema {
+  return t.union([
+    { when: 'in the lbcd profile', schema: t.coins(text) },
+    { when: 'otherwise', schema: t.sats(text) },
+  ]);
+}
 
 export const MEMPOOL_ENTRY_SCHEMA = t.named(
   'MempoolEntry',
@@ -18,17 +27,19 @@ export const MEMPOOL_ENTRY_SCHEMA = t.named(
       ancestor: t.coins('modified fees of the unconfirmed ancestors and itself'),
       descendant: t.coins('modified fees of the unconfirmed descendants and itself'),
     }),
-    size: t.int('virtual size as BIP 141 defines it'),
+    size: t.int('virtual size as BIP 141 defines it; in the lbcd profile the size with witness'),
+    vsize: t.optional(t.int('virtual size as BIP 141 defines it'), 'in the lbcd profile'),
+    weight: t.optional(t.int('weight as BIP 141 defines it'), 'in the lbcd profile'),
     fee: t.coins('the fee (deprecated)'),
     modifiedfee: t.coins('the fee with the deltas that mining goes by (deprecated)'),
     time: t.time('when it entered the mempool'),
     height: t.int('height of the chain when it entered'),
     descendantcount: t.int('number of unconfirmed descendants and itself'),
     descendantsize: t.int('virtual size of the unconfirmed descendants and itself'),
-    descendantfees: t.sats('modified fees of the unconfirmed descendants and itself (deprecated)'),
+    descendantfees: feesSchema('modified fees of the unconfirmed descendants and itself (deprecated)'),
     ancestorcount: t.int('number of unconfirmed ancestors and itself'),
     ancestorsize: t.int('virtual size of the unconfirmed ancestors and itself'),
-    ancestorfees: t.sats('modified fees of the unconfirmed ancestors and itself (deprecated)'),
+    ancestorfees: feesSchema('modified fees of the unconfirmed ancestors and itself (deprecated)'),
     wtxid: t.hash('the hash with witness'),
     depends: t.array(t.hash('an unconfirmed transaction that it spends')),
     spentby: t.array(t.hash('an unconfirmed transaction that spends it')),
@@ -41,7 +52,16 @@ export const MEMPOOL_LIST_SCHEMA = t.union([
   { when: 'for verbose = true', schema: t.map('txid', MEMPOOL_ENTRY_SCHEMA) },
 ]);
 
-export function mempoolEntryAnswer(entry: MempoolEntry): JsonOut {
+/** For whom an entry is shown, and where it is held. */
+export interface EntryView {
+  readonly profile: Profile;
+  readonly mempool: MempoolReader;
+}
+
+/** In lbcd `size` is that with witness, and all fees are in coins. */
+export function mempoolEntryAnswer(entry: MempoolEntry, { profile, mempool }: EntryView): JsonOut {
+  const isLbcd = profile === 'lbcd';
+  const fees = (sat: bigint): JsonOut => (isLbcd ? coins(sat) : sat);
   return {
     fees: {
       base: coins(entry.feeSat),
@@ -49,30 +69,42 @@ export function mempoolEntryAnswer(entry: MempoolEntry): JsonOut {
       ancestor: coins(entry.ancestorFeesSat),
       descendant: coins(entry.descendantFeesSat),
     },
-    size: entry.sizeBytes,
+    size: isLbcd ? totalBytes(mempool, entry) : entry.sizeBytes,
+    vsize: isLbcd ? Math.ceil(entry.weight / WITNESS_SCALE_FACTOR) : undefined,
+    weight: isLbcd ? entry.weight : undefined,
     fee: coins(entry.feeSat),
     modifiedfee: coins(entry.modifiedFeeSat),
     time: entry.entryTimeSec,
     height: entry.entryHeight,
     descendantcount: entry.descendantCount,
     descendantsize: entry.descendantSizeBytes,
-    descendantfees: entry.descendantFeesSat,
+    descendantfees: fees(entry.descendantFeesSat),
     ancestorcount: entry.ancestorCount,
     ancestorsize: entry.ancestorSizeBytes,
-    ancestorfees: entry.ancestorFeesSat,
+    ancestorfees: fees(entry.ancestorFeesSat),
     wtxid: hashToHex(entry.wtxid),
     depends: entry.parents.map(hashToHex).sort(),
     spentby: entry.children.map(hashToHex),
   };
 }
 
+/** Size with witness; its virtual size once it has left. */
+function totalBytes(mempool: MempoolReader, { txid, sizeBytes }: MempoolEntry): number {
+  const tx = mempool.transaction(txid);
+  return tx === null ? sizeBytes : formatTransaction(tx).length;
+}
+
 /** Entries as ids, or by id with all that is known; made while it is written. */
-export function mempoolListAnswer(entries: readonly MempoolEntry[], verbose: boolean): JsonOut {
+export function mempoolListAnswer(
+  entries: readonly MempoolEntry[],
+  verbose: boolean,
+  view: EntryView,
+): JsonOut {
   function* ids(): Generator<JsonOut> {
     for (const entry of entries) yield hashToHex(entry.txid);
   }
   function* members(): Generator<JsonMember> {
-    for (const entry of entries) yield [hashToHex(entry.txid), mempoolEntryAnswer(entry)];
+    for (const entry of entries) yield [hashToHex(entry.txid), mempoolEntryAnswer(entry, view)];
   }
   return verbose ? jsonObject(members()) : jsonArray(ids());
 }
@@ -84,13 +116,14 @@ export function mempoolListAnswer(entries: readonly MempoolEntry[], verbose: boo
 export async function* mempoolMembers(
   { mempool, chain: { chain } }: Pick<RpcServices, 'mempool' | 'chain'>,
   txids: Iterable<Bytes>,
-  caller: Pick<RpcContext, 'signal' | 'outOfTurn'>,
+  caller: Pick<RpcContext, 'signal' | 'outOfTurn'> & { readonly profile?: Profile },
 ): AsyncGenerator<JsonMember> {
+  const { profile = 'documented' } = caller;
   let since = performance.now();
   for (const txid of txids) {
     if (!chain.reorganisation.isWhole) await whenWhole(chain.reorganisation, caller);
     const entry = mempool.entry(txid);
-    if (entry !== null) yield [hashToHex(txid), mempoolEntryAnswer(entry)];
+    if (entry !== null) yield [hashToHex(txid), mempoolEntryAnswer(entry, { profile, mempool })];
     since = await breathe(since);
   }
 }

@@ -4,11 +4,12 @@
  */
 import { encodeDestination, type AddressPrefixes } from '../../script/address.js';
 import { formatAsm, formatAsmInSlices } from '../../script/asm.js';
+import { formatLbcdAsmInSlices } from '../../script/lbcdAsm.js';
 import { startsWithClaimOpcode, stripClaimPrefix } from '../../script/claimScript.js';
 import { OP } from '../../script/opcodes.js';
 import { extractDestinations } from '../../script/standard.js';
 import { toHex, type Bytes } from '../../util/bytes.js';
-import type { Slices } from '../../util/slices.js';
+import { atOnce, type Slices } from '../../util/slices.js';
 import type { Profile } from '../method.js';
 import { t, type SchemaFields } from '../../schema/schema.js';
 import type { ClaimMetadata } from './claimMetadata.js';
@@ -71,7 +72,7 @@ export function scriptAnswer(
   script: Bytes,
   context: ScriptContext,
   includeHex: boolean,
-  asm = formatAsm(script),
+  asm = context.profile === 'lbcd' ? atOnce(formatLbcdAsmInSlices(script)) : formatAsm(script),
 ): ScriptAnswer {
   const { type, destinations, required } = extractDestinations(stripClaimPrefix(script));
   const isClaim = startsWithClaimOpcode(script);
@@ -99,5 +100,10 @@ export function* scriptAnswerInSlices(
   includeHex: boolean,
 ): Slices<ScriptAnswer> {
   if (script.length <= LARGE_SCRIPT_BYTES) return scriptAnswer(script, context, includeHex);
-  return scriptAnswer(script, context, includeHex, yield* formatAsmInSlices(script));
+  return scriptAnswer(script, context, includeHex, yield* asmInSlices(script, context.profile));
+}
+
+/** The operations of a script in the words of the profile; with `decodeSighash` signatures name their hash type there. */
+export function asmInSlices(script: Bytes, profile: Profile, decodeSighash = false): Slices<string> {
+  return profile === 'lbcd' ? formatLbcdAsmInSlices(script) : formatAsmInSlices(script, decodeSighash);
 }

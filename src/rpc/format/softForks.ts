@@ -16,11 +16,17 @@ export const SOFT_FORKS_SCHEMA = t.array(
 export const BIP9_SOFT_FORKS_SCHEMA = t.map(
   'name',
   t.object({
-    status: t.oneOf(['defined', 'started', 'locked_in', 'active', 'failed']),
-    bit: t.optional(t.int('the bit that signals'), 'for status "started"'),
-    startTime: t.int('median time past from which on the bit counts'),
+    status: t.oneOf(
+      ['defined', 'started', 'locked_in', 'lockedin', 'active', 'failed'],
+      '"lockedin" in the lbcd profile',
+    ),
+    bit: t.optional(t.int('the bit that signals'), 'for status "started"; always in the lbcd profile'),
+    startTime: t.int('median time past from which on the bit counts; 0 in the lbcd profile'),
+    start_time: t.optional(t.int('median time past from which on the bit counts'), 'in the lbcd profile'),
     timeout: t.int('median time past at which the deployment has failed'),
-    since: t.int('height of the first block of this status'),
+    since: t.int(
+      'height of the first block of this status; in the lbcd profile the height from which it is active whatever the bits say',
+    ),
     statistics: t.optional(
       t.object({
         period: t.int('blocks of a window'),

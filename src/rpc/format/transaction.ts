@@ -15,7 +15,7 @@ import {
   type TxOutput,
 } from '../../primitives/transaction.js';
 import { formatTransactionInSlices, sha256dInSlices } from '../../primitives/transactionSlices.js';
-import { formatAsm, formatAsmInSlices } from '../../script/asm.js';
+import { formatAsm } from '../../script/asm.js';
 import { breathe } from '../../util/breathe.js';
 import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
 import { coins } from '../../util/json.js';
@@ -24,7 +24,13 @@ import { atOnce, inSlices, type Slices } from '../../util/slices.js';
 import type { Profile } from '../method.js';
 import { t, type SchemaFields } from '../../schema/schema.js';
 import { METADATA } from './claimMetadata.js';
-import { LARGE_SCRIPT_BYTES, SCRIPT_SCHEMA, scriptAnswerInSlices, type ScriptContext } from './script.js';
+import {
+  asmInSlices,
+  LARGE_SCRIPT_BYTES,
+  SCRIPT_SCHEMA,
+  scriptAnswerInSlices,
+  type ScriptContext,
+} from './script.js';
 
 /** A transaction with what is computed from its bytes. */
 export interface ShownTransaction {
@@ -104,10 +110,8 @@ export function* inputAnswer(input: TxInput, coinbase: boolean, profile: Profile
     const shown = profile === 'lbcd' && witness.length > 0 ? yield* witnessAnswer(input) : undefined;
     return { coinbase: toHex(scriptSig), sequence, witness: shown };
   }
-  const asm =
-    scriptSig.length > LARGE_SCRIPT_BYTES
-      ? yield* formatAsmInSlices(scriptSig, true)
-      : formatAsm(scriptSig, true);
+  const inSlices = profile === 'lbcd' || scriptSig.length > LARGE_SCRIPT_BYTES;
+  const asm = inSlices ? yield* asmInSlices(scriptSig, profile, true) : formatAsm(scriptSig, true);
   return {
     txid: hashToHex(prevout.hash),
     vout: prevout.index,

@@ -157,10 +157,11 @@ export class ClaimSource {
   }
 
   /** A transaction whose output 0 carries the stake behind this prefix, and output 1 the rest of a coin. */
-  async stake(prefix: Buffer, value: bigint): Promise<{ hex: string; hash: Bytes }> {
+  async stake(prefix: Buffer, value: bigint): Promise<{ hex: string; hash: Bytes; coin: Bytes }> {
     const coin = await this.#coin();
     const staked = { value, script: Buffer.concat([prefix, OPEN_SCRIPT]) };
-    return spend(coin, [staked, { value: coin.value - value - FEE_SAT, script: OPEN_SCRIPT }]);
+    const rest = { value: coin.value - value - FEE_SAT, script: OPEN_SCRIPT };
+    return { ...spend(coin, [staked, rest]), coin: coin.hash };
   }
 
   async #coin(): Promise<Coin> {

@@ -3,6 +3,7 @@ import type { ChainReader } from '../../../chain/chainReader.js';
 import type { ChainTxData } from '../../../params/network.js';
 import { hashToHex } from '../../../util/bytes.js';
 import { hex256 } from '../../format/block.js';
+import { lbcdBip9SoftForks } from '../../format/lbcdSoftForks.js';
 import { networkName } from '../../format/networkName.js';
 import {
   BIP9_SOFT_FORKS_SCHEMA,
@@ -80,7 +81,8 @@ export const getBlockchainInfo = defineMethod({
       automatic_pruning: pruner?.automatic,
       prune_target_size: pruner?.automatic ? pruner.targetBytes : undefined,
       softforks: softForksAnswer(chain.chain.height, params),
-      bip9_softforks: bip9SoftForksAnswer(index, tip, params),
+      bip9_softforks:
+        profile === 'lbcd' ? lbcdBip9SoftForks(index, tip, params) : bip9SoftForksAnswer(index, tip, params),
       warnings: services.warnings(),
     };
   },

@@ -25,8 +25,8 @@ export const getMempoolDescendants = defineMethod({
   ],
   result: MEMPOOL_LIST_SCHEMA,
   examples: [['"mytxid"']],
-  run({ services: { mempool } }, { txid, verbose }) {
+  run({ services: { mempool }, profile }, { txid, verbose }) {
     requireEntry(mempool, txid);
-    return mempoolListAnswer(mempool.descendants(txid), verbose !== 0);
+    return mempoolListAnswer(mempool.descendants(txid), verbose !== 0, { profile, mempool });
   },
 });

@@ -28,5 +28,6 @@ export const getMempoolEntry = defineMethod({
   ],
   result: MEMPOOL_ENTRY_SCHEMA,
   examples: [['"mytxid"']],
-  run: ({ services: { mempool } }, { txid }) => mempoolEntryAnswer(requireEntry(mempool, txid)),
+  run: ({ services: { mempool }, profile }, { txid }) =>
+    mempoolEntryAnswer(requireEntry(mempool, txid), { profile, mempool }),
 });

@@ -1,4 +1,4 @@
-/** `gettxout`: one unspent output. */
+/** `gettxout`: one unspent output. Source: lbrycrd rpc/blockchain.cpp; lbcd rpcserver.go `handleGetTxOut`. */
 import { Writer } from '../../../util/writer.js';
 import { hashToHex, type Bytes } from '../../../util/bytes.js';
 import { coins } from '../../../util/json.js';
@@ -20,12 +20,11 @@ interface UnspentOutput {
 function findUnspent(
   services: RpcServices,
   outPoint: Bytes,
-  useMempool: boolean,
-  height: number,
+  { height, useMempool, hidesSpent }: { height: number; useMempool: boolean; hidesSpent: boolean },
 ): Soon<UnspentOutput | null> {
   const { mempool, chain } = services;
   if (useMempool) {
-    if (mempool.isSpent(outPoint)) return null;
+    if (hidesSpent && mempool.isSpent(outPoint)) return null;
     const unconfirmed = mempool.output(outPoint);
     if (unconfirmed !== null) return { ...unconfirmed, confirmations: 0, isCoinbase: false };
   }
@@ -54,7 +53,8 @@ export const getTxOut = defineMethod({
       type: 'boolean',
       default: true,
       description:
-        'Whether to include the mempool. An unspent output that is spent in the mempool does not appear then',
+        'Whether to include the mempool. An unspent output that is spent in the mempool does not appear then, but in the lbcd ' +
+        'profile',
     },
   ],
   result: t.union([
@@ -75,7 +75,12 @@ export const getTxOut = defineMethod({
     const { chain, params } = services;
     const outPoint = new Writer(36).raw(args.txid).u32(args.n).finish();
     const tip = hashToHex(chain.headers.hash(chain.chain.tip));
-    const found = findUnspent(services, outPoint, args.include_mempool, chain.chain.height);
+    const found = findUnspent(services, outPoint, {
+      height: chain.chain.height,
+      useMempool: args.include_mempool,
+      // lbcd looks for outputs in the mempool, and not for spends.
+      hidesSpent: profile !== 'lbcd',
+    });
     return whenSoon(found, (output) =>
       output === null
         ? null

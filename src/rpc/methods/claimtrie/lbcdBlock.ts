@@ -7,7 +7,7 @@ import type { QueriedBlock } from './atBlock.js';
 
 export const HASH_OR_HEIGHT_PARAM = {
   name: 'hashorheight',
-  type: 'textOrNumber',
+  type: 'string',
   defaultText: 'the tip',
   description: 'The hash or the height of the block after which the claim trie is looked at',
 } as const;
@@ -45,8 +45,7 @@ function byHash({ chain }: RpcServices, text: string): QueriedBlock {
 }
 
 /**
- * The block that the text names: the tip for none. A number is taken too, and the tip is answered for during the initial
- * download, where lbcd refuses both.
+ * The block that the text names: the tip for none, also during the initial download, where lbcd refuses it.
  */
 export function lbcdBlock(services: RpcServices, text = ''): QueriedBlock {
   const { active } = services.chain.chain.index;

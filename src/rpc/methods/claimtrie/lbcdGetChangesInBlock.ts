@@ -1,8 +1,8 @@
 /**
  * lbcd's `getchangesinblock`: the names that a block touched and those for which something had once been due in it, in
- * byte order. lbcd counts every spend of a claim or support, also of one that had expired or was made in the same block,
- * which the claim trie knows nothing of: these names come from the coins that the block spent. Differences from lbcd: it
- * also keeps what it noted in blocks that a reorganisation took back; and of a pruned block such spends are missing here.
+ * byte order. lbcd counts every spend of a claim or support, also of one that had expired or was made in the same block.
+ * Blocks note these names; of blocks that an older version connected they come from the coins that the block spent, while
+ * it is not pruned. Difference from lbcd: it also keeps what it noted in blocks that a reorganisation took back.
  * Source: lbcd blockchain/claimtrie.go `handleTxIns`.
  */
 import { filesNormalized } from '../../../claimtrie/rules.js';

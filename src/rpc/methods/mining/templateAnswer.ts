@@ -41,17 +41,20 @@ export const TEMPLATE_SCHEMA = t.object({
   capabilities: t.array(t.str('a feature of the node beyond templates')),
   version: t.int('the preferred block version'),
   rules: t.array(t.str('a rule that is in force')),
-  vbavailable: t.map('rulename', t.int('bit of the block version that signals for a pending deployment')),
-  vbrequired: t.int('mask of the bits that a block must have set'),
+  vbavailable: t.optional(
+    t.map('rulename', t.int('bit of the block version that signals for a pending deployment')),
+    'but for the lbcd profile',
+  ),
+  vbrequired: t.optional(t.int('mask of the bits that a block must have set'), 'but for the lbcd profile'),
   previousblockhash: t.hash('the block to build on'),
   transactions: t.array(TRANSACTION_SCHEMA, 'transactions for the block, without the coinbase'),
-  coinbaseaux: t.object({ flags: t.hex('to be put into the script of the coinbase') }),
-  coinbasevalue: t.sats('the most that the coinbase may pay: subsidy and fees'),
-  longpollid: t.str('to be sent with a request that is answered once there is better work'),
-  workid: t.optional(
-    t.str('names this template'),
-    'when the caller asks for one, but for the lbrycrd profile',
+  coinbaseaux: t.optional(
+    t.object({ flags: t.hex('to be put into the script of the coinbase') }),
+    'but with coinbasetxn in the lbcd profile',
   ),
+  coinbasevalue: t.optional(t.sats('the most that the coinbase may pay: subsidy and fees'), 'likewise'),
+  longpollid: t.str('to be sent with a request that is answered once there is better work'),
+  workid: t.optional(t.str('names this template'), 'when the caller asks for one, in the documented profile'),
   submitold: t.optional(
     t.bool('whether work on the template before is still good'),
     'after a long poll in the lbcd profile',
@@ -70,7 +73,7 @@ export const TEMPLATE_SCHEMA = t.object({
   claimtrie: t.hash('the root of the claim trie after the block with these transactions in this order'),
   default_witness_commitment: t.optional(
     t.hex('output script that commits to the witnesses of these transactions'),
-    'for callers that know segwit',
+    'for callers that know segwit; in the lbcd profile when a transaction has a witness',
   ),
 });
 
@@ -87,18 +90,19 @@ export interface AnswerParts {
   readonly adjustedTimeSec: number;
 }
 
-/** The answer, keys in the reference's order. */
+/** The answer of the profiles but lbcd's, keys in the reference's order. */
 export function templateAnswer(parts: AnswerParts): JsonOut {
+  if (parts.profile === 'lbcd') return lbcdTemplateAnswer(parts);
   const { template, request, profile, index, knowsSegwit } = parts;
   const { contents, header } = template;
   const divisor = contents.segwitActive ? 1 : WITNESS_SCALE_FACTOR;
   const tip = hashToHex(header.prevHash);
   const longPollId = `${tip}${contents.changeCount}`;
-  const wantsWorkId = request.capabilities.has('workid') && profile !== 'lbrycrd';
+  const wantsWorkId = request.capabilities.has('workid') && profile === 'documented';
   return {
     coinbasetxn: parts.withCoinbase ? coinbaseAnswer(template, divisor) : undefined,
     capabilities: ['proposal'],
-    ...deploymentsAnswer(index, template, profile),
+    ...deploymentsAnswer(index, template),
     vbrequired: 0,
     previousblockhash: tip,
     transactions: jsonArray(templateTransactions(contents.transactions, divisor)),
@@ -106,10 +110,8 @@ export function templateAnswer(parts: AnswerParts): JsonOut {
     coinbasevalue: contents.valueSat,
     longpollid: longPollId,
     workid: wantsWorkId ? longPollId : undefined,
-    submitold: profile === 'lbcd' ? parts.submitOld : undefined,
     target: decodeCompact(header.bits).target.toString(16).padStart(64, '0'),
     mintime: index.active.medianTimeOf(contents.parent) + 1,
-    maxtime: profile === 'lbcd' ? parts.adjustedTimeSec + MAX_FUTURE_BLOCK_TIME_SEC : undefined,
     mutable: mutations(request, profile),
     noncerange: '00000000ffffffff',
     sigoplimit: MAX_BLOCK_SIGOPS_COST / divisor,
@@ -120,6 +122,42 @@ export function templateAnswer(parts: AnswerParts): JsonOut {
     height: contents.height,
     claimtrie: hashToHex(contents.claimRoot),
     default_witness_commitment: knowsSegwit ? toHex(contents.commitment) : undefined,
+  };
+}
+
+/** What lbcd lets miners put into the coinbase: a push of "/P2SH/lbcd/". Source: mining/mining.go `CoinbaseFlags`. */
+const LBCD_COINBASE_FLAGS = '0b2f503253482f6c6263642f';
+
+/** The answer as lbcd gives it, keys in its order. Source: rpcserver.go `blockTemplateResult`. */
+function lbcdTemplateAnswer(parts: AnswerParts): JsonOut {
+  const { template, index, withCoinbase } = parts;
+  const { contents, header } = template;
+  const tip = hashToHex(header.prevHash);
+  const hasWitness = contents.transactions.some(({ key, wtxKey }) => key !== wtxKey);
+  return {
+    bits: header.bits.toString(16),
+    curtime: header.timeSec,
+    height: contents.height,
+    previousblockhash: tip,
+    sigoplimit: MAX_BLOCK_SIGOPS_COST,
+    sizelimit: MAX_BLOCK_SERIALIZED_SIZE,
+    weightlimit: MAX_BLOCK_WEIGHT,
+    transactions: jsonArray(templateTransactions(contents.transactions, 1)),
+    version: deploymentsAnswer(index, template).version,
+    coinbaseaux: withCoinbase ? undefined : { flags: LBCD_COINBASE_FLAGS },
+    coinbasetxn: withCoinbase ? coinbaseAnswer(template, 1) : undefined,
+    coinbasevalue: withCoinbase ? undefined : contents.valueSat,
+    default_witness_commitment: hasWitness ? toHex(contents.commitment) : undefined,
+    longpollid: `${tip}${contents.changeCount}`,
+    submitold: parts.submitOld,
+    target: decodeCompact(header.bits).target.toString(16).padStart(64, '0'),
+    maxtime: parts.adjustedTimeSec + MAX_FUTURE_BLOCK_TIME_SEC,
+    mintime: index.active.medianTimeOf(contents.parent) + 1,
+    mutable: ['time', 'transactions/add', 'prevblock', 'coinbase/append'],
+    noncerange: '00000000ffffffff',
+    capabilities: ['proposal'],
+    claimtrie: hashToHex(contents.claimRoot),
+    rules: [hasWitness ? '!segwit' : 'segwit'],
   };
 }
 
@@ -137,12 +175,11 @@ function coinbaseAnswer({ coinbase, contents }: BlockTemplate, sigopsDivisor: nu
 
 /**
  * Version, rules in force and deployments on their way. Every deployment of these networks is one that a miner may
- * ignore (`gbt_force`), so none is taken out of the version and none has an exclamation mark. lbcd names segwit alone.
+ * ignore (`gbt_force`), so none is taken out of the version and none has an exclamation mark.
  */
 function deploymentsAnswer(
   index: BlockIndex,
   { contents, header }: BlockTemplate,
-  profile: Profile,
 ): { version: number; rules: string[]; vbavailable: Map<string, number> } {
   const { versionBits } = index;
   let { version } = header;
@@ -156,7 +193,7 @@ function deploymentsAnswer(
     if (state === 'locked_in') version |= mask;
     vbavailable.set(id, Math.log2(mask));
   }
-  return { version, rules: profile === 'lbcd' ? ['segwit'] : rules, vbavailable };
+  return { version, rules, vbavailable };
 }
 
 /**
@@ -164,7 +201,6 @@ function deploymentsAnswer(
  * may do it; the documented profile says so.
  */
 function mutations({ capabilities, maxVersion }: TemplateRequest, profile: Profile): string[] {
-  if (profile === 'lbcd') return ['time', 'transactions/add', 'prevblock', 'coinbase/append'];
   const appends = profile === 'documented' || capabilities.has('coinbase/append');
   return [
     ...(appends ? ['coinbase/append'] : []),

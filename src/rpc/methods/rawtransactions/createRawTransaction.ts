@@ -7,6 +7,9 @@ import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
 import { CONSTRUCT_PARAMS, constructTransaction } from './constructTransaction.js';
 
+/** Source: lbcd rpcserver.go `handleCreateRawTransaction`, wire `TxVersion`. */
+const LBCD_VERSION = 1;
+
 export const createRawTransaction = defineMethod({
   name: 'createrawtransaction',
   category: 'rawtransactions',
@@ -21,8 +24,9 @@ export const createRawTransaction = defineMethod({
     ['[{"txid":"myid","vout":0}]', '[{"address":0.01}]'],
     ['[{"txid":"myid","vout":0}]', '[{"data":"00010203"}]'],
   ],
-  async run({ services: { params } }, args) {
+  async run({ services: { params }, profile }, args) {
     const tx = await inSlices(constructTransaction(args, addressPrefixes(params)));
-    return hexOf(await inSlices(formatTransactionInSlices(tx)));
+    const version = profile === 'lbcd' ? LBCD_VERSION : tx.version;
+    return hexOf(await inSlices(formatTransactionInSlices({ ...tx, version })));
   },
 });

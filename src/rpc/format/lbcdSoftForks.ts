@@ -1,0 +1,79 @@
+/**
+ * Deployments by version bits as lbcd's `getblockchaininfo` shows them: the dummy and taproot too, each with its bit and
+ * the height from which lbcd takes it for active. Source: lbcd rpcserver.go `handleGetBlockChainInfo`, chaincfg/params.go,
+ * blockchain/thresholdstate.go `deploymentState`.
+ */
+import type { BlockIndex } from '../../chain/blockIndex.js';
+import type { Deployment, DeploymentId, NetworkParams } from '../../params/network.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
+
+interface LbcdDeployment extends Deployment {
+  /** The deployment of ours that signals in the same way, if there is one. */
+  readonly sameAs: DeploymentId | null;
+  /** 0 where the bits alone decide. */
+  readonly forceActiveHeight: number;
+}
+
+const FORCE_ACTIVE_HEIGHTS: Readonly<Record<string, { csv: number; segwit: number }>> = {
+  main: { csv: 200_000, segwit: 680_770 },
+  test: { csv: 0, segwit: 1_198_600 },
+  regtest: { csv: 1, segwit: 150 },
+};
+
+/** lbcd defines taproot nowhere, and shows it with zeros. */
+const UNDEFINED: LbcdDeployment = {
+  sameAs: null,
+  bit: 0,
+  startTimeSec: 0n,
+  timeoutSec: 0n,
+  forceActiveHeight: 0,
+};
+
+function deploymentsOf({ name, deployments }: NetworkParams): Map<string, LbcdDeployment> {
+  const heights = FORCE_ACTIVE_HEIGHTS[name] ?? { csv: 0, segwit: 0 };
+  const { testdummy, csv, segwit } = deployments;
+  // lbcd knows no deployment that is active always: those of our regtest start at 0 there.
+  const startOf = ({ startTimeSec }: Deployment): bigint => (startTimeSec < 0n ? 0n : startTimeSec);
+  const shown = (sameAs: DeploymentId, own: Deployment, forceActiveHeight: number): LbcdDeployment => ({
+    ...own,
+    startTimeSec: startOf(own),
+    sameAs: own.startTimeSec < 0n ? null : sameAs,
+    forceActiveHeight,
+  });
+  return new Map([
+    ['dummy', shown('testdummy', testdummy, 0)],
+    ['csv', shown('csv', csv, heights.csv)],
+    ['segwit', shown('segwit', segwit, heights.segwit)],
+    ['taproot', UNDEFINED],
+  ]);
+}
+
+/** The state for the block after the tip. */
+function statusOf(index: BlockIndex, tip: number, params: NetworkParams, deployment: LbcdDeployment): string {
+  const { forceActiveHeight, sameAs, timeoutSec } = deployment;
+  const next = index.headers.height(tip) + 1;
+  if (forceActiveHeight > 0 && next >= forceActiveHeight) return 'active';
+  if (sameAs !== null) {
+    const state = index.versionBits.state(sameAs, tip);
+    return state === 'locked_in' ? 'lockedin' : state;
+  }
+  // Nothing has signalled for these before they are forced or have failed.
+  if (next < params.minerConfirmationWindow) return 'defined';
+  return timeoutSec === 0n ? 'failed' : 'started';
+}
+
+/** The four deployments after the tip; `since` is the height from which lbcd takes it for active. */
+export function lbcdBip9SoftForks(index: BlockIndex, tip: number, params: NetworkParams): JsonOut {
+  const answers = [...deploymentsOf(params)].map(([name, deployment]): [string, JsonOut] => [
+    name,
+    {
+      status: statusOf(index, tip, params, deployment),
+      bit: deployment.bit,
+      startTime: 0,
+      start_time: deployment.startTimeSec,
+      timeout: deployment.timeoutSec,
+      since: deployment.forceActiveHeight,
+    },
+  ]);
+  return new Map(answers);
+}

@@ -1,0 +1,37 @@
+/**
+ * `setgenerate`: turns mining by the node itself on and off. This node never mines by itself, so that it can only be turned
+ * off. Source: lbcd rpcserver.go `handleSetGenerate`.
+ */
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../../schema/schema.js';
+
+export const setGenerate = defineMethod({
+  name: 'setgenerate',
+  category: 'mining',
+  chainUse: 'none',
+  summary:
+    'Turns mining by the node itself on or off. The node does not mine by itself: turning it on is an error, and ' +
+    'generatetoaddress makes blocks.',
+  params: [
+    { name: 'generate', type: 'boolean', required: true, description: 'Whether to mine' },
+    {
+      name: 'genproclimit',
+      type: 'integer',
+      default: -1,
+      description: 'Processors to mine with; 0 turns mining off, -1 sets no limit',
+    },
+  ],
+  result: t.none(),
+  examples: [['false']],
+  profiles: ['lbcd'],
+  run({ services: { mining } }, { generate, genproclimit }) {
+    if (!generate || genproclimit === 0) return null;
+    if (mining.nextPayoutScript() === null)
+      throw rpcError(RPC_ERROR.INTERNAL_ERROR, 'No payment addresses specified via --miningaddr');
+    throw rpcError(
+      RPC_ERROR.INTERNAL_ERROR,
+      'This node does not mine by itself; call generatetoaddress, or let a miner ask for getblocktemplate',
+    );
+  },
+});

@@ -1,0 +1,94 @@
+/**
+ * lbcd's `node`: connects to a node, once or for good, and parts with one, by its number or address.
+ * Source: lbcd rpcserver.go `handleNode`, server.go `handleQuery`.
+ */
+import { isIP } from 'node:net';
+import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import type { PeerService, PeerSnapshot } from '../../peerService.js';
+import { t } from '../../../schema/schema.js';
+import { requirePeers } from './requirePeers.js';
+
+function invalid(message: string): RpcError {
+  return rpcError(RPC_ERROR.INVALID_PARAMETER, message);
+}
+
+/** With the port of the network where none is given. Source: `normalizeAddress`. */
+function withPort(target: string, defaultPort: number): string {
+  if (/^(\[[^\]]*\]|[^:]*):[^:]*$/.test(target)) return target;
+  return target.includes(':') ? `[${target}]:${defaultPort}` : `${target}:${defaultPort}`;
+}
+
+const MAX_ID = 0xffffffff;
+
+function findPeer(peers: PeerService, target: string, defaultPort: number): PeerSnapshot | undefined {
+  if (/^[0-9]+$/.test(target) && Number(target) <= MAX_ID)
+    return peers.list().find(({ id }) => id === Number(target));
+  const address = withPort(target, defaultPort);
+  if (address !== target && isIP(target) === 0) throw invalid('invalid address or node ID');
+  return peers.list().find((peer) => peer.address === address);
+}
+
+/** The name under which the operator wants a connection to the peer; undefined when none is wanted. */
+function permanentName(peers: PeerService, { address }: PeerSnapshot): string | undefined {
+  return peers.addedNodes().find(({ name, connected }) => connected?.address === address || name === address)
+    ?.name;
+}
+
+export const node = defineMethod({
+  name: 'node',
+  category: 'network',
+  chainUse: 'none',
+  summary: 'Connects to a node, or parts with one.',
+  params: [
+    {
+      name: 'command',
+      type: 'string',
+      required: true,
+      description:
+        "'connect', 'disconnect' for a peer that is not wanted for good, or 'remove' for one that is wanted for good",
+    },
+    {
+      name: 'target',
+      type: 'string',
+      required: true,
+      description: 'The address of the node, or the number of a peer for disconnect and remove',
+    },
+    {
+      name: 'connecttype',
+      type: 'string',
+      default: 'temp',
+      description: "Of connect: 'perm' keeps the connection up, 'temp' tries once",
+    },
+  ],
+  result: t.none(),
+  examples: [['"connect"', '"192.168.0.6:9246"', '"temp"']],
+  profiles: ['lbcd'],
+  async run({ services }, { command, target, connecttype }) {
+    const peers = requirePeers(services);
+    const { p2pPort } = services.params;
+    if (command === 'connect') {
+      await connect(peers, withPort(target, p2pPort), connecttype);
+      return null;
+    }
+    if (command !== 'disconnect' && command !== 'remove') throw invalid('invalid subcommand for node');
+    const peer = findPeer(peers, target, p2pPort);
+    if (peer === undefined) throw invalid('peer not found');
+    const wanted = permanentName(peers, peer);
+    if (command === 'disconnect' && wanted !== undefined)
+      throw rpcError(RPC_ERROR.MISC_ERROR, "can't disconnect a permanent peer, use remove");
+    if (command === 'remove' && wanted === undefined)
+      throw rpcError(RPC_ERROR.MISC_ERROR, "can't remove a temporary peer, use disconnect");
+    if (wanted !== undefined) peers.removeNode(wanted);
+    peers.disconnectId(BigInt(peer.id));
+    return null;
+  },
+});
+
+async function connect(peers: PeerService, address: string, type: string): Promise<void> {
+  if (type !== 'perm' && type !== 'temp') throw invalid('invalid subcommand for node connect');
+  if (peers.addedNodes().some(({ name }) => name === address))
+    throw invalid(type === 'perm' ? 'peer already connected' : 'peer exists as a permanent peer');
+  if (type === 'perm') peers.addNode(address);
+  else await peers.tryOnce(address);
+}

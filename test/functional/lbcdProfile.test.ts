@@ -1,0 +1,147 @@
+/** Answers of the lbcd profile that differ from the others', as lbcd itself gave them. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildClaimPrefix } from '../../src/script/claimScript.js';
+import { hashToHex } from '../../src/util/bytes.js';
+import { ClaimSource } from './support/claimSource.js';
+import { OPEN_ADDRESS } from './support/network.js';
+import { startRegtest, type RegtestNode } from './support/node.js';
+import { envelopeFrom, type Call } from './support/reference.js';
+
+let node: RegtestNode;
+let lbcd: Call;
+let waiting: { hex: string; txid: string; coin: string };
+
+beforeAll(async () => {
+  node = await startRegtest();
+  const { username, password } = new URL(node.url);
+  lbcd = envelopeFrom(`http://127.0.0.1:${node.rpcPort}/lbcd`, `${username}:${password}`);
+  await node.rpc('generatetoaddress', [110, OPEN_ADDRESS]);
+  const prefix = buildClaimPrefix(Buffer.from('name'), Buffer.from('value'));
+  const { hex, hash, coin } = await new ClaimSource(node).stake(prefix, 1_000_000n);
+  await node.rpc('sendrawtransaction', [hex]);
+  waiting = { hex, txid: hashToHex(hash), coin: hashToHex(coin) };
+});
+afterAll(() => node.stop());
+
+const result = async (method: string, ...params: unknown[]): Promise<unknown> => {
+  const { result: answer, error } = await lbcd(method, params);
+  expect(error).toBeNull();
+  return answer;
+};
+const failure = async (method: string, ...params: unknown[]): Promise<unknown> => {
+  const { error } = await lbcd(method, params);
+  return error && [error.code, error.message];
+};
+
+describe('the mempool', () => {
+  it('tells sizes apart, and fees in coins', async () => {
+    const size = waiting.hex.length / 2;
+    expect(await result('getmempoolentry', waiting.txid)).toMatchObject({
+      size,
+      vsize: size,
+      weight: size * 4,
+      fee: 0.0002,
+      ancestorfees: 0.0002,
+      descendantfees: 0.0002,
+    });
+    expect(await result('getrawmempool', true)).toMatchObject({ [waiting.txid]: { vsize: size } });
+    expect(await node.rpc('getmempoolentry', [waiting.txid])).toMatchObject({ ancestorfees: 20_000 });
+    expect(await node.rpc('getmempoolentry', [waiting.txid])).not.toHaveProperty('vsize');
+  });
+
+  it('hides no output that it spends', async () => {
+    expect(await result('gettxout', waiting.coin, 0)).toMatchObject({ confirmations: 110, coinbase: true });
+    expect(await node.rpc('gettxout', [waiting.coin, 0])).toBeNull();
+  });
+});
+
+it('writes scripts with the names of lbcd', async () => {
+  expect(await result('decoderawtransaction', waiting.hex)).toMatchObject({
+    vin: [{ scriptSig: { asm: '51' } }],
+    vout: [
+      { scriptPubKey: { asm: expect.stringMatching(/^OP_CLAIMNAME 6e616d65 76616c7565 OP_2DROP OP_DROP /) } },
+      { scriptPubKey: {} },
+    ],
+  });
+});
+
+it('makes transactions of version 1', async () => {
+  const inputs = [{ txid: waiting.txid, vout: 0 }];
+  expect(await result('createrawtransaction', inputs, {})).toMatch(/^01000000/);
+  expect(await node.rpc('createrawtransaction', [inputs, {}])).toMatch(/^02000000/);
+});
+
+it('gives templates with the flags of the coinbase and the fields of lbcd alone', async () => {
+  const template = (await result('getblocktemplate')) as Record<string, unknown>;
+  expect(template).toMatchObject({
+    coinbaseaux: { flags: '0b2f503253482f6c6263642f' },
+    rules: ['segwit'],
+    sigoplimit: 80_000,
+    weightlimit: 8_000_000,
+  });
+  expect(Object.keys(template).sort()).toEqual(
+    [
+      ...[
+        'bits',
+        'capabilities',
+        'claimtrie',
+        'coinbaseaux',
+        'coinbasevalue',
+        'curtime',
+        'height',
+        'longpollid',
+      ],
+      ...[
+        'maxtime',
+        'mintime',
+        'mutable',
+        'noncerange',
+        'previousblockhash',
+        'rules',
+        'sigoplimit',
+        'sizelimit',
+      ],
+      ...['target', 'transactions', 'version', 'weightlimit'],
+    ].sort(),
+  );
+});
+
+it('shows four deployments', async () => {
+  const { bip9_softforks } = (await result('getblockchaininfo')) as { bip9_softforks: object };
+  expect(Object.keys(bip9_softforks)).toEqual(['dummy', 'csv', 'segwit', 'taproot']);
+  expect(bip9_softforks).toMatchObject({
+    dummy: { status: 'defined', bit: 28, startTime: 0, start_time: 0, since: 0 },
+    csv: { status: 'active', bit: 0, timeout: 2 ** 63, since: 1 },
+    segwit: { status: 'defined', bit: 1, start_time: 0, since: 150 },
+    taproot: { status: 'defined', bit: 0, start_time: 0, timeout: 0, since: 0 },
+  });
+});
+
+it('turns mining off, and never on', async () => {
+  expect(await result('setgenerate', false)).toBeNull();
+  expect(await result('setgenerate', true, 0)).toBeNull();
+  expect(await failure('setgenerate', true)).toEqual([
+    -32603,
+    'No payment addresses specified via --miningaddr',
+  ]);
+});
+
+it('connects to nodes and parts with them', async () => {
+  const other = await startRegtest({ args: ['-listen=1'] });
+  try {
+    const target = `127.0.0.1:${other.p2pPort}`;
+    expect(await result('node', 'connect', target, 'perm')).toBeNull();
+    expect(await result('getaddednodeinfo', false)).toEqual([target]);
+    expect(await failure('node', 'connect', target)).toEqual([-8, 'peer exists as a permanent peer']);
+    expect(await failure('node', 'connect', target, 'perm')).toEqual([-8, 'peer already connected']);
+  } finally {
+    await other.stop();
+  }
+  expect(await failure('node', 'disconnect', '999')).toEqual([-8, 'peer not found']);
+  expect(await failure('node', 'disconnect', 'x')).toEqual([-8, 'invalid address or node ID']);
+  expect(await failure('node', 'connect', '127.0.0.1:1', 'x')).toEqual([
+    -8,
+    'invalid subcommand for node connect',
+  ]);
+  expect(await failure('node', 'x', 'y')).toEqual([-8, 'invalid subcommand for node']);
+});
