@@ -1,4 +1,5 @@
 /** What a request of the hub can be answered with instead of a result: codes, and the error that carries one. */
+import { boundedErrorText } from '../util/errorText.js';
 
 /** Source: lbryio/hub herald/jsonrpc.py, session.py. */
 export const HUB_ERROR = {
@@ -20,7 +21,7 @@ export class HubError extends Error {
   readonly isHonest: boolean;
 
   constructor(code: number, message: string, isHonest = false) {
-    super(message);
+    super(boundedErrorText(message));
     this.code = code;
     this.isHonest = isHonest;
   }

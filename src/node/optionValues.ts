@@ -13,6 +13,12 @@ import {
 import { checkFormat } from './optionFormats.js';
 import { INTEGER, type OptionRow } from './optionRow.js';
 import { OPTION_ROWS, type Options } from './optionsTable.js';
+import { WALLET_DEBUG_OPTIONS, WALLET_OPTIONS } from './optionsTableWallet.js';
+
+/** QUIRK: the reference reads a word as the number 0, so that `true` switches off. Of wallets the words count likewise here. */
+const WALLET_SWITCHES: ReadonlySet<string> = new Set(
+  [...WALLET_OPTIONS, ...WALLET_DEBUG_OPTIONS].filter(({ kind }) => kind === 'bool').map(({ name }) => name),
+);
 
 type OptionValue = boolean | number | bigint | string | string[] | undefined;
 
@@ -57,6 +63,11 @@ function readValue(row: OptionRow, given: GivenValue, args: OptionArgs, warnings
   const { text } = given;
   switch (row.kind) {
     case 'bool':
+      if (WALLET_SWITCHES.has(name) && !isSwitchValue(text)) {
+        const place = placeText(given.place);
+        warnings.push(`-${name}=${text} switches off, as in lbrycrd: write 1 (on) or 0 (off)${place}.`);
+        return false;
+      }
       checkSwitch(name, text);
       return interpretBool(text);
     case 'int': {

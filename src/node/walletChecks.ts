@@ -45,6 +45,9 @@ export function checkWalletOptions(args: OptionArgs, options: Options, warnings:
     warnOfIgnored(args, warnings);
     return;
   }
+  const usesHd = args.value('usehd');
+  if (usesHd !== undefined && !interpretBool(usesHd))
+    throw new OptionError("You can't create non-HD wallets with this version.", 'usehd');
   if (options.walletrpcport !== undefined && !options.server)
     warnings.push(`-walletrpcport has no effect without -server${args.placeOf('walletrpcport')}.`);
   const single = [

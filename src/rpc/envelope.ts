@@ -4,6 +4,7 @@
  */
 import { JsonObject, type JsonValue } from '../util/json.js';
 import type { JsonOut } from '../util/jsonWrite.js';
+import { boundedErrorText } from '../util/errorText.js';
 import { RPC_ERROR, rpcError, type RpcError } from './errors.js';
 
 /** One request taken apart. `id` is set as soon as it is known, so that later errors carry it. */
@@ -79,7 +80,7 @@ function successEnvelope(request: ParsedRequest, result: JsonOut): JsonOut {
 
 export function errorAnswer(request: ParsedRequest, error: RpcError): Answer {
   if (request.isNotification) return { status: 204, envelope: null, request };
-  const body = { code: error.code, message: error.message };
+  const body = { code: error.code, message: boundedErrorText(error.message) };
   return request.isV2
     ? { status: 200, envelope: { jsonrpc: '2.0', error: body, id: request.id }, request }
     : { status: errorStatus(error.code), envelope: { result: null, error: body, id: request.id }, request };

@@ -9,6 +9,16 @@ const SLAB_BYTES = 1 << 16;
 export class Slab {
   private bytes = Buffer.alloc(0);
   private used = 0;
+  private totalBytes = 0;
+  private usedBytes = 0;
+  private pieceCount = 0;
+  private keptCount = 0;
+
+  /** How much memory it has, and how much of it holds what was kept. */
+  get usage(): { totalBytes: number; usedBytes: number; pieces: number; kept: number } {
+    const { totalBytes, usedBytes, pieceCount, keptCount } = this;
+    return { totalBytes, usedBytes, pieces: pieceCount, kept: keptCount };
+  }
 
   /** The piece that the latest copy lies in. */
   get piece(): Buffer {
@@ -34,9 +44,13 @@ export class Slab {
     if (this.used + length > this.bytes.length) {
       this.bytes = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, length));
       this.used = 0;
+      this.totalBytes += this.bytes.length;
+      this.pieceCount++;
     }
     const at = this.used;
     this.used += length;
+    this.usedBytes += length;
+    this.keptCount++;
     return at;
   }
 }

@@ -318,6 +318,7 @@ export class Follower implements NodeListener {
     const batch = new WalletBatch();
     takeUnconfirmed(this.wallet, batch, txid, bytes);
     this.commit(batch);
+    yield* this.wallet.ledger.reconsiderOutputs();
     this.shortage.begin();
   }
 
@@ -335,6 +336,7 @@ export class Follower implements NodeListener {
     if (batch.changes.length === 0) return;
     if (this.isFollowing) this.putPlace(batch);
     this.commit(batch);
+    yield* wallet.ledger.reconsiderOutputs();
     if (this.isFollowing) this.shortage.begin();
   }
 

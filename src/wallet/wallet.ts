@@ -7,7 +7,7 @@ import { addressPrefixesOf, decodeDestination, type AddressPrefixes } from '../s
 import { LOCKTIME_THRESHOLD } from '../script/script.js';
 import { asBuffer, type Bytes } from '../util/bytes.js';
 import { Reader } from '../util/reader.js';
-import type { Slices } from '../util/slices.js';
+import { inSlices, type Slices } from '../util/slices.js';
 import { Writer } from '../util/writer.js';
 import { AddressBook } from './addressBook.js';
 import { Announcements, type WalletListener } from './announcements.js';
@@ -60,7 +60,7 @@ export class Wallet {
   readonly file: WalletFile;
   readonly options: WalletOptions;
   readonly prefixes: AddressPrefixes;
-  readonly keyring = new Keyring();
+  readonly keyring = new Keyring((hashes) => this.ledger.keysCame(hashes));
   readonly hd = new HdKeys(this.keyring);
   readonly keypool = new Keypool();
   /** Makes keys and hands them out. */
@@ -146,8 +146,14 @@ export class Wallet {
     return result;
   }
 
-  /** Brings a batch to disk; see `change`. */
-  async write(batch: WalletBatch, { sync = true } = {}): Promise<void> {
+  /**
+   * Brings a batch to disk; see `change`. Where it brought keys or scripts that known transactions pay to, those are the
+   * wallet's when it resolves. With `isLast` false more is to come, and that waits.
+   */
+  async write(
+    batch: WalletBatch,
+    { sync = true, isLast = sync }: { readonly sync?: boolean; readonly isLast?: boolean } = {},
+  ): Promise<void> {
     if (batch.changes.length === 0) return;
     this.events.finish();
     this.requireOpen();
@@ -160,6 +166,12 @@ export class Wallet {
       batch.wipe();
     }
     this.ledger.committed(batch);
+    if (isLast) await this.reconsiderOutputs();
+  }
+
+  /** Known transactions pay to keys and scripts that came since: those outputs are the wallet's when it resolves. */
+  async reconsiderOutputs(): Promise<void> {
+    while (this.ledger.isOutdated && !this.isClosed) await inSlices(this.ledger.reconsiderOutputs());
   }
 
   /** The same into a file that is written anew: what the batch replaces or deletes is nowhere in it afterwards. */
@@ -352,6 +364,7 @@ export class Wallet {
     this.isClosed = true;
     this.announcements.close();
     this.lock();
+    this.keyring.close();
     await this.file.close();
   }
 }

@@ -11,6 +11,10 @@ import type { Ledger } from '../ledger/ledger.js';
 
 export type StakeKind = 'claim' | 'support';
 
+/** The refusal of a transaction that holds none. */
+export const noStakeMessage = (kind: StakeKind): string =>
+  `Error: The given transaction contains no ${kind} scripts owned by this wallet`;
+
 /** An output of the wallet's own that holds a claim or support. */
 export interface OwnStake {
   /** See `outputKey`. */

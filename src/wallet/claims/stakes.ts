@@ -16,7 +16,7 @@ import { sendMoney } from '../spending/sendMoney.js';
 import { SPEND_ERROR, SpendError } from '../spending/spendError.js';
 import { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
-import { ownStake, type OwnStake, type StakeKind } from './ownStake.js';
+import { noStakeMessage, ownStake, type OwnStake, type StakeKind } from './ownStake.js';
 
 export interface SentStake {
   /** Wire order. */
@@ -45,6 +45,7 @@ export async function updateClaim(
   valueSat: bigint,
 ): Promise<SentStake> {
   const { key, name, claimId } = requireStake(wallet, entry, 'claim');
+  refuseExpired(wallet, entry);
   const prefix = buildUpdatePrefix(name, claimId, value);
   refuseSizes(name, prefix);
   return stake(wallet, prefix, valueSat, await newDestination(wallet), {
@@ -115,14 +116,24 @@ function refuseSizes(name: Bytes, prefix: Bytes): void {
   }
 }
 
+/**
+ * An expired claim has left the trie: an update of it is a valid transaction that the trie passes over. The reference makes it.
+ */
+function refuseExpired({ node, followedHeight }: Wallet, { state, height }: Entry): void {
+  if (state !== 'confirmed') return;
+  const expired = node.claims.expirationHeight(height);
+  if (expired > followedHeight) return;
+  throw new SpendError(
+    `Error: The claim expired at height ${expired}, so that an update would be paid for and have no effect. ` +
+      'Get its amount back with abandonclaim and claim the name again with claimname',
+  );
+}
+
 /** What a transaction holds. A claim that is spent already cannot be spent again, which the reference tries all the same. */
 function requireStake(wallet: Wallet, entry: Entry, kind: StakeKind): OwnStake {
   const found = ownStake(wallet.ledger, entry, kind);
   if (found === null) {
-    throw new SpendError(
-      `Error: The given transaction contains no ${kind} scripts owned by this wallet`,
-      SPEND_ERROR.misc,
-    );
+    throw new SpendError(noStakeMessage(kind), SPEND_ERROR.misc);
   }
   if (found.isSpent) throw new SpendError(`Error: The ${kind} of the given transaction is spent already`);
   return found;

@@ -4,17 +4,17 @@
  * unlocking, not passphrases (`encryption/`). Source: lbrycrd keystore.cpp, wallet/crypter.cpp, wallet/wallet.cpp.
  */
 import { COMPRESSED_KEY_SIZE, hasPublicKeySize, UNCOMPRESSED_KEY_SIZE } from '../../crypto/ecdsaEncoding.js';
-import { hash160 } from '../../crypto/hash.js';
+import { hash160, sha256 } from '../../crypto/hash.js';
 import { MAX_SCRIPT_ELEMENT_SIZE } from '../../script/script.js';
 import { scriptForDestination, scriptForPublicKey } from '../../script/standard.js';
 import type { SigningKey, SigningProvider } from '../../signing/signingProvider.js';
 import { assert } from '../../util/assert.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { Reader } from '../../util/reader.js';
-import { Slab } from '../../util/slab.js';
 import type { Slices } from '../../util/slices.js';
 import { decryptSecret, encryptSecret } from '../encryption/cipher.js';
 import { recordKey, type WalletBatch } from '../store/records.js';
+import { keyIdsOf } from './affectedKeys.js';
 import {
   bytesKey,
   formatKeyMetadata,
@@ -24,6 +24,7 @@ import {
   plainMetadata,
   type KeyMetadata,
 } from './keyRecords.js';
+import { keyMemory } from './keyMemory.js';
 import type { OwnedKeys } from './isMine.js';
 import { KeyOrigins } from './keyOrigins.js';
 import { opensKey, OwnKey } from './ownKey.js';
@@ -35,14 +36,19 @@ export class WalletRowError extends Error {
   override readonly name = 'WalletRowError';
 }
 
+/** Told of what came: the hashes of destinations that may be the wallet's by it, or null where those cannot be named. */
+export type KeysCame = (hashes: readonly Bytes[] | null) => void;
+
 /** The script of the P2WPKH output of a key. */
 const witnessScriptOf = (keyId: Bytes): Buffer =>
   scriptForDestination({ type: 'witness_v0_keyhash', hash: keyId });
+/** For the keys that a script names itself. */
+const NO_SCRIPTS = { script: () => null };
 /** One such script, of the key that was learnt last. */
 const WITNESS_SCRIPT = witnessScriptOf(Buffer.alloc(20));
 
 export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
-  private readonly slab = new Slab();
+  private readonly slab = keyMemory.take();
   private readonly keys = new Map<string, OwnKey>();
   private readonly scripts = new Map<string, Buffer>();
   /** The key of the row loaded last, with its id. */
@@ -67,6 +73,13 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   private changes = 0;
   /** Keys taken in since a task began that asked for them. */
   private added: Buffer[] | null = null;
+  /** Ids of the keys that scripts in `scripts` name; null where it is to be made. */
+  private scriptKeys: Set<string> | null = null;
+  private readonly came: KeysCame;
+
+  constructor(came: KeysCame = () => undefined) {
+    this.came = came;
+  }
 
   // Whose it is.
 
@@ -186,6 +199,20 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     else batch.put(recordKey('key', bytesKey(publicKey)), formatKeyRecord(privateKey, publicKey));
     this.unwatch(batch, scriptForDestination({ type: 'pubkeyhash', hash: keyId }));
     this.unwatch(batch, scriptForPublicKey(publicKey));
+    // An output to a script that names the key may be the wallet's now.
+    this.came(this.namedInScripts().has(id) ? null : [keyId, hash160(witnessScriptOf(keyId))]);
+  }
+
+  private namedInScripts(): ReadonlySet<string> {
+    if (this.scriptKeys === null) {
+      this.scriptKeys = new Set();
+      for (const script of this.scripts.values()) this.noteNamedKeys(this.scriptKeys, script);
+    }
+    return this.scriptKeys;
+  }
+
+  private noteNamedKeys(named: Set<string>, script: Bytes): void {
+    for (const keyId of keyIdsOf(NO_SCRIPTS, script)) named.add(toLatin1(keyId));
   }
 
   /** Runs a task and answers the ids of the keys that it took in. */
@@ -205,8 +232,12 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     if (script.length > MAX_SCRIPT_ELEMENT_SIZE) return false;
     const id = hash160(script);
     this.scripts.set(toLatin1(id), this.slab.keep(script));
+    if (this.scriptKeys !== null) this.noteNamedKeys(this.scriptKeys, script);
     this.changes++;
     batch.put(recordKey('cscript', id), bytesKey(script));
+    const program = scriptForDestination({ type: 'witness_v0_scripthash', hash: sha256(script) });
+    // Paid to by P2SH, P2WSH and P2WSH in P2SH; a program by itself too.
+    this.came([id, program.subarray(2), hash160(program), script.subarray(2)]);
     return true;
   }
 
@@ -215,6 +246,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     this.watched.watch(batch, script, metadata);
     this.changes++;
     this.noteTime(metadata.createdSec);
+    this.came(null);
   }
 
   /** Notes when a script came that is not watched as a whole. */
@@ -313,6 +345,12 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     this.lent.clear();
     this.masterKey?.fill(0);
     this.masterKey = null;
+  }
+
+  /** The wallet is closed: its keys are counted no more (`getmemoryinfo`). */
+  close(): void {
+    this.lock();
+    keyMemory.giveBack(this.slab);
   }
 
   // Reading what is on disk.

@@ -42,7 +42,7 @@ export interface Entry {
   /** How many outputs it has, the wallet's and others'. */
   readonly outputCount: number;
   /** Whether a claim or support is among the outputs that are not the wallet's to spend. */
-  readonly hasForeignStake: boolean;
+  hasForeignStake: boolean;
   outputs: readonly OwnOutput[];
 }
 

@@ -85,10 +85,13 @@ export class EntryIndex {
   }
 
   /** Other outputs of an entry are the wallet's. */
-  setOutputs(entry: Entry, outputs: readonly OwnOutput[]): void {
+  setOutputs(entry: Entry, outputs: readonly OwnOutput[], hasForeignStake: boolean): void {
     this.dropOutputs(entry);
     entry.outputs = outputs;
+    entry.hasForeignStake = hasForeignStake;
     this.noteOutputs(entry);
+    if (hasForeignStake) this.foreignStakes.add(entry);
+    else this.foreignStakes.delete(entry);
   }
 
   private noteOutputs(entry: Entry): void {

@@ -12,6 +12,7 @@ import { recordKey, type WalletBatch } from '../store/records.js';
 import type { Entry, EntryState } from './entry.js';
 import type { LedgerPort, OwnTransaction, Place } from './ledgerPort.js';
 import { LedgerReader } from './ledgerReader.js';
+import { OtherDestinations } from './otherDestinations.js';
 import { latestTimes, smartTime } from './smartTime.js';
 import { TxFacts } from './txFacts.js';
 import { TxOutliner, type TxOutline } from './txOutline.js';
@@ -30,13 +31,16 @@ const HASH_BYTES = 32;
 export class Ledger extends LedgerReader {
   private readonly loose = this.index.loose;
   private nextOrderPos = 0;
+  private readonly others = new OtherDestinations();
   private readonly outliner: TxOutliner;
+  private mayOwnMore = false;
 
   constructor(port: LedgerPort) {
     super(port);
     this.outliner = new TxOutliner(
       port,
       (key) => this.index.byDestination.first(key)?.outputs.find(({ to }) => to === key)?.to ?? key,
+      this.others,
     );
   }
 
@@ -385,21 +389,36 @@ export class Ledger extends LedgerReader {
     this.rows.remove(batch, entry);
   }
 
-  /** Keys or scripts came: outputs may be the wallet's that were not before. */
+  /**
+   * A key or script came by which outputs to these hashes (of 20 or 32 bytes) can be the wallet's; null where any output can.
+   */
+  keysCame(hashes: readonly Bytes[] | null): void {
+    if (this.size > 0 && (hashes === null || hashes.some((hash) => this.others.has(hash))))
+      this.mayOwnMore = true;
+  }
+
+  /** Whether keys or scripts came by which known outputs may be the wallet's that were not before. */
+  get isOutdated(): boolean {
+    return this.mayOwnMore;
+  }
+
+  /** Looks at the outputs of all transactions again where `isOutdated`. */
   *reconsiderOutputs(): Slices<void> {
+    if (!this.mayOwnMore) return;
+    this.mayOwnMore = false;
     for (const entry of this.index.entries.values()) {
       this.setOutputs(entry, this.outliner.read(new Reader(this.rows.bytes(entry))));
       yield;
     }
   }
 
-  private setOutputs(entry: Entry, { outputs }: TxOutline): void {
+  private setOutputs(entry: Entry, { outputs, hasForeignStake }: TxOutline): void {
     const known = entry.outputs;
     const isSameSet =
       outputs.length === known.length &&
       outputs.every(({ n, mine }, at) => n === known[at]!.n && mine === known[at]!.mine);
-    if (!isSameSet) {
-      this.index.setOutputs(entry, outputs);
+    if (!isSameSet || hasForeignStake !== entry.hasForeignStake) {
+      this.index.setOutputs(entry, outputs, hasForeignStake);
       this.changes++;
       this.touchFamily(entry);
     } else if (known.some(({ isPlain }) => !isPlain)) this.touch(entry);

@@ -11,6 +11,7 @@ import { destinationKey } from '../destinationKey.js';
 import { MINE } from '../keys/isMine.js';
 import type { Entry, OwnOutput } from './entry.js';
 import type { LedgerPort } from './ledgerPort.js';
+import type { OtherDestinations } from './otherDestinations.js';
 
 export type TxOutline = Pick<
   Entry,
@@ -31,6 +32,7 @@ const KEY_HASH_END = 23;
 export class TxOutliner {
   private readonly port: Pick<LedgerPort, 'mine' | 'mineOfKeyHash'>;
   private readonly canonical: (key: string) => string;
+  private readonly others: OtherDestinations;
   /** Whether one of the outputs read last holds a claim or support that is not the wallet's to spend. */
   private hasForeignStake = false;
   /** The `destinationKey` of the P2PKH output read last. */
@@ -39,10 +41,18 @@ export class TxOutliner {
     'latin1',
   );
 
-  /** `canonical`: the same `destinationKey` as it is kept already, so that equal ones take memory once. */
-  constructor(port: Pick<LedgerPort, 'mine' | 'mineOfKeyHash'>, canonical: (key: string) => string) {
+  /**
+   * `canonical`: the same `destinationKey` as it is kept already, so that equal ones take memory once. `others`: collects where
+   * outputs pay to that the wallet cannot spend.
+   */
+  constructor(
+    port: Pick<LedgerPort, 'mine' | 'mineOfKeyHash'>,
+    canonical: (key: string) => string,
+    others: OtherDestinations,
+  ) {
     this.port = port;
     this.canonical = canonical;
+    this.others = others;
   }
 
   /** Reads one transaction, as `parseTransaction` does. Throws `ReadError`. */
@@ -107,6 +117,7 @@ export class TxOutliner {
 
   private keyHashOutput(bytes: Buffer, n: number, valueAt: number, at: number): OwnOutput | null {
     const mine = this.port.mineOfKeyHash(bytes.toString('latin1', at + KEY_HASH_AT, at + KEY_HASH_END));
+    if ((mine & MINE.spendable) === 0) this.others.add(bytes.subarray(at + KEY_HASH_AT, at + KEY_HASH_END));
     if (mine === MINE.no) return null;
     bytes.copy(this.keyHash, 1, at + KEY_HASH_AT, at + KEY_HASH_END);
     const to = this.canonical(this.keyHash.toString('latin1'));
@@ -116,9 +127,12 @@ export class TxOutliner {
   private otherOutput(bytes: Buffer, n: number, valueAt: number, script: Buffer): OwnOutput | null {
     const mine = this.port.mine(script);
     const isStake = claimPrefixLength(script) > 0;
-    if (isStake && (mine & MINE.spendable) === 0) this.hasForeignStake = true;
-    if (mine === MINE.no) return null;
+    const isSpendable = (mine & MINE.spendable) !== 0;
+    if (isStake && !isSpendable) this.hasForeignStake = true;
     const destination = extractDestination(script);
+    if (!isSpendable && destination !== null && destination.type !== 'witness_unknown')
+      this.others.add(destination.hash);
+    if (mine === MINE.no) return null;
     const to = destination === null ? '' : this.canonical(destinationKey(destination));
     const isPlain = to !== '' && !isStake && !isBareKey(script);
     return { n, valueSat: bytes.readBigInt64LE(valueAt), mine, to, isPlain };

@@ -37,13 +37,12 @@ export function scanBlocks(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): 
 }
 
 async function scan(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise<ScanEnd> {
-  const { keyring, ledger, logName } = wallet;
+  const { keyring, logName } = wallet;
   const { chain, log } = wallet.node;
   const { first } = bounds;
   const reader = new ReadAhead(chain);
   let heights: ScanHeights = (await IndexedHeights.ask(wallet, bounds)) ?? new EveryHeight(chain, bounds);
   let unreadable = -1;
-  let hasMadeKeys = false;
   let loggedMs = performance.now();
   let since = loggedMs;
   log.info(`${logName} Rescan started from block ${first}...`);
@@ -52,6 +51,7 @@ async function scan(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise
     if (turn.ended !== null) {
       const how = turn.ended === 'abort' ? 'aborted' : 'interrupted by shutdown request';
       log.info(`${logName} Rescan ${how} at ${progress}`);
+      await wallet.reconsiderOutputs();
       return { isComplete: false, unreadable };
     }
     turn.tell((height - first) / Math.max((bounds.last ?? chain.height) - first, 1));
@@ -76,15 +76,13 @@ async function scan(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise
         made.push(...keyring.addedBy(() => atOnce(takeBlock(wallet, batch, block, look, ahead))));
         await wallet.write(batch, { sync: false });
       }
-      if (made.length > 0) {
-        hasMadeKeys = true;
-        if (!(await heights.keysMade(height, made))) heights = new EveryHeight(chain, bounds);
-      }
+      if (made.length > 0 && !(await heights.keysMade(height, made)))
+        heights = new EveryHeight(chain, bounds);
     }
     since = await breathe(since);
   }
   // Other outputs of transactions that are known may be of the new keys.
-  if (hasMadeKeys) await inSlices(ledger.reconsiderOutputs());
+  await wallet.reconsiderOutputs();
   return { isComplete: true, unreadable };
 }
 

@@ -2,6 +2,7 @@
  * Making transactions that pay: coins chosen, change added, signed. Nothing is sent or noted here (`commitTransaction.ts`).
  * Source: lbrycrd wallet/wallet.cpp `CreateTransaction`.
  */
+import { WITNESS_SCALE_FACTOR } from '../../consensus/limits.js';
 import { transactionWeight } from '../../consensus/txSize.js';
 import { MAX_STANDARD_TX_WEIGHT } from '../../mempool/policy.js';
 import { emptyInput, SEQUENCE_FINAL, type Transaction } from '../../primitives/transaction.js';
@@ -47,10 +48,17 @@ export interface CreatedTransaction {
   readonly changeKey: ReservedKey | null;
 }
 
+/** The same with what it is expected to take once it is signed, in virtual bytes. */
+interface DraftedTransaction extends CreatedTransaction {
+  readonly sizeBytes: number;
+}
+
 /** The highest sequence number that lets lock times count, and that which says besides that it may be replaced (BIP125). */
 export const SEQUENCE_LOCKS = SEQUENCE_FINAL - 1;
 export const SEQUENCE_REPLACEABLE = SEQUENCE_FINAL - 2;
 const TX_VERSION = 2;
+/** By so many bytes an input may be shorter than expected. Generous. */
+const SHORTER_INPUT_BYTES = 8;
 
 /**
  * Makes a transaction that pays the recipients. Throws `SpendError`. To be run `inSpendTurn` together with the commit, so
@@ -68,7 +76,7 @@ export async function createTransaction(
   await inSlices(refuseOversized(wallet, recipients, control, chance));
   const batch = new WalletBatch();
   const task = { wallet, recipients, control, changePosition, chance };
-  let created: CreatedTransaction;
+  let created: DraftedTransaction;
   try {
     created = draftTransaction(task, batch);
   } finally {
@@ -76,6 +84,10 @@ export async function createTransaction(
     await wallet.write(batch, { sync: false });
   }
   const { tx, coins } = created;
+  if (isTooLarge(created)) {
+    giveUpTransaction(wallet, created);
+    throw new SpendError(TOO_LARGE, undefined, created.feeSat);
+  }
   if (sign && !(await signInputs(wallet.keyring, tx, coins))) {
     giveUpTransaction(wallet, created);
     throw new SpendError('Signing transaction failed');
@@ -93,6 +105,11 @@ export function giveUpTransaction(wallet: Wallet, { changeKey }: CreatedTransact
   if (changeKey !== null) wallet.keypool.giveBack(changeKey);
 }
 
+/** Whether it is too large however short its signatures turn out: then it need not be signed. */
+function isTooLarge({ sizeBytes, tx }: DraftedTransaction): boolean {
+  return (sizeBytes - SHORTER_INPUT_BYTES * tx.inputs.length) * WITNESS_SCALE_FACTOR > MAX_STANDARD_TX_WEIGHT;
+}
+
 function checkRecipients(recipients: readonly Recipient[]): void {
   if (recipients.some(({ valueSat }) => valueSat < 0n))
     throw new SpendError('Transaction amounts must not be negative');
@@ -108,7 +125,7 @@ interface CreateTask {
 }
 
 /** All that rests on what the wallet has now, in one go. */
-function draftTransaction(task: CreateTask, batch: WalletBatch): CreatedTransaction {
+function draftTransaction(task: CreateTask, batch: WalletBatch): DraftedTransaction {
   const { wallet, recipients, control, chance } = task;
   const lockTime = chooseLockTime(wallet.node.chain.height, chance);
   const available = availableCoins(wallet, { ...SPENDABLE, control });
@@ -137,7 +154,7 @@ function draftTransaction(task: CreateTask, batch: WalletBatch): CreatedTransact
   const sequence = replaceable ? SEQUENCE_REPLACEABLE : SEQUENCE_LOCKS;
   const inputs = coins.map(({ key }) => ({ ...emptyInput(outPointOf(key)), sequence }));
   const tx = { version: TX_VERSION, inputs, outputs, lockTime };
-  return { tx, feeSat, changePosition, coins, changeKey: needsKey ? change.key : null };
+  return { tx, feeSat, changePosition, coins, sizeBytes, changeKey: needsKey ? change.key : null };
 }
 
 function outPointOf(key: string): { hash: Bytes; index: number } {

@@ -38,7 +38,7 @@ export async function importDump(wallet: Wallet, file: FileHandle): Promise<Dump
       batch = new WalletBatch();
       since = await breath;
     }
-    await wallet.write(batch);
+    await wallet.write(batch, { isLast: false });
     batch = new WalletBatch();
   }
   return { oldestSec, isComplete };

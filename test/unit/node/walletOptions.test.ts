@@ -88,6 +88,21 @@ describe('the options of wallets', () => {
     expect(warnings).toContain(`-${name} has no effect with -disablewallet.`);
   });
 
+  it.each(['false', 'true', 'no'])('the word %s switches off, and a warning says so', (word) => {
+    const { options, warnings } = load(`-walletbroadcast=${word}`, `-walletrbf=${word}`);
+    expect([options.walletbroadcast, options.walletrbf]).toEqual([false, false]);
+    expect(warnings).toContain(
+      `-walletbroadcast=${word} switches off, as in lbrycrd: write 1 (on) or 0 (off).`,
+    );
+  });
+
+  it('-usehd=0 is refused', () => {
+    expect(() => load('-usehd=0')).toThrow("You can't create non-HD wallets with this version.");
+    expect(() => load('-nousehd')).toThrow("You can't create non-HD wallets with this version.");
+    expect(load('-usehd=1').warnings).toEqual(load().warnings);
+    expect(load('-usehd=0', '-disablewallet').warnings).toBeDefined();
+  });
+
   it('-walletrpcport without -server is told of', () => {
     const told = '-walletrpcport has no effect without -server.';
     expect(load('-server=0', '-walletrpcport=9999').warnings).toContain(told);

@@ -3,6 +3,7 @@ import { getHeapSpaceStatistics } from 'node:v8';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
+import { keyMemory } from '../../../wallet/keys/keyMemory.js';
 
 export const getMemoryInfo = defineMethod({
   name: 'getmemoryinfo',
@@ -31,7 +32,7 @@ export const getMemoryInfo = defineMethod({
             chunks_used: t.int('allocated chunks'),
             chunks_free: t.int('unused chunks'),
           },
-          'memory locked against swapping: the runtime cannot lock any, so that nothing is managed here',
+          'the memory that keys of wallets lie in; the runtime cannot lock it against swapping',
         ),
         process: t.object(
           {
@@ -52,8 +53,16 @@ export const getMemoryInfo = defineMethod({
     if (args.mode === 'mallocinfo') return heapXml();
     if (args.mode !== 'stats') throw rpcError(RPC_ERROR.INVALID_PARAMETER, `unknown mode ${args.mode}`);
     const usage = process.memoryUsage();
+    const keys = keyMemory.usage;
     return {
-      locked: { used: 0, free: 0, total: 0, locked: 0, chunks_used: 0, chunks_free: 0 },
+      locked: {
+        used: keys.usedBytes,
+        free: keys.freeBytes,
+        total: keys.totalBytes,
+        locked: 0,
+        chunks_used: keys.usedChunks,
+        chunks_free: keys.freeChunks,
+      },
       process: {
         rss: usage.rss,
         heap_used: usage.heapUsed,

@@ -22,6 +22,7 @@ export const claimName = defineMethod({
       name: 'amount',
       type: 'amount',
       required: true,
+      late: true,
       description: 'The amount to hold the name with',
     },
   ],
@@ -31,8 +32,9 @@ export const claimName = defineMethod({
   async run(ctx, { name, value, amount }) {
     const wallet = walletOf(ctx);
     const bytes = valueBytes(value);
+    const valueSat = amount();
     requireUnlocked(wallet);
-    const { txid } = await spending(() => makeClaim(wallet, nameBytes(name), bytes, amount));
+    const { txid } = await spending(() => makeClaim(wallet, nameBytes(name), bytes, valueSat));
     return hashToHex(txid);
   },
 });

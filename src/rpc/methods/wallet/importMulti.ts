@@ -176,12 +176,11 @@ export const importMulti = defineMethod({
         const breath = breathe(since);
         if (typeof breath === 'number') continue;
         // What has changed in memory goes to disk before others have their turn.
-        await wallet.write(batch);
+        await wallet.write(batch, { isLast: false });
         batch = new WalletBatch();
         since = await breath;
       }
       await wallet.write(batch);
-      await inSlices(wallet.ledger.reconsiderOutputs());
       await inSlices(wallet.book.readNew());
       const { length } = errors;
       if (turn === null || tip < 0 || !errors.includes(null)) return answerOf(length, (n) => errors[n]!);

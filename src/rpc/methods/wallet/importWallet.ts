@@ -44,7 +44,7 @@ export const importWallet = defineMethod({
       requireUnlocked(wallet);
       const file = await openDump(filename());
       const { oldestSec, isComplete } = await takeIn(wallet, file).finally(() => file.close());
-      await inSlices(wallet.ledger.reconsiderOutputs());
+      await wallet.reconsiderOutputs();
       await inSlices(wallet.book.readNew());
       await rescanSince(ctx, wallet, turn!, oldestSec);
       if (!isComplete) throw rpcError(RPC_ERROR.WALLET_ERROR, 'Error adding some keys/scripts to wallet');

@@ -1,5 +1,4 @@
 /** How imports change a wallet, and what they fail with. */
-import { inSlices } from '../../../util/slices.js';
 import type { WalletBatch } from '../../../wallet/store/records.js';
 import { ImportError } from '../../../wallet/transfer/imports.js';
 import type { Wallet } from '../../../wallet/wallet.js';
@@ -27,7 +26,6 @@ export async function runImport<T>(wallet: Wallet, task: (batch: WalletBatch) =>
       return { error };
     }
   });
-  await inSlices(wallet.ledger.reconsiderOutputs());
   if ('error' in outcome) throw importFailure(outcome.error);
   return outcome.value;
 }

@@ -22,6 +22,7 @@ export const updateClaim = defineMethod({
       name: 'amount',
       type: 'amount',
       required: true,
+      late: true,
       description: 'The new amount to hold the name with',
     },
   ],
@@ -31,9 +32,10 @@ export const updateClaim = defineMethod({
   async run(ctx, { txid, value, amount }) {
     const wallet = walletOf(ctx);
     const bytes = valueBytes(value);
+    const valueSat = amount();
     const entry = ownTransaction(wallet, txid);
     requireStakeKeys(wallet, entry, 'claim');
-    const sent = await spending(() => makeUpdate(wallet, entry, bytes, amount));
+    const sent = await spending(() => makeUpdate(wallet, entry, bytes, valueSat));
     return hashToHex(sent.txid);
   },
 });

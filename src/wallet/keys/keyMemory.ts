@@ -1,0 +1,43 @@
+/**
+ * The memory that keys of open wallets lie in, and what `getmemoryinfo` says of it. A first piece is there from the start, as in
+ * the reference. It is not locked against swapping: JavaScript has no means for that.
+ */
+import { Slab } from '../../util/slab.js';
+
+export interface KeyMemoryUsage {
+  readonly usedBytes: number;
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+  readonly usedChunks: number;
+  readonly freeChunks: number;
+}
+
+class KeyMemory {
+  private readonly slabs = new Set<Slab>();
+  private readonly first = Buffer.alloc(1 << 16);
+
+  /** Memory for the keys of one wallet, until it is given back. */
+  take(): Slab {
+    const slab = new Slab();
+    this.slabs.add(slab);
+    return slab;
+  }
+
+  giveBack(slab: Slab): void {
+    this.slabs.delete(slab);
+  }
+
+  get usage(): KeyMemoryUsage {
+    let [totalBytes, usedBytes, usedChunks, freeChunks] = [this.first.length, 0, 0, 1];
+    for (const { usage } of this.slabs) {
+      totalBytes += usage.totalBytes;
+      usedBytes += usage.usedBytes;
+      usedChunks += usage.kept;
+      freeChunks += usage.pieces;
+    }
+    return { usedBytes, freeBytes: totalBytes - usedBytes, totalBytes, usedChunks, freeChunks };
+  }
+}
+
+/** That of the process. */
+export const keyMemory = new KeyMemory();
