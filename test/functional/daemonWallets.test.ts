@@ -72,6 +72,38 @@ async function fund(daemon: TestDaemon, lbc: number): Promise<void> {
 
 describe('wallets of a daemon', () => {
   it(
+    'come up once settings_set names a hub, where the start had none; wallet_reconnect works before that',
+    async () => {
+      const noHub = await freePort();
+      const daemon = await startDaemon({
+        hubPorts: [],
+        args: ['--hub-timeout=1'],
+        settings: { lbryum_servers: [`127.0.0.1:${noHub}`] },
+        waits: false,
+      });
+      running.add(daemon);
+      expect(await daemon.call('status')).toMatchObject({ startup_status: { wallet: false } });
+      await expect(daemon.call('wallet_balance')).rejects.toMatchObject({
+        errorName: 'ComponentsNotStartedError',
+      });
+      await until('the wallet has a ledger', () =>
+        daemon.call('wallet_reconnect').then(
+          () => true,
+          () => false,
+        ),
+      );
+      await daemon.call('settings_set', { key: 'lbryum_servers', value: [`127.0.0.1:${hubPort}`] });
+      await until(
+        'the wallet is up',
+        async () => (await daemon.call<{ is_running: boolean }>('status')).is_running,
+      );
+      expect(await daemon.call('wallet_balance')).toMatchObject({ total: '0.0' });
+      await end(daemon);
+    },
+    HANG_MS,
+  );
+
+  it(
     'are opened again as the settings say, keep to the names of files, and lock',
     async () => {
       const folder = newFolder();

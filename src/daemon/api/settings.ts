@@ -47,6 +47,8 @@ export interface Settings {
   set(name: string, value: JsonValue): Promise<JsonOut>;
   /** Back to the default; resolves to that. */
   clear(name: string): Promise<JsonOut>;
+  /** Calls the listener after `set` or `clear` changed the setting. */
+  onChange(name: keyof SettingValues, listener: () => void): void;
   /** Names of all settings, sorted. */
   readonly names: readonly string[];
 }

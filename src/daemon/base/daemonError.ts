@@ -31,3 +31,7 @@ export const unwritableFile = (what: string, path: string, error: unknown): Daem
 
 export const invalidPassword = (): DaemonError =>
   new DaemonError('InvalidPasswordError', 'Password is invalid.');
+
+/** The error of a method whose component is skipped. The text begins as that of lbry-sdk's `all_components_running`. */
+export const skippedComponent = (name: string): DaemonError =>
+  new DaemonError('NameError', `${name} is not a known Component: it is skipped`);

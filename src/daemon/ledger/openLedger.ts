@@ -35,7 +35,7 @@ export interface LedgerOptions {
   readonly ledgerId: LedgerId;
   /** Where headers and database lie. */
   readonly folder: string;
-  /** `lbryum_servers`, as the setting is when a hub is looked for on command. */
+  /** `lbryum_servers`, as the setting is whenever a hub is looked for. */
   readonly servers: readonly HostPort[] | (() => readonly HostPort[]);
   readonly log: Logger;
   readonly limits?: Partial<HubLimits>;
@@ -62,7 +62,6 @@ export class LedgerAtWork implements Ledger {
   readonly hub: HubPort;
   readonly #store: LedgerStorePort;
   readonly #log: Logger;
-  readonly #serversOfSettings: () => readonly HostPort[];
   readonly #pool: HubPool;
   readonly #following: HubFollowing;
   readonly #any: AnyTransactions;
@@ -79,7 +78,6 @@ export class LedgerAtWork implements Ledger {
     const { ledgerId, folder, servers, log } = options;
     this.params = ledgerParams(ledgerId);
     this.#log = log;
-    this.#serversOfSettings = typeof servers === 'function' ? servers : () => servers;
     onFile(folder, () => makeFolder(folder));
     this.headers = openHeaders(folder, this.params, options.checksWork);
     if (this.headers.cutAt !== null) log.warn(damageText(this.headers.path, this.headers.cutAt));
@@ -103,7 +101,7 @@ export class LedgerAtWork implements Ledger {
       {
         ...POOL_TIMES,
         ...options.times,
-        servers: this.#serversOfSettings(),
+        servers: typeof servers === 'function' ? servers : () => servers,
         further: options.further ?? null,
         genesis: hashToHex(this.params.network.genesisHash),
         limits: { ...HUB_LIMITS, ...options.limits },
@@ -130,11 +128,16 @@ export class LedgerAtWork implements Ledger {
   }
 
   async reconnect(): Promise<boolean> {
-    this.#pool.reconnect(this.#serversOfSettings());
+    this.#pool.reconnect();
     return this.#pool.connected().then(
       () => true,
       () => false,
     );
+  }
+
+  /** The settings of hubs changed: where no hub is connected they are looked at now. */
+  hubSettingsChanged(): void {
+    this.#pool.searchAgain();
   }
 
   /** Begins to look for a hub. What the database has of blocks above the headers is in none for the time being. */

@@ -5,7 +5,7 @@
 import type { JsonOut } from '../../util/jsonWrite.js';
 import type { ComponentName } from '../api/declaration.js';
 import type { ComponentGate } from '../api/dispatch.js';
-import { DaemonError } from '../base/daemonError.js';
+import { DaemonError, skippedComponent } from '../base/daemonError.js';
 
 export interface Component {
   readonly name: ComponentName;
@@ -70,7 +70,7 @@ export class Components implements ComponentGate {
   check(needs: readonly ComponentName[]): void {
     for (const name of needs) {
       const part = this.parts.find(({ component }) => component.name === name);
-      if (part === undefined) throw new DaemonError('NameError', `${name} is not a known Component`);
+      if (part === undefined) throw skippedComponent(name);
       if (!part.isRunning)
         throw new DaemonError(
           'ComponentsNotStartedError',

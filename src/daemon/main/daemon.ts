@@ -24,6 +24,7 @@ import { findFfmpeg } from './ffmpeg.js';
 import { lockFolder } from './folderLock.js';
 import { ensureFolder, installationId } from './folders.js';
 import { versionAnswer } from './machineInfo.js';
+import { ratesPart } from './ratesPart.js';
 import { parseServer } from './settingKinds.js';
 import { statusOf } from './status.js';
 import type { WalletPart, WalletPartDeps, WalletServices } from './walletPart.js';
@@ -115,6 +116,7 @@ class Daemon implements RunningDaemon {
         log.warn(`Setting 'components_to_skip' names '${name}', which is no component.`);
     this.wallet = toSkip.includes('wallet') ? null : options.makeWalletPart({ settings, log, clock, random });
     const parts: Component[] = this.wallet === null ? [] : [this.wallet];
+    if (!toSkip.includes(ratesPart.name)) parts.push(ratesPart);
     this.components = new Components(parts);
     this.skipped = COMPONENT_NAMES.filter((name) => !parts.some((part) => part.name === name));
   }

@@ -73,6 +73,7 @@ export class DaemonSettings implements Settings {
   /** Values as they are shown, by name, and all of them; forgotten when one changes. */
   private readonly known = new Map<string, SettingValue>();
   private knownAll: JsonOut = null;
+  private readonly listeners = new Map<string, (() => void)[]>();
   readonly names: readonly string[] = SETTINGS.map(({ name }) => name);
   /** Absolute path of the file, whether or not it is there. */
   readonly path: string;
@@ -125,7 +126,7 @@ export class DaemonSettings implements Settings {
     const cleaned = cleanSetting(row, given);
     this.save((members) => members.set(name, cleaned));
     this.runtime.set(name, cleaned);
-    this.forget();
+    this.changed(name);
     warnOfStrays(row, given, 'settings_set', this.warn);
     return cleaned;
   }
@@ -138,7 +139,7 @@ export class DaemonSettings implements Settings {
       );
     this.save((members) => members.delete(name));
     this.runtime.delete(name);
-    this.forget();
+    this.changed(name);
     return this.shown(name);
   }
 
@@ -182,6 +183,15 @@ export class DaemonSettings implements Settings {
   private forget(): void {
     this.known.clear();
     this.knownAll = null;
+  }
+
+  private changed(name: string): void {
+    this.forget();
+    for (const listener of this.listeners.get(name) ?? []) listener();
+  }
+
+  onChange(name: keyof SettingValues, listener: () => void): void {
+    this.listeners.set(name, [...(this.listeners.get(name) ?? []), listener]);
   }
 
   isDefault(name: string): boolean {

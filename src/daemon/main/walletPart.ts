@@ -95,7 +95,7 @@ export class WalletAndLedger implements WalletPart {
   async start(): Promise<void> {
     const { settings, log, clock, random, servers } = this.#deps;
     if ((servers ?? hubsOf(settings)).length === 0)
-      log.warn("No hub is named: give setting 'lbryum_servers' one as HOST:PORT, and call wallet_reconnect.");
+      log.warn("No hub is named: call settings_set to give 'lbryum_servers' one as HOST:PORT.");
     await this.#takeHeaders();
     if (this.#isStopped) return;
     const ledger = new LedgerAtWork({
@@ -114,6 +114,8 @@ export class WalletAndLedger implements WalletPart {
       },
     });
     this.#ledger = ledger;
+    for (const name of ['lbryum_servers', 'jurisdiction'] as const)
+      settings.onChange(name, () => ledger.hubSettingsChanged());
     logProgress(ledger, log);
     const wallets = await this.#openWallets(ledger);
     if (this.#isStopped) return;

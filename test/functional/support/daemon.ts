@@ -36,6 +36,8 @@ export interface DaemonOptions {
   readonly hubPorts: readonly number[];
   /** Of the wallet file `default_wallet`; a new wallet is made without. */
   readonly walletText?: string;
+  /** Of the settings file, which gives way to arguments; none is written without. */
+  readonly settings?: object;
   /** Further arguments of `start`. */
   readonly args?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -98,6 +100,8 @@ export class TestDaemon {
     mkdirSync(join(folder, 'wallet', 'wallets'), { recursive: true });
     if (options.walletText !== undefined)
       writeFileSync(join(folder, 'wallet', 'wallets', 'default_wallet'), options.walletText);
+    // JSON is YAML.
+    if (options.settings) writeFileSync(join(folder, 'conf.yml'), JSON.stringify(options.settings));
     const daemon = new TestDaemon(options, folder, await freePort(), await freePort());
     await daemon.whenUp(options.waits ?? true);
     return daemon;

@@ -134,7 +134,8 @@ export const walletReconnect = declareMethod({
   usage: [],
   params: [],
   result: t.none(),
-  needs: ['wallet'],
+  // The component waits for a hub: what gives it another one cannot wait for the component.
+  needs: [],
 });
 
 export const walletRemove = declareMethod({

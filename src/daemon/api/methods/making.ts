@@ -4,7 +4,7 @@
  */
 import type { JsonValue } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
-import { DaemonError } from '../../base/daemonError.js';
+import { skippedComponent } from '../../base/daemonError.js';
 import type { ClaimArguments } from '../../making/claimArguments.js';
 import type { ClaimOptions } from '../../making/claimMaking.js';
 import type { MadeTransaction, Maker } from '../../making/maker.js';
@@ -73,7 +73,7 @@ export function fieldsOf(args: object, names: readonly string[]): ClaimArguments
 
 /** The daemon has no part that handles files. Source: sdk-facts 1.7. */
 export function refuseFile(filePath: string | undefined): void {
-  if (filePath !== undefined) throw new DaemonError('NameError', 'file_manager is not a known Component');
+  if (filePath !== undefined) throw skippedComponent('file_manager');
 }
 
 /** What a method needs at hand to make a transaction. */

@@ -25,7 +25,7 @@ export type HubStanding =
   | 'level'
   /** Below our tip, on our chain. */
   | 'behind'
-  /** On a branch without more work than ours. */
+  /** On a branch with less work than ours. */
   | 'weaker';
 
 /** Reads what `blockchain.headers.subscribe` tells. Throws `HubLie`. */
@@ -88,7 +88,9 @@ export class HeaderSync {
       headers = Buffer.concat([headers, more]);
       if (work <= needed && next() - start > MAX_FORK_DEPTH + AT_ONCE)
         throw new HubLie(`The hub ${session.name} shows a long branch of headers with hardly any work`);
-      if (work <= needed) continue;
+      // The hub's branch is taken also where it has just as much work: its histories go with it.
+      const isWhole = next() > tip.height;
+      if (work < needed || (work === needed && !isWhole)) continue;
       const accept = (): void => chain.accept({ forkHeight: start, headers });
       if (isFork) await this.#user.replace(start, accept);
       else accept();

@@ -153,7 +153,7 @@ export class HubFollowing {
   #stand(session: HubSession, standing: HubStanding, height: number): void {
     if (standing !== this.#standing && standing !== 'level')
       this.#port.log.info(
-        `The hub ${session.name} is ${standing === 'behind' ? 'behind' : 'on a branch without more work'}, at height ` +
+        `The hub ${session.name} is ${standing === 'behind' ? 'behind' : 'on a branch with less work'}, at height ` +
           `${height}; the best chain known is ${this.#chain.height} blocks high`,
       );
     this.#standing = standing;

@@ -19,7 +19,8 @@ export interface FurtherHubs {
 }
 
 export interface HubPoolOptions {
-  readonly servers: readonly HostPort[];
+  /** Asked for in each round, so that a changed setting counts. */
+  readonly servers: () => readonly HostPort[];
   readonly further: FurtherHubs | null;
   /** Printed id of the chain's first block. */
   readonly genesis: string;
@@ -59,7 +60,6 @@ export class HubPool {
   /** Connected, and not yet found fit. */
   #candidate: HubSession | null = null;
   #isRunning = false;
-  #servers: readonly HostPort[];
   /** Whether the servers to ask are to be put in order anew. */
   #isAnew = false;
   #loop: Promise<void> = Promise.resolve();
@@ -67,7 +67,6 @@ export class HubPool {
 
   constructor(options: HubPoolOptions, user: HubUser, log: Logger) {
     this.#options = options;
-    this.#servers = options.servers;
     this.#user = user;
     this.#log = log;
   }
@@ -84,14 +83,15 @@ export class HubPool {
 
   /** All that may be asked. */
   get servers(): readonly HostPort[] {
-    return [...this.#servers, ...this.#further()];
+    const named = this.#options.servers();
+    return [...named, ...this.#further(named)];
   }
 
   /** Of the hubs that others told of those that nobody named, where such are asked. */
-  #further(): readonly HostPort[] {
+  #further(servers: readonly HostPort[]): readonly HostPort[] {
     const { further } = this.#options;
     if (!further?.areAsked()) return [];
-    const named = new Set(this.#servers.map(joinHostPort));
+    const named = new Set(servers.map(joinHostPort));
     return further.known.servers.filter((server) => !named.has(joinHostPort(server)));
   }
 
@@ -111,15 +111,21 @@ export class HubPool {
     await this.#loop;
   }
 
-  /** Leaves the hub of the moment for the first of these servers that is fit. */
-  reconnect(servers: readonly HostPort[]): void {
-    this.#servers = servers;
+  /** Leaves the hub of the moment for the first of the servers that is fit. */
+  reconnect(): void {
     this.#isAnew = true;
     const reason = new HubGone(CONNECT_ANEW);
     this.#candidate?.end(reason);
     this.#session?.end(reason);
     // The loop lets go of it in a turn of its own.
     this.#session = null;
+    this.#wake?.();
+  }
+
+  /** The servers may have changed: without a hub they are gone through now, and not after the wait of the round. */
+  searchAgain(): void {
+    if (this.#session !== null) return;
+    this.#isAnew = true;
     this.#wake?.();
   }
 
@@ -180,7 +186,7 @@ export class HubPool {
     for (const { server, country: theirs } of pongs) this.#options.further?.known.heard(server, theirs);
     const answered = new Set(pongs.map(({ server }) => server));
     const fit = pongs.filter((pong) => pong.isAvailable && (country === null || pong.country === country));
-    const rest = country === null ? this.#servers.filter((server) => !answered.has(server)) : [];
+    const rest = country === null ? this.#options.servers().filter((server) => !answered.has(server)) : [];
     if (fit.length === 0 && country !== null) this.#tellNoneFits(pongs, country);
     const now = performance.now();
     const lied = (server: HostPort): number =>

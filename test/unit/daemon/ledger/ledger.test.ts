@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LedgerAtWork } from '../../../../src/daemon/ledger/openLedger.js';
 import { TXO_TYPE } from '../../../../src/daemon/ledger/txoQuery.js';
+import { headerHash } from '../../../../src/primitives/header.js';
 import { hashToHex } from '../../../../src/util/bytes.js';
 import { FakeChain, FakeHub, SILENCE } from '../../../support/fakeHub.js';
 import {
@@ -234,6 +235,28 @@ describe('LedgerAtWork', () => {
     branch.mine(3);
     hub.tell();
     await until(ledger, async () => ledger.height === 6 && (await total(ledger, account)) === 0n);
+  });
+
+  it('takes the branch of its hub where that has as much work as its own', async () => {
+    const chain = new FakeChain();
+    const account = testAccount('alice');
+    chain.mine(2);
+    pay(chain, account, 0, 100n);
+    chain.mine();
+    const hub = await startHub(chain);
+    const { ledger, folder } = await ledgers.open([hub]);
+    await ledger.add(account);
+    await ledger.whenSynced();
+    await ledgers.close(ledger);
+    const branch = chain.branch(2, 3);
+    branch.mempool.length = 0;
+    branch.mine();
+    hub.chain = branch;
+    const again = await ledgers.open([hub], { folder });
+    await again.ledger.add(account);
+    await again.ledger.whenSynced();
+    expect(again.ledger.headers.hashAt(3)).toEqual(headerHash(branch.blocks[3]!.header));
+    expect(await total(again.ledger, account)).toBe(0n);
   });
 
   it('goes on with the next hub where one is gone', async () => {
