@@ -170,8 +170,11 @@ class Walk {
       const wire = tag & 7;
       if (wire === WIRE.groupEnd) return inner === field;
       if (wire === WIRE.varint) this.varint(to);
-      else if (wire === WIRE.bytes) this.at += this.varint(to, TAG_BYTES);
-      else if (!this.skip(wire, inner, to, depth)) return false;
+      else if (wire === WIRE.bytes) {
+        // The length first: reading it moves the position.
+        const length = this.varint(to, TAG_BYTES);
+        this.at += length;
+      } else if (!this.skip(wire, inner, to, depth)) return false;
       if (this.failed || this.at > to) return false;
     }
     return false;

@@ -69,6 +69,11 @@ describe('the facts of a claim', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('pass over a field of bytes within a group', () => {
+    expect(readClaimFacts(fromHex('000a00a3017201aaa401')).kind).toBe('stream');
+    expect(readClaimFacts(fromHex('000a00a3017201a401')).kind).toBeNull();
+  });
+
   it('never throw, whatever the bytes are', () => {
     let state = 7;
     const random = (): number => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) >>> 24;

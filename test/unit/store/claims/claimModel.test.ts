@@ -1,5 +1,6 @@
 /** The claim store against the naive model: random lives across every fork, with reorganisations. */
 import { describe, expect, it } from 'vitest';
+import { crossForks } from '../../../support/forkLife.js';
 import { LIFE_NAMES } from '../../../support/claimLife.js';
 import { liveAndCompare, SMALL_RULES } from '../../../support/claimComparison.js';
 
@@ -9,6 +10,10 @@ describe('claim store and naive model', () => {
       expect(await liveAndCompare(7919, rules, 280)).toBeGreaterThan(10);
     });
   }
+
+  it('agree on blocks of forks', async () => {
+    expect((await crossForks(1, 300)).chains).toBeGreaterThan(30);
+  });
 
   for (const fetchedPercent of [0, 50]) {
     it(`agree where ${fetchedPercent} % of the rows are fetched ahead`, async () => {
