@@ -64,6 +64,10 @@ describe('claims of a wallet', () => {
     call<T>('wallet/demo', method, params);
   const error = (method: string, ...params: readonly unknown[]): Promise<Failure> =>
     refused('wallet/demo', method, params);
+  const late = <T = string>(method: string, params: readonly unknown[] = []): Promise<T> =>
+    call<T>('wallet/late', method, params);
+  const lateError = (method: string, ...params: readonly unknown[]): Promise<Failure> =>
+    refused('wallet/late', method, params);
   const mine = (blocks = 1): Promise<string[]> => node.rpc('generatetoaddress', [blocks, ADDRESS]);
   const listed = (...params: readonly unknown[]): Promise<NameClaim[]> =>
     demo<NameClaim[]>('listnameclaims', params);
@@ -324,5 +328,55 @@ describe('claims of a wallet', () => {
     });
     await node.rpc('unloadwallet', ['demo']);
     expect((await refused('', 'listnameclaims', [])).code).toBe(-32601);
+  });
+
+  it('refuses what is no claim and a wrong value before a wrong address or amount, as lbrycrd does', async () => {
+    await node.rpc('createwallet', ['late']);
+    await node.rpc('generatetoaddress', [2, await late('getnewaddress')]);
+    await mine(101);
+    const [coin] = await late<{ txid: string }[]>('listunspent');
+    expect(await lateError('claimname', NAME, 'xx', 'none')).toMatchObject({ code: -8 });
+    expect(await lateError('claimname', NAME, 'ca', 'none')).toMatchObject({ code: -3 });
+    expect(await lateError('updateclaim', coin!.txid, 'xx', 'none')).toMatchObject({ code: -8 });
+    expect(await lateError('updateclaim', coin!.txid, 'ca', 'none')).toMatchObject({ code: -3 });
+    for (const [method, kind] of [
+      ['abandonclaim', 'claim'],
+      ['abandonsupport', 'support'],
+    ] as const) {
+      expect(await lateError(method, coin!.txid, 'nowhere')).toEqual({
+        code: -1,
+        message: `Error: The given transaction contains no ${kind} scripts owned by this wallet`,
+      });
+    }
+  });
+
+  it('tells the memory of keys', async () => {
+    const { locked } = await node.rpc<{ locked: Record<string, number> }>('getmemoryinfo');
+    for (const field of ['used', 'free', 'total', 'chunks_used', 'chunks_free'])
+      expect(locked[field]).toBeGreaterThan(0);
+    expect(locked['used']! + locked['free']!).toBe(locked['total']);
+  });
+
+  it('refuses to update an expired claim and says what to do', async () => {
+    const txid = await late('claimname', ['transient', 'cafe', 0.5]);
+    await mine();
+    const find = async (): Promise<NameClaim & Record<string, unknown>> =>
+      (await late<NameClaim[]>('listnameclaims', [false, true])).find(
+        (one) => one.txid === txid,
+      ) as NameClaim & Record<string, unknown>;
+    for (let left = 1; left > 0;) {
+      left = ((await find())['blocks to expiration'] as number | undefined) ?? 0;
+      if (left > 0) await mine(left);
+    }
+    expect(await find()).toMatchObject({ expired: true, 'is in name trie': false });
+    const refusal = await lateError('updateclaim', txid, 'beef', 0.5);
+    expect(refusal.code).toBe(-4);
+    expect(refusal.message).toMatch(/expired at height \d+.*abandonclaim.*claimname/);
+    await late('abandonclaim', [txid, await late('getnewaddress')]);
+    const again = await late('claimname', ['transient', 'beef', 0.5]);
+    await mine();
+    expect((await late<NameClaim[]>('listnameclaims', [false, true])).map((one) => one.txid)).toContain(
+      again,
+    );
   });
 });
