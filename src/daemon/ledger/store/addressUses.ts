@@ -4,7 +4,7 @@
  * address to which such a one pays is not given out again.
  */
 import type { Filing } from './filing.js';
-import type { Statements } from './statements.js';
+import type { Statements } from '../../../sqlite/statements.js';
 
 /** Such transactions that are remembered of an address, lest a hub that tells of ever new ones fills the disk. Arbitrary. */
 const MAX_FORMER = 1000;

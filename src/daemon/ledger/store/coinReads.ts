@@ -3,7 +3,7 @@ import type { SqlValue } from '../../../sqlite/sqliteProvider.js';
 import type { CoinAmount, CoinFilter, CoinTotals } from '../ledgerDatabase.js';
 import { SPENDABLE_TXO_TYPES } from '../txoQuery.js';
 import type { Owners } from './owners.js';
-import type { Statements } from './statements.js';
+import type { Statements } from '../../../sqlite/statements.js';
 import { among, ORDERS, txoCondition } from './txoSql.js';
 
 /** The condition of the index, word by word: SQLite takes it only then. */

@@ -11,7 +11,7 @@ import { estimatedTimeSec } from '../../base/blockTimes.js';
 import type { LedgerParams } from '../../base/ledgerParams.js';
 import { NOBODY, type Owners } from './owners.js';
 import { sortKey } from './schema.js';
-import { bufferOf, type Statements } from './statements.js';
+import { bufferOf, type Statements } from '../../../sqlite/statements.js';
 import { transactionFacts, type OutputFacts } from './txoFacts.js';
 
 /** A transaction as the ledger has checked it. */

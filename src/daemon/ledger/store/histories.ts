@@ -7,7 +7,7 @@ import type { Filing, FiledTransaction } from './filing.js';
 import { HistoryLines } from './historyLines.js';
 import type { Owners } from './owners.js';
 import { sortKey } from './schema.js';
-import { bufferOf, textList, type Statements } from './statements.js';
+import { bufferOf, textList, type Statements } from '../../../sqlite/statements.js';
 
 export interface NewKey {
   readonly index: number;

@@ -5,7 +5,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { hashToHex } from '../../../util/bytes.js';
 import type { Filing } from './filing.js';
-import type { Statements } from './statements.js';
+import type { Statements } from '../../../sqlite/statements.js';
 
 /** Lines that are kept, about a hundred bytes each. Arbitrary. */
 const MAX_LINES = 100_000;

@@ -15,7 +15,7 @@ import { Filing, type FiledTransaction } from './filing.js';
 import { Histories, type AddressStatus, type HistoryUpdate, type NewKey } from './histories.js';
 import { Owners } from './owners.js';
 import { isDamage, openStoreFile } from './schema.js';
-import { Statements } from './statements.js';
+import { Statements } from '../../../sqlite/statements.js';
 import { TransactionReads } from './transactionReads.js';
 import { NotReserved, TxoReads } from './txoReads.js';
 

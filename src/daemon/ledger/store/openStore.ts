@@ -1,8 +1,6 @@
 /** The ledger's database from outside of its thread. */
-import { Worker } from 'node:worker_threads';
 import { breathe } from '../../../util/breathe.js';
-import { EnvironmentError } from '../../../util/environmentError.js';
-import { projectFile } from '../../../util/project.js';
+import { CallThread } from '../../../util/callThread.js';
 import type { CoinCandidate, LedgerDatabase } from '../ledgerDatabase.js';
 import type { OutPointRef } from '../txoQuery.js';
 import type { LedgerStore, StoreOptions } from './ledgerStore.js';
@@ -126,69 +124,19 @@ export function storeInThread(store: LedgerStore): LedgerStorePort {
   );
 }
 
-interface Answer {
-  readonly id: number;
-  readonly result?: unknown;
-  readonly error?: string;
-  /** Whether the error says all that is to be said. */
-  readonly isForOperator?: boolean;
-}
-
-/** How the file was found, told before any answer. */
-interface Notice {
-  readonly notice: string;
-}
-
-interface Waiting {
-  resolve(value: unknown): void;
-  reject(error: Error): void;
-}
-
 /**
- * Opens the database in a thread. Calls fail, saying why, where it cannot be opened; `warn` is told where it had to be built
- * anew.
+ * Opens the database in a thread. Calls fail, saying why, where it cannot be opened; `warn` gets a text where the file had to
+ * be rebuilt.
  */
 export function openStore(options: StoreOptions, warn: (text: string) => void): LedgerStorePort {
-  const worker = new Worker(projectFile('dist', 'daemon', 'ledger', 'store', 'storeWorker.js'), {
-    workerData: options,
+  const thread = new CallThread({
+    program: ['daemon', 'ledger', 'store', 'storeWorker.js'],
+    data: options,
+    title: "The wallet's database",
+    onNotice: warn,
   });
-  worker.unref();
-  const waiting = new Map<number, Waiting>();
-  let nextId = 0;
-  let failure: Error | null = null;
-  const fail = (error: Error): void => {
-    failure ??= error;
-    for (const { reject } of waiting.values()) reject(error);
-    waiting.clear();
-  };
-  worker.on('message', (message: Answer | Notice) => {
-    if ('notice' in message) return warn(message.notice);
-    const { id, result, error, isForOperator } = message;
-    const call = waiting.get(id);
-    waiting.delete(id);
-    if (error === undefined) call?.resolve(result);
-    else if (isForOperator === true) call?.reject(new EnvironmentError(error));
-    else call?.reject(new Error(`The wallet's database failed: ${error}`));
-  });
-  worker.on('error', fail);
-  const exited = new Promise<void>((resolve) => {
-    worker.on('exit', () => {
-      fail(new Error(`The wallet's database is closed`));
-      resolve();
-    });
-  });
-  const send: Send = (method, args) => {
-    if (failure) return Promise.reject(failure);
-    return new Promise((resolve, reject) => {
-      const id = nextId++;
-      waiting.set(id, { resolve, reject });
-      worker.postMessage({ id, method, args });
-    });
-  };
-  return portOf(send, async () => {
-    // Whoever waits for the end shall not end before.
-    worker.ref();
-    await send('close', []).catch(() => undefined);
-    await exited;
-  });
+  return portOf(
+    (method, args) => thread.call(method, args),
+    () => thread.close(),
+  );
 }

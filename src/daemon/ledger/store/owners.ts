@@ -2,7 +2,7 @@
  * Who has an address: accounts by number, and sets of accounts by number, so that "mine" is a comparison of numbers. Most
  * addresses are of one account; those of several (one key in two wallets) have a set of their own.
  */
-import type { Statements } from './statements.js';
+import type { Statements } from '../../../sqlite/statements.js';
 
 /** The owner of what is nobody's. */
 export const NOBODY = 0;

@@ -10,7 +10,7 @@ import type {
 import type { OutPointRef, Page, TxoRow } from '../txoQuery.js';
 import { USES } from './addressUses.js';
 import type { Owners } from './owners.js';
-import { blobList, bufferOf, textList, type Statements } from './statements.js';
+import { blobList, bufferOf, textList, type Statements } from '../../../sqlite/statements.js';
 import type { TxoReads } from './txoReads.js';
 import { among, type Condition } from './txoSql.js';
 

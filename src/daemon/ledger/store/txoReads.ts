@@ -14,7 +14,7 @@ import {
   type TxoView,
 } from '../txoQuery.js';
 import { NOBODY, type Owners } from './owners.js';
-import { bufferOf, type Statements } from './statements.js';
+import { bufferOf, type Statements } from '../../../sqlite/statements.js';
 import { among, indexFor, ORDERS, txoCondition } from './txoSql.js';
 
 /** Amounts are beyond what a double holds, and sums over a wallet's life beyond 64 bits: they are added up in halves. */

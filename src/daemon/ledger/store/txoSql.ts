@@ -2,7 +2,7 @@
 import type { SqlValue } from '../../../sqlite/sqliteProvider.js';
 import type { TxoFilter, TxoOrder } from '../txoQuery.js';
 import type { Owners } from './owners.js';
-import { blobList, textList } from './statements.js';
+import { blobList, textList } from '../../../sqlite/statements.js';
 
 export interface Condition {
   /** Starts with WHERE. */

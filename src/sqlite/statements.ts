@@ -1,5 +1,5 @@
 /** Statements of one connection, prepared once and kept, and transactions. */
-import type { SqliteDatabase, SqliteStatement, SqlRow, SqlValue } from '../../../sqlite/sqliteProvider.js';
+import type { SqliteDatabase, SqliteStatement, SqlRow, SqlValue } from './sqliteProvider.js';
 
 /** Statements that are kept; filters make texts of many forms. Arbitrary. */
 const MAX_KEPT = 500;

@@ -1,0 +1,40 @@
+/** Work that is done for many at once: what comes while a batch is under way makes the next one. */
+
+interface Item<T> {
+  readonly value: T;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+export class Batches<T> {
+  readonly #work: (values: readonly T[]) => Promise<void>;
+  #next: Item<T>[] = [];
+  #isWorking = false;
+
+  constructor(work: (values: readonly T[]) => Promise<void>) {
+    this.#work = work;
+  }
+
+  /** Resolves when the batch with the value is done; rejects as that does. */
+  add(value: T): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#next.push({ value, resolve, reject });
+      if (!this.#isWorking) void this.#run();
+    });
+  }
+
+  async #run(): Promise<void> {
+    this.#isWorking = true;
+    while (this.#next.length > 0) {
+      const batch = this.#next;
+      this.#next = [];
+      try {
+        await this.#work(batch.map(({ value }) => value));
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    this.#isWorking = false;
+  }
+}

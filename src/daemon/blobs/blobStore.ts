@@ -1,0 +1,231 @@
+/**
+ * The blobs on disk, `blobfiles/<hash>`: written whole or not at all, checked against their hash before their first use in a
+ * run, set aside when they are damaged. Source: lbry-sdk lbry/blob/blob_manager.py `BlobManager`.
+ */
+import { open, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { environmentError, failureReason } from '../../util/environmentError.js';
+import { KeyedQueue } from '../../util/keyedQueue.js';
+import type { Logger } from '../../util/logging.js';
+import type { Clock } from '../base/clock.js';
+import type { ContentDatabase } from '../content/contentDatabase.js';
+import type { BlobRow } from '../content/rows.js';
+import type { BlobThreads } from './blobThreads.js';
+import { PARTIAL_SUFFIX, stampText, type CipherKey, type FileStamp, type WrittenBlob } from './blobWork.js';
+import { Batches } from './batches.js';
+
+export interface BlobStoreDeps {
+  /** The folder `blobfiles`. */
+  readonly folder: string;
+  readonly database: Pick<
+    ContentDatabase,
+    'addBlobs' | 'setPending' | 'reconcile' | 'forgetBlobs' | 'endDeletion' | 'noteChecked' | 'removeStream'
+  >;
+  readonly threads: BlobThreads;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'warn' | 'info'>;
+}
+
+/** How the name of a file ends that was found damaged. */
+const DAMAGED_SUFFIX = '.damaged';
+/** Checks that are noted together. Arbitrary. */
+const CHECKS_AT_ONCE = 256;
+
+export class BlobStore {
+  /** Hashes of all blobs on disk. Others may look at it and see each change. */
+  readonly finished: ReadonlySet<string>;
+  readonly #finished = new Set<string>();
+  readonly #deps: BlobStoreDeps;
+  /** Stamps of the files whose hash was found right in this run. */
+  readonly #checked = new Map<string, FileStamp>();
+  readonly #queue = new KeyedQueue();
+  readonly #rows: Batches<BlobRow>;
+  readonly #folderSyncs: Batches<null>;
+  #toNote: [string, FileStamp][] = [];
+  #isClosed = false;
+  /** Resolves when all files without a row were checked. */
+  settled: Promise<void> = Promise.resolve();
+
+  constructor(deps: BlobStoreDeps) {
+    this.#deps = deps;
+    this.finished = this.#finished;
+    this.#rows = new Batches((rows) => deps.database.addBlobs(rows, true));
+    this.#folderSyncs = new Batches(() => this.#syncFolder());
+  }
+
+  get #folder(): string {
+    return this.#deps.folder;
+  }
+
+  #pathOf(hash: string): string {
+    return join(this.#folder, hash);
+  }
+
+  /** Compares folder and database. Files that the database does not know are checked in the background. */
+  async open(): Promise<void> {
+    const { finished, unknown } = await this.#deps.database.reconcile(PARTIAL_SUFFIX);
+    for (const hash of finished) this.#finished.add(hash);
+    this.settled = this.#checkUnknown(unknown);
+    this.settled.catch((error: unknown) =>
+      this.#deps.log.warn(`Not all files in ${this.#folder} could be checked: ${failureReason(error)}`),
+    );
+  }
+
+  /** Takes over files that were put into the folder, if they hold what their name says. */
+  async #checkUnknown(unknown: readonly (readonly [hash: string, stamp: FileStamp | null])[]): Promise<void> {
+    for (const [hash, stamp] of unknown) {
+      if (this.#isClosed) return;
+      const lengthBytes = await this.#lengthIfChecked(hash, stamp);
+      if (lengthBytes === null) await this.#read(hash, null, true);
+      else await this.#finish({ hash, lengthBytes, addedOn: this.#deps.clock.nowSec(), isMine: false });
+    }
+  }
+
+  /** The size of the file where it has the stamp of an earlier check. */
+  async #lengthIfChecked(hash: string, stamp: FileStamp | null): Promise<number | null> {
+    if (stamp === null) return null;
+    const found = await stat(this.#pathOf(hash), { bigint: true });
+    return stampText(found) === stamp ? Number(found.size) : null;
+  }
+
+  async #finish(row: BlobRow): Promise<void> {
+    await this.#rows.add(row);
+    this.#finished.add(row.hash);
+  }
+
+  #noteChecked(hash: string, stamp: FileStamp): void {
+    this.#checked.set(hash, stamp);
+    this.#toNote.push([hash, stamp]);
+    if (this.#toNote.length >= CHECKS_AT_ONCE) void this.#saveChecks();
+  }
+
+  /** The notes spare work at the next start; without them the files are checked again. */
+  async #saveChecks(): Promise<void> {
+    const checks = this.#toNote;
+    this.#toNote = [];
+    if (checks.length > 0) await this.#deps.database.noteChecked(checks).catch(() => undefined);
+  }
+
+  /**
+   * The bytes of a blob, decrypted where `cipher` is given. Null where it is not there or damaged: then it is pending, and is to
+   * be fetched again.
+   */
+  read(hash: string, cipher: CipherKey | null = null): Promise<Uint8Array | null> {
+    return this.#finished.has(hash) ? this.#read(hash, cipher, false) : Promise.resolve(null);
+  }
+
+  async #read(hash: string, cipher: CipherKey | null, isNew: boolean): Promise<Uint8Array | null> {
+    const found = await this.#deps.threads.read(
+      this.#pathOf(hash),
+      hash,
+      this.#checked.get(hash) ?? null,
+      cipher,
+    );
+    if (found.kind !== 'whole') return this.#lose(hash);
+    if (this.#checked.get(hash) !== found.stamp) this.#noteChecked(hash, found.stamp);
+    if (isNew)
+      await this.#finish({
+        hash,
+        lengthBytes: found.length,
+        addedOn: this.#deps.clock.nowSec(),
+        isMine: false,
+      });
+    return found.bytes;
+  }
+
+  /** Sets a damaged file aside. It is read once more, because a new one may have taken its place. */
+  #lose(hash: string): Promise<null> {
+    return this.#queue.run(hash, async () => {
+      const path = this.#pathOf(hash);
+      const found = await this.#deps.threads.read(path, hash, null);
+      if (found.kind === 'whole') return null;
+      this.#checked.delete(hash);
+      if (found.kind === 'damaged') {
+        await rename(path, path + DAMAGED_SUFFIX);
+        this.#deps.log.warn(
+          `${path}: ${found.reason}. It was set aside as ${hash}${DAMAGED_SUFFIX}, and is fetched again when it is needed.`,
+        );
+      } else if (this.#finished.has(hash)) this.#deps.log.warn(`${path} is missing.`);
+      this.#finished.delete(hash);
+      await this.#deps.database.setPending([hash]);
+      return null;
+    });
+  }
+
+  /** Whether the blob is there and, read now, has the right bytes. */
+  async isWhole(hash: string): Promise<boolean> {
+    return (await this.read(hash)) !== null;
+  }
+
+  /**
+   * Keeps a blob. False where the bytes have another hash; nothing is kept then. When it resolves to true, the blob is on disk.
+   * Throws `EnvironmentError` where it cannot be written.
+   */
+  write(hash: string, bytes: Uint8Array, isMine = false): Promise<boolean> {
+    return this.#queue.run(hash, async () => {
+      if (this.#finished.has(hash)) return true;
+      const written = await this.#deps.threads.write(this.#folder, hash, bytes);
+      if (written === null) return false;
+      await this.#keep(written, isMine);
+      await rm(this.#pathOf(hash) + DAMAGED_SUFFIX, { force: true });
+      return true;
+    });
+  }
+
+  /** Encrypts a piece of a file of one's own into a blob and keeps that. */
+  async encrypt(piece: Uint8Array, cipher: CipherKey): Promise<WrittenBlob> {
+    const written = await this.#deps.threads.encrypt(this.#folder, piece, cipher);
+    await this.#keep(written, true);
+    return written;
+  }
+
+  async #keep({ hash, length, stamp }: WrittenBlob, isMine: boolean): Promise<void> {
+    await this.#folderSyncs.add(null);
+    await this.#finish({ hash, lengthBytes: length, addedOn: this.#deps.clock.nowSec(), isMine });
+    this.#noteChecked(hash, stamp);
+  }
+
+  /** Makes new names in the folder permanent. */
+  async #syncFolder(): Promise<void> {
+    // Windows syncs no folders.
+    if (process.platform === 'win32') return;
+    const folder = await open(this.#folder, 'r');
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  }
+
+  /** Deletes blobs. Those that a stream needs are pending afterwards. */
+  async delete(hashes: readonly string[]): Promise<void> {
+    await this.#deps.database.forgetBlobs(hashes);
+    await this.#removeFiles(hashes);
+  }
+
+  /** Deletes a stream and the blobs that no other stream needs. */
+  async deleteStream(streamHash: string): Promise<void> {
+    await this.#removeFiles(await this.#deps.database.removeStream(streamHash));
+  }
+
+  async #removeFiles(hashes: readonly string[]): Promise<void> {
+    for (const hash of hashes)
+      await this.#queue.run(hash, async () => {
+        this.#finished.delete(hash);
+        this.#checked.delete(hash);
+        const path = this.#pathOf(hash);
+        for (const file of [path, path + DAMAGED_SUFFIX])
+          await rm(file, { force: true }).catch((error: unknown) => {
+            throw environmentError(error, file);
+          });
+      });
+    await this.#deps.database.endDeletion(hashes);
+  }
+
+  /** Ends the check of unknown files; the database must still be open. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.settled.catch(() => undefined);
+    await this.#saveChecks();
+  }
+}

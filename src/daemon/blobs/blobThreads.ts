@@ -1,0 +1,82 @@
+/** The threads that work on blobs: started when there is work, each job given to the thread with the least to do. */
+import { availableParallelism } from 'node:os';
+import { CallThread } from '../../util/callThread.js';
+import type { BlobRead, CipherKey, FileStamp, WrittenBlob } from './blobWork.js';
+
+/** More bring nothing on common disks. Arbitrary. */
+const MAX_THREADS = 4;
+
+/** The hash of one whole file, computed piece by piece in order. */
+export interface FileHash {
+  /** Resolves when the piece is no longer needed. */
+  add(piece: Uint8Array): Promise<void>;
+  /** Hexadecimal digits. */
+  end(): Promise<string>;
+}
+
+export class BlobThreads {
+  readonly #threads: CallThread[] = [];
+  readonly #limit: number;
+  #nextFile = 0;
+
+  constructor(limit = Math.min(MAX_THREADS, Math.max(2, availableParallelism()))) {
+    this.#limit = limit;
+  }
+
+  /** How many jobs run at the same time. */
+  get limit(): number {
+    return this.#limit;
+  }
+
+  #start(): CallThread {
+    const thread = new CallThread({
+      program: ['daemon', 'blobs', 'blobWorker.js'],
+      data: this.#threads.length,
+      title: 'The work on a blob',
+    });
+    this.#threads.push(thread);
+    return thread;
+  }
+
+  /** An idle thread, else a new one, else that with the fewest jobs. */
+  #free(): CallThread {
+    const [least] = this.#threads.toSorted((a, b) => a.waitingCount - b.waitingCount);
+    if (least !== undefined && (least.waitingCount === 0 || this.#threads.length >= this.#limit))
+      return least;
+    return this.#start();
+  }
+
+  /** See `BlobWork.read`. */
+  async read(
+    path: string,
+    hash: string,
+    checkedStamp: FileStamp | null,
+    cipher: CipherKey | null = null,
+  ): Promise<BlobRead> {
+    return (await this.#free().call('read', [path, hash, checkedStamp, cipher])) as BlobRead;
+  }
+
+  /** See `BlobWork.write`. */
+  async write(folder: string, hash: string, bytes: Uint8Array): Promise<WrittenBlob | null> {
+    return (await this.#free().call('write', [folder, hash, bytes])) as WrittenBlob | null;
+  }
+
+  /** See `BlobWork.encrypt`. A piece in shared memory is not copied. */
+  async encrypt(folder: string, piece: Uint8Array, cipher: CipherKey): Promise<WrittenBlob> {
+    return (await this.#free().call('encrypt', [folder, piece, cipher])) as WrittenBlob;
+  }
+
+  /** Begins the hash of a file. All its pieces go to one thread. */
+  hashFile(): FileHash {
+    const thread = this.#free();
+    const id = this.#nextFile++;
+    return {
+      add: async (piece) => void (await thread.call('hashPiece', [id, piece])),
+      end: async () => (await thread.call('endHash', [id])) as string,
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#threads.splice(0).map((thread) => thread.close()));
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * The work on blobs that runs in threads: reading, checking, decrypting, encrypting and writing. All file access here is
+ * synchronous, since each thread does one job at a time.
+ */
+import { createHash, type Hash } from 'node:crypto';
+import {
+  type BigIntStats,
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { withPath } from '../../util/environmentError.js';
+import { refuseSpecialFile } from '../../util/specialFile.js';
+import { Transferred } from '../../util/serveCalls.js';
+import { blobHashOf, MAX_BLOB_BYTES } from '../content/blobHash.js';
+import { decryptBlob, encryptPiece } from './cipher.js';
+
+/** By which a change of a file is seen: inode, size and times of the last changes. */
+export type FileStamp = string;
+
+/** How a blob that was read is to be decrypted. */
+export interface CipherKey {
+  readonly key: Uint8Array;
+  readonly iv: Uint8Array;
+}
+
+export type BlobRead =
+  | { readonly kind: 'whole'; readonly bytes: Uint8Array; readonly length: number; readonly stamp: FileStamp }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'damaged'; readonly reason: string };
+
+export interface WrittenBlob {
+  readonly hash: string;
+  /** Bytes. */
+  readonly length: number;
+  readonly stamp: FileStamp;
+}
+
+/** How the name of a file ends that was not written to its end. */
+export const PARTIAL_SUFFIX = '.part';
+
+type StampedStats = Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>;
+
+export const stampText = ({ ino, size, mtimeNs, ctimeNs }: StampedStats): FileStamp =>
+  `${ino}/${size}/${mtimeNs}/${ctimeNs}`;
+
+function stampOf(fd: number): { stamp: FileStamp; size: number } {
+  const stats = fstatSync(fd, { bigint: true });
+  return { stamp: stampText(stats), size: Number(stats.size) };
+}
+
+function readWhole(fd: number, size: number): Uint8Array {
+  // A buffer of its own, which can be handed to another thread.
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  while (at < size) {
+    const count = readSync(fd, bytes, at, size - at, at);
+    if (count === 0) break;
+    at += count;
+  }
+  return bytes.subarray(0, at);
+}
+
+/** Bytes in a buffer that holds nothing else. */
+function ownBytes(bytes: Uint8Array): Uint8Array {
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : Uint8Array.from(bytes);
+}
+
+/** Writes to a temporary name, syncs and renames, so that the name of a blob never holds a part of it. */
+function writeFile(folder: string, name: string, bytes: Uint8Array, number: string): FileStamp {
+  const temporary = join(folder, `${name}.${number}${PARTIAL_SUFFIX}`);
+  try {
+    const fd = openSync(temporary, 'w');
+    try {
+      let at = 0;
+      while (at < bytes.length) at += writeSync(fd, bytes, at, bytes.length - at);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(temporary, join(folder, name));
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw withPath(error, temporary);
+  }
+  const fd = openSync(join(folder, name), 'r');
+  try {
+    return stampOf(fd).stamp;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+export class BlobWork {
+  readonly #hashes = new Map<number, Hash>();
+  readonly #threadNumber: number;
+  #written = 0;
+
+  /** `threadNumber` keeps the temporary names of threads apart. */
+  constructor(threadNumber: number) {
+    this.#threadNumber = threadNumber;
+  }
+
+  get #nextNumber(): string {
+    return `${process.pid}-${this.#threadNumber}-${this.#written++}`;
+  }
+
+  /**
+   * Reads a blob's file. The bytes are hashed unless the file has the stamp of an earlier check. With `cipher` the result is
+   * the decrypted piece.
+   */
+  read(path: string, hash: string, checkedStamp: FileStamp | null, cipher: CipherKey | null): Transferred {
+    const read = this.#read(path, hash, checkedStamp);
+    if (read.kind !== 'whole') return new Transferred(read, []);
+    const bytes = ownBytes(cipher === null ? read.bytes : decryptBlob(read.bytes, cipher.key, cipher.iv));
+    return new Transferred({ ...read, bytes }, [bytes.buffer as ArrayBuffer]);
+  }
+
+  #read(path: string, hash: string, checkedStamp: FileStamp | null): BlobRead {
+    let fd: number;
+    try {
+      refuseSpecialFile(path);
+      fd = openSync(path, 'r');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { kind: 'missing' };
+      throw withPath(error, path);
+    }
+    try {
+      const before = stampOf(fd);
+      if (before.size === 0 || before.size > MAX_BLOB_BYTES)
+        return { kind: 'damaged', reason: `its file has ${before.size} bytes` };
+      const bytes = readWhole(fd, before.size);
+      const { stamp } = stampOf(fd);
+      const isChecked = stamp === checkedStamp && stamp === before.stamp && bytes.length === before.size;
+      if (!isChecked && blobHashOf(bytes) !== hash)
+        return { kind: 'damaged', reason: 'its bytes have another hash' };
+      return { kind: 'whole', bytes, length: bytes.length, stamp };
+    } catch (error) {
+      // A bad place of the disk takes no other blob along.
+      if ((error as NodeJS.ErrnoException).code === 'EIO')
+        return { kind: 'damaged', reason: 'the disk failed to read it' };
+      throw withPath(error, path);
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** Writes a blob that was received. The result is null where the bytes have another hash; nothing is written then. */
+  write(folder: string, hash: string, bytes: Uint8Array): WrittenBlob | null {
+    if (bytes.length === 0 || bytes.length > MAX_BLOB_BYTES || blobHashOf(bytes) !== hash) return null;
+    return { hash, length: bytes.length, stamp: writeFile(folder, hash, bytes, this.#nextNumber) };
+  }
+
+  /** Encrypts a piece of a file and writes the blob. */
+  encrypt(folder: string, piece: Uint8Array, { key, iv }: CipherKey): WrittenBlob {
+    const blob = encryptPiece(piece, key, iv);
+    const hash = blobHashOf(blob);
+    return { hash, length: blob.length, stamp: writeFile(folder, hash, blob, this.#nextNumber) };
+  }
+
+  /** Adds bytes to the hash of a whole file; `id` names the file. */
+  hashPiece(id: number, piece: Uint8Array): void {
+    const hash = this.#hashes.get(id) ?? createHash('sha384');
+    this.#hashes.set(id, hash.update(piece));
+  }
+
+  /** The SHA-384 of all pieces of a file as hexadecimal digits. */
+  endHash(id: number): string {
+    const hash = this.#hashes.get(id) ?? createHash('sha384');
+    this.#hashes.delete(id);
+    return hash.digest('hex');
+  }
+
+  close(): void {
+    this.#hashes.clear();
+  }
+}

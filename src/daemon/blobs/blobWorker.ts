@@ -1,0 +1,10 @@
+/** The program of the threads that work on blobs. */
+import { workerData } from 'node:worker_threads';
+import { environmentError } from '../../util/environmentError.js';
+import { serveCalls } from '../../util/serveCalls.js';
+import { BlobWork } from './blobWork.js';
+
+serveCalls(
+  () => new BlobWork(workerData as number),
+  (error) => environmentError(error, 'A blob'),
+);

@@ -1,0 +1,173 @@
+/**
+ * Making a stream of a file: the file is read once, piece by piece, while threads encrypt the pieces, write the blobs and hash
+ * the whole file. Source: lbry-sdk lbry/stream/descriptor.py `create_stream`.
+ */
+import { open, type FileHandle } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { environmentError } from '../../util/environmentError.js';
+import { refuseSpecialFile } from '../../util/specialFile.js';
+import type { Clock, RandomSource } from '../base/clock.js';
+import { failure } from '../base/daemonError.js';
+import { blobHashOf, PIECE_BYTES } from '../content/blobHash.js';
+import type { ContentDatabase } from '../content/contentDatabase.js';
+import {
+  descriptorBytes,
+  streamHashOf,
+  type DescriptorBlob,
+  type StreamDescriptor,
+} from '../content/descriptor.js';
+import { safeFileName } from '../content/fileNames.js';
+import type { BlobStore } from './blobStore.js';
+import type { BlobThreads } from './blobThreads.js';
+
+const KEY_BYTES = 16;
+
+export interface StreamMaking {
+  readonly store: BlobStore;
+  readonly threads: BlobThreads;
+  readonly database: Pick<ContentDatabase, 'addStream' | 'setStreamSize'>;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+}
+
+export interface MadeStream {
+  readonly descriptor: StreamDescriptor;
+  readonly sdHash: string;
+  /** SHA-384 of the file as hexadecimal digits. */
+  readonly fileHash: string;
+  readonly sizeBytes: number;
+}
+
+/** Memory for pieces that several threads see. As many are read ahead as are free. */
+class Pieces {
+  readonly #free: SharedArrayBuffer[];
+  readonly #waiting: ((buffer: SharedArrayBuffer) => void)[] = [];
+
+  constructor(count: number) {
+    this.#free = Array.from({ length: count }, () => new SharedArrayBuffer(PIECE_BYTES));
+  }
+
+  take(): Promise<SharedArrayBuffer> {
+    const free = this.#free.pop();
+    return free ? Promise.resolve(free) : new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  giveBack(buffer: SharedArrayBuffer): void {
+    const next = this.#waiting.shift();
+    if (next) next(buffer);
+    else this.#free.push(buffer);
+  }
+}
+
+/** Reads until the piece is full or the file ends; the number of bytes. */
+async function fill(file: FileHandle, piece: Uint8Array, offset: number): Promise<number> {
+  let at = 0;
+  while (at < piece.length) {
+    const { bytesRead } = await file.read(piece, at, piece.length - at, offset + at);
+    if (bytesRead === 0) break;
+    at += bytesRead;
+  }
+  return at;
+}
+
+interface Encrypted {
+  readonly blobs: readonly DescriptorBlob[];
+  readonly fileHash: string;
+  readonly sizeBytes: number;
+}
+
+/** Throws where the file changed meanwhile. `written` gets the hash of each blob as soon as it is kept. */
+async function encryptFile(
+  path: string,
+  key: Uint8Array,
+  { store, threads, random }: StreamMaking,
+  written: string[],
+): Promise<Encrypted> {
+  refuseSpecialFile(path);
+  const file = await open(path, 'r');
+  const jobs: Promise<DescriptorBlob>[] = [];
+  try {
+    const before = await file.stat({ bigint: true });
+    const fileHash = threads.hashFile();
+    const pieces = new Pieces(threads.limit + 1);
+    let failed: unknown = null;
+    const encrypt = async (buffer: SharedArrayBuffer, length: number, blobNum: number) => {
+      const piece = new Uint8Array(buffer, 0, length);
+      const iv = random.bytes(KEY_BYTES);
+      try {
+        const [blob] = await Promise.all([store.encrypt(piece, { key, iv }), fileHash.add(piece)]);
+        written.push(blob.hash);
+        return { blobHash: blob.hash, blobNum, iv: iv.toString('hex'), length: blob.length };
+      } catch (error) {
+        failed ??= error;
+        throw error;
+      } finally {
+        pieces.giveBack(buffer);
+      }
+    };
+    let sizeBytes = 0;
+    for (;;) {
+      const buffer = await pieces.take();
+      if (failed !== null) break;
+      const length = await fill(file, new Uint8Array(buffer), sizeBytes);
+      if (length === 0) break;
+      const job = encrypt(buffer, length, jobs.length);
+      job.catch(() => undefined);
+      jobs.push(job);
+      sizeBytes += length;
+      if (length < PIECE_BYTES) break;
+    }
+    const blobs = await Promise.all(jobs);
+    const after = await file.stat({ bigint: true });
+    if (BigInt(sizeBytes) !== before.size || after.size !== before.size || after.mtimeNs !== before.mtimeNs)
+      throw failure(`The file ${path} was changed while it was read. Publish it again when it is complete.`);
+    const iv = random.bytes(KEY_BYTES).toString('hex');
+    return {
+      blobs: [...blobs, { blobHash: null, blobNum: blobs.length, iv, length: 0 }],
+      fileHash: await fileHash.end(),
+      sizeBytes,
+    };
+  } finally {
+    // Whoever removes the blobs of a failed stream must know them all.
+    await Promise.allSettled(jobs);
+    await file.close();
+  }
+}
+
+/**
+ * Makes a stream of the file at the path; its blobs and rows are kept when it resolves. Throws `EnvironmentError` for what the
+ * system refuses and `Exception` where the file changes meanwhile; no blob is left behind then.
+ */
+export async function makeStream(path: string, making: StreamMaking): Promise<MadeStream> {
+  const { store, database, clock, random } = making;
+  const key = random.bytes(KEY_BYTES);
+  const written: string[] = [];
+  try {
+    const { blobs, fileHash, sizeBytes } = await encryptFile(path, key, making, written);
+    const streamName = basename(path);
+    const stream = {
+      streamName,
+      key: key.toString('hex'),
+      suggestedFileName: safeFileName(streamName),
+      blobs,
+    };
+    const descriptor = { ...stream, streamHash: streamHashOf(stream) };
+    const bytes = descriptorBytes(descriptor);
+    const sdHash = blobHashOf(bytes);
+    if (!(await store.write(sdHash, bytes, true)))
+      throw failure(`The file ${path} is too large for one stream: its descriptor does not fit into a blob.`);
+    written.push(sdHash);
+    await database.addStream({
+      descriptor,
+      sdHash,
+      sdLengthBytes: bytes.length,
+      addedOn: clock.nowSec(),
+      isMine: true,
+    });
+    await database.setStreamSize(descriptor.streamHash, sizeBytes);
+    return { descriptor, sdHash, fileHash, sizeBytes };
+  } catch (error) {
+    await store.delete(written).catch(() => undefined);
+    throw environmentError(error, path);
+  }
+}

@@ -1,0 +1,18 @@
+/** Hashes of blobs: SHA-384, written as 96 hexadecimal digits. Source: lbry-sdk lbry/utils.py `get_lbry_hash_obj`, lbry/blob/__init__.py. */
+import { createHash } from 'node:crypto';
+
+/** The most bytes of a blob. */
+export const MAX_BLOB_BYTES = 2_097_152;
+/** Bytes of a file that a full blob holds: padding takes at least one. */
+export const PIECE_BYTES = MAX_BLOB_BYTES - 1;
+
+const BLOB_HASH = /^[0-9a-f]{96}$/;
+
+/**
+ * Whether the text can be the hash of a blob.
+ * QUIRK: lbry-sdk's `is_valid_blobhash` also takes commas and a final newline, which no hash has.
+ */
+export const isBlobHash = (text: unknown): text is string => typeof text === 'string' && BLOB_HASH.test(text);
+
+/** The hash of the bytes as 96 hexadecimal digits. */
+export const blobHashOf = (bytes: Uint8Array): string => createHash('sha384').update(bytes).digest('hex');

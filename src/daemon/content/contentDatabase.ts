@@ -1,0 +1,68 @@
+/** The content database from outside of its thread. */
+import { CallThread } from '../../util/callThread.js';
+import type { ContentStore, ContentStoreOptions } from './contentStore.js';
+import type { PeerRow } from './rows.js';
+
+type Calls = Omit<ContentStore, 'close' | 'notice'>;
+
+/** The calls of `ContentStore`, answered by its thread. */
+export type ContentDatabase = {
+  readonly [Name in keyof Calls]: (...args: Parameters<Calls[Name]>) => Promise<ReturnType<Calls[Name]>>;
+} & { close(): Promise<void> };
+
+const METHODS = [
+  'addBlobs',
+  'setPending',
+  'reconcile',
+  'forgetBlobs',
+  'endDeletion',
+  'noteChecked',
+  'announceSoon',
+  'dueForAnnouncement',
+  'noteAnnounced',
+  'diskUsage',
+  'removableContent',
+  'removableNetwork',
+  'removeStream',
+  'addStream',
+  'streamHashOf',
+  'sdHashOf',
+  'blobsOfStream',
+  'streamSize',
+  'setStreamSize',
+  'pin',
+  'unpin',
+  'loadPeers',
+  'savePeers',
+] as const satisfies readonly (keyof Calls)[];
+
+type Missing = Exclude<keyof Calls, (typeof METHODS)[number]>;
+/** No call of the store may be left out of the list. */
+const isComplete: [Missing] extends [never] ? true : never = true;
+
+/** Opens the database in a thread. Each call rejects with `EnvironmentError` where it cannot be opened. */
+export function openContentDatabase(
+  options: ContentStoreOptions,
+  warn: (text: string) => void,
+): ContentDatabase {
+  const thread = new CallThread({
+    program: ['daemon', 'content', 'contentWorker.js'],
+    data: options,
+    title: 'The content database',
+    onNotice: warn,
+  });
+  const calls = METHODS.map((name) => [name, (...args: unknown[]) => thread.call(name, args)]);
+  return isComplete && { ...(Object.fromEntries(calls) as ContentDatabase), close: () => thread.close() };
+}
+
+/** Where the DHT keeps its peers over restarts. */
+export interface PeerStore {
+  load(): Promise<readonly PeerRow[]>;
+  /** Puts these in the place of all. */
+  save(peers: readonly PeerRow[]): Promise<void>;
+}
+
+export const peerStoreOf = (database: Pick<ContentDatabase, 'loadPeers' | 'savePeers'>): PeerStore => ({
+  load: () => database.loadPeers(),
+  save: (peers) => database.savePeers(peers),
+});

@@ -1,0 +1,213 @@
+/** The content database on its connections, for the thread that owns it: each call happens whole or not at all. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SqliteProvider } from '../../sqlite/sqliteProvider.js';
+import { Statements } from '../../sqlite/statements.js';
+import { onFile } from '../../util/environmentError.js';
+import { BlobRows } from './blobRows.js';
+import { BLOB_FOLDER_NAME, openDatabases } from './openDatabases.js';
+import type {
+  BlobRow,
+  DiskUsage,
+  NewStream,
+  PeerRow,
+  PinKind,
+  Reconciled,
+  StoredBlob,
+  StreamBlobRow,
+} from './rows.js';
+
+export interface ContentStoreOptions {
+  readonly dataDir: string;
+  /** Unix time, for rows that a migration makes. */
+  readonly nowSec: number;
+}
+
+const hexOf = (text: string): string => Buffer.from(text, 'utf8').toString('hex');
+
+export class ContentStore {
+  /** What the operator is to know of a migration; null without one. */
+  readonly notice: string | null;
+  readonly #main: Statements;
+  readonly #own: Statements;
+  readonly #blobs: BlobRows;
+
+  /** Throws `EnvironmentError` where a file cannot be used. */
+  constructor(provider: SqliteProvider, { dataDir, nowSec }: ContentStoreOptions) {
+    const blobFolder = join(dataDir, BLOB_FOLDER_NAME);
+    onFile(blobFolder, () => mkdirSync(blobFolder, { recursive: true }));
+    const { main, own, notice } = openDatabases(provider, dataDir, nowSec);
+    this.notice = notice;
+    this.#main = new Statements(main);
+    this.#own = new Statements(own);
+    this.#blobs = new BlobRows(this.#main, this.#own, blobFolder);
+  }
+
+  addBlobs(rows: readonly BlobRow[], isFinished: boolean): void {
+    this.#blobs.add(rows, isFinished);
+  }
+
+  setPending(hashes: readonly string[]): void {
+    this.#blobs.setPending(hashes);
+  }
+
+  reconcile(partialSuffix: string): Reconciled {
+    return this.#blobs.reconcile(partialSuffix);
+  }
+
+  forgetBlobs(hashes: readonly string[]): void {
+    this.#blobs.forget(hashes);
+  }
+
+  endDeletion(hashes: readonly string[]): void {
+    this.#blobs.endDeletion(hashes);
+  }
+
+  noteChecked(checks: readonly (readonly [hash: string, stamp: string])[]): void {
+    this.#blobs.noteChecked(checks);
+  }
+
+  announceSoon(hashes: readonly string[], nowSec: number): void {
+    this.#blobs.announceSoon(hashes, nowSec);
+  }
+
+  dueForAnnouncement(headAndSdOnly: boolean, limit: number, nowSec: number): string[] {
+    return this.#blobs.dueForAnnouncement(headAndSdOnly, limit, nowSec);
+  }
+
+  noteAnnounced(hashes: readonly string[], nowSec: number): void {
+    this.#blobs.noteAnnounced(hashes, nowSec);
+  }
+
+  diskUsage(): DiskUsage {
+    return this.#blobs.diskUsage();
+  }
+
+  removableContent(): StoredBlob[] {
+    return this.#blobs.removableContent();
+  }
+
+  removableNetwork(): StoredBlob[] {
+    return this.#blobs.removableNetwork();
+  }
+
+  /** See `BlobRows.removeStream`. */
+  removeStream(streamHash: string): string[] {
+    return this.#blobs.removeStream(streamHash);
+  }
+
+  /**
+   * Rows of a stream and its blobs; blobs that are not known yet are pending. The sd blob is to be announced.
+   * Source: `store_stream`.
+   */
+  addStream({ descriptor, sdHash, sdLengthBytes, addedOn, isMine }: NewStream): void {
+    const data = descriptor.blobs.filter(({ blobHash }) => blobHash !== null);
+    const blobs = data.map(({ blobHash, length }) => ({
+      hash: blobHash!,
+      lengthBytes: length,
+      addedOn,
+      isMine,
+    }));
+    this.#main.transaction(() => {
+      this.#blobs.add([...blobs, { hash: sdHash, lengthBytes: sdLengthBytes, addedOn, isMine }], false);
+      this.#main.run(
+        'insert or ignore into stream values (?, ?, ?, ?, ?)',
+        descriptor.streamHash,
+        sdHash,
+        descriptor.key,
+        hexOf(descriptor.streamName),
+        hexOf(descriptor.suggestedFileName),
+      );
+      for (const { blobHash, blobNum, iv } of descriptor.blobs)
+        this.#main.run(
+          'insert or ignore into stream_blob values (?, ?, ?, ?)',
+          descriptor.streamHash,
+          blobHash,
+          blobNum,
+          iv,
+        );
+      this.#main.run('update blob set should_announce = 1 where blob_hash = ?', sdHash);
+    });
+  }
+
+  streamHashOf(sdHash: string): string | null {
+    const row = this.#main.get('select stream_hash from stream where sd_hash = ?', sdHash);
+    return (row?.['stream_hash'] as string | undefined) ?? null;
+  }
+
+  sdHashOf(streamHash: string): string | null {
+    const row = this.#main.get('select sd_hash from stream where stream_hash = ?', streamHash);
+    return (row?.['sd_hash'] as string | undefined) ?? null;
+  }
+
+  /** The blobs of a stream by position, the terminator too. Source: `get_blobs_for_stream`. */
+  blobsOfStream(streamHash: string): StreamBlobRow[] {
+    return this.#main
+      .all(
+        `select s.blob_hash, s.position, s.iv, b.blob_length, b.status from stream_blob s
+         left join blob b using (blob_hash) where s.stream_hash = ? order by s.position`,
+        streamHash,
+      )
+      .map((row) => ({
+        hash: row['blob_hash'] as string | null,
+        position: Number(row['position']),
+        iv: row['iv'] as string,
+        lengthBytes: Number(row['blob_length'] ?? 0),
+        isFinished: row['status'] === 'finished',
+      }));
+  }
+
+  /** The exact bytes of a stream's file; null where they are not known. */
+  streamSize(streamHash: string): number | null {
+    const row = this.#own.get('select size_bytes from stream_size where stream_hash = ?', streamHash);
+    return row === undefined ? null : Number(row['size_bytes']);
+  }
+
+  setStreamSize(streamHash: string, sizeBytes: number): void {
+    this.#own.run('insert or replace into stream_size values (?, ?)', streamHash, sizeBytes);
+  }
+
+  /** `id` is a stream hash or the claim id of a channel as printed. */
+  pin(kind: PinKind, id: string, nowSec: number): void {
+    this.#own.run('insert or ignore into pin values (?, ?, ?)', kind, id, nowSec);
+  }
+
+  unpin(kind: PinKind, id: string): void {
+    this.#own.run('delete from pin where kind = ? and id = ?', kind, id);
+  }
+
+  /** Source: `get_persisted_kademlia_peers`. Node ids are blobs or texts of hexadecimal digits. */
+  loadPeers(): PeerRow[] {
+    return this.#main.all('select node_id, address, udp_port, tcp_port from peer').flatMap((row) => {
+      const id = row['node_id']!;
+      const nodeId = Buffer.from(
+        typeof id === 'string' ? id : Buffer.from(id as Uint8Array).toString(),
+        'hex',
+      );
+      if (nodeId.length !== 48) return [];
+      const tcpPort = row['tcp_port'] === null ? null : Number(row['tcp_port']);
+      return [{ nodeId, address: String(row['address']), udpPort: Number(row['udp_port']), tcpPort }];
+    });
+  }
+
+  /** Puts these in the place of all. Source: `save_kademlia_peers`. */
+  savePeers(peers: readonly PeerRow[]): void {
+    this.#main.transaction(() => {
+      this.#main.run('delete from peer');
+      for (const { nodeId, address, udpPort, tcpPort } of peers)
+        this.#main.run(
+          'insert or replace into peer values (?, ?, ?, ?)',
+          Buffer.from(Buffer.from(nodeId).toString('hex')),
+          address,
+          udpPort,
+          tcpPort,
+        );
+    });
+  }
+
+  close(): void {
+    this.#main.database.exec('pragma wal_checkpoint(full)');
+    this.#main.close();
+    this.#own.close();
+  }
+}

@@ -1,0 +1,15 @@
+/** The program of the thread that owns the content database. */
+import { join } from 'node:path';
+import { workerData } from 'node:worker_threads';
+import { loadSqlite } from '../../sqlite/sqliteProvider.js';
+import { environmentError } from '../../util/environmentError.js';
+import { serveCalls } from '../../util/serveCalls.js';
+import { ContentStore, type ContentStoreOptions } from './contentStore.js';
+import { DATABASE_NAME, databaseError } from './openDatabases.js';
+
+const options = workerData as ContentStoreOptions;
+const path = join(options.dataDir, DATABASE_NAME);
+serveCalls(
+  async () => new ContentStore(await loadSqlite(), options),
+  (error) => environmentError(databaseError(error, path), path),
+);

@@ -1,0 +1,34 @@
+/** Names of files that every system takes. Source: lbry-sdk lbry/stream/descriptor.py `sanitize_file_name`. */
+
+const FALLBACK_NAME = 'lbry_download';
+
+/** The end of a text, in front of a final newline too, as Python's `$` has it. */
+const END = String.raw`(?=\n?$)`;
+const FORBIDDEN = new RegExp(
+  [
+    String.raw`[<>:"/\\|?*]+`,
+    String.raw`[\x00-\x1f]+`,
+    String.raw`[ \t]*\.+[ \t]*${END}`,
+    String.raw`^[ \t]+`,
+    String.raw`[ \t]+${END}`,
+    ...['CON', 'PRN', 'AUX', 'NUL', 'COM[1-9]', 'LPT[1-9]'].map((name) => `^${name}${END}`),
+  ].join('|'),
+  'g',
+);
+
+/** Base and extension, which begins at the last dot unless only dots are before it. Source: CPython `posixpath.splitext`. */
+function splitExtension(name: string): readonly [base: string, extension: string] {
+  const start = name.lastIndexOf('/') + 1;
+  const dot = name.lastIndexOf('.');
+  if (dot < start || /^\.*$/.test(name.slice(start, dot))) return [name, ''];
+  return [name.slice(0, dot), name.slice(dot)];
+}
+
+/** The name without characters and device names that a system refuses; `lbry_download` where no base is left. */
+export function safeFileName(name: string): string {
+  const [base, extension] = splitExtension(name).map((part) => part.replace(FORBIDDEN, '')) as [
+    string,
+    string,
+  ];
+  return (base || FALLBACK_NAME) + (extension.length > 1 ? extension : '');
+}

@@ -1,0 +1,69 @@
+/** A process that writes blobs is killed again and again: each acknowledged blob is whole, and no part is taken for a blob. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { blobHashOf, isBlobHash } from '../../src/daemon/content/blobHash.js';
+import { ContentFolder } from '../support/contentFolder.js';
+
+const WRITER = fileURLToPath(new URL('support/blobWriter.mjs', import.meta.url));
+const KILLS = 6;
+/** Lines after which the writer is killed, at whatever it does then: other ones each time. */
+const linesBefore = (kill: number): number => 2 + ((kill * 5) % 9);
+
+interface Done {
+  readonly hashes: readonly string[];
+  readonly stream?: string;
+}
+
+let folder: ContentFolder;
+beforeEach(() => {
+  folder = new ContentFolder();
+});
+afterEach(async () => {
+  await folder.threads.close();
+  folder.remove();
+});
+
+/** What was acknowledged until the kill. */
+async function writeUntilKilled(lines: number): Promise<Done[]> {
+  const child = spawn(process.execPath, [WRITER, folder.path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  const done: Done[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    done.push(JSON.parse(line) as Done);
+    if (done.length === lines) child.kill('SIGKILL');
+  }
+  const [, signal] = (await exited) as [number | null, NodeJS.Signals | null];
+  expect(signal).toBe('SIGKILL');
+  return done;
+}
+
+it('loses no acknowledged blob, and takes no part for one', async () => {
+  const acknowledged = new Set<string>();
+  const streams = new Set<string>();
+  for (let kill = 0; kill < KILLS; kill++) {
+    for (const { hashes, stream } of await writeUntilKilled(linesBefore(kill))) {
+      for (const hash of hashes) acknowledged.add(hash);
+      if (stream !== undefined) streams.add(stream);
+    }
+    const names = readdirSync(folder.blobFolder).filter(isBlobHash);
+    for (const name of names) expect(blobHashOf(readFileSync(folder.blobPath(name))), name).toBe(name);
+    await folder.open();
+    expect([...folder.store.finished].sort()).toEqual(names.sort());
+    expect([...acknowledged].filter((hash) => !folder.store.finished.has(hash))).toEqual([]);
+    for (const stream of streams)
+      expect((await folder.database.blobsOfStream(stream)).map(({ isFinished }) => isFinished)).toEqual([
+        true,
+        true,
+        true,
+        false,
+      ]);
+    expect(readdirSync(folder.blobFolder).filter((name) => !isBlobHash(name))).toEqual([]);
+    expect(folder.warnings).toEqual([]);
+    await folder.close();
+  }
+  expect(streams.size).toBeGreaterThan(2);
+});

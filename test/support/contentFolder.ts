@@ -1,0 +1,67 @@
+/** A folder with a content database and a blob store in this very process, for tests. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BlobStore } from '../../src/daemon/blobs/blobStore.js';
+import { BlobThreads } from '../../src/daemon/blobs/blobThreads.js';
+import { systemRandom } from '../../src/daemon/base/clock.js';
+import type { StreamMaking } from '../../src/daemon/blobs/makeStream.js';
+import { openContentDatabase, type ContentDatabase } from '../../src/daemon/content/contentDatabase.js';
+
+export const NOW_SEC = 1_700_000_000;
+
+export class ContentFolder {
+  readonly path: string;
+  readonly blobFolder: string;
+  readonly clock = { nowSec: () => NOW_SEC };
+  readonly warnings: string[] = [];
+  readonly threads: BlobThreads;
+  database!: ContentDatabase;
+  store!: BlobStore;
+
+  constructor(threads = new BlobThreads(2)) {
+    this.threads = threads;
+    this.path = mkdtempSync(join(tmpdir(), 'lbcnet-content-'));
+    this.blobFolder = join(this.path, 'blobfiles');
+    mkdirSync(this.blobFolder);
+  }
+
+  /** Resolves when the store has checked all files that the database does not know. */
+  async open(): Promise<void> {
+    this.database = openContentDatabase({ dataDir: this.path, nowSec: NOW_SEC }, (text) =>
+      this.warnings.push(text),
+    );
+    this.store = new BlobStore({
+      folder: this.blobFolder,
+      database: this.database,
+      threads: this.threads,
+      clock: this.clock,
+      log: { warn: (text) => this.warnings.push(text), info: () => undefined },
+    });
+    await this.store.open();
+    await this.store.settled;
+  }
+
+  get making(): StreamMaking {
+    const { store, threads, database, clock } = this;
+    return { store, threads, database, clock, random: systemRandom };
+  }
+
+  blobPath(hash: string): string {
+    return join(this.blobFolder, hash);
+  }
+
+  async close(): Promise<void> {
+    await this.store.close();
+    await this.database.close();
+  }
+
+  async reopen(): Promise<void> {
+    await this.close();
+    await this.open();
+  }
+
+  remove(): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}

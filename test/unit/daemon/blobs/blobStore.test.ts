@@ -1,0 +1,289 @@
+import { randomBytes } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BlobThreads } from '../../../../src/daemon/blobs/blobThreads.js';
+import { DiskSpace } from '../../../../src/daemon/blobs/diskSpace.js';
+import { makeStream } from '../../../../src/daemon/blobs/makeStream.js';
+import { blobHashOf } from '../../../../src/daemon/content/blobHash.js';
+import {
+  descriptorBytes,
+  readDescriptor,
+  type StreamDescriptor,
+} from '../../../../src/daemon/content/descriptor.js';
+import { ContentFolder, NOW_SEC } from '../../../support/contentFolder.js';
+
+const threads = new BlobThreads(2);
+let folder: ContentFolder;
+
+beforeEach(async () => {
+  folder = new ContentFolder(threads);
+  await folder.open();
+});
+afterEach(async () => {
+  await folder.close();
+  folder.remove();
+});
+afterAll(() => threads.close());
+
+async function blobOf(size: number): Promise<{ hash: string; bytes: Buffer }> {
+  const bytes = randomBytes(size);
+  const hash = blobHashOf(bytes);
+  expect(await folder.store.write(hash, bytes)).toBe(true);
+  return { hash, bytes };
+}
+
+const statusesOf = async (descriptor: StreamDescriptor): Promise<boolean[]> =>
+  (await folder.database.blobsOfStream(descriptor.streamHash)).map(({ isFinished }) => isFinished);
+
+/** A stream of a fresh file of that size. */
+async function streamOf(size: number, name = `film${size}.mp4`) {
+  const path = join(folder.path, name);
+  const bytes = randomBytes(size);
+  writeFileSync(path, bytes);
+  return { path, bytes, ...(await makeStream(path, folder.making)) };
+}
+
+async function readStream(descriptor: StreamDescriptor): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for (const { blobHash, iv } of descriptor.blobs.slice(0, -1)) {
+    const cipher = { key: Buffer.from(descriptor.key, 'hex'), iv: Buffer.from(iv, 'hex') };
+    parts.push((await folder.store.read(blobHash!, cipher))!);
+  }
+  return Buffer.concat(parts);
+}
+
+describe('BlobStore', () => {
+  it('keeps blobs over a restart and refuses bytes of another hash', async () => {
+    const { hash, bytes } = await blobOf(1000);
+    const other = blobHashOf(Buffer.from('other'));
+    expect(await folder.store.write(other, bytes)).toBe(false);
+    expect(await folder.store.write(blobHashOf(Buffer.alloc(0)), Buffer.alloc(0))).toBe(false);
+    expect(readdirSync(folder.blobFolder)).toEqual([hash]);
+    await folder.reopen();
+    expect([...folder.store.finished]).toEqual([hash]);
+    expect(Buffer.from((await folder.store.read(hash))!)).toEqual(bytes);
+    expect(await folder.store.read(other)).toBeNull();
+  });
+
+  it('returns no wrong byte of 200 damaged blobs, and each is mended by one write', async () => {
+    for (let n = 0; n < 200; n++) {
+      const { hash, bytes } = await blobOf(64 + ((n * 977) % 4000));
+      if (n % 2 === 0) await folder.store.read(hash);
+      const path = folder.blobPath(hash);
+      const at = (n * 7919) % bytes.length;
+      if (n % 5 === 0) truncateSync(path, at);
+      else {
+        const damaged = Buffer.from(bytes);
+        damaged[at]! ^= 1 << (n % 8);
+        writeFileSync(path, damaged);
+        // An unchanged time of modification hides nothing.
+        if (n % 5 === 1) utimesSync(path, NOW_SEC, NOW_SEC);
+      }
+      if (n % 40 === 39) await folder.reopen();
+      expect(await folder.store.read(hash)).toBeNull();
+      expect(folder.store.finished.has(hash)).toBe(false);
+      expect(existsSync(path)).toBe(false);
+      expect(await folder.store.write(hash, bytes)).toBe(true);
+      expect(Buffer.from((await folder.store.read(hash))!)).toEqual(bytes);
+      expect(existsSync(`${path}.damaged`)).toBe(false);
+    }
+  });
+
+  it('takes over files that hold what their names say, and no others', async () => {
+    const good = randomBytes(500);
+    const names = {
+      good: blobHashOf(good),
+      junk: blobHashOf(Buffer.from('x')),
+      folder: blobHashOf(Buffer.from('y')),
+    };
+    writeFileSync(folder.blobPath(names.good), good);
+    writeFileSync(folder.blobPath(names.junk), 'junk');
+    mkdirSync(folder.blobPath(names.folder));
+    writeFileSync(folder.blobPath('readme.txt'), 'of the user');
+    writeFileSync(folder.blobPath(`${names.good}.1-0-0.part`), 'half');
+    await folder.reopen();
+    expect([...folder.store.finished]).toEqual([names.good]);
+    expect(readdirSync(folder.blobFolder).sort()).toEqual(
+      [names.good, `${names.junk}.damaged`, names.folder, 'readme.txt'].sort(),
+    );
+    expect(await folder.database.dueForAnnouncement(false, 10, NOW_SEC)).toEqual([names.good]);
+  });
+
+  it('marks blobs as missing whose files are gone', async () => {
+    const { descriptor, bytes } = await streamOf(5_000_000);
+    const [first, second] = descriptor.blobs;
+    const { rmSync } = await import('node:fs');
+    rmSync(folder.blobPath(first!.blobHash!));
+    expect(await folder.store.read(first!.blobHash!)).toBeNull();
+    rmSync(folder.blobPath(second!.blobHash!));
+    await folder.reopen();
+    expect(await statusesOf(descriptor)).toEqual([false, false, true, false]);
+    expect(bytes.length).toBe(5_000_000);
+  });
+
+  it('deletes a stream but not the blobs that another one needs', async () => {
+    const { descriptor, sdHash } = await streamOf(3_000_000);
+    const shared = { ...descriptor, streamName: 'other.mp4' };
+    const other = {
+      ...shared,
+      streamHash: (await import('../../../../src/daemon/content/descriptor.js')).streamHashOf(shared),
+    };
+    const otherBytes = descriptorBytes(other);
+    const otherSd = blobHashOf(otherBytes);
+    await folder.store.write(otherSd, otherBytes);
+    await folder.database.addStream({
+      descriptor: other,
+      sdHash: otherSd,
+      sdLengthBytes: otherBytes.length,
+      addedOn: NOW_SEC,
+      isMine: false,
+    });
+    await folder.store.deleteStream(descriptor.streamHash);
+    expect(await folder.database.streamHashOf(sdHash)).toBeNull();
+    expect(await statusesOf(other)).toEqual([true, true, false]);
+    expect([...folder.store.finished].sort()).toEqual(
+      [otherSd, ...descriptor.blobs.slice(0, -1).map(({ blobHash }) => blobHash!)].sort(),
+    );
+    await folder.store.deleteStream(other.streamHash);
+    expect(readdirSync(folder.blobFolder)).toEqual([]);
+    await folder.reopen();
+    expect(folder.store.finished.size).toBe(0);
+  });
+
+  it('ends at the next start a deletion that was cut off', async () => {
+    const { hash, bytes } = await blobOf(100);
+    await folder.database.forgetBlobs([hash]);
+    expect(existsSync(folder.blobPath(hash))).toBe(true);
+    await folder.reopen();
+    expect(existsSync(folder.blobPath(hash))).toBe(false);
+    // A blob that was fetched again meanwhile stays.
+    await folder.database.forgetBlobs([hash]);
+    await folder.store.write(hash, bytes);
+    await folder.reopen();
+    expect([...folder.store.finished]).toEqual([hash]);
+  });
+});
+
+describe('makeStream', () => {
+  it.each([0, 1, 15, 16, 2_097_150, 2_097_151, 2_097_152, 9_000_000])(
+    'makes a stream of %i bytes',
+    async (size) => {
+      const { bytes, descriptor, sdHash, fileHash, sizeBytes } = await streamOf(size);
+      expect([sizeBytes, fileHash]).toEqual([size, blobHashOf(bytes)]);
+      expect(await readStream(descriptor)).toEqual(bytes);
+      const sdBlob = (await folder.store.read(sdHash))!;
+      expect(readDescriptor(sdBlob)).toEqual(descriptor);
+      expect(await folder.database.streamSize(descriptor.streamHash)).toBe(size);
+      expect(await folder.database.dueForAnnouncement(true, 10, NOW_SEC)).toEqual([sdHash]);
+      expect(readdirSync(folder.blobFolder)).toHaveLength(descriptor.blobs.length);
+    },
+  );
+
+  it('leaves nothing behind of a file that grows while it is read', async () => {
+    const path = join(folder.path, 'growing');
+    writeFileSync(path, randomBytes(3_000_000));
+    const random = {
+      bytes: (count: number) => {
+        writeFileSync(path, 'more', { flag: 'a' });
+        return randomBytes(count);
+      },
+    };
+    await expect(makeStream(path, { ...folder.making, random })).rejects.toThrow(
+      'was changed while it was read',
+    );
+    expect(readdirSync(folder.blobFolder)).toEqual([]);
+    expect((await folder.database.diskUsage()).totalBytes).toBe(0);
+    await expect(makeStream(join(folder.path, 'none'), folder.making)).rejects.toThrow('none: it is missing');
+  });
+});
+
+describe('DiskSpace', () => {
+  const MIB = 1024 * 1024;
+  let limits = { contentMib: 0, networkMib: 0 };
+  const disk = () =>
+    new DiskSpace({
+      database: folder.database,
+      store: folder.store,
+      limits: () => limits,
+      log: { info: () => undefined, warn: () => undefined },
+    });
+
+  /** A stream that was downloaded. */
+  async function foreignStream(sizes: readonly number[], name: string): Promise<StreamDescriptor> {
+    const blobs = [];
+    for (const size of sizes) {
+      const { hash, bytes } = await blobOf(size);
+      blobs.push({ blobHash: hash, blobNum: blobs.length, iv: '00'.repeat(16), length: bytes.length });
+    }
+    const { streamHashOf } = await import('../../../../src/daemon/content/descriptor.js');
+    const parts = {
+      streamName: name,
+      key: '11'.repeat(16),
+      suggestedFileName: name,
+      blobs: [...blobs, { blobHash: null, blobNum: blobs.length, iv: '22'.repeat(16), length: 0 }],
+    };
+    const descriptor = { ...parts, streamHash: streamHashOf(parts) };
+    const bytes = descriptorBytes(descriptor);
+    await folder.store.write(blobHashOf(bytes), bytes);
+    await folder.database.addStream({
+      descriptor,
+      sdHash: blobHashOf(bytes),
+      sdLengthBytes: bytes.length,
+      addedOn: NOW_SEC,
+      isMine: false,
+    });
+    return descriptor;
+  }
+
+  it('deletes nothing while all fits, and no own blob when it does not', async () => {
+    const own = await streamOf(2 * MIB);
+    const foreign = await foreignStream([MIB, MIB, MIB / 2], 'foreign');
+    limits = { contentMib: 5, networkMib: 0 };
+    for (let n = 0; n < 3; n++) await disk().clean();
+    expect(await statusesOf(foreign)).toEqual([true, true, true, false]);
+    limits = { contentMib: 4, networkMib: 0 };
+    await disk().clean();
+    // The sum is 4.5 MiB: the smallest blob of equal age goes, and that is enough.
+    expect(await statusesOf(foreign)).toEqual([true, true, false, false]);
+    limits = { contentMib: 1, networkMib: 0 };
+    const space = disk();
+    await space.clean();
+    expect(await statusesOf(foreign)).toEqual([false, false, false, false]);
+    expect(await readStream(own.descriptor)).toEqual(own.bytes);
+    expect(space.status()).toEqual({
+      total_used_mb: 2,
+      published_blobs_storage_used_mb: 2,
+      content_blobs_storage_used_mb: 0,
+      seed_blobs_storage_used_mb: 0,
+      running: false,
+    });
+  });
+
+  it('spares pinned streams and clears blobs of no stream by their own limit', async () => {
+    const pinned = await foreignStream([MIB], 'pinned');
+    const other = await foreignStream([MIB], 'other');
+    const small = await blobOf(MIB / 2);
+    const large = await blobOf(MIB);
+    await folder.database.pin('stream', pinned.streamHash, NOW_SEC);
+    limits = { contentMib: 1, networkMib: 1 };
+    await disk().clean();
+    expect(await statusesOf(pinned)).toEqual([true, false]);
+    expect(await statusesOf(other)).toEqual([false, false]);
+    expect([small, large].map(({ hash }) => folder.store.finished.has(hash))).toEqual([true, false]);
+    await folder.database.unpin('stream', pinned.streamHash);
+    limits = { contentMib: 1, networkMib: 0 };
+    await disk().clean();
+    expect(await statusesOf(pinned)).toEqual([true, false]);
+    expect(folder.store.finished.has(small.hash)).toBe(false);
+    expect(readFileSync(folder.blobPath(pinned.blobs[0]!.blobHash!))).toHaveLength(MIB);
+  });
+});

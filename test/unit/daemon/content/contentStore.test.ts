@@ -1,0 +1,380 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { peerStoreOf, type ContentDatabase } from '../../../../src/daemon/content/contentDatabase.js';
+import { ContentStore } from '../../../../src/daemon/content/contentStore.js';
+import { blobHashOf } from '../../../../src/daemon/content/blobHash.js';
+import {
+  descriptorBytes,
+  oldDescriptorBytes,
+  streamHashOf,
+} from '../../../../src/daemon/content/descriptor.js';
+import {
+  loadSqlite,
+  type SqliteDatabase,
+  type SqliteProvider,
+} from '../../../../src/sqlite/sqliteProvider.js';
+
+const NOW_SEC = 1_700_000_000;
+
+let provider: SqliteProvider;
+let folder: string;
+beforeAll(async () => {
+  provider = await loadSqlite();
+});
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lbcnet-database-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const fileOf = (name = 'lbrynet.sqlite'): string => join(folder, name);
+const open = (): ContentStore => new ContentStore(provider, { dataDir: folder, nowSec: NOW_SEC });
+
+function withDatabase<T>(task: (database: SqliteDatabase) => T, name?: string): T {
+  const database = provider.open(fileOf(name));
+  try {
+    return task(database);
+  } finally {
+    database.close();
+  }
+}
+
+/** `cid name type notnull default pk` of each column, as SQLite tells. */
+const columnsOf = (database: SqliteDatabase, table: string): string[] =>
+  database
+    .prepare(`pragma table_info('${table}')`)
+    .all()
+    .map((row) =>
+      ['cid', 'name', 'type', 'notnull', 'dflt_value', 'pk']
+        .map((key) => String(row[key]).toLowerCase())
+        .join(' '),
+    );
+
+const shapeOf = (database: SqliteDatabase): Record<string, string[]> =>
+  Object.fromEntries(
+    database
+      .prepare(`select name from sqlite_master where type = 'table' order by name`)
+      .all()
+      .map(({ name }) => [name, columnsOf(database, name as string)]),
+  );
+
+/** Of revision 15. Source: lbry-sdk storage.py `CREATE_TABLES_QUERY`, by `pragma table_info`. */
+const SHAPE: Record<string, string[]> = {
+  blob: [
+    '0 blob_hash char(96) 1 null 1',
+    '1 blob_length integer 1 null 0',
+    '2 next_announce_time integer 1 null 0',
+    '3 should_announce integer 1 0 0',
+    '4 status text 1 null 0',
+    '5 last_announced_time integer 0 null 0',
+    '6 single_announce integer 0 null 0',
+    '7 added_on integer 1 null 0',
+    '8 is_mine integer 1 0 0',
+  ],
+  claim: [
+    '0 claim_outpoint text 1 null 1',
+    '1 claim_id char(40) 1 null 0',
+    '2 claim_name text 1 null 0',
+    '3 amount integer 1 null 0',
+    '4 height integer 1 null 0',
+    '5 serialized_metadata blob 1 null 0',
+    '6 channel_claim_id text 0 null 0',
+    '7 address text 1 null 0',
+    '8 claim_sequence integer 1 null 0',
+  ],
+  content_claim: [
+    '0 stream_hash char(96) 0 null 0',
+    '1 bt_infohash char(20) 0 null 0',
+    '2 claim_outpoint text 1 null 0',
+  ],
+  file: [
+    '0 stream_hash char(96) 0 null 0',
+    '1 bt_infohash char(20) 0 null 0',
+    '2 file_name text 0 null 0',
+    '3 download_directory text 0 null 0',
+    '4 blob_data_rate real 1 null 0',
+    '5 status text 1 null 0',
+    '6 saved_file integer 1 null 0',
+    '7 content_fee text 0 null 0',
+    '8 added_on integer 1 null 0',
+  ],
+  peer: [
+    '0 node_id char(96) 1 null 1',
+    '1 address text 1 null 0',
+    '2 udp_port integer 1 null 0',
+    '3 tcp_port integer 0 null 0',
+  ],
+  reflected_stream: [
+    '0 sd_hash text 1 null 1',
+    '1 reflector_address text 1 null 2',
+    '2 timestamp integer 0 null 0',
+  ],
+  stream: [
+    '0 stream_hash char(96) 1 null 1',
+    '1 sd_hash char(96) 1 null 0',
+    '2 stream_key text 1 null 0',
+    '3 stream_name text 1 null 0',
+    '4 suggested_filename text 1 null 0',
+  ],
+  stream_blob: [
+    '0 stream_hash char(96) 1 null 1',
+    '1 blob_hash char(96) 0 null 2',
+    '2 position integer 1 null 0',
+    '3 iv char(32) 1 null 0',
+  ],
+  support: [
+    '0 support_outpoint text 1 null 1',
+    '1 claim_id text 1 null 0',
+    '2 amount integer 1 null 0',
+    '3 address text 1 null 0',
+  ],
+  torrent: [
+    '0 bt_infohash char(20) 1 null 1',
+    '1 tracker text 0 null 0',
+    '2 length integer 1 null 0',
+    '3 name text 1 null 0',
+  ],
+  torrent_http_seed: ['0 bt_infohash char(20) 1 null 0', '1 http_seed text 1 null 0'],
+  torrent_node: ['0 bt_infohash char(20) 1 null 0', '1 host text 1 null 0', '2 port integer 1 null 0'],
+  torrent_tracker: ['0 bt_infohash char(20) 1 null 0', '1 tracker text 1 null 0'],
+};
+
+/** A stream of two blobs with its sd blob in the present or the old field order. */
+function streamOf(name: string, bytesOf = descriptorBytes) {
+  const hashes = [blobHashOf(Buffer.from(`${name}0`)), blobHashOf(Buffer.from(`${name}1`))];
+  const blobs = [
+    ...hashes.map((blobHash, n) => ({ blobHash, blobNum: n, iv: `${n}`.repeat(32), length: 16 * (n + 1) })),
+    { blobHash: null, blobNum: 2, iv: 'a'.repeat(32), length: 0 },
+  ];
+  const parts = { streamName: name, key: 'b'.repeat(32), suggestedFileName: name, blobs };
+  const descriptor = { ...parts, streamHash: streamHashOf(parts) };
+  return { descriptor, sdHash: blobHashOf(bytesOf(descriptor)) };
+}
+
+const hex = (text: string): string => Buffer.from(text).toString('hex');
+
+/** What each revision has of the tables that changed. */
+function oldTables(revision: number): string {
+  const blob = [
+    'blob_hash char(96) primary key not null, blob_length integer not null, next_announce_time integer not null',
+    'should_announce integer not null default 0, status text not null',
+    ...(revision >= 7 ? ['last_announced_time integer, single_announce integer'] : []),
+  ];
+  const file =
+    revision >= 13
+      ? 'stream_hash char(96), bt_infohash char(20), file_name text, download_directory text, blob_data_rate real not null, status text not null, saved_file integer not null, content_fee text, added_on integer not null'
+      : `stream_hash text primary key not null, file_name text, download_directory text, blob_data_rate real not null, status text not null${revision >= 11 ? ', saved_file integer not null, content_fee text' : ''}${revision >= 12 ? ', added_on integer not null' : ''}`;
+  return `
+    create table blob (${blob.join(', ')});
+    create table stream (stream_hash char(96) primary key not null, sd_hash char(96) not null, stream_key text not null, stream_name text not null, suggested_filename text not null);
+    create table stream_blob (stream_hash char(96) not null, blob_hash char(96), position integer not null, iv char(32) not null, primary key (stream_hash, blob_hash));
+    create table claim (claim_outpoint text primary key not null, claim_id char(40) not null, claim_name text not null, amount integer not null, height integer not null, serialized_metadata blob not null, channel_claim_id text, address text not null, claim_sequence integer not null);
+    create table support (support_outpoint text primary key not null, claim_id text not null, amount integer not null, address text not null);
+    create table file (${file});
+    create table content_claim (stream_hash text unique not null${revision >= 13 ? ', bt_infohash char(20)' : ''}, claim_outpoint text not null);
+    ${revision >= 8 ? 'create table reflected_stream (sd_hash text not null, reflector_address text not null, timestamp integer, primary key (sd_hash, reflector_address));' : ''}
+    ${revision >= 13 ? 'create table torrent (bt_infohash char(20) not null primary key, tracker text, length integer not null, name text not null);' : ''}
+    ${revision >= 14 ? 'create table peer (node_id char(96) not null primary key, address text not null, udp_port integer not null, tcp_port integer, unique (address, udp_port));' : ''}
+  `;
+}
+
+const STREAMS = [
+  streamOf('new.mp4'),
+  streamOf('old.mp4', oldDescriptorBytes),
+  streamOf('broken.mp4', () => Buffer.from('?')),
+];
+
+/** A database of that revision with three streams; the first is saved to a file. */
+function writeOld(revision: number): void {
+  writeFileSync(fileOf('db_revision'), `${revision}`);
+  writeFileSync(fileOf('new.mp4'), 'saved');
+  withDatabase((database) => {
+    database.exec('pragma journal_mode = wal');
+    database.exec(oldTables(revision));
+    const insert = (table: string, ...values: (string | number | null)[]): void => {
+      const count = columnsOf(database, table).length;
+      const padded = [...values, ...Array<null>(count).fill(null)].slice(0, count);
+      database.prepare(`insert into ${table} values (${padded.map(() => '?').join(', ')})`).run(...padded);
+    };
+    for (const [n, { descriptor, sdHash }] of STREAMS.entries()) {
+      const { streamHash, streamName } = descriptor;
+      for (const { blobHash, length } of descriptor.blobs.slice(0, -1))
+        insert('blob', blobHash, length, 99, 0, 'finished');
+      insert('blob', sdHash, 500, 99, 0, 'finished');
+      insert('stream', streamHash, sdHash, descriptor.key, hex(streamName), hex(streamName));
+      for (const { blobHash, blobNum, iv } of descriptor.blobs)
+        insert('stream_blob', streamHash, blobHash, blobNum, iv);
+      const names = n === 2 && revision <= 10 ? ['{stream}', '{stream}'] : [hex(streamName), hex(folder)];
+      const since11 = revision >= 11 ? [n === 0 ? 1 : 0, null] : [];
+      const since12 = revision >= 12 ? [1234] : [];
+      const torrent = revision >= 13 ? [null] : [];
+      insert('file', streamHash, ...torrent, ...names, 0.5, 'finished', ...since11, ...since12);
+      insert('content_claim', streamHash, ...torrent, `${n}:0`);
+    }
+    // Numbers of files have a gap.
+    database.exec('update file set rowid = 7 where rowid = 2');
+  });
+}
+
+describe('the content database', () => {
+  it('has the tables of revision 15', () => {
+    open().close();
+    expect(withDatabase(shapeOf)).toEqual(SHAPE);
+    expect(readFileSync(fileOf('db_revision'), 'utf8')).toBe('15');
+    const keys = withDatabase((database) =>
+      Object.keys(SHAPE).flatMap((table) =>
+        database
+          .prepare(`pragma foreign_key_list('${table}')`)
+          .all()
+          .map((row) => `${table}.${String(row['from'])} -> ${String(row['table'])}`),
+      ),
+    );
+    expect(keys.sort()).toEqual([
+      'content_claim.bt_infohash -> torrent',
+      'content_claim.claim_outpoint -> claim',
+      'content_claim.stream_hash -> stream',
+      'file.bt_infohash -> torrent',
+      'file.stream_hash -> stream',
+      'stream.sd_hash -> blob',
+      'stream_blob.blob_hash -> blob',
+      'stream_blob.stream_hash -> stream',
+      'torrent_http_seed.bt_infohash -> torrent',
+      'torrent_node.bt_infohash -> torrent',
+      'torrent_tracker.bt_infohash -> torrent',
+    ]);
+  });
+
+  it.each([6, 7, 8, 9, 10, 11, 12, 13, 14])('migrates revision %i', (revision) => {
+    writeOld(revision);
+    const store = open();
+    expect(store.notice).toContain(`from revision ${revision} to 15`);
+    store.close();
+    expect(readFileSync(fileOf('db_revision'), 'utf8')).toBe('15');
+    expect(existsSync(fileOf(`rev_${revision}_database.sqlite`))).toBe(true);
+    withDatabase((database) => {
+      expect(shapeOf(database)).toEqual(SHAPE);
+      const rows = (sql: string) =>
+        database
+          .prepare(sql)
+          .all()
+          .map((row) =>
+            Object.values(row).map((value) => (typeof value === 'bigint' ? Number(value) : value)),
+          );
+      const kept = revision < 9 ? STREAMS.slice(0, 2) : STREAMS;
+      expect(rows('select stream_hash from stream order by rowid').flat()).toEqual(
+        kept.map(({ descriptor }) => descriptor.streamHash),
+      );
+      const added = revision >= 12 ? 1234 : NOW_SEC;
+      const saved = [hex('new.mp4'), hex(folder), 1];
+      const unsaved = (name: string) => (revision >= 11 ? [hex(name), hex(folder), 0] : [null, null, 0]);
+      expect(
+        rows('select rowid, file_name, download_directory, saved_file, added_on from file order by rowid'),
+      ).toEqual([
+        [1, ...saved, added],
+        ...(revision < 9 ? [] : [[3, ...unsaved('broken.mp4'), added]]),
+        [7, ...unsaved('old.mp4'), added],
+      ]);
+      // Blobs of before count as own.
+      expect(rows('select distinct is_mine, added_on, next_announce_time from blob')).toEqual([
+        [1, 0, revision < 7 ? 0 : 99],
+      ]);
+      expect(rows('select count(*) from blob where should_announce = 1')).toEqual([
+        [revision < 10 ? kept.length * 2 : 0],
+      ]);
+    });
+    const again = open();
+    expect(again.notice).toBeNull();
+    again.close();
+  });
+
+  it('finds the revision from the tables where its note is missing or a kill came before it was written', () => {
+    writeOld(13);
+    rmSync(fileOf('db_revision'));
+    const store = open();
+    expect(store.notice).toContain('from revision 13 to 15');
+    store.close();
+    writeFileSync(fileOf('db_revision'), '13');
+    const again = open();
+    expect(again.notice).toBeNull();
+    again.close();
+    expect(readFileSync(fileOf('db_revision'), 'utf8')).toBe('15');
+  });
+
+  it.each([1, 5])('refuses revision %i with advice', (revision) => {
+    writeFileSync(fileOf('db_revision'), `${revision}`);
+    expect(open).toThrow('Start lbrynet 0.113.0 once with this folder');
+    expect(existsSync(fileOf())).toBe(false);
+  });
+
+  it('refuses newer revisions, and notes that are none, and touches nothing', () => {
+    writeFileSync(fileOf('db_revision'), '16');
+    expect(open).toThrow(
+      'This version of lbrynet is not compatible with the database\nYour database is revision 16, expected 15',
+    );
+    writeFileSync(fileOf('db_revision'), 'fifteen');
+    expect(open).toThrow('it holds no revision');
+    expect(readdirSync(folder).sort()).toEqual(['blobfiles', 'db_revision']);
+  });
+
+  it('keeps an old database that cannot be migrated', () => {
+    writeOld(12);
+    withDatabase((database) =>
+      database.exec(
+        'drop table stream; create table stream (stream_hash text, sd_hash text, stream_key text, stream_name text, suggested_filename text); insert into stream values (null, null, null, null, null)',
+      ),
+    );
+    expect(open).toThrow('could not be brought from revision 12 to 15');
+    expect(readFileSync(fileOf('db_revision'), 'utf8')).toBe('12');
+    expect(withDatabase((database) => database.prepare('select count(*) as n from file').get()!['n'])).toBe(
+      3,
+    );
+    expect(
+      readdirSync(folder).filter((name) => name.includes('migrating') || name.startsWith('rev_')),
+    ).toEqual([]);
+  });
+
+  it('never puts an empty database in the place of a damaged one', () => {
+    writeFileSync(fileOf(), Buffer.alloc(8192, 7));
+    writeFileSync(fileOf('db_revision'), '15');
+    expect(open).toThrow('lbrynet.sqlite is damaged');
+    expect(readFileSync(fileOf())).toEqual(Buffer.alloc(8192, 7));
+    rmSync(fileOf());
+    mkdirSync(fileOf());
+    expect(open).toThrow('lbrynet.sqlite');
+  });
+
+  it('keeps peers as lbrynet does', async () => {
+    const store = open();
+    const database: Pick<ContentDatabase, 'loadPeers' | 'savePeers'> = {
+      loadPeers: async () => store.loadPeers(),
+      savePeers: async (rows) => store.savePeers(rows),
+    };
+    const peers = peerStoreOf(database);
+    const rows = [
+      { nodeId: Buffer.alloc(48, 0xab), address: '1.2.3.4', udpPort: 4444, tcpPort: 3333 },
+      { nodeId: Buffer.alloc(48, 1), address: '1.2.3.5', udpPort: 4444, tcpPort: null },
+    ];
+    await peers.save([...rows, { ...rows[0]!, address: '9.9.9.9' }]);
+    await peers.save(rows);
+    expect(await peers.load()).toEqual(rows);
+    store.close();
+    expect(
+      withDatabase((database) =>
+        database
+          .prepare(
+            'select typeof(node_id) as kind, cast(node_id as text) as id from peer order by rowid limit 1',
+          )
+          .get(),
+      ),
+    ).toMatchObject({ kind: 'blob', id: 'ab'.repeat(48) });
+  });
+});
