@@ -98,28 +98,27 @@ export function conversionTable(methods: readonly RpcMethod[]): string {
   });
   return (
     `// ${GENERATED}\n\n` +
-    '/** Position of a parameter, its names, and how its word is read: as JSON, or as JSON where it parses. */\n' +
-    "export type Conversion = readonly [index: number, names: string, how: 'json' | 'auto'];\n\n" +
+    '/** Position of a parameter, its names, and how its word is read (see `CliConversion` in src/rpc/paramTypes.ts). */\n' +
+    "export type Conversion = readonly [index: number, names: string, how: 'json' | 'auto' | 'text'];\n\n" +
     '/** The parameters that are not plain strings, by method. */\n' +
     '// prettier-ignore\n' +
     `export const CONVERSIONS: Readonly<Record<string, readonly Conversion[]>> = {\n${rows.join('\n')}\n};\n`
   );
 }
 
-/** Where profiles declare a position differently, the first profile that has it decides, for the client cannot know. */
+/**
+ * The client does not know the profile of the node. Where profiles read a position in different ways, its word is JSON
+ * where it parses, under all names that the position has.
+ */
 function conversionsOf(declarations: readonly RpcMethod[]): string[] {
-  const order: readonly Profile[] = ['documented', 'lbrycrd', 'lbcd'];
-  const rank = (method: RpcMethod): number =>
-    Math.min(...(method.profiles ?? order).map((profile) => order.indexOf(profile)));
-  const byPosition = new Map<number, ParamDecl>();
-  for (const method of declarations.toSorted((a, b) => rank(a) - rank(b))) {
-    for (const [index, param] of method.params.entries()) {
-      if (!byPosition.has(index)) byPosition.set(index, param);
-    }
-  }
-  return [...byPosition]
-    .filter(([, param]) => cliConversion(param) !== 'string')
-    .map(([index, param]) => `[${index}, '${param.name}', '${cliConversion(param)}']`);
+  const positions = Math.max(...declarations.map(({ params }) => params.length));
+  return Array.from({ length: positions }, (_, index) => index).flatMap((index) => {
+    const declared = declarations.flatMap(({ params }) => params[index] ?? []);
+    const names = [...new Set(declared.map(({ name }) => name))];
+    const ways = [...new Set(declared.map(cliConversion))];
+    const how = ways.length > 1 ? 'auto' : ways[0]!;
+    return how === 'string' ? [] : [`[${index}, '${names.join('|')}', '${how}']`];
+  });
 }
 
 function cliConversion(param: ParamDecl): CliConversion {

@@ -17,8 +17,11 @@ import { decodeHexInSlices } from '../util/hexSlices.js';
 import { AT_ONCE_SIZE, inSlices } from '../util/slices.js';
 import { RPC_ERROR, rpcError, type RpcError } from './errors.js';
 
-/** How the command line turns a word into a value: as it is, as JSON, or as JSON where it parses. */
-export type CliConversion = 'string' | 'json' | 'auto';
+/**
+ * How the command line turns a word into a value: as it is, as JSON, as JSON where it parses (a text or a number), or as
+ * JSON where it begins as an array, an object or a quoted text does (a text, an array or an object).
+ */
+export type CliConversion = 'string' | 'json' | 'auto' | 'text';
 
 interface ParamType<T> {
   /** The word help shows. */
@@ -340,7 +343,25 @@ export const PARAM_TYPES = {
     schema: { oneOf: [{ type: 'array' }, { type: 'object' }] },
     parse: (value: JsonValue): JsonValue => value,
   }),
-  /** Whatever JSON was sent. */
+  /** A text or an array of texts, unread. */
+  textOrArray: define({
+    help: 'string or json array',
+    json: null,
+    cli: 'text',
+    client: 'string | readonly string[]',
+    schema: { oneOf: [{ type: 'string' }, { type: 'array' }] },
+    parse: (value: JsonValue): JsonValue => value,
+  }),
+  /** The same, or an object. */
+  textArrayOrObject: define({
+    help: 'string, json array or object',
+    json: null,
+    cli: 'text',
+    client: 'string | readonly string[] | object',
+    schema: { oneOf: [{ type: 'string' }, { type: 'array' }, { type: 'object' }] },
+    parse: (value: JsonValue): JsonValue => value,
+  }),
+  /** Whatever JSON was sent. The command line takes JSON alone; where a text may be sent, declare another type. */
   any: define({
     help: 'any',
     json: null,

@@ -246,8 +246,8 @@ describe('arguments', () => {
       err: 'error: too few parameters (need at least command)\n',
     });
     const none = await run([]);
-    expect([none.status, none.err]).toEqual([1, 'Error: too few parameters\n']);
-    expect(none.out).toMatch(/^lbcnode RPC client version v1\.2\.3\n\nUsage:/);
+    expect([none.status, none.out]).toEqual([1, '']);
+    expect(none.err).toMatch(/^Error: too few parameters\n\nlbcnode RPC client version v1\.2\.3\n\nUsage:/);
   });
 });
 
@@ -283,8 +283,9 @@ describe('options', () => {
     expect((await run(['-regtest', '-testnet', 'help'])).err).toBe(
       'Error: Invalid combination of -regtest and -testnet.\n',
     );
-    expect((await run(['-datadir=/nonexistent/x', 'help'])).err).toBe(
-      'Error: Specified data directory "/nonexistent/x" does not exist.\n',
+    const missing = join(data, 'missing');
+    expect((await run([`-datadir=${missing}`, 'help'])).err).toBe(
+      `Error: Specified data directory "${missing}" does not exist.\n`,
     );
     expect((await run([`-datadir=${data}`, '-rpcssl', 'help'])).err).toBe(
       'Error: SSL mode for RPC (-rpcssl) is no longer supported.\n',
@@ -367,6 +368,11 @@ describe('failures', () => {
     expect((await ask('-rpccookiefile=nosuch', 'echo')).err).toBe(
       'error: Could not locate RPC credentials. No authentication cookie could be found, and RPC password is not set.  ' +
         `See -rpcpassword and -stdinrpcpass.  Configuration file: (${join(data, 'lbcnode.conf')}), cookie: (${join(data, 'regtest', 'nosuch')})\n`,
+    );
+    // A folder cannot be read by anybody; the rights of a file do not stop root.
+    expect((await ask(`-rpccookiefile=${data}`, 'echo')).err).toBe(
+      `error: Could not read the authentication cookie ${data}: it is a folder where a file should be (EISDIR).\n` +
+        'Call as the user that runs the node, or give a password with -rpcuser and -stdinrpcpass (-rpcauth of the node).\n',
     );
   });
 

@@ -38,8 +38,8 @@ function conversionsOf(method: string): readonly Conversion[] {
   return Object.hasOwn(CONVERSIONS, method) ? (CONVERSIONS[method] ?? []) : [];
 }
 
-function convertWord(word: string, how: 'json' | 'auto' | undefined): JsonValue {
-  if (how === undefined) return word;
+function convertWord(word: string, how: Conversion[2] | undefined): JsonValue {
+  if (how === undefined || (how === 'text' && !/^\s*["[{]/.test(word))) return word;
   try {
     return parseJson(word);
   } catch (error) {

@@ -12,6 +12,7 @@ import {
   placeText,
   type NetworkSection,
 } from '../../node/optionArgs.js';
+import { failureReason, systemErrorCode } from '../../util/environmentError.js';
 import { CliError } from './convert.js';
 
 export interface CliOption {
@@ -70,6 +71,8 @@ export interface CallSettings {
   readonly configFile: string;
   /** Where a cookie was looked for. */
   readonly cookieFile: string;
+  /** Why the cookie that is there could not be read; null where it was read, is missing or is not needed. */
+  readonly cookieFailure: string | null;
   readonly network: NetworkSection;
   /** How the network and the data folder are given to the node; empty where they are its defaults. */
   readonly networkOption: string;
@@ -146,7 +149,7 @@ export class CliOptions {
         chosenPort === undefined
           ? port
           : checkPort('rpcport', chosenPort, isInteger(chosenPort) ? leadingInteger(chosenPort) : 0),
-      credentials: this.credentials(cookieFile),
+      ...this.credentials(cookieFile),
       path: wallet === undefined ? '/' : `/wallet/${encodeURIComponent(wallet)}`,
       timeoutSec: timeout === undefined ? DEFAULT_TIMEOUT_SEC : leadingInteger(timeout),
       configFile: this.configFile,
@@ -162,13 +165,15 @@ export class CliOptions {
     };
   }
 
-  private credentials(cookieFile: string): string | null {
+  private credentials(cookieFile: string): Pick<CallSettings, 'credentials' | 'cookieFailure'> {
     const password = this.args.value('rpcpassword') ?? '';
-    if (password !== '') return `${this.args.value('rpcuser') ?? ''}:${password}`;
+    if (password !== '')
+      return { credentials: `${this.args.value('rpcuser') ?? ''}:${password}`, cookieFailure: null };
     try {
-      return readCookie(cookieFile);
-    } catch {
-      return null;
+      return { credentials: readCookie(cookieFile), cookieFailure: null };
+    } catch (error) {
+      const isMissing = systemErrorCode(error) === 'ENOENT';
+      return { credentials: null, cookieFailure: isMissing ? null : failureReason(error) };
     }
   }
 }

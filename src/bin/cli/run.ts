@@ -35,9 +35,11 @@ export async function runCli(words: readonly string[], io: CliIo): Promise<numbe
     rest = options.parse(words);
     const wantsHelp = ['?', 'h', 'help'].some((name) => options.isSet(name));
     if (words.length === 0 || wantsHelp || options.isSet('version')) {
-      io.out(options.isSet('version') ? `lbcnode RPC client version v${io.version}\n` : usage(io.version));
-      if (words.length > 0) return 0;
-      io.err('Error: too few parameters\n');
+      if (words.length > 0) {
+        io.out(options.isSet('version') ? `lbcnode RPC client version v${io.version}\n` : usage(io.version));
+        return 0;
+      }
+      io.err(`Error: too few parameters\n\n${usage(io.version)}`);
       return 1;
     }
     options.load(io.home);
@@ -150,14 +152,7 @@ async function call(settings: CallSettings, request: string, options: CliOptions
     const again = options.settings();
     if (again.credentials !== null) return call(again, request, options);
   }
-  if (status === 401) {
-    throw new CliError(
-      settings.credentials === null
-        ? 'Could not locate RPC credentials. No authentication cookie could be found, and RPC password is not set.  ' +
-            `See -rpcpassword and -stdinrpcpass.  Configuration file: (${settings.configFile}), cookie: (${settings.cookieFile})`
-        : 'Authorization failed: Incorrect rpcuser or rpcpassword',
-    );
-  }
+  if (status === 401) throw new CliError(authorizationProblem(settings));
   if (status >= 400 && ![400, 404, 500].includes(status)) {
     // Why somebody is refused is for them to mend.
     const why = status === 403 && body !== '' ? `: ${body.trim()}` : '';
@@ -170,6 +165,21 @@ async function call(settings: CallSettings, request: string, options: CliOptions
     throw new CliError('expected reply to have result, error and id properties');
   }
   return reply;
+}
+
+/** Why the node took the credentials for none, or for wrong ones. */
+function authorizationProblem({ credentials, cookieFile, cookieFailure, configFile }: CallSettings): string {
+  if (credentials !== null) return 'Authorization failed: Incorrect rpcuser or rpcpassword';
+  if (cookieFailure !== null) {
+    return (
+      `Could not read the authentication cookie ${cookieFile}: ${cookieFailure}.\n` +
+      'Call as the user that runs the node, or give a password with -rpcuser and -stdinrpcpass (-rpcauth of the node).'
+    );
+  }
+  return (
+    'Could not locate RPC credentials. No authentication cookie could be found, and RPC password is not set.  ' +
+    `See -rpcpassword and -stdinrpcpass.  Configuration file: (${configFile}), cookie: (${cookieFile})`
+  );
 }
 
 function parseReply(body: string): JsonValue {

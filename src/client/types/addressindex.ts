@@ -5,26 +5,26 @@
 export interface AddressindexMethods {
   /** `getaddressbalance addresses` */
   getaddressbalance: {
-    params: [addresses: unknown];
-    named: { addresses: unknown };
+    params: [addresses: string | readonly string[] | object];
+    named: { addresses: string | readonly string[] | object };
     result: { balance: number; received: number; txcount: number; unconfirmed: number };
   };
   /** `getaddressmempool addresses` */
   getaddressmempool: {
-    params: [addresses: unknown];
-    named: { addresses: unknown };
+    params: [addresses: string | readonly string[] | object];
+    named: { addresses: string | readonly string[] | object };
     result: ({ address: string; txid: string; index: number; satoshis: number; timestamp: number; prevtxid?: string; prevout?: number })[] | { moves: ({ address: string; txid: string; index: number; satoshis: number; timestamp: number; prevtxid?: string; prevout?: number })[]; next?: string };
   };
   /** `getaddresstxids addresses` */
   getaddresstxids: {
-    params: [addresses: unknown];
-    named: { addresses: unknown };
+    params: [addresses: string | readonly string[] | object];
+    named: { addresses: string | readonly string[] | object };
     result: (string | { txid: string; height?: number; received?: number; spent?: number })[] | { txids: (string | { txid: string; height?: number; received?: number; spent?: number })[]; next?: string };
   };
   /** `getaddressutxos addresses` */
   getaddressutxos: {
-    params: [addresses: unknown];
-    named: { addresses: unknown };
+    params: [addresses: string | readonly string[] | object];
+    named: { addresses: string | readonly string[] | object };
     result: ({ address: string; txid: string; outputIndex: number; script: string; satoshis: number; height: number })[] | { utxos: ({ address: string; txid: string; outputIndex: number; script: string; satoshis: number; height: number })[]; next?: string; hash?: string; height?: number };
   };
 }

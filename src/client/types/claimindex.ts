@@ -19,8 +19,8 @@ export interface ClaimindexMethods {
   };
   /** `resolve urls` */
   resolve: {
-    params: [urls: unknown];
-    named: { urls: unknown };
+    params: [urls: string | readonly string[]];
+    named: { urls: string | readonly string[] };
     result: { [key: string]: ResolvedClaim | { error: { name: string; text: string } } };
   };
   /** `searchclaims constraints ( "after" )` */

@@ -29,7 +29,7 @@ export const NEXT_SCHEMA = t.optional(t.hex('where the next page begins'), 'when
 /** The parameter that all of them have. */
 export const QUERY_PARAM = {
   name: 'addresses',
-  type: 'any',
+  type: 'textArrayOrObject',
   required: true,
   description:
     'An address or the hex of an output script, an array of them, or an object: "addresses" (array), and optionally ' +

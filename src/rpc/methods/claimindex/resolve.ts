@@ -41,7 +41,7 @@ export const resolve = defineMethod({
   params: [
     {
       name: 'urls',
-      type: 'any',
+      type: 'textOrArray',
       required: true,
       description: 'A URL, with or without lbry://, or an array of them',
     },
