@@ -7,7 +7,7 @@ import { propertyName } from '../schema/schemaTypes.js';
 import { stringifyJson } from '../util/jsonWrite.js';
 import { RPC_ERROR, RPC_ERROR_MEANING, type RpcErrorName } from './errors.js';
 import { methodHelp } from './helpText.js';
-import { CATEGORIES, type ParamDecl, type Profile, type RpcMethod } from './method.js';
+import { CATEGORIES, type ParamDecl, type RpcMethod } from './method.js';
 import { methodErrors } from './openRpc.js';
 import { PARAM_TYPES, type CliConversion } from './paramTypes.js';
 import { examplesFor, type RecordedCall } from './recordedExamples.js';

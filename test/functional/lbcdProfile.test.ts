@@ -1,4 +1,4 @@
-/** Answers of the lbcd profile that differ from the others', as lbcd itself gave them. */
+/** Answers of the lbcd profile that differ from those of the other profiles. Source: lbcd rpcserver.go, mining.go. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildClaimPrefix } from '../../src/script/claimScript.js';
 import { hashToHex } from '../../src/util/bytes.js';

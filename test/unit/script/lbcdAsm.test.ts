@@ -1,4 +1,7 @@
-/** Scripts in lbcd's words. The expected texts are those of lbcd's `decodescript` and `decoderawtransaction`. */
+/**
+ * Scripts in lbcd's words. The expected texts follow lbcd's txscript (`DisasmString`, opcode table); some were compared with
+ * answers of a running lbcd.
+ */
 import { expect, it } from 'vitest';
 import { formatLbcdAsmInSlices } from '../../../src/script/lbcdAsm.js';
 import { fromHex } from '../../../src/util/bytes.js';
