@@ -116,7 +116,7 @@ export async function findInBlock(
  * The transaction by the index, or null when there is none. Throws `BlockFileError` when the block around it is damaged:
  * that there is no such transaction would be a wrong answer.
  */
-function findByIndex(services: RpcServices, wanted: Bytes): Soon<FoundTransaction | null> {
+export function findByIndex(services: RpcServices, wanted: Bytes): Soon<FoundTransaction | null> {
   return whenSoon(services.txIndex?.find(wanted) ?? [], (places) => findAt(services, wanted, places, 0));
 }
 

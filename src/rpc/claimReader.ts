@@ -41,6 +41,14 @@ import {
 import { readLbcdChanges } from '../store/claims/lbcdSchedule.js';
 import { readLbcdName } from '../store/claims/lbcdView.js';
 import { isNodeAfter, readPresentProof, readProof, type ProofQuery } from '../store/claims/proofQueries.js';
+import {
+  readClaimOutputs,
+  readPresentStandings,
+  readStandings,
+  type PresentOutput,
+  type Standing,
+  type StandingsQuery,
+} from '../store/claims/standings.js';
 import type { ClaimTotals } from '../store/claims/summaryRow.js';
 import { oldestProvable, type ProofWindow } from '../store/claims/versions.js';
 import type { RowReader } from '../store/rows.js';
@@ -51,6 +59,10 @@ import { isPromise, whenSoon, type Soon } from '../util/soon.js';
 export interface ClaimReader {
   readonly rules: ClaimRules;
   nameAt(query: NameQuery): Soon<NameInfo>;
+  /** How outputs of one transaction stand in the trie after a block; null for one that is not filed. */
+  standings(query: StandingsQuery): Soon<(Standing | null)[]>;
+  /** The outputs that hold these claims of a name at the tip, by id as latin1; of a claim under another name there is none. */
+  outputsOf(name: Bytes, claimIds: readonly Bytes[]): Promise<Map<string, PresentOutput>>;
   /** The name as lbcd keeps it after block `height`; null when nothing was known of it by then. */
   lbcdNameAt(name: Bytes, height: number): Promise<NameInfo | null>;
   /** Names with an active claim after block `height`, in byte order. */
@@ -170,6 +182,13 @@ export function claimReader(
       if (query.asReference && query.asReference.tipHeight !== query.height) return past();
       return preferPresent(query.height, () => readPresentName(rows, rules, query), past);
     },
+    standings: (query) =>
+      preferPresent(
+        query.height,
+        () => readPresentStandings(rows, rules, query),
+        () => readStandings(rows, rules, query),
+      ),
+    outputsOf: (name, claimIds) => readClaimOutputs(rows, rules, { name, height: active.height, claimIds }),
     async lbcdNameAt(asked, height) {
       const isLong = asked.length > LONGEST_FILED_BYTES;
       const name = isLong ? await longFiledName(rules, asked, height) : asked;

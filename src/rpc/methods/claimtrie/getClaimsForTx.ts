@@ -1,14 +1,13 @@
 /** `getclaimsfortx`: the claims and supports among the unspent outputs of a transaction. */
 import { claimIdOf, decodeClaimScript, type ClaimScript } from '../../../script/claimScript.js';
-import type { NameInfo, OutputInfo } from '../../../store/claims/claimQueries.js';
-import { equalBytes, hashToHex, toHex, type Bytes } from '../../../util/bytes.js';
+import type { PresentOutput, Standing } from '../../../store/claims/standings.js';
+import { hashToHex, toHex, toLatin1, type Bytes } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { ClaimMetadata, METADATA } from '../../format/claimMetadata.js';
 import { nameText } from '../../format/claimsText.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../services.js';
-import { claimById } from './answers.js';
 import { atBlock } from './atBlock.js';
 import { unspentOutputs, type UnspentOutput } from './unspentOutputs.js';
 
@@ -68,52 +67,28 @@ const RESULT = t.array(
   ]),
 );
 
-/** Where an output stands in the trie. */
-interface Standing {
-  readonly isActive: boolean;
-  readonly isControlling: boolean;
-  /** Set while it waits. */
-  readonly blocksToValid: number | undefined;
-}
-
-function supportsOf({ claims, supportsWithoutClaim }: NameInfo): OutputInfo[] {
-  return [...claims.flatMap((claim) => claim.supports), ...supportsWithoutClaim];
-}
-
-/** `filed` is the name as it is filed, `best` the claim that controls it. */
-function standingOf(
-  filed: readonly OutputInfo[],
-  best: OutputInfo | undefined,
-  txid: Bytes,
-  n: number,
-  tipHeight: number,
-): Standing {
-  const isIt = (item: OutputInfo): boolean => item.n === n && equalBytes(item.txid, txid);
-  const item = filed.find(isIt);
-  const isActive = item?.active === true;
-  return {
-    isActive,
-    isControlling: isActive && best !== undefined && best.active && isIt(best),
-    blocksToValid: item && !isActive ? item.validAtHeight - tipHeight : undefined,
-  };
-}
-
 /** The four facts under the names of a profile. */
-function standingAnswer(isSupport: boolean, standing: Standing, names: readonly string[]): Answer {
-  const [inTrie, isControlling, inMap, inQueue, blocksToValid] = names as [
+function standingAnswer(
+  isSupport: boolean,
+  standing: Standing | null,
+  height: number,
+  names: readonly string[],
+): Answer {
+  const [inTrie, isControlling, inMap, inQueue, toValid] = names as [
     string,
     string,
     string,
     string,
     string,
   ];
-  const { isActive } = standing;
+  const isActive = standing?.active === true;
+  const blocksToValid = standing && !isActive ? standing.validAtHeight - height : undefined;
   return {
     [inTrie]: isSupport ? undefined : isActive,
-    [isControlling]: !isSupport && isActive ? standing.isControlling : undefined,
+    [isControlling]: !isSupport && isActive ? standing.controls : undefined,
     [inMap]: isSupport ? isActive : undefined,
-    [inQueue]: isActive ? undefined : standing.blocksToValid !== undefined,
-    [blocksToValid]: standing.blocksToValid,
+    [inQueue]: isActive ? undefined : blocksToValid !== undefined,
+    [toValid]: blocksToValid,
   };
 }
 
@@ -139,11 +114,8 @@ async function lbrycrdAnswer(
   const script = first && decodeClaimScript(first.script);
   if (!first || !script) return [];
   const { kind, name } = script;
-  const { claims } = services;
-  const filed = await claims.nameAt({ name, height, exact: true });
-  const looked = await claims.nameAt({ name, height });
-  const items = kind === 'support' ? supportsOf(filed) : filed.claims;
-  const standing = standingOf(items, looked.claims[0], txid, 0, height);
+  const query = { height, txid, madeAt: first.height, outputs: [{ name, n: 0 }], exact: true };
+  const [standing = null] = await services.claims.standings(query);
   return [
     {
       n: 0,
@@ -152,58 +124,72 @@ async function lbrycrdAnswer(
       value: script.value && toHex(script.value),
       metadata: ClaimMetadata.of(services)?.ofValue(script.value, kind === 'support'),
       depth: height - first.height,
-      ...standingAnswer(kind === 'support', standing, LBRYCRD_STANDING),
+      ...standingAnswer(kind === 'support', standing, height, LBRYCRD_STANDING),
     },
   ];
 }
 
-/** The output that holds the supported claim now, under whatever name. */
-async function supportedAnswer({ claims }: RpcServices, claimId: Bytes, height: number): Promise<Answer> {
-  const [name] = await claims.aliveNames([claimId]);
-  const claim = name ? claimById(await claims.nameAt({ name, height }), claimId) : undefined;
-  return {
-    'supported claimId': hashToHex(claimId),
-    'supported txid': claim && hashToHex(claim.txid),
-    'supported nout': claim?.n,
-  };
+/** The outputs that hold the claims now, under whatever name, by id as latin1. Each name is read once. */
+async function supportedOutputs(
+  { claims }: RpcServices,
+  claimIds: readonly Bytes[],
+): Promise<Map<string, PresentOutput>> {
+  const outputs = new Map<string, PresentOutput>();
+  const distinct = [...new Map(claimIds.map((id) => [toLatin1(id), id])).values()];
+  const byName = new Map<string, { name: Bytes; ids: Bytes[] }>();
+  for (const [i, name] of (await claims.aliveNames(distinct)).entries()) {
+    if (name === null) continue;
+    const group = byName.get(toLatin1(name));
+    if (group) group.ids.push(distinct[i]!);
+    else byName.set(toLatin1(name), { name, ids: [distinct[i]!] });
+  }
+  for (const { name, ids } of byName.values())
+    for (const [id, output] of await claims.outputsOf(name, ids)) outputs.set(id, output);
+  return outputs;
 }
 
-async function documentedItem(
-  services: RpcServices,
-  txid: Bytes,
-  { n, height: madeAt }: UnspentOutput,
-  script: ClaimScript,
-  height: number,
-): Promise<JsonOut> {
-  const { kind, name, claimId } = script;
-  const filed = await services.claims.nameAt({ name, height });
-  const isSupport = kind === 'support';
-  const items = isSupport ? supportsOf(filed) : filed.claims;
+function supportedAnswer(claimId: Bytes, output: PresentOutput | undefined): Answer {
   return {
-    nOut: n,
-    'claim type': isSupport ? 'support' : 'claim',
-    name: nameText(name),
-    claimId: isSupport ? undefined : hashToHex(claimId ?? claimIdOf(txid, n)),
-    value: script.value && toHex(script.value),
-    metadata: ClaimMetadata.of(services)?.ofValue(script.value, isSupport),
-    ...(isSupport ? await supportedAnswer(services, claimId!, height) : {}),
-    depth: height - madeAt,
-    ...standingAnswer(isSupport, standingOf(items, filed.claims[0], txid, n, height), DOCUMENTED_STANDING),
+    'supported claimId': hashToHex(claimId),
+    'supported txid': output && hashToHex(output.txid),
+    'supported nout': output?.n,
   };
 }
 
 async function documentedAnswer(
   services: RpcServices,
   txid: Bytes,
-  outputs: readonly UnspentOutput[],
+  unspent: readonly UnspentOutput[],
   height: number,
 ): Promise<JsonOut> {
-  const answer: JsonOut[] = [];
-  for (const output of outputs) {
-    const script = decodeClaimScript(output.script);
-    if (script !== null) answer.push(await documentedItem(services, txid, output, script, height));
+  const outputs: (ClaimScript & { n: number })[] = [];
+  for (const { n, script } of unspent) {
+    const claim = decodeClaimScript(script);
+    if (claim !== null) outputs.push({ ...claim, n });
   }
-  return answer;
+  if (outputs.length === 0) return [];
+  const madeAt = unspent[0]!.height;
+  const standings = await services.claims.standings({ height, txid, madeAt, outputs });
+  const supports = outputs.filter(({ kind }) => kind === 'support');
+  const supported = await supportedOutputs(
+    services,
+    supports.map(({ claimId }) => claimId!),
+  );
+  const metadata = ClaimMetadata.of(services);
+  return outputs.map(({ n, kind, name, claimId, value }, i) => {
+    const isSupport = kind === 'support';
+    return {
+      nOut: n,
+      'claim type': isSupport ? 'support' : 'claim',
+      name: nameText(name),
+      claimId: isSupport ? undefined : hashToHex(claimId ?? claimIdOf(txid, n)),
+      value: value && toHex(value),
+      metadata: metadata?.ofValue(value, isSupport),
+      ...(isSupport ? supportedAnswer(claimId!, supported.get(toLatin1(claimId!))) : {}),
+      depth: height - madeAt,
+      ...standingAnswer(isSupport, standings[i]!, height, DOCUMENTED_STANDING),
+    };
+  });
 }
 
 export const getClaimsForTx = defineMethod({

@@ -1,12 +1,14 @@
 /** The unspent outputs of one transaction of the active chain, whether its block is still on disk or not. */
 import type { ChainReader } from '../../../chain/chainReader.js';
 import { OUTPOINT_SIZE_BYTES } from '../../../store/coinTable.js';
+import { BlockFileError } from '../../../store/blockFiles.js';
 import { coinKey, PREFIX } from '../../../store/keys.js';
 import { prefixEnd } from '../../../store/rows.js';
 import { NO_HEADER } from '../../../store/headerTable.js';
 import { fromLatin1, type Bytes } from '../../../util/bytes.js';
 import { Writer } from '../../../util/writer.js';
-import { findInBlock } from '../../blockLookup.js';
+import { isPromise } from '../../../util/soon.js';
+import { findByIndex, findInBlock, type FoundTransaction } from '../../blockLookup.js';
 import type { RpcServices } from '../../services.js';
 
 export interface UnspentOutput {
@@ -21,9 +23,23 @@ export interface UnspentOutput {
 async function candidates(services: RpcServices, txid: Bytes, height: number): Promise<number[]> {
   const { chain } = services;
   const block = chain.chain.index.active.at(height);
-  const found = block === NO_HEADER ? null : await findInBlock(services, block, txid);
+  const found = block === NO_HEADER ? null : await findOutputs(services, block, txid);
   if (found !== null) return found.tx.outputs.map((_, n) => n);
   return storedOutputs(chain, txid);
+}
+
+/** The transaction by its place where there is an index, else out of its block. */
+async function findOutputs(
+  services: RpcServices,
+  block: number,
+  txid: Bytes,
+): Promise<FoundTransaction | null> {
+  try {
+    return (await findByIndex(services, txid)) ?? (await findInBlock(services, block, txid));
+  } catch (error) {
+    if (!(error instanceof BlockFileError)) throw error;
+    return findInBlock(services, block, txid);
+  }
 }
 
 async function storedOutputs(chain: ChainReader, txid: Bytes): Promise<number[]> {
@@ -43,7 +59,8 @@ export async function unspentOutputs(services: RpcServices, txid: Bytes): Promis
   if (any === null) return [];
   const outputs: UnspentOutput[] = [];
   for (const n of await candidates(services, txid, any.heightCode >>> 1)) {
-    const coin = await chain.coin(new Writer(OUTPOINT_SIZE_BYTES).raw(txid).u32(n).finish());
+    const soon = chain.coin(new Writer(OUTPOINT_SIZE_BYTES).raw(txid).u32(n).finish());
+    const coin = isPromise(soon) ? await soon : soon;
     if (coin === null) continue;
     outputs.push({ n, script: coin.script, amountSat: coin.amount, height: coin.heightCode >>> 1 });
   }
