@@ -97,7 +97,7 @@ export class ClaimWork {
   readonly events: WorkEvent[] = [];
   /** What the block's transactions did, in their order; unlike the log it knows what came and went within the block. */
   readonly operations: ClaimOperation[] = [];
-  /** Spends of the block's transactions of which the trie knows nothing: expired outputs, and those that never counted. */
+  /** Spends in the block of outputs that the trie does not hold: expired outputs, and outputs that never took effect. */
   readonly unknownSpends: ClaimSpend[] = [];
   /** Rows of the due queue: what joins and what leaves, by height. */
   readonly dueAdded = new Map<number, Set<Item>>();
@@ -139,7 +139,7 @@ export class ClaimWork {
     this.watchesRemovals = inRemovalWorkaround(rules, height);
   }
 
-  /** A trie of which nothing is loaded. */
+  /** A trie without loaded nodes. */
   newTrie(): WorkTrie {
     return new WorkTrie((path) => this.source.readNode(path));
   }

@@ -8,7 +8,7 @@ const MAX_THREADS = 4;
 
 /** The hash of one whole file, computed piece by piece in order. */
 export interface FileHash {
-  /** Resolves when the piece is no longer needed. */
+  /** Resolves when the caller may overwrite the piece. */
   add(piece: Uint8Array): Promise<void>;
   /** Hexadecimal digits. */
   end(): Promise<string>;

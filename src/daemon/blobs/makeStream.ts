@@ -128,7 +128,7 @@ async function encryptFile(
       sizeBytes,
     };
   } finally {
-    // Whoever removes the blobs of a failed stream must know them all.
+    // The caller removes the blobs of a failed stream and needs all of their hashes.
     await Promise.allSettled(jobs);
     await file.close();
   }

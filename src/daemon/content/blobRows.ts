@@ -5,7 +5,7 @@ import { textList, type Statements } from '../../sqlite/statements.js';
 import { isBlobHash } from './blobHash.js';
 import type { BlobRow, DiskUsage, Reconciled, StoredBlob } from './rows.js';
 
-/** How long an announcement holds for peers, of which half is waited. Source: lbry-sdk lbry/dht/constants.py `DATA_EXPIRATION`. */
+/** How long peers keep an announcement. The next announcement follows after half of it. Source: lbry-sdk lbry/dht/constants.py `DATA_EXPIRATION`. */
 const ANNOUNCED_SEC = 86_400;
 
 const ADD = `insert or ignore into blob values (?, ?, 0, 0, ?, 0, 0, ?, ?)`;

@@ -44,7 +44,7 @@ function writeRevision(path: string): void {
   renameSync(temporary, path);
 }
 
-/** Throws an `EnvironmentError` for a file that is no database or a damaged one. */
+/** Throws an `EnvironmentError` when the file is not a database, or is damaged. */
 export function databaseError(error: unknown, path: string): unknown {
   const { message = '', errcode } = error as { message?: string; errcode?: number };
   const isDamage = typeof errcode === 'number' && [11, 26].includes(errcode & 0xff);

@@ -57,7 +57,7 @@ export async function undoFleeting(rows: RowTransaction, height: number): Promis
   }
 }
 
-/** The names of which the block did something of the kind, in byte order. */
+/** The names that the block changed in this way, in byte order. */
 export async function readFleetingNames(rows: RowReader, height: number): Promise<string[]> {
   const prefix = fleetingAtKey(height, '');
   const names: string[] = [];

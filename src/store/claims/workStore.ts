@@ -189,7 +189,7 @@ export class WorkStore implements ClaimSource {
     return work;
   }
 
-  /** Loads the items at these keys; of a key without a row it is known that there is no item. */
+  /** Loads the items at these keys. A key without a row counts as loaded: it has no item. */
   async loadItems(wanted: readonly ItemKey[]): Promise<void> {
     const { items } = this.work;
     const missing = wanted.filter(

@@ -36,7 +36,7 @@ export class WalletRowError extends Error {
   override readonly name = 'WalletRowError';
 }
 
-/** Told of what came: the hashes of destinations that may be the wallet's by it, or null where those cannot be named. */
+/** Called after keys or scripts came: the hashes of destinations that may now be the wallet's, or null when unknown. */
 export type KeysCame = (hashes: readonly Bytes[] | null) => void;
 
 /** The script of the P2WPKH output of a key. */

@@ -74,13 +74,7 @@ function standingAnswer(
   height: number,
   names: readonly string[],
 ): Answer {
-  const [inTrie, isControlling, inMap, inQueue, toValid] = names as [
-    string,
-    string,
-    string,
-    string,
-    string,
-  ];
+  const [inTrie, isControlling, inMap, inQueue, toValid] = names as [string, string, string, string, string];
   const isActive = standing?.active === true;
   const blocksToValid = standing && !isActive ? standing.validAtHeight - height : undefined;
   return {
