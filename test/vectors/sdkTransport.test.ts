@@ -247,7 +247,7 @@ const isParams = (answer: JsonValue | null, problem: string): boolean =>
 /** The component that an answer says is not there. */
 const missingComponent = (answer: JsonValue | null): string | undefined =>
   nameOf(answer) === 'NameError'
-    ? /^(\w+) is not a known Component$/.exec(messageOf(answer))?.[1]
+    ? /^(\w+) is not a known Component: it is skipped$/.exec(messageOf(answer))?.[1]
     : undefined;
 
 /** Parts that the recorded daemon ran; here they come with files. */
@@ -315,7 +315,7 @@ const MEANT: readonly Meant[] = [
       line.server === 'media' &&
       line.status === 500 &&
       ours.status === 500 &&
-      (line.method === 'HEAD' || ours.body === 'file_manager is not a known Component'),
+      (line.method === 'HEAD' || ours.body === 'file_manager is not a known Component: it is skipped'),
   },
   {
     why: 'status shows the components that there are',

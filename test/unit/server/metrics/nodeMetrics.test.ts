@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ChainEvents } from '../../../../src/chain/chainEvents.js';
 import type { ChainReader } from '../../../../src/chain/chainReader.js';
 import { StepTimers } from '../../../../src/chain/stepTimers.js';
+import { LateReads } from '../../../../src/store/claims/lateReads.js';
 import type { Mempool, MempoolListener } from '../../../../src/mempool/mempool.js';
 import { regtestParams } from '../../../../src/params/regtest.js';
 import { NodeMetrics } from '../../../../src/server/metrics/nodeMetrics.js';
@@ -65,8 +66,11 @@ function summaryRow(totals: ClaimTotals): Bytes {
 
 function fakeChain(): { reader: ChainReader; events: ChainEvents; timers: StepTimers } {
   const [events, timers] = [new ChainEvents(), new StepTimers()];
+  const lateReads = new LateReads();
+  lateReads.count('item');
   const deps = {
     timers,
+    claims: { lateReads },
     coins: { usageBytes: 100, entryCount: 5, dirtyCount: 2 },
     store: {
       dirtyBytes: 50,
@@ -128,6 +132,7 @@ describe('the metrics of a node', () => {
     expect(await values('lbcnode_claim_cache_bytes')).toEqual({ '': 60 });
     (reader.chain as { height: number }).height = 8;
     expect(await values('lbcnode_chain_height')).toEqual({ '': 8 });
+    expect(await values('lbcnode_claim_late_reads')).toMatchObject({ '{row="item"}': 1 });
   });
 
   it('count blocks and reorganisations', async () => {
