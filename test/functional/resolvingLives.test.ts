@@ -116,11 +116,15 @@ async function resolve(url: string): Promise<Answer> {
   return answer[url]!;
 }
 
-/** What the search finds once it is at the tip. */
+/** What the search finds once its index is built and at the tip. */
 async function search(constraints: object, height: number): Promise<Answer[]> {
   for (;;) {
-    const page = await node.rpc<{ height: number; claims: Answer[] }>('searchclaims', [constraints]);
-    if (page.height === height) return page.claims;
+    try {
+      const page = await node.rpc<{ height: number; claims: Answer[] }>('searchclaims', [constraints]);
+      if (page.height === height) return page.claims;
+    } catch (error) {
+      if ((error as Error).message !== 'The search index is being built') throw error;
+    }
   }
 }
 
