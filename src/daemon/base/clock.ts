@@ -1,15 +1,47 @@
-/** Where the daemon's time and chance come from; tests bring their own. */
+/** Where the daemon's time and randomness come from; tests bring their own. */
 import { randomBytes } from 'node:crypto';
 
+export interface Timer {
+  /** Does nothing where the task ran or was cancelled before. */
+  cancel(): void;
+}
+
 export interface Clock {
-  /** Unix time in whole seconds. */
+  /** Unix time in whole seconds. The system may set it back. */
   nowSec(): number;
+  /** Milliseconds since some moment. They never go back. */
+  nowMs(): number;
+  /** Runs the task once, after so many milliseconds. */
+  after(delayMs: number, task: () => void): Timer;
 }
 
 export interface RandomSource {
   bytes(count: number): Buffer;
 }
 
-export const systemClock: Clock = { nowSec: () => Math.floor(Date.now() / 1000) };
+export const systemClock: Clock = {
+  nowSec: () => Math.floor(Date.now() / 1000),
+  nowMs: () => performance.now(),
+  after: (delayMs, task) => {
+    const timer = setTimeout(task, delayMs);
+    return { cancel: () => clearTimeout(timer) };
+  },
+};
 
 export const systemRandom: RandomSource = { bytes: (count) => randomBytes(count) };
+
+/** Resolves to true after so many milliseconds, to false as soon as the signal aborts. */
+export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const onAbort = (): void => {
+      timer.cancel();
+      resolve(false);
+    };
+    const timer = clock.after(delayMs, () => {
+      signal.removeEventListener('abort', onAbort);
+      resolve(true);
+    });
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+}

@@ -1,0 +1,60 @@
+/** A UDP port as the DHT and trackers use it, and the one over a real IPv4 socket. */
+import { createSocket } from 'node:dgram';
+import { EnvironmentError, systemErrorCode } from '../../util/environmentError.js';
+
+export type DatagramListener = (data: Buffer, address: string, port: number) => void;
+
+export interface UdpPort {
+  /** Datagrams may be lost without notice. It does not throw, also after `close`. */
+  send(data: Buffer, address: string, port: number): void;
+  /** Sets who gets the datagrams. */
+  listen(listener: DatagramListener): void;
+  close(): Promise<void>;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is taken. Is another daemon running there? Stop it, or choose another port',
+  EACCES: 'the system does not allow it. Choose a port above 1023',
+  EADDRNOTAVAIL: 'this machine has no such address. Choose another one',
+};
+
+/**
+ * Binds a socket; port 0 is any free one. Throws `EnvironmentError` where that fails: `what` names the user of the port
+ * and `settings` the settings that choose the port and the address.
+ */
+export async function openUdpSocket(
+  port: number,
+  address: string,
+  { what, settings }: { readonly what: string; readonly settings: string },
+): Promise<UdpPort & { readonly port: number }> {
+  const socket = createSocket('udp4');
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', (error) => {
+      const reason = REASONS[systemErrorCode(error) ?? ''] ?? error.message;
+      const where = `UDP ${address}:${port}`;
+      reject(new EnvironmentError(`The ${what} cannot listen at ${where}: ${reason} (${settings}).`));
+    });
+    socket.bind(port, address, resolve);
+  });
+  socket.removeAllListeners('error');
+  // Errors of single datagrams, such as an unreachable network, show as missing answers.
+  socket.on('error', () => undefined);
+  let isOpen = true;
+  return {
+    port: socket.address().port,
+    send: (data, toAddress, toPort) => {
+      if (isOpen) socket.send(data, toPort, toAddress, () => undefined);
+    },
+    listen: (listener) => {
+      socket.removeAllListeners('message');
+      socket.on('message', (data, from) => listener(data, from.address, from.port));
+    },
+    close: () => {
+      if (!isOpen) return Promise.resolve();
+      isOpen = false;
+      return new Promise((resolve) => {
+        socket.close(resolve);
+      });
+    },
+  };
+}
