@@ -80,6 +80,7 @@ const purchaseIn = ({ outputs }: Transaction): string | null => {
 
 export class WorldLedger implements LedgerPort {
   readonly params = params;
+  height = 100;
   readonly kept = new Map<string, Kept>();
   readonly transactions = new Map<string, Transaction>();
   readonly broadcasts: Transaction[] = [];

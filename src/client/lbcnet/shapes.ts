@@ -204,6 +204,7 @@ export interface Txo {
   claim_op?: "create" | "update";
   /** whether it is spent */ is_spent?: boolean;
   /** whether it pays to an account of the wallet */ is_my_output?: boolean;
+  /** true: it has no effect any more, and can only be spent */ is_expired?: boolean;
   /** whether an account of the wallet paid it */ is_my_input?: boolean;
   /** whether it is a payment from the wallet to itself */ is_internal_transfer?: boolean;
   /** own supports for the claim (LBC as text) */ sent_supports?: string;

@@ -3,6 +3,7 @@
  * what becomes of what it throws. Source: lbry-sdk lbry/extras/daemon/daemon.py `_process_rpc_call`; sdk-facts 1.2, 1.3.
  */
 import { EnvironmentError } from '../../util/environmentError.js';
+import { boundedErrorText } from '../../util/errorText.js';
 import { JsonObject, type JsonValue } from '../../util/json.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
 import { DaemonError } from '../base/daemonError.js';
@@ -46,8 +47,9 @@ export interface DispatcherDeps {
 /** The answer's envelope. */
 export type Answer = { readonly [key: string]: JsonOut };
 
+/** The text is cut to 1,000 characters: what it quotes, such as a hub's words, may be of any length. */
 export function errorAnswer(code: number, message: string, data: JsonOut = {}): Answer {
-  return { jsonrpc: '2.0', error: { code, data, message } };
+  return { jsonrpc: '2.0', error: { code, data, message: boundedErrorText(message) } };
 }
 
 /** A call whose names and numbers of parameters fit. */
@@ -181,7 +183,7 @@ function applicationError(command: string, params: CallParams, error: unknown): 
       : error.stack.split('\n');
   return errorAnswer(ERROR_CODE.application, message, {
     name,
-    traceback: [...trace, ''],
+    traceback: [...trace.map(boundedErrorText), ''],
     command,
     args: params.positional,
     kwargs: shownNamed(params.named),

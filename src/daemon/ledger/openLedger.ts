@@ -14,11 +14,12 @@ import { ledgerParams, type LedgerId, type LedgerParams } from '../base/ledgerPa
 import type { AddressSource } from './addressSource.js';
 import { openHeaders, type HeaderChain } from './headers/headerChain.js';
 import { parseTip } from './headers/headerSync.js';
-import { damageText, HubFollowing } from './headers/hubFollowing.js';
+import { damageText, HubFollowing, PATIENCE_MS } from './headers/hubFollowing.js';
 import { HubGone, HubLie, HubRefusal, isHubFault } from './hub/hubErrors.js';
 import { HubPool, POOL_TIMES, type FurtherHubs, type HubPoolOptions } from './hub/hubPool.js';
 import { HubQuestions } from './hub/hubQuestions.js';
 import { HUB_LIMITS, type HubLimits, type HubSession } from './hub/hubSession.js';
+import { STALE_TIP_TIMES, StaleTipCheck, type StaleTipTimes } from './hub/staleTip.js';
 import type { HubPort, Ledger, LedgerEvents, LedgerTransaction, SyncState } from './ledger.js';
 import type { LedgerDatabase } from './ledgerDatabase.js';
 import { ledgerStatus } from './ledgerStatus.js';
@@ -39,7 +40,10 @@ export interface LedgerOptions {
   readonly servers: readonly HostPort[] | (() => readonly HostPort[]);
   readonly log: Logger;
   readonly limits?: Partial<HubLimits>;
-  readonly times?: Partial<Pick<HubPoolOptions, 'pingMs' | 'retryMs' | 'distrustMs'> & { keptMs: number }>;
+  readonly times?: Partial<
+    Pick<HubPoolOptions, 'pingMs' | 'retryMs' | 'distrustMs'> &
+      StaleTipTimes & { readonly keptMs: number; readonly patienceMs: number }
+  >;
   /** Hubs that other hubs tell of; unless given they are not asked for any. */
   readonly further?: FurtherHubs;
   /** Name of the only country whose hubs are taken; null for any. */
@@ -64,6 +68,7 @@ export class LedgerAtWork implements Ledger {
   readonly #log: Logger;
   readonly #pool: HubPool;
   readonly #following: HubFollowing;
+  readonly #staleTip: StaleTipCheck;
   readonly #any: AnyTransactions;
   readonly #own: OwnBroadcasts;
   readonly #members: Members;
@@ -86,9 +91,13 @@ export class LedgerAtWork implements Ledger {
     this.#own = new OwnBroadcasts(() => this.#givenUp(), options.times?.keptMs);
     this.#following = new HubFollowing(this.headers, {
       log,
+      patienceMs: options.times?.patienceMs ?? PATIENCE_MS,
       rewind: (forkHeight) => this.#rewind(forkHeight),
       rewound: (forkHeight) => this.#rewound(forkHeight),
-      grew: (height) => this.#emit('headers', height),
+      grew: (height) => {
+        this.#staleTip.advanced();
+        this.#emit('headers', height);
+      },
       hasOtherHubs: () => this.#pool.servers.length > 1,
       blame: (session, error) => this.#pool.blame(session, error),
     });
@@ -113,6 +122,18 @@ export class LedgerAtWork implements Ledger {
         left: (session) => this.#left(session),
       },
       log,
+    );
+    this.#staleTip = new StaleTipCheck(
+      {
+        log,
+        session: () => this.#pool.session,
+        others: () => this.#pool.trusted,
+        open: (server) => this.#pool.open(server),
+        leads: (session) => this.#following.leads(session),
+        follow: (session) => this.#following.follow(session),
+        distrust: (server) => this.#pool.distrust(server),
+      },
+      { ...STALE_TIP_TIMES, ...options.times },
     );
     this.hub = new HubQuestions(this.#pool);
     this.#any = new AnyTransactions(this.#pool, this.#store, this.headers, this.#following);
@@ -145,13 +166,16 @@ export class LedgerAtWork implements Ledger {
     await this.#store.rewind(this.headers.height);
     // Saved when the daemon was killed, before the histories that told of them.
     await this.#store.removeUnlisted();
-    if (!this.#isClosed) this.#pool.start();
+    if (this.#isClosed) return;
+    this.#pool.start();
+    this.#staleTip.start();
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#following.left();
+    await this.#staleTip.stop();
     await this.#pool.stop();
     await this.#working;
     await this.#following.idle();
@@ -189,6 +213,7 @@ export class LedgerAtWork implements Ledger {
   // The hub
 
   async #joined(session: HubSession): Promise<void> {
+    this.#staleTip.advanced();
     this.#following.joining();
     await this.#following.follow(session);
     const sync = new AddressSync(session, {

@@ -19,6 +19,7 @@ import { Maker } from '../making/maker.js';
 import { Resolver } from '../resolve/resolver.js';
 import { Wallets } from '../wallet/wallets.js';
 import type { Component } from './components.js';
+import { warnOfExpiry } from './expiryWarnings.js';
 import { makingPortsOf } from './makingSurroundings.js';
 import { logProgress } from './progressLog.js';
 
@@ -128,6 +129,7 @@ export class WalletAndLedger implements WalletPart {
       maker: new Maker(making),
       exchange: making.exchange,
     };
+    warnOfExpiry(ledger, () => wallets.all, log);
     await ledger.start();
     if (!this.#isStopped) await wallets.begin();
   }

@@ -6,7 +6,8 @@
 import { encodeClaim } from '../../metadata/claim.js';
 import type { Claim } from '../../metadata/messages/claim_pb.js';
 import { encodeDestination } from '../../script/address.js';
-import { hashFromHex, isHex, type Bytes } from '../../util/bytes.js';
+import { hashFromHex, hashToHex, isHex, type Bytes } from '../../util/bytes.js';
+import { expiresAt, hasExpired } from '../base/claimTerm.js';
 import { failure } from '../base/daemonError.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
 import { CLAIM_TXO_TYPES, type TxoRow } from '../ledger/txoQuery.js';
@@ -103,11 +104,28 @@ export function updatedClaimOutput(
 }
 
 /**
- * Makes a claim. It is measured with a signature, and signed once the first input is known. The first of the funding
- * accounts gets the change.
+ * Throws where the claim has expired: an update of it is a valid transaction without any effect. A test chain may have other
+ * terms than the network's, so a claim that the hub still finds counts as alive.
  */
-export function makeClaim(maker: Maker, plan: ClaimPlan): Promise<MadeTransaction> {
+async function refuseExpired({ ports: { ledger, claims } }: Maker, old: Txo): Promise<void> {
+  if (!hasExpired(ledger.params, old.height, ledger.height)) return;
+  const id = hashToHex(old.claimId ?? Buffer.alloc(0));
+  const found = await claims.byId(id).catch(() => null);
+  if (found !== null) return;
+  throw failure(
+    `The claim '${id}' expired at height ${expiresAt(ledger.params, old.height)}: an update would be paid for and have no ` +
+      `effect. Get its amount back with txo_spend --type=${old.claim?.kind ?? 'stream'} --claim_id=${id}, and claim the ` +
+      'name again.',
+  );
+}
+
+/**
+ * Makes a claim. It is measured with a signature, and signed once the first input is known. The first of the funding
+ * accounts gets the change. Throws where the claim that it updates has expired.
+ */
+export async function makeClaim(maker: Maker, plan: ClaimPlan): Promise<MadeTransaction> {
   const { wallet, funding, output, old, channel, notes, finish, beforeSending, preview } = plan;
+  if (old) await refuseExpired(maker, old);
   const finishDraft = (draft: Draft): Draft => {
     const changed = finish ? replaceOutput(draft, 0, finish) : draft;
     if (channel === null) return changed;

@@ -32,11 +32,14 @@ export class CoinChoice {
     this.#random = random;
   }
 
-  /** Reserved coins that pay the deficit and what spending them costs; none where there are not enough. */
+  /**
+   * Reserved coins that pay the deficit and what spending them costs; none where there are not enough. `largest` takes as few
+   * coins as possible.
+   */
   choose(
     accountIds: readonly string[],
     deficitDewies: bigint,
-    strategy: SelectionStrategy,
+    strategy: SelectionStrategy | 'largest',
   ): Promise<readonly SpendableCoin[]> {
     return this.#queue.run(async () => {
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -53,13 +56,13 @@ export class CoinChoice {
   async #chosen(
     accountIds: readonly string[],
     deficit: bigint,
-    strategy: SelectionStrategy,
+    strategy: SelectionStrategy | 'largest',
   ): Promise<readonly NumberedCoin[] | null> {
     if (strategy === 'sqlite') return this.#byBands(accountIds, deficit);
     const selector = new CoinSelector<NumberedCoin>(deficit, COST_OF_CHANGE, () => this.#draw());
     try {
       const coins = new AccountCoins(this.#database, { accountIds, isConfirmed: false });
-      return await selector.select(coins, strategy);
+      return await (strategy === 'largest' ? largestFirst(coins, deficit) : selector.select(coins, strategy));
     } catch (error) {
       if (error instanceof CoinGone) return null;
       throw error;
@@ -80,5 +83,25 @@ export class CoinChoice {
 
   #draw(): number {
     return this.#random.bytes(RANDOM_BYTES).readUIntBE(0, RANDOM_BYTES) / RANDOM_RANGE;
+  }
+}
+
+/** The largest coins that pay the target together; none where all do not. */
+async function largestFirst(coins: AccountCoins, target: bigint): Promise<readonly NumberedCoin[]> {
+  const chosen: NumberedCoin[] = [];
+  let sum = 0n;
+  for (let below: bigint | null = null; ;) {
+    const amounts = await coins.below(below);
+    if (amounts.length === 0) return [];
+    for (const { effectiveAmount, count } of amounts) {
+      // What spending it costs is more than it pays.
+      if (effectiveAmount <= 0n) return [];
+      const needed = Number((target - sum + effectiveAmount - 1n) / effectiveAmount);
+      const taken = await coins.take({ effectiveAmount, count: Math.min(count, Math.max(1, needed)) });
+      chosen.push(...taken);
+      sum += effectiveAmount * BigInt(taken.length);
+      if (sum >= target) return chosen;
+      below = effectiveAmount;
+    }
   }
 }

@@ -13,6 +13,7 @@ import type { OutPointRef } from '../ledger/txoQuery.js';
 import type { ShownTransaction } from '../txo/outputJson.js';
 import { TX_HEIGHT, Txo, type TxoNotes } from '../txo/txo.js';
 import {
+  draftSize,
   fundDraft,
   signDraft,
   signingHash,
@@ -22,6 +23,7 @@ import {
   type FundingPort,
   type SpentOutput,
 } from '../wallet/tx/draft.js';
+import type { SelectionStrategy } from '../wallet/tx/coinSelection.js';
 import { payKeyHash, type NewOutput } from '../wallet/tx/newOutputs.js';
 import { CoinChoice } from './coinChoice.js';
 import { keyHashOf } from './destinations.js';
@@ -46,6 +48,11 @@ export interface Plan {
   readonly beforeSending?: () => Promise<void>;
   /** Private key to a key hash that no account has. */
   readonly extraKey?: { readonly pubkeyHash: Bytes; readonly privateKey: Bytes };
+  /**
+   * False: fails for lack of coins although other transactions are about to give change. For calls that build several
+   * transactions before they send the first one, which would wait for themselves.
+   */
+  readonly waitsForChange?: boolean;
 }
 
 export interface GivenOutput {
@@ -59,8 +66,8 @@ export interface GivenOutput {
 /** A signed transaction, of which the coins are reserved. */
 export interface MadeTransaction extends ShownTransaction {
   readonly reserved: readonly OutPointRef[];
-  /** Lets others have its change address. */
-  readonly freeChange: () => void;
+  /** Called once it is sent or released: others may have its change address, and look for its change. */
+  readonly settled: () => void;
 }
 
 export interface SendOptions {
@@ -70,6 +77,30 @@ export interface SendOptions {
 
 /** After ten minutes there is hardly hope. Source: lbry-sdk lbry/wallet/ledger.py `wait`. */
 const BLOCKING_MS = 600_000;
+
+/** A standard transaction has at most so many bytes: it has no witness. Source: lbrycrd policy.h `MAX_STANDARD_TX_WEIGHT`. */
+const MAX_STANDARD_SIZE = 100_000;
+
+interface UnsentTransaction {
+  /** Accounts that pay or get change. */
+  readonly accountIds: ReadonlySet<string>;
+  /** Resolves when it is sent or released to true, and to false where it found no coins. */
+  readonly freesCoins: Promise<boolean>;
+}
+
+const isInsufficientFunds = (error: unknown): boolean =>
+  error instanceof DaemonError && error.name === 'InsufficientFundsError';
+
+function tooLarge(size: number, { inputs, outputs }: Draft): DaemonError {
+  const why =
+    inputs.length > outputs.length
+      ? `it would spend ${inputs.length} outputs. Spend fewer at once, or join small ones first: txo_spend with ` +
+        '--type=other for coins, or with the type of claims or supports, makes several transactions of --batch_size outputs'
+      : `it would have ${outputs.length} outputs. Pay to fewer addresses at once`;
+  return failure(
+    `The transaction would have ${size} bytes, and nodes relay at most ${MAX_STANDARD_SIZE}: ${why}.`,
+  );
+}
 
 const spentOf = ({ txid: hash, nout: index, amountDewies, script }: Txo): SpentOutput => ({
   outPoint: { hash, index },
@@ -90,6 +121,8 @@ export class Maker {
   readonly held = new HeldOutputs();
   readonly #coins: CoinChoice;
   readonly #turns = new KeyedQueue();
+  /** Transactions that look for coins or have some, and are neither sent nor released: what is left of those will be free again. */
+  readonly #unsent = new Set<UnsentTransaction>();
 
   constructor(ports: MakingPorts) {
     this.ports = ports;
@@ -122,33 +155,97 @@ export class Maker {
     return made;
   }
 
-  /** The transaction, signed, its coins reserved: it must be sent or released. Throws `InsufficientFundsError`. */
+  /**
+   * The transaction, signed, its coins reserved: it must be sent or released. Without enough coins it waits for the change of
+   * transactions that have coins of the same accounts and are not sent yet. Throws `InsufficientFundsError`, and before signing
+   * where the transaction would be larger than what nodes relay.
+   */
   async build(plan: Plan): Promise<MadeTransaction> {
+    for (;;) {
+      const before = this.#unsentOf(plan);
+      const own = this.#addUnsent(plan);
+      try {
+        return await this.#build(plan, own);
+      } catch (error) {
+        // From here on it has no coins: others that look for some do not wait for it, or two would wait for each other.
+        own.end();
+        if (plan.waitsForChange === false || !isInsufficientFunds(error)) throw error;
+        const frees = [...before, ...this.#unsentOf(plan)].map(async ({ freesCoins }) => {
+          if (!(await freesCoins)) throw error;
+        });
+        // Any that had coins and is settled may have left some; where none had any there are not enough.
+        await Promise.any(frees).catch(() => {
+          throw error;
+        });
+      }
+    }
+  }
+
+  /** Those whose coins or change the plan could use. */
+  #unsentOf({ funding }: Plan): UnsentTransaction[] {
+    return [...this.#unsent].filter(({ accountIds }) => funding.some(({ id }) => accountIds.has(id)));
+  }
+
+  async #build(plan: Plan, own: { hasCoins: boolean; end(): void }): Promise<MadeTransaction> {
     const { database } = this.ports.ledger;
-    const given = plan.given ?? [];
-    const coins = given.filter(({ isCoin }) => isCoin).map(({ txo }) => placeOf(txo));
-    if (plan.funding.length === 0) throw badValue('No account is there to pay from.');
-    if (coins.length > 0 && !(await database.reserve(coins)))
-      throw failure('One of the outputs is spent or reserved by another transaction.');
-    const known = new Map(given.map(({ txo }) => [keyOf(txo), txo]));
+    const known = new Map((plan.given ?? []).map(({ txo }) => [keyOf(txo), txo]));
     const changeHashes: Bytes[] = [];
-    const freeChange = (): void => {
+    const draft = await this.#funded(plan, known, changeHashes);
+    own.hasCoins = true;
+    const settled = (): void => {
       for (const hash of changeHashes) plan.change.freeChangeKeyHash(hash);
+      own.end();
     };
-    const port = this.#fundingPort(plan, known, coins, changeHashes);
-    const draft = await fundDraft(given.map(draftInput), plan.outputs, port);
     const reserved = draft.inputs.map(({ spent }) => refOf(spent));
     try {
       const finished = plan.finish ? await plan.finish(draft) : draft;
       const tx = await this.#sign(finished, plan);
       const spent = reserved.map((ref) => known.get(keyOf(ref)) ?? null);
       const outputs = shownOutputs(tx, plan.notes);
-      return { tx, height: TX_HEIGHT.notBroadcast, spent, outputs, reserved, freeChange };
+      return { tx, height: TX_HEIGHT.notBroadcast, spent, outputs, reserved, settled };
     } catch (error) {
-      freeChange();
-      await database.release(reserved);
+      await database.release(reserved).finally(settled);
       throw error;
     }
+  }
+
+  #addUnsent({ funding, change }: Plan): { hasCoins: boolean; end(): void } {
+    let settle: (hadCoins: boolean) => void = () => undefined;
+    const freesCoins = new Promise<boolean>((resolve) => (settle = resolve));
+    const unsent = { accountIds: new Set([change.id, ...funding.map(({ id }) => id)]), freesCoins };
+    this.#unsent.add(unsent);
+    const own = {
+      hasCoins: false,
+      end: (): void => {
+        this.#unsent.delete(unsent);
+        settle(own.hasCoins);
+      },
+    };
+    return own;
+  }
+
+  /**
+   * The draft with its coins reserved. Where it gets too large it is paid by as few coins as possible instead of those that the
+   * strategy chose. Throws where it is too large even so.
+   */
+  async #funded(plan: Plan, known: Map<string, Txo>, changeHashes: Bytes[]): Promise<Draft> {
+    const { database } = this.ports.ledger;
+    const given = plan.given ?? [];
+    const coins = given.filter(({ isCoin }) => isCoin).map(({ txo }) => placeOf(txo));
+    if (plan.funding.length === 0) throw badValue('No account is there to pay from.');
+    for (const strategy of [this.ports.settings.strategy, 'largest'] as const) {
+      if (coins.length > 0 && !(await database.reserve(coins)))
+        throw failure('One of the outputs is spent or reserved by another transaction.');
+      const port = this.#fundingPort(plan, strategy, known, coins, changeHashes);
+      const draft = await fundDraft(given.map(draftInput), plan.outputs, port);
+      const size = draftSize(draft);
+      if (size <= MAX_STANDARD_SIZE) return draft;
+      await database.release(draft.inputs.map(({ spent }) => refOf(spent)));
+      for (const hash of changeHashes.splice(0)) plan.change.freeChangeKeyHash(hash);
+      const isPaidByCoins = draft.inputs.length > given.length;
+      if (strategy === 'largest' || !isPaidByCoins) throw tooLarge(size, draft);
+    }
+    throw new Error('no strategy');
   }
 
   /** Where it fails, what the transaction had reserved is free again. */
@@ -156,16 +253,15 @@ export class Maker {
     try {
       await before?.();
       await this.ports.ledger.broadcast(made.tx);
-      made.freeChange();
+      made.settled();
     } catch (error) {
       await this.release(made);
       throw error;
     }
   }
 
-  async release({ reserved, freeChange }: MadeTransaction): Promise<void> {
-    freeChange();
-    await this.ports.ledger.database.release(reserved);
+  async release({ reserved, settled }: MadeTransaction): Promise<void> {
+    await this.ports.ledger.database.release(reserved).finally(settled);
   }
 
   /** Resolves when the wallet has seen the transaction come back. Throws `TimeoutError`. */
@@ -178,6 +274,7 @@ export class Maker {
   /** Notes key hashes that change goes to in `changeHashes`. */
   #fundingPort(
     plan: Plan,
+    strategy: SelectionStrategy | 'largest',
     known: Map<string, Txo>,
     given: readonly OutPointRef[],
     changeHashes: Bytes[],
@@ -190,7 +287,7 @@ export class Maker {
     return {
       feePerNameChar: settings.feePerNameChar,
       choose: async (deficit) => {
-        const coins = await this.#coins.choose(accountIds, deficit, settings.strategy);
+        const coins = await this.#coins.choose(accountIds, deficit, strategy);
         reserved.push(...coins.map(placeOf));
         return coins.map(({ txid: hash, nout, amountDewies, height, address }) => {
           const { script } = payKeyHash(amountDewies, keyHashOf(address, ledger.params));

@@ -202,7 +202,16 @@ export async function spendOutputs(
     try {
       for (let at = 0; at < rest.length; at += batchSize) {
         const given = rest.slice(at, at + batchSize);
-        made.push(await maker.build({ wallet, given, outputs: [], funding: accounts, change: accounts[0]! }));
+        made.push(
+          await maker.build({
+            wallet,
+            given,
+            outputs: [],
+            funding: accounts,
+            change: accounts[0]!,
+            waitsForChange: false,
+          }),
+        );
       }
       if (!preview) for (; sent < made.length; sent++) await maker.send(made[sent]!);
     } finally {

@@ -7,7 +7,10 @@ import type { LedgerDatabase } from '../ledger/ledgerDatabase.js';
 import type { Txo } from '../txo/txo.js';
 import type { SelectionStrategy } from '../wallet/tx/coinSelection.js';
 
-export interface LedgerPort extends Pick<Ledger, 'params' | 'broadcast' | 'taken' | 'transaction'> {
+export interface LedgerPort extends Pick<
+  Ledger,
+  'params' | 'height' | 'broadcast' | 'taken' | 'transaction'
+> {
   readonly database: Pick<
     LedgerDatabase,
     | 'txos'

@@ -9,6 +9,7 @@ import { encodeSupport } from '../../metadata/support.js';
 import { formatTransaction, txid, type Transaction } from '../../primitives/transaction.js';
 import { hashToHex } from '../../util/bytes.js';
 import { hexOf, type JsonOut } from '../../util/jsonWrite.js';
+import { hasExpired } from '../base/claimTerm.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
 import type { Txo } from './txo.js';
 
@@ -38,6 +39,12 @@ function noteMembers(txo: Txo): Json {
   if (notes.receivedTipsDewies !== undefined) members['received_tips'] = amountOf(notes.receivedTipsDewies);
   if (notes.isInternalTransfer !== undefined) members['is_internal_transfer'] = notes.isInternalTransfer;
   return members;
+}
+
+/** A claim or support that can be spent and has no effect any more. lbrynet shows nothing of it. */
+function expiryMembers(txo: Txo, { ledger, height }: ShowPort): Json {
+  const isStaked = (txo.isClaim || txo.isSupport) && txo.notes.isSpent === false;
+  return isStaked && hasExpired(ledger, txo.height, height) ? { is_expired: true } : {};
 }
 
 function typeMembers(txo: Txo, port: ShowPort): Json {
@@ -111,6 +118,7 @@ export function outputToJson(txo: Txo, port: ShowPort, withSignature = true): Js
     confirmations: height > 0 ? port.height + 1 - height : height,
     timestamp: port.timeSecAt(height),
     ...noteMembers(txo),
+    ...expiryMembers(txo, port),
     ...typeMembers(txo, port),
     ...claimMembers(txo, port),
     ...valueMembers(txo, port, withSignature),

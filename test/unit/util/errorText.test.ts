@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { errorAnswer as daemonError } from '../../../src/daemon/api/dispatch.js';
 import { errorAnswer } from '../../../src/rpc/envelope.js';
 import { rpcError } from '../../../src/rpc/errors.js';
 import { HubError } from '../../../src/hub/hubError.js';
@@ -17,6 +18,10 @@ describe('the text of an error', () => {
     const pairs = boundedErrorText('😀'.repeat(MAX_ERROR_CHARS));
     expect(pairs.length).toBeLessThanOrEqual(MAX_ERROR_CHARS);
     expect(Buffer.from(pairs).toString()).toBe(pairs);
+  });
+
+  it('is bounded in answers of the daemon', () => {
+    expect(JSON.stringify(daemonError(-32500, LONG)).length).toBeLessThan(1300);
   });
 
   it('is bounded in answers of the node and of the hub', () => {

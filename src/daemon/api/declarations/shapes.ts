@@ -24,6 +24,10 @@ const txoFields = {
   claim_op: t.optional(t.oneOf(['create', 'update']), 'of claims'),
   is_spent: t.optional(t.bool('whether it is spent'), known),
   is_my_output: t.optional(t.bool('whether it pays to an account of the wallet'), known),
+  is_expired: t.optional(
+    t.bool('true: it has no effect any more, and can only be spent'),
+    'for unspent claims and supports that have expired',
+  ),
   is_my_input: t.optional(t.bool('whether an account of the wallet paid it'), known),
   is_internal_transfer: t.optional(t.bool('whether it is a payment from the wallet to itself'), known),
   sent_supports: t.optional(lbc('own supports for the claim'), 'when asked for'),

@@ -11,7 +11,7 @@ import type { HeaderChain } from './headerChain.js';
 import { HeaderSync, type HubStanding, type HubTip } from './headerSync.js';
 
 /** How long a hub may stay below or beside the best chain while there are others. Arbitrary. */
-const PATIENCE_MS = 30_000;
+export const PATIENCE_MS = 30_000;
 
 /** What the operator is told of headers that are cut off. */
 export const damageText = (path: string, height: number): string =>
@@ -20,6 +20,8 @@ export const damageText = (path: string, height: number): string =>
 
 export interface FollowingPort {
   readonly log: Pick<Logger, 'info' | 'warn'>;
+  /** `PATIENCE_MS` but in tests. */
+  readonly patienceMs: number;
   /** Called before headers above the fork give way to others, so that nothing that hung on them outlives them. */
   rewind(forkHeight: number): Promise<void>;
   /** Others are in their place. */
@@ -108,6 +110,20 @@ export class HubFollowing {
   }
 
   /**
+   * Takes in the headers of a hub other than the one in use if its chain is better than the one known; resolves to whether it
+   * is. Throws `HubLie` and `HubGone`.
+   */
+  leads(session: HubSession): Promise<boolean> {
+    return this.#queue.run(async () => {
+      const tip = await this.#sync.subscribe(session);
+      const before = this.#chain.height;
+      if (tip.height <= before) return false;
+      await this.#followTo(session, tip);
+      return this.#chain.height > before;
+    });
+  }
+
+  /**
    * For whoever is about to say that a hub lies: looks whether it is the headers here that are wrong, once, and brings those
    * that are in order again. Whether any were, so that the hub is to be asked anew.
    */
@@ -164,7 +180,7 @@ export class HubFollowing {
     this.#patience ??= setTimeout(() => {
       this.#patience = null;
       this.#port.blame(session, new HubGone(`The hub ${session.name} does not reach the best chain`));
-    }, PATIENCE_MS).unref();
+    }, this.#port.patienceMs).unref();
   }
 
   /** The hub is gone, or fit again. */

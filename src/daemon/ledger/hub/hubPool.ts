@@ -134,10 +134,29 @@ export class HubPool {
     session.end(error);
   }
 
+  /** A connection beside the one in use, for one question. Throws `HubGone`, `HubLie`. */
+  open(server: HostPort): Promise<HubSession> {
+    return HubSession.open(server, this.#options.genesis, this.#options.limits);
+  }
+
+  /** The hub is asked last for a while. */
+  distrust(server: HostPort): void {
+    this.#distrusted.set(joinHostPort(server), performance.now() + this.#options.distrustMs);
+  }
+
+  #isDistrusted(server: HostPort): boolean {
+    return (this.#distrusted.get(joinHostPort(server)) ?? 0) > performance.now();
+  }
+
+  /** Those that did not lie of late. */
+  get trusted(): readonly HostPort[] {
+    return this.servers.filter((server) => !this.#isDistrusted(server));
+  }
+
   #report(server: HostPort, error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
     if (error instanceof HubLie) {
-      this.#distrusted.set(joinHostPort(server), performance.now() + this.#options.distrustMs);
+      this.distrust(server);
       this.#log.warn(`${message}. Another hub is asked.`);
     } else if (!isHubFault(error)) this.#log.error(message);
     else if (this.#isRunning) this.#log.info(message);
@@ -188,9 +207,7 @@ export class HubPool {
     const fit = pongs.filter((pong) => pong.isAvailable && (country === null || pong.country === country));
     const rest = country === null ? this.#options.servers().filter((server) => !answered.has(server)) : [];
     if (fit.length === 0 && country !== null) this.#tellNoneFits(pongs, country);
-    const now = performance.now();
-    const lied = (server: HostPort): number =>
-      Number((this.#distrusted.get(joinHostPort(server)) ?? 0) > now);
+    const lied = (server: HostPort): number => Number(this.#isDistrusted(server));
     return [...fit.map(({ server }) => server), ...rest].sort((a, b) => lied(a) - lied(b));
   }
 
@@ -206,7 +223,7 @@ export class HubPool {
   async #use(server: HostPort): Promise<boolean> {
     let session: HubSession;
     try {
-      session = await HubSession.open(server, this.#options.genesis, this.#options.limits);
+      session = await this.open(server);
     } catch (error) {
       this.#report(server, error);
       return false;

@@ -149,6 +149,13 @@ export function replaceOutput(draft: Draft, at: number, change: (output: NewOutp
   return { ...draft, outputs: draft.outputs.map((output, n) => (n === at ? change(output) : output)) };
 }
 
+/** The most bytes that the signed transaction can have. */
+export function draftSize({ inputs, outputs }: Draft): number {
+  const frame = VERSION_SIZE + varIntSize(inputs.length) + varIntSize(outputs.length) + LOCK_TIME_SIZE;
+  const paid = outputs.reduce((sum, { script }) => sum + outputSize(script), frame);
+  return inputs.reduce((sum, input) => sum + inputSize(input), paid);
+}
+
 /** The fee that the draft pays, dewies. */
 export function feeOf({ inputs, outputs }: Draft): bigint {
   const paid = inputs.reduce((sum, { spent }) => sum + spent.amountDewies, 0n);

@@ -323,3 +323,37 @@ describe('the key of a channel', () => {
       });
   });
 });
+
+describe('an expired claim', () => {
+  const expired = async () => {
+    const made = world();
+    const channel = await made.create('@old');
+    const [txo] = channel.outputs;
+    const kept = [...made.ledger.kept.values()].find(
+      (one) => one.txo.txidHex === txo!.txidHex && one.txo.nout === 0,
+    )!;
+    Object.assign(kept.txo, { height: 10 });
+    made.ledger.height = 10 + made.ledger.params.network.claimForks.originalExpiration;
+    return { ...made, id: idOf(channel) };
+  };
+
+  it('is not updated, since that would be paid for without any effect', async () => {
+    const { ledger, ports, update, id } = await expired();
+    const sent = ledger.broadcasts.length;
+    Object.assign(ports.claims, { byId: () => Promise.resolve(null) });
+    await expect(update(id)).rejects.toThrow(
+      `The claim '${id}' expired at height ${ledger.height}: an update would be paid for and have no effect. Get its amount ` +
+        `back with txo_spend --type=channel --claim_id=${id}, and claim the name again.`,
+    );
+    expect([ledger.broadcasts.length, ledger.reserved]).toEqual([sent, []]);
+    ledger.height--;
+    await update(id);
+  });
+
+  it('is updated while the hub still finds it, for its chain may have another term', async () => {
+    const { ledger, update, id } = await expired();
+    const sent = ledger.broadcasts.length;
+    await update(id);
+    expect(ledger.broadcasts.length).toBe(sent + 1);
+  });
+});

@@ -249,3 +249,86 @@ describe('spending outputs into change', () => {
       ).rejects.toThrow('--batch_size must be an integer from 1 to');
   });
 });
+
+describe('transactions beyond what nodes relay', () => {
+  it('are paid by as few coins as possible instead', async () => {
+    const coins = [
+      ...Array.from({ length: 3_000 }, () => LBC / 1_000n),
+      ...Array.from({ length: 10 }, () => LBC),
+    ];
+    const { ledger, wallet, maker, second } = world(coins);
+    const payment = { amountDewies: (LBC * 19n) / 2n, addresses: [second.address(0)] };
+    const made = await sendPayment(maker, wallet, payment, SENT);
+    expect(made.tx.inputs.length).toBe(10);
+    expect(ledger.reserved).toEqual([]);
+  });
+
+  it('are refused before they are signed, with what to do', async () => {
+    const { ledger, wallet, maker, first, second } = world(Array.from({ length: 900 }, () => LBC / 1_000n));
+    let signatures = 0;
+    const keyOf = first.privateKeyOf.bind(first);
+    first.privateKeyOf = (hash) => {
+      signatures++;
+      return keyOf(hash);
+    };
+    const payment = { amountDewies: (LBC * 8n) / 10n, addresses: [second.address(0)] };
+    await expect(sendPayment(maker, wallet, payment, SENT)).rejects.toThrow(
+      /would have \d{6} bytes, and nodes relay at most 100000: it would spend \d{3} outputs.*txo_spend with --type=other/,
+    );
+    const transfer = { toAccount: second.id, amountDewies: 0n, everything: true, outputs: 1 };
+    await expect(fundAccount(maker, wallet, transfer, SENT)).rejects.toThrow('it would spend 900 outputs');
+    expect([signatures, ledger.broadcasts.length, ledger.reserved]).toEqual([0, 0, []]);
+    expect(first.changeInHand.size + second.changeInHand.size).toBe(0);
+  });
+});
+
+describe('transactions made at the same time', () => {
+  it('wait for the change of the others', async () => {
+    const { ledger, wallet, maker, second } = world();
+    const payment = { amountDewies: LBC / 2n, addresses: [second.address(0)] };
+    const pay = () =>
+      sendPayment(maker, wallet, { ...payment, fundingAccountIds: [wallet.account().id] }, SENT);
+    await Promise.all(Array.from({ length: 12 }, pay));
+    expect([ledger.broadcasts.length, ledger.reserved]).toEqual([12, []]);
+  });
+
+  it('wait for a preview and for one that fails', async () => {
+    const { ledger, wallet, maker, second } = world();
+    const payment = {
+      amountDewies: LBC * 9n,
+      addresses: [second.address(0)],
+      fundingAccountIds: [wallet.account().id],
+    };
+    const shown = sendPayment(maker, wallet, payment, PREVIEW);
+    await Promise.all([shown, sendPayment(maker, wallet, payment, SENT)]);
+    ledger.give(wallet.account().keyHash(1), LBC * 10n);
+    ledger.beforeTaking = () => {
+      ledger.beforeTaking = () => Promise.resolve();
+      return Promise.reject(new Error('the hub is gone'));
+    };
+    const both = await Promise.allSettled([1, 2].map(() => sendPayment(maker, wallet, payment, SENT)));
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(ledger.broadcasts.length).toBe(2);
+  });
+
+  it('fail when the change of all others is not enough', async () => {
+    const { ledger, wallet, maker, second } = world();
+    const payment = {
+      amountDewies: LBC * 4n,
+      addresses: [second.address(0)],
+      fundingAccountIds: [wallet.account().id],
+    };
+    const all = await Promise.allSettled([1, 2, 3].map(() => sendPayment(maker, wallet, payment, SENT)));
+    expect(all.map(({ status }) => status).sort()).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+    expect(ledger.reserved).toEqual([]);
+  });
+
+  it('do not wait for themselves when several are built before one is sent', async () => {
+    const { ledger, wallet, maker, first } = world([100_000n]);
+    // Less than what spending it costs, so that each batch needs a coin; there is one.
+    for (let n = 0; n < 2; n++) ledger.give(first.keyHash(n), 1n);
+    const sweep = { accountId: first.id, filter: { accountIds: [] }, batchSize: 1 };
+    await expect(spendOutputs(maker, wallet, sweep, SENT)).rejects.toThrow('Not enough funds');
+    expect([ledger.broadcasts.length, ledger.reserved]).toEqual([0, []]);
+  });
+});

@@ -1,0 +1,119 @@
+/**
+ * Notices a hub that no longer advances while another one does. When no block header came for some minutes, other hubs are
+ * asked for their tips; headers of a better chain are checked and taken in, and the hub of the moment has to reach them.
+ * lbry-sdk stays with such a hub. Compare Bitcoin Core net_processing.cpp `CheckForStaleTipAndEvictPeers`.
+ */
+import type { HostPort } from '../../../util/hostPort.js';
+import { joinHostPort } from '../../../util/hostPort.js';
+import type { Logger } from '../../../util/logging.js';
+import { HubGone, HubLie } from './hubErrors.js';
+import type { HubSession } from './hubSession.js';
+
+export interface StaleTipTimes {
+  /** The tip is stale when no header came for so long. */
+  readonly staleMs: number;
+  /** Between two rounds of questions while it is. */
+  readonly checkMs: number;
+}
+
+/** Two block intervals of the main chain; a round a minute. Arbitrary. */
+export const STALE_TIP_TIMES: StaleTipTimes = { staleMs: 300_000, checkMs: 60_000 };
+
+/** Hubs that are asked in one round. */
+const HUBS_A_ROUND = 3;
+
+export interface StaleTipPort {
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+  /** The hub of the moment; null without one. */
+  session(): HubSession | null;
+  /** Hubs that may be asked beside it. */
+  others(): readonly HostPort[];
+  /** Throws `HubGone`, `HubLie`. */
+  open(server: HostPort): Promise<HubSession>;
+  /** Takes in the headers of a hub if its chain is better than the one known; resolves to whether it is. */
+  leads(session: HubSession): Promise<boolean>;
+  /** Compares the hub of the moment with the best chain again. */
+  follow(session: HubSession): Promise<unknown>;
+  /** The hub is asked last for a while. */
+  distrust(server: HostPort): void;
+}
+
+export class StaleTipCheck {
+  readonly #port: StaleTipPort;
+  readonly #times: StaleTipTimes;
+  #timer: NodeJS.Timeout | null = null;
+  #advancedMs = performance.now();
+  #round: Promise<void> | null = null;
+  #asked: HubSession | null = null;
+  /** Where the next round begins in the list of hubs. */
+  #next = 0;
+  #isStopped = false;
+
+  constructor(port: StaleTipPort, times: StaleTipTimes = STALE_TIP_TIMES) {
+    this.#port = port;
+    this.#times = times;
+  }
+
+  start(): void {
+    this.advanced();
+    this.#timer = setInterval(() => this.#tick(), this.#times.checkMs).unref();
+  }
+
+  /** A header came, or another hub is used. */
+  advanced(): void {
+    this.#advancedMs = performance.now();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    if (this.#timer) clearInterval(this.#timer);
+    this.#asked?.end(new HubGone('The daemon is stopping'));
+    await this.#round;
+  }
+
+  #tick(): void {
+    if (this.#round || performance.now() - this.#advancedMs < this.#times.staleMs) return;
+    this.#round = this.#ask().finally(() => (this.#round = null));
+  }
+
+  async #ask(): Promise<void> {
+    const current = this.#port.session();
+    if (!current) return;
+    const name = current.name;
+    const others = this.#port
+      .others()
+      .filter((server) => joinHostPort(server) !== joinHostPort(current.server));
+    const count = Math.min(HUBS_A_ROUND, others.length);
+    for (let n = 0; n < count && !this.#isStopped; n++) {
+      const server = others[this.#next++ % others.length]!;
+      if (!(await this.#leads(server))) continue;
+      this.#port.log.info(`The hub ${joinHostPort(server)} has blocks that the hub ${name} did not show`);
+      // Where it does not reach them in the time that a hub has for that it is left.
+      if (current.isOpen)
+        await this.#port.follow(current).catch((error: unknown) => current.end(error as Error));
+      return;
+    }
+  }
+
+  async #leads(server: HostPort): Promise<boolean> {
+    try {
+      const session = (this.#asked = await this.#port.open(server));
+      // What it tells by itself is not used: it is asked once.
+      session.listen({ notified: () => undefined, ended: () => undefined });
+      if (this.#isStopped) session.end(new HubGone('The daemon is stopping'));
+      try {
+        return await this.#port.leads(session);
+      } finally {
+        session.end(new HubGone('It was asked for its tip only'));
+      }
+    } catch (error) {
+      if (error instanceof HubLie) {
+        this.#port.distrust(server);
+        this.#port.log.warn(error.message);
+      }
+      return false;
+    } finally {
+      this.#asked = null;
+    }
+  }
+}
