@@ -80,6 +80,8 @@ describe('the fields of', () => {
       txoOf(purchaseOutput(channelId)),
     ];
     const answers = outputs.map((output) => told(txoShape, outputToJson(output, PORT)));
+    const late = { ...PORT, height: 3 + regtest.network.claimForks.extendedExpiration };
+    answers.push(told(txoShape, outputToJson(txoOf(claimTo(key, 9n, 's', 'stream'), everything), late)));
     expect(answers.flatMap(({ problems }) => problems)).toEqual([]);
     expect([...new Set(answers.flatMap(({ names }) => names))].sort()).toEqual(declaredIn(txoShape));
   });
