@@ -44,6 +44,7 @@ const RANKS: Readonly<Record<string, number>> = {
   'daemon/making': 24,
   'daemon/lists': 24,
   'daemon/resolve': 24,
+  'daemon/exchange': 24,
   'daemon/api': 27,
   'daemon/http': 28,
   'daemon/main': 29,

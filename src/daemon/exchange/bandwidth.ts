@@ -1,0 +1,115 @@
+/** Bytes to and from peers. Source: lbry-sdk lbry/connection_manager.py `ConnectionManager`. */
+import type { JsonOut } from '../../util/jsonWrite.js';
+import { float } from '../base/answerJson.js';
+import type { Clock, Timer } from '../base/clock.js';
+
+/** Source: `_update`. */
+const WINDOW_MS = 100;
+const MEGABYTE = 1_000_000;
+
+class Direction {
+  #window = new Map<string, number>();
+  /** Bytes a second by peer in the last whole window. */
+  rates: ReadonlyMap<string, number> = new Map();
+  total = 0;
+  megabytesPerSecond = 0;
+  max = 0;
+
+  add(peer: string, bytes: number): void {
+    this.#window.set(peer, (this.#window.get(peer) ?? 0) + bytes);
+    this.total += bytes;
+  }
+
+  endWindow(lengthMs: number): void {
+    this.rates = new Map([...this.#window].map(([peer, bytes]) => [peer, (bytes * 1000) / lengthMs]));
+    this.#window = new Map();
+    this.megabytesPerSecond =
+      Math.floor([...this.rates.values()].reduce((sum, one) => sum + one, 0)) / MEGABYTE;
+    this.max = Math.max(this.max, this.megabytesPerSecond);
+  }
+
+  get isQuiet(): boolean {
+    return this.#window.size === 0;
+  }
+
+  shownRates(): JsonOut {
+    return Object.fromEntries([...this.rates].map(([peer, rate]) => [peer, float(rate)]));
+  }
+}
+
+export class Bandwidth {
+  readonly #clock: Clock;
+  readonly #isOn: () => boolean;
+  #in = new Direction();
+  #out = new Direction();
+  #timer: Timer | null = null;
+  #windowBeganMs = 0;
+
+  /** `isOn` is read at each use: while it is false nothing is counted, and what was is forgotten. */
+  constructor(clock: Clock, isOn: () => boolean) {
+    this.#clock = clock;
+    this.#isOn = isOn;
+  }
+
+  /** `peer` is `address:port`. */
+  sent(peer: string, bytes: number): void {
+    if (this.#begin()) this.#out.add(peer, bytes);
+  }
+
+  received(peer: string, bytes: number): void {
+    if (this.#begin()) this.#in.add(peer, bytes);
+  }
+
+  /** Windows end by a timer only while something comes or goes. */
+  #begin(): boolean {
+    if (!this.#isOn()) {
+      this.#forget();
+      return false;
+    }
+    if (this.#timer === null) {
+      this.#windowBeganMs = this.#clock.nowMs();
+      this.#timer = this.#clock.after(WINDOW_MS, () => this.#endWindow());
+    }
+    return true;
+  }
+
+  #endWindow(): void {
+    this.#timer = null;
+    const isQuiet = this.#in.isQuiet && this.#out.isQuiet;
+    const now = this.#clock.nowMs();
+    const lengthMs = Math.max(1, now - this.#windowBeganMs);
+    for (const direction of [this.#in, this.#out]) direction.endWindow(lengthMs);
+    if (isQuiet) return;
+    this.#windowBeganMs = now;
+    this.#timer = this.#clock.after(WINDOW_MS, () => this.#endWindow());
+  }
+
+  #forget(): void {
+    this.close();
+    this.#in = new Direction();
+    this.#out = new Direction();
+  }
+
+  /** What `status` shows as `blob_manager.connections`; `{}` while counting is switched off. */
+  status(): JsonOut {
+    if (!this.#isOn()) {
+      this.#forget();
+      return {};
+    }
+    return {
+      incoming_bps: this.#in.shownRates(),
+      outgoing_bps: this.#out.shownRates(),
+      total_incoming_mbs: float(this.#in.megabytesPerSecond),
+      total_outgoing_mbs: float(this.#out.megabytesPerSecond),
+      total_sent: this.#out.total,
+      total_received: this.#in.total,
+      max_incoming_mbs: float(this.#in.max),
+      max_outgoing_mbs: float(this.#out.max),
+    };
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+    this.#timer = null;
+  }
+}

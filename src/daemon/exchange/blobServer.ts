@@ -1,0 +1,162 @@
+/**
+ * The server of the blob exchange: answers which blobs are there and sends them, within limits.
+ * Source: lbry-sdk lbry/blob_exchange/server.py `BlobServer`, `BlobServerProtocol`.
+ */
+import type { JsonOut } from '../../util/jsonWrite.js';
+import type { Clock, Timer } from '../base/clock.js';
+import type { Bandwidth } from './bandwidth.js';
+import { JsonMessages, ProtocolError } from './jsonMessages.js';
+import { answerBytes, readRequest, REQUEST_LIMIT_BYTES, type BlobRequest } from './messages.js';
+import type { BlobReader } from './ports.js';
+import type { RateLimiter } from './rateLimiter.js';
+import { SharedReads, type HeldBlob } from './sharedReads.js';
+import { SocketReader, TcpServer, writeBytes, type ConnectionLimits, type Served } from './tcpServer.js';
+
+/** A connection is closed so long after it began or after its last transfer. Source: `idle_timeout`. */
+const IDLE_MS = 30_000;
+/** Source: `transfer_timeout`. */
+const TRANSFER_MS = 60_000;
+/** Blobs in memory at a time, for all peers. Arbitrary: 48 MiB. */
+const HELD_BLOBS = 24;
+/** What is handed to the system at a time. Arbitrary. */
+const PIECE_BYTES = 256 * 1024;
+
+export interface BlobServerDeps {
+  readonly blobs: BlobReader;
+  /** Where peers may pay; null where there is no wallet. */
+  readonly address: () => string | null;
+  readonly limits: () => ConnectionLimits;
+  /** Limits what is sent to all peers together. */
+  readonly rate: RateLimiter;
+  readonly bandwidth: Pick<Bandwidth, 'sent' | 'received'>;
+  readonly clock: Clock;
+  readonly idleMs?: number;
+  readonly transferMs?: number;
+  /** Takes what ended a connection and is not the peer's doing, such as a blob that cannot be read. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export class BlobServer {
+  readonly #deps: BlobServerDeps;
+  readonly #server: TcpServer;
+  readonly #reads: SharedReads;
+  #transfers = 0;
+  #port: number | null = null;
+
+  constructor(deps: BlobServerDeps) {
+    this.#deps = deps;
+    this.#reads = new SharedReads(deps.blobs, HELD_BLOBS);
+    const { limits, onFailure } = deps;
+    this.#server = new TcpServer({ limits, onFailure, serve: (served) => this.#serve(served) });
+  }
+
+  /** See `TcpServer.listen`. */
+  async listen(port: number, host: string, words: { what: string; settings: string }): Promise<number> {
+    this.#port = await this.#server.listen(port, host, words);
+    return this.#port;
+  }
+
+  /** The port where it listens; null before. */
+  get port(): number | null {
+    return this.#port;
+  }
+
+  status(): JsonOut {
+    return {
+      port: this.#port,
+      connections: this.#server.connectionCount,
+      refused_connections: this.#server.refused,
+      transfers: this.#transfers,
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#server.close();
+    this.#port = null;
+  }
+
+  async #serve({ socket, peer, closed }: Served): Promise<void> {
+    const { clock, bandwidth, blobs, idleMs = IDLE_MS } = this.#deps;
+    const reader = new SocketReader(socket);
+    const messages = new JsonMessages(REQUEST_LIMIT_BYTES);
+    const startIdle = (): Timer => clock.after(idleMs, () => socket.destroy());
+    let idle = startIdle();
+    try {
+      for (;;) {
+        const bytes = await reader.next();
+        if (bytes === null) return;
+        bandwidth.received(peer, bytes.length);
+        const found = messages.push(bytes);
+        if (found === null) continue;
+        // QUIRK: lbry-sdk's server takes no second request before it has answered the first.
+        if (found.rest.toString('latin1').trim() !== '') throw new ProtocolError('two requests at once');
+        const request = readRequest(found.members);
+        if (request.requestedBlob === null || !blobs.finished.has(request.requestedBlob)) {
+          // A question that moves no blob does not keep a connection open: the time goes on.
+          if (!(await this.#send(socket, peer, this.#answer(request, null)))) return;
+          continue;
+        }
+        idle.cancel();
+        if (!(await this.#transfer({ socket, peer, closed }, request, request.requestedBlob))) return;
+        idle = startIdle();
+      }
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+    } finally {
+      idle.cancel();
+    }
+  }
+
+  #answer(
+    { requestedBlobs, asksForRate, asksForAddress }: BlobRequest,
+    blob: readonly [hash: string, held: HeldBlob] | null,
+  ): Buffer | null {
+    const { blobs, address } = this.#deps;
+    const shown = asksForAddress ? (address() ?? true) : requestedBlobs === null ? undefined : true;
+    return answerBytes({
+      ...(blob !== null && { incomingBlob: { hash: blob[0], lengthBytes: blob[1].bytes.length } }),
+      acceptsRate: asksForRate,
+      ...(requestedBlobs !== null && {
+        availableBlobs: [...new Set(requestedBlobs)].filter((hash) => blobs.finished.has(hash)),
+      }),
+      ...(shown !== undefined && { address: shown }),
+    });
+  }
+
+  /** Nothing is answered where nothing but a blob was asked for that is not there, as lbry-sdk's server does. */
+  async #send(socket: Served['socket'], peer: string, bytes: Buffer | null): Promise<boolean> {
+    if (bytes === null) return true;
+    this.#deps.bandwidth.sent(peer, bytes.length);
+    return writeBytes(socket, bytes);
+  }
+
+  /** False where the connection is to be closed. */
+  async #transfer(served: Served, request: BlobRequest, hash: string): Promise<boolean> {
+    const { clock, transferMs = TRANSFER_MS } = this.#deps;
+    const { socket, peer, closed } = served;
+    // It also bounds the wait for a place in memory.
+    const timer = clock.after(transferMs, () => socket.destroy());
+    let held: HeldBlob | null = null;
+    this.#transfers++;
+    try {
+      held = await this.#reads.hold(hash, closed);
+      if (!(await this.#send(socket, peer, this.#answer(request, held && [hash, held])))) return false;
+      return held === null || (await this.#sendBlob(served, held.bytes));
+    } finally {
+      this.#transfers--;
+      held?.release();
+      timer.cancel();
+    }
+  }
+
+  async #sendBlob({ socket, peer, closed }: Served, bytes: Uint8Array): Promise<boolean> {
+    const { rate, bandwidth } = this.#deps;
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      const piece = bytes.subarray(at, at + PIECE_BYTES);
+      if (rate.isLimited && !(await rate.take(piece.length, closed))) return false;
+      bandwidth.sent(peer, piece.length);
+      if (!(await writeBytes(socket, piece))) return false;
+    }
+    return true;
+  }
+}

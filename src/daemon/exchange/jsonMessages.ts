@@ -1,0 +1,85 @@
+/**
+ * JSON objects in a stream of bytes, without framing: where an object ends is found by its braces, so that bytes may follow at
+ * once and each byte is looked at only once.
+ */
+
+/** What a peer sent is not the protocol. The connection ends; the text is for logs. */
+export class ProtocolError extends Error {
+  override readonly name: string = 'ProtocolError';
+}
+
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const isBlank = (byte: number): boolean => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
+
+export type JsonMembers = Readonly<Record<string, unknown>>;
+
+export interface FoundMessage {
+  readonly members: JsonMembers;
+  /** The bytes behind the object. */
+  readonly rest: Buffer;
+}
+
+export class JsonMessages {
+  readonly #limitBytes: number;
+  #parts: Buffer[] = [];
+  #size = 0;
+  #depth = 0;
+  #isInText = false;
+  #isEscaped = false;
+
+  /** An object has less than `limitBytes` bytes, blanks before it counted. */
+  constructor(limitBytes: number) {
+    this.#limitBytes = limitBytes;
+  }
+
+  /** Whether an object has begun and not ended. */
+  get isAmid(): boolean {
+    return this.#size > 0;
+  }
+
+  /**
+   * Takes the next bytes. Null while the object is not whole. Throws `ProtocolError` for what is no JSON object, and for one
+   * that is too long.
+   */
+  push(bytes: Buffer): FoundMessage | null {
+    const end = this.#endIn(bytes);
+    const length = end ?? bytes.length;
+    if (this.#size + length >= this.#limitBytes) throw new ProtocolError('the message is too long');
+    this.#parts.push(end === null ? bytes : bytes.subarray(0, end));
+    this.#size += length;
+    if (end === null) return null;
+    const text = Buffer.concat(this.#parts).toString('utf8');
+    this.#parts = [];
+    this.#size = 0;
+    return { members: parsed(text), rest: bytes.subarray(end) };
+  }
+
+  /** The position behind the brace that ends the object. */
+  #endIn(bytes: Buffer): number | null {
+    for (let at = 0; at < bytes.length; at++) {
+      const byte = bytes[at]!;
+      if (this.#isInText) {
+        if (this.#isEscaped) this.#isEscaped = false;
+        else if (byte === BACKSLASH) this.#isEscaped = true;
+        else if (byte === QUOTE) this.#isInText = false;
+      } else if (byte === OPEN) this.#depth++;
+      else if (this.#depth === 0) {
+        if (!isBlank(byte)) throw new ProtocolError('the message is not a JSON object');
+      } else if (byte === QUOTE) this.#isInText = true;
+      else if (byte === CLOSE && --this.#depth === 0) return at + 1;
+    }
+    return null;
+  }
+}
+
+function parsed(text: string): JsonMembers {
+  try {
+    // It begins with a brace, so that it is an object if it is JSON.
+    return JSON.parse(text) as JsonMembers;
+  } catch {
+    throw new ProtocolError('the message is not JSON');
+  }
+}

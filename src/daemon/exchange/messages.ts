@@ -1,0 +1,144 @@
+/**
+ * Requests and answers of the blob exchange as bytes, as Python's `json.dumps` writes them.
+ * Source: lbry-sdk lbry/blob_exchange/serialization.py; reflector.go server/peer/server.go.
+ */
+import { isBlobHash, MAX_BLOB_BYTES } from '../content/blobHash.js';
+import { ProtocolError, type JsonMembers } from './jsonMessages.js';
+
+/** At this size lbry-sdk's server closes the connection. Source: server.py `MAX_REQUEST_SIZE`. */
+export const REQUEST_LIMIT_BYTES = 1200;
+/** The most bytes that public servers take. Source: reflector.go server/peer/server.go `maxRequestSize`, where `^` is XOR. */
+export const MAX_SENT_REQUEST_BYTES = 512;
+/** Hashes of a request without `requested_blob` that fit into `MAX_SENT_REQUEST_BYTES`. */
+export const MAX_ASKED_HASHES = 4;
+/** The same beside a `requested_blob`. */
+export const MAX_ASKED_BESIDE_BLOB = 3;
+/** An answer is smaller. Arbitrary: four hashes and an address take 600 bytes. */
+export const ANSWER_LIMIT_BYTES = 8192;
+
+/** What a request asks for. */
+export interface BlobRequest {
+  readonly requestedBlobs: readonly string[] | null;
+  readonly asksForRate: boolean;
+  readonly asksForAddress: boolean;
+  readonly requestedBlob: string | null;
+}
+
+/**
+ * Reads a request. Throws `ProtocolError` where no known key is there (as lbry-sdk's server closes then) and for hashes that are
+ * no hashes.
+ */
+export function readRequest(members: JsonMembers): BlobRequest {
+  const has = (name: string): boolean => Object.hasOwn(members, name);
+  const requested = has('requested_blobs') ? members['requested_blobs'] : null;
+  const blob = has('requested_blob') ? members['requested_blob'] : null;
+  const request = {
+    requestedBlobs: requested === null ? null : hashesOf(requested),
+    asksForRate: has('blob_data_payment_rate'),
+    asksForAddress: has('lbrycrd_address'),
+    requestedBlob: blob === null ? null : hashesOf([blob])[0]!,
+  };
+  const isKnown =
+    request.requestedBlobs !== null ||
+    request.requestedBlob !== null ||
+    request.asksForRate ||
+    request.asksForAddress;
+  if (!isKnown) throw new ProtocolError('the request asks for nothing');
+  return request;
+}
+
+function hashesOf(value: unknown): readonly string[] {
+  if (Array.isArray(value) && value.every(isBlobHash)) return value;
+  throw new ProtocolError('the request names a blob by something else than a hash');
+}
+
+const list = (hashes: readonly string[]): string => `[${hashes.map((hash) => `"${hash}"`).join(', ')}]`;
+
+/**
+ * A request for a blob. The peer also tells which of `others` (the first two) it has.
+ * Source: `make_request_for_blob_hash`.
+ */
+export function blobRequestBytes(hash: string, others: readonly string[] = []): Buffer {
+  const asked = [hash, ...others].slice(0, MAX_ASKED_BESIDE_BLOB);
+  return Buffer.from(
+    `{"requested_blobs": ${list(asked)}, "lbrycrd_address": true, "blob_data_payment_rate": 0.0, "requested_blob": "${hash}"}`,
+  );
+}
+
+/** A question for which of the blobs the peer has, four at most. */
+export function availabilityRequestBytes(hashes: readonly string[]): Buffer {
+  const asked = hashes.slice(0, MAX_ASKED_HASHES);
+  return Buffer.from(
+    `{"requested_blobs": ${list(asked)}, "lbrycrd_address": true, "blob_data_payment_rate": 0.0}`,
+  );
+}
+
+/** What a server answers; members that were not asked for are left out. */
+export interface AnswerParts {
+  readonly incomingBlob?: { readonly hash: string; readonly lengthBytes: number };
+  readonly acceptsRate?: boolean;
+  readonly availableBlobs?: readonly string[];
+  /** True: asked for blobs and not for an address. */
+  readonly address?: string | true;
+}
+
+/** The bytes of an answer, in the order of keys that lbry-sdk's server has. Null where nothing is to be answered. */
+export function answerBytes({
+  incomingBlob,
+  acceptsRate,
+  availableBlobs,
+  address,
+}: AnswerParts): Buffer | null {
+  const members: string[] = [];
+  if (incomingBlob)
+    members.push(
+      `"incoming_blob": {"blob_hash": "${incomingBlob.hash}", "length": ${incomingBlob.lengthBytes}}`,
+    );
+  if (acceptsRate) members.push('"blob_data_payment_rate": "RATE_ACCEPTED"');
+  if (availableBlobs) members.push(`"available_blobs": ${list(availableBlobs)}`);
+  if (address !== undefined) members.push(`"lbrycrd_address": ${JSON.stringify(address)}`);
+  return members.length === 0 ? null : Buffer.from(`{${members.join(', ')}}`);
+}
+
+/** What an answer says about a request for one blob. */
+export type ReadAnswer =
+  | { readonly kind: 'coming'; readonly lengthBytes: number; readonly available: readonly string[] }
+  | { readonly kind: 'lacks'; readonly available: readonly string[] };
+
+const ANSWER_KEYS: ReadonlySet<string> = new Set([
+  'lbrycrd_address',
+  'available_blobs',
+  'blob_data_payment_rate',
+  'incoming_blob',
+]);
+
+/**
+ * Reads the answer to a request for a blob. Throws `ProtocolError` where the peer refuses the rate, sends another blob, or one of
+ * another or an impossible length. Source: client.py `_download_blob`.
+ */
+export function readAnswer(members: JsonMembers, hash: string, lengthBytes: number | null): ReadAnswer {
+  if (!Object.keys(members).every((key) => ANSWER_KEYS.has(key)))
+    throw new ProtocolError('the answer has unknown members');
+  const listed = members['available_blobs'];
+  if (listed !== undefined && !(Array.isArray(listed) && listed.length <= MAX_ASKED_HASHES))
+    throw new ProtocolError('the answer lists blobs that nobody asked for');
+  const available = (listed ?? []).filter(isBlobHash);
+  const incoming = members['incoming_blob'] as {
+    blob_hash?: unknown;
+    length?: unknown;
+    error?: unknown;
+  } | null;
+  if (incoming === undefined || incoming === null || incoming.error) {
+    if (listed === undefined) throw new ProtocolError('the answer says nothing about the blob');
+    // A peer that has it and does not send it is of no use either.
+    return { kind: 'lacks', available: available.filter((one) => one !== hash) };
+  }
+  if (members['blob_data_payment_rate'] !== 'RATE_ACCEPTED') throw new ProtocolError('the rate was refused');
+  if (incoming.blob_hash !== hash) throw new ProtocolError('another blob is coming');
+  const { length } = incoming;
+  const isPossible =
+    Number.isInteger(length) && (length as number) > 0 && (length as number) <= MAX_BLOB_BYTES;
+  if (!isPossible || (lengthBytes !== null && length !== lengthBytes))
+    throw new ProtocolError(`a blob of ${String(length)} bytes is coming`);
+  return { kind: 'coming', lengthBytes: length as number, available };
+}

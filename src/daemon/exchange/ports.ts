@@ -1,0 +1,69 @@
+/** What the blob exchange takes from other parts of the daemon, and what it gives them. */
+import type { PeerSource } from '../dht/peerSource.js';
+
+/** Where blobs are read from. Only verified bytes come out of it; `BlobStore` is one. */
+export interface BlobReader {
+  /** Hashes of the blobs that are there. */
+  readonly finished: ReadonlySet<string>;
+  /** The verified bytes of a blob; null where it is not there or damaged. */
+  read(hash: string): Promise<Uint8Array | null>;
+}
+
+/** Where blobs that were downloaded go; `BlobStore` is one. */
+export interface BlobKeeper extends BlobReader {
+  /**
+   * Checks the bytes against the hash and keeps them. False where the bytes have another hash. Throws `EnvironmentError` where
+   * they cannot be kept, as on a full disk.
+   */
+  write(hash: string, bytes: Uint8Array): Promise<boolean>;
+}
+
+/** Where peers of a stream are looked for. */
+export interface NamedPeerSource extends PeerSource {
+  /** For the log: `DHT`, `trackers`. */
+  readonly name: string;
+}
+
+/** What a blob is wanted for: a reader waits for it (it goes first), or one may come for it soon. */
+export type Urgency = 'reader' | 'ahead';
+
+export interface FetchOptions {
+  /** The sd blob of the stream: peers are looked for by its hash. A blob of no stream is looked for by its own. */
+  readonly sdHash: string;
+  /** Ends the wait. A blob that nobody waits for is no longer fetched. */
+  readonly signal: AbortSignal;
+  /** Without it: `reader`. */
+  readonly urgency?: Urgency;
+}
+
+export interface BlobFetcher {
+  /**
+   * Downloads a blob from whichever peer or server has it, and keeps it. Resolves to its verified bytes. It tries until the
+   * signal aborts, then rejects with the signal's reason; it rejects with `EnvironmentError` where the blob cannot be kept.
+   * `lengthBytes` is null where the length is not known. Calls for one blob share the work.
+   */
+  fetchBlob(hash: string, lengthBytes: number | null, options: FetchOptions): Promise<Uint8Array>;
+  /** How the download of a stream goes; null where nothing of it is under way. */
+  progressOf(sdHash: string): DownloadProgress | null;
+}
+
+export interface DownloadProgress {
+  /** Peers and servers with a connection. */
+  readonly peers: number;
+  /** Peers and servers that were found. */
+  readonly knownPeers: number;
+  /** Over the last seconds. */
+  readonly bytesPerSecond: number;
+}
+
+/** How the upload of a stream to a reflector goes. */
+export interface UploadProgress {
+  readonly sdHash: string;
+  /** `host:port`. */
+  readonly reflector: string;
+  readonly blobsSent: number;
+  /** What the reflector wants and this daemon has. */
+  readonly blobsToSend: number;
+  readonly bytesSent: number;
+  readonly bytesPerSecond: number;
+}

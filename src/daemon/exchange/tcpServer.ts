@@ -1,0 +1,172 @@
+/** A TCP port that takes a bounded number of connections, in all and from each address. */
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { EnvironmentError, systemErrorCode } from '../../util/environmentError.js';
+
+export interface ConnectionLimits {
+  readonly total: number;
+  readonly perAddress: number;
+}
+
+export interface TcpServerOptions {
+  /** Read at each connection. */
+  readonly limits: () => ConnectionLimits;
+  /** Takes a connection, which is closed when the promise settles. */
+  readonly serve: (connection: Served) => Promise<void>;
+  /** Takes what `serve` throws. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** A connection that was taken. */
+export interface Served {
+  readonly socket: Socket;
+  /** `address:port` of the peer. */
+  readonly peer: string;
+  /** Aborts when the connection is closed, by whichever side. */
+  readonly closed: AbortSignal;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is taken. Is another daemon running there? Stop it, or choose another port',
+  EACCES: 'the system does not allow it. Choose a port above 1023',
+  EADDRNOTAVAIL: 'this machine has no such address. Choose another one',
+  ENOTFOUND: 'this machine has no such address. Choose another one',
+};
+
+/** IPv4 addresses as such, also where the socket listens for both versions. */
+const plainAddress = (address: string): string => address.replace(/^::ffff:(?=[0-9.]+$)/, '');
+
+export class TcpServer {
+  readonly #options: TcpServerOptions;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  readonly #byAddress = new Map<string, number>();
+  readonly #running = new Set<Promise<void>>();
+  /** Connections that were refused because of the limits. */
+  refused = 0;
+
+  constructor(options: TcpServerOptions) {
+    this.#options = options;
+    this.#server = createServer({ noDelay: true }, (socket) => this.#take(socket));
+  }
+
+  get connectionCount(): number {
+    return this.#sockets.size;
+  }
+
+  /**
+   * Listens and resolves to the port; 0 asks for any free one. Throws `EnvironmentError`: `what` names the server there and
+   * `settings` the settings that choose port and address.
+   */
+  async listen(
+    port: number,
+    host: string,
+    { what, settings }: { readonly what: string; readonly settings: string },
+  ): Promise<number> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', (error: NodeJS.ErrnoException) => {
+        const reason = REASONS[error.code ?? ''] ?? systemErrorCode(error) ?? error.message;
+        reject(
+          new EnvironmentError(`The ${what} cannot listen at TCP ${host}:${port}: ${reason} (${settings}).`),
+        );
+      });
+      this.#server.listen(port, host, resolve);
+    });
+    this.#server.removeAllListeners('error');
+    // Such as no file descriptor left for a connection: that connection is lost, the server is not.
+    this.#server.on('error', () => undefined);
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  #take(socket: Socket): void {
+    socket.on('error', () => undefined);
+    const address = plainAddress(socket.remoteAddress ?? '');
+    const fromThere = this.#byAddress.get(address) ?? 0;
+    const { total, perAddress } = this.#options.limits();
+    if (this.#sockets.size >= total || fromThere >= perAddress) {
+      this.refused++;
+      socket.destroy();
+      return;
+    }
+    this.#sockets.add(socket);
+    this.#byAddress.set(address, fromThere + 1);
+    const closed = new AbortController();
+    socket.once('close', () => {
+      this.#sockets.delete(socket);
+      const left = this.#byAddress.get(address)! - 1;
+      if (left === 0) this.#byAddress.delete(address);
+      else this.#byAddress.set(address, left);
+      closed.abort();
+    });
+    const peer = `${address}:${socket.remotePort ?? 0}`;
+    const running = this.#options
+      .serve({ socket, peer, closed: closed.signal })
+      .catch((error: unknown) => this.#options.onFailure(error))
+      .finally(() => {
+        socket.destroy();
+        this.#running.delete(running);
+      });
+    this.#running.add(running);
+  }
+
+  /** Closes the port and all connections. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+    });
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+    await Promise.all(this.#running);
+  }
+}
+
+/** Sends bytes; resolves to true when the system took them, to false when the connection is closed. */
+export function writeBytes(socket: Socket, bytes: Uint8Array): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (socket.destroyed || !socket.writable) {
+      resolve(false);
+      return;
+    }
+    socket.write(bytes, (error) => resolve(!error));
+  });
+}
+
+/** The next bytes of a connection that is read piece by piece; null when the peer ended it. */
+export class SocketReader {
+  readonly #socket: Socket;
+  #chunks: Buffer[] = [];
+  #isEnded = false;
+  #wake: (() => void) | null = null;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('data', (bytes) => {
+      this.#chunks.push(bytes as Buffer);
+      socket.pause();
+      this.#wake?.();
+    });
+    const end = (): void => {
+      this.#isEnded = true;
+      this.#wake?.();
+    };
+    socket.on('end', end);
+    socket.on('close', end);
+  }
+
+  async next(): Promise<Buffer | null> {
+    for (;;) {
+      const bytes = this.#chunks.shift();
+      if (bytes) return bytes;
+      if (this.#isEnded) return null;
+      this.#socket.resume();
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      this.#wake = null;
+    }
+  }
+
+  /** Puts bytes back that belong to what is read next. */
+  unread(bytes: Buffer): void {
+    if (bytes.length > 0) this.#chunks.unshift(bytes);
+  }
+}

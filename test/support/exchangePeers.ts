@@ -1,0 +1,143 @@
+/** Blobs in memory and scripted peers over loopback, for tests of the blob exchange. */
+import { randomBytes } from 'node:crypto';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { blobHashOf } from '../../src/daemon/content/blobHash.js';
+import type { BlobKeeper } from '../../src/daemon/exchange/ports.js';
+
+export class MemoryBlobs implements BlobKeeper {
+  readonly blobs = new Map<string, Uint8Array>();
+  readonly finished = new Set<string>();
+  reads = 0;
+
+  /** A new blob of random bytes. */
+  add(sizeBytes: number): string {
+    return this.put(randomBytes(sizeBytes));
+  }
+
+  put(bytes: Uint8Array): string {
+    const hash = blobHashOf(bytes);
+    this.blobs.set(hash, bytes);
+    this.finished.add(hash);
+    return hash;
+  }
+
+  read(hash: string): Promise<Uint8Array | null> {
+    this.reads++;
+    return Promise.resolve(this.finished.has(hash) ? this.blobs.get(hash)! : null);
+  }
+
+  write(hash: string, bytes: Uint8Array): Promise<boolean> {
+    if (blobHashOf(bytes) !== hash) return Promise.resolve(false);
+    this.put(bytes);
+    return Promise.resolve(true);
+  }
+}
+
+/** A raw connection whose bytes a test reads. */
+export class RawPeer {
+  readonly socket: Socket;
+  #received: Buffer[] = [];
+  #isClosed = false;
+  #wake: () => void = () => undefined;
+
+  constructor(port: number, host = '127.0.0.1') {
+    this.socket = connect(port, host);
+    this.socket.setNoDelay(true);
+    this.socket.on('error', () => undefined);
+    this.socket.on('data', (bytes) => {
+      this.#received.push(bytes as Buffer);
+      this.#wake();
+    });
+    this.socket.on('close', () => {
+      this.#isClosed = true;
+      this.#wake();
+    });
+  }
+
+  send(text: string | Uint8Array): void {
+    this.socket.write(text);
+  }
+
+  /** Resolves when so many bytes came since the last call, and takes them. */
+  async take(count: number): Promise<Buffer> {
+    await this.#until(() => this.#size >= count);
+    const all = Buffer.concat(this.#received);
+    this.#received = [all.subarray(count)];
+    return all.subarray(0, count);
+  }
+
+  /** The next JSON object, found by its braces. */
+  async takeJson(): Promise<Record<string, unknown>> {
+    let text = '';
+    for (;;) {
+      text += (await this.take(1)).toString('latin1');
+      if (!text.endsWith('}')) continue;
+      try {
+        return JSON.parse(text) as Record<string, unknown>;
+      } catch {
+        // More is to come.
+      }
+    }
+  }
+
+  get #size(): number {
+    return this.#received.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /** Resolves to all bytes that came before the other side closed. */
+  async untilClosed(): Promise<Buffer> {
+    await this.#until(() => this.#isClosed);
+    return Buffer.concat(this.#received);
+  }
+
+  async #until(condition: () => boolean): Promise<void> {
+    while (!condition()) {
+      if (this.#isClosed) throw new Error(`closed after ${this.#size} bytes`);
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+}
+
+/** A server that does with each connection what a test says. */
+export class ScriptedServer {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  /** All requests as texts, in order. */
+  readonly requests: string[] = [];
+  connections = 0;
+
+  /** `onRequest` gets each piece of bytes that comes. */
+  constructor(onRequest: (socket: Socket, text: string, server: ScriptedServer) => void) {
+    this.#server = createServer({ noDelay: true }, (socket) => {
+      this.connections++;
+      this.#sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => this.#sockets.delete(socket));
+      socket.on('data', (bytes) => {
+        const text = bytes.toString('latin1');
+        this.requests.push(text);
+        onRequest(socket, text, this);
+      });
+    });
+  }
+
+  async listen(): Promise<number> {
+    await new Promise<void>((resolve) => {
+      this.#server.listen(0, '127.0.0.1', resolve);
+    });
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+    });
+  }
+}

@@ -1,0 +1,239 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Bandwidth } from '../../../../src/daemon/exchange/bandwidth.js';
+import { BlobServer, type BlobServerDeps } from '../../../../src/daemon/exchange/blobServer.js';
+import { blobRequestBytes } from '../../../../src/daemon/exchange/messages.js';
+import { RateLimiter } from '../../../../src/daemon/exchange/rateLimiter.js';
+import { systemClock } from '../../../../src/daemon/base/clock.js';
+import { MemoryBlobs, RawPeer } from '../../../support/exchangePeers.js';
+import { FakeClock } from '../../../support/fakeClock.js';
+
+const MISSING = 'ab'.repeat(48);
+
+let blobs: MemoryBlobs;
+let server: BlobServer;
+let port: number;
+let failures: unknown[];
+let peers: RawPeer[];
+
+async function start(deps: Partial<BlobServerDeps> = {}): Promise<void> {
+  const clock = deps.clock ?? systemClock;
+  server = new BlobServer({
+    blobs,
+    address: () => 'bAddress',
+    limits: () => ({ total: 200, perAddress: 100 }),
+    rate: new RateLimiter(clock, () => 0),
+    bandwidth: new Bandwidth(clock, () => true),
+    clock,
+    onFailure: (error) => failures.push(error),
+    ...deps,
+  });
+  port = await server.listen(0, '127.0.0.1', { what: 'blob exchange', settings: 'tcp_port' });
+}
+
+function peer(): RawPeer {
+  const one = new RawPeer(port);
+  peers.push(one);
+  return one;
+}
+
+beforeEach(() => {
+  blobs = new MemoryBlobs();
+  failures = [];
+  peers = [];
+});
+afterEach(async () => {
+  for (const one of peers) one.close();
+  await server.close();
+  expect(failures).toEqual([]);
+});
+
+const ask = (members: object): string => JSON.stringify(members);
+
+describe('BlobServer', () => {
+  it('sends a blob behind an answer in the order and form of lbry-sdk', async () => {
+    await start();
+    const hash = blobs.add(2_097_152);
+    const one = peer();
+    for (let n = 0; n < 3; n++) {
+      one.send(blobRequestBytes(hash));
+      const head = `{"incoming_blob": {"blob_hash": "${hash}", "length": 2097152}, "blob_data_payment_rate": "RATE_ACCEPTED", "available_blobs": ["${hash}"], "lbrycrd_address": "bAddress"}`;
+      expect((await one.take(head.length)).toString()).toBe(head);
+      expect((await one.take(2_097_152)).equals(blobs.blobs.get(hash)!)).toBe(true);
+    }
+  });
+
+  it('takes a request in single bytes', async () => {
+    await start();
+    const hash = blobs.add(1000);
+    const one = peer();
+    for (const byte of blobRequestBytes(hash)) {
+      one.send(Uint8Array.of(byte));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect((await one.takeJson())['incoming_blob']).toEqual({ blob_hash: hash, length: 1000 });
+    expect((await one.take(1000)).equals(blobs.blobs.get(hash)!)).toBe(true);
+  });
+
+  it('answers each question alone', async () => {
+    await start();
+    const [a, b] = [blobs.add(10), blobs.add(20)];
+    const one = peer();
+    const cases: [object, string][] = [
+      [{ blob_data_payment_rate: -1 }, '{"blob_data_payment_rate": "RATE_ACCEPTED"}'],
+      [{ lbrycrd_address: true }, '{"lbrycrd_address": "bAddress"}'],
+      [{ requested_blobs: [] }, '{"available_blobs": [], "lbrycrd_address": true}'],
+      [
+        { requested_blobs: [b, MISSING, a, b], other: 1 },
+        `{"available_blobs": ["${b}", "${a}"], "lbrycrd_address": true}`,
+      ],
+      [
+        { requested_blobs: [MISSING], requested_blob: MISSING },
+        '{"available_blobs": [], "lbrycrd_address": true}',
+      ],
+    ];
+    for (const [request, answer] of cases) {
+      one.send(ask(request));
+      expect((await one.take(answer.length)).toString()).toBe(answer);
+    }
+    // Alone it has no answer; the connection stays.
+    one.send(ask({ requested_blob: MISSING }));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    one.send(ask({ lbrycrd_address: true }));
+    expect((await one.takeJson())['lbrycrd_address']).toBe('bAddress');
+  });
+
+  it('closes at what is no request', async () => {
+    await start();
+    const hash = blobs.add(10);
+    const wrong = [
+      '{}',
+      '{"other": 1}',
+      '{"requested_blob": }',
+      'x',
+      '[]',
+      ask({ requested_blob: 'ab' }),
+      ask({ requested_blob: 5 }),
+      ask({ requested_blob: '../'.repeat(32) }),
+      ask({ requested_blobs: hash }),
+      ask({ requested_blobs: [hash, 1] }),
+      `${blobRequestBytes(hash).toString()}${blobRequestBytes(hash).toString()}`,
+      '{'.repeat(1200),
+    ];
+    for (const text of wrong) {
+      const one = peer();
+      one.send(text);
+      expect((await one.untilClosed()).length, text).toBe(0);
+    }
+  });
+
+  it('takes 1,199 bytes and closes at 1,200', async () => {
+    await start();
+    const request = (size: number): string => {
+      const bare = ask({ lbrycrd_address: true, pad: '' });
+      return ask({ lbrycrd_address: true, pad: 'x'.repeat(size - bare.length) });
+    };
+    const one = peer();
+    one.send(request(1199));
+    expect((await one.takeJson())['lbrycrd_address']).toBe('bAddress');
+    const two = peer();
+    two.send(request(1200));
+    expect((await two.untilClosed()).length).toBe(0);
+  });
+
+  it('closes idle connections, also those that only ask', async () => {
+    const clock = new FakeClock();
+    await start({ clock });
+    const one = peer();
+    one.send(ask({ lbrycrd_address: true }));
+    await one.takeJson();
+    await clock.advance(20_000);
+    one.send(ask({ requested_blobs: [MISSING], requested_blob: MISSING }));
+    await one.takeJson();
+    await clock.advance(9_999);
+    one.send(ask({ lbrycrd_address: true }));
+    await one.takeJson();
+    await clock.advance(1);
+    await one.untilClosed();
+    const hash = blobs.add(10);
+    const two = peer();
+    two.send(ask({ requested_blob: hash }));
+    await two.take(Buffer.byteLength(`{"incoming_blob": {"blob_hash": "${hash}", "length": 10}}`) + 10);
+    await clock.advance(29_999);
+    two.send(ask({ lbrycrd_address: true }));
+    await two.takeJson();
+    await clock.advance(1);
+    await two.untilClosed();
+  });
+
+  it('cuts a transfer that takes too long', async () => {
+    const clock = new FakeClock();
+    await start({ clock, rate: new RateLimiter(clock, () => 1000) });
+    const hash = blobs.add(2_097_152);
+    const one = peer();
+    one.send(ask({ requested_blob: hash }));
+    await one.takeJson();
+    await clock.advance(60_000);
+    expect((await one.untilClosed()).length).toBeLessThan(1_000_000);
+  });
+
+  it('bounds connections in all and from one address', async () => {
+    await start({ limits: () => ({ total: 3, perAddress: 2 }) });
+    const [one, two, three] = [peer(), peer(), peer()];
+    for (const taken of [one, two]) {
+      taken.send(ask({ lbrycrd_address: true }));
+      await taken.takeJson();
+    }
+    await three.untilClosed();
+    one.close();
+    for (;;) {
+      const again = peer();
+      again.send(ask({ lbrycrd_address: true }));
+      if (await again.takeJson().catch(() => null)) break;
+    }
+    expect(server.status()).toMatchObject({ connections: 2 });
+  });
+
+  it('sends no more bytes a second to all peers together than it may', async () => {
+    const clock = new FakeClock();
+    await start({ clock, rate: new RateLimiter(clock, () => 1_000_000) });
+    const hash = blobs.add(2_000_000);
+    const both = [peer(), peer()];
+    let received = 0;
+    for (const one of both) {
+      one.socket.on('data', (bytes) => (received += bytes.length));
+      one.send(ask({ requested_blob: hash }));
+    }
+    await Promise.all(both.map((one) => one.takeJson()));
+    await clock.advance(1000);
+    expect(received).toBeLessThan(1_700_000);
+    const done = Promise.all(both.map((one) => one.take(2_000_000)));
+    const began = clock.nowMs();
+    await clock.until(done);
+    expect(clock.nowMs() - began).toBeGreaterThan(2000);
+  });
+
+  it('reads a blob once for all peers that want it at the same time', async () => {
+    const clock = new FakeClock();
+    await start({ clock, rate: new RateLimiter(clock, () => 4_000_000) });
+    const hash = blobs.add(1_000_000);
+    const many = Array.from({ length: 20 }, peer);
+    for (const one of many) one.send(ask({ requested_blob: hash }));
+    await Promise.all(many.map((one) => one.takeJson()));
+    await clock.until(Promise.all(many.map((one) => one.take(1_000_000))));
+    expect(blobs.reads).toBeLessThan(5);
+  });
+
+  it('answers that a damaged blob is not there', async () => {
+    await start();
+    const hash = blobs.add(100);
+    blobs.read = () => {
+      blobs.finished.delete(hash);
+      return Promise.resolve(null);
+    };
+    const one = peer();
+    one.send(blobRequestBytes(hash));
+    const answer = await one.takeJson();
+    expect(answer['incoming_blob']).toBeUndefined();
+    expect(answer['available_blobs']).toEqual([]);
+  });
+});
