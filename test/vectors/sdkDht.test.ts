@@ -231,6 +231,6 @@ checkSdkVectors(
     'tracker peer id': ({ node_id, peer_id }) =>
       differs(trackerPeerId(node_id as string, '0.113.0').toString(), peer_id),
   },
-  // Not checked here: the daemon has no DHT node yet, and the UDP packets of hubs belong to the ledger.
+  // Checked in `sdkDhtNodes.test.ts`; the UDP packets of hubs belong to the ledger.
   ['node', 'routing table', 'ping', 'pong'],
 );

@@ -1,0 +1,137 @@
+/**
+ * What other nodes announced to this one: which of them have a blob. In memory, for 24 hours, with bounds.
+ * Source: lbry-sdk lbry/dht/protocol/data_store.py `DictDataStore`.
+ */
+import type { Clock } from '../base/clock.js';
+import type { Contact } from './contact.js';
+import { ANNOUNCEMENT_MS } from './kademlia.js';
+import type { PeerBook } from './peerBook.js';
+
+/** lbry-sdk has no bounds. About 400 bytes are kept for one announcement. */
+const LIMITS = { total: 100_000, perKey: 1000 } as const;
+/** Part of the bound that is freed when it is reached. */
+const FREED_PART = 100;
+
+interface Announcement {
+  /** Of the blob, as latin1. */
+  readonly key: string;
+  readonly contact: Contact;
+  tcpPort: number;
+  atMs: number;
+}
+
+/** A node with the port at which it serves the blob. */
+export interface Announcer {
+  readonly contact: Contact;
+  readonly tcpPort: number;
+}
+
+export interface AnnouncementLimits {
+  readonly total: number;
+  readonly perKey: number;
+}
+
+type ByContact = Map<string, Announcement>;
+
+function oldestOf(peers: ByContact): Announcement {
+  return [...peers.values()].reduce((oldest, other) => (other.atMs < oldest.atMs ? other : oldest));
+}
+
+export class Announcements {
+  readonly #clock: Clock;
+  readonly #book: PeerBook;
+  readonly #limits: AnnouncementLimits;
+  readonly #byKey = new Map<string, ByContact>();
+  /** Per address, the oldest first. */
+  readonly #byAddress = new Map<string, Set<Announcement>>();
+  #total = 0;
+
+  constructor(clock: Clock, book: PeerBook, limits: AnnouncementLimits = LIMITS) {
+    this.#clock = clock;
+    this.#book = book;
+    this.#limits = limits;
+  }
+
+  /** Announcements that are kept. */
+  get total(): number {
+    return this.#total;
+  }
+
+  /** Hashes of blobs, 48 bytes each, that were announced. */
+  keys(): Buffer[] {
+    return Array.from(this.#byKey.keys(), (key) => Buffer.from(key, 'latin1'));
+  }
+
+  /**
+   * Keeps the announcement, or renews it. Of a key with too many peers the oldest one goes; where there are too many
+   * announcements, the oldest of the address with the most, so that a flood displaces itself.
+   */
+  add(hash: Buffer, contact: Contact, tcpPort: number): void {
+    const key = hash.toString('latin1');
+    const atMs = this.#clock.nowMs();
+    const known = this.#byKey.get(key)?.get(contact.key);
+    if (known !== undefined) {
+      known.atMs = atMs;
+      known.tcpPort = tcpPort;
+      // To the end of its address; among the peers of the key it keeps its place.
+      const ofAddress = this.#byAddress.get(contact.address)!;
+      ofAddress.delete(known);
+      ofAddress.add(known);
+      return;
+    }
+    if (this.#total >= this.#limits.total) this.#makeRoom();
+    const peers = this.#byKey.get(key);
+    if (peers !== undefined && peers.size >= this.#limits.perKey) this.#remove(oldestOf(peers));
+    const announcement = { key, contact, tcpPort, atMs };
+    const ofKey: ByContact = this.#byKey.get(key) ?? new Map<string, Announcement>();
+    this.#byKey.set(key, ofKey.set(contact.key, announcement));
+    const ofAddress = this.#byAddress.get(contact.address) ?? new Set<Announcement>();
+    this.#byAddress.set(contact.address, ofAddress.add(announcement));
+    this.#total++;
+  }
+
+  /** Nodes that announced the blob and are not bad. */
+  peersOf(hash: Buffer): Announcer[] {
+    const announcements = this.#byKey.get(hash.toString('latin1'));
+    if (announcements === undefined) return [];
+    return [...announcements.values()]
+      .filter((announcement) => this.#isLive(announcement))
+      .map(({ contact, tcpPort }) => ({ contact, tcpPort: this.#book.tcpPortOf(contact) ?? tcpPort }));
+  }
+
+  /** All nodes that announced something. */
+  contacts(): Contact[] {
+    const byContact = new Map<string, Contact>();
+    for (const peers of this.#byKey.values())
+      for (const { contact } of peers.values()) byContact.set(contact.key, contact);
+    return [...byContact.values()];
+  }
+
+  /** Drops what is too old or comes from bad nodes. */
+  expire(): void {
+    for (const peers of this.#byKey.values())
+      for (const announcement of peers.values()) if (!this.#isLive(announcement)) this.#remove(announcement);
+  }
+
+  #isLive({ atMs, contact }: Announcement): boolean {
+    return atMs + ANNOUNCEMENT_MS > this.#clock.nowMs() && this.#book.goodness(contact) !== 'bad';
+  }
+
+  #remove(announcement: Announcement): void {
+    const { key, contact } = announcement;
+    const peers = this.#byKey.get(key)!;
+    peers.delete(contact.key);
+    if (peers.size === 0) this.#byKey.delete(key);
+    const ofAddress = this.#byAddress.get(contact.address)!;
+    ofAddress.delete(announcement);
+    if (ofAddress.size === 0) this.#byAddress.delete(contact.address);
+    this.#total--;
+  }
+
+  #makeRoom(): void {
+    let most: Set<Announcement> = new Set();
+    for (const ofAddress of this.#byAddress.values()) if (ofAddress.size > most.size) most = ofAddress;
+    const count = Math.ceil(most.size / FREED_PART);
+    for (const announcement of [...most].slice(0, count)) this.#remove(announcement);
+  }
+}

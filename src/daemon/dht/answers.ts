@@ -1,0 +1,149 @@
+/** What a node answers to requests. Source: lbry-sdk lbry/dht/protocol/protocol.py `KademliaRPC`, `_handle_rpc`. */
+import { createHash } from 'node:crypto';
+import { encodeCompactAddress } from './addresses.js';
+import type { Announcements } from './announcements.js';
+import type { BValue, Dict } from './bencode.js';
+import type { Contact } from './contact.js';
+import { ID_BYTES, type RequestDatagram } from './datagrams.js';
+import { K } from './kademlia.js';
+import type { PeerBook } from './peerBook.js';
+import type { RoutingTable } from './routingTable.js';
+import type { Tokens } from './tokens.js';
+
+/** A request that is refused; the asker gets an error. Types are the names of Python's exceptions. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly type: string;
+
+  constructor(type: string, text: string) {
+    super(text);
+    this.type = type;
+  }
+}
+
+export const INVALID_TOKEN = 'Invalid token';
+
+export interface AnswersDeps {
+  readonly ownId: Buffer;
+  readonly table: RoutingTable;
+  readonly book: PeerBook;
+  readonly announcements: Announcements;
+  readonly tokens: Tokens;
+  /** Where this node serves blobs to others; null while its address is not known. */
+  readonly ownPlace: () => { readonly address: string; readonly tcpPort: number } | null;
+  /** Whether this node has the blob (hexadecimal digits). */
+  readonly hasBlob: (hash: string) => boolean;
+}
+
+const shortHex = (id: Buffer): string => id.subarray(0, 4).toString('hex');
+
+/** The hash of 48 bytes. Throws as `len` of Python and the checks after it do; `fault` begins the text. */
+function hashOf(value: BValue | undefined, fault: string): Buffer {
+  if (value === undefined) throw new Refusal('IndexError', 'tuple index out of range');
+  if (typeof value === 'number' || typeof value === 'bigint')
+    throw new Refusal('TypeError', "object of type 'int' has no len()");
+  if (Buffer.isBuffer(value) && value.length === ID_BYTES) return value;
+  const size = value instanceof Map ? value.size : (value as Buffer | readonly BValue[]).length;
+  throw new Refusal('ValueError', `${fault}: ${size}`);
+}
+
+export class Answers {
+  readonly #deps: AnswersDeps;
+
+  constructor(deps: AnswersDeps) {
+    this.#deps = deps;
+  }
+
+  /** Throws `Refusal`. An announcement is kept. */
+  answer(asker: Contact, { method, args }: RequestDatagram): BValue {
+    const { ownId } = this.#deps;
+    if (asker.nodeId.equals(ownId)) {
+      const id = shortHex(ownId);
+      throw new Refusal('AssertionError', `('${id}', '${id}')`);
+    }
+    const values = args.slice(0, -1);
+    const named = args.at(-1) as Dict;
+    const name = Buffer.isBuffer(method) ? method.toString('latin1') : '';
+    switch (name) {
+      case 'ping':
+        return Buffer.from('pong');
+      case 'store':
+        return this.#store(asker, values);
+      case 'findNode':
+        return this.#findNode(asker, hashOf(values[0], 'invalid contact node_id length'));
+      case 'findValue':
+        return this.#findValue(
+          asker,
+          hashOf(values[0], 'invalid blob_exchange hash length'),
+          named.get('p') ?? 0,
+        );
+      default:
+        throw new Refusal('AttributeError', `Invalid method: ${name}`);
+    }
+  }
+
+  #store(asker: Contact, values: readonly BValue[]): BValue {
+    const { tokens, announcements, book } = this.#deps;
+    if (values.length < 5)
+      throw new Refusal('ValueError', `not enough values to unpack (expected 5, got ${values.length})`);
+    const [, token, port] = values;
+    const key = hashOf(values[0], 'invalid length of blob hash');
+    if (typeof port !== 'number' && typeof port !== 'bigint')
+      throw new Refusal('TypeError', "'<' not supported between instances of 'int' and 'bytes'");
+    const tcpPort = Number(port);
+    // QUIRK: 65,535 is refused too.
+    if (!(tcpPort > 0 && tcpPort < 65_535)) throw new Refusal('ValueError', `invalid tcp port: ${port}`);
+    if (!Buffer.isBuffer(token) || !tokens.isValid(token, asker.address))
+      throw new Refusal('ValueError', INVALID_TOKEN);
+    book.setTcpPort(asker, tcpPort);
+    announcements.add(key, asker, tcpPort);
+    return Buffer.from('OK');
+  }
+
+  #findNode(asker: Contact, key: Buffer): BValue {
+    return this.#deps.table
+      .closest(key, K, asker.nodeId)
+      .map(({ nodeId, address, udpPort }) => [nodeId, address, udpPort]);
+  }
+
+  #findValue(asker: Contact, key: Buffer, pageValue: BValue): BValue {
+    if (typeof pageValue !== 'number' && typeof pageValue !== 'bigint')
+      throw new Refusal('TypeError', "'>' not supported between instances of 'bytes' and 'int'");
+    const page = Math.max(0, Number(pageValue));
+    const answer: Dict = new Map<string, BValue>([
+      ['token', this.#deps.tokens.tokenFor(asker.address)],
+      ['protocolVersion', 1],
+    ]);
+    if (page === 0) answer.set('contacts', this.#findNode(asker, key));
+    const peers = this.#peersFor(asker, key);
+    // QUIRK: lbry-sdk tells too few pages from 17 peers on.
+    answer.set('p', Math.ceil(peers.length / K));
+    const shown = peers.slice(page * K, page * K + K);
+    if (shown.length > 0) answer.set(key.toString('latin1'), shown);
+    return answer;
+  }
+
+  /** Compact addresses of those who have the blob, in an order that is the same for each page. */
+  #peersFor(asker: Contact, key: Buffer): Buffer[] {
+    const { announcements, book, ownPlace, hasBlob, ownId } = this.#deps;
+    const askerPort = book.tcpPortOf(asker);
+    const peers = announcements
+      .peersOf(key)
+      .filter(({ contact, tcpPort }) => contact.key !== asker.key || tcpPort !== askerPort)
+      .map(({ contact: { nodeId, address }, tcpPort }) =>
+        encodeCompactAddress({ nodeId, address, port: tcpPort }),
+      );
+    const place = ownPlace();
+    if (peers.length < K && place !== null && hasBlob(key.toString('hex')))
+      peers.push(encodeCompactAddress({ nodeId: ownId, address: place.address, port: place.tcpPort }));
+    return peers.length > K ? this.#shuffled(peers) : peers;
+  }
+
+  /** By hashes with the own id, so that another node shows others first and a peer that comes moves none of the rest. */
+  #shuffled(peers: readonly Buffer[]): Buffer[] {
+    return peers
+      .map((peer) => [createHash('sha256').update(this.#deps.ownId).update(peer).digest(), peer] as const)
+      .sort(([a], [b]) => a.compare(b))
+      .map(([, peer]) => peer);
+  }
+}

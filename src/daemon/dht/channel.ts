@@ -1,0 +1,29 @@
+/** Values that are found one after the other, for one reader. */
+export class Channel<Value> implements AsyncIterable<Value> {
+  readonly #values: Value[] = [];
+  #isEnded = false;
+  #wake: (() => void) | null = null;
+
+  push(value: Value): void {
+    if (this.#isEnded) return;
+    this.#values.push(value);
+    this.#wake?.();
+  }
+
+  /** The reader still gets what was pushed. */
+  end(): void {
+    this.#isEnded = true;
+    this.#wake?.();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Value> {
+    for (;;) {
+      while (this.#values.length > 0) yield this.#values.shift()!;
+      if (this.#isEnded) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      this.#wake = null;
+    }
+  }
+}

@@ -1,0 +1,76 @@
+/** Which datagrams are looked at: so many a second from an address and in all. What is beyond is dropped before it is read. */
+import { isIPv4 } from 'node:net';
+import type { Clock } from '../base/clock.js';
+import { Lru } from './lru.js';
+
+/** A seeder that announces ten blobs at a time to few nodes stays well below. */
+const PER_ADDRESS = { perSec: 200, burst: 400 } as const;
+const IN_ALL = { perSec: 5000, burst: 10_000 } as const;
+const ADDRESSES = 16_384;
+
+interface Rate {
+  readonly perSec: number;
+  readonly burst: number;
+}
+
+class Bucket {
+  readonly #rate: Rate;
+  #tokens: number;
+  #atMs: number;
+
+  constructor(rate: Rate, nowMs: number) {
+    this.#rate = rate;
+    this.#tokens = rate.burst;
+    this.#atMs = nowMs;
+  }
+
+  take(nowMs: number): boolean {
+    const { perSec, burst } = this.#rate;
+    this.#tokens = Math.min(burst, this.#tokens + ((nowMs - this.#atMs) * perSec) / 1000);
+    this.#atMs = nowMs;
+    if (this.#tokens < 1) return false;
+    this.#tokens--;
+    return true;
+  }
+
+  give(): void {
+    this.#tokens++;
+  }
+}
+
+export class FloodGate {
+  readonly #clock: Clock;
+  readonly #all: Bucket;
+  readonly #byPlace = new Lru<string, Bucket>(ADDRESSES);
+  /** Datagrams that were dropped. */
+  dropped = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#all = new Bucket(IN_ALL, clock.nowMs());
+  }
+
+  /** Whether a datagram from there is to be read. */
+  admits(address: string, port: number): boolean {
+    const nowMs = this.#clock.nowMs();
+    const isAdmitted = this.#bucketOf(address, port).take(nowMs) && this.#all.take(nowMs);
+    if (!isAdmitted) this.dropped++;
+    return isAdmitted;
+  }
+
+  /** A request was sent there, so an answer comes on top. */
+  expect(address: string, port: number): void {
+    this.#bucketOf(address, port).give();
+    this.#all.give();
+  }
+
+  /** Nodes of one machine share the loopback address, so there each port counts by itself. */
+  #bucketOf(address: string, port: number): Bucket {
+    const place = isIPv4(address) && address.startsWith('127.') ? `${address}:${port}` : address;
+    const known = this.#byPlace.get(place);
+    if (known !== undefined) return known;
+    const bucket = new Bucket(PER_ADDRESS, this.#clock.nowMs());
+    this.#byPlace.set(place, bucket);
+    return bucket;
+  }
+}

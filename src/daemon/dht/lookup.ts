@@ -1,0 +1,179 @@
+/**
+ * Lookups: nodes near a key are asked for nearer ones, five at a time, until none is left to ask.
+ * Source: lbry-sdk lbry/dht/protocol/iterative_find.py.
+ */
+import { compareDistance } from './addresses.js';
+import { Channel } from './channel.js';
+import { endpointKey, type Contact, type Target } from './contact.js';
+import { ALPHA, K } from './kademlia.js';
+import type { PeerBook } from './peerBook.js';
+import { RequestFailure, type BlobPeer, type FoundValue } from './rpc.js';
+
+/** A network of liars cannot keep a lookup going for longer. */
+const MAX_PROBES = 400;
+/** Contacts that a lookup remembers, the nearest ones. */
+const MAX_KNOWN = 512;
+/** Peers that a lookup of a value gives. */
+const MAX_PEERS = 5000;
+
+export interface LookupDeps {
+  readonly ownId: Buffer;
+  readonly book: PeerBook;
+  /** Whether the node itself is reached there. */
+  readonly isSelf: (address: string, udpPort: number) => boolean;
+}
+
+/** What a probed node brought: contacts, and whether it is to be probed again or the lookup may end. */
+interface ProbeResult {
+  readonly contacts: readonly Contact[];
+  readonly again?: boolean;
+  readonly isEnough?: boolean;
+}
+
+class Lookup {
+  readonly #deps: LookupDeps;
+  readonly #key: Buffer;
+  readonly #probe: (target: Target) => Promise<ProbeResult>;
+  readonly #signal: AbortSignal;
+  /** The nearest first. */
+  readonly #known: Contact[] = [];
+  readonly #contacted = new Set<string>();
+  #running = 0;
+  #probes = 0;
+  #isEnded = false;
+  #end: () => void = () => undefined;
+
+  constructor(
+    deps: LookupDeps,
+    key: Buffer,
+    probe: (target: Target) => Promise<ProbeResult>,
+    signal: AbortSignal,
+  ) {
+    this.#deps = deps;
+    this.#key = key;
+    this.#probe = probe;
+    this.#signal = signal;
+  }
+
+  /** Resolves to the contacts that did not fail, the nearest first. */
+  async run(seeds: readonly Target[]): Promise<readonly Contact[]> {
+    if (this.#signal.aborted) return [];
+    const ended = new Promise<void>((resolve) => {
+      this.#end = (): void => {
+        this.#isEnded = true;
+        resolve();
+      };
+    });
+    this.#signal.addEventListener('abort', this.#end, { once: true });
+    for (const seed of seeds)
+      if (seed.nodeId === null) void this.#ask(seed, endpointKey(seed.address, seed.udpPort));
+      else this.#learn(seed);
+    this.#round();
+    await ended;
+    this.#signal.removeEventListener('abort', this.#end);
+    return this.#known;
+  }
+
+  #learn(contact: Contact): void {
+    const { ownId, isSelf } = this.#deps;
+    if (contact.nodeId.equals(ownId) || isSelf(contact.address, contact.udpPort)) return;
+    if (this.#contacted.has(contact.key)) return;
+    let at = this.#known.length;
+    for (; at > 0; at--) {
+      const order = compareDistance(this.#key, contact.nodeId, this.#known[at - 1]!.nodeId);
+      if (order === 0 && this.#known[at - 1]!.key === contact.key) return;
+      if (order >= 0) break;
+    }
+    this.#known.splice(at, 0, contact);
+    if (this.#known.length > MAX_KNOWN) this.#known.pop();
+  }
+
+  #round(): void {
+    if (this.#isEnded) return;
+    for (const [index, contact] of this.#known.entries()) {
+      if (this.#contacted.has(contact.key)) continue;
+      if (this.#running >= ALPHA || index > K + this.#running || this.#probes >= MAX_PROBES) break;
+      void this.#ask(contact, contact.key);
+    }
+    if (this.#running === 0) this.#end();
+  }
+
+  async #ask(target: Target, key: string): Promise<void> {
+    this.#contacted.add(key);
+    this.#running++;
+    this.#probes++;
+    try {
+      const { contacts, again = false, isEnough = false } = await this.#probe(target);
+      if (this.#isEnded) return;
+      for (const contact of contacts) if (this.#deps.book.goodness(contact) !== 'bad') this.#learn(contact);
+      if (again) this.#contacted.delete(key);
+      if (isEnough) this.#end();
+    } catch (error) {
+      if (!(error instanceof RequestFailure)) throw error;
+      const at = this.#known.findIndex((contact) => contact.key === key);
+      if (at >= 0) this.#known.splice(at, 1);
+    } finally {
+      this.#running--;
+      this.#round();
+    }
+  }
+}
+
+/**
+ * The nodes nearest to the key that answered lately, the nearest first. It ends as soon as the node of that very id is found.
+ * `seeds` are where it begins.
+ */
+export async function lookUpNodes(
+  deps: LookupDeps & { readonly findNode: (target: Target, key: Buffer) => Promise<Contact[]> },
+  key: Buffer,
+  { seeds, count, signal }: { seeds: readonly Target[]; count: number; signal: AbortSignal },
+): Promise<Contact[]> {
+  const lookup = new Lookup(
+    deps,
+    key,
+    async (target) => {
+      const contacts = await deps.findNode(target, key);
+      const isFound = !key.equals(deps.ownId) && contacts.some(({ nodeId }) => nodeId.equals(key));
+      return { contacts, isEnough: isFound };
+    },
+    signal,
+  );
+  const known = await lookup.run(seeds);
+  return known.filter((contact) => deps.book.goodness(contact) === 'good').slice(0, count);
+}
+
+/** Peers that have announced the hash, in groups as they are found, each once. */
+export function lookUpPeers(
+  deps: LookupDeps & {
+    readonly findValue: (target: Target, key: Buffer, page: number) => Promise<FoundValue>;
+  },
+  key: Buffer,
+  { seeds, signal }: { seeds: readonly Target[]; signal: AbortSignal },
+): AsyncIterable<readonly BlobPeer[]> {
+  const found = new Channel<readonly BlobPeer[]>();
+  const given = new Set<string>();
+  const pages = new Map<string, { next: number; readonly seen: Set<string> }>();
+  const give = (peers: readonly BlobPeer[]): void => {
+    const fresh = peers.filter((peer) => !given.has(peerKey(peer)) && given.size < MAX_PEERS);
+    for (const peer of fresh) given.add(peerKey(peer));
+    if (fresh.length > 0) found.push(fresh);
+  };
+  const probe = async (target: Target): Promise<ProbeResult> => {
+    const place = endpointKey(target.address, target.udpPort);
+    const { next: page, seen } = pages.get(place) ?? { next: 0, seen: new Set<string>() };
+    const answer = await deps.findValue(target, key, page);
+    const repeats = answer.peers.some((peer) => seen.has(peerKey(peer)));
+    for (const peer of answer.peers) seen.add(peerKey(peer));
+    give(answer.peers);
+    // lbry-sdk tells too few pages from 17 peers on, so the page after the last one it tells is asked for too.
+    const again = !repeats && answer.peers.length >= K && page < answer.pages && given.size < MAX_PEERS;
+    pages.set(place, { next: page + 1, seen });
+    return { contacts: answer.contacts, again };
+  };
+  const ended = new Lookup(deps, key, probe, signal).run(seeds);
+  void ended.then(() => found.end());
+  return found;
+}
+
+const peerKey = ({ nodeId, address, tcpPort }: BlobPeer): string =>
+  `${nodeId.toString('latin1')}@${address}:${tcpPort}`;

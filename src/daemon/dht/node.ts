@@ -1,0 +1,384 @@
+/**
+ * A node of the DHT: joins the network and stays in it, announces blobs, finds those who have them, answers others.
+ * Source: lbry-sdk lbry/dht/node.py `Node`.
+ */
+import { sleep, type Clock, type RandomSource } from '../base/clock.js';
+import type { Logger } from '../../util/logging.js';
+import { Announcements } from './announcements.js';
+import { Answers } from './answers.js';
+import { contactAt, endpointFault, toContact, type Contact, type Endpoint, type Target } from './contact.js';
+import { FIRST_REFRESH_MS, K, PING_DELAY_MS, REFRESH_MS, TOKEN_MS } from './kademlia.js';
+import { lookUpNodes, lookUpPeers } from './lookup.js';
+import { PeerBook } from './peerBook.js';
+import { RoutingTable, type Bucket } from './routingTable.js';
+import { RequestFailure, Rpc, type BlobPeer, type FoundValue } from './rpc.js';
+import { TableKeeper } from './tableKeeper.js';
+import { Tokens } from './tokens.js';
+import type { UdpPort } from './udpPort.js';
+
+/** Pauses between attempts to join. */
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1000, 30_000];
+/** Stored peers with which joining begins. */
+const MAX_SEEDS = 200;
+/** Nodes that a lookup gives; as many more when joining. Source: `peer_search`, `join_network`. */
+const [LOOKUP_NODES, JOIN_NODES] = [2 * K, 4 * K];
+/** Stored for the next start; more are of no use. */
+const MAX_STORED = 2000;
+
+/** A peer as it is kept over restarts. */
+export interface StoredPeer {
+  /** 48 bytes. */
+  readonly nodeId: Uint8Array;
+  readonly address: string;
+  readonly udpPort: number;
+  readonly tcpPort: number | null;
+}
+
+export interface DhtNodeOptions {
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly log: Logger;
+  readonly port: UdpPort;
+  /** 48 bytes. */
+  readonly nodeId: Buffer;
+  readonly splitBucketsUnderIndex: number;
+  readonly isBootstrapNode: boolean;
+  readonly rpcTimeoutMs: () => number;
+  /** Where joining begins beside stored peers. Resolves to those whose names could be resolved. */
+  readonly knownNodes: () => Promise<readonly Endpoint[]>;
+  readonly peerStore: {
+    load(): Promise<readonly StoredPeer[]>;
+    /** Puts these in the place of all. */
+    save(peers: readonly StoredPeer[]): Promise<void>;
+  };
+  /** Where others reach this node. The address is null while it is not known; ports are those that a gateway forwards. */
+  readonly external: () => {
+    readonly address: string | null;
+    readonly udpPort: number;
+    readonly tcpPort: number;
+  };
+  /** Whether this node has the blob (hexadecimal digits), whole and on disk. */
+  readonly hasBlob: (hash: string) => boolean;
+  /** Peers on the loopback network are taken too: for tests and networks on one machine. */
+  readonly allowLocalhost?: boolean;
+}
+
+/** Nodes near a hash that were asked to keep an announcement, and those that did. */
+export interface Announced {
+  readonly found: number;
+  readonly accepted: number;
+}
+
+export class DhtNode {
+  readonly nodeId: Buffer;
+  readonly book: PeerBook;
+  readonly table: RoutingTable;
+  readonly announcements: Announcements;
+  readonly tokens: Tokens;
+  readonly rpc: Rpc;
+  readonly #options: DhtNodeOptions;
+  readonly #keeper: TableKeeper;
+  readonly #stopping = new AbortController();
+  #isJoined = false;
+  #onJoined: (() => void)[] = [];
+  #emptied: () => void = () => undefined;
+  #hasStarted = false;
+
+  constructor(options: DhtNodeOptions) {
+    const { clock, random, nodeId, port, allowLocalhost = false } = options;
+    this.#options = options;
+    this.nodeId = nodeId;
+    this.book = new PeerBook(clock);
+    this.table = new RoutingTable({
+      ownId: nodeId,
+      clock,
+      book: this.book,
+      splitUnder: options.splitBucketsUnderIndex,
+      isBootstrap: options.isBootstrapNode,
+    });
+    this.announcements = new Announcements(clock, this.book);
+    this.tokens = new Tokens(random);
+    const answers = new Answers({
+      ownId: nodeId,
+      table: this.table,
+      book: this.book,
+      announcements: this.announcements,
+      tokens: this.tokens,
+      ownPlace: () => {
+        const { address, tcpPort } = options.external();
+        return address === null ? null : { address, tcpPort };
+      },
+      hasBlob: options.hasBlob,
+    });
+    this.rpc = new Rpc({
+      clock,
+      random,
+      port,
+      ownId: nodeId,
+      book: this.book,
+      timeoutMs: options.rpcTimeoutMs,
+      allowLocalhost,
+      answer: (asker, request) => answers.answer(asker, request),
+      onReply: (contact) => this.#keeper.add(contact),
+      onRequest: (contact) => this.#noteRequest(contact),
+      onBad: (contact) => this.#remove(contact),
+    });
+    this.#keeper = new TableKeeper({
+      clock,
+      table: this.table,
+      book: this.book,
+      ownId: nodeId,
+      ping: (target) => this.#answers(target),
+      stopping: this.#stopping.signal,
+    });
+  }
+
+  /** Begins to join the network and goes on until `stop`. */
+  start(): void {
+    if (this.#hasStarted) throw new Error('a DHT node is started once');
+    this.#hasStarted = true;
+    void this.#stayJoined();
+    void this.#rotateTokens();
+  }
+
+  /** Stores the peers and closes the port. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.rpc.close();
+    this.#emptied();
+    await this.#options.port.close();
+    if (this.#hasStarted) await this.#savePeers();
+  }
+
+  get isJoined(): boolean {
+    return this.#isJoined && this.table.size > 0;
+  }
+
+  /** Resolves while the node knows others, else as soon as it does. */
+  joined(): Promise<void> {
+    if (this.isJoined) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onJoined.push(resolve);
+    });
+  }
+
+  get buckets(): readonly Bucket[] {
+    return this.table.buckets;
+  }
+
+  /** Rejects with `RequestFailure`, for an address that no peer can have with `RangeError`. */
+  async ping(nodeId: Buffer, address: string, udpPort: number): Promise<void> {
+    const fault = endpointFault(address, udpPort, this.#options.allowLocalhost ?? false);
+    if (fault !== null) throw new RangeError(fault);
+    await this.rpc.ping(contactAt(nodeId, address, udpPort));
+  }
+
+  /** The nodes nearest to the key that answer. */
+  async findNodes(
+    key: Buffer,
+    seeds: readonly Target[] = this.table.closest(key),
+    count = LOOKUP_NODES,
+  ): Promise<Contact[]> {
+    const findNode = (target: Target, wanted: Buffer): Promise<Contact[]> =>
+      this.rpc.findNode(target, wanted);
+    return lookUpNodes({ ...this.#lookupDeps(), findNode }, key, {
+      seeds,
+      count,
+      signal: this.#stopping.signal,
+    });
+  }
+
+  /** Peers that announced the hash, in groups as they are found, those first that announced it to this node. */
+  async *findPeers(key: Buffer, signal: AbortSignal): AsyncGenerator<readonly BlobPeer[]> {
+    const stored = this.announcements
+      .peersOf(key)
+      .map(({ contact: { nodeId, address }, tcpPort }) => ({ nodeId, address, tcpPort }));
+    if (stored.length > 0) yield stored;
+    const ending = new AbortController();
+    const end = (): void => ending.abort();
+    const signals = [signal, this.#stopping.signal];
+    for (const other of signals)
+      if (other.aborted) return;
+      else other.addEventListener('abort', end);
+    const findValue = (target: Target, wanted: Buffer, page: number): Promise<FoundValue> =>
+      this.rpc.findValue(target, wanted, page);
+    try {
+      yield* lookUpPeers({ ...this.#lookupDeps(), findValue }, key, {
+        seeds: this.table.closest(key),
+        signal: ending.signal,
+      });
+    } finally {
+      for (const other of signals) other.removeEventListener('abort', end);
+      end();
+    }
+  }
+
+  /** Announces to the nodes nearest to the hash that this one has the blob. */
+  async announce(hash: Buffer): Promise<Announced> {
+    const nodes = (await this.findNodes(hash)).slice(0, K);
+    const accepted = await Promise.all(nodes.map((node) => this.#storeAt(node, hash)));
+    return { found: nodes.length, accepted: accepted.filter(Boolean).length };
+  }
+
+  /** Looks up ids all over the table, pings what is not known to answer, drops old announcements, stores the peers. */
+  async refresh(): Promise<void> {
+    const { random } = this.#options;
+    this.announcements.expire();
+    const seen = new Map<string, Contact>();
+    const see = (contacts: readonly Contact[]): void => {
+      for (const contact of contacts) seen.set(contact.key, contact);
+    };
+    see(this.table.contacts());
+    see(this.announcements.contacts());
+    for (const id of this.table.refreshIds(random)) {
+      if (this.#stopping.signal.aborted) return;
+      see(await this.findNodes(id));
+    }
+    const doubtful = [...seen.values()].filter((contact) => this.book.goodness(contact) !== 'good');
+    this.#keeper.pingLater(doubtful, 0);
+    await this.#savePeers();
+  }
+
+  /** Puts the contact into the table as soon as its turn comes. */
+  add(contact: Contact): void {
+    this.#keeper.add(contact);
+  }
+
+  #lookupDeps() {
+    const isSelf = (address: string, udpPort: number): boolean => {
+      const own = this.#options.external();
+      return own.address === address && own.udpPort === udpPort;
+    };
+    return { ownId: this.nodeId, book: this.book, isSelf };
+  }
+
+  async #answers(target: Target): Promise<boolean> {
+    try {
+      await this.rpc.ping(target);
+      return true;
+    } catch (error) {
+      if (error instanceof RequestFailure) return false;
+      throw error;
+    }
+  }
+
+  /** A refused token is asked for once more. */
+  async #storeAt(node: Contact, hash: Buffer): Promise<boolean> {
+    const { tcpPort } = this.#options.external();
+    const hadToken = this.book.tokenOf(node.nodeId) !== null;
+    for (const isLast of hadToken ? [false, true] : [true])
+      try {
+        await this.rpc.store(node, hash, tcpPort);
+        return true;
+      } catch (error) {
+        if (!(error instanceof RequestFailure)) throw error;
+        if (isLast || error.reason !== 'error') return false;
+      }
+    return false;
+  }
+
+  /**
+   * Only a node that replied joins the table; one that never did is pinged later. lbry-sdk waits five minutes with each; here the
+   * first nodes of a network know each other within seconds.
+   */
+  #noteRequest(contact: Contact): void {
+    const goodness = this.book.goodness(contact);
+    if (goodness === 'good') this.#keeper.add(contact);
+    else if (goodness === 'unknown')
+      this.#keeper.pingLater(
+        [contact],
+        PING_DELAY_MS[this.table.hasRoomFor(contact.nodeId) ? 'room' : 'full'],
+      );
+  }
+
+  #remove(contact: Contact): void {
+    this.#keeper.remove(contact);
+    if (this.table.size === 0) this.#emptied();
+  }
+
+  async #stayJoined(): Promise<void> {
+    const { clock, log } = this.#options;
+    const { signal } = this.#stopping;
+    let pauseMs = FIRST_PAUSE_MS;
+    while (!signal.aborted) {
+      await this.#join();
+      if (signal.aborted) return;
+      if (this.table.size === 0) {
+        this.announcements.expire();
+        await sleep(clock, pauseMs, signal);
+        pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+        continue;
+      }
+      pauseMs = FIRST_PAUSE_MS;
+      this.#isJoined = true;
+      for (const resolve of this.#onJoined.splice(0)) resolve();
+      log.info(`The DHT was joined: ${this.table.size} peers are known.`);
+      await this.#refreshWhileJoined();
+      this.#isJoined = false;
+    }
+  }
+
+  /** Refreshes at once, after a minute, and with pauses that double up to an hour, until the table is empty. */
+  async #refreshWhileJoined(): Promise<void> {
+    const ending = new AbortController();
+    const end = (): void => ending.abort();
+    this.#emptied = end;
+    let pauseMs = FIRST_REFRESH_MS;
+    await this.#savePeers();
+    do {
+      await this.refresh();
+      if (this.table.size === 0 || this.#stopping.signal.aborted) return;
+      const hasPassed = await sleep(this.#options.clock, pauseMs, ending.signal);
+      if (!hasPassed) return;
+      pauseMs = Math.min(2 * pauseMs, REFRESH_MS);
+    } while (this.table.size > 0);
+  }
+
+  /** Asks stored peers and known nodes at once for the nodes near this one. */
+  async #join(): Promise<void> {
+    const { peerStore, knownNodes, log, allowLocalhost = false } = this.#options;
+    const [stored, known] = await Promise.all([
+      peerStore.load().catch((error: unknown) => {
+        log.warn(`The stored peers of the DHT could not be read: ${(error as Error).message}`);
+        return [];
+      }),
+      knownNodes(),
+    ]);
+    const seeds: Target[] = stored
+      .slice(0, MAX_SEEDS)
+      .flatMap(
+        ({ nodeId, address, udpPort }) =>
+          toContact(Buffer.from(nodeId), address, udpPort, allowLocalhost) ?? [],
+      );
+    const { isSelf } = this.#lookupDeps();
+    for (const { address, udpPort } of known)
+      if (endpointFault(address, udpPort, allowLocalhost) === null && !isSelf(address, udpPort))
+        seeds.push({ nodeId: null, address, udpPort });
+    if (this.#stopping.signal.aborted || seeds.length === 0) return;
+    this.book.reset();
+    this.#keeper.pingLater(seeds, 0);
+    await this.findNodes(this.nodeId, seeds, JOIN_NODES);
+  }
+
+  async #rotateTokens(): Promise<void> {
+    while (await sleep(this.#options.clock, TOKEN_MS, this.#stopping.signal)) this.tokens.rotate();
+  }
+
+  /** An empty table stores nothing, so that a start without a network does not lose the peers. */
+  async #savePeers(): Promise<void> {
+    const { peerStore, log } = this.#options;
+    const contacts = this.table.contacts().slice(0, MAX_STORED);
+    if (contacts.length === 0) return;
+    const peers = contacts.map((contact) => ({
+      nodeId: contact.nodeId,
+      address: contact.address,
+      udpPort: contact.udpPort,
+      tcpPort: this.book.tcpPortOf(contact),
+    }));
+    try {
+      await peerStore.save(peers);
+    } catch (error) {
+      log.warn(`The peers of the DHT could not be stored: ${(error as Error).message}`);
+    }
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * What is known of contacts: whether they answer, their tokens, their ports for blobs. Bounded; the least recently used goes.
+ * Source: lbry-sdk lbry/dht/peer.py `PeerManager`.
+ */
+import type { Clock } from '../base/clock.js';
+import { endpointKey, type Contact, type Endpoint } from './contact.js';
+import { FAILURE_MS, GOOD_MS, TOKEN_MS } from './kademlia.js';
+import { Lru } from './lru.js';
+
+/** Source: `CACHE_SIZE`. */
+const LIMIT = 16_384;
+
+export type Goodness = 'good' | 'unknown' | 'bad';
+
+interface Failures {
+  readonly previousMs: number | null;
+  readonly lastMs: number;
+}
+
+interface Token {
+  readonly token: Buffer;
+  readonly atMs: number;
+}
+
+const idKey = (nodeId: Buffer): string => nodeId.toString('latin1');
+
+export class PeerBook {
+  readonly #clock: Clock;
+  readonly #failures = new Lru<string, Failures>(LIMIT);
+  readonly #repliedMs = new Lru<string, number>(LIMIT);
+  readonly #tokens = new Lru<string, Token>(LIMIT);
+  readonly #tcpPorts = new Lru<string, number>(LIMIT);
+  readonly #byId = new Lru<string, Contact>(LIMIT);
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  noteFailure({ address, udpPort }: Endpoint): void {
+    const place = endpointKey(address, udpPort);
+    const previousMs = this.#failures.get(place)?.lastMs ?? null;
+    this.#failures.set(place, { previousMs, lastMs: this.#clock.nowMs() });
+  }
+
+  /**
+   * Notes a datagram that says nothing, or an absurd request. It counts as a failure only where the place never replied:
+   * anybody can send such datagrams in the name of a node that works.
+   */
+  noteNonsense(place: Endpoint): void {
+    if (this.lastRepliedMs(place) === null) this.noteFailure(place);
+  }
+
+  /** Notes a reply; its sender is the node that has the id from now on. */
+  noteReply(contact: Contact): void {
+    this.#repliedMs.set(endpointKey(contact.address, contact.udpPort), this.#clock.nowMs());
+    this.#byId.set(idKey(contact.nodeId), contact);
+  }
+
+  lastRepliedMs({ address, udpPort }: Endpoint): number | null {
+    return this.#repliedMs.get(endpointKey(address, udpPort)) ?? null;
+  }
+
+  /** Where the node of the id replied last. */
+  contactOf(nodeId: Buffer): Contact | null {
+    return this.#byId.get(idKey(nodeId)) ?? null;
+  }
+
+  /**
+   * Good: replied within 12 minutes, and after its last failure. Bad: failed after its last reply, or twice without any, within
+   * the times above. Source: `contact_triple_is_good`. QUIRK: there failures are never forgotten, though they were meant to be.
+   */
+  goodness({ address, udpPort }: Endpoint): Goodness {
+    const place = endpointKey(address, udpPort);
+    const nowMs = this.#clock.nowMs();
+    const repliedMs = this.#repliedMs.get(place);
+    const failures = this.#failures.get(place);
+    if (repliedMs !== undefined) {
+      const hasFailedSince = failures !== undefined && failures.lastMs >= repliedMs;
+      if (!hasFailedSince) return repliedMs > nowMs - GOOD_MS ? 'good' : 'unknown';
+      return failures.lastMs > nowMs - FAILURE_MS ? 'bad' : 'unknown';
+    }
+    const isBad = failures !== undefined && failures.previousMs !== null && failures.lastMs > nowMs - GOOD_MS;
+    return isBad ? 'bad' : 'unknown';
+  }
+
+  setToken(nodeId: Buffer, token: Buffer): void {
+    this.#tokens.set(idKey(nodeId), { token, atMs: this.#clock.nowMs() });
+  }
+
+  clearToken(nodeId: Buffer): void {
+    this.#tokens.delete(idKey(nodeId));
+  }
+
+  /** The token that the node gave within five minutes; null without one. */
+  tokenOf(nodeId: Buffer): Buffer | null {
+    const known = this.#tokens.get(idKey(nodeId));
+    return known !== undefined && known.atMs > this.#clock.nowMs() - TOKEN_MS ? known.token : null;
+  }
+
+  setTcpPort(contact: Contact, tcpPort: number): void {
+    this.#tcpPorts.set(contact.key, tcpPort);
+  }
+
+  /** The port at which the node serves blobs; null where it did not tell. */
+  tcpPortOf(contact: Contact): number | null {
+    return this.#tcpPorts.get(contact.key) ?? null;
+  }
+
+  /** Forgets replies and failures, so that all are tried again. Source: `PeerManager.reset`. */
+  reset(): void {
+    this.#failures.clear();
+    this.#repliedMs.clear();
+  }
+}

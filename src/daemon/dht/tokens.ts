@@ -1,0 +1,40 @@
+/**
+ * Tokens: a node gives one to an address that asks, and takes announcements from that address only with it. The secret changes
+ * every five minutes; tokens of the secret before it still count. Source: lbry-sdk lbry/dht/protocol/protocol.py `KademliaRPC`.
+ */
+import { createHash } from 'node:crypto';
+import type { RandomSource } from '../base/clock.js';
+import { ID_BYTES } from './datagrams.js';
+
+export class Tokens {
+  readonly #random: RandomSource;
+  #secret: Buffer;
+  #olderSecret: Buffer | null;
+
+  constructor(random: RandomSource, secret = random.bytes(ID_BYTES), olderSecret: Buffer | null = null) {
+    this.#random = random;
+    this.#secret = secret;
+    this.#olderSecret = olderSecret;
+  }
+
+  rotate(): void {
+    this.#olderSecret = this.#secret;
+    this.#secret = this.#random.bytes(ID_BYTES);
+  }
+
+  /** For an IPv4 address; 48 bytes. */
+  tokenFor(address: string): Buffer {
+    return tokenOf(this.#secret, address);
+  }
+
+  isValid(token: Buffer, address: string): boolean {
+    if (token.equals(this.tokenFor(address))) return true;
+    return this.#olderSecret !== null && token.equals(tokenOf(this.#olderSecret, address));
+  }
+}
+
+const tokenOf = (secret: Buffer, address: string): Buffer =>
+  createHash('sha384')
+    .update(secret)
+    .update(Buffer.from(address.split('.').map(Number)))
+    .digest();

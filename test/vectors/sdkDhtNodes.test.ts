@@ -1,0 +1,208 @@
+/** Routing tables and answers of DHT nodes as the Python lbry-sdk has them. */
+import { Announcements } from '../../src/daemon/dht/announcements.js';
+import { Answers } from '../../src/daemon/dht/answers.js';
+import type { Dict } from '../../src/daemon/dht/bencode.js';
+import { contactAt, type Contact } from '../../src/daemon/dht/contact.js';
+import { decodeDatagram, encodeDatagram, type ResponseDatagram } from '../../src/daemon/dht/datagrams.js';
+import { PeerBook } from '../../src/daemon/dht/peerBook.js';
+import { RoutingTable } from '../../src/daemon/dht/routingTable.js';
+import { Rpc } from '../../src/daemon/dht/rpc.js';
+import { Tokens } from '../../src/daemon/dht/tokens.js';
+import { systemRandom } from '../../src/daemon/base/clock.js';
+import { FakeClock } from '../support/fakeClock.js';
+import { checkSdkVectors, differs, firstOf, type SdkLine } from './sdkVectors.js';
+
+const hex = (text: unknown): Buffer => Buffer.from(text as string, 'hex');
+const fail = (): never => {
+  throw new Error('not expected');
+};
+
+interface TableStep {
+  readonly add?: string;
+  readonly remove?: string;
+  readonly address: string;
+  readonly port: number;
+  readonly answers: boolean;
+  readonly probed: readonly string[];
+  readonly result: boolean | null;
+}
+
+async function checkTable(line: SdkLine): Promise<string | null> {
+  const clock = new FakeClock();
+  const table = new RoutingTable({
+    ownId: hex(line['node_id']),
+    clock,
+    book: new PeerBook(clock),
+    splitUnder: line['split_buckets_under_index'] as number,
+    isBootstrap: line['bootstrap'] as boolean,
+  });
+  const answering = new Map<string, boolean>();
+  for (const [index, step] of (line['steps'] as TableStep[]).entries()) {
+    const probed: string[] = [];
+    let result: boolean | null = null;
+    if (step.remove !== undefined) {
+      const contact = table.get(hex(step.remove));
+      if (contact !== null) table.remove(contact);
+    } else {
+      answering.set(step.add!, step.answers);
+      result = await table.add(contactAt(hex(step.add), step.address, step.port), ({ nodeId }) => {
+        probed.push(nodeId.toString('hex'));
+        return Promise.resolve(answering.get(nodeId.toString('hex'))!);
+      });
+    }
+    const difference = differs([index, probed, result], [index, step.probed, step.result]);
+    if (difference !== null) return difference;
+  }
+  const buckets = table.buckets.map(({ min, max, contacts }) => ({
+    range_min: min.toString(16),
+    range_max: max.toString(16),
+    peers: contacts.map(({ nodeId }) => nodeId.toString('hex')),
+  }));
+  const closest = line['closest'] as { key: string; asker: string | null; peers: string[] }[];
+  const indexes = line['bucket_index'] as { key: string; index: number }[];
+  return firstOf(
+    differs(buckets, line['buckets']),
+    ...closest.map(({ key, asker, peers }) =>
+      differs(
+        table
+          .closest(hex(key), undefined, asker === null ? null : hex(asker))
+          .map(({ nodeId }) => nodeId.toString('hex')),
+        peers,
+      ),
+    ),
+    ...indexes.map(({ key, index }) => differs(table.indexOf(hex(key)), index)),
+  );
+}
+
+interface Sent {
+  readonly to: string;
+  readonly data: string;
+}
+
+/** What counts of an error is that it is one, and its type. */
+const errorShown = (data: string): string => {
+  const datagram = decodeDatagram(hex(data));
+  return datagram.type === 'error' ? `${datagram.rpcId.toString('hex')} ${datagram.exceptionType}` : data;
+};
+
+/** A response with more than one page of values: their order differs, and from 17 on the number of pages. */
+function pageShown(data: string, key: string): string {
+  const datagram = decodeDatagram(hex(data));
+  if (datagram.type !== 'response' || !(datagram.response instanceof Map)) return errorShown(data);
+  const pages = datagram.response.get('p') as number;
+  if (pages < 2) return data;
+  const response: Dict = new Map(datagram.response);
+  response.set(key, (response.get(key) as Buffer[] | undefined)?.length ?? 0);
+  response.set('p', 2);
+  return encodeDatagram({ ...datagram, response } satisfies ResponseDatagram).toString('hex');
+}
+
+const keyAsked = (data: string): string => {
+  try {
+    const datagram = decodeDatagram(hex(data));
+    const [key] = datagram.type === 'request' ? datagram.args : [];
+    return Buffer.isBuffer(key) ? key.toString('latin1') : '';
+  } catch {
+    return '';
+  }
+};
+
+interface StoredBefore {
+  readonly key: string;
+  readonly node_id: string;
+  readonly address: string;
+  readonly udp_port: number;
+  readonly tcp_port: number;
+}
+
+/** A node as it was recorded, and what it sends. */
+async function recordedNode(line: SdkLine) {
+  const clock = new FakeClock();
+  const book = new PeerBook(clock);
+  const ownId = hex(line['node_id']);
+  // The recorded peers are all in the table, in the order of its buckets; here every bucket is split, so that all fit.
+  const table = new RoutingTable({ ownId, clock, book, splitUnder: 384, isBootstrap: false });
+  for (const { node_id, address, udp_port } of line['peers'] as StoredBefore[])
+    await table.add(contactAt(hex(node_id), address, udp_port), fail);
+  const announcements = new Announcements(clock, book);
+  for (const { key, node_id, address, udp_port, tcp_port } of line['stored_before'] as StoredBefore[]) {
+    const contact: Contact = contactAt(hex(node_id), address, udp_port);
+    book.setTcpPort(contact, tcp_port);
+    announcements.add(hex(key), contact, tcp_port);
+  }
+  const older = line['older_token_secret'] as string | null;
+  const answers = new Answers({
+    ownId,
+    table,
+    book,
+    announcements,
+    tokens: new Tokens(systemRandom, hex(line['token_secret']), older === null ? null : hex(older)),
+    ownPlace: () => ({ address: line['external_ip'] as string, tcpPort: line['tcp_port'] as number }),
+    hasBlob: (hash) => (line['own_blobs'] as string[]).includes(hash),
+  });
+  const sent: Sent[] = [];
+  let receive: (data: Buffer, address: string, port: number) => void = fail;
+  new Rpc({
+    clock,
+    random: systemRandom,
+    port: {
+      send: (data, address, port) => void sent.push({ to: `${address}:${port}`, data: data.toString('hex') }),
+      listen: (listener) => {
+        receive = listener;
+      },
+      close: () => Promise.resolve(),
+    },
+    ownId,
+    book,
+    timeoutMs: () => 5000,
+    allowLocalhost: false,
+    answer: (asker, request) => answers.answer(asker, request),
+    onReply: fail,
+    onRequest: () => undefined,
+    onBad: fail,
+  });
+  return { announcements, sent, receive: (...args: Parameters<typeof receive>) => receive(...args) };
+}
+
+async function checkNode(line: SdkLine): Promise<string | null> {
+  const { announcements, sent, receive } = await recordedNode(line);
+  for (const step of line['steps'] as { from: string; data: string; sent: Sent[] }[]) {
+    const [address = '', port] = step.from.split(':');
+    sent.length = 0;
+    receive(hex(step.data), address, Number(port));
+    const shown = ({ to, data }: Sent): unknown => [to, pageShown(data, keyAsked(step.data))];
+    const difference = differs(sent.map(shown), step.sent.map(shown));
+    if (difference !== null) return difference;
+  }
+  const stored = announcements.keys().map((key) => ({
+    key: key.toString('hex'),
+    peers: announcements
+      .peersOf(key)
+      .map(({ contact, tcpPort }) => `${contact.address}:${tcpPort} ${contact.nodeId.toString('hex')}`)
+      .sort(),
+  }));
+  const recorded = (line['stored'] as { key: string; peers: string[] }[]).map(({ key, peers }) => ({
+    key,
+    peers: [...peers].sort(),
+  }));
+  const byKey = (a: { key: string }, b: { key: string }): number => (a.key < b.key ? -1 : 1);
+  return differs(stored.sort(byKey), recorded.sort(byKey));
+}
+
+checkSdkVectors(
+  'dht',
+  { 'routing table': checkTable, node: checkNode },
+  // Checked in `sdkDht.test.ts`; `ping` and `pong`, the packets of hubs, belong to the ledger.
+  [
+    'bencode',
+    'compact address',
+    'datagram',
+    'distance',
+    'malformed',
+    'ping',
+    'pong',
+    'public address',
+    'tracker',
+    'tracker peer id',
+  ],
+);
