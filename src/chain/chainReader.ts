@@ -60,6 +60,11 @@ export class ChainReader {
     return this.chain.readBlock(id);
   }
 
+  /** The same, parsed and hashed on another thread: for many blocks that are read ahead. */
+  readBlockAside(id: number): Promise<LoadedBlock> {
+    return this.chain.readBlockAside(id);
+  }
+
   /** One transaction without reading the rest of its block; see `StoredTransactions.read`. */
   readTransaction(
     id: number,

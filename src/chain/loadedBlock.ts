@@ -43,9 +43,18 @@ export function loadBlock(bytes: Buffer): LoadedBlock {
   return loaded(raw, mustBeStorable(raw, parseBlockView(raw)), parsed.consumedBytes);
 }
 
-/** `loadBlock` for bytes that may be more than any block has: the event loop goes on. They must not change meanwhile. */
-export async function loadLargeBlock(bytes: Buffer): Promise<LoadedBlock> {
-  if (bytes.length <= AT_ONCE_BYTES) return loadBlock(bytes);
+/** A block that is read ahead of its use is parsed on another thread from this size on: below, changing threads takes longer. */
+const ASIDE_BYTES = 16 << 10;
+
+/** `loadBlock` on another thread, for blocks that are read ahead of their use. The bytes must not change meanwhile. */
+export const loadBlockAside = (bytes: Buffer): Promise<LoadedBlock> => loadLargeBlock(bytes, ASIDE_BYTES);
+
+/**
+ * `loadBlock` for bytes that may be more than any block has: the event loop goes on. They must not change meanwhile. Up to
+ * `atOnceBytes` they are parsed at once.
+ */
+export async function loadLargeBlock(bytes: Buffer, atOnceBytes = AT_ONCE_BYTES): Promise<LoadedBlock> {
+  if (bytes.length <= atOnceBytes) return loadBlock(bytes);
   const parsed = await parseBlockViewAside(bytes);
   if (isCanonical(parsed)) return loaded(bytes, parsed, parsed.consumedBytes);
   const raw = await inSlices(canonicalForm(bytes, parsed));

@@ -8,7 +8,7 @@ import { onFile } from '../util/environmentError.js';
 import { ReadError } from '../util/reader.js';
 import type { BlockIndex } from './blockIndex.js';
 import { checkBlockView, checkContents } from './checkBlockView.js';
-import { loadBlock, type LoadedBlock } from './loadedBlock.js';
+import { loadBlock, loadBlockAside, type LoadedBlock } from './loadedBlock.js';
 import { WaitingBlocks } from './waitingBlocks.js';
 
 export class StoredBlocks {
@@ -52,13 +52,27 @@ export class StoredBlocks {
    * the bytes are not that block any more. `beforeLooking` is waited for once they are read: holding them against the id
    * takes as long as the block is large, and so does what follows at once.
    */
-  async read(id: number, beforeLooking?: () => Promise<unknown>): Promise<LoadedBlock> {
+  read(id: number, beforeLooking?: () => Promise<unknown>): Promise<LoadedBlock> {
+    return this.readBy(loadBlock, id, beforeLooking);
+  }
+
+  /** The same, parsed and hashed on another thread: for many blocks that are read ahead. */
+  readAside(id: number): Promise<LoadedBlock> {
+    return this.readBy(loadBlockAside, id);
+  }
+
+  private async readBy(
+    load: (bytes: Buffer) => LoadedBlock | Promise<LoadedBlock>,
+    id: number,
+    beforeLooking?: () => Promise<unknown>,
+  ): Promise<LoadedBlock> {
     const { headers, versionBits } = this.index;
     let block: LoadedBlock;
     try {
       const bytes = await this.files.readBlock(headers.dataPosition(id));
       await beforeLooking?.();
-      block = loadBlock(bytes);
+      const loading = load(bytes);
+      block = loading instanceof Promise ? await loading : loading;
     } catch (error) {
       throw error instanceof ReadError ? this.damaged(id, error.message) : error;
     }

@@ -114,7 +114,7 @@ function chainPort({ services, reader, mempool }: WalletPortDeps): NodePort['cha
     medianTimeSecAt: (height) => active.medianTimeOf(idAt(height)),
     hasBlock: (height) => reader.hasData(idAt(height)),
     async readBlock(height): Promise<WalletBlock> {
-      const { raw, parsed, hash, header } = await reader.readBlock(idAt(height));
+      const { raw, parsed, hash, header } = await reader.readBlockAside(idAt(height));
       return { height, hash, timeSec: header.timeSec, raw, parsed };
     },
     isInitialDownload: () => chain.isInitialDownload(),

@@ -33,6 +33,8 @@ const readAsync = promisify(read);
 /** Core's MAX_BLOCKFILE_SIZE. */
 export const MAX_BLOCK_FILE_BYTES = 128 << 20;
 const HEAD_BYTES = 8;
+/** Read first of a record: small blocks come with one call. */
+const FIRST_BYTES = 4096;
 const CHECKSUM_BYTES = 32;
 const MAX_OPEN_FILES = 32;
 /** The most that is read on the event loop, out of the system's memory: copying it takes some microseconds. Arbitrary. */
@@ -258,10 +260,15 @@ export class BlockFiles {
     const { file, offset } = position;
     const fileEnd = this.sizeBytes(kind, file);
     return this.hold(kind, file, async (fd) => {
-      const head = Buffer.allocUnsafe(HEAD_BYTES);
-      const gotHead = await readBytes(fd, head, offset - HEAD_BYTES);
-      const bytes = Buffer.allocUnsafe(this.lengthOf(kind, position, head, gotHead, fileEnd) + extra);
-      if ((await readBytes(fd, bytes, offset)) < bytes.length) throw this.damaged(kind, position);
+      const start = offset - HEAD_BYTES;
+      const first = Buffer.allocUnsafe(start + FIRST_BYTES <= fileEnd ? FIRST_BYTES : HEAD_BYTES);
+      const got = await readBytes(fd, first, start);
+      const length = this.lengthOf(kind, position, first, got, fileEnd) + extra;
+      if (HEAD_BYTES + length <= got) return first.subarray(HEAD_BYTES, HEAD_BYTES + length);
+      const bytes = Buffer.allocUnsafe(length);
+      const had = first.copy(bytes, 0, HEAD_BYTES, got);
+      const rest = bytes.subarray(had);
+      if ((await readBytes(fd, rest, offset + had)) < rest.length) throw this.damaged(kind, position);
       return bytes;
     });
   }

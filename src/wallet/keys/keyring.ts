@@ -10,6 +10,7 @@ import { scriptForDestination, scriptForPublicKey } from '../../script/standard.
 import type { SigningKey, SigningProvider } from '../../signing/signingProvider.js';
 import { assert } from '../../util/assert.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
+import { PrefixFilter } from '../../util/prefixFilter.js';
 import { Reader } from '../../util/reader.js';
 import type { Slices } from '../../util/slices.js';
 import { decryptSecret, encryptSecret } from '../encryption/cipher.js';
@@ -57,6 +58,8 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   private latestId = '';
   /** By the id of the P2WPKH script of a key the key's own id: the script follows from it. */
   private readonly witnessKeys = new Map<string, string>();
+  /** Ids of `keys`, `scripts` and `witnessKeys`. */
+  private readonly ids = new PrefixFilter(() => this.allIds());
   private readonly watched = new WatchedScripts(this.slab, (publicKey, keyId) =>
     this.learnWitnessScript(publicKey, keyId, toLatin1(keyId)),
   );
@@ -104,6 +107,16 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
 
   knowsKeyId(id: string): boolean {
     return this.keys.has(id);
+  }
+
+  mayKnowId(bytes: Uint8Array, start: number): boolean {
+    return this.ids.mayHave(bytes, start);
+  }
+
+  private *allIds(): Generator<string> {
+    yield* this.keys.keys();
+    yield* this.scripts.keys();
+    yield* this.witnessKeys.keys();
   }
 
   knowsScriptId(id: string): boolean {
@@ -189,6 +202,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     const secret =
       this.masterKey === null ? privateKey : encryptSecret(privateKey, publicKey, this.masterKey);
     this.keys.set(id, new OwnKey(this.slab, publicKey, secret));
+    this.ids.add(id);
     this.changes++;
     this.added?.push(keyId);
     this.origins.set(id, metadata);
@@ -232,6 +246,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     if (script.length > MAX_SCRIPT_ELEMENT_SIZE) return false;
     const id = hash160(script);
     this.scripts.set(toLatin1(id), this.slab.keep(script));
+    this.ids.add(toLatin1(id));
     if (this.scriptKeys !== null) this.noteNamedKeys(this.scriptKeys, script);
     this.changes++;
     batch.put(recordKey('cscript', id), bytesKey(script));
@@ -264,7 +279,9 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   private learnWitnessScript(publicKey: Bytes, keyId: Bytes, id: string): void {
     if (publicKey.length !== COMPRESSED_KEY_SIZE) return;
     WITNESS_SCRIPT.set(keyId, WITNESS_SCRIPT.length - keyId.length);
-    this.witnessKeys.set(toLatin1(idOf(WITNESS_SCRIPT)), id);
+    const scriptId = toLatin1(idOf(WITNESS_SCRIPT));
+    this.witnessKeys.set(scriptId, id);
+    this.ids.add(scriptId);
   }
 
   // Locks.
@@ -372,6 +389,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
         const script = new Reader(value).varBytes();
         if (script.length <= MAX_SCRIPT_ELEMENT_SIZE)
           this.scripts.set(toLatin1(rest), this.slab.keep(script));
+        this.ids.add(toLatin1(rest));
         return true;
       }
       case 'watchs':
@@ -417,6 +435,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   private loadOwn(publicKey: Bytes, secret: Bytes): void {
     const id = this.loadedId(publicKey);
     this.keys.set(id, new OwnKey(this.slab, publicKey, secret));
+    this.ids.add(id);
     this.learnWitnessScript(publicKey, this.latestKeyId, id);
   }
 

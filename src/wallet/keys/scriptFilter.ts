@@ -14,6 +14,29 @@ export interface KnownScripts {
   /** Whether any script is watched as a whole, and whether this one is. */
   readonly watchesScripts: boolean;
   isWatched(script: Buffer): boolean;
+  /** False only where no known id of a key or script begins with the four bytes at `start`. */
+  mayKnowId(bytes: Uint8Array, start: number): boolean;
+}
+
+/**
+ * The same as `couldBeMine` of a script within other bytes. The usual scripts are told apart there, without a text or a view of
+ * them.
+ */
+export function couldPayTo(known: KnownScripts, raw: Buffer, start: number, length: number): boolean {
+  if (!known.watchesScripts) {
+    const hashAt = hashOffset(raw, start, length);
+    if (hashAt > 0 && !known.mayKnowId(raw, start + hashAt)) return false;
+  }
+  return couldBeMine(known, raw.subarray(start, start + length));
+}
+
+/** Where the hash of 20 bytes is in a script of the forms P2PKH, P2SH and P2WPKH; 0 in any other. */
+function hashOffset(raw: Buffer, start: number, length: number): number {
+  const first = raw[start];
+  if (length === 25)
+    return first === OP.OP_DUP && raw[start + 1] === OP.OP_HASH160 && raw[start + 2] === 20 ? 3 : 0;
+  if (length === 23) return first === OP.OP_HASH160 && raw[start + 1] === 20 ? 2 : 0;
+  return length === 22 && first === 0 && raw[start + 1] === 20 ? 2 : 0;
 }
 
 /** False only where the script is neither the wallet's nor watched. */

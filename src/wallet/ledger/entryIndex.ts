@@ -2,6 +2,7 @@
  * The wallet's transactions in memory, and where to find them: by id, block, destination, in the order in which they came, those
  * in no block, those with claims. Owns no rule about what they have come to: `ledger.ts` tells it.
  */
+import { PrefixFilter } from '../../util/prefixFilter.js';
 import { inSteps, sortedInSlices, type Slices } from '../../util/slices.js';
 import { BlockEntries } from './blockEntries.js';
 import { MINE_STAKE } from '../keys/isMine.js';
@@ -11,7 +12,9 @@ import { SpentOutputs } from './spentOutputs.js';
 
 export class EntryIndex {
   readonly entries = new Map<string, Entry>();
-  readonly spent = new SpentOutputs(this.entries);
+  /** Ids of all entries, and of the transactions whose outputs they spend. */
+  readonly ids = new PrefixFilter(() => this.allIds());
+  readonly spent = new SpentOutputs(this.entries, this.ids);
   readonly byBlock = new BlockEntries();
   /** By destination: those with an output of the wallet's to it. */
   readonly byDestination = new EntryLists();
@@ -28,6 +31,11 @@ export class EntryIndex {
 
   get(key: string): Entry | undefined {
     return this.entries.get(key);
+  }
+
+  private *allIds(): Generator<string> {
+    yield* this.entries.keys();
+    yield* this.spent.spentKeys();
   }
 
   /** All, the first that came first. */
@@ -52,6 +60,7 @@ export class EntryIndex {
 
   add(entry: Entry): void {
     this.entries.set(entry.key, entry);
+    this.ids.add(entry.key);
     this.byBlock.add(entry);
     if (entry.row.fromAccount !== '') this.byPayer.add(entry.row.fromAccount, entry);
     this.noteOutputs(entry);

@@ -157,6 +157,14 @@ export class LedgerReader {
     return this.spent.concerns(output);
   }
 
+  /**
+   * Whether a transaction, by its id in wire order at `start`, may be the wallet's, or one that the wallet's transactions spend
+   * of. False is certain.
+   */
+  mayKnow(bytes: Uint8Array, start: number): boolean {
+    return this.index.ids.mayHave(bytes, start);
+  }
+
   has(txKey: string): boolean {
     return this.index.entries.has(txKey);
   }

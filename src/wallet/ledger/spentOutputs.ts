@@ -1,4 +1,5 @@
 /** Which outputs the wallet's transactions spend, and which of the wallet's own are left. */
+import type { PrefixFilter } from '../../util/prefixFilter.js';
 import { inSteps, type Slices } from '../../util/slices.js';
 import { MINE_STAKE } from '../keys/isMine.js';
 import { outputKey, outputNumber, txKeyOf, type Entry, type OwnOutput } from './entry.js';
@@ -18,9 +19,17 @@ export class SpentOutputs {
   /** The keys of all of them by destination; null until somebody asks. */
   private leftByDestination: OutputLists | null = null;
 
-  /** `entries`: the wallet's transactions, by their keys. */
-  constructor(entries: ReadonlyMap<string, Entry>) {
+  private readonly ids: PrefixFilter;
+
+  /** `entries`: the wallet's transactions, by their keys. `ids` gets the ids of those whose outputs are spent. */
+  constructor(entries: ReadonlyMap<string, Entry>, ids: PrefixFilter) {
     this.entries = entries;
+    this.ids = ids;
+  }
+
+  /** Keys of all outputs that the wallet's transactions spend. */
+  spentKeys(): IterableIterator<string> {
+    return this.spenders.keys();
   }
 
   /** Output keys of what is the wallet's and not spent, with the output. */
@@ -89,8 +98,10 @@ export class SpentOutputs {
     if (isCoinbase) return;
     for (const input of inputs) {
       const known = this.spenders.get(input);
-      if (known === undefined) this.spenders.set(input, key);
-      else if (typeof known !== 'string') known.push(key);
+      if (known === undefined) {
+        this.spenders.set(input, key);
+        this.ids.add(input);
+      } else if (typeof known !== 'string') known.push(key);
       else this.spenders.set(input, [known, key]);
     }
   }

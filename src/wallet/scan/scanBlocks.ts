@@ -17,7 +17,7 @@ import { factsAhead, hasMuchOf, takeBlock } from './takeBlock.js';
 /** The log has a line of progress this often. Source: `ScanForWalletTransactions`. */
 export const LOG_EVERY_MS = 60_000;
 /** Blocks that are being read at a time. Arbitrary. */
-const READ_AHEAD = 4;
+const READ_AHEAD = 8;
 
 /** Where a scan stands, as lines of the log say it. */
 export function progressAt(height: number, { height: tip }: ChainPort): string {

@@ -23,7 +23,7 @@ import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { Reader } from '../../util/reader.js';
 import type { Slices } from '../../util/slices.js';
 import { keyIdsOf } from '../keys/affectedKeys.js';
-import { couldBeMine } from '../keys/scriptFilter.js';
+import { couldPayTo } from '../keys/scriptFilter.js';
 import type { Entry } from '../ledger/entry.js';
 import type { Place } from '../ledger/ledgerPort.js';
 import { TxFacts } from '../ledger/txFacts.js';
@@ -32,6 +32,7 @@ import type { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
 
 const OUTPOINT_BYTES = 36;
+const TXID_BYTES = 32;
 /** Keys of each pool that are made for a block at once: they take less than a slice's time. */
 const KEYS_A_BLOCK = 16;
 
@@ -159,16 +160,17 @@ function concernsWallet(
   const endOutput = firstOutput + txs[at + TX_OUTPUT_COUNT]!;
   for (let n = firstOutput; n < endOutput; n++) {
     const start = outputs[n * OUTPUT_STRIDE + OUTPUT_SCRIPT]!;
-    const script = raw.subarray(start, start + outputs[n * OUTPUT_STRIDE + OUTPUT_SCRIPT_LENGTH]!);
-    if (couldBeMine(keyring, script)) return true;
+    if (couldPayTo(keyring, raw, start, outputs[n * OUTPUT_STRIDE + OUTPUT_SCRIPT_LENGTH]!)) return true;
   }
-  if ((txs[at + TX_FLAGS]! & TX_IS_COINBASE) !== 0) return ledger.has(toLatin1(txidAt(parsed, index)));
-  if (ledger.size === 0) return false;
+  if (ledger.mayKnow(parsed.txids, index * TXID_BYTES) && ledger.has(toLatin1(txidAt(parsed, index))))
+    return true;
+  if (ledger.size === 0 || (txs[at + TX_FLAGS]! & TX_IS_COINBASE) !== 0) return false;
   const firstInput = txs[at + TX_FIRST_INPUT]!;
   const endInput = firstInput + txs[at + TX_INPUT_COUNT]!;
   for (let n = firstInput; n < endInput; n++) {
     const start = inputs[n * INPUT_STRIDE + INPUT_PREVOUT]!;
-    if (ledger.concerns(raw.toString('latin1', start, start + OUTPOINT_BYTES))) return true;
+    if (ledger.mayKnow(raw, start) && ledger.concerns(raw.toString('latin1', start, start + OUTPOINT_BYTES)))
+      return true;
   }
-  return ledger.has(toLatin1(txidAt(parsed, index)));
+  return false;
 }
