@@ -142,13 +142,13 @@ export async function lookUpNodes(
   return known.filter((contact) => deps.book.goodness(contact) === 'good').slice(0, count);
 }
 
-/** Peers that have announced the hash, in groups as they are found, each once. */
+/** Peers that have announced the hash, in groups as they are found, each once; those in `known` come first. */
 export function lookUpPeers(
   deps: LookupDeps & {
     readonly findValue: (target: Target, key: Buffer, page: number) => Promise<FoundValue>;
   },
   key: Buffer,
-  { seeds, signal }: { seeds: readonly Target[]; signal: AbortSignal },
+  { known, seeds, signal }: { known: readonly BlobPeer[]; seeds: readonly Target[]; signal: AbortSignal },
 ): AsyncIterable<readonly BlobPeer[]> {
   const found = new Channel<readonly BlobPeer[]>();
   const given = new Set<string>();
@@ -158,6 +158,7 @@ export function lookUpPeers(
     for (const peer of fresh) given.add(peerKey(peer));
     if (fresh.length > 0) found.push(fresh);
   };
+  give(known);
   const probe = async (target: Target): Promise<ProbeResult> => {
     const place = endpointKey(target.address, target.udpPort);
     const { next: page, seen } = pages.get(place) ?? { next: 0, seen: new Set<string>() };

@@ -190,20 +190,19 @@ export class DhtNode {
 
   /** Peers that announced the hash, in groups as they are found, those first that announced it to this node. */
   async *findPeers(key: Buffer, signal: AbortSignal): AsyncGenerator<readonly BlobPeer[]> {
-    const stored = this.announcements
+    const known = this.announcements
       .peersOf(key)
       .map(({ contact: { nodeId, address }, tcpPort }) => ({ nodeId, address, tcpPort }));
-    if (stored.length > 0) yield stored;
     const ending = new AbortController();
     const end = (): void => ending.abort();
     const signals = [signal, this.#stopping.signal];
-    for (const other of signals)
-      if (other.aborted) return;
-      else other.addEventListener('abort', end);
+    if (signals.some(({ aborted }) => aborted)) return;
+    for (const other of signals) other.addEventListener('abort', end);
     const findValue = (target: Target, wanted: Buffer, page: number): Promise<FoundValue> =>
       this.rpc.findValue(target, wanted, page);
     try {
       yield* lookUpPeers({ ...this.#lookupDeps(), findValue }, key, {
+        known,
         seeds: this.table.closest(key),
         signal: ending.signal,
       });
