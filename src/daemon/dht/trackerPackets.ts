@@ -3,7 +3,7 @@
  */
 import { DecodeError } from './bencode.js';
 
-const ACTION = { connect: 0, announce: 1, error: 3 } as const;
+export const ACTION = { connect: 0, announce: 1, error: 3 } as const;
 /** What a client sends as connection id to get one. Source: BEP 15. */
 const PROTOCOL_ID = 0x41727101980n;
 const HEADER_BYTES = 8;

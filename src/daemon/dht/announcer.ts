@@ -1,0 +1,113 @@
+/**
+ * Announces blobs to the DHT as they fall due. Source: lbry-sdk lbry/dht/blob_announcer.py `BlobAnnouncer`.
+ */
+import { sleep, type Clock } from '../base/clock.js';
+import type { Announced } from './node.js';
+import { RequestFailure } from './rpc.js';
+
+/** Between rounds, and before the first one. */
+const ROUND_MS = 60_000;
+/** Blobs of a round for each that is announced at a time. Source: `get_blobs_to_announce`. */
+const BLOBS_PER_TASK = 10;
+/** So many acceptances are enough where not all nodes accept. Source: `_run_consumer`. */
+const ENOUGH = 5;
+
+export interface AnnouncerDeps {
+  readonly clock: Clock;
+  readonly node: {
+    joined(): Promise<void>;
+    readonly isJoined: boolean;
+    announce(hash: Buffer): Promise<Announced>;
+  };
+  /** Hashes (hexadecimal digits) whose announcement is due, the longest waiting first. */
+  readonly due: (limit: number) => Promise<readonly string[]>;
+  /** Notes that these were announced now. */
+  readonly noteAnnounced: (hashes: readonly string[]) => Promise<void>;
+  /** Announcements at a time; 0 for none. Read at each round. */
+  readonly concurrency: () => number;
+  readonly warn: (text: string) => void;
+}
+
+export class Announcer {
+  readonly #deps: AnnouncerDeps;
+  readonly #stopping = new AbortController();
+  #queue: string[] = [];
+  #ended: Promise<void> = Promise.resolve();
+
+  constructor(deps: AnnouncerDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#ended = this.#run();
+  }
+
+  /** What was announced until then is noted. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#ended;
+  }
+
+  /** Blobs that wait for their announcement in the present round. */
+  get queueSize(): number {
+    return this.#queue.length;
+  }
+
+  /** A round follows at once where blobs were left over and at least one was announced. */
+  async #run(): Promise<void> {
+    const { clock, node } = this.#deps;
+    const { signal } = this.#stopping;
+    const stopped = new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => resolve());
+    });
+    let isMore = false;
+    while (!signal.aborted) {
+      await Promise.race([node.joined(), stopped]);
+      if (!isMore && !(await sleep(clock, ROUND_MS, signal))) return;
+      isMore = node.isJoined && (await this.#roundOrWarning());
+    }
+  }
+
+  async #roundOrWarning(): Promise<boolean> {
+    try {
+      return await this.#round();
+    } catch (error) {
+      this.#queue = [];
+      this.#deps.warn(`Blobs could not be announced: ${(error as Error).message}`);
+      return false;
+    }
+  }
+
+  async #round(): Promise<boolean> {
+    const { due, noteAnnounced, concurrency } = this.#deps;
+    const tasks = concurrency();
+    if (tasks < 1) return false;
+    const limit = tasks * BLOBS_PER_TASK;
+    const hashes = await due(limit);
+    this.#queue = [...hashes];
+    const announced: string[] = [];
+    await Promise.all(Array.from({ length: tasks }, () => this.#announceAll(announced)));
+    if (announced.length > 0) await noteAnnounced(announced);
+    return hashes.length === limit && announced.length > 0;
+  }
+
+  async #announceAll(announced: string[]): Promise<void> {
+    const { node } = this.#deps;
+    while (!this.#stopping.signal.aborted) {
+      const hash = this.#queue.shift();
+      if (hash === undefined) return;
+      try {
+        if (isAnnounced(await node.announce(Buffer.from(hash, 'hex')))) announced.push(hash);
+      } catch (error) {
+        if (!(error instanceof RequestFailure)) throw error;
+      }
+    }
+  }
+}
+
+/**
+ * All nodes found, at least one, keep the announcement; or more than four do, so that one node that refuses does not make the
+ * blob due for ever. QUIRK: lbry-sdk always wants five, so that in a small network each blob is announced each minute.
+ */
+export const isAnnounced = ({ found, accepted }: Announced): boolean =>
+  accepted > 0 && (accepted === found || accepted >= ENOUGH);
