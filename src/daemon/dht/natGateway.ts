@@ -1,0 +1,59 @@
+/** The gateway of this network over UPnP or NAT-PMP, by the package `@silentbot1/nat-api`, which is loaded only here. */
+import type { Gateway } from './portMapper.js';
+
+/** A mapping lasts so long unless it is renewed. */
+const LEASE_SEC = 3600;
+/** The package has no bound of its own for the requests over HTTP that a gateway leaves unanswered. */
+const TIMEOUT_MS = 10_000;
+
+/** As far as it is used; the package declares no types. */
+interface NatApi {
+  map(options: object): Promise<boolean>;
+  unmap(options: object): Promise<boolean>;
+  externalIp(): Promise<string>;
+  destroy(): Promise<unknown>;
+}
+
+/** What the promise gives, or `otherwise` where it takes too long or rejects. */
+async function inTime<T>(promise: Promise<T>, otherwise: T): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<T>((resolve) => {
+    timer = setTimeout(() => resolve(otherwise), TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([promise.catch(() => otherwise), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Resolves to null where no gateway tells an external address. */
+export async function findNatGateway(): Promise<Gateway | null> {
+  // @ts-expect-error The package declares no types.
+  const { default: Api } = (await import('@silentbot1/nat-api')) as {
+    default: new (options: object) => NatApi;
+  };
+  const api = new Api({
+    ttl: LEASE_SEC,
+    autoUpdate: false,
+    upnpPermanentFallback: true,
+    description: 'LBRY',
+  });
+  const address = await inTime(api.externalIp(), '');
+  if (address === '') {
+    await inTime(api.destroy(), undefined);
+    return null;
+  }
+  return {
+    name: 'UPnP or NAT-PMP gateway',
+    externalAddress: async () => (await inTime(api.externalIp(), '')) || null,
+    map: (publicPort, privatePort, protocol, description) =>
+      inTime(api.map({ publicPort, privatePort, protocol, description, ttl: LEASE_SEC }), false),
+    unmap: async (publicPort, privatePort, protocol) => {
+      await inTime(api.unmap({ publicPort, privatePort, protocol }), false);
+    },
+    close: async () => {
+      await inTime(api.destroy(), undefined);
+    },
+  };
+}
