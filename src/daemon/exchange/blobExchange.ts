@@ -1,0 +1,221 @@
+/**
+ * The client of the blob exchange as other parts use it: a swarm for each stream under way, fed with peers from the DHT,
+ * from trackers and from the settings, and with HTTP servers of blobs.
+ * Source: lbry-sdk lbry/stream/downloader.py `StreamDownloader`.
+ */
+import { setMaxListeners } from 'node:events';
+import { isIPv4 } from 'node:net';
+import { failureReason } from '../../util/environmentError.js';
+import { sleep, type Clock, type RandomSource, type Timer } from '../base/clock.js';
+import type { Bandwidth } from './bandwidth.js';
+import { HttpHolder, HttpServerMemory } from './httpHolder.js';
+import type { Dial, Place } from './links.js';
+import { PeerHolder, type LineDeps } from './peerLine.js';
+import type { BlobFetcher, BlobKeeper, DownloadProgress, FetchOptions, NamedPeerSource } from './ports.js';
+import type { RateLimiter } from './rateLimiter.js';
+import { Swarm } from './swarm.js';
+
+/** How long connections of a stream are kept when nothing of it is wanted. Servers close after 30 s. */
+const KEEP_MS = 25_000;
+/** Between two lookups of peers. The pause doubles up to the second figure. Arbitrary. */
+const LOOKUP_PAUSE_MS = 2000;
+const MAX_LOOKUP_PAUSE_MS = 60_000;
+/** How long the addresses of a host name are kept. Source: lbry-sdk lbry/utils.py `resolve_host`. */
+const DNS_MS = 300_000;
+/** Blobs that an HTTP server is asked for at a time. Arbitrary. */
+const LINES_OF_SERVER = 4;
+
+/** Settings as they are at each use. */
+export interface ExchangeSettings {
+  readonly fixedPeers: readonly (readonly [host: string, port: number])[];
+  readonly fixedPeerDelayMs: number;
+  /** `http://host:port`. */
+  readonly httpServers: readonly string[];
+  readonly edgeToken: string | null;
+  readonly maxConnections: number;
+  readonly connectTimeoutMs: number;
+  readonly blobTimeoutMs: number;
+}
+
+export interface BlobExchangeDeps {
+  readonly blobs: BlobKeeper;
+  /** Those that run now. */
+  readonly sources: () => readonly NamedPeerSource[];
+  readonly settings: () => ExchangeSettings;
+  readonly rate: RateLimiter;
+  readonly bandwidth: Bandwidth;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly dial: Dial;
+  /** IPv4 addresses of a host name. Rejects where there are none. */
+  readonly resolveHost: (host: string) => Promise<readonly string[]>;
+  readonly debug: (text: () => string) => void;
+}
+
+interface AtWork {
+  readonly swarm: Swarm;
+  readonly ending: AbortController;
+}
+
+export class BlobExchange implements BlobFetcher {
+  readonly #deps: BlobExchangeDeps;
+  readonly #swarms = new Map<string, AtWork>();
+  readonly #addresses = new Map<
+    string,
+    { readonly found: Promise<readonly string[]>; readonly untilMs: number }
+  >();
+  readonly #servers = new Map<string, HttpServerMemory>();
+  readonly #searches = new Set<Promise<void>>();
+  #sweep: Timer | null = null;
+  #isClosed = false;
+
+  constructor(deps: BlobExchangeDeps) {
+    this.#deps = deps;
+  }
+
+  async fetchBlob(hash: string, lengthBytes: number | null, options: FetchOptions): Promise<Uint8Array> {
+    const { sdHash, signal, urgency = 'reader' } = options;
+    if (this.#isClosed) throw new Error('the daemon stops');
+    const there = await this.#deps.blobs.read(hash);
+    if (there !== null) return there;
+    signal.throwIfAborted();
+    // Many blobs may be wanted by one signal.
+    setMaxListeners(0, signal);
+    const { swarm } = this.#swarms.get(sdHash) ?? this.#begin(sdHash);
+    return swarm.fetch(hash, lengthBytes, urgency, signal);
+  }
+
+  progressOf(sdHash: string): DownloadProgress | null {
+    return this.#swarms.get(sdHash)?.swarm.progress() ?? null;
+  }
+
+  #begin(sdHash: string): AtWork {
+    const { blobs, clock, random, settings, debug } = this.#deps;
+    const swarm = new Swarm({
+      blobs,
+      clock,
+      limit: () => settings().maxConnections,
+      random: () => random.bytes(4).readUInt32BE() / 2 ** 32,
+      debug,
+    });
+    const atWork = { swarm, ending: new AbortController() };
+    this.#swarms.set(sdHash, atWork);
+    for (const search of [this.#searchPeers(sdHash, atWork), this.#addFixed(atWork)]) {
+      const running = search
+        .catch((error: unknown) => debug(() => `looking for peers failed: ${failureReason(error)}`))
+        .finally(() => this.#searches.delete(running));
+      this.#searches.add(running);
+    }
+    this.#sweepLater();
+    return atWork;
+  }
+
+  /** Ends what nobody used for a while. */
+  #sweepLater(): void {
+    this.#sweep ??= this.#deps.clock.after(KEEP_MS / 5, () => {
+      this.#sweep = null;
+      const before = this.#deps.clock.nowMs() - KEEP_MS;
+      for (const [sdHash, { swarm, ending }] of this.#swarms) {
+        if (!swarm.isIdle || swarm.lastUseMs > before) continue;
+        this.#swarms.delete(sdHash);
+        ending.abort();
+        swarm.close();
+      }
+      if (this.#swarms.size > 0) this.#sweepLater();
+    });
+  }
+
+  get #lineDeps(): LineDeps {
+    const { dial, clock, bandwidth, rate, settings } = this.#deps;
+    return {
+      dial,
+      clock,
+      bandwidth,
+      rate,
+      connectTimeoutMs: () => settings().connectTimeoutMs,
+      blobTimeoutMs: () => settings().blobTimeoutMs,
+    };
+  }
+
+  #addPeer({ swarm }: AtWork, place: Place): void {
+    if (place.port > 0 && place.port < 0x10000) swarm.add(new PeerHolder(place, this.#lineDeps));
+  }
+
+  /** Looks for peers, and again with pauses as long as those that are known bring nothing. */
+  async #searchPeers(sdHash: string, atWork: AtWork): Promise<void> {
+    const { clock, sources } = this.#deps;
+    const { signal } = atWork.ending;
+    let pauseMs = LOOKUP_PAUSE_MS;
+    while (!signal.aborted) {
+      await Promise.all(sources().map((source) => this.#searchWith(source, sdHash, atWork)));
+      do {
+        if (!(await sleep(clock, pauseMs, signal))) return;
+        pauseMs = Math.min(MAX_LOOKUP_PAUSE_MS, pauseMs * 2);
+      } while (atWork.swarm.isIdle || atWork.swarm.hasHope);
+    }
+  }
+
+  async #searchWith(source: NamedPeerSource, sdHash: string, atWork: AtWork): Promise<void> {
+    try {
+      for await (const { address, tcpPort } of source.peersFor(sdHash, atWork.ending.signal))
+        this.#addPeer(atWork, { host: address, port: tcpPort });
+    } catch (error) {
+      this.#deps.debug(() => `${source.name}: ${failureReason(error)}`);
+    }
+  }
+
+  /**
+   * Peers and servers of the settings: after `fixed_peer_delay`, so that the network comes first; at once where there is no
+   * other source. Source: `add_fixed_peers`.
+   */
+  async #addFixed(atWork: AtWork): Promise<void> {
+    const { clock, sources, settings } = this.#deps;
+    const { fixedPeers, fixedPeerDelayMs, httpServers } = settings();
+    const { signal } = atWork.ending;
+    if (sources().length > 0 && !(await sleep(clock, fixedPeerDelayMs, signal))) return;
+    if (signal.aborted) return;
+    for (const base of httpServers) this.#addServer(atWork, base);
+    await Promise.all(
+      fixedPeers.map(async ([host, port]) => {
+        for (const address of await this.#resolve(host)) this.#addPeer(atWork, { host: address, port });
+      }),
+    );
+  }
+
+  #addServer({ swarm }: AtWork, base: string): void {
+    const { settings } = this.#deps;
+    const memory = this.#servers.get(base) ?? new HttpServerMemory();
+    this.#servers.set(base, memory);
+    const deps = { ...this.#lineDeps, edgeToken: () => settings().edgeToken };
+    for (let number = 1; number <= LINES_OF_SERVER; number++)
+      swarm.add(new HttpHolder(base, number, memory, deps));
+  }
+
+  /** None where the name cannot be resolved; then the next download asks again. */
+  async #resolve(host: string): Promise<readonly string[]> {
+    if (isIPv4(host)) return [host];
+    const now = this.#deps.clock.nowMs();
+    const known = this.#addresses.get(host);
+    const found = known && known.untilMs > now ? known.found : this.#deps.resolveHost(host);
+    if (found !== known?.found) this.#addresses.set(host, { found, untilMs: now + DNS_MS });
+    try {
+      return await found;
+    } catch (error) {
+      this.#addresses.delete(host);
+      this.#deps.debug(() => `${host}: ${failureReason(error)}`);
+      return [];
+    }
+  }
+
+  /** Ends all downloads: their calls reject. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#sweep?.cancel();
+    for (const { swarm, ending } of this.#swarms.values()) {
+      ending.abort();
+      swarm.close();
+    }
+    this.#swarms.clear();
+    await Promise.all(this.#searches);
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * HTTP(S) servers of blobs as holders: `GET <base>/blob?hash=<hash>`. Source: reflector.go server/http/routes.go.
+ */
+import { sleep, type Clock } from '../base/clock.js';
+import { MAX_BLOB_BYTES } from '../content/blobHash.js';
+import type { Bandwidth } from './bandwidth.js';
+import type { Holder, Line, LineEvents, LineOutcome } from './blobHolders.js';
+import type { RateLimiter } from './rateLimiter.js';
+
+/** How long a server keeps a 404 itself, which is as long as asking again is of no use. Source: server/http/server.go. */
+const MISS_MS = 5 * 60_000;
+/** Misses that are remembered for a server. Arbitrary. */
+const MAX_MISSES = 10_000;
+
+export interface HttpDeps {
+  readonly clock: Clock;
+  readonly bandwidth: Pick<Bandwidth, 'sent' | 'received'>;
+  readonly rate: RateLimiter;
+  readonly blobTimeoutMs: () => number;
+  /** Opens protected blobs (`edge_token`); null without. Read at each use. */
+  readonly edgeToken: () => string | null;
+}
+
+/** What one server said that it has not got; its lines share it. */
+export class HttpServerMemory {
+  readonly #misses = new Map<string, number>();
+
+  note(hash: string, nowMs: number): void {
+    this.#misses.delete(hash);
+    this.#misses.set(hash, nowMs + MISS_MS);
+    for (const [oldest] of this.#misses) {
+      if (this.#misses.size <= MAX_MISSES) break;
+      this.#misses.delete(oldest);
+    }
+  }
+
+  has(hash: string, nowMs: number): boolean {
+    const untilMs = this.#misses.get(hash);
+    if (untilMs === undefined) return false;
+    if (untilMs > nowMs) return true;
+    this.#misses.delete(hash);
+    return false;
+  }
+}
+
+/** One of several lines to a server. `base` is `http://host:port` or `https://…`, with or without a path. */
+export class HttpHolder implements Holder {
+  readonly name: string;
+  readonly #base: string;
+  readonly #memory: HttpServerMemory;
+  readonly #deps: HttpDeps;
+
+  constructor(base: string, number: number, memory: HttpServerMemory, deps: HttpDeps) {
+    this.#base = base.replace(/\/+$/, '');
+    this.name = `${this.#base}#${number}`;
+    this.#memory = memory;
+    this.#deps = deps;
+  }
+
+  open(): Promise<Line> {
+    return Promise.resolve(new HttpLine(this.#base, this.#memory, this.#deps));
+  }
+}
+
+class HttpLine implements Line {
+  readonly #base: string;
+  readonly #place: string;
+  readonly #memory: HttpServerMemory;
+  readonly #deps: HttpDeps;
+  readonly #closed = new AbortController();
+  receivedBytes = 0;
+  lastBytesMs = 0;
+
+  constructor(base: string, memory: HttpServerMemory, deps: HttpDeps) {
+    this.#base = base;
+    this.#place = new URL(base).host;
+    this.#memory = memory;
+    this.#deps = deps;
+  }
+
+  get isOpen(): boolean {
+    return !this.#closed.signal.aborted;
+  }
+
+  async request(
+    hash: string,
+    lengthBytes: number | null,
+    _others: readonly string[],
+    events: LineEvents,
+  ): Promise<LineOutcome> {
+    const { clock, blobTimeoutMs } = this.#deps;
+    if (this.#memory.has(hash, clock.nowMs())) return { kind: 'lacks' };
+    this.receivedBytes = 0;
+    const late = new AbortController();
+    const timer = clock.after(blobTimeoutMs() * 2, () => late.abort(new Error('no blob in time')));
+    try {
+      const signal = AbortSignal.any([late.signal, this.#closed.signal]);
+      const body = await this.#open(hash, signal);
+      if (body === null) return { kind: 'lacks' };
+      events.onComing();
+      const bytes = await this.#read(body, signal);
+      if (lengthBytes !== null && bytes.length !== lengthBytes)
+        throw new Error(`the server sent ${bytes.length} bytes, not ${lengthBytes}`);
+      return { kind: 'blob', bytes };
+    } catch (error) {
+      const { cause, message } = error as Error;
+      const reason = late.signal.aborted
+        ? 'no blob in time'
+        : cause instanceof Error
+          ? cause.message
+          : message;
+      this.#closed.abort();
+      return { kind: 'failed', reason };
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  /** The body of the answer; null where the server has not got the blob, or does not give it. */
+  async #open(hash: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | null> {
+    const url = `${this.#base}/blob?hash=${hash}`;
+    const token = this.#deps.edgeToken();
+    let response = await this.#get(url, signal);
+    if (response.status === 403 && token !== null) {
+      await response.body?.cancel();
+      response = await this.#get(`${url}&edge_token=${encodeURIComponent(token)}`, signal);
+    }
+    const { status, body } = response;
+    if (status === 200 && body !== null) return body;
+    await body?.cancel();
+    if (status !== 404 && status !== 403)
+      throw new Error(`the server answered with the HTTP status ${status}`);
+    this.#memory.note(hash, this.#deps.clock.nowMs());
+    return null;
+  }
+
+  #get(url: string, signal: AbortSignal): Promise<Response> {
+    this.#deps.bandwidth.sent(this.#place, url.length);
+    return fetch(url, { signal });
+  }
+
+  async #read(body: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<Buffer> {
+    const { bandwidth, clock, rate } = this.#deps;
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body) {
+      bandwidth.received(this.#place, chunk.length);
+      this.receivedBytes += chunk.length;
+      this.lastBytesMs = clock.nowMs();
+      // Leaving the loop ends the transfer.
+      if (this.receivedBytes > MAX_BLOB_BYTES) throw new Error('the server sent more than a blob has');
+      chunks.push(chunk);
+      const delay = rate.delayMs(chunk.length);
+      if (delay > 0) await sleep(clock, delay, signal);
+    }
+    return Buffer.concat(chunks);
+  }
+
+  close(): void {
+    this.#closed.abort();
+  }
+}

@@ -1,0 +1,51 @@
+/** Connections to peers as the client sees them, and the real ones over TCP. Tests bring their own, on simulated time. */
+import { connect } from 'node:net';
+
+export interface LinkEvents {
+  onData(bytes: Buffer): void;
+  /** Called once, whichever side closed. */
+  onClose(): void;
+}
+
+export interface Link {
+  /** It does not throw, also after `close`. */
+  send(bytes: Uint8Array): void;
+  /** While it is paused the peer is slowed down. */
+  pause(): void;
+  resume(): void;
+  close(): void;
+}
+
+export interface Place {
+  /** An address or a host name. */
+  readonly host: string;
+  readonly port: number;
+}
+
+export const placeText = ({ host, port }: Place): string => `${host}:${port}`;
+
+/** Connects. Rejects when that fails or the signal aborts; then no event follows. */
+export type Dial = (place: Place, events: LinkEvents, signal: AbortSignal) => Promise<Link>;
+
+export const dialTcp: Dial = ({ host, port }, events, signal) =>
+  new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const socket = connect({ host, port, noDelay: true });
+    const abort = (): void => void socket.destroy(new Error('the connection was given up'));
+    signal.addEventListener('abort', abort, { once: true });
+    socket.once('error', reject);
+    socket.once('connect', () => {
+      signal.removeEventListener('abort', abort);
+      socket.off('error', reject);
+      socket.on('error', () => undefined);
+      socket.on('data', (bytes) => events.onData(bytes as Buffer));
+      socket.once('close', () => events.onClose());
+      resolve({
+        send: (bytes) => void (socket.writable && socket.write(bytes)),
+        pause: () => void socket.pause(),
+        resume: () => void socket.resume(),
+        close: () => void socket.destroy(),
+      });
+    });
+    socket.once('close', () => signal.removeEventListener('abort', abort));
+  });

@@ -1,0 +1,187 @@
+/**
+ * The client of the blob exchange: a connection to one peer, with one request at a time.
+ * Source: lbry-sdk lbry/blob_exchange/client.py `BlobExchangeClientProtocol`.
+ */
+import type { Clock, Timer } from '../base/clock.js';
+import type { Bandwidth } from './bandwidth.js';
+import type { Holder, Line, LineEvents, LineOutcome } from './blobHolders.js';
+import { JsonMessages, ProtocolError } from './jsonMessages.js';
+import { placeText, type Dial, type Link, type Place } from './links.js';
+import { ANSWER_LIMIT_BYTES, blobRequestBytes, MAX_ASKED_BESIDE_BLOB, readAnswer } from './messages.js';
+import type { RateLimiter } from './rateLimiter.js';
+
+export interface LineDeps {
+  readonly dial: Dial;
+  readonly clock: Clock;
+  readonly bandwidth: Pick<Bandwidth, 'sent' | 'received'>;
+  /** Limits what all peers together send. */
+  readonly rate: RateLimiter;
+  /** To connect (`peer_connect_timeout`). Read at each use. */
+  readonly connectTimeoutMs: () => number;
+  /** For the answer, and again for the whole blob (`blob_download_timeout`). Read at each use. */
+  readonly blobTimeoutMs: () => number;
+}
+
+interface Request {
+  readonly hash: string;
+  readonly lengthBytes: number | null;
+  readonly asked: readonly string[];
+  readonly events: LineEvents;
+  readonly settle: (outcome: LineOutcome) => void;
+  /** Null until the answer said how long the blob is. */
+  blob: Buffer | null;
+  timer: Timer;
+}
+
+export class PeerHolder implements Holder {
+  readonly name: string;
+  readonly #place: Place;
+  readonly #deps: LineDeps;
+
+  constructor(place: Place, deps: LineDeps) {
+    this.#place = place;
+    this.#deps = deps;
+    this.name = placeText(place);
+  }
+
+  async open(onClose: () => void, signal: AbortSignal): Promise<Line> {
+    const { dial, clock, connectTimeoutMs } = this.#deps;
+    const giveUp = new AbortController();
+    const timer = clock.after(connectTimeoutMs(), () => giveUp.abort(new Error('no connection in time')));
+    const line = new PeerLine(this.name, this.#deps, onClose);
+    try {
+      line.attach(await dial(this.#place, line, AbortSignal.any([signal, giveUp.signal])));
+      return line;
+    } finally {
+      timer.cancel();
+    }
+  }
+}
+
+class PeerLine implements Line {
+  readonly #name: string;
+  readonly #deps: LineDeps;
+  readonly #onClose: () => void;
+  #link: Link | null = null;
+  #isOpen = true;
+  #request: Request | null = null;
+  #messages = new JsonMessages(ANSWER_LIMIT_BYTES);
+  receivedBytes = 0;
+  lastBytesMs = 0;
+
+  constructor(name: string, deps: LineDeps, onClose: () => void) {
+    this.#name = name;
+    this.#deps = deps;
+    this.#onClose = onClose;
+  }
+
+  attach(link: Link): void {
+    this.#link = link;
+    if (!this.#isOpen) link.close();
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  request(
+    hash: string,
+    lengthBytes: number | null,
+    others: readonly string[],
+    events: LineEvents,
+  ): Promise<LineOutcome> {
+    if (!this.#isOpen) return Promise.resolve({ kind: 'failed', reason: 'the connection is closed' });
+    return new Promise((settle) => {
+      this.receivedBytes = 0;
+      const asked = others.slice(0, MAX_ASKED_BESIDE_BLOB - 1);
+      const timer = this.#startTimer('answer');
+      this.#request = { hash, lengthBytes, asked, events, settle, blob: null, timer };
+      const bytes = blobRequestBytes(hash, asked);
+      this.#deps.bandwidth.sent(this.#name, bytes.length);
+      this.#link!.send(bytes);
+    });
+  }
+
+  #startTimer(what: 'answer' | 'blob'): Timer {
+    const { clock, blobTimeoutMs } = this.#deps;
+    return clock.after(blobTimeoutMs(), () => this.#fail(`no ${what} in time`));
+  }
+
+  onData(bytes: Buffer): void {
+    if (!this.#isOpen) return;
+    const { bandwidth, rate, clock } = this.#deps;
+    bandwidth.received(this.#name, bytes.length);
+    const delay = rate.delayMs(bytes.length);
+    if (delay > 0) {
+      this.#link?.pause();
+      clock.after(delay, () => this.#link?.resume());
+    }
+    try {
+      this.#take(bytes);
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      this.#fail(error.message);
+    }
+  }
+
+  #take(bytes: Buffer): void {
+    const request = this.#request;
+    if (request === null) throw new ProtocolError('bytes came that were not asked for');
+    if (request.blob !== null) return this.#takeBlob(request, request.blob, bytes);
+    const found = this.#messages.push(bytes);
+    if (found === null) return;
+    const answer = readAnswer(found.members, request.hash, request.lengthBytes);
+    request.events.onAvailability(request.asked, answer.available);
+    if (answer.kind === 'lacks') {
+      if (found.rest.length > 0)
+        throw new ProtocolError('bytes follow the answer that the blob is not there');
+      return this.#end({ kind: 'lacks' });
+    }
+    request.timer.cancel();
+    request.timer = this.#startTimer('blob');
+    request.blob = Buffer.allocUnsafeSlow(answer.lengthBytes);
+    this.lastBytesMs = this.#deps.clock.nowMs();
+    request.events.onComing();
+    if (found.rest.length > 0) this.#takeBlob(request, request.blob, found.rest);
+  }
+
+  #takeBlob(request: Request, blob: Buffer, bytes: Buffer): void {
+    const count = bytes.copy(blob, this.receivedBytes);
+    this.receivedBytes += count;
+    this.lastBytesMs = this.#deps.clock.nowMs();
+    if (this.receivedBytes < blob.length) return;
+    this.#end({ kind: 'blob', bytes: blob });
+    // QUIRK: lbry-sdk cuts what is too much; whatever comes then is taken for the next answer.
+    if (count < bytes.length) this.close();
+  }
+
+  #end(outcome: LineOutcome): void {
+    const request = this.#request;
+    if (request === null) return;
+    this.#request = null;
+    request.timer.cancel();
+    request.settle(outcome);
+  }
+
+  onClose(): void {
+    if (!this.#isOpen) return;
+    this.#shut('the peer closed the connection');
+    this.#onClose();
+  }
+
+  #fail(reason: string): void {
+    const isIdle = this.#request === null;
+    this.#shut(reason);
+    if (isIdle) this.#onClose();
+  }
+
+  #shut(reason: string): void {
+    this.#isOpen = false;
+    this.#link?.close();
+    this.#end({ kind: 'failed', reason });
+  }
+
+  close(): void {
+    if (this.#isOpen) this.#shut('the connection was closed here');
+  }
+}

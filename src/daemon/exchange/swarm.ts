@@ -1,0 +1,381 @@
+/**
+ * The download of one stream: which blobs are wanted, which holders are known, and who is asked for what. Several blobs come from
+ * several holders at the same time. A holder that is silent does not hold a blob up: others are asked for it too.
+ * Source: lbry-sdk lbry/blob_exchange/downloader.py `BlobDownloader`.
+ */
+import type { Clock, Timer } from '../base/clock.js';
+import type { Holder, Line, LineOutcome } from './blobHolders.js';
+import { holdersNeeded, isStuck, Known, type Wanted } from './knownHolder.js';
+import type { BlobKeeper, DownloadProgress, Urgency } from './ports.js';
+
+/** While no holder has sent anything, so many times the limit may be asked. Source: `should_race_continue`. */
+const COLD_FACTOR = 10;
+/** The most seconds that a failing holder is left alone. Source: `clearbanned`. */
+const MAX_REST_SEC = 30;
+const REST_EXPONENT = 2;
+/** How long a holder that lied is left alone: longer than a download takes. Arbitrary. */
+const LIAR_REST_MS = 3_600_000;
+/** So long a connection that is being made counts as work. Arbitrary. */
+const CONNECTING_MS = 500;
+/** How often the state is looked at while blobs are wanted. */
+const TICK_MS = 100;
+/** Holders that are known at a time. More come of lies only. Arbitrary. */
+const MAX_HOLDERS = 1000;
+/** Window of the rate that is shown. */
+const RATE_MS = 5000;
+
+export interface SwarmDeps {
+  readonly blobs: BlobKeeper;
+  readonly clock: Clock;
+  /** Holders asked at a time (`max_connections_per_download`). Read at each use. */
+  readonly limit: () => number;
+  /** Chooses among holders of equal rank: a number from 0 to 1. */
+  readonly random: () => number;
+  readonly debug: (text: () => string) => void;
+}
+
+export class Swarm {
+  readonly #deps: SwarmDeps;
+  readonly #known = new Map<string, Known>();
+  readonly #wanted = new Map<string, Wanted>();
+  readonly #closed = new AbortController();
+  readonly #arrivals: { readonly atMs: number; readonly bytes: number }[] = [];
+  #orders = 0;
+  #tick: Timer | null = null;
+  /** When something came or went last. */
+  lastUseMs: number;
+
+  constructor(deps: SwarmDeps) {
+    this.#deps = deps;
+    this.lastUseMs = deps.clock.nowMs();
+  }
+
+  get isIdle(): boolean {
+    return this.#wanted.size === 0;
+  }
+
+  /** Whether there is a holder that may bring what is wanted: then it is early to look for others. */
+  get hasHope(): boolean {
+    const now = this.#deps.clock.nowMs();
+    const wanted = [...this.#wanted.keys()];
+    for (const one of this.#known.values()) {
+      if (one.restsUntilMs > now) continue;
+      if (one.state === 'busy' ? !isStuck(one, now) : wanted.some((hash) => one.mayHave(hash, now)))
+        return true;
+    }
+    return false;
+  }
+
+  progress(): DownloadProgress {
+    const now = this.#deps.clock.nowMs();
+    const recent = this.#arrivals.filter(({ atMs }) => now - atMs < RATE_MS);
+    let bytes = recent.reduce((sum, one) => sum + one.bytes, 0);
+    let peers = 0;
+    for (const { line, state } of this.#known.values()) {
+      if (line?.isOpen) peers++;
+      if (state === 'busy') bytes += line!.receivedBytes;
+    }
+    return {
+      peers,
+      knownPeers: this.#known.size,
+      bytesPerSecond: Math.round((bytes * 1000) / RATE_MS),
+    };
+  }
+
+  /** Adds a holder; one that is known stays as it is. */
+  add(holder: Holder): void {
+    if (this.#known.has(holder.name) || this.#known.size >= MAX_HOLDERS || this.#closed.signal.aborted)
+      return;
+    // Those of one moment are tried in a random order, so that not everybody begins with the same.
+    this.#known.set(holder.name, new Known(holder, this.#known.size + this.#deps.random()));
+    this.#pump();
+  }
+
+  /** See `BlobFetcher.fetchBlob`. */
+  async fetch(
+    hash: string,
+    lengthBytes: number | null,
+    urgency: Urgency,
+    signal: AbortSignal,
+  ): Promise<Uint8Array> {
+    signal.throwIfAborted();
+    this.#closed.signal.throwIfAborted();
+    const wanted = this.#wanted.get(hash) ?? this.#want(hash, lengthBytes, urgency);
+    if (urgency === 'reader') wanted.urgency = urgency;
+    wanted.waiters++;
+    this.#pump();
+    try {
+      return await unlessAborted(wanted.done, signal);
+    } finally {
+      if (--wanted.waiters === 0) this.#drop(wanted);
+    }
+  }
+
+  #want(hash: string, lengthBytes: number | null, urgency: Urgency): Wanted {
+    let resolve!: Wanted['resolve'];
+    let reject!: Wanted['reject'];
+    const done = new Promise<Uint8Array>((onDone, onFailure) => {
+      resolve = onDone;
+      reject = onFailure;
+    });
+    done.catch(() => undefined);
+    const order = this.#orders++;
+    const wanted = {
+      hash,
+      lengthBytes,
+      order,
+      urgency,
+      waiters: 0,
+      troubles: 0,
+      stuck: 0,
+      asked: new Set<Known>(),
+      done,
+      resolve,
+      reject,
+    };
+    this.#wanted.set(hash, wanted);
+    return wanted;
+  }
+
+  /** Ends the work on a blob: it is there, or nobody waits for it any more. */
+  #drop(wanted: Wanted): void {
+    if (this.#wanted.get(wanted.hash) === wanted) this.#wanted.delete(wanted.hash);
+    for (const one of wanted.asked) this.#release(one);
+    wanted.asked.clear();
+    this.lastUseMs = this.#deps.clock.nowMs();
+    this.#pump();
+  }
+
+  /** Takes a holder off its blob. The rest of the blob would come first, so the line is closed; that is no failure. */
+  #release(one: Known): void {
+    one.line?.close();
+    one.line = null;
+    one.state = 'new';
+  }
+
+  close(): void {
+    const reason = new Error('the daemon stops');
+    this.#closed.abort(reason);
+    this.#tick?.cancel();
+    for (const wanted of this.#wanted.values()) wanted.reject(reason);
+    for (const { line } of this.#known.values()) line?.close();
+  }
+
+  /** Gives work to whoever can do it. */
+  #pump(): void {
+    if (this.#closed.signal.aborted) return;
+    if (this.#wanted.size === 0) {
+      this.#tick?.cancel();
+      this.#tick = null;
+      return;
+    }
+    const now = this.#deps.clock.nowMs();
+    const unmet = this.#assign(now);
+    if (unmet > 0) this.#openMore(now, unmet);
+    else this.#closeSurplus();
+    this.#tick ??= this.#deps.clock.after(TICK_MS, () => {
+      this.#tick = null;
+      this.#pump();
+    });
+  }
+
+  /** Asks idle holders for blobs. Answers how many further holders could be used. */
+  #assign(now: number): number {
+    const idle = [...this.#known.values()]
+      .filter(({ state }) => state === 'idle')
+      .sort((a, b) => b.score - a.score || a.order - b.order);
+    const queue = [...this.#wanted.values()].sort(
+      (a, b) => Number(b.urgency === 'reader') - Number(a.urgency === 'reader') || a.order - b.order,
+    );
+    const limit = this.#limitNow;
+    let unmet = 0;
+    for (const wanted of queue) {
+      let needed = holdersNeeded(wanted, now);
+      for (const one of idle) {
+        if (needed === 0) break;
+        if (one.state !== 'idle' || !one.mayHave(wanted.hash, now)) continue;
+        if (this.#movingCount(now) >= limit) return unmet + needed;
+        needed--;
+        void this.#ask(one, wanted, queue);
+      }
+      unmet += needed;
+    }
+    return unmet;
+  }
+
+  /** Whether somebody has sent a blob, or is sending one that nobody failed at. */
+  get #isProven(): boolean {
+    for (const { line, score, state, wanted } of this.#known.values()) {
+      if (line?.isOpen !== true) continue;
+      if (score > 0) return true;
+      if (state === 'busy' && line.receivedBytes > 0 && wanted!.troubles + wanted!.stuck === 0) return true;
+    }
+    return false;
+  }
+
+  get #limitNow(): number {
+    const limit = Math.max(1, this.#deps.limit());
+    return this.#isProven ? limit : limit * COLD_FACTOR;
+  }
+
+  /** Holders that work. Those that are silent do not count, so that they keep no other out. */
+  #movingCount(now: number): number {
+    let count = 0;
+    for (const one of this.#known.values()) {
+      if (one.state === 'opening' && now - one.sinceMs <= CONNECTING_MS) count++;
+      if (one.state === 'busy' && !isStuck(one, now)) count++;
+    }
+    return count;
+  }
+
+  #openMore(now: number, unmet: number): void {
+    const wanted = [...this.#wanted.keys()];
+    const candidates = [...this.#known.values()]
+      .filter(
+        (one) =>
+          one.state === 'new' && one.restsUntilMs <= now && wanted.some((hash) => one.mayHave(hash, now)),
+      )
+      .sort((a, b) => b.score - a.score || a.failures - b.failures || a.order - b.order);
+    const room = this.#limitNow - this.#movingCount(now);
+    const count = this.#isProven ? Math.min(room, unmet) : room;
+    for (const one of candidates.slice(0, Math.max(0, count))) void this.#open(one, now);
+  }
+
+  /** Once blobs come, lines that nobody needs are closed. */
+  #closeSurplus(): void {
+    if (!this.#isProven) return;
+    const idle = [...this.#known.values()]
+      .filter(({ state }) => state === 'idle')
+      .sort((a, b) => b.score - a.score);
+    for (const one of idle.slice(this.#limitNow)) this.#release(one);
+  }
+
+  async #open(one: Known, now: number): Promise<void> {
+    one.state = 'opening';
+    one.sinceMs = now;
+    let line: Line;
+    try {
+      line = await one.holder.open(() => this.#onLineClosed(one), this.#closed.signal);
+    } catch (error) {
+      if (this.#closed.signal.aborted) return;
+      this.#fail(one, (error as Error).message);
+      return;
+    }
+    if (this.#closed.signal.aborted) {
+      line.close();
+      return;
+    }
+    one.line = line;
+    one.state = 'idle';
+    this.#pump();
+  }
+
+  /** Servers close lines that are idle; that is no failure. */
+  #onLineClosed(one: Known): void {
+    if (one.state !== 'idle') return;
+    one.line = null;
+    one.state = 'new';
+    this.#pump();
+  }
+
+  async #ask(one: Known, wanted: Wanted, queue: readonly Wanted[]): Promise<void> {
+    const { clock } = this.#deps;
+    const line = one.line!;
+    one.state = 'busy';
+    one.wanted = wanted;
+    one.sinceMs = clock.nowMs();
+    wanted.asked.add(one);
+    const others = queue.filter((other) => other !== wanted).map(({ hash }) => hash);
+    const outcome = await line.request(wanted.hash, wanted.lengthBytes, others, {
+      onComing: () => this.#leaveTo(one, wanted),
+      onAvailability: (asked, available) => {
+        for (const hash of asked)
+          if (available.includes(hash)) one.lacks.delete(hash);
+          else one.noteLacks(hash, clock.nowMs());
+      },
+    });
+    // It was taken off the blob meanwhile.
+    if (!wanted.asked.delete(one) || this.#closed.signal.aborted) return;
+    if (outcome.kind !== 'blob') wanted.troubles++;
+    await this.#settle(one, wanted, outcome);
+  }
+
+  /** The first that begins to bring a blob makes those needless that have not begun. */
+  #leaveTo(one: Known, wanted: Wanted): void {
+    // Where some began and came to nothing, one that begins is not to be relied on.
+    if (wanted.troubles + wanted.stuck > 0) return;
+    for (const other of wanted.asked) {
+      if (other === one || other.line?.receivedBytes !== 0) continue;
+      wanted.asked.delete(other);
+      this.#release(other);
+    }
+  }
+
+  async #settle(one: Known, wanted: Wanted, outcome: LineOutcome): Promise<void> {
+    const now = this.#deps.clock.nowMs();
+    if (outcome.kind === 'failed') return this.#fail(one, outcome.reason);
+    one.state = one.line?.isOpen ? 'idle' : 'new';
+    if (one.state === 'new') one.line = null;
+    if (outcome.kind === 'lacks') {
+      one.noteLacks(wanted.hash, now);
+      this.#pump();
+      return;
+    }
+    one.score = (outcome.bytes.length * 1000) / Math.max(1, now - one.sinceMs);
+    this.#noteArrival(now, outcome.bytes.length);
+    await this.#verify(one, wanted, outcome.bytes);
+  }
+
+  async #verify(one: Known, wanted: Wanted, bytes: Buffer): Promise<void> {
+    // While the bytes are checked nobody else is asked for the blob, and the holder may bring the next one.
+    const checking = new Known(one.holder, 0);
+    checking.sinceMs = Infinity;
+    wanted.asked.add(checking);
+    this.#pump();
+    let isRight: boolean;
+    try {
+      isRight = await this.#deps.blobs.write(wanted.hash, bytes);
+    } catch (error) {
+      wanted.reject(error);
+      return;
+    }
+    wanted.asked.delete(checking);
+    if (!isRight) {
+      wanted.troubles++;
+      if (one.state === 'busy') this.#takeOff(one);
+      this.#fail(one, 'the blob has another hash', LIAR_REST_MS);
+      return;
+    }
+    one.failures = 0;
+    wanted.resolve(bytes);
+    this.#drop(wanted);
+  }
+
+  #takeOff(one: Known): void {
+    for (const { asked } of this.#wanted.values()) asked.delete(one);
+  }
+
+  #fail(one: Known, reason: string, restMs?: number): void {
+    this.#deps.debug(() => `${one.holder.name}: ${reason}`);
+    this.#release(one);
+    one.failures++;
+    one.score = 0;
+    const rest = restMs ?? Math.min(MAX_REST_SEC, one.failures ** REST_EXPONENT) * 1000;
+    one.restsUntilMs = this.#deps.clock.nowMs() + rest;
+    this.#pump();
+  }
+
+  #noteArrival(atMs: number, bytes: number): void {
+    this.#arrivals.push({ atMs, bytes });
+    while (this.#arrivals.length > 0 && atMs - this.#arrivals[0]!.atMs >= RATE_MS) this.#arrivals.shift();
+  }
+}
+
+/** As the promise; rejects as soon as the signal aborts. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}

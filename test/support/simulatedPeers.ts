@@ -1,0 +1,153 @@
+/** Peers of the blob exchange on simulated time: good, slow, silent, lying and dead ones. */
+import type { Clock } from '../../src/daemon/base/clock.js';
+import type { ContentPeer } from '../../src/daemon/dht/peerSource.js';
+import type { Dial, LinkEvents } from '../../src/daemon/exchange/links.js';
+import type { NamedPeerSource } from '../../src/daemon/exchange/ports.js';
+
+export type PeerKind =
+  /** Sends what it has. */
+  | 'good'
+  /** Refuses connections. */
+  | 'refusing'
+  /** Never takes a connection. */
+  | 'unreachable'
+  /** Takes a connection and never answers. */
+  | 'silent'
+  /** Begins to send and stops. */
+  | 'stalling'
+  /** Sends other bytes. */
+  | 'lying'
+  /** Has nothing. */
+  | 'empty'
+  /** Closes after the request. */
+  | 'closing';
+
+export interface SimulatedPeer {
+  readonly kind: PeerKind;
+  /** Blobs of `good` peers; without it all. */
+  readonly has?: ReadonlySet<string>;
+  /** 0: at once. */
+  readonly bytesPerSecond?: number;
+}
+
+const PIECE_BYTES = 64 * 1024;
+
+export class SimulatedPeers {
+  readonly #clock: Clock;
+  readonly #blobs: ReadonlyMap<string, Uint8Array>;
+  readonly #peers = new Map<string, SimulatedPeer>();
+  readonly latencyMs: number;
+  /** Requests in order. */
+  readonly requests: { readonly peer: string; readonly hash: string; readonly atMs: number }[] = [];
+  readonly requestSizes: number[] = [];
+  open = 0;
+  mostOpen = 0;
+  sentBytes = 0;
+
+  constructor(clock: Clock, blobs: ReadonlyMap<string, Uint8Array>, latencyMs = 50) {
+    this.#clock = clock;
+    this.#blobs = blobs;
+    this.latencyMs = latencyMs;
+  }
+
+  add(peer: SimulatedPeer): ContentPeer {
+    const place = { address: `10.0.${this.#peers.size >> 8}.${this.#peers.size & 255}`, tcpPort: 4444 };
+    this.#peers.set(place.address, peer);
+    return place;
+  }
+
+  change(place: ContentPeer, peer: SimulatedPeer): void {
+    this.#peers.set(place.address, peer);
+  }
+
+  /** Gives the peers at each lookup, after some time. */
+  source(peers: () => readonly ContentPeer[], delayMs = 100): NamedPeerSource & { lookups: number } {
+    const clock = this.#clock;
+    const source = {
+      name: 'DHT',
+      lookups: 0,
+      async *peersFor(): AsyncIterable<ContentPeer> {
+        source.lookups++;
+        await new Promise<void>((resolve) => clock.after(delayMs, resolve));
+        yield* peers();
+      },
+    };
+    return source;
+  }
+
+  readonly dial: Dial = ({ host }, events, signal) =>
+    new Promise((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      const peer = this.#peers.get(host)!;
+      if (peer.kind === 'unreachable') return;
+      this.#clock.after(this.latencyMs, () => {
+        if (peer.kind === 'refusing') reject(new Error('refused'));
+        else if (!signal.aborted) resolve(this.#link(host, events));
+      });
+    });
+
+  #link(host: string, events: LinkEvents) {
+    let isOpen = true;
+    this.mostOpen = Math.max(this.mostOpen, ++this.open);
+    const close = (): void => {
+      if (isOpen) this.open--;
+      isOpen = false;
+    };
+    const deliver = (bytes: Uint8Array, afterMs: number): void => {
+      this.#clock.after(afterMs, () => {
+        if (!isOpen) return;
+        this.sentBytes += bytes.length;
+        events.onData(Buffer.from(bytes));
+      });
+    };
+    return {
+      send: (bytes: Uint8Array) => {
+        this.requestSizes.push(bytes.length);
+        const request = JSON.parse(Buffer.from(bytes).toString()) as Record<string, unknown>;
+        const hash = request['requested_blob'] as string;
+        this.requests.push({ peer: host, hash, atMs: this.#clock.nowMs() });
+        this.#answer(this.#peers.get(host)!, request, hash, deliver, () => {
+          if (!isOpen) return;
+          close();
+          events.onClose();
+        });
+      },
+      pause: () => undefined,
+      resume: () => undefined,
+      close,
+    };
+  }
+
+  #answer(
+    peer: SimulatedPeer,
+    request: Record<string, unknown>,
+    hash: string,
+    deliver: (bytes: Uint8Array, afterMs: number) => void,
+    hangUp: () => void,
+  ): void {
+    if (peer.kind === 'silent') return;
+    if (peer.kind === 'closing') {
+      this.#clock.after(this.latencyMs, hangUp);
+      return;
+    }
+    const has = (one: string): boolean =>
+      peer.kind !== 'empty' && this.#blobs.has(one) && (peer.has?.has(one) ?? true);
+    const available = (request['requested_blobs'] as string[]).filter(has);
+    const common = `"blob_data_payment_rate": "RATE_ACCEPTED", "available_blobs": ${JSON.stringify(available)}`;
+    if (!has(hash)) {
+      deliver(Buffer.from(`{${common}}`), 2 * this.latencyMs);
+      return;
+    }
+    const right = this.#blobs.get(hash)!;
+    const blob = peer.kind === 'lying' ? Buffer.alloc(right.length, 7) : right;
+    const head = `{"incoming_blob": {"blob_hash": "${hash}", "length": ${blob.length}}, ${common}}`;
+    deliver(Buffer.from(head), 2 * this.latencyMs);
+    const end = peer.kind === 'stalling' ? Math.floor(blob.length / 2) : blob.length;
+    const rate = peer.bytesPerSecond ?? 0;
+    for (let at = 0; at < end; at += PIECE_BYTES) {
+      const piece = blob.subarray(at, Math.min(end, at + PIECE_BYTES));
+      const took = rate === 0 ? 0 : ((at + piece.length) * 1000) / rate;
+      deliver(piece, 2 * this.latencyMs + took);
+    }
+  }
+}

@@ -1,0 +1,226 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemRandom } from '../../../../src/daemon/base/clock.js';
+import type { ContentPeer } from '../../../../src/daemon/dht/peerSource.js';
+import { Bandwidth } from '../../../../src/daemon/exchange/bandwidth.js';
+import { BlobExchange, type ExchangeSettings } from '../../../../src/daemon/exchange/blobExchange.js';
+import type { FetchOptions, NamedPeerSource } from '../../../../src/daemon/exchange/ports.js';
+import { RateLimiter } from '../../../../src/daemon/exchange/rateLimiter.js';
+import { readInOrder } from '../../../../src/daemon/exchange/readInOrder.js';
+import { MemoryBlobs } from '../../../support/exchangePeers.js';
+import { FakeClock } from '../../../support/fakeClock.js';
+import { SimulatedPeers, type PeerKind } from '../../../support/simulatedPeers.js';
+
+const MIB = 1024 * 1024;
+
+let clock: FakeClock;
+let theirs: MemoryBlobs;
+let ours: MemoryBlobs;
+let net: SimulatedPeers;
+let sources: NamedPeerSource[];
+let settings: ExchangeSettings;
+let bytesPerSecond: number;
+let exchange: BlobExchange;
+let given: AbortController;
+let isInOrder: boolean;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  theirs = new MemoryBlobs();
+  ours = new MemoryBlobs();
+  net = new SimulatedPeers(clock, theirs.blobs);
+  sources = [];
+  bytesPerSecond = 0;
+  isInOrder = false;
+  given = new AbortController();
+  settings = {
+    fixedPeers: [],
+    fixedPeerDelayMs: 2000,
+    httpServers: [],
+    edgeToken: null,
+    maxConnections: 4,
+    connectTimeoutMs: 3000,
+    blobTimeoutMs: 30_000,
+  };
+  exchange = new BlobExchange({
+    blobs: ours,
+    sources: () => sources,
+    settings: () => settings,
+    rate: new RateLimiter(clock, () => bytesPerSecond),
+    bandwidth: new Bandwidth(clock, () => true),
+    clock,
+    random: { bytes: (count) => (isInOrder ? Buffer.alloc(count) : systemRandom.bytes(count)) },
+    dial: net.dial,
+    resolveHost: (host) =>
+      host === 'peer.example' ? Promise.resolve(['10.0.0.0']) : Promise.reject(new Error('unknown host')),
+    debug: () => undefined,
+  });
+});
+afterEach(async () => {
+  await exchange.close();
+  expect(net.open).toBe(0);
+});
+
+const known = (kinds: readonly PeerKind[]): ContentPeer[] => kinds.map((kind) => net.add({ kind }));
+const found = (peers: readonly ContentPeer[]): void => void sources.push(net.source(() => peers));
+
+const isBlob = (bytes: unknown, hash: string): boolean =>
+  Buffer.from(bytes as Uint8Array).equals(theirs.blobs.get(hash)!);
+
+function fetchBlob(hash: string, more: Partial<FetchOptions> = {}): Promise<Uint8Array> {
+  return exchange.fetchBlob(hash, theirs.blobs.get(hash)?.length ?? null, {
+    sdHash: 'cd'.repeat(48),
+    signal: given.signal,
+    ...more,
+  });
+}
+
+describe('BlobExchange', () => {
+  it('keeps what it downloads, and takes from there what it has', async () => {
+    const hash = theirs.add(2 * MIB);
+    found(known(['good']));
+    const bytes = await clock.until(fetchBlob(hash));
+    expect(isBlob(bytes, hash)).toBe(true);
+    expect(ours.finished.has(hash)).toBe(true);
+    await clock.until(fetchBlob(hash));
+    expect(net.requests).toHaveLength(1);
+  });
+
+  it.each<[string, PeerKind[]]>([
+    ['refuse', ['refusing']],
+    ['cannot be reached', ['unreachable']],
+    ['are silent', ['silent']],
+    ['stall in the middle', ['stalling']],
+    ['lie', ['lying']],
+    ['have nothing', ['empty']],
+    ['hang up', ['closing']],
+    ['fail in all ways', ['refusing', 'unreachable', 'silent', 'stalling', 'lying', 'empty', 'closing']],
+  ])('has the first byte within 3 s though 45 of 50 peers %s', async (_, kinds) => {
+    const dead = Array.from({ length: 45 }, (_one, n) => kinds[n % kinds.length]!);
+    const hash = theirs.add(20_000);
+    // The worst order: the good ones come last.
+    isInOrder = true;
+    found(known([...dead, 'good', 'good', 'good', 'good', 'good']));
+    const began = clock.nowMs();
+    await clock.until(fetchBlob(hash));
+    expect(clock.nowMs() - began).toBeLessThan(3000);
+  });
+
+  it('asks for no blob twice while it comes, and for several at a time', async () => {
+    const hashes = Array.from({ length: 12 }, () => theirs.add(2 * MIB));
+    found(Array.from({ length: 4 }, () => net.add({ kind: 'good', bytesPerSecond: 2 * MIB })));
+    const began = clock.nowMs();
+    await clock.until(Promise.all(hashes.map((hash) => fetchBlob(hash))));
+    const seconds = (clock.nowMs() - began) / 1000;
+    expect((12 * 2) / seconds).toBeGreaterThan(6.5);
+    expect(net.sentBytes).toBeLessThan(1.02 * 12 * 2 * MIB);
+    expect(new Set(net.requests.map(({ peer }) => peer)).size).toBe(4);
+    expect(Math.max(...net.requestSizes)).toBeLessThanOrEqual(512);
+  });
+
+  it('takes no more from all peers than the limit', async () => {
+    bytesPerSecond = MIB;
+    const hashes = [theirs.add(2 * MIB), theirs.add(2 * MIB)];
+    found(known(['good', 'good']));
+    const began = clock.nowMs();
+    await clock.until(Promise.all(hashes.map((hash) => fetchBlob(hash))));
+    expect(clock.nowMs() - began).toBeGreaterThan(100);
+  });
+
+  it('never counts wrong bytes, and asks a liar no more', async () => {
+    const hashes = Array.from({ length: 5 }, () => theirs.add(1000));
+    const [liar, good] = known(['lying', 'good']);
+    found([liar!]);
+    const all = Promise.all(hashes.map((hash) => fetchBlob(hash)));
+    await clock.advance(5000);
+    expect(ours.finished.size).toBe(0);
+    sources.push(net.source(() => [good!]));
+    await clock.until(all);
+    // One more may be under way while the first is checked.
+    expect(net.requests.filter(({ peer }) => peer === liar!.address).length).toBeLessThanOrEqual(2);
+    for (const hash of hashes) expect(isBlob(ours.blobs.get(hash), hash)).toBe(true);
+  });
+
+  it('looks for peers again, with pauses, until somebody has the blob', async () => {
+    const hash = theirs.add(1000);
+    const [one] = known(['refusing']);
+    const source = net.source(() => [one!]);
+    sources.push(source);
+    const fetched = fetchBlob(hash);
+    await clock.advance(300_000);
+    expect(source.lookups).toBeGreaterThan(4);
+    expect(source.lookups).toBeLessThan(12);
+    net.change(one!, { kind: 'good' });
+    await clock.until(fetched, 61_000);
+  });
+
+  it('asks fixed peers after the delay, at once without another source, by name too', async () => {
+    const hash = theirs.add(1000);
+    net.add({ kind: 'good' });
+    settings = {
+      ...settings,
+      fixedPeers: [
+        ['peer.example', 5567],
+        ['nowhere.example', 1],
+      ],
+    };
+    await clock.until(fetchBlob(hash), 500);
+    const other = theirs.add(1000);
+    sources.push(net.source(() => []));
+    const began = clock.nowMs();
+    await clock.until(fetchBlob(other, { sdHash: 'ef'.repeat(48) }));
+    expect(clock.nowMs() - began).toBeGreaterThanOrEqual(2000);
+  });
+
+  it('ends when the signal aborts, and leaves no connection behind', async () => {
+    const hash = theirs.add(1000);
+    found(known(['silent']));
+    const fetched = fetchBlob(hash);
+    await clock.advance(1000);
+    given.abort(new Error('enough'));
+    await expect(fetched).rejects.toThrow('enough');
+    await expect(fetchBlob(hash)).rejects.toThrow('enough');
+    await clock.advance(60_000);
+    expect(net.open).toBe(0);
+    expect(exchange.progressOf('cd'.repeat(48))).toBeNull();
+  });
+
+  it('rejects where a blob cannot be kept', async () => {
+    const hash = theirs.add(1000);
+    found(known(['good']));
+    ours.write = () => Promise.reject(new Error('no space'));
+    await expect(clock.until(fetchBlob(hash))).rejects.toThrow('no space');
+  });
+
+  it('brings a reader the blob that it waits for before those ahead', async () => {
+    const hashes = Array.from({ length: 20 }, () => theirs.add(MIB));
+    found([net.add({ kind: 'good', bytesPerSecond: MIB })]);
+    const ahead = hashes.slice(0, 19).map((hash) => fetchBlob(hash, { urgency: 'ahead' }));
+    await clock.until(ahead[0]!);
+    const began = clock.nowMs();
+    await clock.until(fetchBlob(hashes[19]!));
+    expect(clock.nowMs() - began).toBeLessThan(2600);
+    await clock.until(Promise.all(ahead));
+  });
+
+  it('reads in order with blobs ahead, and gives them up at a seek', async () => {
+    const hashes = Array.from({ length: 40 }, () => theirs.add(MIB));
+    const blobs = hashes.map((hash) => ({ hash, lengthBytes: MIB }));
+    found(Array.from({ length: 4 }, () => net.add({ kind: 'good', bytesPerSecond: MIB })));
+    const options = { sdHash: 'cd'.repeat(48), signal: given.signal };
+    const reader = readInOrder(exchange, blobs, options);
+    for (const hash of hashes.slice(0, 4)) {
+      const { value } = await clock.until(reader.next());
+      expect(isBlob(value, hash)).toBe(true);
+    }
+    await clock.until(reader.return(undefined));
+    const before = net.requests.length;
+    const seeking = readInOrder(exchange, blobs.slice(30), options);
+    const began = clock.nowMs();
+    await clock.until(seeking.next());
+    expect(clock.nowMs() - began).toBeLessThan(1500);
+    for (let n = 31; n < 40; n++)
+      expect(isBlob((await clock.until(seeking.next())).value, hashes[n]!)).toBe(true);
+    const after = net.requests.slice(before).map(({ hash }) => hashes.indexOf(hash));
+    expect(after.every((n) => n >= 30)).toBe(true);
+  });
+});
