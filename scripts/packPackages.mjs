@@ -37,6 +37,7 @@ const NEEDLESS_PARTS = {
   'classic-level': /^(deps|prebuilds\/(win32|android).*)$/,
   // What of it is asked for when the program runs is the loader.
   'cmake-ts': /^(src|build\/(?!loader\.js$).+|.*\.mts)$/,
+  'mediainfo.js': /^(src|dist\/(umd|cjs|esm-bundle|esm\/cli\.js))$/,
   'node-addon-api': /^(?!package\.json$|LICENSE).+$/,
   secp256k1: /^(src|prebuilds\/win32.*)$/,
   yaml: /^(browser|bin\.mjs)$/,

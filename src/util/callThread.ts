@@ -91,6 +91,12 @@ export class CallThread {
     await this.#exited;
   }
 
+  /** Ends the thread in the middle of what it does; its calls are rejected. */
+  async terminate(): Promise<void> {
+    await this.#worker.terminate();
+    await this.#exited;
+  }
+
   #take({ id, result, error, isForOperator }: CallAnswer): void {
     const call = this.#waiting.get(id);
     this.#waiting.delete(id);

@@ -37,6 +37,7 @@ const RANKS: Readonly<Record<string, number>> = {
   'daemon/base': 20,
   'daemon/txo': 21,
   'daemon/content': 21,
+  'daemon/media': 21,
   'daemon/dht': 21,
   'daemon/ledger': 22,
   'daemon/blobs': 22,

@@ -1,0 +1,256 @@
+/**
+ * Checks films before they are published (`validate_file`), and makes copies that can be played while they are loaded
+ * (`optimize_file`). The source is never written. Programs get their arguments one by one, without a shell.
+ * Source: lbry-sdk lbry/file_analysis.py `verify_or_repair`.
+ */
+import { execFile } from 'node:child_process';
+import { access, rm, stat } from 'node:fs/promises';
+import { devNull } from 'node:os';
+import { dirname, join, parse } from 'node:path';
+import type { Logger } from '../../util/logging.js';
+import { DaemonError, failure } from '../base/daemonError.js';
+import type { MediaFacts } from './inspection.js';
+import {
+  audioProblem,
+  bestExtension,
+  bitRateProblem,
+  constantRateFactor,
+  containerProblem,
+  dimensionsOf,
+  fastStartProblem,
+  parseScan,
+  SAMPLE_RATE_PROBLEM,
+  videoProblem,
+  volumeProblem,
+  type VideoScan,
+} from './videoScan.js';
+import { splitWords } from './words.js';
+
+/** Settings by their names. */
+export interface VideoSettings {
+  readonly video_encoder: string;
+  readonly audio_encoder: string;
+  readonly video_scaler: string;
+  readonly video_bitrate_maximum: number;
+  readonly volume_analysis_time: number;
+  readonly volume_filter: string;
+}
+
+/** The programs, found already. */
+export interface VideoTools {
+  readonly ffmpeg: string;
+  readonly ffprobe: string;
+}
+
+export interface VideoCheck {
+  /** Refuse a film that cannot be played while it is loaded. */
+  readonly validate: boolean;
+  /** Make a copy that can. With `validate` a failure of that is an error. */
+  readonly repair: boolean;
+}
+
+/** The file to publish, and what the check found out of it. */
+export interface CheckedVideo {
+  readonly path: string;
+  readonly facts: MediaFacts;
+}
+
+interface Output {
+  readonly text: string;
+  readonly code: number;
+}
+
+/** A playlist may not lead to other places than files. */
+const ONLY_FILES = ['-protocol_whitelist', 'file'];
+/** What a program prints beyond this is cut off and the program ended. Arbitrary. */
+const MAX_OUTPUT_BYTES = 16 << 20;
+/** Of the output of ffmpeg in an error: its end tells the reason. */
+const SHOWN_CHARS = 600;
+const FIXED_SUFFIX = '_fixed';
+const MAX_NAMES = 1000;
+
+function run(program: string, args: readonly string[], signal: AbortSignal | undefined): Promise<Output> {
+  return new Promise((resolve, reject) => {
+    const options = { maxBuffer: MAX_OUTPUT_BYTES, ...(signal ? { signal } : {}) };
+    execFile(program, args, options, (error, stdout, stderr) => {
+      if (error?.name === 'AbortError') reject(error);
+      else resolve({ text: stdout + stderr, code: error === null ? 0 : Number(error.code) || 1 });
+    });
+  });
+}
+
+export class VideoAnalyzer {
+  readonly #tools: VideoTools;
+  readonly #settings: VideoSettings;
+  readonly #log: Pick<Logger, 'info' | 'warn'>;
+  #encoders: string | null = null;
+
+  constructor(tools: VideoTools, settings: VideoSettings, log: Pick<Logger, 'info' | 'warn'>) {
+    this.#tools = tools;
+    this.#settings = settings;
+    this.#log = log;
+  }
+
+  /**
+   * The file as it is, or a repaired copy beside it. What is not a film passes. Throws `Exception` with all problems where
+   * it is to be validated and not repaired.
+   */
+  async check(path: string, { validate, repair }: VideoCheck, signal?: AbortSignal): Promise<CheckedVideo> {
+    const scanned = await run(
+      this.#tools.ffprobe,
+      [...ONLY_FILES, '-v', 'quiet', '-print_format', 'json', '-show_format', '-show_streams', path],
+      signal,
+    );
+    const scan = parseScan(scanned.text);
+    if (scan === null) return { path, facts: {} };
+    const { width, height } = dimensionsOf(scan);
+    const facts: MediaFacts = {
+      durationSec: Math.ceil(Number(scan.format.duration)),
+      ...(height > 0 ? { height } : {}),
+      ...(width > 0 ? { width } : {}),
+    };
+    const problems = await this.#problemsOf(scan, path, signal);
+    const messages = Object.values(problems).filter((message) => message !== '');
+    if (messages.length === 0) return { path, facts };
+    if (!repair) throw failure(['Streamability verification failed:', ...messages].join('\n   '));
+    try {
+      return { path: await this.#repair(path, scan, problems, signal), facts };
+    } catch (error) {
+      if (validate || signal?.aborted) throw error;
+      this.#log.warn(`The file ${path} is published as it is: ${(error as Error).message}`);
+      return { path, facts };
+    }
+  }
+
+  /** In the order of messages. */
+  async #problemsOf(scan: VideoScan, path: string, signal: AbortSignal | undefined) {
+    const { video_bitrate_maximum: maximum } = this.#settings;
+    const { size } = await stat(path);
+    const isSeekable = fastStartProblem(scan, '') === '' && /webm|ogg/.test(scan.format.format_name);
+    const debug = isSeekable
+      ? ''
+      : (await run(this.#tools.ffprobe, [...ONLY_FILES, '-v', 'debug', path], signal)).text;
+    return {
+      container: containerProblem(scan),
+      bitRate: bitRateProblem(scan, size, maximum),
+      fastStart: fastStartProblem(scan, debug),
+      video: videoProblem(scan),
+      audio: audioProblem(scan),
+      volume: await this.#volumeProblem(path, signal),
+    };
+  }
+
+  async #volumeProblem(path: string, signal: AbortSignal | undefined): Promise<string> {
+    const { volume_analysis_time: seconds } = this.#settings;
+    if (seconds <= 0) return '';
+    const filter = ['-af', 'volumedetect', '-vn', '-sn', '-dn', '-f', 'null', devNull];
+    return volumeProblem((await this.#ffmpeg(['-i', path, '-t', `${seconds}`, ...filter], signal)).text);
+  }
+
+  #ffmpeg(args: readonly string[], signal: AbortSignal | undefined): Promise<Output> {
+    return run(this.#tools.ffmpeg, ['-nostdin', ...ONLY_FILES, ...args], signal);
+  }
+
+  async #repair(
+    path: string,
+    scan: VideoScan,
+    problems: { video: string; bitRate: string; audio: string; volume: string },
+    signal: AbortSignal | undefined,
+  ): Promise<string> {
+    const settings = this.#settings;
+    const encoder = problems.video || problems.bitRate ? await this.#videoEncoder(scan) : null;
+    const extension = bestExtension(scan, encoder);
+    const output = await freeName(path, extension);
+    const video =
+      encoder === null ? ['copy'] : [...splitWords(encoder), ...splitWords(settings.video_scaler)];
+    const audio =
+      problems.audio || problems.volume
+        ? [
+            ...splitWords(await this.#audioEncoder(extension)),
+            ...(problems.volume ? splitWords(settings.volume_filter) : []),
+            ...(problems.audio === SAMPLE_RATE_PROBLEM ? ['-ar', '48000'] : []),
+          ]
+        : ['copy'];
+    const args = [
+      '-n',
+      '-c:s',
+      'copy',
+      '-c:d',
+      'copy',
+      '-c:v',
+      ...video,
+      '-movflags',
+      '+faststart',
+      '-c:a',
+      ...audio,
+    ];
+    this.#log.info(`A copy of ${path} that can be played while it is loaded is made: ${output}`);
+    try {
+      const { text, code } = await this.#ffmpeg(['-i', path, ...args, output], signal);
+      if (code !== 0)
+        throw failure(
+          `Failure to complete the transcode command. Output: ${text.trim().slice(-SHOWN_CHARS)}`,
+        );
+    } catch (error) {
+      await rm(output, { force: true });
+      throw error;
+    }
+    return output;
+  }
+
+  async #has(kind: 'V' | 'A', encoder: string): Promise<boolean> {
+    this.#encoders ??= (await this.#ffmpeg(['-encoders', '-v', 'quiet'], undefined)).text;
+    const lines = this.#encoders.split('\n').map((line) => line.trim().split(/\s+/));
+    return lines.some(
+      ([flags = '', name]) => flags.length === 6 && flags.startsWith(kind) && name === encoder,
+    );
+  }
+
+  /** Source: `_get_video_encoder`. */
+  async #videoEncoder(scan: VideoScan): Promise<string> {
+    const wanted = this.#settings.video_encoder;
+    const [name = ''] = wanted.split(' ', 1);
+    if (await this.#has('V', name)) return wanted;
+    if (await this.#has('V', 'libx264')) return 'libx264 -crf 19 -vf "format=yuv420p"';
+    if (await this.#has('V', 'libvpx-vp9')) return `libvpx-vp9 -crf ${constantRateFactor(scan)} -b:v 0`;
+    if (await this.#has('V', 'libtheora')) return 'libtheora -q:v 7';
+    throw failure(`The video encoder is not available. Requested: ${name || 'libx264'}`);
+  }
+
+  /** Source: `_get_audio_encoder`. */
+  async #audioEncoder(extension: string): Promise<string> {
+    const wanted = this.#settings.audio_encoder;
+    const [name = ''] = wanted.split(' ', 1);
+    if (extension !== 'mp4') {
+      if (name.includes('opus')) return wanted;
+      if (await this.#has('A', 'libopus')) return 'libopus -b:a 160k';
+      if (name.includes('vorbis')) return wanted;
+      if (await this.#has('A', 'libvorbis')) return 'libvorbis -q:a 6';
+    }
+    if (await this.#has('A', name)) return wanted;
+    if (await this.#has('A', 'aac')) return 'aac -b:a 192k';
+    throw failure(`The audio encoder is not available. Requested: ${name || 'aac'}`);
+  }
+}
+
+/** Beside the source, under a name that no file has: lbry-sdk writes over a file of that name. */
+async function freeName(path: string, extension: string): Promise<string> {
+  const { name } = parse(path);
+  for (let n = 1; n <= MAX_NAMES; n++) {
+    const output = join(dirname(path), `${name}${FIXED_SUFFIX}${n === 1 ? '' : `_${n}`}.${extension}`);
+    const isFree = await access(output).then(
+      () => false,
+      () => true,
+    );
+    if (isFree) return output;
+  }
+  throw failure(`The folder of ${path} has too many repaired copies of it.`);
+}
+
+/** Source: `_verify_ffmpeg_installed`. */
+export const noFfmpeg = (): DaemonError =>
+  new DaemonError(
+    'FileNotFoundError',
+    'Unable to locate or run ffmpeg or ffprobe. Please install FFmpeg and ensure that it is callable via PATH or ' +
+      'conf.ffmpeg_path',
+  );
