@@ -174,7 +174,7 @@ function parseReply(whole: string): Reply | null {
 /** The recorded answer without our settings, where it is one of all settings. */
 function withoutOurs(text: string): string {
   return OWN_SETTINGS.reduce(
-    (rest, name) => rest.replace(new RegExp(`\\n {4}"${name}": (\\[\\]|[^\\n]*),?`), ''),
+    (rest, name) => rest.replace(new RegExp(`\\n {4}"${name}": (\\[[^\\]]*\\]|[^\\n]*),?`), ''),
     text,
   );
 }

@@ -35,6 +35,38 @@ export interface SettingValues {
   readonly prometheus_port: number;
   readonly components_to_skip: readonly string[];
   readonly ffmpeg_path: string;
+  readonly network_interface: string;
+  readonly tcp_port: number;
+  /** Seconds. */
+  readonly blob_download_timeout: number;
+  /** Seconds. */
+  readonly peer_connect_timeout: number;
+  readonly max_connections_per_download: number;
+  readonly fixed_peers: readonly HostPort[];
+  /** Seconds. */
+  readonly fixed_peer_delay: number;
+  /** `http://host:port`. */
+  readonly http_blob_servers: readonly string[];
+  readonly edge_token: string | null;
+  readonly max_peer_connections: number;
+  readonly max_peer_connections_per_address: number;
+  /** 0: no limit. */
+  readonly upload_bytes_per_second: number;
+  /** 0: no limit. */
+  readonly download_bytes_per_second: number;
+  readonly track_bandwidth: boolean;
+  readonly reflect_streams: boolean;
+  readonly reflector_servers: readonly HostPort[];
+  readonly concurrent_reflector_uploads: number;
+  readonly reflector_port: number;
+  readonly reflector_peer_port: number;
+  readonly reflector_http_port: number;
+  /** Megabytes; 0: no limit. */
+  readonly reflector_quota: number;
+  /** Claim ids of claims and channels. */
+  readonly reflector_blocked: readonly string[];
+  /** `s3://bucket/prefix`; empty: the reflector's folder. */
+  readonly blob_store: string;
 }
 
 export interface Settings {

@@ -49,6 +49,7 @@ export const SETTINGS: readonly SettingRow[] = [
   row('blob_download_timeout', 'float', float(30), 'seconds to download a blob from a peer'),
   row('blob_lru_cache_size', 'integer', 32, 'decrypted blobs kept in memory; 0 for none'),
   row('blob_storage_limit', 'integer', 0, 'disk space for blobs in MB; 0 for no limit'),
+  row('blob_store', 'text', '', 'where the reflector keeps blobs: s3://BUCKET/PREFIX; empty for its folder'),
   row(
     'blockchain_name',
     'text',
@@ -66,8 +67,12 @@ export const SETTINGS: readonly SettingRow[] = [
   row('concurrent_reflector_uploads', 'integer', 10, 'streams sent to a reflector at a time'),
   row('config', 'path', '', 'path of the settings file', { valueName: 'FILE' }),
   folder('data_dir', 'folder of the daemon: settings, blobs, log'),
+  row('download_bytes_per_second', 'integer', 0, 'most that peers and blob servers send; 0 for no limit', {
+    range: [0, Infinity],
+  }),
   folder('download_dir', 'folder for files that are downloaded', ['download_directory']),
   row('download_timeout', 'float', float(30), 'seconds until a download must have begun'),
+  row('edge_token', 'text', null, 'opens protected blobs of HTTP servers'),
   row('exchange_rates', 'texts', [], 'LBC for one unit of another currency, as USD=38.5', {
     form: { pattern: /^(?:USD|BTC)=[0-9]+(?:\.[0-9]+)?$/, words: 'a rate like USD=38.5' },
   }),
@@ -76,6 +81,13 @@ export const SETTINGS: readonly SettingRow[] = [
   }),
   row('fixed_peer_delay', 'float', float(2), 'seconds after which fixed peers are asked too'),
   row('fixed_peers', 'servers', [['cdn.reflector.lbry.com', 5567]], 'peers to ask where others have nothing'),
+  row(
+    'http_blob_servers',
+    'texts',
+    ['http://blobcache-eu.odycdn.com:5569'],
+    'HTTP(S) servers of blobs, asked after the same delay as fixed peers',
+    { form: { pattern: /^https?:\/\/[^\s?#]+$/, words: 'an address like https://HOST:PORT' } },
+  ),
   row('hub_timeout', 'float', float(30), 'seconds to wait for a hub', { range: [1, 86_400] }),
   row('is_bootstrap_node', 'toggle', false, 'a routing table without bound, for the first peers of others'),
   row('jurisdiction', 'text', null, 'only hubs of this country: two letters as US, or a region as R419'),
@@ -112,6 +124,12 @@ export const SETTINGS: readonly SettingRow[] = [
   row('max_key_fee', 'price', { currency: 'USD', amount: float(50) }, 'most that is paid for a claim', {
     valueName: 'AMOUNT CURRENCY',
   }),
+  row('max_peer_connections', 'integer', 200, 'peers that download from here at a time', {
+    range: [0, Infinity],
+  }),
+  row('max_peer_connections_per_address', 'integer', 16, 'the same from one address', {
+    range: [0, Infinity],
+  }),
   row('max_wallet_server_fee', 'text', '0.0', 'taken for the sake of older files; hubs are not paid'),
   row('network_interface', 'text', '0.0.0.0', 'address at which DHT and blob exchange listen'),
   row('network_storage_limit', 'integer', 0, 'disk space for blobs of others in MB; 0 for none'),
@@ -120,6 +138,23 @@ export const SETTINGS: readonly SettingRow[] = [
   row('prometheus_port', 'integer', 0, 'port for metrics; 0 for none', { range: [0, MAX_PORT] }),
   row('reflect_streams', 'toggle', true, 'send complete streams to a reflector', {
     previousNames: ['reflect_uploads'],
+  }),
+  row(
+    'reflector_blocked',
+    'texts',
+    [],
+    'claims and channels whose streams the reflector neither takes nor sends',
+    {
+      form: { pattern: /^[0-9a-f]{40}$/, words: 'a claim id of 40 hexadecimal digits' },
+    },
+  ),
+  row('reflector_http_port', 'integer', 5569, 'HTTP port of the reflector', { range: [0, MAX_PORT] }),
+  row('reflector_peer_port', 'integer', 5567, 'port of the reflector for downloads', {
+    range: [0, MAX_PORT],
+  }),
+  row('reflector_port', 'integer', 5566, 'port of the reflector for uploads', { range: [0, MAX_PORT] }),
+  row('reflector_quota', 'integer', 0, 'disk space of the reflector in MB; 0 for no limit', {
+    range: [0, Infinity],
   }),
   row('reflector_servers', 'servers', [['reflector.lbry.com', 5566]], 'reflectors to send streams to'),
   row('save_blobs', 'toggle', true, 'keep blobs on disk'),
@@ -147,6 +182,9 @@ export const SETTINGS: readonly SettingRow[] = [
   ),
   row('transaction_cache_size', 'integer', 131_072, 'of lbrynet, ignored: memory is bounded without it'),
   row('udp_port', 'integer', 4444, 'port of the DHT', { previousNames: ['dht_node_port'] }),
+  row('upload_bytes_per_second', 'integer', 0, 'most that goes to peers; 0 for no limit', {
+    range: [0, Infinity],
+  }),
   row('use_upnp', 'toggle', true, 'ask the gateway to forward ports'),
   row('video_bitrate_maximum', 'integer', 5_000_000, 'most bits a second of films; 0 for no limit'),
   row(
@@ -168,4 +206,18 @@ export const SETTINGS: readonly SettingRow[] = [
 ];
 
 /** Settings that lbry-sdk has not. */
-export const OWN_SETTINGS: readonly string[] = ['exchange_rates'];
+export const OWN_SETTINGS: readonly string[] = [
+  'blob_store',
+  'download_bytes_per_second',
+  'edge_token',
+  'exchange_rates',
+  'http_blob_servers',
+  'max_peer_connections',
+  'max_peer_connections_per_address',
+  'reflector_blocked',
+  'reflector_http_port',
+  'reflector_peer_port',
+  'reflector_port',
+  'reflector_quota',
+  'upload_bytes_per_second',
+];
