@@ -1,6 +1,9 @@
 /** What a running method knows of its surroundings. The composition root fills it. */
 import type { JsonOut } from '../../util/jsonWrite.js';
 import type { Clock, RandomSource } from '../base/clock.js';
+import type { BlobStore } from '../blobs/blobStore.js';
+import type { DiskSpace } from '../blobs/diskSpace.js';
+import type { ContentDatabase } from '../content/contentDatabase.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Maker } from '../making/maker.js';
 import type { Resolver } from '../resolve/resolver.js';
@@ -31,6 +34,12 @@ export interface DaemonServices {
   readonly resolver: Resolver;
   /** What an amount of a currency (LBC, BTC, USD) is worth. */
   readonly exchange: { toDewies(currency: string, amount: string): bigint };
+  /** Runs while the component `database` does. */
+  readonly content: ContentDatabase;
+  /** Runs while the component `blob_manager` does. */
+  readonly blobs: BlobStore;
+  /** Runs while the component `disk_space` does. */
+  readonly diskSpace: DiskSpace;
   readonly clock: Clock;
   readonly random: RandomSource;
 }

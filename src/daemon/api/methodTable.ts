@@ -2,6 +2,7 @@
 import type { MethodImplementation } from './implement.js';
 import { accountMethods } from './methods/account.js';
 import { addressMethods } from './methods/address.js';
+import { blobMethods } from './methods/blob.js';
 import { claimListMethods } from './methods/claimLists.js';
 import { claimsMakingMethods } from './methods/claimsMaking.js';
 import { mainMethods } from './methods/main.js';
@@ -20,6 +21,7 @@ import { walletMethods } from './methods/wallet.js';
 const IMPLEMENTED: readonly (readonly MethodImplementation[])[] = [
   accountMethods,
   addressMethods,
+  blobMethods,
   claimListMethods,
   claimsMakingMethods,
   mainMethods,

@@ -19,6 +19,10 @@ export interface SettingValues {
   readonly wallets: readonly string[];
   readonly allowed_origin: string;
   readonly streaming_get: boolean;
+  /** MiB; 0 for no limit. */
+  readonly blob_storage_limit: number;
+  /** MiB; 0 keeps no blobs of other streams. */
+  readonly network_storage_limit: number;
   readonly hub_timeout: number;
   readonly concurrent_hub_requests: number;
   readonly save_resolved_claims: boolean;

@@ -24,7 +24,8 @@ import { findFfmpeg } from './ffmpeg.js';
 import { lockFolder } from './folderLock.js';
 import { ensureFolder, installationId } from './folders.js';
 import { versionAnswer } from './machineInfo.js';
-import { ratesPart } from './ratesPart.js';
+import { ContentParts } from './parts/contentParts.js';
+import { ratesPart } from './parts/ratesPart.js';
 import { parseServer } from './settingKinds.js';
 import { statusOf } from './status.js';
 import type { WalletPart, WalletPartDeps, WalletServices } from './walletPart.js';
@@ -94,6 +95,7 @@ class Daemon implements RunningDaemon {
   private readonly settings: DaemonSettings;
   private readonly stopping = new AbortController();
   private readonly wallet: WalletPart | null;
+  private readonly content: ContentParts;
   private readonly components: Components;
   private readonly skipped: readonly ComponentName[];
   private readonly servers: FastifyInstance[] = [];
@@ -115,8 +117,11 @@ class Daemon implements RunningDaemon {
       if (!COMPONENT_NAMES.some((known) => known === name))
         log.warn(`Setting 'components_to_skip' names '${name}', which is no component.`);
     this.wallet = toSkip.includes('wallet') ? null : options.makeWalletPart({ settings, log, clock, random });
-    const parts: Component[] = this.wallet === null ? [] : [this.wallet];
-    if (!toSkip.includes(ratesPart.name)) parts.push(ratesPart);
+    this.content = new ContentParts({ settings, log, clock });
+    const parts: Component[] = [
+      ...(this.wallet === null ? [] : [this.wallet]),
+      ...[...this.content.components, ratesPart].filter(({ name }) => !toSkip.includes(name)),
+    ];
     this.components = new Components(parts);
     this.skipped = COMPONENT_NAMES.filter((name) => !parts.some((part) => part.name === name));
   }
@@ -130,7 +135,7 @@ class Daemon implements RunningDaemon {
     this.unlock = await lockFolder(dataDir);
     this.installation = installationId(dataDir);
     const metrics = new CallMetrics();
-    const { wallet } = this;
+    const { wallet, content } = this;
     /** What methods of the component reach; throws what `needs` would where it does not run. */
     const ofWallet = <Name extends keyof WalletServices>(name: Name): WalletServices[Name] => {
       if (wallet?.services) return wallet.services[name];
@@ -142,6 +147,15 @@ class Daemon implements RunningDaemon {
       settings,
       clock,
       random,
+      get content() {
+        return content.content;
+      },
+      get blobs() {
+        return content.blobs;
+      },
+      get diskSpace() {
+        return content.diskSpace;
+      },
       get ledger() {
         return ofWallet('ledger');
       },

@@ -11,7 +11,7 @@ export const blobAnnounce = declareMethod({
   usage: ['(<blob_hash> | --blob_hash=<blob_hash> | --stream_hash=<stream_hash> | --sd_hash=<sd_hash>)'],
   params: [blobHash, streamHash, ofDescriptor],
   result: t.bool('true'),
-  needs: ['blob_manager'],
+  needs: ['database'],
 });
 
 export const blobClean = declareMethod({
@@ -20,7 +20,7 @@ export const blobClean = declareMethod({
   summary: 'Delete blobs to fit into the space that the settings allow.',
   usage: [],
   params: [],
-  result: t.any('whether something was deleted'),
+  result: t.any('null'),
   needs: ['disk_space'],
 });
 

@@ -1,0 +1,83 @@
+/** Blobs on disk: lists, announcements, deletion. Source: lbry-sdk daemon.py `jsonrpc_blob_*`. */
+import { Txo } from '../../txo/txo.js';
+import { failure } from '../../base/daemonError.js';
+import { pageOf, pageOfList } from '../../base/pages.js';
+import { isBlobHash } from '../../content/blobHash.js';
+import type { DaemonContext } from '../context.js';
+import { blobAnnounce, blobClean, blobDelete, blobList } from '../declarations/blob.js';
+import { implement, type MethodImplementation } from '../implement.js';
+
+/** The sd hash of the stream that the URL leads to; null where it leads to none. */
+async function sdHashOfUrl({ services }: DaemonContext, url: string): Promise<string | null> {
+  const resolved = (await services.resolver.resolve([url])).get(url) ?? null;
+  const type = resolved instanceof Txo ? resolved.claim?.claim.type : undefined;
+  if (type?.case !== 'stream') return null;
+  const sdHash = type.value.source?.sdHash;
+  return sdHash === undefined || sdHash.length === 0 ? null : Buffer.from(sdHash).toString('hex');
+}
+
+interface StreamChoice {
+  readonly uri?: string | undefined;
+  readonly stream_hash?: string | undefined;
+  readonly sd_hash?: string | undefined;
+}
+
+/** The sd blob and the data blobs of the stream that is meant, as far as the database knows it. */
+async function blobsOf(context: DaemonContext, choice: StreamChoice): Promise<string[]> {
+  const { content } = context.services;
+  let sdHash: string | null = choice.sd_hash ?? null;
+  if (choice.uri) sdHash = await sdHashOfUrl(context, choice.uri);
+  else if (choice.stream_hash) sdHash = await content.sdHashOf(choice.stream_hash);
+  const streamHash = sdHash === null ? null : await content.streamHashOf(sdHash);
+  // A URL names an sd blob also where nothing of the stream is here.
+  if (streamHash === null) return choice.uri && sdHash !== null ? [sdHash] : [];
+  const rows = await content.blobsOfStream(streamHash);
+  return [sdHash!, ...rows.flatMap(({ hash }) => (hash === null ? [] : [hash]))];
+}
+
+const list = implement(blobList, async (context, args) => {
+  const { finished } = context.services.blobs;
+  const isOfStream = args.uri || args.stream_hash || args.sd_hash;
+  let hashes = isOfStream ? await blobsOf(context, args) : [...finished].sort();
+  if (args.needed) hashes = hashes.filter((hash) => !finished.has(hash));
+  if (args.finished) hashes = hashes.filter((hash) => finished.has(hash));
+  return pageOfList(hashes, pageOf(args));
+});
+
+const announce = implement(blobAnnounce, async ({ services }, args) => {
+  const { content, clock } = services;
+  const { blob_hash: blobHash, sd_hash: sdHash, stream_hash: streamHash } = args;
+  if (!blobHash && !sdHash && !streamHash) throw failure('single argument must be specified');
+  if (!blobHash && sdHash && streamHash)
+    throw failure('either the sd hash or the stream hash should be provided, not both');
+  if (blobHash) {
+    await content.announceSoon([blobHash], clock.nowSec());
+    return true;
+  }
+  const stream = streamHash ?? (await content.streamHashOf(sdHash!));
+  if (stream === null) return true;
+  const rows = await content.blobsOfStream(stream);
+  const hashes = [await content.sdHashOf(stream), ...rows.map(({ hash }) => hash)];
+  await content.announceSoon(
+    hashes.filter((hash) => hash !== null),
+    clock.nowSec(),
+  );
+  return true;
+});
+
+const remove = implement(blobDelete, async ({ services }, args) => {
+  const { content, blobs } = services;
+  const hash = args.blob_hash;
+  if (!isBlobHash(hash)) return `Invalid blob hash to delete '${hash}'`;
+  const streamHash = await content.streamHashOf(hash);
+  if (streamHash === null) await blobs.delete([hash]);
+  else await blobs.deleteStream(streamHash);
+  return `Deleted ${hash}`;
+});
+
+const clean = implement(blobClean, async ({ services }) => {
+  await services.diskSpace.clean();
+  return null;
+});
+
+export const blobMethods: readonly MethodImplementation[] = [announce, clean, remove, list];

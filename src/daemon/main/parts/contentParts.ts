@@ -1,0 +1,124 @@
+/**
+ * The components `database`, `blob_manager` and `disk_space`: the content database, the blobs on disk and the space that they
+ * take. Source: lbry-sdk lbry/extras/daemon/components.py `DatabaseComponent`, `BlobComponent`, `DiskSpaceComponent`.
+ */
+import { join } from 'node:path';
+import type { Logger } from '../../../util/logging.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import type { DaemonServices } from '../../api/context.js';
+import type { ComponentName } from '../../api/declaration.js';
+import type { Settings } from '../../api/settings.js';
+import type { Clock } from '../../base/clock.js';
+import { BlobStore } from '../../blobs/blobStore.js';
+import { BlobThreads } from '../../blobs/blobThreads.js';
+import { DiskSpace } from '../../blobs/diskSpace.js';
+import { openContentDatabase, type ContentDatabase } from '../../content/contentDatabase.js';
+import { BLOB_FOLDER_NAME } from '../../content/openDatabases.js';
+import type { Component } from '../components.js';
+
+/** What methods reach of the components. */
+export type ContentServices = Pick<DaemonServices, 'content' | 'blobs' | 'diskSpace'>;
+
+export interface ContentPartsDeps {
+  readonly settings: Settings;
+  readonly log: Logger;
+  readonly clock: Clock;
+}
+
+/** Throws where the component that has the value does not run. */
+function running<T>(value: T | null, name: ComponentName): T {
+  if (value === null) throw new Error(`the component ${name} does not run`);
+  return value;
+}
+
+export class ContentParts {
+  readonly components: readonly Component[];
+  readonly #deps: ContentPartsDeps;
+  #database: ContentDatabase | null = null;
+  #blobs: BlobStore | null = null;
+  #diskSpace: DiskSpace | null = null;
+
+  constructor(deps: ContentPartsDeps) {
+    this.#deps = deps;
+    this.components = [this.#databasePart(), this.#blobPart(), this.#diskSpacePart()];
+  }
+
+  get content(): ContentDatabase {
+    return running(this.#database, 'database');
+  }
+
+  get blobs(): BlobStore {
+    return running(this.#blobs, 'blob_manager');
+  }
+
+  get diskSpace(): DiskSpace {
+    return running(this.#diskSpace, 'disk_space');
+  }
+
+  #databasePart(): Component {
+    const { settings, log, clock } = this.#deps;
+    return {
+      name: 'database',
+      dependsOn: [],
+      start: async () => {
+        const dataDir = settings.get('data_dir');
+        const database = openContentDatabase({ dataDir, nowSec: clock.nowSec() }, (text) => log.info(text));
+        this.#database = database;
+        // The first answer shows whether the files can be used.
+        await database.diskUsage();
+      },
+      stop: async () => {
+        await this.#database?.close();
+        this.#database = null;
+      },
+      status: () => null,
+    };
+  }
+
+  #blobPart(): Component {
+    const { settings, log, clock } = this.#deps;
+    let threads: BlobThreads | null = null;
+    return {
+      name: 'blob_manager',
+      dependsOn: ['database'],
+      start: async () => {
+        threads = new BlobThreads();
+        const folder = join(settings.get('data_dir'), BLOB_FOLDER_NAME);
+        this.#blobs = new BlobStore({ folder, database: this.content, threads, clock, log });
+        await this.#blobs.open();
+      },
+      stop: async () => {
+        await this.#blobs?.close();
+        await threads?.close();
+        this.#blobs = null;
+      },
+      status: (): JsonOut => ({ finished_blobs: this.#blobs?.finished.size ?? 0, connections: {} }),
+    };
+  }
+
+  #diskSpacePart(): Component {
+    const { settings, log } = this.#deps;
+    return {
+      name: 'disk_space',
+      dependsOn: ['database', 'blob_manager'],
+      start: async () => {
+        this.#diskSpace = new DiskSpace({
+          database: this.content,
+          store: this.blobs,
+          limits: () => ({
+            contentMib: settings.get('blob_storage_limit'),
+            networkMib: settings.get('network_storage_limit'),
+          }),
+          log,
+        });
+        this.#diskSpace.start();
+      },
+      stop: async () => {
+        this.#diskSpace?.stop();
+        this.#diskSpace = null;
+      },
+      status: (): JsonOut =>
+        this.#diskSpace?.status() ?? { space_used: '0', network_seeding_space_used: '0', running: false },
+    };
+  }
+}
