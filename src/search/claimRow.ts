@@ -53,7 +53,7 @@ export function claimRow(document: ClaimDocument): SqlValue[] {
     document.feeAmount,
     document.feeCurrency,
     document.durationSec,
-    document.releaseTimeSec === null ? null : clamp(document.releaseTimeSec),
+    clamp(document.releaseTimeSec),
     document.repostCount,
     idOf(document.repostedId),
     document.repostedType,
@@ -62,6 +62,7 @@ export function claimRow(document: ClaimDocument): SqlValue[] {
     flag(document.isSignatureValid),
     document.publicKeyId,
     document.claimsInChannel,
+    flag(document.isRepostedGone),
   ];
 }
 

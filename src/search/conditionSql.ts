@@ -101,8 +101,7 @@ function sayCondition(condition: Condition, sql: SqlValues, context: SqlContext)
       const bounds = condition.bounds.map(
         ({ op, value }) => `${column} ${op} ${sql.bind(sql.dialect.number(value))}`,
       );
-      if (bounds.length === 0) return condition.passesNull ? `${column} IS NULL` : ALWAYS;
-      return condition.passesNull ? `(${column} IS NULL OR (${bounds.join(' AND ')}))` : bounds.join(' AND ');
+      return bounds.length === 0 ? ALWAYS : bounds.join(' AND ');
     }
     case 'numbers':
       return `c.${condition.column} IN ${sql.list(condition.values.map((value) => sql.dialect.number(value)))}`;

@@ -212,12 +212,7 @@ class QueryReader {
         value: name === 'release_time' ? roundedReleaseTime(decimal) : decimal,
       };
     });
-    this.conditions.push({
-      kind: 'range',
-      column: field.column,
-      bounds: tightestBounds(bounds),
-      passesNull: name === 'release_time',
-    });
+    this.conditions.push({ kind: 'range', column: field.column, bounds: tightestBounds(bounds) });
   }
 
   /** Adds a constraint that no single field answers; false when the key is none of those. */

@@ -80,10 +80,12 @@ export interface ClaimDocument {
   readonly feeAmount: bigint | null;
   readonly feeCurrency: string | null;
   readonly durationSec: number | null;
-  readonly releaseTimeSec: bigint | null;
+  /** As the stream says; of all other claims the time of creation. */
+  readonly releaseTimeSec: bigint;
   readonly repostCount: number;
   readonly repostedId: string | null;
   readonly repostedType: number | null;
+  readonly isRepostedGone: boolean;
   readonly channelId: string | null;
   readonly signature: string | null;
   readonly isSignatureValid: boolean;
@@ -227,10 +229,11 @@ export function makeDocument(
     feeAmount: content.feeAmount,
     feeCurrency: content.feeCurrency,
     durationSec: content.duration === 0 ? null : content.duration,
-    releaseTimeSec: kind === 'channel' ? null : (released ?? BigInt(places.creationTimeSec)),
+    releaseTimeSec: released ?? BigInt(places.creationTimeSec),
     repostCount: record.repostCount,
     repostedId: record.repostedId === null ? null : hashToHex(record.repostedId),
     repostedType: rep === null ? null : CLAIM_TYPES[rep.kind],
+    isRepostedGone: record.isRepostedGone,
     channelId: metadata.channelId === null ? null : hashToHex(metadata.channelId),
     signature: metadata.signature === null ? null : toHex(metadata.signature),
     isSignatureValid: record.isSignatureValid,

@@ -21,7 +21,8 @@ export interface Hit extends SearchHit {
 type Row = Readonly<Record<string, unknown>>;
 
 /** Columns of a hit, with `c` a row of `claim`. */
-export const HIT_COLUMNS = 'c.claim_id, c.channel_id, c.reposted_claim_id, c.creation_height, c.tx_key';
+export const HIT_COLUMNS =
+  'c.claim_id, c.channel_id, c.is_signature_valid, c.reposted_claim_id, c.creation_height, c.tx_key';
 const LENGTH_COLUMNS = TEXT_FIELDS.map((_, n) => `length${n}`);
 /** Columns by which documents are ranked, with `w` a row of `words`. */
 export const RANKED_COLUMNS = ['w.id', 'w.packed', ...LENGTH_COLUMNS.map((column) => `w.${column}`)].join(
@@ -31,9 +32,11 @@ export const RANKED_COLUMNS = ['w.id', 'w.packed', ...LENGTH_COLUMNS.map((column
 const idText = (value: unknown): string | null => (value === null ? null : toHex(value as Uint8Array));
 
 export function hitOf(row: Row): Hit {
+  const channelId = idText(row['channel_id']);
   return {
     claimId: idText(row['claim_id'])!,
-    channelId: idText(row['channel_id']),
+    channelId,
+    signerId: row['is_signature_valid'] === 1 ? channelId : null,
     repostedId: idText(row['reposted_claim_id']),
     creationHeight: row['creation_height'] as number,
     transaction: String(row['tx_key']),

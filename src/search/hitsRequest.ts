@@ -1,7 +1,7 @@
 /** What a search asks of the documents: what they satisfy, how many in which order, and what of each. The same for all backends. */
 import { HIT_COLUMNS, RANKED_COLUMNS, RANKED_DOCUMENTS } from './hits.js';
 import { COMMON_ORDER, NEWEST_ORDER, completeOrder, type OrderTerm } from './order.js';
-import { MAX_HITS } from './pages.js';
+import { MAX_HITS, MAX_LIMITED_HITS } from './pages.js';
 import type { Condition, SearchQuery } from './searchQuery.js';
 import type { TextNode } from './textQuery.js';
 
@@ -16,7 +16,10 @@ export interface HitsRequest {
 }
 
 /** The request of a search; `text` is its text with no fuzzy words left. Without an order of its own a text is ranked. */
-export function hitsRequest({ conditions, order }: SearchQuery, text: TextNode | null): HitsRequest {
+export function hitsRequest(
+  { conditions, order, perChannel }: SearchQuery,
+  text: TextNode | null,
+): HitsRequest {
   if (text !== null && order.length === 0) {
     return {
       conditions,
@@ -31,7 +34,7 @@ export function hitsRequest({ conditions, order }: SearchQuery, text: TextNode |
     conditions,
     text,
     order: order.length === 0 ? COMMON_ORDER : completeOrder(order),
-    wanted: MAX_HITS,
+    wanted: perChannel > 0 ? MAX_LIMITED_HITS : MAX_HITS,
     columns: HIT_COLUMNS,
     withWords: false,
   };

@@ -15,7 +15,7 @@ export interface OrderTerm {
 /** What follows each order: the best known first. Source: the sorting of the hub's index, made exact. */
 export const COMMON_ORDER: readonly OrderTerm[] = [
   { column: 'trending_score', ascending: false, nullable: true },
-  { column: 'release_time', ascending: false, nullable: true },
+  { column: 'release_time', ascending: false, nullable: false },
   { column: 'tx_num', ascending: true, nullable: false },
   { column: 'tx_nout', ascending: true, nullable: false },
 ];

@@ -25,6 +25,7 @@ const CLAIM_BYTES = (NUMBERS + AMOUNTS) * 8;
 const ABSENT = -1;
 const FLAG_CONTROLLING = 1;
 const FLAG_SIGNED = 2;
+const FLAG_REPOSTED_GONE = 4;
 
 type Parts = readonly (Bytes | null)[];
 
@@ -34,7 +35,10 @@ function partsOf({ claim, value, repostedValue }: DocumentSource): Parts {
 }
 
 function writeNumbers(numbers: Float64Array, at: number, { claim, places }: DocumentSource): void {
-  const flags = (claim.isControlling ? FLAG_CONTROLLING : 0) | (claim.isSignatureValid ? FLAG_SIGNED : 0);
+  const flags =
+    (claim.isControlling ? FLAG_CONTROLLING : 0) |
+    (claim.isSignatureValid ? FLAG_SIGNED : 0) |
+    (claim.isRepostedGone ? FLAG_REPOSTED_GONE : 0);
   numbers[at++] = claim.nout;
   numbers[at++] = claim.height;
   numbers[at++] = claim.position;
@@ -132,6 +136,7 @@ export function unpackSources({ packedClaims, count, gone }: PackedSources): Cla
       takeoverHeight,
       isControlling: (flags & FLAG_CONTROLLING) !== 0,
       isSignatureValid: (flags & FLAG_SIGNED) !== 0,
+      isRepostedGone: (flags & FLAG_REPOSTED_GONE) !== 0,
       kind,
       repostCount,
       claimsInChannel,

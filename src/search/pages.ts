@@ -1,15 +1,20 @@
 /**
- * From hits to a page: duplicates, the limit of claims of one channel, the cut. All of it is done with the first 1,000 hits.
- * Source: lbryio/hub, hub/herald/search.py `__remove_duplicates`, `__search_ahead`; `hub.md` 5.5 tells them in words.
+ * From hits to a page: duplicates, the limit of claims of one channel, the cut. The limit holds for all pages of a search
+ * together: a page goes on with the counts of those before it. The reference counts on each page from 0.
+ * Source: lbryio/hub, hub/herald/search.py `__remove_duplicates`, `__search_ahead`.
  */
 
-/** Hits of a search that are looked at. */
+/** Hits of a search that are shown on all pages, and looked at where none of a channel is left out. */
 export const MAX_HITS = 1000;
+/** Hits that are looked at where claims of a channel are left out, so that a busy channel does not hide the others. */
+export const MAX_LIMITED_HITS = 10_000;
 
 export interface SearchHit {
   /** Hex as printed. */
   readonly claimId: string;
   readonly channelId: string | null;
+  /** The channel, where it signed the claim validly. */
+  readonly signerId: string | null;
   readonly repostedId: string | null;
   readonly creationHeight: number;
 }
@@ -25,51 +30,22 @@ export function removeDuplicates<Hit extends SearchHit>(hits: readonly Hit[]): H
   return hits.filter((hit) => kept.get(hit.repostedId ?? hit.claimId) === hit);
 }
 
-/**
- * Deals hits into pages of `pageSize` in which no channel has more than `perChannel`. Surplus waits for the next page, where
- * it comes first. Hits without a channel are never held back. When the hits are used up, those that wait fill whole pages;
- * at the first page that stays incomplete the rest is dropped.
- */
-export function limitPerChannel<Hit extends SearchHit>(
-  hits: readonly Hit[],
-  pageSize: number,
-  perChannel: number,
-): Hit[] {
-  const taken: Hit[] = [];
-  let waiting: Hit[] = [];
-  let next = 0;
-  let counts = new Map<string, number>();
-  const take = (hit: Hit): boolean => {
-    const { channelId } = hit;
-    if (channelId !== null) {
-      const count = counts.get(channelId) ?? 0;
-      if (count >= perChannel) return false;
-      counts.set(channelId, count + 1);
-    }
-    taken.push(hit);
-    return true;
-  };
-  while (next < hits.length || waiting.length > 0) {
-    if (taken.length > 0 && taken.length % pageSize !== 0) break;
-    const before = taken.length;
-    counts = new Map();
-    waiting = waiting.filter((hit) => !take(hit));
-    while (next < hits.length) {
-      const hit = hits[next++]!;
-      if (!take(hit)) waiting.push(hit);
-      else if (hit.channelId !== null && taken.length % pageSize === 0) break;
-    }
-    if (taken.length === before) break;
-  }
-  return taken;
+/** Of each channel the first `most` claims that it signed validly. Hits without such a channel all stay. */
+export function limitPerChannel<Hit extends SearchHit>(hits: readonly Hit[], most: number): Hit[] {
+  const counts = new Map<string, number>();
+  return hits.filter(({ signerId }) => {
+    if (signerId === null) return true;
+    const count = (counts.get(signerId) ?? 0) + 1;
+    counts.set(signerId, count);
+    return count <= most;
+  });
 }
 
 /** All hits that pages are cut from. */
 export function arrangeHits<Hit extends SearchHit>(
   hits: readonly Hit[],
-  options: { readonly removeDuplicates: boolean; readonly perChannel: number; readonly limit: number },
+  options: { readonly removeDuplicates: boolean; readonly perChannel: number },
 ): readonly Hit[] {
   const single = options.removeDuplicates ? removeDuplicates(hits) : hits;
-  if (options.perChannel === 0 || options.limit === 0) return single;
-  return limitPerChannel(single, options.limit, options.perChannel);
+  return options.perChannel === 0 ? single : limitPerChannel(single, options.perChannel).slice(0, MAX_HITS);
 }

@@ -11,7 +11,7 @@ import { quoteName, type PostgresConnection } from './postgresProvider.js';
 import { CLAIM_COLUMNS, ORDER_INDEXES } from './schema.js';
 
 /** Of the tables and of what is written into them. */
-export const POSTGRES_SCHEMA_VERSION = 3;
+export const POSTGRES_SCHEMA_VERSION = 4;
 
 const TYPES: Readonly<Record<string, string>> = {
   BLOB: 'bytea',
@@ -57,7 +57,7 @@ const TABLES: Readonly<Record<string, string>> = {
 export const WORDS_VECTOR = `array_to_tsvector(array_remove(string_to_array(translate(packed, E'\\x1e\\x1f', '  '), ' '), ''))`;
 
 /** Columns of `ORDER_INDEXES` that may be missing: what is missing comes last in both directions. */
-const NULLABLE_ORDERS: ReadonlySet<string> = new Set(['trending_score', 'release_time']);
+const NULLABLE_ORDERS: ReadonlySet<string> = new Set(['trending_score']);
 
 const orderIndexes = Object.entries(ORDER_INDEXES).flatMap(([column, name]): [string, string][] => {
   if (!NULLABLE_ORDERS.has(column)) return [[name, `claim (${column})`]];

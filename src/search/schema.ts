@@ -9,7 +9,7 @@
 import type { SqliteDatabase } from '../sqlite/sqliteProvider.js';
 
 /** Of the tables and of what is written into them; another number has the file made anew. */
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
 
 /** ASCII signs that part no words: all that is no letter, digit, blank or control character. */
 const WORD_SIGNS = "!\"#$%&''()*+,-./:;<=>?@[\\]^_`{|}~";
@@ -44,7 +44,7 @@ export const CLAIM_COLUMNS = [
   ['fee_amount', 'INTEGER'],
   ['fee_currency', 'TEXT'],
   ['duration', 'INTEGER'],
-  ['release_time', 'INTEGER'],
+  ['release_time', 'INTEGER NOT NULL'],
   ['repost_count', 'INTEGER NOT NULL'],
   ['reposted_claim_id', 'BLOB'],
   ['reposted_claim_type', 'INTEGER'],
@@ -53,6 +53,7 @@ export const CLAIM_COLUMNS = [
   ['is_signature_valid', 'INTEGER NOT NULL'],
   ['public_key_id', 'TEXT'],
   ['claims_in_channel', 'INTEGER'],
+  ['is_reposted_gone', 'INTEGER NOT NULL'],
   ['trending_score', 'REAL'],
   ['labels', 'TEXT NOT NULL'],
 ] as const;

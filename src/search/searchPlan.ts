@@ -89,10 +89,7 @@ function walk(request: HitsRequest, facts: PlanFacts): Driver {
   };
 }
 
-/**
- * The statement that finds the hits of a request in their order. Where a walk follows a column of which missing values pass
- * a range, those within the range come first and those without a value behind them: each is a stretch of the index.
- */
+/** The statement that finds the hits of a request in their order. */
 export function hitsSql(
   request: HitsRequest,
   facts: PlanFacts,
@@ -100,24 +97,11 @@ export function hitsSql(
   sql: SqlValues,
   filter: WordFilter | null,
 ): string {
-  const walking = walk(request, facts);
   const driver = facts.drivers.reduce(
     (best, other) => (other.estimate < best.estimate ? other : best),
-    walking,
+    walk(request, facts),
   );
-  const { column } = request.order[0]!;
-  const split = request.conditions.find(
-    (condition) => condition.kind === 'range' && condition.passesNull && condition.column === column,
-  );
-  if (driver !== walking || split?.kind !== 'range') return driverSql(driver, request, context, sql, filter);
-  const stretches = [
-    { ...split, passesNull: false },
-    { ...split, bounds: [] },
-  ].map((stretch) => {
-    const conditions = request.conditions.map((condition) => (condition === split ? stretch : condition));
-    return `SELECT * FROM (${driverSql(driver, { ...request, conditions }, context, sql, filter)})`;
-  });
-  return `${stretches.join(' UNION ALL ')} LIMIT ${request.wanted}`;
+  return driverSql(driver, request, context, sql, filter);
 }
 
 function driverSql(

@@ -13,12 +13,7 @@ export interface Bound {
 
 /** All conditions of a search must hold. Columns are those of `fields.ts`. */
 export type Condition =
-  | {
-      readonly kind: 'range';
-      readonly column: string;
-      readonly bounds: readonly Bound[];
-      readonly passesNull: boolean;
-    }
+  | { readonly kind: 'range'; readonly column: string; readonly bounds: readonly Bound[] }
   | { readonly kind: 'numbers'; readonly column: string; readonly values: readonly string[] }
   | { readonly kind: 'texts'; readonly column: string; readonly values: readonly string[] }
   /** Equality of texts of which the index keeps a key. */
@@ -47,7 +42,7 @@ export interface SearchQuery {
   /** All from `offset` on are wanted, which are shown in pages of `limit`; not one page alone. */
   readonly allPages: boolean;
   readonly removeDuplicates: boolean;
-  /** Claims of one channel in a page; 0 for any number. */
+  /** Claims of one channel on all pages together; 0 for any number. */
   readonly perChannel: number;
   /** The n-th hit alone, from 1 on; 0 for all. */
   readonly only: number;

@@ -361,9 +361,7 @@ function indexOf(condition: Condition): string | null {
       return condition.column === 'tx_key' ? 'claim_by_tx' : null;
     case 'range':
     case 'numbers':
-      return condition.kind === 'range' && condition.passesNull
-        ? null
-        : (ORDER_INDEXES[condition.column] ?? null);
+      return ORDER_INDEXES[condition.column] ?? null;
     default:
       return null;
   }

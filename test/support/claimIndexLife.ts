@@ -214,9 +214,15 @@ export class ClaimIndexLife {
     let publicKey: Buffer | null = null;
     if (kind === 'channel') {
       const key = this.privateKey();
+      // It stays, an earlier one comes back, or there is a new one.
       const isSame = channel && this.chance(50);
-      const used = isSame ? channel.keys.at(-1)! : key;
-      if (channel && !isSame) channel.keys.push(key);
+      const isFormer = channel && !isSame && this.chance(30);
+      const used = isSame
+        ? channel.keys.at(-1)!
+        : isFormer
+          ? channel.keys[this.random(channel.keys.length)]!
+          : key;
+      if (channel && !isSame) channel.keys.push(used);
       this.lastKey = used;
       publicKey = defaultEcdsa.publicKeyOf(used, true);
       const stored = this.chance(75) ? publicKey : derKey(used);

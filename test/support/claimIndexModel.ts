@@ -23,6 +23,8 @@ export interface NaiveClaim {
   group: string;
   kind: Meaning;
   channelId: string | null;
+  /** The key for which its signature is right. */
+  signedBy: string | null;
   isValid: boolean;
   repostedId: string | null;
   publicKey: string | null;
@@ -107,8 +109,10 @@ export class ClaimIndexModel {
       const kept = old.find(({ id, point }) => id === item.claimId && point === item.point);
       claims.push(kept ? { ...kept } : made.find(({ point }) => point === item.point)!);
     }
-    const isAlive = (id: string | null): boolean => claims.some((claim) => claim.id === id);
-    for (const claim of claims) if (!isAlive(claim.channelId)) claim.isValid = false;
+    for (const claim of claims) {
+      const channel = claims.find(({ id }) => id === claim.channelId);
+      claim.isValid = claim.signedBy !== null && channel?.publicKey === claim.signedBy;
+    }
     this.states.push({ claims, changes: this.changesOf(former, state, old, claims, txs) });
     return root;
   }
@@ -122,8 +126,6 @@ export class ClaimIndexModel {
     filed: ReadonlySet<string>,
   ): NaiveClaim[] {
     const made: NaiveClaim[] = [];
-    /** Of channels that the block makes. */
-    const keys = new Map<string, string | null>();
     const current = new Map(old.map((claim) => [claim.id, claim]));
     for (const { txid, position, outputs } of txs) {
       for (const { n, operation, claimId, name } of outputs) {
@@ -144,14 +146,11 @@ export class ClaimIndexModel {
           group: groupOf(rawName),
           kind: intent.kind,
           channelId: intent.channelId,
+          signedBy: intent.signedBy,
           isValid: false,
           repostedId: intent.repostedId,
           publicKey: intent.publicKey,
         };
-        if (intent.kind === 'channel') keys.set(id, intent.publicKey);
-        const channel = old.find((other) => other.id === intent.channelId);
-        const key = channel ? channel.publicKey : keys.get(intent.channelId ?? '');
-        claim.isValid = intent.signedBy !== null && key === intent.signedBy;
         current.set(id, claim);
         made.push(claim);
       }
@@ -284,6 +283,8 @@ export class ClaimIndexModel {
       channelId: claim.channelId,
       isSignatureValid: claim.isValid,
       repostedId: claim.repostedId,
+      isRepostedGone:
+        claim.repostedId !== null && !this.claims.some(({ id: other }) => other === claim.repostedId),
       repostCount: this.claims.filter(({ repostedId }) => repostedId === id).length,
       claimsInChannel: this.claims.filter(({ isValid, channelId }) => isValid && channelId === id).length,
       shortUrl: short,

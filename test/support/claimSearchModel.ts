@@ -152,6 +152,7 @@ export function randomClaims(random: Random, count: number): ModelClaim[] {
       channelId: metadata.channelId,
       isSignatureValid,
       repostedId: kind === 'repost' ? random.pick(claims).record.claimId : null,
+      isRepostedGone: kind === 'repost' && random.chance(0.2),
       repostCount: random.skewed(5),
       claimsInChannel: kind === 'channel' ? random.below(5) : 0,
       shortUrl: `${name}#${digits.slice(0, 1 + random.below(3))}`,
@@ -320,7 +321,12 @@ export function randomSearch(random: Random, documents: readonly ModelDocument[]
       const bound = 1_500_000_000 + random.below(100_000);
       constraints['release_time'] = `<${bound}`;
       const rounded = BigInt((Math.floor(bound / 360) + 1) * 360);
-      tests.push((d) => d.releaseTimeSec === null || d.releaseTimeSec < rounded);
+      tests.push((d) => d.releaseTimeSec < rounded);
+    },
+    () => {
+      const isGone = random.chance(0.5);
+      constraints['is_reposted_claim_gone'] = isGone;
+      tests.push((d) => d.isRepostedGone === isGone);
     },
     () => {
       const fee = random.pick(['0', '0.1', '12.345', '0.12345678']);
@@ -594,37 +600,9 @@ function withoutDuplicates(hits: readonly ModelDocument[]): ModelDocument[] {
   });
 }
 
-function dealt(hits: readonly ModelDocument[], size: number, most: number): ModelDocument[] {
-  const out: ModelDocument[] = [];
-  let rest = [...hits];
-  while (rest.length > 0 && out.length % size === 0) {
-    const counts = new Map<string, number>();
-    const later: ModelDocument[] = [];
-    let isFull = false;
-    const before = out.length;
-    // Those that waited are at the front, and all are tried before a full page stops the others.
-    const waited = (rest as (ModelDocument & { waits?: true })[]).filter((d) => waiting.has(d)).length;
-    rest.forEach((d, i) => {
-      if (isFull && i >= waited) return void later.push(d);
-      const count = d.channelId === null ? 0 : (counts.get(d.channelId) ?? 0);
-      if (d.channelId !== null && count >= most) {
-        waiting.add(d);
-        later.push(d);
-        return;
-      }
-      if (d.channelId !== null) counts.set(d.channelId, count + 1);
-      waiting.delete(d);
-      out.push(d);
-      if (i >= waited && d.channelId !== null && out.length % size === 0) isFull = true;
-    });
-    rest = [...later.filter((d) => waiting.has(d)), ...later.filter((d) => !waiting.has(d))];
-    if (out.length === before) break;
-  }
-  waiting.clear();
-  return out;
-}
-
-const waiting = new Set<ModelDocument>();
+/** How many hits in front of the i-th one the same channel signed. */
+const ofChannel = (hits: readonly ModelDocument[], { channelId }: ModelDocument, i: number): number =>
+  hits.slice(0, i).filter((d) => d.isSignatureValid && d.channelId === channelId).length;
 
 /** What the search should answer: ids of the page and the total. */
 export function modelSearch(
@@ -643,11 +621,13 @@ export function modelSearch(
     const names = given === undefined ? [] : ([given].flat() as string[]);
     hits = hits.toSorted(compareBy([...names, 'trending_mixed', 'release_time', '^tx_num', '^tx_nout']));
   }
-  hits = hits.slice(0, 1000);
+  const most = (constraints['limit_claims_per_channel'] as number | undefined) ?? 0;
+  const isRanked = wanted !== null && given === undefined;
+  hits = hits.slice(0, most > 0 && !isRanked ? 10_000 : 1000);
   if (constraints['remove_duplicates'] === true) hits = withoutDuplicates(hits);
   const limit = (constraints['limit'] as number | undefined) ?? 10;
-  const most = (constraints['limit_claims_per_channel'] as number | undefined) ?? 0;
-  if (most > 0) hits = dealt(hits, limit, most);
+  if (most > 0)
+    hits = hits.filter((d, i) => !d.isSignatureValid || ofChannel(hits, d, i) < most).slice(0, 1000);
   const offset = (constraints['offset'] as number | undefined) ?? 0;
   return { rows: hits.slice(offset, offset + limit).map((d) => d.claimId), total: hits.length };
 }

@@ -581,7 +581,7 @@ export interface LbcnetMethods {
       valid_channel_signature?: boolean;
       /** only claims with an invalid signature or none */
       invalid_channel_signature?: boolean;
-      /** most claims of one channel on a page */
+      /** most claims of one channel: on all pages together, by hubs of the reference on each page */
       limit_claims_per_channel?: number;
       /** only claims that own their names */
       is_controlling?: boolean;

@@ -1,12 +1,13 @@
 /**
  * What a block changed, for whoever follows the index: rows of what was touched and deleted, kept as long as the block can
  * be taken back, and rows of the changes of effective amounts, kept for good. Where one thing touches very many claims (a
- * takeover all of its name, the end of a channel all that it signed, a change of a claim its reposts) only that is
- * noted, and the claims are found when somebody asks.
+ * takeover all of its name, another key of a channel all that these keys signed, a change of a claim its reposts) only that
+ * is noted, and the claims are found when somebody asks.
  */
 import { RowDecoder, RowEncoder } from '../../store/claims/rowCodec.js';
 import type { RowReader, RowTransaction } from '../../store/rows.js';
-import { changesKey, ID_LENGTH, trendingKey } from './claimIndexKeys.js';
+import { ReadError } from '../../util/reader.js';
+import { changesKey, ID_LENGTH, TAG_LENGTH, trendingKey } from './claimIndexKeys.js';
 
 /** A row is closed when it has grown to this size; a smaller one is the last. */
 const CHUNK_BYTES = 32 << 10;
@@ -16,10 +17,12 @@ const NOTE = {
   touched: 0,
   /** A claim that was made or updated: its reposts too. */
   rewritten: 1,
-  /** A claim that is gone: its reposts and what it signed are touched. */
+  /** A claim that is gone: its reposts are touched. */
   deleted: 2,
   /** A group of names: all its claims. */
   takeover: 3,
+  /** A channel and a key that it has no more, or has now: the claims that the key signed for it. */
+  signed: 4,
 } as const;
 
 /** What a block changed as it is noted. Ids are latin1, wire order. */
@@ -28,6 +31,8 @@ export interface NotedChanges {
   readonly rewritten: readonly string[];
   readonly deleted: readonly string[];
   readonly takeovers: readonly string[];
+  /** Ids of channels, each with the tag of a key behind it. */
+  readonly signed: readonly string[];
 }
 
 export interface NotedTrending {
@@ -39,7 +44,7 @@ export interface NotedTrending {
 export async function writeChanges(
   rows: RowTransaction,
   height: number,
-  { touched, rewritten, deleted, takeovers }: NotedChanges,
+  { touched, rewritten, deleted, takeovers, signed }: NotedChanges,
 ): Promise<void> {
   const encoder = new RowEncoder();
   let chunk = 0;
@@ -57,18 +62,14 @@ export async function writeChanges(
   await add(NOTE.rewritten, rewritten);
   await add(NOTE.deleted, deleted);
   await add(NOTE.takeover, takeovers);
+  await add(NOTE.signed, signed);
   // A block without changes has a row too: where there is none they are not known any more.
   if (encoder.size > 0 || chunk === 0) rows.put(changesKey(height, chunk), encoder.finish());
 }
 
 /** Null when they are not kept any more. */
 export async function readNotedChanges(rows: RowReader, height: number): Promise<NotedChanges | null> {
-  const notes: [touched: string[], rewritten: string[], deleted: string[], takeovers: string[]] = [
-    [],
-    [],
-    [],
-    [],
-  ];
+  const notes: string[][] = Object.values(NOTE).map(() => []);
   for (let chunk = 0, isLast = false; !isLast; chunk++) {
     const row = await rows.get(changesKey(height, chunk));
     if (row === undefined && chunk === 0) return null;
@@ -77,11 +78,19 @@ export async function readNotedChanges(rows: RowReader, height: number): Promise
     const input = new RowDecoder(row);
     while (!input.done) {
       const note = input.byte();
-      notes[note]!.push(note === NOTE.takeover ? input.string() : input.raw(ID_LENGTH));
+      const list = notes[note];
+      if (list === undefined) throw new ReadError('a note of what a block changed is of no known kind');
+      if (note === NOTE.takeover) list.push(input.string());
+      else list.push(input.raw(note === NOTE.signed ? ID_LENGTH + TAG_LENGTH : ID_LENGTH));
     }
   }
-  const [touched, rewritten, deleted, takeovers] = notes;
-  return { touched, rewritten, deleted, takeovers };
+  return {
+    touched: notes[NOTE.touched]!,
+    rewritten: notes[NOTE.rewritten]!,
+    deleted: notes[NOTE.deleted]!,
+    takeovers: notes[NOTE.takeover]!,
+    signed: notes[NOTE.signed]!,
+  };
 }
 
 export async function writeTrending(

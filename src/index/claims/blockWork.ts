@@ -19,8 +19,11 @@ import {
   claimKey,
   countsKey,
   groupOf,
+  ID_LENGTH,
+  keyTag,
   nameOrderKey,
   repostKey,
+  signedCountKey,
   signedKey,
   supportsKey,
   TOTALS_KEY,
@@ -29,16 +32,16 @@ import { ClaimOutputs, type ClaimOutputInBlock } from './claimOutputs.js';
 import {
   formatAmountRow,
   formatClaimRow,
-  formatCountsRow,
+  formatCountRow,
   formatTotalsRow,
   parseAmountRow,
   parseClaimRow,
-  parseCountsRow,
+  parseCountRow,
   parseTotalsRow,
   type ClaimRow,
   type KindTotals,
 } from './claimRow.js';
-import { verifyClaims, type SignedOutput } from './claimSignatures.js';
+import { findSigners } from './claimSignatures.js';
 import { EffectiveAmounts } from './effectiveAmounts.js';
 import type { NotedRows } from './notedRows.js';
 
@@ -62,6 +65,9 @@ interface NewClaim {
   readonly row: ClaimRow;
 }
 
+/** A claim that the block ended, as it was. */
+type EndedClaim = readonly [claimId: string, row: ClaimRow];
+
 /** How the supports of one claim and group of names changed. */
 interface SupportChange {
   readonly claimId: string;
@@ -72,13 +78,6 @@ interface SupportChange {
   readonly activeSat: Map<string, bigint>;
   /** Whether any was made or spent, rather than only activated or expired. */
   isMoved: boolean;
-}
-
-/** How the counts of a claim changed. */
-interface CountChange {
-  reposts: number;
-  signed: number;
-  isReposted: boolean;
 }
 
 export class BlockWork {
@@ -92,7 +91,10 @@ export class BlockWork {
   private readonly removed = new Map<string, Item>();
   private readonly activated = new Set<string>();
   private readonly supports = new Map<string, SupportChange>();
-  private readonly counts = new Map<string, CountChange>();
+  /** Of claims whose reposts came or went: how many more there are. */
+  private readonly reposts = new Map<string, number>();
+  /** By channel and key tag: how many more claims the key signed. */
+  private readonly signed = new Map<string, number>();
   /** Rows of `created` as the block leaves them. */
   private readonly newRows = new Map<string, ClaimRow>();
   /** Keys of the rows of claims, by their ids. */
@@ -149,7 +151,8 @@ export class BlockWork {
     await noted.load([TOTALS_KEY, ...ids.map((id) => this.keyOf(id))]);
     const claims = await this.newClaims();
     const ended = this.endedClaims();
-    await this.loadReferences(claims, ended);
+    const rekeyed = rekeyedBy(claims, ended);
+    await this.loadReferences(claims, ended, rekeyed);
     let since = performance.now();
     for (const [claimId, row] of ended) {
       this.takeOut(claimId, row);
@@ -172,7 +175,8 @@ export class BlockWork {
     const touched = [...this.touched].filter((id) => !created.has(id) && isAlive(id));
     const { deleted } = this;
     const takeovers = this.touchingTakeovers(after);
-    return { changes: { touched, rewritten: [...created.keys()], deleted, takeovers }, trending };
+    const signed = rekeyed.filter((by) => noted.get(signedCountOf(by)) !== null);
+    return { changes: { touched, rewritten: [...created.keys()], deleted, takeovers, signed }, trending };
   }
 
   /**
@@ -207,8 +211,8 @@ export class BlockWork {
   }
 
   /** Claims that are gone at the end of the block. */
-  private endedClaims(): [claimId: string, row: ClaimRow][] {
-    const ended: [string, ClaimRow][] = [];
+  private endedClaims(): EndedClaim[] {
+    const ended: EndedClaim[] = [];
     for (const [claimId, item] of this.removed) {
       if (this.created.has(claimId)) continue;
       const row = this.formerRow(claimId);
@@ -228,7 +232,11 @@ export class BlockWork {
       assert(output, 'a block lacks an output that the claim trie took from it');
       return output;
     });
-    const signed = await this.signedOutputs(outputs, found, updatesNew);
+    if (updatesNew) await outputs.readOrigins();
+    const signers = await this.signersOf(
+      found,
+      new Map(made.map(({ item }, i) => [item.claimId, found[i]!])),
+    );
     return made.map(({ item }, i) => {
       const former = formers[i]!;
       const output = found[i]!;
@@ -236,7 +244,7 @@ export class BlockWork {
         claimId: item.claimId,
         former,
         output,
-        row: this.newRow(item, former, output, outputs, signed.has(output)),
+        row: this.newRow(item, former, output, outputs, signers.get(output) ?? []),
       };
     });
   }
@@ -246,7 +254,7 @@ export class BlockWork {
     former: ClaimRow | null,
     output: ClaimOutputInBlock,
     outputs: ClaimOutputs,
-    isSigned: boolean,
+    signers: readonly string[],
   ): ClaimRow {
     const { position, nout, facts, publicKey } = output;
     const origin = (kind === 'update' && outputs.originOf(claimId)) || { position, nout };
@@ -259,52 +267,48 @@ export class BlockWork {
       creationNout: former?.creationNout ?? origin.nout,
       kind: facts.kind,
       channelId: facts.channelId && toLatin1(facts.channelId),
-      isSigned,
+      signers,
       repostedId: facts.repostedId && toLatin1(facts.repostedId),
       publicKey,
       rawName,
     };
   }
 
-  /**
-   * Those whose signature is right by the key of the channel before the block, or of one made earlier in it. Reads the history
-   * of the block for it where that is needed, and where it `isWanted`.
-   */
-  private async signedOutputs(
-    outputs: ClaimOutputs,
+  /** Tags of the keys for which signatures are right. `made` are the outputs of the block by the ids of their claims. */
+  private async signersOf(
     found: readonly ClaimOutputInBlock[],
-    isWanted: boolean,
-  ): Promise<Set<ClaimOutputInBlock>> {
+    made: ReadonlyMap<string, ClaimOutputInBlock>,
+  ): Promise<Map<ClaimOutputInBlock, string[]>> {
     const signed = found.filter(({ facts }) => facts.channelId !== null && facts.signature !== null);
     const channelOf = ({ facts }: ClaimOutputInBlock): string => toLatin1(facts.channelId!);
     await this.noted.load(signed.map((output) => this.keyOf(channelOf(output))));
-    const isNew = (output: ClaimOutputInBlock): boolean => this.formerRow(channelOf(output)) === null;
-    if (isWanted || signed.some(isNew)) await outputs.readHistory();
-    const checks: SignedOutput[] = [];
-    for (const output of signed) {
-      const channel = this.formerRow(channelOf(output));
-      const publicKey =
-        channel === null ? outputs.keyOfNewChannel(channelOf(output), output) : channel.publicKey;
-      if (publicKey !== null) checks.push({ output, publicKey });
-    }
-    const valid = await verifyClaims(checks, this.deps.params);
-    return new Set(checks.filter((_, i) => valid[i]).map(({ output }) => output));
+    // The key that the channel has after the block is the likeliest one.
+    const publicKeyOf = (id: string) => (made.get(id) ?? this.formerRow(id))?.publicKey ?? null;
+    const checks = signed.map((output) => ({ output, publicKey: publicKeyOf(channelOf(output)) }));
+    const signers = await findSigners(checks, this.deps.params);
+    return new Map(signed.map((output, i) => [output, signers[i]!]));
   }
 
   /** Reads the claims, counts and sums that rows which come and go refer to. */
   private async loadReferences(
     claims: readonly NewClaim[],
-    ended: readonly [claimId: string, row: ClaimRow][],
+    ended: readonly EndedClaim[],
+    rekeyed: readonly string[],
   ): Promise<void> {
     const referred = new Set<string>();
+    const signed = new Set(rekeyed);
     const rows = [...claims.flatMap(({ row, former }) => [row, former]), ...ended.map(([, row]) => row)];
     for (const row of rows) {
       if (row === null) continue;
-      if (row.channelId !== null && row.isSigned) referred.add(row.channelId);
+      for (const tag of row.signers) {
+        referred.add(row.channelId!);
+        signed.add(row.channelId! + tag);
+      }
       if (row.repostedId !== null) referred.add(row.repostedId);
     }
     const keys: string[] = [];
     for (const id of referred) keys.push(this.keyOf(id), countsKey(id));
+    for (const by of signed) keys.push(signedCountOf(by));
     for (const { claimId, group } of this.supports.values()) keys.push(supportsKey(claimId, group));
     await this.noted.load(keys);
   }
@@ -316,13 +320,13 @@ export class BlockWork {
     noted.set(this.keyOf(claimId), null);
     const id = fromLatin1(claimId);
     noted.delKnown(nameOrderKey(group, row.creationHeight, row.creationPosition, row.creationNout), id);
-    if (row.isSigned) {
-      noted.delKnown(signedKey(row.channelId!, group, row.height, row.position, noutOf(row)), id);
-      this.count(row.channelId!, 0, -1);
+    for (const tag of row.signers) {
+      noted.delKnown(signedKey(row.channelId!, tag, group, row.height, row.position, noutOf(row)), id);
+      add(this.signed, row.channelId! + tag, -1);
     }
     if (row.repostedId !== null) {
       noted.delKnown(repostKey(row.repostedId, claimId), EMPTY_BYTES);
-      this.count(row.repostedId, -1, 0);
+      add(this.reposts, row.repostedId, -1);
     }
     this.countKind(row, -1);
   }
@@ -334,35 +338,32 @@ export class BlockWork {
     this.newRows.set(claimId, row);
     noted.set(this.keyOf(claimId), formatClaimRow(row));
     noted.setNew(nameOrderKey(group, row.creationHeight, row.creationPosition, row.creationNout), id);
-    if (row.isSigned) {
-      noted.setNew(signedKey(row.channelId!, group, row.height, row.position, noutOf(row)), id);
-      this.count(row.channelId!, 0, 1);
+    for (const tag of row.signers) {
+      noted.setNew(signedKey(row.channelId!, tag, group, row.height, row.position, noutOf(row)), id);
+      add(this.signed, row.channelId! + tag, 1);
     }
     if (row.repostedId !== null) {
       noted.setNew(repostKey(row.repostedId, claimId), EMPTY_BYTES);
-      this.count(row.repostedId, 1, 0);
+      add(this.reposts, row.repostedId, 1);
     }
     this.countKind(row, 1);
   }
 
-  private count(claimId: string, reposts: number, signed: number): void {
-    let change = this.counts.get(claimId);
-    if (!change) this.counts.set(claimId, (change = { reposts: 0, signed: 0, isReposted: false }));
-    change.reposts += reposts;
-    change.signed += signed;
-    change.isReposted ||= reposts !== 0;
-  }
-
-  /** A repost that is made anew touches its target, a claim that is signed anew by the same channel nobody. */
+  /** A repost that is made anew touches its target, a claim that is signed anew by the same key nothing. */
   private changeCounts(): void {
     const { noted } = this;
-    for (const [claimId, { reposts, signed, isReposted }] of this.counts) {
-      if (reposts !== 0 || signed !== 0) {
-        const counts = parseCountsRow(noted.get(countsKey(claimId)));
-        const changed = { reposts: counts.reposts + reposts, signed: counts.signed + signed };
-        noted.set(countsKey(claimId), formatCountsRow(changed));
-      }
-      if (isReposted || signed !== 0) this.touched.add(claimId);
+    const addTo = (key: string, change: number): void =>
+      noted.set(key, formatCountRow(parseCountRow(noted.get(key)) + change));
+    for (const [claimId, change] of this.reposts) {
+      if (change !== 0) addTo(countsKey(claimId), change);
+      this.touched.add(claimId);
+    }
+    for (const [by, change] of this.signed) {
+      if (change === 0) continue;
+      addTo(signedCountOf(by), change);
+      const channelId = by.slice(0, ID_LENGTH);
+      const publicKey = this.rowOf(channelId)?.publicKey;
+      if (publicKey && keyTag(publicKey) === by.slice(ID_LENGTH)) this.touched.add(channelId);
     }
   }
 
@@ -431,6 +432,26 @@ export class BlockWork {
     const { amountSat, supportSat } = before.weightOf(claimId, row.point, row.rawName);
     return amountSat === null ? 0n : amountSat + supportSat;
   }
+}
+
+/** Channels with the tags of the keys that they lost or got by the block, each pair as one text. */
+function rekeyedBy(claims: readonly NewClaim[], ended: readonly EndedClaim[]): string[] {
+  const rekeyed: string[] = [];
+  const compare = (claimId: string, former: ClaimRow | null, latter: ClaimRow | null): void => {
+    const [from, to] = [former, latter].map((row) => row?.publicKey && keyTag(row.publicKey));
+    if (from === to) return;
+    for (const tag of [from, to]) if (tag) rekeyed.push(claimId + tag);
+  };
+  for (const { claimId, former, row } of claims) compare(claimId, former, row);
+  for (const [claimId, row] of ended) compare(claimId, row, null);
+  return rekeyed;
+}
+
+/** The key of the count of a channel's id and a key tag behind it. */
+const signedCountOf = (by: string): string => signedCountKey(by.slice(0, ID_LENGTH), by.slice(ID_LENGTH));
+
+function add(counts: Map<string, number>, key: string, change: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + change);
 }
 
 function addActive({ activeSat }: SupportChange, name: string, amountSat: bigint): void {

@@ -39,7 +39,8 @@ export interface ClaimIndexOptions {
 
 class ClaimIndex implements ChainIndex {
   readonly name = CLAIM_INDEX_NAME;
-  readonly version = 1;
+  /** 2: claims are filed under the keys that signed them. */
+  readonly version = 2;
   readonly prefixes = [PREFIX.claimIndex];
   private readonly options: ClaimIndexOptions;
   private readonly records = new RecordWriter();
@@ -100,7 +101,7 @@ class ClaimIndex implements ChainIndex {
 
 /** What is told of a block that does nothing to claims, as most when few use the chain. */
 const NOTHING: { changes: NotedChanges; trending: NotedTrending[] } = {
-  changes: { touched: [], rewritten: [], deleted: [], takeovers: [] },
+  changes: { touched: [], rewritten: [], deleted: [], takeovers: [], signed: [] },
   trending: [],
 };
 

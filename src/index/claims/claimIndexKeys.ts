@@ -4,6 +4,7 @@
  */
 import { normalizeKey } from '../../claimtrie/nameKey.js';
 import { PREFIX, readU32, u32Key } from '../../store/keys.js';
+import { toLatin1, type Bytes } from '../../util/bytes.js';
 
 /** `claimId` and whatever else is 20 bytes long: latin1, wire order. */
 export const ID_LENGTH = 20;
@@ -14,6 +15,7 @@ const KIND = {
   signed: 's',
   repost: 'r',
   counts: 'o',
+  signedCount: 'g',
   supports: 'a',
   trending: 't',
   changes: 'k',
@@ -54,24 +56,38 @@ export const nameOrderPrefix = (group: string): string => prefixOf('nameOrder') 
 export const nameOrderKey = (group: string, height: number, position: number, nout: number): string =>
   nameOrderPrefix(group) + ageKey(height, position, nout);
 
-/** `s` ‖ channel ‖ length ‖ group ‖ place of the latest output → claim id: what a channel signed validly. */
-export const signedByPrefix = (channelId: string): string => prefixOf('signed') + turned(channelId);
-export const signedNamePrefix = (channelId: string, group: string): string =>
-  signedByPrefix(channelId) + sized(group);
+/** Bytes of a key tag. To forge a claim by an equal tag takes some 2^120 attempts. */
+export const TAG_LENGTH = 16;
+/** What tells public keys (33 bytes) apart: the first bytes, latin1. */
+export const keyTag = (publicKey: Bytes): string => toLatin1(publicKey.subarray(0, TAG_LENGTH));
+
+/**
+ * `s` ‖ channel ‖ key tag ‖ length ‖ group ‖ place of the latest output → claim id: the live claims that name a channel, by
+ * the keys that their signatures are right for. The channel need not be alive, nor have that key.
+ */
+export const signedByPrefix = (channelId: string, tag: string): string =>
+  prefixOf('signed') + turned(channelId) + tag;
+export const signedNamePrefix = (channelId: string, tag: string, group: string): string =>
+  signedByPrefix(channelId, tag) + sized(group);
 export const signedKey = (
   channelId: string,
+  tag: string,
   group: string,
   height: number,
   position: number,
   nout: number,
-): string => signedNamePrefix(channelId, group) + ageKey(height, position, nout);
+): string => signedNamePrefix(channelId, tag, group) + ageKey(height, position, nout);
+
+/** `g` ‖ channel ‖ key tag → how many rows `signedByPrefix` has; absent when none. */
+export const signedCountKey = (channelId: string, tag: string): string =>
+  prefixOf('signedCount') + turned(channelId) + tag;
 
 /** `r` ‖ target ‖ repost → nothing: the live reposts of a claim. */
 export const repostsPrefix = (targetId: string): string => prefixOf('repost') + turned(targetId);
 export const repostKey = (targetId: string, claimId: string): string =>
   repostsPrefix(targetId) + turned(claimId);
 
-/** `o` ‖ claim id → live reposts of it, live claims that it signed validly; absent when both are 0. */
+/** `o` ‖ claim id → how many live claims repost it; absent when none. */
 export const countsKey = (claimId: string): string => prefixOf('counts') + turned(claimId);
 
 /** `a` ‖ claim id ‖ group → sum of the unspent supports of that id and name; absent when it is 0. */

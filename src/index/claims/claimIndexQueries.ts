@@ -16,6 +16,8 @@ import {
   claimKey,
   CLAIMS_PREFIX,
   countsKey,
+  ID_LENGTH,
+  keyTag,
   nameOrderPrefix,
   repostsPrefix,
   signedByPrefix,
@@ -31,7 +33,7 @@ import type {
   TrendingChange,
 } from './claimReader.js';
 import { ClaimRecords } from './claimRecords.js';
-import { parseCountsRow, parseTotalsRow, type KindTotals } from './claimRow.js';
+import { parseCountRow, parseTotalsRow, type KindTotals } from './claimRow.js';
 import { readValues, type ValuePlace, type ValueSource } from './claimValues.js';
 import { NameOrders } from './nameOrders.js';
 import { RecentScripts } from './recentScripts.js';
@@ -163,15 +165,17 @@ export class ClaimIndexQueries implements ClaimIndexReader {
       const noted = height > this.source.active.height ? null : await readNotedChanges(rows, height);
       if (noted === null)
         throw new ClaimChangesGoneError(`what block ${height} changed of claims is not kept any more`);
-      const { touched, rewritten, deleted, takeovers } = noted;
+      const { touched, rewritten, deleted, takeovers, signed } = noted;
       const ids = new Set([...touched, ...rewritten]);
       const counted = [...new Set([...rewritten, ...deleted])];
       const counts = await rows.getMany(counted.map(countsKey));
       for (const [i, id] of counted.entries())
-        if (parseCountsRow(counts[i]).reposts > 0)
+        if (parseCountRow(counts[i]) > 0)
           await forEachRow(rows, repostsPrefix(id), (key) => ids.add(claimIdOfKey(key)));
-      for (const id of deleted)
-        await forEachRow(rows, signedByPrefix(id), (_key, row) => ids.add(toLatin1(row)));
+      for (const by of signed) {
+        const prefix = signedByPrefix(by.slice(0, ID_LENGTH), by.slice(ID_LENGTH));
+        await forEachRow(rows, prefix, (_key, row) => ids.add(toLatin1(row)));
+      }
       for (const group of takeovers)
         await forEachRow(rows, nameOrderPrefix(group), (_key, row) => ids.add(toLatin1(row)));
       for (const id of deleted) ids.delete(id);
@@ -209,9 +213,12 @@ export class ClaimIndexQueries implements ClaimIndexReader {
 
   /** Ids of the live claims that a channel signed validly. */
   signedBy(channelId: Bytes): Promise<Bytes[]> {
-    return this.atOneTip(async ({ rows }) => {
+    return this.atOneTip(async ({ rows, records }) => {
       const ids: Bytes[] = [];
-      await forEachRow(rows, signedByPrefix(toLatin1(channelId)), (_key, row) => ids.push(row));
+      const id = toLatin1(channelId);
+      const [channel] = await records.rowsOf([id]);
+      if (!channel?.publicKey) return ids;
+      await forEachRow(rows, signedByPrefix(id, keyTag(channel.publicKey)), (_key, row) => ids.push(row));
       return ids;
     });
   }

@@ -1,6 +1,6 @@
 /**
  * The outputs of a block that make and update claims, as far as the index asks for them: where they stand, what their
- * values say, and the keys of channels that the block itself made. Pure.
+ * values say, and where claims that the block updated were made in it. Pure.
  */
 import type { LoadedBlock } from '../../chain/loadedBlock.js';
 import { claimIdAtPoint, pointKey } from '../../claimtrie/item.js';
@@ -13,7 +13,6 @@ import {
   TX_FIRST_INPUT,
   TX_FIRST_OUTPUT,
   TX_FLAGS,
-  TX_INPUT_COUNT,
   TX_IS_COINBASE,
   TX_OUTPUT_COUNT,
   TX_STRIDE,
@@ -22,7 +21,7 @@ import { outputScriptAt, prevoutAt, txidAt } from '../../primitives/blockView.js
 import { decodeClaimScript } from '../../script/claimScript.js';
 import { OP } from '../../script/opcodes.js';
 import { breathe } from '../../util/breathe.js';
-import { toLatin1, type Bytes } from '../../util/bytes.js';
+import { type Bytes } from '../../util/bytes.js';
 
 /** Where an output stands in its block. */
 export interface BlockPlace {
@@ -41,20 +40,12 @@ export interface ClaimOutputInBlock extends BlockPlace {
   readonly firstInput: Bytes;
 }
 
-/** A channel within its block: its keys, in the order of the outputs that had them. */
-interface NewChannel {
-  /** The latest output. */
-  point: string;
-  readonly keys: (BlockPlace & { readonly publicKey: Bytes | null })[];
-}
-
 export class ClaimOutputs {
   /** The asked-for outputs by their points. */
   readonly byPoint = new Map<string, ClaimOutputInBlock>();
   private readonly block: LoadedBlock;
   private readonly points: ReadonlyMap<string, string>;
   private readonly originals = new Map<string, BlockPlace>();
-  private readonly channels = new Map<string, NewChannel>();
 
   private constructor(block: LoadedBlock, points: ReadonlyMap<string, string>) {
     this.block = block;
@@ -68,25 +59,14 @@ export class ClaimOutputs {
     return outputs;
   }
 
-  /** Reads what `originOf` and `keyOfNewChannel` answer: of all outputs of the block, which few blocks need. */
-  async readHistory(): Promise<void> {
-    await this.forEachTransaction((position) => this.readChanges(position));
+  /** Reads what `originOf` answers: of all outputs of the block, which few blocks need. */
+  async readOrigins(): Promise<void> {
+    await this.forEachTransaction((position) => this.readOriginsOf(position));
   }
 
   /** Where the block made this claim, or null. */
   originOf(claimId: string): BlockPlace | null {
     return this.originals.get(claimId) ?? null;
-  }
-
-  /**
-   * The key that a channel made by this block had at a place in it, its own output included; null for none. One that is no
-   * channel any more keeps it within the block, as in the hub.
-   */
-  keyOfNewChannel(channelId: string, at: BlockPlace): Bytes | null {
-    let found: Bytes | null = null;
-    for (const { position, nout, publicKey } of this.channels.get(channelId)?.keys ?? [])
-      if (position < at.position || (position === at.position && nout <= at.nout)) found = publicKey;
-    return found;
   }
 
   /** Visits those with claims in them. */
@@ -134,39 +114,13 @@ export class ClaimOutputs {
     }
   }
 
-  private readChanges(position: number): void {
-    const { raw, parsed } = this.block;
-    const row = position * TX_STRIDE;
-    const firstInput = parsed.txs[row + TX_FIRST_INPUT]!;
-    const txid = txidAt(parsed, position);
+  private readOriginsOf(position: number): void {
+    const txid = txidAt(this.block.parsed, position);
     for (const nout of this.claimsOf(position)) {
       const claim = decodeClaimScript(this.scriptAt(position, nout));
-      if (claim?.value === undefined) continue;
+      if (claim?.kind !== 'claim' || claim.value === undefined) continue;
       const point = pointKey(txid, nout);
-      const place = { position, nout };
-      const asked = this.byPoint.get(point);
-      const facts = asked?.facts ?? readClaimFacts(claim.value);
-      const publicKey = asked ? asked.publicKey : facts.publicKey && channelPublicKey(facts.publicKey);
-      if (claim.kind === 'claim') {
-        const claimId = this.points.get(point) ?? claimIdAtPoint(point);
-        this.originals.set(claimId, place);
-        // One that is no channel yet may be made one within the block.
-        this.channels.set(claimId, {
-          point,
-          keys: facts.kind === 'channel' ? [{ ...place, publicKey }] : [],
-        });
-        continue;
-      }
-      const channel = this.channels.get(toLatin1(claim.claimId!));
-      if (channel === undefined) continue;
-      const last = firstInput + parsed.txs[row + TX_INPUT_COUNT]!;
-      for (let input = firstInput; input < last; input++) {
-        const prevout = prevoutAt(raw, parsed, input);
-        if (pointKey(prevout.subarray(0, 32), prevout.readUInt32LE(32)) !== channel.point) continue;
-        channel.point = point;
-        if (facts.kind === 'channel') channel.keys.push({ ...place, publicKey });
-        break;
-      }
+      this.originals.set(this.points.get(point) ?? claimIdAtPoint(point), { position, nout });
     }
   }
 }

@@ -35,8 +35,12 @@ export interface ClaimRecord {
   readonly kind: ClaimKind | null;
   /** As the value says, valid or not. */
   readonly channelId: Bytes | null;
+  /** Whether the channel lives, and the signature is right for the key that it has. */
   readonly isSignatureValid: boolean;
+  /** As the value says, whether there is such a claim or not. */
   readonly repostedId: Bytes | null;
+  /** Whether it is a repost of a claim that does not live. */
+  readonly isRepostedGone: boolean;
   /** Live reposts of it. */
   readonly repostCount: number;
   /** Live claims with a valid signature of it. */

@@ -13,9 +13,9 @@ import { parseNameRow } from '../../store/claims/nameRow.js';
 import type { RowReader } from '../../store/rows.js';
 import { breathe } from '../../util/breathe.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
-import { claimKey, countsKey, groupOf, supportsKey } from './claimIndexKeys.js';
+import { claimKey, countsKey, groupOf, keyTag, signedCountKey, supportsKey } from './claimIndexKeys.js';
 import type { ClaimRecord, PlainClaim } from './claimReader.js';
-import { parseAmountRow, parseClaimRow, parseCountsRow, type ClaimRow } from './claimRow.js';
+import { parseAmountRow, parseClaimRow, parseCountRow, type ClaimRow } from './claimRow.js';
 import { filedNames, findPresentItem } from './filedNames.js';
 import { shortDigits, type NameOrders } from './nameOrders.js';
 
@@ -34,6 +34,11 @@ interface Found {
 function* partsOf(claimIds: readonly string[]): Generator<string[]> {
   const ids = [...new Set(claimIds)];
   for (let at = 0; at < ids.length; at += CLAIMS_A_READ) yield ids.slice(at, at + CLAIMS_A_READ);
+}
+
+/** Claims that decide what is told of this one: the channel that may have signed it, and what it reposts. */
+function referredBy({ signers, channelId, repostedId }: ClaimRow): string[] {
+  return [...(signers.length > 0 ? [channelId!] : []), ...(repostedId === null ? [] : [repostedId])];
 }
 
 /** A name as it is shown: one that is not UTF-8 is read byte by byte. */
@@ -125,20 +130,24 @@ export class ClaimRecords {
     const alive: { claimId: string; row: ClaimRow }[] = [];
     const rows = await this.rowsOf(claimIds);
     claimIds.forEach((claimId, i) => rows[i] && alive.push({ claimId, row: rows[i] }));
-    await this.rowsOf(alive.flatMap(({ row }) => (row.isSigned ? [row.channelId!] : [])));
+    await this.rowsOf(alive.flatMap(({ row }) => referredBy(row)));
     const found = await this.findItems(alive);
     const counts = await this.rows.getMany(found.map(({ claimId }) => countsKey(claimId)));
     const sums = await this.rows.getMany(
       found.map(({ claimId, row }) => supportsKey(claimId, groupOf(row.rawName))),
     );
+    const keyed = found.filter(({ row }) => row.publicKey !== null);
+    const signed = await this.rows.getMany(
+      keyed.map(({ claimId, row }) => signedCountKey(claimId, keyTag(row.publicKey!))),
+    );
+    const signedOf = new Map(keyed.map((one, i) => [one, parseCountRow(signed[i])]));
     return found.map((one, i) => {
-      const { reposts, signed } = parseCountsRow(counts[i]);
       const supportAmountSat = parseAmountRow(sums[i]);
       const claim = {
         ...this.describe(one),
         supportAmountSat,
-        repostCount: reposts,
-        claimsInChannel: signed,
+        repostCount: parseCountRow(counts[i]),
+        claimsInChannel: signedOf.get(one) ?? 0,
       };
       return { found: one, claim };
     });
@@ -157,8 +166,11 @@ export class ClaimRecords {
     return found;
   }
 
-  private channelOf({ isSigned, channelId }: ClaimRow): ClaimRow | null {
-    return isSigned ? (this.claims.get(channelId!) ?? null) : null;
+  /** The channel whose present key signed the claim; its row must have been read. */
+  private channelOf({ signers, channelId }: ClaimRow): ClaimRow | null {
+    const channel = signers.length > 0 ? this.claims.get(channelId!) : null;
+    if (!channel?.publicKey) return null;
+    return signers.includes(keyTag(channel.publicKey)) ? channel : null;
   }
 
   private describe({
@@ -189,6 +201,7 @@ export class ClaimRecords {
       channelId: row.channelId === null ? null : fromLatin1(row.channelId),
       isSignatureValid: this.channelOf(row) !== null,
       repostedId: row.repostedId === null ? null : fromLatin1(row.repostedId),
+      isRepostedGone: row.repostedId !== null && !this.claims.get(row.repostedId),
     };
   }
 

@@ -6,6 +6,7 @@ import { pointIndex } from '../../claimtrie/item.js';
 import type { ClaimKind } from '../../metadata/claimFacts.js';
 import { RowDecoder, RowEncoder } from '../../store/claims/rowCodec.js';
 import type { Bytes } from '../../util/bytes.js';
+import { TAG_LENGTH } from './claimIndexKeys.js';
 
 /** What the index knows of a live claim. */
 export interface ClaimRow {
@@ -21,8 +22,8 @@ export interface ClaimRow {
   readonly kind: ClaimKind | null;
   /** As the value says. */
   readonly channelId: string | null;
-  /** Whether the channel's signature was right when the output was connected. It counts as long as the channel lives. */
-  readonly isSigned: boolean;
+  /** Tags of the keys for which its signature is right. It counts while the channel lives and has one of them. */
+  readonly signers: readonly string[];
   readonly repostedId: string | null;
   /** Of a channel with a key that can verify: 33 bytes. */
   readonly publicKey: Bytes | null;
@@ -43,7 +44,7 @@ const ID_BYTES = 20;
 const encoder = new RowEncoder();
 
 export function formatClaimRow(row: ClaimRow): Buffer {
-  const { point, height, position, channelId, repostedId, publicKey } = row;
+  const { point, height, position, channelId, signers, repostedId, publicKey } = row;
   const nout = pointIndex(point);
   const isUpdated =
     row.creationHeight !== height || row.creationPosition !== position || row.creationNout !== nout;
@@ -51,7 +52,7 @@ export function formatClaimRow(row: ClaimRow): Buffer {
     .byte(
       KINDS.indexOf(row.kind) |
         (channelId === null ? 0 : FLAG_CHANNEL) |
-        (row.isSigned ? FLAG_SIGNED : 0) |
+        (signers.length > 0 ? FLAG_SIGNED : 0) |
         (repostedId === null ? 0 : FLAG_REPOST) |
         (publicKey === null ? 0 : FLAG_KEY) |
         (isUpdated ? FLAG_UPDATED : 0),
@@ -66,6 +67,7 @@ export function formatClaimRow(row: ClaimRow): Buffer {
       .number(row.creationPosition)
       .number(row.creationNout);
   if (channelId !== null) encoder.raw(channelId);
+  if (signers.length > 0) encoder.byte(signers.length).raw(signers.join(''));
   if (repostedId !== null) encoder.raw(repostedId);
   if (publicKey !== null) encoder.bytes(publicKey);
   return encoder.raw(row.rawName).finish();
@@ -83,6 +85,8 @@ export function parseClaimRow(bytes: Bytes): ClaimRow {
   const creationPosition = isUpdated ? input.number() : position;
   const creationNout = isUpdated ? input.number() : nout;
   const channelId = flags & FLAG_CHANNEL ? input.raw(ID_BYTES) : null;
+  const signerCount = flags & FLAG_SIGNED ? input.byte() : 0;
+  const signers = Array.from({ length: signerCount }, () => input.raw(TAG_LENGTH));
   const repostedId = flags & FLAG_REPOST ? input.raw(ID_BYTES) : null;
   const publicKey = flags & FLAG_KEY ? input.bytes(KEY_BYTES) : null;
   return {
@@ -94,30 +98,20 @@ export function parseClaimRow(bytes: Bytes): ClaimRow {
     creationNout,
     kind: KINDS[flags & KIND_MASK] ?? null,
     channelId,
-    isSigned: (flags & FLAG_SIGNED) !== 0,
+    signers,
     repostedId,
     publicKey,
     rawName: input.raw(bytes.length - input.position),
   };
 }
 
-/** What refers to a claim, counted. */
-export interface ClaimCounts {
-  /** Live reposts of it. */
-  reposts: number;
-  /** Live claims that it signed validly. */
-  signed: number;
-}
-
-export function parseCountsRow(row: Bytes | undefined | null): ClaimCounts {
-  if (!row) return { reposts: 0, signed: 0 };
-  const input = new RowDecoder(row);
-  return { reposts: input.number(), signed: input.number() };
+export function parseCountRow(row: Bytes | undefined | null): number {
+  return row ? new RowDecoder(row).number() : 0;
 }
 
 /** Null when there is nothing to keep. */
-export function formatCountsRow({ reposts, signed }: ClaimCounts): Buffer | null {
-  return reposts === 0 && signed === 0 ? null : encoder.number(reposts).number(signed).finish();
+export function formatCountRow(count: number): Buffer | null {
+  return count === 0 ? null : encoder.number(count).finish();
 }
 
 export function parseAmountRow(row: Bytes | undefined | null): bigint {

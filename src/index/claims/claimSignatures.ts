@@ -1,6 +1,7 @@
 /**
- * Holds the signatures of claims against the keys of their channels, many at a time and on other threads.
- * Source: hub `verify_signed_metadata`.
+ * Finds the keys for which the signatures of claims are right. Signatures are first verified with the keys that their
+ * channels have, many at a time and on other threads. What fails there is right for the keys that can be recovered from it.
+ * Source: hub `verify_signed_metadata`; SEC 1 4.1.6 for the recovery.
  */
 import { defaultEcdsa } from '../../crypto/ecdsa.js';
 import { formatDer } from '../../crypto/ecdsaEncoding.js';
@@ -11,6 +12,7 @@ import type { NetworkParams } from '../../params/network.js';
 import { extractDestination } from '../../script/standard.js';
 import { breathe } from '../../util/breathe.js';
 import { concatBytes, type Bytes } from '../../util/bytes.js';
+import { keyTag } from './claimIndexKeys.js';
 import type { ClaimOutputInBlock } from './claimOutputs.js';
 
 /** R and S as claims have them. */
@@ -21,10 +23,19 @@ const BATCH = 64;
 /** From so many on another thread verifies: about as many as take the time of the way there. */
 const ASIDE = 4;
 
-/** A claim's output and the key that its channel has for it. */
+/** Numbers of the keys that may have made one signature; most signatures have two. */
+const RECOVERY_IDS = [0, 1, 2, 3];
+
+/** A claim's output and the key that its channel has; null where there is none. */
 export interface SignedOutput {
   readonly output: ClaimOutputInBlock;
-  readonly publicKey: Bytes;
+  readonly publicKey: Bytes | null;
+}
+
+/** A signature and what it is over. */
+interface ReadSignature {
+  readonly hash: Bytes;
+  readonly compact: Bytes;
 }
 
 /** The address that an output pays to as 25 bytes: prefix, hash, checksum; null where it has none. */
@@ -36,20 +47,46 @@ function addressBytes(script: Bytes, { base58 }: Pick<NetworkParams, 'base58'>):
   return concatBytes(payload, sha256d(payload).subarray(0, CHECKSUM_BYTES));
 }
 
-function signatureItem(
-  { output, publicKey }: SignedOutput,
+function readSignature(
+  { facts, value, script, firstInput }: ClaimOutputInBlock,
   params: Pick<NetworkParams, 'base58'>,
-): SignatureItem | null {
-  const { facts, value, script, firstInput } = output;
+): ReadSignature | null {
   if (facts.signature?.length !== SIGNATURE_BYTES) return null;
   const hash = claimSignatureDigest(value, firstInput, () => addressBytes(script, params));
-  return hash && { hash, signature: formatDer(facts.signature), publicKey };
+  return hash && { hash, compact: facts.signature };
 }
 
-/** Whether each signature is right, in order. What cannot be one is wrong; a high S is not. */
-export async function verifyClaims(
+/**
+ * Tags of the keys for which each signature is right, in order: the key of the channel alone where it is one of them, or else
+ * all. No other key that a channel could choose verifies it, but for one case: who knows the secret of a signature can compute
+ * a second key for which it is right, too. A signature that is filed under the channel's key does not count for that one.
+ */
+export async function findSigners(
   claims: readonly SignedOutput[],
   params: Pick<NetworkParams, 'base58'>,
+): Promise<string[][]> {
+  const read = claims.map(({ output }) => readSignature(output, params));
+  const valid = await verifyKnown(claims, read);
+  const signers: string[][] = [];
+  let since = performance.now();
+  for (const [i, { publicKey }] of claims.entries()) {
+    const signature = read[i]!;
+    if (signature === null) signers.push([]);
+    else signers.push(valid[i] ? [keyTag(publicKey!)] : recoverSigners(signature));
+    since = await breathe(since);
+  }
+  return signers;
+}
+
+function recoverSigners({ hash, compact }: ReadSignature): string[] {
+  const keys = RECOVERY_IDS.map((id) => defaultEcdsa.recover(hash, compact, id, true));
+  return [...new Set(keys.flatMap((key) => (key === null ? [] : [keyTag(key)])))];
+}
+
+/** Whether each signature is right for the key of its channel. What cannot be one is wrong; a high S is not. */
+async function verifyKnown(
+  claims: readonly SignedOutput[],
+  read: readonly (ReadSignature | null)[],
 ): Promise<boolean[]> {
   const native = loadNative();
   const valid = new Array<boolean>(claims.length).fill(false);
@@ -58,11 +95,11 @@ export async function verifyClaims(
   for (let at = 0; at < claims.length; at += BATCH) {
     const places: number[] = [];
     const items: SignatureItem[] = [];
-    claims.slice(at, at + BATCH).forEach((claim, i) => {
-      const item = signatureItem(claim, params);
-      if (item === null) return;
+    claims.slice(at, at + BATCH).forEach(({ publicKey }, i) => {
+      const signature = read[at + i]!;
+      if (signature === null || publicKey === null) return;
       places.push(at + i);
-      items.push(item);
+      items.push({ hash: signature.hash, signature: formatDer(signature.compact), publicKey });
     });
     const note = (verdicts: Buffer): void => places.forEach((place, i) => (valid[place] = verdicts[i] !== 0));
     if (native !== null && items.length >= ASIDE) {

@@ -13,7 +13,7 @@ import type { RowReader } from '../../store/rows.js';
 import { prefixEnd } from '../../store/rows.js';
 import { breathe } from '../../util/breathe.js';
 import { fromLatin1, hashFromHex, toLatin1 } from '../../util/bytes.js';
-import { ID_LENGTH, groupOf, signedNamePrefix } from './claimIndexKeys.js';
+import { ID_LENGTH, groupOf, keyTag, signedNamePrefix } from './claimIndexKeys.js';
 import type { ClaimRecord, ResolvedUrl, ResolveFailure } from './claimReader.js';
 import { ClaimRecords, nameText } from './claimRecords.js';
 import { idsOf, oldestWith, type ClaimOrder, type NameOrders } from './nameOrders.js';
@@ -257,12 +257,15 @@ function compareAmounts(a: bigint, b: bigint): number {
 
 /** Among what a channel signed validly under a name, the claim whose latest output is the oldest. */
 async function findSigned(
-  { rows, orders }: ResolveScope,
+  { rows, orders, records }: ResolveScope,
   channelId: string,
   { name, claimId }: UrlSegment,
 ): Promise<string | null> {
+  const [channel] = await records.rowsOf([channelId]);
+  if (!channel?.publicKey) return null;
+  const tag = keyTag(channel.publicKey);
   for (const rawName of rawNames(name)) {
-    const prefix = signedNamePrefix(channelId, groupOf(rawName));
+    const prefix = signedNamePrefix(channelId, tag, groupOf(rawName));
     if (claimId === null) {
       const [first] = await rows.getRange({ gte: prefix, lt: prefixEnd(prefix), limit: 1 });
       if (first) return toLatin1(first[1]);

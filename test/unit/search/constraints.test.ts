@@ -117,7 +117,6 @@ describe('meanings', () => {
           { op: '>', value: '0500' },
           { op: '<=', value: '12345.6' },
         ],
-        passesNull: false,
       },
     ]);
   });
@@ -198,7 +197,7 @@ describe('meanings', () => {
 
   it('release times in steps of 360 s, whole numbers too', () => {
     expect(parse({ release_time: '<1600000000' }).conditions).toMatchObject([
-      { bounds: [{ op: '<', value: '1600000200' }], passesNull: true },
+      { bounds: [{ op: '<', value: '1600000200' }] },
     ]);
     expect(parse({ release_time: 1600000000 }).conditions).toMatchObject([{ values: ['1600000000'] }]);
   });

@@ -91,7 +91,11 @@ export const claimSearch = declareMethod({
       type: 'bool',
       description: 'only claims with an invalid signature or none',
     },
-    { name: 'limit_claims_per_channel', type: 'int', description: 'most claims of one channel on a page' },
+    {
+      name: 'limit_claims_per_channel',
+      type: 'int',
+      description: 'most claims of one channel: on all pages together, by hubs of the reference on each page',
+    },
     { name: 'is_controlling', type: 'bool', description: 'only claims that own their names' },
     { name: 'public_key_id', type: 'str', description: 'address of the key of a channel' },
     { name: 'height', type: 'constraint', description: 'block of its last update' },

@@ -34,16 +34,20 @@ const CLAIM_FIELDS: SchemaFields = {
   effective_amount: t.coins('the amount with all active supports; 0 until it is active'),
   support_amount: t.coins('all unspent supports, active or not'),
   reposted: t.int('how many live claims repost it'),
-  claims_in_channel: t.int('how many live claims it signed validly'),
+  claims_in_channel: t.int('how many live claims the key that it has signed'),
   short_url: t.str('the name with the fewest digits of the id that lead here'),
   canonical_url: t.str('the same behind the short URL of its channel, when that signed it validly'),
   permanent_url: t.str('the name with the whole id'),
   channel_id: t.optional(t.str(`the channel that the value names ${CLAIM_ID}`), 'when it is signed'),
   is_channel_signature_valid: t.optional(
-    t.bool('whether the signature was right in its block, and the channel lives'),
+    t.bool('whether the channel lives, and the signature is right for the key that it has'),
     'when it is signed',
   ),
   reposted_claim_id: t.optional(t.str(`the claim that it reposts ${CLAIM_ID}`), 'when it is a repost'),
+  is_reposted_claim_gone: t.optional(
+    t.bool('whether that claim does not live: it was abandoned, has expired, or never was'),
+    'when it is a repost',
+  ),
   value_type: t.optional(
     t.str('"stream", "channel", "collection" or "repost"'),
     'when the value can be decoded',
@@ -164,7 +168,9 @@ function plainClaim(
     ...(channelId === null
       ? {}
       : { channel_id: hashToHex(channelId), is_channel_signature_valid: claim.isSignatureValid }),
-    ...(repostedId === null ? {} : { reposted_claim_id: hashToHex(repostedId) }),
+    ...(repostedId === null
+      ? {}
+      : { reposted_claim_id: hashToHex(repostedId), is_reposted_claim_gone: claim.isRepostedGone }),
     ...(kind === null ? {} : { value_type: kind }),
     ...(value === null ? {} : { value }),
   };

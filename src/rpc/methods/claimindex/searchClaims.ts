@@ -1,4 +1,5 @@
 /** `searchclaims`: claims by constraints, texts and orders, a page of them. */
+import { refuseUnknownNames } from '../../../search/constraintNames.js';
 import { givenConstraints } from '../../../search/givenConstraints.js';
 import type { SearchPage } from '../../../search/searchBackend.js';
 import { SearchError } from '../../../search/searchError.js';
@@ -31,7 +32,7 @@ export const searchClaims = defineMethod({
       type: 'object',
       required: true,
       description:
-        'What claims must satisfy, among others text, name, claim_ids, channel, channel_ids, any_tags, claim_type, release_time; order_by, limit (10), offset, remove_duplicates, limit_claims_per_channel say what is shown of them',
+        'What claims must satisfy, among others text, name, claim_ids, channel, channel_ids, signature_valid, any_tags, claim_type, release_time, is_reposted_claim_gone; order_by, limit (10), offset, remove_duplicates, limit_claims_per_channel (on all pages together) say what is shown of them',
     },
     {
       name: 'after',
@@ -65,9 +66,11 @@ export const searchClaims = defineMethod({
     const { limit } = wanted;
     if ((typeof limit === 'number' || typeof limit === 'string') && Number(limit) > MOST_CLAIMS)
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, `limit: a page has at most ${MOST_CLAIMS} claims.`);
-    const found: Promise<SearchPage & { readonly next?: string | null }> =
-      after === undefined ? claimSearch.search(wanted) : claimSearch.walk(wanted, after);
-    const page = await found.catch((error: unknown) => {
+    const find = async (): Promise<SearchPage & { readonly next?: string | null }> => {
+      refuseUnknownNames(wanted);
+      return after === undefined ? claimSearch.search(wanted) : claimSearch.walk(wanted, after);
+    };
+    const page = await find().catch((error: unknown) => {
       if (!(error instanceof SearchError)) throw error;
       const code = error.kind === 'bad-request' ? RPC_ERROR.INVALID_PARAMETER : RPC_ERROR.MISC_ERROR;
       throw rpcError(code, error.message);

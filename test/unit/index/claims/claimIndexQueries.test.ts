@@ -14,7 +14,7 @@ function losing(moments: (lose: () => void) => (() => boolean) | null) {
   let held = 0;
   const queries = new ClaimIndexQueries({
     rows: {
-      getRange: async () => {
+      getMany: async () => {
         lose();
         return [];
       },
