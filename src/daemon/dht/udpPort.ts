@@ -1,6 +1,6 @@
 /** A UDP port as the DHT and trackers use it, and the one over a real IPv4 socket. */
 import { createSocket } from 'node:dgram';
-import { EnvironmentError, systemErrorCode } from '../../util/environmentError.js';
+import { EnvironmentError } from '../../util/environmentError.js';
 
 export type DatagramListener = (data: Buffer, address: string, port: number) => void;
 
@@ -29,8 +29,8 @@ export async function openUdpSocket(
 ): Promise<UdpPort & { readonly port: number }> {
   const socket = createSocket('udp4');
   await new Promise<void>((resolve, reject) => {
-    socket.once('error', (error) => {
-      const reason = REASONS[systemErrorCode(error) ?? ''] ?? error.message;
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      const reason = REASONS[error.code ?? ''] ?? error.message;
       const where = `UDP ${address}:${port}`;
       reject(new EnvironmentError(`The ${what} cannot listen at ${where}: ${reason} (${settings}).`));
     });

@@ -1,0 +1,74 @@
+/**
+ * A DHT of ten nodes of ours and ten of the Python lbry-sdk over loopback: all announce and find each other. LBRYNET names the
+ * program `lbrynet`; without it nothing runs.
+ */
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { portsFound, startLoopbackNode, type LoopbackNode } from '../support/loopbackNodes.js';
+import { PythonNodes } from '../support/pythonNodes.js';
+
+const LBRYNET = process.env['LBRYNET'];
+if (!LBRYNET) console.log('skipped: LBRYNET names no daemon');
+
+const COUNT = 10;
+const hashOf = (name: string): Buffer => createHash('sha384').update(name).digest();
+
+describe.skipIf(!LBRYNET)('a DHT of ours and of lbry-sdk', () => {
+  let theirs: PythonNodes;
+  let theirPorts: number[];
+  const ours: LoopbackNode[] = [];
+
+  beforeAll(async () => {
+    theirs = new PythonNodes(LBRYNET!);
+    // Ours is the first that theirs know, and one of theirs the first that the others of ours know.
+    ours.push(await startLoopbackNode([]));
+    theirPorts = await theirs.start(COUNT, [ours[0]!.port]);
+    for (let count = 1; count < COUNT; count++) ours.push(await startLoopbackNode([theirPorts[count]!]));
+    await Promise.all(ours.map(({ node }) => node.joined()));
+    for (let round = 0; round < 2; round++) {
+      await Promise.all(ours.map(({ node }) => node.refresh()));
+      await theirs.refresh();
+    }
+  });
+
+  afterAll(async () => {
+    for (const { node } of ours) await node.stop();
+    await theirs?.stop();
+  });
+
+  it('keeps what each announced, and each finds it', async () => {
+    const missed: string[] = [];
+    for (let index = 0; index < COUNT; index++) {
+      const [byOurs, byTheirs] = [hashOf(`ours ${index}`), hashOf(`theirs ${index}`)];
+      const { found, accepted } = await ours[index]!.node.announce(byOurs);
+      expect([found, accepted]).toEqual([8, 8]);
+      expect(await theirs.announce(index, byTheirs)).toBeGreaterThan(4);
+    }
+    for (let index = 0; index < COUNT; index++)
+      for (const other of [(index + 1) % COUNT, (index + 5) % COUNT]) {
+        const [byOurs, byTheirs] = [hashOf(`ours ${other}`), hashOf(`theirs ${other}`)];
+        const expected = [[ours[other]!.port], [theirPorts[other]!]];
+        const oursFound = [await portsFound(ours[index]!, byOurs), await portsFound(ours[index]!, byTheirs)];
+        const theirsFound = [await theirs.find(index, byOurs), await theirs.find(index, byTheirs)];
+        if (JSON.stringify(oursFound) !== JSON.stringify(expected)) missed.push(`ours ${index}: ${other}`);
+        if (JSON.stringify(theirsFound) !== JSON.stringify(expected))
+          missed.push(`theirs ${index}: ${other}`);
+      }
+    expect(missed).toEqual([]);
+  });
+
+  it('tells a popular hash whole to both', async () => {
+    const hash = hashOf('popular');
+    for (let index = 0; index < COUNT; index++) {
+      await ours[index]!.node.announce(hash);
+      await theirs.announce(index, hash);
+    }
+    const all = [...ours.map(({ port }) => port), ...theirPorts].sort((a, b) => a - b);
+    // A node that asks is left out of the answers to it.
+    const others = (own: number): number[] => all.filter((port) => port !== own);
+    expect(others(theirPorts[3]!)).toEqual(
+      (await theirs.find(3, hash)).filter((port) => port !== theirPorts[3]),
+    );
+    expect(await portsFound(ours[4]!, hash)).toEqual(others(ours[4]!.port));
+  });
+});

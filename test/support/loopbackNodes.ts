@@ -1,0 +1,49 @@
+/** Nodes of the DHT on real sockets of the loopback network. */
+import { systemClock, systemRandom } from '../../src/daemon/base/clock.js';
+import type { Endpoint } from '../../src/daemon/dht/contact.js';
+import { DhtNode } from '../../src/daemon/dht/node.js';
+import { PeerFinder } from '../../src/daemon/dht/peerFinder.js';
+import { openUdpSocket } from '../../src/daemon/dht/udpPort.js';
+import { SILENT_LOGGER } from '../../src/util/logging.js';
+
+const HOST = '127.0.0.1';
+
+export interface LoopbackNode {
+  readonly node: DhtNode;
+  /** Of UDP; the node tells the same number as its TCP port. */
+  readonly port: number;
+  readonly finder: PeerFinder;
+}
+
+/** Starts a node on a free port. */
+export async function startLoopbackNode(seeds: readonly number[]): Promise<LoopbackNode> {
+  const socket = await openUdpSocket(0, HOST, { what: 'DHT', settings: 'udp_port, network_interface' });
+  const { port } = socket;
+  const known: Endpoint[] = seeds.map((udpPort) => ({ address: HOST, udpPort }));
+  const external = () => ({ address: HOST, udpPort: port, tcpPort: port });
+  const node = new DhtNode({
+    clock: systemClock,
+    random: systemRandom,
+    log: SILENT_LOGGER,
+    port: socket,
+    nodeId: systemRandom.bytes(48),
+    splitBucketsUnderIndex: 2,
+    isBootstrapNode: false,
+    rpcTimeoutMs: () => 5000,
+    knownNodes: () => Promise.resolve(known),
+    peerStore: { load: () => Promise.resolve([]), save: () => Promise.resolve() },
+    external,
+    hasBlob: () => false,
+    allowLocalhost: true,
+  });
+  node.start();
+  return { node, port, finder: new PeerFinder({ node, trackers: null, external, allowLocalhost: true }) };
+}
+
+/** TCP ports of the peers that the node finds, sorted. */
+export async function portsFound({ finder }: LoopbackNode, hash: Buffer): Promise<number[]> {
+  const ports: number[] = [];
+  for await (const { tcpPort } of finder.peersFor(hash.toString('hex'), new AbortController().signal))
+    ports.push(tcpPort);
+  return ports.sort((a, b) => a - b);
+}
