@@ -96,7 +96,7 @@ export class ClaimAnswers {
   }
 
   /**
-   * A page of claims, with the channels and reposted claims that they refer to, valid or not, and the channels of those.
+   * A page of claims, with the channels that they belong to, the claims that they repost, and what those refer to.
    * Null where `channel` leads nowhere.
    */
   async search(constraints: SearchConstraints, turn: Turn, by: object): Promise<FoundOutputs | null> {
@@ -128,8 +128,8 @@ export class ClaimAnswers {
   /** The channels and reposted claims of claims, by id. */
   private async referencesOf(claims: readonly ClaimRecord[]): Promise<Map<string, ClaimRecord>> {
     const wanted = new Map<string, Bytes>();
-    for (const { channelId, repostedId } of claims) {
-      if (channelId) wanted.set(toLatin1(channelId), channelId);
+    for (const { channelId, isSignatureValid, repostedId } of claims) {
+      if (channelId && isSignatureValid) wanted.set(toLatin1(channelId), channelId);
       if (repostedId) wanted.set(toLatin1(repostedId), repostedId);
     }
     const found = present(await this.index.claims([...wanted.values()]));
@@ -150,7 +150,8 @@ const present = (claims: readonly (ClaimRecord | null)[]): ClaimRecord[] =>
 
 function linked(claim: ClaimRecord, known: ReadonlyMap<string, ClaimRecord>): ClaimRow {
   const find = (id: Bytes | null): ClaimRecord | null => (id && known.get(toLatin1(id))) ?? null;
-  return { claim, channel: find(claim.channelId), reposted: find(claim.repostedId) };
+  const channel = claim.isSignatureValid ? find(claim.channelId) : null;
+  return { claim, channel, reposted: find(claim.repostedId) };
 }
 
 function addBlocked(notes: OutputNotes, { text, channel }: Block): void {

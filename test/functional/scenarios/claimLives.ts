@@ -15,6 +15,8 @@ export type Step =
       readonly name?: string;
       /** The label of the channel that signs. */
       readonly by?: string;
+      /** The label of the key: that of a channel, or the one that signs; without it the key is called as the channel. */
+      readonly key?: string;
       /** It is a channel. */
       readonly isChannel?: boolean;
       /** Digits that its id is to begin with. */
@@ -25,7 +27,15 @@ export type Step =
       /** Written as in 2017. */
       readonly of2017?: 'signed' | 'forged';
     }
-  | { readonly do: 'update'; readonly as: string; readonly bid: number; readonly by?: string }
+  | {
+      readonly do: 'update';
+      readonly as: string;
+      readonly bid: number;
+      readonly by?: string;
+      readonly key?: string;
+      /** It is a channel from now on, or is none; without it what it was. */
+      readonly isChannel?: boolean;
+    }
   | { readonly do: 'support'; readonly as: string; readonly of: string; readonly bid: number }
   /** Spends all of these in one transaction. */
   | { readonly do: 'abandon'; readonly of: readonly string[] }

@@ -111,7 +111,8 @@ export class ClaimActor {
           former.claimId,
           this.value({ isChannel: former.isChannel, ...step }, firstInput),
         );
-      draft = () => ({ name: former.name, claimId: former.claimId, isChannel: former.isChannel });
+      const { isChannel = former.isChannel } = step;
+      draft = () => ({ name: former.name, claimId: former.claimId, isChannel });
     } else {
       const { name = this.name, isChannel = false } = step;
       digits = step.digits ?? '';
@@ -129,6 +130,7 @@ export class ClaimActor {
     step: {
       as: string;
       by?: string;
+      key?: string;
       isChannel?: boolean;
       feeLbc?: number;
       reposts?: string;
@@ -136,10 +138,10 @@ export class ClaimActor {
     },
     firstInput: Buffer,
   ): Buffer {
-    const { as, by, isChannel, feeLbc, reposts, of2017 } = step;
+    const { as, by, key, isChannel, feeLbc, reposts, of2017 } = step;
     if (of2017 !== undefined) return this.valueOf2017(by!, of2017 === 'forged');
     const type = isChannel
-      ? { case: 'channel' as const, value: { publicKey: defaultEcdsa.publicKeyOf(keyOf(as), true) } }
+      ? { case: 'channel' as const, value: { publicKey: defaultEcdsa.publicKeyOf(keyOf(key ?? as), true) } }
       : reposts !== undefined
         ? { case: 'repost' as const, value: { claimHash: this.of(reposts).claimId } }
         : {
@@ -160,7 +162,7 @@ export class ClaimActor {
     if (by === undefined) return unsigned;
     const { claimId: channelId } = this.of(by);
     const digest = sha256(Buffer.concat([firstInput, channelId, unsigned.subarray(1)]));
-    const signature = defaultEcdsa.sign(digest, keyOf(by), null).compact;
+    const signature = defaultEcdsa.sign(digest, keyOf(key ?? by), null).compact;
     return encodeClaim({ channelId, signature, claim });
   }
 

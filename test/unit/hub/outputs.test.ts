@@ -34,6 +34,7 @@ function claim(name: string, more: Partial<ClaimRecord> = {}): ClaimRecord {
     channelId: null,
     isSignatureValid: false,
     repostedId: null,
+    isRepostedGone: false,
     repostCount: 2,
     claimsInChannel: 0,
     shortUrl: `${name}#1`,
@@ -46,10 +47,11 @@ const channel = claim('@c', { kind: 'channel', claimsInChannel: 4 });
 const outer = claim('@outer', { kind: 'channel' });
 const signedChannel = claim('@in', { kind: 'channel', channelId: outer.claimId, isSignatureValid: true });
 const stream = claim('s', { channelId: channel.claimId, isSignatureValid: true });
+const sound = claim('v', { channelId: signedChannel.claimId, isSignatureValid: true });
 const unsound = claim('u', { channelId: signedChannel.claimId });
 const orphan = claim('o', { channelId: idOf('gone') });
 const repost = claim('r', { kind: 'repost', repostedId: stream.claimId });
-const ALL = [channel, outer, signedChannel, stream, unsound, orphan, repost];
+const ALL = [channel, outer, signedChannel, stream, sound, unsound, orphan, repost];
 const URLS: Record<string, Partial<ResolvedUrl>> = {
   '@c': { claim: channel },
   '@c/s': { claim: stream, channel },
@@ -150,16 +152,16 @@ describe('search', () => {
     return { answers: new ClaimAnswers(index, { search }), asked };
   };
 
-  it('has channels of invalid signatures too, and the channels of channels', async () => {
-    const rows = [unsound, orphan, repost].map(({ claimId }) => claimId);
+  it('has channels of valid signatures alone, and the channels of channels', async () => {
+    const rows = [sound, unsound, orphan, repost].map(({ claimId }) => claimId);
     const { answers } = searching({ rows, total: 77, blocked: [{ channelId: channel.claimId, count: 3 }] });
     const outputs = decode(await answers.search({}, await new Turns().enter({}), {}));
     inflate(outputs);
-    expect(outputs.txos.map(nameOf)).toEqual(['u', 'o', 'r']);
+    expect(outputs.txos.map(nameOf)).toEqual(['v', 'u', 'o', 'r']);
     expect(outputs.extraTxos.map(nameOf).sort()).toEqual(['@c', '@in', '@outer', 's']);
     expect(
       outputs.txos.map(({ meta }) => (meta.case === 'claim' && meta.value.channel ? 'signed' : 'not')),
-    ).toEqual(['signed', 'not', 'not']);
+    ).toEqual(['signed', 'not', 'not', 'not']);
     expect([outputs.total, outputs.blockedTotal, outputs.blocked[0]!.count]).toEqual([77, 3, 3]);
     expect(nameOf(outputs.blocked[0]!.channel!)).toBe('@c');
   });

@@ -21,6 +21,7 @@ function searchOver(claims: number[]) {
         claims.map((byte) => ({
           claimId: hexOf(byte),
           channelId: null,
+          signerId: null,
           repostedId: null,
           creationHeight: byte,
           transaction: hexOf(byte),
