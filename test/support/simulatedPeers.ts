@@ -111,6 +111,7 @@ export class SimulatedPeers {
           close();
           events.onClose();
         });
+        return Promise.resolve(true);
       },
       pause: () => undefined,
       resume: () => undefined,

@@ -32,6 +32,11 @@ const METHODS = [
   'setStreamSize',
   'pin',
   'unpin',
+  'streamsToReflect',
+  'noteReflected',
+  'withheldBlobs',
+  'completedWith',
+  'orphans',
   'loadPeers',
   'savePeers',
 ] as const satisfies readonly (keyof Calls)[];

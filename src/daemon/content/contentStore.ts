@@ -6,8 +6,10 @@ import { Statements } from '../../sqlite/statements.js';
 import { onFile } from '../../util/environmentError.js';
 import { BlobRows } from './blobRows.js';
 import { BLOB_FOLDER_NAME, openDatabases } from './openDatabases.js';
+import { ReflectorRows } from './reflectorRows.js';
 import type {
   BlobRow,
+  CompletedStream,
   DiskUsage,
   NewStream,
   PeerRow,
@@ -31,6 +33,7 @@ export class ContentStore {
   readonly #main: Statements;
   readonly #own: Statements;
   readonly #blobs: BlobRows;
+  readonly #reflector: ReflectorRows;
 
   /** Throws `EnvironmentError` where a file cannot be used. */
   constructor(provider: SqliteProvider, { dataDir, nowSec }: ContentStoreOptions) {
@@ -41,6 +44,7 @@ export class ContentStore {
     this.#main = new Statements(main);
     this.#own = new Statements(own);
     this.#blobs = new BlobRows(this.#main, this.#own, blobFolder);
+    this.#reflector = new ReflectorRows(this.#main);
   }
 
   addBlobs(rows: readonly BlobRow[], isFinished: boolean): void {
@@ -174,6 +178,26 @@ export class ContentStore {
 
   unpin(kind: PinKind, id: string): void {
     this.#own.run('delete from pin where kind = ? and id = ?', kind, id);
+  }
+
+  streamsToReflect(): string[] {
+    return this.#reflector.streamsToReflect();
+  }
+
+  noteReflected(sdHash: string, reflectorAddress: string, nowSec: number): void {
+    this.#reflector.noteReflected(sdHash, reflectorAddress, nowSec);
+  }
+
+  withheldBlobs(blocked: readonly string[]): string[] {
+    return this.#reflector.withheldBlobs(blocked);
+  }
+
+  completedWith(hash: string): CompletedStream[] {
+    return this.#reflector.completedWith(hash);
+  }
+
+  orphans(beforeSec: number): string[] {
+    return this.#reflector.orphans(beforeSec);
   }
 
   /** Source: `get_persisted_kademlia_peers`. Node ids are blobs or texts of hexadecimal digits. */

@@ -58,4 +58,11 @@ export interface StreamBlobRow {
   readonly isFinished: boolean;
 }
 
+/** A stream of which all blobs are there. */
+export interface CompletedStream {
+  readonly sdHash: string;
+  /** Of all its blobs, the descriptor too. */
+  readonly hashes: readonly string[];
+}
+
 export type PinKind = 'stream' | 'channel';

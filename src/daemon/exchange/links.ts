@@ -1,5 +1,6 @@
 /** Connections to peers as the client sees them, and the real ones over TCP. Tests bring their own, on simulated time. */
 import { connect } from 'node:net';
+import { writeBytes } from './tcpServer.js';
 
 export interface LinkEvents {
   onData(bytes: Buffer): void;
@@ -8,8 +9,8 @@ export interface LinkEvents {
 }
 
 export interface Link {
-  /** It does not throw, also after `close`. */
-  send(bytes: Uint8Array): void;
+  /** Resolves to true when the system took the bytes, to false when the link is closed. It does not reject. */
+  send(bytes: Uint8Array): Promise<boolean>;
   /** While it is paused the peer is slowed down. */
   pause(): void;
   resume(): void;
@@ -41,7 +42,7 @@ export const dialTcp: Dial = ({ host, port }, events, signal) =>
       socket.on('data', (bytes) => events.onData(bytes as Buffer));
       socket.once('close', () => events.onClose());
       resolve({
-        send: (bytes) => void (socket.writable && socket.write(bytes)),
+        send: (bytes) => writeBytes(socket, bytes),
         pause: () => void socket.pause(),
         resume: () => void socket.resume(),
         close: () => void socket.destroy(),

@@ -98,7 +98,7 @@ class PeerLine implements Line {
       this.#request = { hash, lengthBytes, asked, events, settle, blob: null, timer };
       const bytes = blobRequestBytes(hash, asked);
       this.#deps.bandwidth.sent(this.#name, bytes.length);
-      this.#link!.send(bytes);
+      void this.#link!.send(bytes);
     });
   }
 

@@ -4,7 +4,7 @@ import type { PeerSource } from '../dht/peerSource.js';
 /** Where blobs are read from. Only verified bytes come out of it; `BlobStore` is one. */
 export interface BlobReader {
   /** Hashes of the blobs that are there. */
-  readonly finished: ReadonlySet<string>;
+  readonly finished: Pick<ReadonlySet<string>, 'has'>;
   /** The verified bytes of a blob; null where it is not there or damaged. */
   read(hash: string): Promise<Uint8Array | null>;
 }

@@ -1,0 +1,92 @@
+/**
+ * Rows about reflectors: which streams went to one, and, in the database of a reflector, which streams are complete.
+ * Source: lbry-sdk lbry/extras/daemon/storage.py `update_reflected_stream`, `get_streams_to_re_reflect`.
+ */
+import { textList, type Statements } from '../../sqlite/statements.js';
+import type { CompletedStream } from './rows.js';
+
+const IS_COMPLETE = `exists (select 1 from blob where blob_hash = sd_hash and status = 'finished')
+  and not exists (
+    select 1 from stream_blob part left join blob using (blob_hash)
+    where part.stream_hash = stream.stream_hash and part.blob_hash is not null and status is not 'finished')`;
+
+export class ReflectorRows {
+  readonly #main: Statements;
+  /** Whether the index is there by which streams are found by their blobs. */
+  #hasIndex = false;
+
+  constructor(main: Statements) {
+    this.#main = main;
+  }
+
+  /**
+   * Descriptors of the streams that have a file and were never noted as reflected.
+   * QUIRK: lbry-sdk also lists those that were noted more than a day ago, and passes over them then.
+   */
+  streamsToReflect(): string[] {
+    return this.#hashes(
+      `select sd_hash from stream where stream_hash in (select stream_hash from file)
+       and sd_hash not in (select sd_hash from reflected_stream)`,
+    );
+  }
+
+  noteReflected(sdHash: string, reflectorAddress: string, nowSec: number): void {
+    this.#main.run(
+      'insert or replace into reflected_stream values (?, ?, ?)',
+      sdHash,
+      reflectorAddress,
+      nowSec,
+    );
+  }
+
+  /** Blobs on disk that belong to no complete stream, those of the `blocked` descriptors left out. */
+  withheldBlobs(blocked: readonly string[]): string[] {
+    return this.#hashes(
+      `with complete as (
+         select stream_hash, sd_hash from stream
+         where sd_hash not in (select value from json_each(?)) and ${IS_COMPLETE})
+       select blob_hash as sd_hash from blob where status = 'finished'
+         and blob_hash not in (select sd_hash from complete)
+         and blob_hash not in (
+           select blob_hash from stream_blob join complete using (stream_hash) where blob_hash is not null)`,
+      textList(blocked),
+    );
+  }
+
+  /** The complete streams that the blob is part of. */
+  completedWith(hash: string): CompletedStream[] {
+    if (!this.#hasIndex) {
+      // Only reflectors ask so. lbry-sdk does not mind the index.
+      this.#main.database.exec('create index if not exists stream_blob_hash on stream_blob (blob_hash)');
+      this.#hasIndex = true;
+    }
+    const found = this.#main.all(
+      `select stream_hash, sd_hash from stream
+       where (sd_hash = ?1 or stream_hash in (select stream_hash from stream_blob where blob_hash = ?1))
+         and ${IS_COMPLETE}`,
+      hash,
+    );
+    return found.map((row) => {
+      const sdHash = row['sd_hash'] as string;
+      const data = this.#main.all(
+        'select blob_hash from stream_blob where stream_hash = ? and blob_hash is not null',
+        row['stream_hash'] as string,
+      );
+      return { sdHash, hashes: [sdHash, ...data.map((one) => one['blob_hash'] as string)] };
+    });
+  }
+
+  /** Blobs of no stream that came before. */
+  orphans(beforeSec: number): string[] {
+    return this.#hashes(
+      `select blob_hash as sd_hash from blob where status = 'finished' and added_on < ?
+         and blob_hash not in (select sd_hash from stream)
+         and blob_hash not in (select blob_hash from stream_blob where blob_hash is not null)`,
+      beforeSec,
+    );
+  }
+
+  #hashes(sql: string, ...values: (string | number)[]): string[] {
+    return this.#main.all(sql, ...values).map((row) => row['sd_hash'] as string);
+  }
+}

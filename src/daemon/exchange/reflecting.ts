@@ -1,0 +1,174 @@
+/**
+ * Which streams go to reflectors and when: those of the settings one after another in the background, others on demand.
+ * Source: lbry-sdk lbry/stream/stream_manager.py `_reflect_streams`, `reflect_stream`.
+ */
+import { failureReason } from '../../util/environmentError.js';
+import { sleep, type Clock, type RandomSource } from '../base/clock.js';
+import { readDescriptor } from '../content/descriptor.js';
+import { placeText, type Place } from './links.js';
+import type { UploadProgress } from './ports.js';
+import { ReflectorSession } from './reflectorSession.js';
+import { StreamUpload, type UploadDeps, type UploadResult } from './streamUpload.js';
+
+/** Source: `_reflect_streams`. */
+const ROUND_MS = 300_000;
+
+/** What is noted about streams and reflectors; `ContentDatabase` is one. */
+export interface ReflectedNotes {
+  /** Descriptors of the streams that have a file and were never noted. */
+  streamsToReflect(): Promise<readonly string[]>;
+  noteReflected(sdHash: string, reflectorAddress: string, nowSec: number): Promise<void>;
+}
+
+export interface ReflectingSettings {
+  /** `reflect_streams`: whether streams are sent without being asked for. */
+  readonly isOn: boolean;
+  readonly servers: readonly (readonly [host: string, port: number])[];
+  /** Streams at a time. */
+  readonly concurrent: number;
+}
+
+export interface ReflectingDeps extends UploadDeps {
+  readonly notes: ReflectedNotes;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  /** Read at each use. */
+  readonly settings: () => ReflectingSettings;
+}
+
+interface AtWork {
+  readonly upload: StreamUpload;
+  readonly result: Promise<UploadResult>;
+}
+
+export class Reflecting {
+  readonly #deps: ReflectingDeps;
+  readonly #uploads = new Map<string, AtWork>();
+  readonly #stopping = new AbortController();
+  #loop: Promise<void> = Promise.resolve();
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+  /** Failures of the last round, by descriptor: why a stream is not with a reflector. */
+  readonly failures = new Map<string, string>();
+
+  constructor(deps: ReflectingDeps) {
+    this.#deps = deps;
+  }
+
+  /** Begins to send what was never sent, every five minutes. */
+  start(): void {
+    this.#loop = this.#rounds();
+  }
+
+  async #rounds(): Promise<void> {
+    const { clock, settings, debug } = this.#deps;
+    do {
+      const { isOn, servers } = settings();
+      if (!isOn || servers.length === 0) continue;
+      try {
+        await this.#round();
+      } catch (error) {
+        debug(() => `looking for streams to reflect failed: ${failureReason(error)}`);
+      }
+    } while (await sleep(clock, ROUND_MS, this.#stopping.signal));
+  }
+
+  async #round(): Promise<void> {
+    const { notes, blobs } = this.#deps;
+    const due = (await notes.streamsToReflect()).filter((sdHash) => blobs.finished.has(sdHash));
+    this.failures.clear();
+    await Promise.all(due.map((sdHash) => this.reflectStream(sdHash)));
+  }
+
+  /** How uploads go that run now, by descriptor. */
+  progressOf(sdHash: string): UploadProgress | null {
+    return this.#uploads.get(sdHash)?.upload.progress ?? null;
+  }
+
+  /** One of the reflectors of the settings. Null where there is none. */
+  anyServer(): Place | null {
+    const { settings, random } = this.#deps;
+    const { servers } = settings();
+    const found = servers[random.bytes(4).readUInt32BE() % Math.max(1, servers.length)];
+    return found === undefined ? null : { host: found[0], port: found[1] };
+  }
+
+  /**
+   * Sends a stream, to any reflector of the settings unless one is named. A stream that is on its way is not begun again. It does
+   * not reject: the result says why something is missing.
+   */
+  async reflectStream(sdHash: string, server: Place | null = this.anyServer()): Promise<UploadResult> {
+    const atWork = this.#uploads.get(sdHash);
+    if (atWork) return atWork.result;
+    if (server === null) return { sent: [], isComplete: false, reason: 'the settings name no reflector' };
+    const bytes = await this.#deps.blobs.read(sdHash);
+    if (bytes === null) return { sent: [], isComplete: false, reason: 'the descriptor is not there' };
+    // Another call may have begun it meanwhile.
+    const begun = this.#uploads.get(sdHash);
+    if (begun) return begun.result;
+    const data = readDescriptor(bytes).blobs.slice(0, -1);
+    const blobs = data.map(({ blobHash, length }) => ({ hash: blobHash!, lengthBytes: length }));
+    const upload = new StreamUpload({ sdHash, blobs }, server, this.#deps);
+    const result = this.#run(sdHash, upload, server).finally(() => this.#uploads.delete(sdHash));
+    this.#uploads.set(sdHash, { upload, result });
+    return result;
+  }
+
+  async #run(sdHash: string, upload: StreamUpload, server: Place): Promise<UploadResult> {
+    await this.#takePlace();
+    try {
+      const result = await upload.run(this.#stopping.signal);
+      if (result.isComplete) await this.#note(sdHash, server);
+      else this.failures.set(sdHash, result.reason ?? '');
+      return result;
+    } finally {
+      this.#running--;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  async #note(sdHash: string, server: Place): Promise<void> {
+    const { notes, clock, debug } = this.#deps;
+    try {
+      await notes.noteReflected(sdHash, placeText(server), clock.nowSec());
+    } catch (error) {
+      // Without the note the reflector is asked again, and has it.
+      debug(() => `a reflected stream could not be noted: ${failureReason(error)}`);
+    }
+  }
+
+  async #takePlace(): Promise<void> {
+    while (this.#running >= Math.max(1, this.#deps.settings().concurrent) && !this.#stopping.signal.aborted)
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#running++;
+  }
+
+  /**
+   * Sends single blobs, of whichever streams. Resolves to those that were sent; rejects with `ReflectorError` where the
+   * connection fails. A blob that is not here is passed over.
+   */
+  async reflectBlobs(hashes: readonly string[], server: Place): Promise<string[]> {
+    const { blobs } = this.#deps;
+    const session = await ReflectorSession.open(server, this.#deps, this.#stopping.signal, () => undefined);
+    const sent: string[] = [];
+    try {
+      for (const hash of hashes) {
+        const bytes = await blobs.read(hash);
+        if (bytes === null) continue;
+        const read = (): Promise<Uint8Array> => Promise.resolve(bytes);
+        if ((await session.offerBlob(hash, bytes.length, read)) === 'sent') sent.push(hash);
+      }
+      return sent;
+    } finally {
+      session.close();
+    }
+  }
+
+  /** Ends all uploads. */
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('the daemon stops'));
+    for (const wake of this.#waiting.splice(0)) wake();
+    await this.#loop;
+    await Promise.all([...this.#uploads.values()].map(({ result }) => result));
+  }
+}

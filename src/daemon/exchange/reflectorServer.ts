@@ -1,0 +1,222 @@
+/**
+ * The upload port of a reflector. Source: reflector.go reflector/server.go; lbry-sdk lbry/stream/reflector/server.py.
+ */
+import type { Clock } from '../base/clock.js';
+import { isBlobHash, MAX_BLOB_BYTES } from '../content/blobHash.js';
+import type { Bandwidth } from './bandwidth.js';
+import { JsonMessages, ProtocolError, type JsonMembers } from './jsonMessages.js';
+import type { RateLimiter } from './rateLimiter.js';
+import type { ReflectorStore } from './reflectorStore.js';
+import { SocketReader, TcpServer, writeBytes, type ConnectionLimits, type Served } from './tcpServer.js';
+
+/** For each message, and for each blob. Source: `DefaultTimeout` of cmd/reflector.go. */
+const STEP_MS = 180_000;
+/** Blobs in one list: clients take 2,000,000 bytes of answer, and ask again. */
+const MAX_LISTED = 10_000;
+/** A request takes 150 bytes. Arbitrary. */
+const REQUEST_LIMIT_BYTES = 1200;
+/** 0: no lists of needed blobs are asked for; 1: they are. Source: `protocolVersion1`, `protocolVersion2`. */
+const VERSIONS: readonly unknown[] = [0, 1];
+
+export interface ReflectorServerDeps {
+  readonly store: ReflectorStore;
+  readonly limits: () => ConnectionLimits;
+  /** Limits what all uploads together bring. */
+  readonly rate: RateLimiter;
+  readonly bandwidth: Pick<Bandwidth, 'sent' | 'received'>;
+  readonly clock: Clock;
+  readonly stepMs?: number;
+  /** Takes what ended a connection and is not the client's doing, such as a full disk. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+interface Offer {
+  readonly hash: string;
+  readonly sizeBytes: number;
+  readonly isDescriptor: boolean;
+}
+
+export class ReflectorServer {
+  readonly #deps: ReflectorServerDeps;
+  readonly #server: TcpServer;
+  /** Blobs that were taken. */
+  received = 0;
+  #port: number | null = null;
+
+  constructor(deps: ReflectorServerDeps) {
+    this.#deps = deps;
+    const { limits, onFailure } = deps;
+    this.#server = new TcpServer({
+      limits,
+      onFailure,
+      serve: (served) => new Upload(served, this.#deps, this).run(),
+    });
+  }
+
+  get port(): number | null {
+    return this.#port;
+  }
+
+  get connectionCount(): number {
+    return this.#server.connectionCount;
+  }
+
+  /** See `TcpServer.listen`. */
+  async listen(port: number, host: string, words: { what: string; settings: string }): Promise<number> {
+    this.#port = await this.#server.listen(port, host, words);
+    return this.#port;
+  }
+
+  async close(): Promise<void> {
+    await this.#server.close();
+    this.#port = null;
+  }
+}
+
+/** One connection. */
+class Upload {
+  readonly #served: Served;
+  readonly #deps: ReflectorServerDeps;
+  readonly #server: { received: number };
+  readonly #reader: SocketReader;
+  readonly #messages = new JsonMessages(REQUEST_LIMIT_BYTES);
+
+  constructor(served: Served, deps: ReflectorServerDeps, server: { received: number }) {
+    this.#served = served;
+    this.#deps = deps;
+    this.#server = server;
+    this.#reader = new SocketReader(served.socket);
+  }
+
+  async run(): Promise<void> {
+    try {
+      const hello = await this.#message();
+      if (hello === null) return;
+      const { version } = hello;
+      if (!VERSIONS.includes(version)) throw new ProtocolError('another version');
+      await this.#answer({ version: version as number });
+      for (;;) {
+        const request = await this.#message();
+        if (request === null || !(await this.#take(offerIn(request)))) return;
+      }
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+    }
+  }
+
+  async #answer(members: object): Promise<boolean> {
+    const { socket, peer } = this.#served;
+    const bytes = Buffer.from(JSON.stringify(members));
+    this.#deps.bandwidth.sent(peer, bytes.length);
+    return writeBytes(socket, bytes);
+  }
+
+  /** Runs a step, and closes the connection when it takes too long. */
+  async #inTime<T>(step: () => Promise<T>): Promise<T> {
+    const { clock, stepMs = STEP_MS } = this.#deps;
+    const timer = clock.after(stepMs, () => void this.#served.socket.destroy());
+    try {
+      return await step();
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  async #next(): Promise<Buffer | null> {
+    const { rate, bandwidth } = this.#deps;
+    const bytes = await this.#reader.next();
+    if (bytes === null) return null;
+    bandwidth.received(this.#served.peer, bytes.length);
+    return (await rate.take(bytes.length, this.#served.closed)) ? bytes : null;
+  }
+
+  /** The next message; null when the client left. */
+  #message(): Promise<JsonMembers | null> {
+    return this.#inTime(async () => {
+      for (;;) {
+        const bytes = await this.#next();
+        if (bytes === null) return null;
+        const found = this.#messages.push(bytes);
+        if (found === null) continue;
+        this.#reader.unread(found.rest);
+        return found.members;
+      }
+    });
+  }
+
+  /** The bytes of a blob; null when the client left before. */
+  #bytes(sizeBytes: number): Promise<Buffer | null> {
+    return this.#inTime(async () => {
+      const blob = Buffer.allocUnsafeSlow(sizeBytes);
+      for (let at = 0; at < sizeBytes;) {
+        const bytes = await this.#next();
+        if (bytes === null) return null;
+        const count = bytes.copy(blob, at);
+        at += count;
+        this.#reader.unread(bytes.subarray(count));
+      }
+      return blob;
+    });
+  }
+
+  /** Answers an offer and takes the blob. False where the connection is to be closed. */
+  async #take({ hash, sizeBytes, isDescriptor }: Offer): Promise<boolean> {
+    const { store } = this.#deps;
+    const wanted = isDescriptor ? await this.#answerStream(hash) : await this.#answerBlob(hash);
+    if (wanted !== 'wanted') return wanted === 'known';
+    const bytes = await this.#bytes(sizeBytes);
+    let isTaken = false;
+    try {
+      isTaken = bytes !== null && (await store.put(hash, bytes, isDescriptor));
+    } finally {
+      await this.#answer(isDescriptor ? { received_sd_blob: isTaken } : { received_blob: isTaken });
+    }
+    if (isTaken) this.#server.received++;
+    return isTaken;
+  }
+
+  async #answerStream(sdHash: string): Promise<'wanted' | 'known' | 'refused'> {
+    const offer = await this.#deps.store.offerStream(sdHash);
+    switch (offer.kind) {
+      case 'wanted':
+        await this.#answer({ send_sd_blob: true });
+        return 'wanted';
+      case 'known':
+        // Without the member an older client sends nothing more, as it is with reflector.go.
+        await this.#answer({
+          send_sd_blob: false,
+          ...(offer.missing.length > 0 && { needed_blobs: offer.missing.slice(0, MAX_LISTED) }),
+        });
+        return 'known';
+      default:
+        return this.#refuse(offer.kind);
+    }
+  }
+
+  async #answerBlob(hash: string): Promise<'wanted' | 'known' | 'refused'> {
+    const offer = await this.#deps.store.offerBlob(hash);
+    if (offer === 'full') return this.#refuse(offer);
+    await this.#answer({ send_blob: offer === 'wanted' });
+    return offer;
+  }
+
+  /** A client must not take this for success, so the member that it looks for is not there. */
+  async #refuse(kind: 'blocked' | 'full'): Promise<'refused'> {
+    const error =
+      kind === 'full' ? 'the reflector takes no more: its quota is used up' : 'the stream is blocked';
+    await this.#answer({ error });
+    return 'refused';
+  }
+}
+
+function offerIn(members: JsonMembers): Offer {
+  const isDescriptor = typeof members['sd_blob_hash'] === 'string' && members['sd_blob_hash'] !== '';
+  const [hash, sizeBytes] = isDescriptor
+    ? [members['sd_blob_hash'], members['sd_blob_size']]
+    : [members['blob_hash'], members['blob_size']];
+  if (!isBlobHash(hash)) throw new ProtocolError('no hash of a blob');
+  const isPossible =
+    Number.isInteger(sizeBytes) && (sizeBytes as number) > 0 && (sizeBytes as number) <= MAX_BLOB_BYTES;
+  if (!isPossible) throw new ProtocolError('an impossible size');
+  return { hash, sizeBytes: sizeBytes as number, isDescriptor };
+}

@@ -1,0 +1,221 @@
+/**
+ * A connection to a reflector: blobs are offered one after the other, and sent where the reflector wants them.
+ * Source: lbry-sdk lbry/stream/reflector/client.py `StreamReflectorClient`; reflector.go reflector/server.go.
+ */
+import { sleep, type Clock } from '../base/clock.js';
+import { isBlobHash } from '../content/blobHash.js';
+import type { Bandwidth } from './bandwidth.js';
+import { JsonMessages, type JsonMembers } from './jsonMessages.js';
+import { placeText, type Dial, type Link, type Place } from './links.js';
+import type { RateLimiter } from './rateLimiter.js';
+
+/** Version 1: the answer to a descriptor lists the blobs that are needed. Source: `REFLECTOR_V2`. */
+const VERSION = 1;
+/** Source: `MAX_RESPONSE_SIZE`. */
+const ANSWER_LIMIT_BYTES = 2_000_000;
+const CONNECT_MS = 30_000;
+/** Source: `send_request`. */
+const ANSWER_MS = 180_000;
+/** For a blob to go out and to be acknowledged. A slow line needs time for 2 MiB. Arbitrary: lbry-sdk waits 30 s for the latter. */
+const SEND_MS = 180_000;
+const PIECE_BYTES = 64 * 1024;
+
+/** The connection is of no use any more. The text is for logs and answers. */
+export class ReflectorError extends Error {
+  override readonly name: string = 'ReflectorError';
+}
+
+export interface SessionDeps {
+  readonly dial: Dial;
+  readonly clock: Clock;
+  readonly bandwidth: Pick<Bandwidth, 'sent' | 'received'>;
+  /** Limits what goes out. */
+  readonly rate: RateLimiter;
+}
+
+export interface OfferedStream {
+  /** Whether the descriptor was sent and taken. */
+  readonly isSent: boolean;
+  /** The data blobs that the reflector lacks; null where it lists none. */
+  readonly needed: readonly string[] | null;
+}
+
+/** `sent`: sent and acknowledged; `unwanted`: the reflector has it; `refused`: it was sent and not taken. */
+export type BlobOutcome = 'sent' | 'unwanted' | 'refused';
+
+interface Waiting {
+  resolve(members: JsonMembers): void;
+  reject(error: Error): void;
+}
+
+export class ReflectorSession {
+  readonly #deps: SessionDeps;
+  readonly #name: string;
+  readonly #onSent: (bytes: number) => void;
+  readonly #messages = new JsonMessages(ANSWER_LIMIT_BYTES);
+  readonly #closed = new AbortController();
+  #link: Link | null = null;
+  #waiting: Waiting | null = null;
+  #early: JsonMembers | null = null;
+
+  private constructor(place: Place, deps: SessionDeps, onSent: (bytes: number) => void) {
+    this.#deps = deps;
+    this.#name = placeText(place);
+    this.#onSent = onSent;
+  }
+
+  /**
+   * Connects and agrees on the version. `onSent` gets the bytes of blobs as they go out. Rejects with `ReflectorError`; later
+   * calls do too, when the connection ends or the signal aborts.
+   */
+  static async open(
+    place: Place,
+    deps: SessionDeps,
+    signal: AbortSignal,
+    onSent: (bytes: number) => void,
+  ): Promise<ReflectorSession> {
+    const session = new ReflectorSession(place, deps, onSent);
+    try {
+      await session.#connect(place, signal);
+      const { version } = await session.#ask({ version: VERSION });
+      if (Number(version) !== VERSION)
+        throw new ReflectorError(`the reflector speaks version ${JSON.stringify(version)} of the protocol`);
+      return session;
+    } catch (error) {
+      session.close();
+      throw error;
+    }
+  }
+
+  async #connect(place: Place, signal: AbortSignal): Promise<void> {
+    const { dial, clock } = this.#deps;
+    const giveUp = new AbortController();
+    const timer = clock.after(CONNECT_MS, () => giveUp.abort(new Error('no connection in time')));
+    const events = { onData: (bytes: Buffer) => this.#onData(bytes), onClose: () => this.#end('it closed') };
+    try {
+      this.#link = await dial(place, events, AbortSignal.any([signal, giveUp.signal]));
+    } catch (error) {
+      throw new ReflectorError((error as Error).message);
+    } finally {
+      timer.cancel();
+    }
+    const onAbort = (): void => this.#end('stopped');
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.#closed.signal.addEventListener('abort', () => signal.removeEventListener('abort', onAbort));
+    if (signal.aborted) onAbort();
+  }
+
+  #onData(bytes: Buffer): void {
+    this.#deps.bandwidth.received(this.#name, bytes.length);
+    try {
+      for (let rest: Buffer | null = bytes; rest !== null && rest.length > 0;) {
+        const found = this.#messages.push(rest);
+        rest = found?.rest ?? null;
+        if (found === null) continue;
+        if (this.#early !== null) throw new ReflectorError('it sent what was not asked for');
+        if (this.#waiting === null) this.#early = found.members;
+        else this.#waiting.resolve(found.members);
+      }
+    } catch (error) {
+      this.#end((error as Error).message);
+    }
+  }
+
+  #end(reason: string): void {
+    if (this.#closed.signal.aborted) return;
+    this.#closed.abort(new ReflectorError(`the connection to the reflector ended: ${reason}`));
+    this.#link?.close();
+    this.#waiting?.reject(this.#closed.signal.reason as Error);
+  }
+
+  close(): void {
+    this.#end('closed here');
+  }
+
+  get isOpen(): boolean {
+    return !this.#closed.signal.aborted;
+  }
+
+  /** The next answer. */
+  async #answer(timeoutMs: number): Promise<JsonMembers> {
+    this.#closed.signal.throwIfAborted();
+    const { clock } = this.#deps;
+    const timer = clock.after(timeoutMs, () => this.#end('no answer in time'));
+    try {
+      if (this.#early !== null) return this.#early;
+      return await new Promise<JsonMembers>((resolve, reject) => {
+        this.#waiting = { resolve, reject };
+      });
+    } finally {
+      this.#early = null;
+      this.#waiting = null;
+      timer.cancel();
+    }
+  }
+
+  async #ask(request: Readonly<Record<string, string | number>>): Promise<JsonMembers> {
+    this.#closed.signal.throwIfAborted();
+    // As Python's `json.dumps` writes it.
+    const members = Object.entries(request).map(([key, value]) => `"${key}": ${JSON.stringify(value)}`);
+    void this.#link!.send(Buffer.from(`{${members.join(', ')}}`));
+    return this.#answer(ANSWER_MS);
+  }
+
+  async #send(bytes: Uint8Array): Promise<JsonMembers> {
+    const { rate, bandwidth, clock } = this.#deps;
+    const timer = clock.after(SEND_MS, () => this.#end('the blob did not go out in time'));
+    try {
+      for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+        const piece = bytes.subarray(at, at + PIECE_BYTES);
+        const delay = rate.delayMs(piece.length);
+        if (delay > 0) await sleep(clock, delay, this.#closed.signal);
+        if (!(await this.#link!.send(piece))) this.#end('it closed');
+        this.#closed.signal.throwIfAborted();
+        bandwidth.sent(this.#name, piece.length);
+        this.#onSent(piece.length);
+      }
+    } finally {
+      timer.cancel();
+    }
+    return this.#answer(SEND_MS);
+  }
+
+  /** Offers the descriptor of a stream. */
+  async offerStream(sdHash: string, bytes: Uint8Array): Promise<OfferedStream> {
+    const answer = await this.#ask({ sd_blob_hash: sdHash, sd_blob_size: bytes.length });
+    const wanted = answer['send_sd_blob'];
+    if (typeof wanted !== 'boolean') throw this.#misled('whether it wants the descriptor');
+    const listed = answer['needed_blobs'];
+    const needed = Array.isArray(listed) ? listed.filter(isBlobHash) : null;
+    if (!wanted) return { isSent: false, needed: needed ?? [] };
+    const { received_sd_blob: isReceived } = await this.#send(bytes);
+    if (isReceived !== true) throw this.#misled('that it took the descriptor');
+    return { isSent: true, needed: needed !== null && needed.length > 0 ? needed : null };
+  }
+
+  /**
+   * Offers a blob; `read` is called where it is wanted. Null of it, for a blob that is no longer there, ends the connection,
+   * because the reflector waits for bytes then.
+   */
+  async offerBlob(
+    hash: string,
+    lengthBytes: number,
+    read: () => Promise<Uint8Array | null>,
+  ): Promise<BlobOutcome> {
+    const { send_blob: wanted } = await this.#ask({ blob_hash: hash, blob_size: lengthBytes });
+    if (typeof wanted !== 'boolean') throw this.#misled('whether it wants the blob');
+    if (!wanted) return 'unwanted';
+    const bytes = await read();
+    if (bytes?.length !== lengthBytes) {
+      this.#end('the blob is no longer there');
+      this.#closed.signal.throwIfAborted();
+    }
+    const { received_blob: isReceived } = await this.#send(bytes!);
+    return isReceived === true ? 'sent' : 'refused';
+  }
+
+  #misled(what: string): ReflectorError {
+    this.#end('it does not follow the protocol');
+    return new ReflectorError(`the reflector does not tell ${what}`);
+  }
+}

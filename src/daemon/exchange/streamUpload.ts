@@ -1,0 +1,177 @@
+/**
+ * The upload of one stream to one reflector: over several connections where the reflector can do that, and resumed when they
+ * are cut. What the reflector has is not sent again: each pass begins with the question for what it lacks.
+ * Source: lbry-sdk lbry/stream/managed_stream.py `upload_to_reflector`, stream_manager.py `_retriable_reflect_stream`.
+ */
+import { sleep } from '../base/clock.js';
+import { placeText, type Place } from './links.js';
+import type { BlobReader, UploadProgress } from './ports.js';
+import { ReflectorError, ReflectorSession, type SessionDeps } from './reflectorSession.js';
+
+/** Connections for one stream. Arbitrary. */
+const SESSIONS = 4;
+/** Failures one after the other without any progress, after which the upload is given up for now. */
+const MAX_FAILURES = 6;
+const FIRST_PAUSE_MS = 1000;
+const MAX_PAUSE_MS = 30_000;
+/** Window of the rate that is shown. */
+const RATE_MS = 5000;
+
+export interface UploadedStream {
+  readonly sdHash: string;
+  /** Hashes and lengths of the data blobs, in order. */
+  readonly blobs: readonly { readonly hash: string; readonly lengthBytes: number }[];
+}
+
+export interface UploadDeps extends SessionDeps {
+  readonly blobs: BlobReader;
+  readonly debug: (text: () => string) => void;
+}
+
+export interface UploadResult {
+  /** Hashes of the blobs that were sent, in the order of their acknowledgements. */
+  readonly sent: readonly string[];
+  /** Whether the reflector says that it has all of the stream. */
+  readonly isComplete: boolean;
+  /** Why it is not complete; null where it is. */
+  readonly reason: string | null;
+}
+
+interface Pass {
+  readonly isComplete: boolean;
+  readonly reason: string | null;
+}
+
+export class StreamUpload {
+  readonly #stream: UploadedStream;
+  readonly #place: Place;
+  readonly #deps: UploadDeps;
+  readonly #lengths: ReadonlyMap<string, number>;
+  readonly #acknowledged = new Set<string>();
+  #blobsToSend = 0;
+  #bytesSent = 0;
+  readonly #recent: { readonly atMs: number; readonly bytes: number }[] = [];
+  /** Whether the reflector took blobs over a second connection; null while that is not known. */
+  #takesSeveral: boolean | null = null;
+
+  constructor(stream: UploadedStream, place: Place, deps: UploadDeps) {
+    this.#stream = stream;
+    this.#place = place;
+    this.#deps = deps;
+    this.#lengths = new Map(stream.blobs.map(({ hash, lengthBytes }) => [hash, lengthBytes]));
+  }
+
+  get progress(): UploadProgress {
+    const now = this.#deps.clock.nowMs();
+    const recent = this.#recent.filter(({ atMs }) => now - atMs < RATE_MS);
+    return {
+      sdHash: this.#stream.sdHash,
+      reflector: placeText(this.#place),
+      blobsSent: this.#acknowledged.size,
+      blobsToSend: this.#blobsToSend,
+      bytesSent: this.#bytesSent,
+      bytesPerSecond: Math.round((recent.reduce((sum, { bytes }) => sum + bytes, 0) * 1000) / RATE_MS),
+    };
+  }
+
+  /** Runs until the reflector has the stream, nothing more can be sent, or it failed too often. It does not reject. */
+  async run(signal: AbortSignal): Promise<UploadResult> {
+    const { clock, debug } = this.#deps;
+    let failures = 0;
+    let reason: string | null = null;
+    while (!signal.aborted && failures < MAX_FAILURES) {
+      const before = this.#acknowledged.size;
+      try {
+        const pass = await this.#pass(signal);
+        if (pass.isComplete || this.#acknowledged.size === before)
+          return { sent: [...this.#acknowledged], ...pass };
+        failures = 0;
+      } catch (error) {
+        ({ message: reason } = error as Error);
+        debug(() => `${placeText(this.#place)}: ${reason}`);
+        failures = this.#acknowledged.size > before ? 1 : failures + 1;
+        if (failures < MAX_FAILURES)
+          await sleep(clock, Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1)), signal);
+      }
+    }
+    return { sent: [...this.#acknowledged], isComplete: false, reason: signal.aborted ? 'stopped' : reason };
+  }
+
+  #open(signal: AbortSignal): Promise<ReflectorSession> {
+    return ReflectorSession.open(this.#place, this.#deps, signal, (bytes) => {
+      const atMs = this.#deps.clock.nowMs();
+      this.#bytesSent += bytes;
+      this.#recent.push({ atMs, bytes });
+      while (this.#recent.length > 0 && atMs - this.#recent[0]!.atMs >= RATE_MS) this.#recent.shift();
+    });
+  }
+
+  /** One question for what is lacking, and all of that sent. */
+  async #pass(signal: AbortSignal): Promise<Pass> {
+    const { blobs } = this.#deps;
+    const { sdHash } = this.#stream;
+    const sd = await blobs.read(sdHash);
+    if (sd === null) return { isComplete: false, reason: 'the descriptor is not there' };
+    const session = await this.#open(signal);
+    try {
+      const { isSent, needed } = await session.offerStream(sdHash, sd);
+      if (isSent) this.#acknowledged.add(sdHash);
+      if (!isSent && needed?.length === 0) return { isComplete: true, reason: null };
+      const wanted = (needed ?? [...this.#lengths.keys()]).filter(
+        (hash) => this.#lengths.has(hash) && !(needed === null && this.#acknowledged.has(hash)),
+      );
+      const queue = wanted.filter((hash) => blobs.finished.has(hash));
+      this.#blobsToSend = this.#acknowledged.size + queue.length;
+      const lacking = wanted.length - queue.length;
+      await this.#sendAll(session, queue, signal);
+      return {
+        isComplete: false,
+        reason:
+          lacking > 0 ? `${lacking} blobs that the reflector wants are not here` : 'blobs were not taken',
+      };
+    } finally {
+      session.close();
+    }
+  }
+
+  /**
+   * Sends a queue over the first session and further ones. Which reflectors take several is not known before: lbry-sdk's closes
+   * a connection that does not begin with a descriptor, and nothing is lost then.
+   */
+  async #sendAll(first: ReflectorSession, queue: string[], signal: AbortSignal): Promise<void> {
+    const own = this.#work(first, queue);
+    const further: Promise<void>[] = [];
+    const count = this.#takesSeveral === false ? 1 : Math.min(SESSIONS, queue.length + 1);
+    for (let n = 1; n < count; n++) further.push(this.#workBeside(queue, signal));
+    // All must have ended before the next pass asks what arrived.
+    await Promise.allSettled([own, ...further]);
+    await own;
+    await Promise.all(further);
+  }
+
+  async #workBeside(queue: string[], signal: AbortSignal): Promise<void> {
+    let session: ReflectorSession | null = null;
+    try {
+      session = await this.#open(signal);
+      await this.#work(session, queue, () => (this.#takesSeveral = true));
+    } catch (error) {
+      if (!(error instanceof ReflectorError)) throw error;
+      this.#takesSeveral ??= false;
+    } finally {
+      session?.close();
+    }
+  }
+
+  /** A blob whose connection was cut stays out of the queue: the next pass asks whether it arrived. */
+  async #work(session: ReflectorSession, queue: string[], onAnswer?: () => void): Promise<void> {
+    const { blobs } = this.#deps;
+    for (let hash = queue.shift(); hash !== undefined; hash = queue.shift()) {
+      const blobHash = hash;
+      const outcome = await session.offerBlob(blobHash, this.#lengths.get(blobHash)!, () =>
+        blobs.read(blobHash),
+      );
+      onAnswer?.();
+      if (outcome === 'sent') this.#acknowledged.add(blobHash);
+    }
+  }
+}

@@ -1,0 +1,469 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock, systemRandom, type Clock } from '../../../../src/daemon/base/clock.js';
+import { BlobThreads } from '../../../../src/daemon/blobs/blobThreads.js';
+import { encryptPiece } from '../../../../src/daemon/blobs/cipher.js';
+import { makeStream } from '../../../../src/daemon/blobs/makeStream.js';
+import { blobHashOf } from '../../../../src/daemon/content/blobHash.js';
+import {
+  descriptorBytes,
+  streamHashOf,
+  type StreamDescriptor,
+} from '../../../../src/daemon/content/descriptor.js';
+import { Bandwidth } from '../../../../src/daemon/exchange/bandwidth.js';
+import { BlobHttpServer } from '../../../../src/daemon/exchange/blobHttpServer.js';
+import { dialTcp, type Place } from '../../../../src/daemon/exchange/links.js';
+import { RateLimiter } from '../../../../src/daemon/exchange/rateLimiter.js';
+import { Reflecting, type ReflectingSettings } from '../../../../src/daemon/exchange/reflecting.js';
+import { ReflectorServer } from '../../../../src/daemon/exchange/reflectorServer.js';
+import { ReflectorStore } from '../../../../src/daemon/exchange/reflectorStore.js';
+import { ContentFolder } from '../../../support/contentFolder.js';
+import { MemoryBlobs, RawPeer } from '../../../support/exchangePeers.js';
+
+const threads = new BlobThreads(2);
+const unlimited = new RateLimiter(systemClock, () => 0);
+const bandwidth = new Bandwidth(systemClock, () => false);
+/** Pauses between attempts take no time. */
+const hurried: Clock = {
+  ...systemClock,
+  after: (delayMs, task) => systemClock.after(delayMs < 30_000 ? 1 : delayMs, task),
+};
+
+let folder: ContentFolder;
+let store: ReflectorStore;
+let server: ReflectorServer;
+let ours: MemoryBlobs;
+let noted: string[];
+let due: string[];
+let settings: ReflectingSettings;
+let reflecting: Reflecting;
+let place: Place;
+let quotaMb: number;
+let failures: unknown[];
+
+beforeEach(async () => {
+  folder = new ContentFolder(threads);
+  await folder.open();
+  [quotaMb, failures, noted, due] = [0, [], [], []];
+  store = new ReflectorStore({
+    blobs: folder.store,
+    database: folder.database,
+    clock: systemClock,
+    quotaMb: () => quotaMb,
+  });
+  await store.open();
+  server = new ReflectorServer({
+    store,
+    limits: () => ({ total: 64, perAddress: 64 }),
+    rate: unlimited,
+    bandwidth,
+    clock: systemClock,
+    onFailure: (error) => failures.push(error),
+  });
+  place = {
+    host: '127.0.0.1',
+    port: await server.listen(0, '127.0.0.1', { what: 'reflector', settings: 'reflector_port' }),
+  };
+  ours = new MemoryBlobs();
+  settings = { isOn: true, servers: [[place.host, place.port]], concurrent: 10 };
+  reflecting = new Reflecting({
+    blobs: ours,
+    notes: {
+      streamsToReflect: () => Promise.resolve(due),
+      noteReflected: (sdHash, address) => {
+        noted.push(`${sdHash} ${address}`);
+        return Promise.resolve();
+      },
+    },
+    dial: dialTcp,
+    clock: hurried,
+    random: systemRandom,
+    bandwidth,
+    rate: unlimited,
+    settings: () => settings,
+    debug: () => undefined,
+  });
+});
+afterEach(async () => {
+  await reflecting.stop();
+  await server.close();
+  await folder.close();
+  folder.remove();
+  expect(failures).toEqual([]);
+});
+afterAll(() => threads.close());
+
+/** A stream in our memory with data blobs of these sizes. */
+function addStream(sizes: readonly number[]): { sdHash: string; hashes: string[] } {
+  const key = randomBytes(16);
+  const blobs = sizes.map((size, blobNum) => {
+    const iv = randomBytes(16);
+    const bytes = encryptPiece(randomBytes(size), key, iv);
+    return { blobHash: ours.put(bytes), blobNum, iv: iv.toString('hex'), length: bytes.length };
+  });
+  const end = { blobHash: null, blobNum: sizes.length, iv: randomBytes(16).toString('hex'), length: 0 };
+  const name = randomBytes(4).toString('hex');
+  const stream = {
+    streamName: name,
+    suggestedFileName: name,
+    key: key.toString('hex'),
+    blobs: [...blobs, end],
+  };
+  const descriptor: StreamDescriptor = { ...stream, streamHash: streamHashOf(stream) };
+  return { sdHash: ours.put(descriptorBytes(descriptor)), hashes: blobs.map(({ blobHash }) => blobHash) };
+}
+
+/** Passes bytes on to the reflector and counts what goes there; each connection is cut after so many bytes. */
+class CuttingProxy {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  cuts: number[];
+  bytesToReflector = 0;
+
+  constructor(cuts: readonly number[], isBack = false) {
+    this.cuts = [...cuts];
+    this.#server = createServer((near) => {
+      const far = connect(place.port, place.host);
+      let left = this.cuts.shift() ?? Infinity;
+      for (const socket of [near, far]) {
+        this.#sockets.add(socket);
+        socket.on('error', () => undefined);
+      }
+      const pass = (from: Socket, to: Socket, isCounted: boolean): void => {
+        from.on('data', (bytes) => {
+          if (isCounted !== isBack) {
+            const part = (bytes as Buffer).subarray(0, left);
+            left -= part.length;
+            to.write(part);
+            if (to === far) this.bytesToReflector += part.length;
+            if (left <= 0) {
+              // What was passed on arrives, what comes back is lost.
+              near.destroy();
+              far.end();
+            }
+          } else to.write(bytes as Buffer);
+        });
+        from.on('close', () => to.destroy());
+      };
+      pass(near, far, true);
+      pass(far, near, false);
+    });
+  }
+
+  async listen(): Promise<Place> {
+    await new Promise<void>((resolve) => {
+      this.#server.listen(0, '127.0.0.1', resolve);
+    });
+    return { host: '127.0.0.1', port: (this.#server.address() as AddressInfo).port };
+  }
+
+  close(): void {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+  }
+}
+
+describe('uploads', () => {
+  it('bring a whole stream, once, and note the reflector', async () => {
+    const { sdHash, hashes } = addStream([100_000, 2_097_151, 5]);
+    const result = await reflecting.reflectStream(sdHash);
+    expect(result).toMatchObject({ isComplete: true, reason: null });
+    expect([...result.sent].sort()).toEqual([sdHash, ...hashes].sort());
+    expect(noted).toEqual([`${sdHash} 127.0.0.1:${place.port}`]);
+    for (const hash of [sdHash, ...hashes]) {
+      expect(store.finished.has(hash)).toBe(true);
+      expect(Buffer.from((await store.read(hash))!).equals(ours.blobs.get(hash)!)).toBe(true);
+    }
+    expect(await reflecting.reflectStream(sdHash)).toMatchObject({ isComplete: true, sent: [] });
+    expect(server.received).toBe(4);
+  });
+
+  it('send again only what a reflector lost', async () => {
+    const { sdHash, hashes } = addStream([1000, 2000, 3000]);
+    await reflecting.reflectStream(sdHash);
+    await folder.store.delete([hashes[1]!]);
+    expect((await reflecting.reflectStream(sdHash)).sent).toEqual([hashes[1]]);
+  });
+
+  it('say what is missing here', async () => {
+    const { sdHash, hashes } = addStream([1000, 2000, 3000]);
+    ours.finished.delete(hashes[2]!);
+    const result = await reflecting.reflectStream(sdHash);
+    expect(result).toMatchObject({
+      isComplete: false,
+      reason: '1 blobs that the reflector wants are not here',
+    });
+    expect(result.sent).toHaveLength(3);
+    expect(noted).toEqual([]);
+    expect(store.finished.has(hashes[0]!)).toBe(false);
+    ours.finished.add(hashes[2]!);
+    expect(await reflecting.reflectStream(sdHash)).toMatchObject({ isComplete: true, sent: [hashes[2]] });
+    expect(store.finished.has(hashes[0]!)).toBe(true);
+  });
+
+  it('resume where the link is cut at 20 places, and send no blob twice', async () => {
+    const sizes = Array.from({ length: 12 }, () => 200_000);
+    const { sdHash, hashes } = addStream(sizes);
+    const whole = [sdHash, ...hashes].reduce((sum, hash) => sum + ours.blobs.get(hash)!.length, 0);
+    const sd = ours.blobs.get(sdHash)!.length;
+    // In greetings, offers, blobs, and right behind a blob, where only the acknowledgement is lost.
+    const offer = 16 + 145;
+    const cuts = [
+      3,
+      16,
+      100,
+      offer,
+      offer + 10,
+      offer + sd - 1,
+      offer + sd,
+      16,
+      20,
+      160,
+      170,
+      320,
+      350,
+      1000,
+      50_000,
+      offer + 140 + 200_009,
+      offer + 140 + 200_010,
+      300_000,
+      450_000,
+      123_456,
+    ];
+    expect(cuts).toHaveLength(20);
+    const proxy = new CuttingProxy(cuts);
+    try {
+      const there = await proxy.listen();
+      let result = await reflecting.reflectStream(sdHash, there);
+      // Each call gives up after six failures without progress.
+      while (!result.isComplete) result = await reflecting.reflectStream(sdHash, there);
+      expect(proxy.cuts).toEqual([]);
+      expect(server.received).toBe(13);
+      // What is cut in the middle of a blob goes again; a whole blob does not.
+      expect(proxy.bytesToReflector).toBeLessThan(whole + 20 * 200_000);
+    } finally {
+      proxy.close();
+    }
+  });
+
+  it('send no blob twice where every acknowledgement is lost for a while', async () => {
+    const { sdHash, hashes } = addStream(Array.from({ length: 6 }, () => 50_000));
+    // Of what comes back: the greeting passes, later answers are cut at many places.
+    const proxy = new CuttingProxy(
+      Array.from({ length: 20 }, (_, n) => 13 + n * 9),
+      true,
+    );
+    try {
+      const there = await proxy.listen();
+      let result = await reflecting.reflectStream(sdHash, there);
+      while (!result.isComplete) result = await reflecting.reflectStream(sdHash, there);
+      expect(server.received).toBe(7);
+      for (const hash of hashes) expect(store.finished.has(hash)).toBe(true);
+    } finally {
+      proxy.close();
+    }
+  });
+
+  it('go over several connections, and tell their progress', async () => {
+    const { sdHash } = addStream(Array.from({ length: 8 }, () => 500_000));
+    const uploading = reflecting.reflectStream(sdHash);
+    let most = 0;
+    let seen = reflecting.progressOf(sdHash);
+    const watch = setInterval(() => {
+      most = Math.max(most, server.connectionCount);
+      seen = reflecting.progressOf(sdHash) ?? seen;
+    }, 1);
+    await uploading;
+    clearInterval(watch);
+    expect(most).toBeGreaterThan(1);
+    expect(seen).toMatchObject({ sdHash, reflector: `127.0.0.1:${place.port}`, blobsToSend: 9 });
+    expect(seen!.bytesSent).toBeGreaterThan(0);
+    expect(reflecting.progressOf(sdHash)).toBeNull();
+  });
+
+  it('begin by themselves for streams that were never sent, unless that is off', async () => {
+    const [one, two] = [addStream([10]), addStream([20])];
+    due = [one.sdHash, 'ab'.repeat(48), two.sdHash];
+    settings = { ...settings, concurrent: 1 };
+    reflecting.start();
+    await expect.poll(() => noted.length).toBe(2);
+  });
+
+  it('send single blobs and pass over what is not here', async () => {
+    const { hashes } = addStream([1000, 2000]);
+    const missing = 'ab'.repeat(48);
+    expect(await reflecting.reflectBlobs([...hashes, missing], place)).toEqual(hashes);
+    expect(await reflecting.reflectBlobs(hashes, place)).toEqual([]);
+    // Their stream is not there.
+    expect(store.finished.has(hashes[0]!)).toBe(false);
+  });
+
+  it('end with a reason where nobody listens', async () => {
+    const { sdHash } = addStream([10]);
+    const result = await reflecting.reflectStream(sdHash, { host: '127.0.0.1', port: 1 });
+    expect(result.isComplete).toBe(false);
+    expect(result.reason).toContain('ECONNREFUSED');
+  });
+});
+
+describe('ReflectorServer', () => {
+  it('speaks both versions, and refuses what is no protocol', async () => {
+    for (const version of [0, 1]) {
+      const peer = new RawPeer(place.port);
+      peer.send(JSON.stringify({ version }));
+      expect(await peer.takeJson()).toEqual({ version });
+      peer.close();
+    }
+    const hash = 'ab'.repeat(48);
+    const wrong = [
+      [{ version: 2 }],
+      [{}],
+      ['x'],
+      [{ version: 1 }, { blob_hash: hash, blob_size: 0 }],
+      [{ version: 1 }, { blob_hash: hash, blob_size: 2_097_153 }],
+      [{ version: 1 }, { blob_hash: hash, blob_size: 1.5 }],
+      [{ version: 1 }, { blob_hash: '', blob_size: 5 }],
+      [{ version: 1 }, { blob_hash: '../'.repeat(32), blob_size: 5 }],
+      [{ version: 1 }, {}],
+      [{ version: 1 }, '{"a":'.repeat(400)],
+    ];
+    for (const lines of wrong) {
+      const peer = new RawPeer(place.port);
+      for (const [n, one] of lines.entries()) {
+        peer.send(typeof one === 'string' ? one : JSON.stringify(one));
+        if (n < lines.length - 1) await peer.takeJson();
+      }
+      expect((await peer.untilClosed()).length, JSON.stringify(lines)).toBe(0);
+    }
+  });
+
+  it('takes no wrong bytes and no descriptor that is none', async () => {
+    const bytes = randomBytes(1000);
+    const hash = blobHashOf(bytes);
+    const peer = new RawPeer(place.port);
+    peer.send('{"version": 1}');
+    await peer.takeJson();
+    peer.send(JSON.stringify({ blob_hash: hash, blob_size: 1000 }));
+    expect(await peer.takeJson()).toEqual({ send_blob: true });
+    peer.send(randomBytes(1000));
+    expect(await peer.takeJson()).toEqual({ received_blob: false });
+    await peer.untilClosed();
+    const other = new RawPeer(place.port);
+    other.send('{"version": 1}');
+    await other.takeJson();
+    other.send(JSON.stringify({ sd_blob_hash: hash, sd_blob_size: 1000 }));
+    expect(await other.takeJson()).toEqual({ send_sd_blob: true });
+    other.send(bytes);
+    expect(await other.takeJson()).toEqual({ received_sd_blob: false });
+    await other.untilClosed();
+    expect(folder.store.finished.size).toBe(0);
+  });
+
+  it('takes no more than its quota, and says so', async () => {
+    const [one, two] = [addStream([600_000]), addStream([600_000])];
+    quotaMb = 1;
+    expect(await reflecting.reflectStream(one.sdHash)).toMatchObject({ isComplete: true });
+    expect(await reflecting.reflectStream(two.sdHash)).toMatchObject({ isComplete: true });
+    const three = addStream([10]);
+    expect(await reflecting.reflectStream(three.sdHash)).toMatchObject({ isComplete: false, sent: [] });
+    quotaMb = 0;
+    expect(await reflecting.reflectStream(three.sdHash)).toMatchObject({ isComplete: true });
+  });
+
+  it('neither takes nor gives blocked streams', async () => {
+    const [one, two] = [addStream([1000]), addStream([2000])];
+    await reflecting.reflectStream(one.sdHash);
+    await store.setBlocked(new Set([one.sdHash, two.sdHash]));
+    expect(store.finished.has(one.sdHash) || store.finished.has(one.hashes[0]!)).toBe(false);
+    expect(await store.read(one.sdHash)).toBeNull();
+    expect(await reflecting.reflectStream(two.sdHash)).toMatchObject({ isComplete: false, sent: [] });
+    await store.setBlocked(new Set());
+    expect(store.finished.has(one.hashes[0]!)).toBe(true);
+  });
+
+  it('withholds incomplete streams over a restart, and what became damaged', async () => {
+    const [whole, part] = [addStream([1000, 2000]), addStream([1000, 3000])];
+    ours.finished.delete(part.hashes[0]!);
+    await reflecting.reflectStream(whole.sdHash);
+    await reflecting.reflectStream(part.sdHash);
+    await folder.reopen();
+    const again = new ReflectorStore({
+      blobs: folder.store,
+      database: folder.database,
+      clock: systemClock,
+      quotaMb: () => 0,
+    });
+    await again.open();
+    expect(whole.hashes.every((hash) => again.finished.has(hash))).toBe(true);
+    expect([part.sdHash, ...part.hashes].some((hash) => again.finished.has(hash))).toBe(false);
+    writeFileSync(folder.blobPath(whole.hashes[0]!), randomBytes(1008));
+    expect(await again.read(whole.hashes[0]!)).toBeNull();
+    expect(again.finished.has(whole.hashes[1]!)).toBe(false);
+  });
+
+  it('deletes blobs of no stream after a day', async () => {
+    const { hashes } = addStream([1000]);
+    await reflecting.reflectBlobs(hashes, place);
+    const later = new ReflectorStore({
+      blobs: folder.store,
+      database: folder.database,
+      clock: { ...systemClock, nowSec: () => folder.clock.nowSec() + 86_401 },
+      quotaMb: () => 0,
+    });
+    await later.clean();
+    expect(folder.store.finished.size).toBe(0);
+  });
+
+  it('gives blobs of complete streams over HTTP', async () => {
+    const { sdHash, hashes } = addStream([1000, 2_000_000]);
+    ours.finished.delete(hashes[0]!);
+    await reflecting.reflectStream(sdHash);
+    const http = new BlobHttpServer({
+      blobs: store,
+      limits: () => ({ total: 10, perAddress: 10 }),
+      rate: unlimited,
+      bandwidth,
+      onFailure: (error) => failures.push(error),
+    });
+    const port = await http.listen(0, '127.0.0.1', { what: 'reflector', settings: 'reflector_http_port' });
+    const ask = (query: string, method = 'GET'): Promise<Response> =>
+      fetch(`http://127.0.0.1:${port}/${query}`, { method });
+    try {
+      expect((await ask(`blob?hash=${hashes[1]}`)).status).toBe(404);
+      expect((await ask(`blob?hash=${hashes[1]}`, 'HEAD')).status).toBe(404);
+      ours.finished.add(hashes[0]!);
+      await reflecting.reflectStream(sdHash);
+      const answer = await ask(`blob?hash=${hashes[1]}`);
+      expect([
+        answer.status,
+        answer.headers.get('content-length'),
+        answer.headers.get('content-type'),
+      ]).toEqual([200, String(ours.blobs.get(hashes[1]!)!.length), 'application/octet-stream']);
+      expect(Buffer.from(await answer.arrayBuffer()).equals(ours.blobs.get(hashes[1]!)!)).toBe(true);
+      expect((await ask(`blob?hash=${hashes[1]}`, 'HEAD')).status).toBe(204);
+      expect((await ask('blob?hash=nothing')).status).toBe(404);
+      expect((await ask(`other?hash=${sdHash}`)).status).toBe(404);
+      expect((await ask(`blob?hash=${sdHash}`, 'POST')).status).toBe(405);
+    } finally {
+      await http.close();
+    }
+  });
+
+  it('takes a stream that was made here', async () => {
+    const path = join(folder.path, 'film');
+    writeFileSync(path, randomBytes(3_000_000));
+    const maker = new ContentFolder(threads);
+    await maker.open();
+    try {
+      const { sdHash } = await makeStream(path, maker.making);
+      for (const hash of maker.store.finished) ours.put((await maker.store.read(hash))!);
+      expect(await reflecting.reflectStream(sdHash)).toMatchObject({ isComplete: true });
+    } finally {
+      await maker.close();
+      maker.remove();
+    }
+  });
+});
