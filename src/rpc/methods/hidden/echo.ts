@@ -24,6 +24,7 @@ function echoMethod(name: string, cli: 'string' | 'json'): RpcMethod {
     params: echoParams(cli),
     maxArgs: Infinity,
     result: t.array(t.any('an argument')),
+    examples: [cli === 'string' ? ['"my message"', '"1"'] : ['1', '[1, true]']],
     run: (_ctx, _args, positional): JsonValue[] => [...positional],
   });
 }

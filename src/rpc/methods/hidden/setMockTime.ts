@@ -17,6 +17,7 @@ export const setMockTime = defineMethod({
     },
   ],
   result: t.none(),
+  examples: [['1700000000']],
   run({ services: { params, clock } }, { timestamp }) {
     if (!params.mineBlocksOnDemand) {
       const message = 'setmocktime for regression testing (-regtest mode) only';
