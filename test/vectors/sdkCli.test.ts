@@ -43,8 +43,8 @@ async function run(argv: readonly string[]): Promise<{ exit: number; printed: st
   switch (command.kind) {
     case 'call': {
       const shown = shownAnswer(await send(requestOf(command.method, command.params), ['127.0.0.1', port]));
-      const lines = [command.notice, shown === '' ? null : shown].filter((line) => line !== null);
-      return { exit: 0, printed: lines.map((line) => `${line}\n`).join(''), error: '' };
+      const lines = [command.notice, shown.text === '' ? null : shown.text].filter((line) => line !== null);
+      return { exit: shown.isError ? 1 : 0, printed: lines.map((line) => `${line}\n`).join(''), error: '' };
     }
     case 'wrong':
       return { exit: command.exitCode, printed: '', error: command.text };
@@ -78,7 +78,7 @@ checkSdkVectors('cli', {
   output: async (line) => {
     const { answer, printed } = line as unknown as { answer: string | null; printed: string };
     told = answer ?? '';
-    const shown =
+    const { text: shown } =
       answer === null
         ? shownAnswer(
             await send({ method: 'GET', path: '/', contentType: 'application/json', body: '' }, [

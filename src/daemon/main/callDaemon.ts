@@ -44,17 +44,25 @@ export function send(
   });
 }
 
-/** What is shown of an answer: its result or error; nothing where it has neither. */
-export function shownAnswer(answer: string | null): string {
-  if (answer === null) return UNREACHABLE;
+export interface ShownAnswer {
+  /** Empty where the answer has neither a result nor an error. */
+  readonly text: string;
+  /** Whether the call failed. */
+  readonly isError: boolean;
+}
+
+/** What is shown of an answer: its result or its error. */
+export function shownAnswer(answer: string | null): ShownAnswer {
+  if (answer === null) return { text: UNREACHABLE, isError: true };
   let parsed: JsonValue;
   try {
     parsed = parseJson(answer);
   } catch (error) {
-    if (error instanceof JsonParseError) return 'The daemon’s answer is no JSON.';
+    if (error instanceof JsonParseError) return { text: 'The daemon’s answer is no JSON.', isError: true };
     throw error;
   }
-  if (!(parsed instanceof JsonObject)) return '';
-  const shown = parsed.has('result') ? parsed.get('result') : parsed.get('error');
-  return shown === undefined ? '' : writePythonJson(shown, { indent: 2 });
+  if (!(parsed instanceof JsonObject)) return { text: '', isError: true };
+  const isError = !parsed.has('result');
+  const shown = isError ? parsed.get('error') : parsed.get('result');
+  return { text: shown === undefined ? '' : writePythonJson(shown, { indent: 2 }), isError };
 }

@@ -2,7 +2,7 @@
  * The command line: what is to be done, in the grammar of lbrynet. Source: lbry-sdk lbry/extras/cli.py; sdk-facts 2.
  */
 import type { JsonObject, JsonValue } from '../../util/json.js';
-import { suggestion } from '../../util/nearest.js';
+import { nearestWord, suggestion } from '../../util/nearest.js';
 import { GROUPS, type Group, type MethodDeclaration } from '../api/declaration.js';
 import { ALIASES, DECLARATIONS } from '../api/declarations/table.js';
 import { commandWords, groupHelp, methodHelp, programHelp } from '../api/help.js';
@@ -70,10 +70,11 @@ const BY_WORDS: ReadonlyMap<string, MethodDeclaration> = new Map(
 
 const isGroup = (word: string): word is Group => Object.hasOwn(GROUPS, word);
 const text = (shown: string): Command => ({ kind: 'text', text: shown });
-const wrong = (problem: string, help = rootHelp()): Command => ({
+/** The problem, and how the program or the part of it that was called is used: the first paragraph of its help. */
+const wrong = (problem: string, { called = '', help = rootHelp() } = {}): Command => ({
   kind: 'wrong',
   exitCode: EXIT_NO_COMMAND,
-  text: `${help}\n\n${problem}`,
+  text: `${problem}\n\n${help.split('\n\n')[0]}\nRun 'lbcnet ${called}${called && ' '}--help' for more information.`,
 });
 
 const rootHelp = (): string =>
@@ -83,10 +84,13 @@ const rootHelp = (): string =>
     ...settingOptions(CALL_ROWS),
   ]);
 
+const ofStart = (): { called: string; help: string } => ({ called: 'start', help: startHelp() });
+
 function startHelp(): string {
   const rows = [['--help', 'show this help'] as const, ...START_FLAGS, ...settingOptions(SETTINGS)];
   return [
     'Usage:  lbcnet start [--config FILE] [--data-dir DIR] [--wallet-dir DIR] [--download-dir DIR] ...',
+    '',
     'Options:',
     ...rows.map(([name, about]) => `    ${name.padEnd(40)} ${about}`),
     '',
@@ -107,26 +111,52 @@ export function parseCommandLine(argv: readonly string[]): Command {
   const first = words.shift();
   if (first === undefined) return text(rootHelp());
   if (first === 'start') return parseStart(words, given);
-  if (!isGroup(first)) return parseCall([first], words, given, rootHelp());
-  const help = groupHelp(first, DECLARATIONS, ALIASES);
+  if (!isGroup(first)) return parseCall([first], words, given);
   const second = words[0];
-  if (second === undefined || second === '--help') return text(help);
-  return parseCall([first, second], words.slice(1), given, help);
+  if (second === undefined || second === '--help') return text(groupHelp(first, DECLARATIONS, ALIASES));
+  return parseCall([first, second], words.slice(1), given);
+}
+
+/** What was most likely meant by words that are no command: a sentence, or nothing. */
+function meant(first: string, next: string | undefined): string {
+  const quoted = (word: string): string => `'${word}'`;
+  const commandsOf = (group: string): string[] =>
+    [...BY_WORDS.keys()].filter((words) => words.startsWith(`${group} `));
+  if (isGroup(first)) {
+    const inGroup = suggestion(`${first} ${next}`, commandsOf(first), quoted);
+    return inGroup || suggestion(`${first} ${next}`, BY_WORDS.keys(), quoted);
+  }
+  // The name by which programs call the method.
+  const byName = DECLARATIONS.find(({ name }) => name === first);
+  if (byName) return ` Did you mean ${quoted(commandWords(byName).join(' '))}?`;
+  const firstWords = [
+    ...Object.keys(GROUPS),
+    'start',
+    ...[...BY_WORDS.keys()].filter((words) => !words.includes(' ')),
+  ];
+  const near = nearestWord(first, firstWords);
+  if (near !== null && next !== undefined && isGroup(near)) {
+    const command = nearestWord(`${near} ${next}`, commandsOf(near));
+    if (command !== null) return ` Did you mean ${quoted(command)}?`;
+  }
+  return near === null ? suggestion(first, BY_WORDS.keys(), quoted) : ` Did you mean ${quoted(near)}?`;
 }
 
 function parseCall(
   called: readonly string[],
   args: readonly string[],
   given: readonly [string, JsonValue][],
-  help: string,
 ): Command {
   const alias = ALIASES.find(({ name }) => name === called.join('_') && called.length > 1);
   const declaration = alias
     ? DECLARATIONS.find(({ name }) => name === alias.replacedBy)
     : BY_WORDS.get(called.join(' '));
   if (declaration === undefined) {
-    const near = suggestion(called.join(' '), [...BY_WORDS.keys(), 'start'], (word) => `'${word}'`);
-    return wrong(`There is no command '${called.join(' ')}'.${near}`, help);
+    const [first = '', second] = called;
+    const problem = `There is no command '${called.join(' ')}'.${meant(first, second ?? args[0])}`;
+    return isGroup(first)
+      ? wrong(problem, { called: first, help: groupHelp(first, DECLARATIONS, ALIASES) })
+      : wrong(problem);
   }
   if (args.includes('--help')) return text(methodHelp(declaration));
   try {
@@ -161,14 +191,14 @@ function parseStart(words: string[], before: readonly [string, JsonValue][]): Co
     } else if (word === '--initial-headers' || word.startsWith('--initial-headers=')) {
       words.shift();
       initialHeaders = word.includes('=') ? word.slice(word.indexOf('=') + 1) : (words.shift() ?? null);
-      if (initialHeaders === null) return wrong('--initial-headers needs a FILE.', startHelp());
+      if (initialHeaders === null) return wrong('--initial-headers needs a FILE.', ofStart());
     } else {
       const setting = readSettingWords(
         SETTINGS,
         words,
         START_FLAGS.map(([name]) => name.split(' ')[0]!),
       );
-      if ('problem' in setting) return wrong(setting.problem, startHelp());
+      if ('problem' in setting) return wrong(setting.problem, ofStart());
       const [name, value] = setting.given;
       const earlier = given.get(name);
       // Lists are given an item at a time.

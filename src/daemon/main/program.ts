@@ -42,8 +42,8 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
         const settings = new DaemonSettings({ given: command.given, warn: () => undefined });
         const place = parseServer(settings.get('api'))!;
         const shown = shownAnswer(await send(requestOf(command.method, command.params), place));
-        if (shown !== '') print(shown);
-        return 0;
+        if (shown.text !== '') print(shown.text);
+        return shown.isError ? 1 : 0;
       }
       case 'start':
         return await runDaemon(command);
