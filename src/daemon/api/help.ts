@@ -7,6 +7,7 @@ import {
   type MethodDeclaration,
   type ParamDeclaration,
 } from './declaration.js';
+import { exampleLines } from './exampleLines.js';
 
 const INDENT = '    ';
 const WIDTH = 100;
@@ -115,6 +116,7 @@ export function methodHelp(declaration: MethodDeclaration, program = 'lbcnet'): 
     `Usage:\n${lines.join('\n')}`,
     `Options:\n${options.length === 0 ? `${INDENT}None` : options.join('\n')}`,
     `Returns:\n${describeResult(result)}`,
+    `Examples:\n${exampleLines(declaration, `${program} ${commandWords(declaration).join(' ')}`).join('\n')}`,
   ].join('\n\n');
 }
 

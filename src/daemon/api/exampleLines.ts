@@ -1,0 +1,58 @@
+/** Examples of a method as a reader types them: a command line, and the request of `curl` that does the same. */
+import type { MethodDeclaration } from './declaration.js';
+import { EXAMPLES, type Example, type ExampleValue } from './declarations/examples.js';
+
+const URL = 'http://localhost:5279/';
+/** Words that a shell takes as they are. */
+const PLAIN = /^[\w@%+=:,./-]+$/;
+
+/** The lines of all examples of a method, a command line and a request in turns. `command` is what calls it. */
+export function exampleLines(declaration: MethodDeclaration, command: string): string[] {
+  const { name, usage } = declaration;
+  return (EXAMPLES[name] ?? []).flatMap((example) => [
+    `> ${[command, ...commandArguments(usage.join(' '), example)].join(' ')}`,
+    `> curl --data-binary ${quoted(`{"method": "${name}", "params": ${jsonOf(example)}}`)} ${URL}`,
+  ]);
+}
+
+/**
+ * Arguments by their places where the usage line takes them only so, or where they must be given; the others by their
+ * names behind these. Repeated ones come once for each item.
+ */
+function commandArguments(usage: string, example: Example): string[] {
+  // `<name>` on its own, not the value of `--name=<name>`.
+  const places = [...usage.matchAll(/(?<!=)<(\w+)>/g)].map(([, name]) => name!);
+  const isPlaced = (name: string): boolean =>
+    places.includes(name) &&
+    (!usage.includes(`--${name}=`) || usage.includes(`(<${name}> | --${name}=<${name}>)`));
+  const named = Object.entries(example).filter(([name]) => !isPlaced(name));
+  const placed = places.filter((name) => isPlaced(name) && name in example);
+  return [
+    ...placed.flatMap((name) => textsOf(example[name]!)),
+    ...named.flatMap(([name, value]) =>
+      value === true && !usage.includes(`--${name}=`)
+        ? [`--${name}`]
+        : textsOf(value).map((text) => `--${name}=${text}`),
+    ),
+  ].map(quoted);
+}
+
+const textsOf = (value: ExampleValue): string[] =>
+  Array.isArray(value) ? [...(value as readonly string[])] : [String(value)];
+
+/** A word for a shell; an option keeps its name before the quotes. */
+function quoted(word: string): string {
+  if (PLAIN.test(word)) return word;
+  const [, option = '', value = ''] = /^(--\w+=)?([^]*)$/.exec(word)!;
+  return `${option}'${value.replaceAll("'", "'\\''")}'`;
+}
+
+/** JSON in one line with blanks, as people write it. */
+function jsonOf(value: Example | ExampleValue): string {
+  if (Array.isArray(value)) return `[${value.map((item: string) => JSON.stringify(item)).join(', ')}]`;
+  if (typeof value !== 'object') return JSON.stringify(value);
+  const fields = Object.entries(value as Example).map(
+    ([name, inner]) => `${JSON.stringify(name)}: ${jsonOf(inner)}`,
+  );
+  return `{${fields.join(', ')}}`;
+}
