@@ -60,7 +60,7 @@ _lbcnet_words() {
     'collection update') words='--claim_id= --bid= --claims= --clear_claims --title= --description= --tags= --clear_tags --languages= --clear_languages --locations= --clear_locations --thumbnail_url= --cover_url= --channel_id= --channel_name= --channel_account_id= --account_id= --wallet_id= --claim_address= --funding_account_ids= --preview --blocking --replace' ;;
     'file delete') words='--delete_from_download_dir --delete_all --sd_hash= --file_name= --stream_hash= --rowid= --claim_id= --txid= --nout= --claim_name= --channel_claim_id= --channel_name=' ;;
     'file list') words='--sd_hash= --file_name= --stream_hash= --rowid= --added_on= --claim_id= --outpoint= --txid= --nout= --channel_claim_id= --channel_name= --claim_name= --blobs_in_stream= --download_path= --blobs_remaining= --uploading_to_reflector= --is_fully_reflected= --status= --completed= --sort= --comparison= --full_status= --reverse --page= --page_size= --wallet_id=' ;;
-    'file reflect') words='--sd_hash= --file_name= --stream_hash= --rowid= --reflector=' ;;
+    'file reflect') words='--sd_hash= --file_name= --stream_hash= --rowid= --reflector= --server= --port=' ;;
     'file save') words='--file_name= --download_directory= --sd_hash= --stream_hash= --rowid= --claim_id= --txid= --nout= --claim_name= --channel_claim_id= --channel_name=' ;;
     'file set_status') words='--status= --sd_hash= --file_name= --stream_hash= --rowid=' ;;
     'get') words='--file_name= --download_directory= --timeout= --save_file= --wallet_id=' ;;

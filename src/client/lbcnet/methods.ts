@@ -939,8 +939,12 @@ export interface LbcnetMethods {
       stream_hash?: string;
       /** number of the file in the database */
       rowid?: number;
-      /** the reflector; otherwise one of the settings */
+      /** the reflector, with or without :PORT; otherwise one of the settings */
       reflector?: string;
+      /** another name of reflector */
+      server?: string;
+      /** its port, where that is not 5566 */
+      port?: number;
     };
     result: string[];
   };

@@ -4,6 +4,8 @@ import type { Clock, RandomSource } from '../base/clock.js';
 import type { BlobStore } from '../blobs/blobStore.js';
 import type { DiskSpace } from '../blobs/diskSpace.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
+import type { BlobFetcher } from '../exchange/ports.js';
+import type { Reflecting } from '../exchange/reflecting.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Maker } from '../making/maker.js';
 import type { Resolver } from '../resolve/resolver.js';
@@ -40,6 +42,10 @@ export interface DaemonServices {
   readonly blobs: BlobStore;
   /** Runs while the component `disk_space` does. */
   readonly diskSpace: DiskSpace;
+  /** Downloads blobs; null while the component `blob_manager` does not run. */
+  readonly fetcher: BlobFetcher | null;
+  /** Sends streams to reflectors; runs while the component `blob_manager` does. */
+  readonly reflecting: Reflecting;
   readonly clock: Clock;
   readonly random: RandomSource;
 }

@@ -5,6 +5,7 @@ import { addressMethods } from './methods/address.js';
 import { blobMethods } from './methods/blob.js';
 import { claimListMethods } from './methods/claimLists.js';
 import { claimsMakingMethods } from './methods/claimsMaking.js';
+import { exchangeMethods } from './methods/exchange.js';
 import { mainMethods } from './methods/main.js';
 import { paymentMethods } from './methods/payments.js';
 import { preferenceMethods } from './methods/preference.js';
@@ -24,6 +25,7 @@ const IMPLEMENTED: readonly (readonly MethodImplementation[])[] = [
   blobMethods,
   claimListMethods,
   claimsMakingMethods,
+  exchangeMethods,
   mainMethods,
   paymentMethods,
   preferenceMethods,

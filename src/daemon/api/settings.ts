@@ -40,6 +40,7 @@ export interface SettingValues {
   readonly components_to_skip: readonly string[];
   readonly ffmpeg_path: string;
   readonly network_interface: string;
+  readonly save_blobs: boolean;
   readonly tcp_port: number;
   /** Seconds. */
   readonly blob_download_timeout: number;

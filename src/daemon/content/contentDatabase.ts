@@ -33,6 +33,7 @@ const METHODS = [
   'pin',
   'unpin',
   'streamsToReflect',
+  'streamsOfFiles',
   'noteReflected',
   'withheldBlobs',
   'completedWith',

@@ -11,6 +11,7 @@ import type {
   BlobRow,
   CompletedStream,
   DiskUsage,
+  FileFilter,
   NewStream,
   PeerRow,
   PinKind,
@@ -182,6 +183,10 @@ export class ContentStore {
 
   streamsToReflect(): string[] {
     return this.#reflector.streamsToReflect();
+  }
+
+  streamsOfFiles(filter: FileFilter): string[] {
+    return this.#reflector.streamsOfFiles(filter);
   }
 
   noteReflected(sdHash: string, reflectorAddress: string, nowSec: number): void {

@@ -58,6 +58,14 @@ export interface StreamBlobRow {
   readonly isFinished: boolean;
 }
 
+/** Which files are meant; what is undefined does not matter. */
+export interface FileFilter {
+  readonly sdHash?: string | undefined;
+  readonly streamHash?: string | undefined;
+  readonly fileName?: string | undefined;
+  readonly rowid?: number | undefined;
+}
+
 /** A stream of which all blobs are there. */
 export interface CompletedStream {
   readonly sdHash: string;

@@ -25,6 +25,7 @@ import { lockFolder } from './folderLock.js';
 import { ensureFolder, installationId } from './folders.js';
 import { versionAnswer } from './machineInfo.js';
 import { ContentParts } from './parts/contentParts.js';
+import { ExchangeParts } from './parts/exchangeParts.js';
 import { ratesPart } from './parts/ratesPart.js';
 import { parseServer } from './settingKinds.js';
 import { statusOf } from './status.js';
@@ -96,6 +97,7 @@ class Daemon implements RunningDaemon {
   private readonly stopping = new AbortController();
   private readonly wallet: WalletPart | null;
   private readonly content: ContentParts;
+  private readonly exchange: ExchangeParts;
   private readonly components: Components;
   private readonly skipped: readonly ComponentName[];
   private readonly servers: FastifyInstance[] = [];
@@ -117,10 +119,23 @@ class Daemon implements RunningDaemon {
       if (!COMPONENT_NAMES.some((known) => known === name))
         log.warn(`Setting 'components_to_skip' names '${name}', which is no component.`);
     this.wallet = toSkip.includes('wallet') ? null : options.makeWalletPart({ settings, log, clock, random });
-    this.content = new ContentParts({ settings, log, clock });
+    this.exchange = new ExchangeParts({
+      settings,
+      log,
+      clock,
+      random,
+      blobs: () => this.content.blobs,
+      database: () => this.content.content,
+      sources: () => [],
+      address: async () =>
+        (await this.wallet?.services?.wallets.default.account(undefined).nextReceivingAddress()) ?? null,
+    });
+    this.content = new ContentParts({ settings, log, clock, beside: this.exchange });
     const parts: Component[] = [
       ...(this.wallet === null ? [] : [this.wallet]),
-      ...[...this.content.components, ratesPart].filter(({ name }) => !toSkip.includes(name)),
+      ...[...this.content.components, this.exchange.serverPart, ratesPart].filter(
+        ({ name }) => !toSkip.includes(name),
+      ),
     ];
     this.components = new Components(parts);
     this.skipped = COMPONENT_NAMES.filter((name) => !parts.some((part) => part.name === name));
@@ -135,7 +150,7 @@ class Daemon implements RunningDaemon {
     this.unlock = await lockFolder(dataDir);
     this.installation = installationId(dataDir);
     const metrics = new CallMetrics();
-    const { wallet, content } = this;
+    const { wallet, content, exchange } = this;
     /** What methods of the component reach; throws what `needs` would where it does not run. */
     const ofWallet = <Name extends keyof WalletServices>(name: Name): WalletServices[Name] => {
       if (wallet?.services) return wallet.services[name];
@@ -155,6 +170,12 @@ class Daemon implements RunningDaemon {
       },
       get diskSpace() {
         return content.diskSpace;
+      },
+      get fetcher() {
+        return exchange.fetcher;
+      },
+      get reflecting() {
+        return exchange.reflecting;
       },
       get ledger() {
         return ofWallet('ledger');

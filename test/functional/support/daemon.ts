@@ -79,6 +79,8 @@ export class TestDaemon {
         `--api=127.0.0.1:${port}`,
         `--streaming-server=127.0.0.1:${mediaPort}`,
         '--blockchain-name=lbrycrd_regtest',
+        // Any free port, so that daemons do not meet.
+        ...(options.args?.some((arg) => arg.startsWith('--tcp-port=')) ? [] : ['--tcp-port=0']),
         ...options.hubPorts.map((hubPort) => `--lbryum-servers=127.0.0.1:${hubPort}`),
         ...(options.args ?? []),
       ],

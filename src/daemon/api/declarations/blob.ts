@@ -45,7 +45,7 @@ export const blobGet = declareMethod({
     { name: 'read', type: 'bool', description: 'show the blob instead', default: false },
   ],
   result: t.any('the blob, or what was done'),
-  needs: ['wallet', 'dht', 'blob_manager'],
+  needs: ['blob_manager'],
 });
 
 export const blobList = declareMethod({

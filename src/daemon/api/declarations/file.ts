@@ -95,17 +95,23 @@ export const fileReflect = declareMethod({
   summary: 'Send a stream to a reflector.',
   usage: [
     '[--sd_hash=<sd_hash>] [--file_name=<file_name>] [--stream_hash=<stream_hash>]',
-    '[--rowid=<rowid>] [--reflector=<reflector>]',
+    '[--rowid=<rowid>] [--reflector=<reflector>] [--server=<server>] [--port=<port>]',
   ],
   params: [
     ofDescriptor,
     ofFileName,
     streamHash,
     rowid,
-    { name: 'reflector', type: 'str', description: 'the reflector; otherwise one of the settings' },
+    {
+      name: 'reflector',
+      type: 'str',
+      description: 'the reflector, with or without :PORT; otherwise one of the settings',
+    },
+    { name: 'server', type: 'str', description: 'another name of reflector' },
+    { name: 'port', type: 'int', description: 'its port, where that is not 5566' },
   ],
   result: t.array(t.str('hash of a blob that was sent')),
-  needs: ['file_manager'],
+  needs: ['blob_manager', 'database'],
 });
 
 export const fileSave = declareMethod({

@@ -19,10 +19,21 @@ import type { Component } from '../components.js';
 /** What methods reach of the components. */
 export type ContentServices = Pick<DaemonServices, 'content' | 'blobs' | 'diskSpace'>;
 
+/** What works with blobs while the component `blob_manager` runs, without being a component. */
+export interface BesideBlobs {
+  /** Called when blobs can be read. */
+  start(): void;
+  /** Called before blobs are closed. */
+  stop(): Promise<void>;
+  /** What `status` shows as `connections`. */
+  connections(): JsonOut;
+}
+
 export interface ContentPartsDeps {
   readonly settings: Settings;
   readonly log: Logger;
   readonly clock: Clock;
+  readonly beside: BesideBlobs;
 }
 
 /** Throws where the component that has the value does not run. */
@@ -86,13 +97,18 @@ export class ContentParts {
         const folder = join(settings.get('data_dir'), BLOB_FOLDER_NAME);
         this.#blobs = new BlobStore({ folder, database: this.content, threads, clock, log });
         await this.#blobs.open();
+        this.#deps.beside.start();
       },
       stop: async () => {
+        await this.#deps.beside.stop();
         await this.#blobs?.close();
         await threads?.close();
         this.#blobs = null;
       },
-      status: (): JsonOut => ({ finished_blobs: this.#blobs?.finished.size ?? 0, connections: {} }),
+      status: (): JsonOut => ({
+        finished_blobs: this.#blobs?.finished.size ?? 0,
+        connections: this.#deps.beside.connections(),
+      }),
     };
   }
 

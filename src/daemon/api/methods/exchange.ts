@@ -1,0 +1,104 @@
+/** Blobs from peers and to reflectors. Source: lbry-sdk daemon.py `jsonrpc_blob_get`, `jsonrpc_file_reflect`, `jsonrpc_blob_reflect`. */
+import { failureReason } from '../../../util/environmentError.js';
+import { splitHostPort } from '../../../util/hostPort.js';
+import { badValue, DaemonError, failure } from '../../base/daemonError.js';
+import { isBlobHash } from '../../content/blobHash.js';
+import type { Place } from '../../exchange/links.js';
+import { ReflectorError } from '../../exchange/reflectorSession.js';
+import type { DaemonServices } from '../context.js';
+import { blobGet, blobReflect, blobReflectAll } from '../declarations/blob.js';
+import { fileReflect } from '../declarations/file.js';
+import { implement, type MethodImplementation } from '../implement.js';
+
+/** Source: lbry-sdk lbry/conf.py `reflector_servers`. */
+const REFLECTOR_PORT = 5566;
+
+const get = implement(blobGet, async ({ services }, args) => {
+  const { fetcher, settings, clock } = services;
+  const hash = args.blob_hash;
+  if (!isBlobHash(hash)) throw new DaemonError('InvalidBlobHashError', hash);
+  const seconds = args.timeout ?? settings.get('blob_download_timeout');
+  const late = new AbortController();
+  const text = `Failed to download blob ${hash} within ${seconds} seconds.`;
+  // QUIRK: lbry-sdk takes a timeout and waits for ever.
+  const timer = clock.after(seconds * 1000, () =>
+    late.abort(new DaemonError('DownloadDataTimeoutError', text)),
+  );
+  try {
+    const bytes = await fetcher!.fetchBlob(hash, null, { sdHash: hash, signal: late.signal });
+    if (!args.read) return `Downloaded blob ${hash}`;
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    if (error instanceof TypeError && args.read)
+      throw new DaemonError('UnicodeDecodeError', `blob ${hash} is not UTF-8 text`);
+    throw error;
+  } finally {
+    timer.cancel();
+  }
+});
+
+/** The reflector that is named, else one of the settings. */
+function reflectorOf({ reflecting }: DaemonServices, name: string | undefined, port?: number): Place {
+  if (name !== undefined && name !== '') return splitHostPort(name, port ?? REFLECTOR_PORT);
+  const place = reflecting.anyServer();
+  if (place === null) throw badValue("The setting 'reflector_servers' names no reflector.");
+  return place;
+}
+
+const reflectFile = implement(fileReflect, async ({ services }, args) => {
+  const { content, reflecting } = services;
+  const place = reflectorOf(services, args.reflector ?? args.server, args.port);
+  const streams = await content.streamsOfFiles({
+    sdHash: args.sd_hash,
+    streamHash: args.stream_hash,
+    fileName: args.file_name,
+    rowid: args.rowid,
+  });
+  const results = await Promise.all(streams.map((sdHash) => reflecting.reflectStream(sdHash, place)));
+  const failed = results.find(({ sent, isComplete }) => sent.length === 0 && !isComplete);
+  // QUIRK: lbry-sdk answers an empty list then, as it does when the reflector has everything.
+  if (failed)
+    throw failure(`The stream could not be reflected to ${place.host}:${place.port}: ${failed.reason}`);
+  return results.flatMap(({ sent }) => sent);
+});
+
+async function sendBlobs(
+  services: DaemonServices,
+  hashes: readonly string[],
+  place: Place,
+): Promise<string[]> {
+  const { content, reflecting, blobs } = services;
+  const sent: string[] = [];
+  const single: string[] = [];
+  for (const hash of hashes) {
+    if (!blobs.finished.has(hash)) throw failure(`The blob ${hash} is not here.`);
+    // A descriptor goes with its stream: a reflector would not know it for one otherwise.
+    if ((await content.streamHashOf(hash)) === null) single.push(hash);
+    else sent.push(...(await reflecting.reflectStream(hash, place)).sent);
+  }
+  try {
+    sent.push(
+      ...(await reflecting.reflectBlobs(
+        single.filter((hash) => !sent.includes(hash)),
+        place,
+      )),
+    );
+  } catch (error) {
+    if (!(error instanceof ReflectorError)) throw error;
+    throw failure(`Blobs could not be sent to ${place.host}:${place.port}: ${failureReason(error)}`);
+  }
+  return sent;
+}
+
+const reflectBlobs = implement(blobReflect, async ({ services }, args) => {
+  for (const hash of args.blob_hashes)
+    if (!isBlobHash(hash)) throw new DaemonError('InvalidBlobHashError', hash);
+  return sendBlobs(services, args.blob_hashes, reflectorOf(services, args.reflector_server));
+});
+
+const reflectAll = implement(blobReflectAll, async ({ services }) => {
+  await sendBlobs(services, [...services.blobs.finished].sort(), reflectorOf(services, undefined));
+  return true;
+});
+
+export const exchangeMethods: readonly MethodImplementation[] = [get, reflectBlobs, reflectAll, reflectFile];

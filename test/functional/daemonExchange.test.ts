@@ -1,0 +1,119 @@
+/** Blobs between two daemons: one has them, the other downloads them, and a reflector gets them. */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { blobHashOf } from '../../src/daemon/content/blobHash.js';
+import { startDaemon, type TestDaemon } from './support/daemon.js';
+import { freePort, HANG_MS } from './support/node.js';
+
+const SKIPPED = [
+  'wallet',
+  'dht',
+  'hash_announcer',
+  'upnp',
+  'tracker_announcer_component',
+  'background_downloader',
+];
+
+let seeder: TestDaemon;
+let leecher: TestDaemon;
+let folder: string;
+let peerPort: number;
+const blobs = new Map<string, Buffer>();
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lbcnode-seeder-'));
+  const blobFolder = join(folder, 'data', 'blobfiles');
+  mkdirSync(blobFolder, { recursive: true });
+  for (const size of [16, 1_000_000, 2_097_152]) {
+    const bytes = randomBytes(size);
+    blobs.set(blobHashOf(bytes), bytes);
+  }
+  const text = Buffer.from('{"text": "plain"}');
+  blobs.set(blobHashOf(text), text);
+  for (const [hash, bytes] of blobs) writeFileSync(join(blobFolder, hash), bytes);
+  peerPort = await freePort();
+  [seeder, leecher] = await Promise.all([
+    startDaemon({
+      hubPorts: [],
+      folder,
+      settings: { components_to_skip: SKIPPED, fixed_peers: [], http_blob_servers: [] },
+      args: [`--tcp-port=${peerPort}`],
+    }),
+    startDaemon({
+      hubPorts: [],
+      settings: {
+        components_to_skip: SKIPPED,
+        fixed_peers: [`127.0.0.1:${peerPort}`],
+        http_blob_servers: [],
+        reflector_servers: [],
+      },
+    }),
+  ]);
+}, HANG_MS);
+
+afterAll(async () => {
+  await leecher?.stop();
+  await seeder?.stop();
+  rmSync(folder, { recursive: true, force: true });
+}, HANG_MS);
+
+const statusOf = (daemon: TestDaemon) => daemon.call<Record<string, Record<string, unknown>>>('status');
+
+describe('the blob exchange', { timeout: HANG_MS }, () => {
+  it('brings blobs from one daemon to the other', async () => {
+    // Files that the database does not know are checked first.
+    await expect
+      .poll(async () => (await statusOf(seeder))['blob_manager']!['finished_blobs'], { timeout: HANG_MS })
+      .toBe(4);
+    for (const [hash, bytes] of blobs) {
+      expect(await leecher.call('blob_get', { blob_hash: hash, timeout: 60 })).toBe(
+        `Downloaded blob ${hash}`,
+      );
+      expect(readFileSync(join(leecher.folder, 'data', 'blobfiles', hash)).equals(bytes)).toBe(true);
+    }
+    const [hash] = [...blobs.keys()].slice(-1);
+    expect(await leecher.call('blob_get', { blob_hash: hash, read: true })).toBe('{"text": "plain"}');
+    const [binary] = [...blobs.keys()];
+    await expect(leecher.call('blob_get', { blob_hash: binary, read: true })).rejects.toThrow(
+      'is not UTF-8 text',
+    );
+  });
+
+  it('tells of it in the status', async () => {
+    const status = await statusOf(seeder);
+    expect(status['peer_protocol_server']).toMatchObject({ port: peerPort, refused_connections: 0 });
+    const connections = status['blob_manager']!['connections'] as Record<string, number>;
+    expect(Object.keys(connections).sort()).toEqual([
+      'incoming_bps',
+      'max_incoming_mbs',
+      'max_outgoing_mbs',
+      'outgoing_bps',
+      'total_incoming_mbs',
+      'total_outgoing_mbs',
+      'total_received',
+      'total_sent',
+    ]);
+    expect(connections['total_sent']).toBeGreaterThan(3_097_000);
+    await seeder.call('settings_set', { key: 'track_bandwidth', value: false });
+    const later = await statusOf(seeder);
+    expect(later['blob_manager']!['connections']).toEqual({});
+  });
+
+  it('gives up in time, and says what cannot be meant', async () => {
+    const nowhere = 'ab'.repeat(48);
+    await expect(leecher.call('blob_get', { blob_hash: nowhere, timeout: 1 })).rejects.toThrow(
+      `Failed to download blob ${nowhere} within 1 seconds.`,
+    );
+    await expect(leecher.call('blob_get', { blob_hash: 'x' })).rejects.toThrow('x');
+    await expect(leecher.call('file_reflect', { sd_hash: nowhere })).rejects.toThrow('names no reflector');
+    await expect(
+      leecher.call('blob_reflect', { blob_hashes: [nowhere], reflector_server: '127.0.0.1:1' }),
+    ).rejects.toThrow('is not here');
+    await expect(
+      leecher.call('blob_reflect', { blob_hashes: [...blobs.keys()], reflector_server: '127.0.0.1:1' }),
+    ).rejects.toThrow('could not be sent to 127.0.0.1:1');
+  });
+});
