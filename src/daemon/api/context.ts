@@ -6,6 +6,8 @@ import type { DiskSpace } from '../blobs/diskSpace.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
 import type { BlobFetcher } from '../exchange/ports.js';
 import type { Reflecting } from '../exchange/reflecting.js';
+import type { DhtNode } from '../dht/node.js';
+import type { PeerFinder } from '../dht/peerFinder.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Maker } from '../making/maker.js';
 import type { Resolver } from '../resolve/resolver.js';
@@ -46,6 +48,10 @@ export interface DaemonServices {
   readonly fetcher: BlobFetcher | null;
   /** Sends streams to reflectors; runs while the component `blob_manager` does. */
   readonly reflecting: Reflecting;
+  /** Runs while the component `dht` does. */
+  readonly dht: DhtNode;
+  /** Finds peers by DHT and trackers, whichever run; null where neither does. */
+  readonly peerFinder: PeerFinder | null;
   readonly clock: Clock;
   readonly random: RandomSource;
 }

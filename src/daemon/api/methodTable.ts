@@ -8,6 +8,7 @@ import { claimsMakingMethods } from './methods/claimsMaking.js';
 import { exchangeMethods } from './methods/exchange.js';
 import { mainMethods } from './methods/main.js';
 import { paymentMethods } from './methods/payments.js';
+import { peerMethods } from './methods/peer.js';
 import { preferenceMethods } from './methods/preference.js';
 import { resolvingMethods } from './methods/resolving.js';
 import { settingsMethods } from './methods/settings.js';
@@ -28,6 +29,7 @@ const IMPLEMENTED: readonly (readonly MethodImplementation[])[] = [
   exchangeMethods,
   mainMethods,
   paymentMethods,
+  peerMethods,
   preferenceMethods,
   resolvingMethods,
   settingsMethods,

@@ -41,6 +41,18 @@ export interface SettingValues {
   readonly ffmpeg_path: string;
   readonly network_interface: string;
   readonly save_blobs: boolean;
+  /** 0: any free port. */
+  readonly udp_port: number;
+  readonly known_dht_nodes: readonly HostPort[];
+  /** Seconds. */
+  readonly node_rpc_timeout: number;
+  readonly split_buckets_under_index: number;
+  readonly is_bootstrap_node: boolean;
+  readonly announce_head_and_sd_only: boolean;
+  /** 0: none are announced. */
+  readonly concurrent_blob_announcers: number;
+  readonly tracker_servers: readonly HostPort[];
+  readonly use_upnp: boolean;
   readonly tcp_port: number;
   /** Seconds. */
   readonly blob_download_timeout: number;

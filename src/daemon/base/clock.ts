@@ -30,6 +30,19 @@ export const systemClock: Clock = {
 
 export const systemRandom: RandomSource = { bytes: (count) => randomBytes(count) };
 
+/** Resolves when the promise does, at the latest after so many milliseconds. Rejects as the promise does. */
+export async function atMost(clock: Clock, limitMs: number, promise: Promise<unknown>): Promise<void> {
+  let timer: Timer | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = clock.after(limitMs, resolve);
+  });
+  try {
+    await Promise.race([promise, late]);
+  } finally {
+    timer?.cancel();
+  }
+}
+
 /** Resolves to true after so many milliseconds, to false as soon as the signal aborts. */
 export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false);

@@ -27,6 +27,7 @@ const METHODS = [
   'addStream',
   'streamHashOf',
   'sdHashOf',
+  'sdHashesOfFiles',
   'blobsOfStream',
   'streamSize',
   'setStreamSize',

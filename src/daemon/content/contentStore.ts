@@ -145,6 +145,13 @@ export class ContentStore {
     return (row?.['sd_hash'] as string | undefined) ?? null;
   }
 
+  /** The sd hashes of all files. */
+  sdHashesOfFiles(): string[] {
+    return this.#main
+      .all('select distinct sd_hash from stream join file using (stream_hash)')
+      .map((row) => row['sd_hash'] as string);
+  }
+
   /** The blobs of a stream by position, the terminator too. Source: `get_blobs_for_stream`. */
   blobsOfStream(streamHash: string): StreamBlobRow[] {
     return this.#main

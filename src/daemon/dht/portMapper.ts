@@ -2,13 +2,15 @@
  * Lets a gateway forward ports to this machine, looks every six minutes whether it still does, and learns the external address.
  * Source: lbry-sdk lbry/extras/daemon/components.py `UPnPComponent`.
  */
-import { sleep, type Clock } from '../base/clock.js';
+import { atMost, sleep, type Clock } from '../base/clock.js';
 import type { Logger } from '../../util/logging.js';
 import { isPublicAddress } from './addresses.js';
 
 const EVERY_MS = 360_000;
 /** Numbers that are tried where the gateway has given the wanted one to another machine. */
 const TRIES = 10;
+/** How long stopping waits for a round that is under way. */
+const STOP_MS = 3000;
 const MAX_PORT = 65_535;
 
 export type MappedProtocol = 'TCP' | 'UDP';
@@ -49,18 +51,17 @@ export class PortMapper {
   }
 
   /** Resolves after the first round; the others follow until `stop`. */
-  async start(): Promise<void> {
-    await this.#round();
-    const { log, ports } = this.#deps;
-    if (this.#gateway === null || (ports.length > 0 && this.#redirects.size === 0))
-      log.warn('failed to setup upnp: the ports must be forwarded by hand, or peers cannot connect');
-    this.#rounds = this.#repeat();
+  start(): Promise<void> {
+    const first = this.#firstRound();
+    this.#rounds = first.then(() => this.#repeat());
+    return first;
   }
 
   /** Removes the mappings. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#rounds;
+    // A round may wait for a gateway that does not answer.
+    await atMost(this.#deps.clock, STOP_MS, this.#rounds);
     for (const { protocol, port } of this.#deps.ports) {
       const external = this.#redirects.get(protocol);
       if (external !== undefined) await this.#gateway?.unmap(external, port, protocol);
@@ -85,6 +86,14 @@ export class PortMapper {
     return Object.fromEntries(this.#redirects);
   }
 
+  async #firstRound(): Promise<void> {
+    await this.#round();
+    const { log, ports } = this.#deps;
+    if (this.#stopping.signal.aborted) return;
+    if (this.#gateway === null || (ports.length > 0 && this.#redirects.size === 0))
+      log.warn('failed to setup upnp: the ports must be forwarded by hand, or peers cannot connect');
+  }
+
   async #repeat(): Promise<void> {
     const { clock } = this.#deps;
     while (await sleep(clock, EVERY_MS, this.#stopping.signal)) await this.#round();
@@ -99,6 +108,7 @@ export class PortMapper {
       const address = await gateway.externalAddress();
       this.#address = address !== null && isPublicAddress(address) ? address : null;
       for (const { protocol, port, name } of ports) {
+        if (this.#stopping.signal.aborted) return;
         const external = await this.#map(gateway, protocol, port, name);
         const before = this.#redirects.get(protocol);
         if (external === null) this.#redirects.delete(protocol);

@@ -28,8 +28,10 @@ const SILENCE_MS = 60_000;
 /** Intervals beyond these bounds are taken for these. */
 const [SHORTEST_SEC, LONGEST_SEC] = [10, 86_400];
 const MAX_REQUESTS = 100;
-/** Answers that are kept, and peers of each. */
-const [MAX_ANSWERS, MAX_PEERS] = [20_000, 500];
+/** Answers that are kept, and peers of each. Files and trackers of a large library fit. */
+const [MAX_ANSWERS, MAX_PEERS] = [200_000, 100];
+/** Hashes that are announced at a time. */
+const GROUP = 200;
 /** Peers with lower ports are dropped. Source: `announcement_to_kademlia_peers`. */
 const MIN_PORT = 1025;
 const INFO_HASH_BYTES = 20;
@@ -95,9 +97,12 @@ export class TrackerClient {
   /** Announces those of the hashes (the first 20 bytes count) whose interval is over, to all trackers. It does not throw. */
   async announce(hashes: readonly Buffer[]): Promise<void> {
     const port = this.#deps.announcedPort();
-    await Promise.all(
-      hashes.flatMap((hash) => this.#deps.servers().map((server) => this.#peersOf(server, hash, port))),
-    );
+    for (let at = 0; at < hashes.length && this.#isOpen; at += GROUP)
+      await Promise.all(
+        hashes
+          .slice(at, at + GROUP)
+          .flatMap((hash) => this.#deps.servers().map((server) => this.#peersOf(server, hash, port))),
+      );
   }
 
   /**

@@ -26,6 +26,7 @@ import { ensureFolder, installationId } from './folders.js';
 import { versionAnswer } from './machineInfo.js';
 import { ContentParts } from './parts/contentParts.js';
 import { ExchangeParts } from './parts/exchangeParts.js';
+import { NetworkParts } from './parts/networkParts.js';
 import { ratesPart } from './parts/ratesPart.js';
 import { parseServer } from './settingKinds.js';
 import { statusOf } from './status.js';
@@ -98,6 +99,7 @@ class Daemon implements RunningDaemon {
   private readonly wallet: WalletPart | null;
   private readonly content: ContentParts;
   private readonly exchange: ExchangeParts;
+  private readonly network: NetworkParts;
   private readonly components: Components;
   private readonly skipped: readonly ComponentName[];
   private readonly servers: FastifyInstance[] = [];
@@ -126,14 +128,23 @@ class Daemon implements RunningDaemon {
       random,
       blobs: () => this.content.blobs,
       database: () => this.content.content,
-      sources: () => [],
+      sources: () => this.network.sources(),
       address: async () =>
         (await this.wallet?.services?.wallets.default.account(undefined).nextReceivingAddress()) ?? null,
     });
     this.content = new ContentParts({ settings, log, clock, beside: this.exchange });
+    this.network = new NetworkParts({
+      settings,
+      log,
+      clock,
+      random,
+      content: this.content,
+      servedTcpPort: () => this.exchange.serverPort,
+      isSkipped: (name) => toSkip.includes(name),
+    });
     const parts: Component[] = [
       ...(this.wallet === null ? [] : [this.wallet]),
-      ...[...this.content.components, this.exchange.serverPart, ratesPart].filter(
+      ...[...this.content.components, this.exchange.serverPart, ...this.network.components, ratesPart].filter(
         ({ name }) => !toSkip.includes(name),
       ),
     ];
@@ -150,7 +161,7 @@ class Daemon implements RunningDaemon {
     this.unlock = await lockFolder(dataDir);
     this.installation = installationId(dataDir);
     const metrics = new CallMetrics();
-    const { wallet, content, exchange } = this;
+    const { wallet, content, exchange, network } = this;
     /** What methods of the component reach; throws what `needs` would where it does not run. */
     const ofWallet = <Name extends keyof WalletServices>(name: Name): WalletServices[Name] => {
       if (wallet?.services) return wallet.services[name];
@@ -176,6 +187,12 @@ class Daemon implements RunningDaemon {
       },
       get reflecting() {
         return exchange.reflecting;
+      },
+      get dht() {
+        return network.dht;
+      },
+      get peerFinder() {
+        return network.peerFinder;
       },
       get ledger() {
         return ofWallet('ledger');

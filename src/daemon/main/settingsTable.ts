@@ -29,15 +29,9 @@ export const SETTINGS: readonly SettingRow[] = [
     '',
     'origin of web pages that may call the API; * for any, none when it is empty',
   ),
-  row(
-    'announce_head_and_sd_only',
-    'toggle',
-    true,
-    'announce of a stream only its descriptor and first blob',
-    {
-      previousNames: ['announce_head_blobs_only'],
-    },
-  ),
+  row('announce_head_and_sd_only', 'toggle', true, 'announce of a stream only its descriptor', {
+    previousNames: ['announce_head_blobs_only'],
+  }),
   row(
     'api',
     'endpoint',
@@ -61,6 +55,7 @@ export const SETTINGS: readonly SettingRow[] = [
   }),
   row('components_to_skip', 'texts', [], 'parts of the daemon that are not started'),
   row('concurrent_blob_announcers', 'integer', 10, 'blobs announced at a time; 0 for none', {
+    range: [0, 1000],
     previousNames: ['concurrent_announcers'],
   }),
   row('concurrent_hub_requests', 'integer', 32, 'questions to a hub at a time', { range: [1, Infinity] }),
@@ -133,7 +128,7 @@ export const SETTINGS: readonly SettingRow[] = [
   row('max_wallet_server_fee', 'text', '0.0', 'taken for the sake of older files; hubs are not paid'),
   row('network_interface', 'text', '0.0.0.0', 'address at which DHT and blob exchange listen'),
   row('network_storage_limit', 'integer', 0, 'disk space for blobs of others in MB; 0 for none'),
-  row('node_rpc_timeout', 'float', float(5), 'seconds to wait for a peer of the DHT'),
+  row('node_rpc_timeout', 'float', float(5), 'seconds to wait for a peer of the DHT', { range: [0.1, 600] }),
   row('peer_connect_timeout', 'float', float(3), 'seconds to connect to a peer'),
   row('prometheus_port', 'integer', 0, 'port for metrics; 0 for none', { range: [0, MAX_PORT] }),
   row('reflect_streams', 'toggle', true, 'send complete streams to a reflector', {
@@ -163,7 +158,9 @@ export const SETTINGS: readonly SettingRow[] = [
   row('share_usage_data', 'toggle', false, 'taken for the sake of older files; nothing is shared', {
     previousNames: ['upload_log', 'share_debug_info'],
   }),
-  row('split_buckets_under_index', 'integer', 2, 'buckets of the routing table that are always split'),
+  row('split_buckets_under_index', 'integer', 2, 'buckets of the routing table that are always split', {
+    range: [0, 384],
+  }),
   row('streaming_get', 'toggle', true, 'let the media server begin downloads'),
   row('streaming_server', 'endpoint', 'localhost:5280', 'where the media server listens', endpoint),
   row('tcp_port', 'integer', 4444, 'port of the blob exchange', { previousNames: ['peer_port'] }),
@@ -181,7 +178,10 @@ export const SETTINGS: readonly SettingRow[] = [
     'trackers to find peers by',
   ),
   row('transaction_cache_size', 'integer', 131_072, 'of lbrynet, ignored: memory is bounded without it'),
-  row('udp_port', 'integer', 4444, 'port of the DHT', { previousNames: ['dht_node_port'] }),
+  row('udp_port', 'integer', 4444, 'port of the DHT; 0 for any free one', {
+    range: [0, MAX_PORT],
+    previousNames: ['dht_node_port'],
+  }),
   row('upload_bytes_per_second', 'integer', 0, 'most that goes to peers; 0 for no limit', {
     range: [0, Infinity],
   }),

@@ -81,6 +81,9 @@ export class TestDaemon {
         '--blockchain-name=lbrycrd_regtest',
         // Any free port, so that daemons do not meet.
         ...(options.args?.some((arg) => arg.startsWith('--tcp-port=')) ? [] : ['--tcp-port=0']),
+        // Nothing is sent beyond this machine, and ports are free ones.
+        '--network-interface=127.0.0.1',
+        ...(options.args?.some((arg) => arg.startsWith('--udp-port=')) ? [] : ['--udp-port=0']),
         ...options.hubPorts.map((hubPort) => `--lbryum-servers=127.0.0.1:${hubPort}`),
         ...(options.args ?? []),
       ],

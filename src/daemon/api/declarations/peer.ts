@@ -10,8 +10,9 @@ export const peerList = declareMethod({
   summary: 'List peers that have a blob.',
   usage: ['(<blob_hash> | --blob_hash=<blob_hash>) [--page=<page>] [--page_size=<page_size>]'],
   params: [required(blobHash), page, pageSize],
+  details: ['It asks the trackers and the DHT, as far as these components run.'],
   result: pageOf('Peer', peer),
-  needs: ['dht'],
+  needs: [],
 });
 
 export const peerPing = declareMethod({

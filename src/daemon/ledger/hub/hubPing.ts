@@ -13,7 +13,7 @@ const PING_SIZE = 69;
 const PONG_SIZE = 44;
 const AVAILABLE = 1;
 
-const AT = { flags: 1, height: 2, country: 42 } as const;
+const AT = { flags: 1, height: 2, address: 38, country: 42 } as const;
 
 export interface Pong {
   readonly server: HostPort;
@@ -21,6 +21,8 @@ export interface Pong {
   readonly height: number;
   /** As claim metadata names it; `UNKNOWN_COUNTRY` where the hub does not say. */
   readonly country: string;
+  /** IPv4: from where the hub saw the ping come. */
+  readonly ownAddress: string;
   readonly afterMs: number;
 }
 
@@ -59,6 +61,7 @@ export async function pingHubs(servers: readonly HostPort[], timeoutMs: number):
       const facts = {
         height: bytes.readUInt32BE(AT.height),
         country: countryOf(bytes.readUInt16BE(AT.country)),
+        ownAddress: bytes.subarray(AT.address, AT.address + 4).join('.'),
       };
       pongs.push({ server, isAvailable, ...facts, afterMs: performance.now() - startMs });
       endIfAll();

@@ -62,6 +62,11 @@ export class ContentParts {
     return running(this.#blobs, 'blob_manager');
   }
 
+  /** Whether the blob is there, as far as the component `blob_manager` runs. */
+  hasBlob(hash: string): boolean {
+    return this.#blobs?.finished.has(hash) ?? false;
+  }
+
   get diskSpace(): DiskSpace {
     return running(this.#diskSpace, 'disk_space');
   }

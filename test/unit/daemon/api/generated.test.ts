@@ -12,7 +12,7 @@ import { UsagePattern } from '../../../../src/daemon/main/usagePattern.js';
 import { projectFile } from '../../../../src/util/project.js';
 
 /** Components that come with files; their methods answer that they are skipped. */
-const ABSENT = ['blob_manager', 'dht', 'disk_space', 'file_manager'];
+const ABSENT = ['blob_manager', 'disk_space', 'file_manager'];
 
 describe('declarations of the daemon', () => {
   it('are what the generated files were made from', () => {

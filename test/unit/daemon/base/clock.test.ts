@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sleep, systemClock } from '../../../../src/daemon/base/clock.js';
+import { atMost, sleep, systemClock } from '../../../../src/daemon/base/clock.js';
 import { FakeClock } from '../../../support/fakeClock.js';
 
 describe('Clock', () => {
@@ -57,5 +57,16 @@ describe('sleep', () => {
     expect(await clock.until(aborted)).toBe(false);
     expect(clock.nowMs()).toBe(50);
     expect(await sleep(clock, 1, stop.signal)).toBe(false);
+  });
+});
+
+describe('atMost', () => {
+  it('ends with the promise or when the time has passed', async () => {
+    const clock = new FakeClock();
+    await clock.until(atMost(clock, 100, Promise.resolve()));
+    expect(clock.nowMs()).toBe(0);
+    await clock.until(atMost(clock, 100, new Promise(() => undefined)));
+    expect(clock.nowMs()).toBe(100);
+    await expect(atMost(clock, 100, Promise.reject(new Error('no')))).rejects.toThrow('no');
   });
 });

@@ -1,0 +1,87 @@
+/**
+ * Where peers reach this daemon: the address that the gateway tells, else the one that a hub saw; ports as they are forwarded.
+ * Source: lbry-sdk lbry/utils.py `get_external_ip`, lbry/extras/daemon/components.py `UPnPComponent`, `DHTComponent`.
+ */
+import { isIPv4 } from 'node:net';
+import type { HostPort, Settings } from '../../api/settings.js';
+import { sleep, type Clock } from '../../base/clock.js';
+import { isPublicAddress } from '../../dht/addresses.js';
+import type { PortMapper } from '../../dht/portMapper.js';
+import type { Pong } from '../../ledger/hub/hubPing.js';
+
+/** Hubs are asked again after so long while the address is not known, and while it is. */
+const [UNKNOWN_MS, KNOWN_MS] = [120_000, 1_800_000];
+/** Of each hub. Source: `get_external_ip`. */
+const HUB_MS = 1000;
+
+export interface ExternalPlaceDeps {
+  readonly settings: Pick<Settings, 'get'>;
+  readonly clock: Clock;
+  readonly pingHubs: (
+    servers: readonly { readonly host: string; readonly port: number }[],
+    timeoutMs: number,
+  ) => Promise<readonly Pong[]>;
+  /** The port at which blobs are served; null while they are not. */
+  readonly servedTcpPort: () => number | null;
+}
+
+/** Whether the daemon listens on the loopback network alone, so that its peers are on this machine. */
+export const isOnLoopback = (settings: Pick<Settings, 'get'>): boolean =>
+  settings.get('network_interface').startsWith('127.');
+
+export class ExternalPlace {
+  readonly #deps: ExternalPlaceDeps;
+  readonly #stopping = new AbortController();
+  #seenByHub: string | null = null;
+  #hasStarted = false;
+  /** Null where no port is mapped. */
+  mapper: PortMapper | null = null;
+  /** The port that the DHT listens at; null before it does. */
+  boundUdpPort: number | null = null;
+
+  constructor(deps: ExternalPlaceDeps) {
+    this.#deps = deps;
+  }
+
+  /** Asks hubs for the address until `stop`. A second call does nothing. */
+  start(): void {
+    if (this.#hasStarted) return;
+    this.#hasStarted = true;
+    if (this.#ownInterface() === null) void this.#askHubs();
+  }
+
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  /** IPv4; null while it is not known. */
+  get address(): string | null {
+    return this.#ownInterface() ?? this.mapper?.externalAddress ?? this.#seenByHub;
+  }
+
+  get udpPort(): number {
+    return this.mapper?.redirects.UDP ?? this.boundUdpPort ?? this.#deps.settings.get('udp_port');
+  }
+
+  get tcpPort(): number {
+    return this.mapper?.redirects.TCP ?? this.#deps.servedTcpPort() ?? this.#deps.settings.get('tcp_port');
+  }
+
+  /** The address of the setting, where peers can use it. */
+  #ownInterface(): string | null {
+    const address = this.#deps.settings.get('network_interface');
+    const isUsable = isIPv4(address) && isPublicAddress(address, isOnLoopback(this.#deps.settings));
+    return isUsable ? address : null;
+  }
+
+  async #askHubs(): Promise<void> {
+    const { settings, clock, pingHubs } = this.#deps;
+    const { signal } = this.#stopping;
+    do {
+      const servers = settings.get('lbryum_servers').map(([host, port]: HostPort) => ({ host, port }));
+      const pongs = await pingHubs(servers, HUB_MS);
+      const told = pongs.map(({ ownAddress }) => ownAddress).find((address) => isPublicAddress(address));
+      this.#seenByHub = told ?? this.#seenByHub;
+    } while (await sleep(clock, this.#seenByHub === null ? UNKNOWN_MS : KNOWN_MS, signal));
+  }
+}

@@ -1,0 +1,53 @@
+/** Addresses of hosts that settings name. Answers are kept for five minutes, failures for thirty seconds. */
+import { lookup, Resolver } from 'node:dns/promises';
+import { isIPv4 } from 'node:net';
+import type { Clock } from '../../base/clock.js';
+
+const KEPT_MS = 300_000;
+const FAILURE_KEPT_MS = 30_000;
+const TIMEOUT_MS = 3000;
+
+interface Known {
+  readonly address: Promise<string>;
+  untilMs: number;
+}
+
+export class HostNames {
+  readonly #clock: Clock;
+  readonly #resolver = new Resolver({ timeout: TIMEOUT_MS, tries: 1 });
+  readonly #known = new Map<string, Known>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** An IPv4 address of the host. Rejects where it has none. */
+  addressOf(host: string): Promise<string> {
+    if (isIPv4(host)) return Promise.resolve(host);
+    const known = this.#known.get(host);
+    if (known !== undefined && known.untilMs > this.#clock.nowMs()) return known.address;
+    const fresh: Known = { address: this.#ask(host), untilMs: Infinity };
+    this.#known.set(host, fresh);
+    fresh.address.then(
+      () => {
+        fresh.untilMs = this.#clock.nowMs() + KEPT_MS;
+      },
+      () => {
+        fresh.untilMs = this.#clock.nowMs() + FAILURE_KEPT_MS;
+      },
+    );
+    return fresh.address;
+  }
+
+  /** The system's own names come first for those without a dot; the others are asked for without a thread of the pool. */
+  async #ask(host: string): Promise<string> {
+    if (!host.includes('.')) return (await lookup(host, { family: 4 })).address;
+    try {
+      const [address] = await this.#resolver.resolve4(host);
+      if (address !== undefined) return address;
+    } catch {
+      // The system may know the name nevertheless, by its file of hosts.
+    }
+    return (await lookup(host, { family: 4 })).address;
+  }
+}

@@ -1,0 +1,287 @@
+/**
+ * The components `upnp`, `dht`, `hash_announcer` and `tracker_announcer_component`: how this daemon and its peers find each
+ * other. Source: lbry-sdk lbry/extras/daemon/components.py `UPnPComponent`, `DHTComponent`, `HashAnnouncerComponent`,
+ * `TrackerAnnouncerComponent`.
+ */
+import type { Logger } from '../../../util/logging.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import type { ComponentName } from '../../api/declaration.js';
+import type { HostPort, Settings } from '../../api/settings.js';
+import { atMost, sleep, type Clock, type RandomSource } from '../../base/clock.js';
+import { Announcer } from '../../dht/announcer.js';
+import type { Endpoint } from '../../dht/contact.js';
+import { findNatGateway } from '../../dht/natGateway.js';
+import { DhtNode } from '../../dht/node.js';
+import { readNodeId } from '../../dht/nodeId.js';
+import { PeerFinder } from '../../dht/peerFinder.js';
+import type { PeerSource } from '../../dht/peerSource.js';
+import { PortMapper } from '../../dht/portMapper.js';
+import { TrackerClient } from '../../dht/trackerClient.js';
+import { trackerPeerId } from '../../dht/trackerPackets.js';
+import { openUdpSocket } from '../../dht/udpPort.js';
+import { peerStoreOf } from '../../content/contentDatabase.js';
+import { pingHubs } from '../../ledger/hub/hubPing.js';
+import type { Component } from '../components.js';
+import { COMPATIBLE_VERSION } from '../machineInfo.js';
+import type { ContentParts } from './contentParts.js';
+import { ExternalPlace, isOnLoopback } from './externalPlace.js';
+import { HostNames } from './hostNames.js';
+
+/** Between two rounds over all files. Source: `announce_forever`. */
+const TRACKER_ROUND_MS = 60_000;
+/** How long joining waits for the names of known nodes. Those that take longer come with the next attempt. */
+const NAMES_MS = 3000;
+
+export interface NetworkPartsDeps {
+  readonly settings: Settings;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly content: ContentParts;
+  /** The port at which blobs are served; null while they are not. */
+  readonly servedTcpPort: () => number | null;
+  readonly isSkipped: (name: ComponentName) => boolean;
+}
+
+export class NetworkParts {
+  readonly components: readonly Component[];
+  readonly place: ExternalPlace;
+  readonly #deps: NetworkPartsDeps;
+  readonly #names: HostNames;
+  #node: DhtNode | null = null;
+  #announcer: Announcer | null = null;
+  #trackers: TrackerClient | null = null;
+
+  constructor(deps: NetworkPartsDeps) {
+    this.#deps = deps;
+    this.#names = new HostNames(deps.clock);
+    const { settings, clock, servedTcpPort } = deps;
+    this.place = new ExternalPlace({ settings, clock, pingHubs, servedTcpPort });
+    this.components = [this.#upnpPart(), this.#dhtPart(), this.#announcerPart(), this.#trackerPart()];
+  }
+
+  /** Throws where the component `dht` does not run. */
+  get dht(): DhtNode {
+    if (this.#node === null) throw new Error('the component dht does not run');
+    return this.#node;
+  }
+
+  /** Finds peers by whichever of DHT and trackers run, without announcing this daemon; null where neither does. */
+  get peerFinder(): PeerFinder | null {
+    if (this.#node === null && this.#trackers === null) return null;
+    return this.#finder(this.#node, this.#trackers, false);
+  }
+
+  /** Where downloads look for peers, of those that run now. Trackers learn of the download. */
+  sources(): (PeerSource & { readonly name: string })[] {
+    const named = (name: string, finder: PeerFinder) => ({
+      name,
+      peersFor: (hash: string, signal: AbortSignal) => finder.peersFor(hash, signal),
+    });
+    return [
+      ...(this.#node === null ? [] : [named('DHT', this.#finder(this.#node, null, false))]),
+      ...(this.#trackers === null ? [] : [named('trackers', this.#finder(null, this.#trackers, true))]),
+    ];
+  }
+
+  #finder(node: DhtNode | null, trackers: TrackerClient | null, announces: boolean): PeerFinder {
+    const { place } = this;
+    return new PeerFinder({
+      node,
+      trackers: trackers && {
+        search: (hash, signal) => trackers.search(hash, signal, { announces }),
+      },
+      external: () => ({ address: place.address, tcpPort: place.tcpPort }),
+      allowLocalhost: isOnLoopback(this.#deps.settings),
+    });
+  }
+
+  /** Starts at once: ports are mapped, and the address learned, while other components work. */
+  #upnpPart(): Component {
+    const { place } = this;
+    return {
+      name: 'upnp',
+      dependsOn: [],
+      start: () => {
+        place.start();
+        if (this.#deps.settings.get('use_upnp') && !isOnLoopback(this.#deps.settings)) {
+          place.mapper = this.#portMapper();
+          void place.mapper.start();
+        }
+        return Promise.resolve();
+      },
+      stop: async () => {
+        place.stop();
+        await place.mapper?.stop();
+        place.mapper = null;
+      },
+      status: (): JsonOut => {
+        const redirects = place.mapper?.redirects ?? {};
+        return {
+          aioupnp_version: '@silentbot1/nat-api 0.4',
+          redirects,
+          gateway: place.mapper?.gatewayName ?? 'No gateway found',
+          dht_redirect_set: redirects.UDP !== undefined,
+          peer_redirect_set: redirects.TCP !== undefined,
+          external_ip: place.address,
+        };
+      },
+    };
+  }
+
+  #portMapper(): PortMapper {
+    const { settings, log, clock, isSkipped } = this.#deps;
+    const wanted = [
+      { component: 'peer_protocol_server', protocol: 'TCP', setting: 'tcp_port', name: 'LBRY peer port' },
+      { component: 'dht', protocol: 'UDP', setting: 'udp_port', name: 'LBRY DHT port' },
+    ] as const;
+    const ports = wanted
+      .filter(({ component, setting }) => !isSkipped(component) && settings.get(setting) !== 0)
+      .map(({ protocol, setting, name }) => ({ protocol, port: settings.get(setting), name }));
+    return new PortMapper({ clock, log, findGateway: findNatGateway, ports });
+  }
+
+  #dhtPart(): Component {
+    return {
+      name: 'dht',
+      dependsOn: ['database'],
+      start: async () => {
+        const { settings } = this.#deps;
+        const port = await openUdpSocket(settings.get('udp_port'), settings.get('network_interface'), {
+          what: 'DHT',
+          settings: 'udp_port, network_interface',
+        });
+        this.place.boundUdpPort = port.port;
+        this.place.start();
+        this.#node = this.#makeNode(port);
+        this.#node.start();
+      },
+      stop: async () => {
+        this.place.stop();
+        await this.#node?.stop();
+        this.#node = null;
+      },
+      status: (): JsonOut => ({
+        node_id: this.#node?.nodeId.toString('hex') ?? null,
+        peers_in_routing_table: this.#node?.table.size ?? 0,
+      }),
+    };
+  }
+
+  #makeNode(port: Awaited<ReturnType<typeof openUdpSocket>>): DhtNode {
+    const { settings, log, clock, random, content } = this.#deps;
+    const { place } = this;
+    return new DhtNode({
+      clock,
+      random,
+      log,
+      port,
+      nodeId: readNodeId(settings.get('data_dir'), random),
+      splitBucketsUnderIndex: settings.get('split_buckets_under_index'),
+      isBootstrapNode: settings.get('is_bootstrap_node'),
+      rpcTimeoutMs: () => settings.get('node_rpc_timeout') * 1000,
+      knownNodes: () => this.#knownNodes(),
+      peerStore: peerStoreOf(content.content),
+      external: () => ({ address: place.address, udpPort: place.udpPort, tcpPort: place.tcpPort }),
+      hasBlob: (hash) => content.hasBlob(hash),
+      allowLocalhost: isOnLoopback(settings),
+    });
+  }
+
+  /** A daemon on the loopback network asks only nodes there. */
+  async #knownNodes(): Promise<Endpoint[]> {
+    const { settings, clock } = this.#deps;
+    const isLocal = ([host]: HostPort): boolean => host === 'localhost' || host.startsWith('127.');
+    const known = settings.get('known_dht_nodes');
+    const nodes = isOnLoopback(settings) ? known.filter(isLocal) : known;
+    const found: Endpoint[] = [];
+    const asked = nodes.map(async ([host, udpPort]) => {
+      try {
+        found.push({ address: await this.#names.addressOf(host), udpPort });
+      } catch {
+        // The next attempt asks again.
+      }
+    });
+    await atMost(clock, NAMES_MS, Promise.all(asked));
+    return [...found];
+  }
+
+  #announcerPart(): Component {
+    const { settings, log, clock, content } = this.#deps;
+    return {
+      name: 'hash_announcer',
+      dependsOn: ['dht', 'database'],
+      start: () => {
+        this.#announcer = new Announcer({
+          clock,
+          node: this.dht,
+          due: (limit) =>
+            content.content.dueForAnnouncement(
+              settings.get('announce_head_and_sd_only'),
+              limit,
+              clock.nowSec(),
+            ),
+          noteAnnounced: (hashes) => content.content.noteAnnounced(hashes, clock.nowSec()),
+          concurrency: () => settings.get('concurrent_blob_announcers'),
+          warn: (text) => log.warn(text),
+        });
+        this.#announcer.start();
+        return Promise.resolve();
+      },
+      stop: async () => {
+        await this.#announcer?.stop();
+        this.#announcer = null;
+      },
+      status: (): JsonOut => ({ announce_queue_size: this.#announcer?.queueSize ?? 0 }),
+    };
+  }
+
+  #trackerPart(): Component {
+    const stopping = new AbortController();
+    let rounds = Promise.resolve();
+    return {
+      name: 'tracker_announcer_component',
+      dependsOn: ['database'],
+      start: async () => {
+        const { settings, random, clock } = this.#deps;
+        // Trackers are asked from any port; lbry-sdk binds all interfaces too.
+        const host = isOnLoopback(settings) ? settings.get('network_interface') : '0.0.0.0';
+        const port = await openUdpSocket(0, host, { what: 'tracker client', settings: 'network_interface' });
+        this.#trackers = new TrackerClient({
+          clock,
+          random,
+          port,
+          peerId: trackerPeerId(
+            readNodeId(settings.get('data_dir'), random).toString('hex'),
+            COMPATIBLE_VERSION,
+          ),
+          announcedPort: () => this.place.tcpPort,
+          servers: () => settings.get('tracker_servers'),
+          resolve: (name) => this.#names.addressOf(name),
+        });
+        rounds = this.#announceFiles(this.#trackers, stopping.signal);
+      },
+      stop: async () => {
+        stopping.abort();
+        await this.#trackers?.close();
+        await rounds;
+        this.#trackers = null;
+      },
+      status: () => null,
+    };
+  }
+
+  /** Announces all files to the trackers whose interval is over, each minute. */
+  async #announceFiles(trackers: TrackerClient, signal: AbortSignal): Promise<void> {
+    const { clock, content, log } = this.#deps;
+    do
+      try {
+        const hashes = await content.content.sdHashesOfFiles();
+        await trackers.announce(hashes.map((hash) => Buffer.from(hash, 'hex')));
+      } catch (error) {
+        if (!signal.aborted)
+          log.warn(`Files could not be announced to trackers: ${(error as Error).message}`);
+      }
+    while (await sleep(clock, TRACKER_ROUND_MS, signal));
+  }
+}
