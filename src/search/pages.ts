@@ -7,7 +7,7 @@
 /** Hits of a search that are shown on all pages, and looked at where none of a channel is left out. */
 export const MAX_HITS = 1000;
 /** Hits that are looked at where claims of a channel are left out, so that a busy channel does not hide the others. */
-export const MAX_LIMITED_HITS = 10_000;
+export const MAX_LIMITED_HITS = 4000;
 
 export interface SearchHit {
   /** Hex as printed. */

@@ -108,6 +108,7 @@ export function claim(n, count, change = 0) {
         kind,
         channelId: signer && new Uint8Array(signer),
         isSignatureValid: signer !== null,
+        isRepostedGone: false,
         repostedId: kind === 'repost' ? new Uint8Array(idOf('s', channels + below(count - channels))) : null,
         repostCount: ranked(100),
         claimsInChannel: isChannel ? ranked(1000) : 0,

@@ -623,7 +623,7 @@ export function modelSearch(
   }
   const most = (constraints['limit_claims_per_channel'] as number | undefined) ?? 0;
   const isRanked = wanted !== null && given === undefined;
-  hits = hits.slice(0, most > 0 && !isRanked ? 10_000 : 1000);
+  hits = hits.slice(0, most > 0 && !isRanked ? 4000 : 1000);
   if (constraints['remove_duplicates'] === true) hits = withoutDuplicates(hits);
   const limit = (constraints['limit'] as number | undefined) ?? 10;
   if (most > 0)

@@ -78,8 +78,10 @@ export async function findSigners(
   return signers;
 }
 
-function recoverSigners({ hash, compact }: ReadSignature): string[] {
-  const keys = RECOVERY_IDS.map((id) => defaultEcdsa.recover(hash, compact, id, true));
+/** Tags of all keys for which a signature (R and S, 64 bytes of any value) over a hash is right. */
+export function recoverSigners({ hash, compact }: ReadSignature): string[] {
+  const ecdsa = loadNative()?.ecdsa ?? defaultEcdsa;
+  const keys = RECOVERY_IDS.map((id) => ecdsa.recover(hash, compact, id, true));
   return [...new Set(keys.flatMap((key) => (key === null ? [] : [keyTag(key)])))];
 }
 

@@ -1,7 +1,15 @@
 /** The keys of the signatures of many claims, held against what lbry-sdk finds of each, with the addon and without it. */
 import { describe, expect, it, vi } from 'vitest';
+import { bindingEcdsa } from '../../../../src/crypto/ecdsa.js';
+import { twinEcdsa } from '../../../../src/crypto/ecdsaTwin.js';
+import { sha256 } from '../../../../src/crypto/hash.js';
 import { keyTag } from '../../../../src/index/claims/claimIndexKeys.js';
-import { findSigners, type SignedOutput } from '../../../../src/index/claims/claimSignatures.js';
+import {
+  findSigners,
+  recoverSigners,
+  type SignedOutput,
+} from '../../../../src/index/claims/claimSignatures.js';
+import { isChannelSignatureValid } from '../../../../src/metadata/channelSignature.js';
 import { readClaimFacts } from '../../../../src/metadata/claimFacts.js';
 import * as binding from '../../../../src/native/binding.js';
 import { mainParams } from '../../../../src/params/main.js';
@@ -83,5 +91,47 @@ describe.each(['with the addon', 'without it'])('findSigners %s', (how) => {
     }
     expect(claims.valid.filter(Boolean).length).toBeGreaterThan(50);
     expect(claims.valid.filter((isValid) => !isValid).length).toBeGreaterThan(50);
+  });
+});
+
+describe('the keys that are recovered from a signature', () => {
+  const number = (value: bigint): Buffer => Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
+  const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+  const random = (n: number): Buffer => sha256(Buffer.from(`number ${n}`));
+  const edges = [0n, 1n, 2n, 3n, 4n, 5n, 6n, 7n, ORDER - 1n, ORDER, ORDER + 1n, 2n ** 256n - 1n].map(number);
+  const numbers = [...edges, ...Array.from({ length: 12 }, (_, n) => random(n))];
+  const signatures = numbers.flatMap((r) => numbers.map((s) => Buffer.concat([r, s])));
+  const hashes = [random(-1), Buffer.alloc(32), Buffer.alloc(32, 0xff), number(ORDER)];
+  const backends = [binding.loadNative()?.ecdsa, bindingEcdsa, twinEcdsa].filter(
+    (one) => one !== null && one !== undefined,
+  );
+
+  it('are those that verify it, and no others, whatever computes them', () => {
+    let most = 0;
+    signatures.forEach((compact, n) => {
+      const hash = hashes[n % hashes.length]!;
+      const found = backends.map((ecdsa) => {
+        const keys = [0, 1, 2, 3].flatMap((id) => ecdsa.recover(hash, compact, id, true) ?? []);
+        for (const key of keys) expect(isChannelSignatureValid(hash, compact, key)).toBe(true);
+        return [...new Set(keys.map(keyTag))];
+      });
+      for (const tags of found) expect(tags).toEqual(found[0]);
+      expect(recoverSigners({ hash, compact })).toEqual(found[0]);
+      most = Math.max(most, found[0]!.length);
+    });
+    // Where R is so small that two points have it as their x.
+    expect(most).toBe(4);
+  });
+
+  it('have the key that signed among them, with a high S too', () => {
+    for (let n = 0; n < 50; n++) {
+      const { compact } = twinEcdsa.sign(random(n), random(-n - 2), null);
+      const tag = keyTag(twinEcdsa.publicKeyOf(random(-n - 2), true));
+      const s = BigInt(`0x${Buffer.from(compact).subarray(32).toString('hex')}`);
+      for (const half of [s, ORDER - s]) {
+        const signature = Buffer.concat([Buffer.from(compact).subarray(0, 32), number(half)]);
+        expect(recoverSigners({ hash: random(n), compact: signature })).toContain(tag);
+      }
+    }
   });
 });
