@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { blobHashOf } from '../../src/daemon/content/blobHash.js';
+import { makeStream } from '../../src/daemon/blobs/makeStream.js';
+import { ContentFolder } from '../support/contentFolder.js';
 import { startDaemon, type TestDaemon } from './support/daemon.js';
 import { freePort, HANG_MS } from './support/node.js';
 
@@ -21,6 +23,9 @@ let seeder: TestDaemon;
 let leecher: TestDaemon;
 let folder: string;
 let peerPort: number;
+let content: ContentFolder;
+let sdHash: string;
+let streamHashes: string[];
 const blobs = new Map<string, Buffer>();
 
 beforeAll(async () => {
@@ -35,12 +40,25 @@ beforeAll(async () => {
   blobs.set(blobHashOf(text), text);
   for (const [hash, bytes] of blobs) writeFileSync(join(blobFolder, hash), bytes);
   peerPort = await freePort();
+  content = new ContentFolder();
+  await content.open();
+  const film = join(folder, 'film');
+  writeFileSync(film, randomBytes(3_000_000));
+  ({ sdHash } = await makeStream(film, content.making));
+  streamHashes = [...content.store.finished];
+  await content.close();
+  await content.threads.close();
   [seeder, leecher] = await Promise.all([
     startDaemon({
       hubPorts: [],
       folder,
       settings: { components_to_skip: SKIPPED, fixed_peers: [], http_blob_servers: [] },
-      args: [`--tcp-port=${peerPort}`],
+      args: [
+        `--tcp-port=${peerPort}`,
+        '--reflector',
+        '--network-interface=127.0.0.1',
+        ...['', '-peer', '-http'].map((kind) => `--reflector${kind}-port=0`),
+      ],
     }),
     startDaemon({
       hubPorts: [],
@@ -50,6 +68,7 @@ beforeAll(async () => {
         http_blob_servers: [],
         reflector_servers: [],
       },
+      args: [`--data-dir=${content.path}`],
     }),
   ]);
 }, HANG_MS);
@@ -57,6 +76,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await leecher?.stop();
   await seeder?.stop();
+  content?.remove();
   rmSync(folder, { recursive: true, force: true });
 }, HANG_MS);
 
@@ -72,7 +92,7 @@ describe('the blob exchange', { timeout: HANG_MS }, () => {
       expect(await leecher.call('blob_get', { blob_hash: hash, timeout: 60 })).toBe(
         `Downloaded blob ${hash}`,
       );
-      expect(readFileSync(join(leecher.folder, 'data', 'blobfiles', hash)).equals(bytes)).toBe(true);
+      expect(readFileSync(content.blobPath(hash)).equals(bytes)).toBe(true);
     }
     const [hash] = [...blobs.keys()].slice(-1);
     expect(await leecher.call('blob_get', { blob_hash: hash, read: true })).toBe('{"text": "plain"}');
@@ -115,5 +135,28 @@ describe('the blob exchange', { timeout: HANG_MS }, () => {
     await expect(
       leecher.call('blob_reflect', { blob_hashes: [...blobs.keys()], reflector_server: '127.0.0.1:1' }),
     ).rejects.toThrow('could not be sent to 127.0.0.1:1');
+  });
+
+  it('brings a stream to a daemon that is a reflector', async () => {
+    const ports = (await statusOf(seeder))['reflector'] as Record<string, number>;
+    const reflector_server = `127.0.0.1:${ports['upload_port']}`;
+    const sent = await leecher.call<string[]>('blob_reflect', { blob_hashes: [sdHash], reflector_server });
+    expect(sent.sort()).toEqual(streamHashes.sort());
+    expect(await leecher.call('blob_reflect', { blob_hashes: streamHashes, reflector_server })).toEqual([]);
+    for (const hash of streamHashes) {
+      const answer = await fetch(`http://127.0.0.1:${ports['http_port']}/blob?hash=${hash}`);
+      expect(Buffer.from(await answer.arrayBuffer()).equals(readFileSync(content.blobPath(hash)))).toBe(true);
+    }
+    expect((await statusOf(seeder))['reflector']).toMatchObject({
+      running: true,
+      received_blobs: 3,
+      blobs: 3,
+    });
+    // The daemon itself has not got them.
+    expect((await statusOf(seeder))['blob_manager']!['finished_blobs']).toBe(4);
+    await leecher.call('settings_set', { key: 'reflector_servers', value: [reflector_server] });
+    expect(await leecher.call('blob_reflect_all')).toBe(true);
+    expect((await statusOf(seeder))['reflector']).toMatchObject({ blobs: 7 });
+    expect(await leecher.call('file_reflect', { sd_hash: sdHash })).toEqual([]);
   });
 });

@@ -22,6 +22,7 @@ export interface StartCommand {
   readonly hasNoLog: boolean;
   readonly isVerbose: boolean;
   readonly withNode: boolean;
+  readonly isReflector: boolean;
   readonly initialHeaders: string | null;
 }
 
@@ -57,6 +58,7 @@ export const CALL_ROWS = SETTINGS.filter(({ name }) => CALL_SETTINGS.has(name));
 /** What `start` takes besides settings. */
 export const START_FLAGS: readonly (readonly [name: string, text: string])[] = [
   ['--with-node', 'start a chain node with a hub as well, and stop it with the daemon'],
+  ['--reflector', 'take streams that others send, and give them out'],
   ['--quiet', 'nothing on the console'],
   ['--no-logging', 'no log at all'],
   ['--verbose', 'log more'],
@@ -182,7 +184,7 @@ function parseStart(words: string[], before: readonly [string, JsonValue][]): Co
   while (words.length > 0) {
     const word = words[0]!;
     if (word === '--help') return text(startHelp());
-    if (['--with-node', '--quiet', '--no-logging'].includes(word)) {
+    if (['--with-node', '--reflector', '--quiet', '--no-logging'].includes(word)) {
       flags.add(words.shift()!);
     } else if (word === '--verbose') {
       flags.add(words.shift()!);
@@ -215,6 +217,7 @@ function parseStart(words: string[], before: readonly [string, JsonValue][]): Co
     hasNoLog: flags.has('--no-logging'),
     isVerbose: flags.has('--verbose'),
     withNode: flags.has('--with-node'),
+    isReflector: flags.has('--reflector'),
     initialHeaders,
   };
 }

@@ -27,6 +27,7 @@ import { versionAnswer } from './machineInfo.js';
 import { ContentParts } from './parts/contentParts.js';
 import { ExchangeParts } from './parts/exchangeParts.js';
 import { NetworkParts } from './parts/networkParts.js';
+import { ReflectorRole } from './parts/reflectorRole.js';
 import { ratesPart } from './parts/ratesPart.js';
 import { parseServer } from './settingKinds.js';
 import { statusOf } from './status.js';
@@ -40,6 +41,8 @@ export interface DaemonOptions {
   readonly log: Logger;
   /** Makes the component `wallet`; it is not asked where that is skipped. */
   readonly makeWalletPart: (deps: WalletPartDeps) => WalletPart;
+  /** Whether it is a reflector too. */
+  readonly isReflector?: boolean;
   /** What `status` shows of a node that runs beside the daemon. */
   readonly nodeStatus?: () => JsonOut;
   /** Called when `stop` was answered. */
@@ -100,6 +103,7 @@ class Daemon implements RunningDaemon {
   private readonly content: ContentParts;
   private readonly exchange: ExchangeParts;
   private readonly network: NetworkParts;
+  private readonly reflector: ReflectorRole | null;
   private readonly components: Components;
   private readonly skipped: readonly ComponentName[];
   private readonly servers: FastifyInstance[] = [];
@@ -132,6 +136,11 @@ class Daemon implements RunningDaemon {
       address: async () =>
         (await this.wallet?.services?.wallets.default.account(undefined).nextReceivingAddress()) ?? null,
     });
+    const { bandwidth, rates } = this.exchange;
+    const resolver = () => this.wallet?.services?.resolver ?? null;
+    this.reflector = options.isReflector
+      ? new ReflectorRole({ settings, log, clock, bandwidth, rates, resolver })
+      : null;
     this.content = new ContentParts({ settings, log, clock, beside: this.exchange });
     this.network = new NetworkParts({
       settings,
@@ -246,6 +255,7 @@ class Daemon implements RunningDaemon {
       this.servers.push(server);
       await listen(server, [METRICS_HOST, metricsPort], 'metrics server');
     }
+    await this.reflector?.start();
     this.started = this.components.start(stopping.signal);
     // Whoever waits for it is told; nobody may.
     this.started.catch(() => undefined);
@@ -265,6 +275,7 @@ class Daemon implements RunningDaemon {
       log.error(`The component ${name} did not stop as it should: ${(error as Error).message}`),
     );
     await this.started.catch(() => undefined);
+    await this.reflector?.stop();
     this.unlock?.();
     log.info('Stopped.');
   }
@@ -293,6 +304,7 @@ class Daemon implements RunningDaemon {
         wallet: this.wallet,
         ffmpeg: await this.ffmpegAnswer(false),
         node: this.options.nodeStatus?.() ?? null,
+        reflector: this.reflector?.status() ?? null,
       }),
     version: () => this.versionShown,
     ffmpegStatus: () => this.ffmpegAnswer(true),

@@ -108,6 +108,7 @@ async function runDaemon(command: StartCommand): Promise<number> {
       settings,
       log,
       makeWalletPart: (deps) => (wallet = new WalletAndLedger({ ...deps, ...more })),
+      isReflector: command.isReflector,
       ...(beside && { nodeStatus: () => beside!.status() }),
       onStop: () => end('The method stop was called.'),
     });

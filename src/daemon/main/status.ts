@@ -13,6 +13,8 @@ export interface StatusSources {
   readonly ffmpeg: JsonOut;
   /** Of a node beside the daemon; null without. */
   readonly node: JsonOut;
+  /** Of the reflector; null where the daemon is none. */
+  readonly reflector: JsonOut;
 }
 
 type Members = Readonly<Record<string, JsonOut | undefined>>;
@@ -35,7 +37,7 @@ function walletMembers({ ledger, wallets }: WalletServices): Members {
 const numberIn = (value: JsonOut | undefined): number | null => (typeof value === 'number' ? value : null);
 
 export function statusOf(sources: StatusSources): JsonOut {
-  const { installationId, components, skipped, wallet, ffmpeg, node } = sources;
+  const { installationId, components, skipped, wallet, ffmpeg, node, reflector } = sources;
   const answer: Record<string, JsonOut> = {
     installation_id: installationId,
     is_running: components.areAllRunning,
@@ -44,6 +46,7 @@ export function statusOf(sources: StatusSources): JsonOut {
     ffmpeg_status: ffmpeg,
     ...components.statuses(),
     ...(node !== null && { node }),
+    ...(reflector !== null && { reflector }),
   };
   const services = wallet?.services ?? null;
   if (services === null) return answer;

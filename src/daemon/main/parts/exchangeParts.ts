@@ -38,9 +38,9 @@ export interface ExchangePartsDeps {
 export class ExchangeParts implements BesideBlobs {
   readonly serverPart: Component;
   readonly bandwidth: Bandwidth;
+  /** For all that goes out to peers, and for all that comes from them. */
+  readonly rates: { readonly up: RateLimiter; readonly down: RateLimiter };
   readonly #deps: ExchangePartsDeps;
-  readonly #upRate: RateLimiter;
-  readonly #downRate: RateLimiter;
   #exchange: BlobExchange | null = null;
   #reflecting: Reflecting | null = null;
   #server: BlobServer | null = null;
@@ -49,8 +49,10 @@ export class ExchangeParts implements BesideBlobs {
     this.#deps = deps;
     const { clock, settings } = deps;
     this.bandwidth = new Bandwidth(clock, () => settings.get('track_bandwidth'));
-    this.#upRate = new RateLimiter(clock, () => settings.get('upload_bytes_per_second'));
-    this.#downRate = new RateLimiter(clock, () => settings.get('download_bytes_per_second'));
+    this.rates = {
+      up: new RateLimiter(clock, () => settings.get('upload_bytes_per_second')),
+      down: new RateLimiter(clock, () => settings.get('download_bytes_per_second')),
+    };
     this.serverPart = this.#serverComponent();
   }
 
@@ -79,7 +81,7 @@ export class ExchangeParts implements BesideBlobs {
       blobs: this.#keeper(store),
       sources,
       settings: () => this.#exchangeSettings(),
-      rate: this.#downRate,
+      rate: this.rates.down,
       bandwidth,
       clock,
       random,
@@ -95,7 +97,7 @@ export class ExchangeParts implements BesideBlobs {
       clock,
       random,
       bandwidth,
-      rate: this.#upRate,
+      rate: this.rates.up,
       settings: () => ({
         isOn: settings.get('reflect_streams'),
         servers: settings.get('reflector_servers'),
@@ -164,7 +166,7 @@ export class ExchangeParts implements BesideBlobs {
             total: settings.get('max_peer_connections'),
             perAddress: settings.get('max_peer_connections_per_address'),
           }),
-          rate: this.#upRate,
+          rate: this.rates.up,
           bandwidth: this.bandwidth,
           clock,
           onFailure: (error) => log.warn(`A blob could not be sent to a peer: ${failureReason(error)}.`),

@@ -1,0 +1,234 @@
+/**
+ * `lbcnet start --reflector`: takes streams that others send, and gives them to peers and over HTTP. What it keeps lies in a
+ * folder of its own, `<data_dir>/reflector`, and is no part of the daemon's files.
+ */
+import { mkdirSync, readFileSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { failureReason, onFile } from '../../../util/environmentError.js';
+import type { Logger } from '../../../util/logging.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import type { Settings } from '../../api/settings.js';
+import { sleep, type Clock } from '../../base/clock.js';
+import { BlobStore } from '../../blobs/blobStore.js';
+import { BlobThreads } from '../../blobs/blobThreads.js';
+import { isBlobHash } from '../../content/blobHash.js';
+import { openContentDatabase, type ContentDatabase } from '../../content/contentDatabase.js';
+import { BLOB_FOLDER_NAME } from '../../content/openDatabases.js';
+import type { Bandwidth } from '../../exchange/bandwidth.js';
+import { BlobHttpServer } from '../../exchange/blobHttpServer.js';
+import { BlobServer } from '../../exchange/blobServer.js';
+import type { RateLimiter } from '../../exchange/rateLimiter.js';
+import { ReflectorServer } from '../../exchange/reflectorServer.js';
+import { ReflectorStore } from '../../exchange/reflectorStore.js';
+import type { ConnectionLimits } from '../../exchange/tcpServer.js';
+import type { Resolver } from '../../resolve/resolver.js';
+import { Txo } from '../../txo/txo.js';
+
+const FOLDER_NAME = 'reflector';
+const BLOCKED_NAME = 'blocked.json';
+/** How often the streams of blocked channels are asked for, and orphans are looked for. Arbitrary. */
+const ROUND_MS = 600_000;
+/** While no hub is connected yet. */
+const FIRST_ROUND_MS = 15_000;
+/** Each upload has up to a blob in memory. Arbitrary: 128 MiB. */
+const UPLOADS: ConnectionLimits = { total: 64, perAddress: 16 };
+const THREADS = 2;
+/** Claims of a page, and of a search: hubs answer no more. */
+const PAGE = 50;
+const MAX_FOUND = 10_000;
+
+export interface ReflectorRoleDeps {
+  readonly settings: Settings;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly bandwidth: Bandwidth;
+  /** For all that is sent, and for all that comes. */
+  readonly rates: { readonly up: RateLimiter; readonly down: RateLimiter };
+  /** Null while no wallet runs. */
+  readonly resolver: () => Resolver | null;
+}
+
+interface Running {
+  readonly database: ContentDatabase;
+  readonly threads: BlobThreads;
+  readonly blobs: BlobStore;
+  readonly store: ReflectorStore;
+  readonly uploads: ReflectorServer;
+  readonly peers: BlobServer;
+  readonly http: BlobHttpServer;
+}
+
+export class ReflectorRole {
+  readonly #deps: ReflectorRoleDeps;
+  readonly #folder: string;
+  readonly #stopping = new AbortController();
+  #running: Running | null = null;
+  #rounds: Promise<void> = Promise.resolve();
+
+  constructor(deps: ReflectorRoleDeps) {
+    this.#deps = deps;
+    this.#folder = join(deps.settings.get('data_dir'), FOLDER_NAME);
+  }
+
+  /** Throws `EnvironmentError` where folder or ports cannot be used; `stop` is to be called then too. */
+  async start(): Promise<void> {
+    const { settings, log, clock } = this.#deps;
+    onFile(this.#folder, () => mkdirSync(this.#folder, { recursive: true }));
+    const database = openContentDatabase({ dataDir: this.#folder, nowSec: clock.nowSec() }, (text) =>
+      log.info(text),
+    );
+    const threads = new BlobThreads(THREADS);
+    const folder = join(this.#folder, BLOB_FOLDER_NAME);
+    const blobs = new BlobStore({ folder, database, threads, clock, log });
+    const store = new ReflectorStore({
+      blobs,
+      database,
+      clock,
+      quotaMb: () => settings.get('reflector_quota'),
+    });
+    this.#running = { database, threads, blobs, store, ...this.#servers(store) };
+    await blobs.open();
+    await store.open();
+    await store.setBlocked(new Set(this.#savedBlocked()));
+    await this.#listen(this.#running);
+    this.#rounds = this.#work(store);
+    settings.onChange('reflector_blocked', () => {
+      this.#updateBlocked(store).catch((error: unknown) =>
+        log.warn(`The streams of blocked claims could not be asked for: ${failureReason(error)}.`),
+      );
+    });
+  }
+
+  #servers(store: ReflectorStore): Pick<Running, 'uploads' | 'peers' | 'http'> {
+    const { settings, log, clock, bandwidth, rates } = this.#deps;
+    const limits = (): ConnectionLimits => ({
+      total: settings.get('max_peer_connections'),
+      perAddress: settings.get('max_peer_connections_per_address'),
+    });
+    const onFailure = (error: unknown): void => log.warn(`The reflector failed: ${failureReason(error)}.`);
+    const common = { bandwidth, clock, onFailure };
+    return {
+      uploads: new ReflectorServer({ ...common, store, limits: () => UPLOADS, rate: rates.down }),
+      peers: new BlobServer({ ...common, blobs: store, address: () => null, limits, rate: rates.up }),
+      http: new BlobHttpServer({ ...common, blobs: store, limits, rate: rates.up }),
+    };
+  }
+
+  async #listen({ uploads, peers, http }: Running): Promise<void> {
+    const { settings, log } = this.#deps;
+    const host = settings.get('network_interface');
+    const words = (setting: string) => ({
+      what: 'reflector',
+      settings: `settings ${setting} and network_interface`,
+    });
+    await uploads.listen(settings.get('reflector_port'), host, words('reflector_port'));
+    await peers.listen(settings.get('reflector_peer_port'), host, words('reflector_peer_port'));
+    await http.listen(settings.get('reflector_http_port'), host, words('reflector_http_port'));
+    log.info(
+      `The reflector takes streams at TCP ${host}:${uploads.port}, and gives blobs at TCP ${host}:${peers.port} ` +
+        `and http://${host}:${http.port}/blob.`,
+    );
+  }
+
+  /** Asks for the streams of blocked claims, and deletes what belongs to no stream. */
+  async #work(store: ReflectorStore): Promise<void> {
+    const { clock, log } = this.#deps;
+    const { signal } = this.#stopping;
+    let isFirst = true;
+    do {
+      try {
+        if (await this.#updateBlocked(store)) isFirst = false;
+        await store.clean();
+      } catch (error) {
+        if (!signal.aborted) log.warn(`The reflector could not be kept in order: ${failureReason(error)}.`);
+      }
+    } while (await sleep(clock, isFirst ? FIRST_ROUND_MS : ROUND_MS, signal));
+  }
+
+  get #blockedPath(): string {
+    return join(this.#folder, BLOCKED_NAME);
+  }
+
+  /** What was blocked before, so that a start without a hub gives nothing of it. */
+  #savedBlocked(): string[] {
+    try {
+      const saved = JSON.parse(readFileSync(this.#blockedPath, 'utf8')) as unknown;
+      return Array.isArray(saved) ? saved.filter(isBlobHash) : [];
+    } catch {
+      return [];
+    }
+  }
+
+  /** False where no hub could be asked. */
+  async #updateBlocked(store: ReflectorStore): Promise<boolean> {
+    const ids = this.#deps.settings.get('reflector_blocked');
+    const resolver = this.#deps.resolver();
+    if (resolver === null && ids.length > 0) return false;
+    const blocked = new Set<string>();
+    if (resolver !== null)
+      for (const query of [{ claim_ids: ids }, { channel_ids: ids }])
+        if (ids.length > 0) for (const sdHash of await this.#streamsOf(resolver, query)) blocked.add(sdHash);
+    // A claim that was abandoned is found no more; what was blocked stays so while its claim is named.
+    if (ids.length > 0) for (const sdHash of this.#savedBlocked()) blocked.add(sdHash);
+    await store.setBlocked(blocked);
+    await writeFile(`${this.#blockedPath}.part`, JSON.stringify([...blocked]));
+    await rename(`${this.#blockedPath}.part`, this.#blockedPath);
+    return true;
+  }
+
+  async #streamsOf(
+    resolver: Resolver,
+    query: Readonly<Record<string, readonly string[]>>,
+  ): Promise<Set<string>> {
+    const found = new Set<string>();
+    for (let offset = 0; offset < MAX_FOUND; offset += PAGE) {
+      const { rows } = await resolver.search({
+        ...query,
+        claim_type: ['stream'],
+        order_by: ['^creation_height', '^name'],
+        no_totals: true,
+        offset,
+        limit: PAGE,
+      });
+      for (const row of rows) {
+        const type = row instanceof Txo ? row.claim?.claim.type : undefined;
+        const sdHash = type?.case === 'stream' ? type.value.source?.sdHash : undefined;
+        if (sdHash && sdHash.length > 0) found.add(Buffer.from(sdHash).toString('hex'));
+      }
+      if (rows.length < PAGE) break;
+    }
+    return found;
+  }
+
+  status(): JsonOut {
+    if (this.#running === null) return { running: false };
+    const { store, uploads, peers, http, blobs } = this.#running;
+    return {
+      running: uploads.port !== null,
+      upload_port: uploads.port,
+      peer_port: peers.port,
+      http_port: http.port,
+      blobs: blobs.finished.size,
+      used_bytes: store.usedBytes,
+      received_blobs: uploads.received,
+      upload_connections: uploads.connectionCount,
+      peer_connections: (peers.status() as { connections: number }).connections,
+      blocked_streams: store.blockedCount,
+    };
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#rounds;
+    if (this.#running === null) return;
+    const { database, threads, blobs, uploads, peers, http } = this.#running;
+    this.#running = null;
+    await Promise.all(
+      [uploads, peers, http].map((server) => (server.port === null ? undefined : server.close())),
+    );
+    await blobs.close();
+    await threads.close();
+    await database.close();
+  }
+}
