@@ -36,6 +36,8 @@ export interface ClaimSearchInput {
   readonly lists: CensorLists;
   /** Null for the file of SQLite. */
   readonly postgres: PostgresOptions | null;
+  /** The option that turned searching on, as the operator typed it. */
+  readonly wantedBy: string;
   /** A search is given up after so long. */
   readonly timeoutMs: number;
   readonly log: Logger;
@@ -116,13 +118,14 @@ async function openBackend(input: ClaimSearchInput): Promise<{
         (status) => shared?.tell(status),
       );
     const searching = { path, lists, readers: READERS, timeoutMs };
-    const backend: SqliteBackend = await SqliteBackend.open({
+    const opened = {
       ...searching,
       chain,
       prefixes,
-      warn: (text) => log.warn(text),
+      warn: (text: string): void => log.warn(text),
       ...(remote && { followed: remote }),
-    });
+    };
+    const backend: SqliteBackend = await SqliteBackend.open(opened, input.wantedBy);
     const shared = remote && new SharedSearch(searching, remote, (release) => backend.onRelease(release));
     return { backend, follower: remote ?? new SearchFollower(index, told, backend.writer, log), shared };
   }

@@ -2,6 +2,7 @@
  * Loading the options: the command line, the configuration files, the network, the folders. Reads files, creates none.
  * Source: `AppInit`, `ReadConfigFiles`, `GetDataDir`. An option that cannot be used is an `OptionError`.
  */
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { NetworkParams } from '../params/network.js';
 import { networkParams } from '../params/networks.js';
@@ -39,7 +40,7 @@ export interface LoadedOptions {
   readonly notes: readonly string[];
   /** What the operator should mend. */
   readonly warnings: readonly string[];
-  /** Lines for the log: what lies there of other programs, and is not used. */
+  /** Lines for the log: that the data folder is new, and what lies there of other programs and is not used. */
   readonly hints: readonly string[];
   /** ` (<file>, line <n>)` for an option of a configuration file, of a repeatable one for this value; else empty. */
   readonly placeOf: (name: OptionName, value?: string) => string;
@@ -100,7 +101,10 @@ export function loadOptions(args: OptionArgs, home = homeFolder()): LoadedOption
     paths: nodePaths(args, options, dataDir, params.dataFolder, configFile),
     notes,
     warnings,
-    hints: foreignHints({ dataDir, home, configFile, configFound }),
+    hints: [
+      ...(existsSync(dataDir) ? [] : [`Made a new data folder at ${dataDir}`]),
+      ...foreignHints({ dataDir, home, configFile, configFound }),
+    ],
     placeOf: (name, value) => args.placeOf(name, value),
     isSet: (name) => args.isSet(name),
   };

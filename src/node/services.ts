@@ -253,6 +253,7 @@ export function makeServices({
         reader: opened.reader,
         index: claimIndex,
         rules: opened.claims.rules,
+        wantedBy: options.hub ? '-hub' : '-claimsearch',
         lists: {
           blocking: channelIds(options.hubblockingchannels),
           filtering: channelIds(options.hubfilteringchannels),

@@ -67,9 +67,9 @@ export class SqliteBackend implements SearchBackend {
     this.writer = writerIn(this.writing, () => this.release());
   }
 
-  /** Throws `EnvironmentError` where there is no SQLite. */
-  static async open(options: SqliteBackendOptions): Promise<SqliteBackend> {
-    const { name, version } = await loadSqlite();
+  /** Throws `EnvironmentError` where there is no SQLite; `neededBy` is what the user typed that needs it. */
+  static async open(options: SqliteBackendOptions, neededBy = '-claimsearch'): Promise<SqliteBackend> {
+    const { name, version } = await loadSqlite(neededBy);
     return new SqliteBackend(`SQLite ${version} (${name})`, options);
   }
 

@@ -67,30 +67,50 @@ function probe(name: string, { DatabaseSync }: SqliteModule): SqliteProvider {
   }
 }
 
-let found: Promise<SqliteProvider> | undefined;
+interface Source {
+  readonly name: string;
+  load(): Promise<SqliteModule>;
+}
 
-async function findProvider(): Promise<SqliteProvider> {
+const SOURCES: readonly Source[] = [
+  { name: 'node:sqlite', load: importBuiltIn },
+  { name: PACKAGE, load: importPackage },
+];
+
+/** Error codes of a module that is not there, as opposed to one that fails. Source: Node's errors. */
+const ABSENT: ReadonlySet<unknown> = new Set([
+  'ERR_UNKNOWN_BUILTIN_MODULE',
+  'ERR_MODULE_NOT_FOUND',
+  'MODULE_NOT_FOUND',
+]);
+
+/** The first source that can be used. Throws an `EnvironmentError` of one line that begins with `neededBy`. */
+export async function findSqlite(
+  neededBy: string,
+  sources: readonly Source[] = SOURCES,
+): Promise<SqliteProvider> {
   const failures: string[] = [];
-  for (const [name, load] of [
-    ['node:sqlite', importBuiltIn],
-    [PACKAGE, importPackage],
-  ] as const) {
+  for (const { name, load } of sources) {
     try {
       return probe(name, await load());
     } catch (error) {
-      failures.push(`${name}: ${(error as Error).message.split('\n')[0]}`);
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (!ABSENT.has(code)) failures.push(` (${name}: ${message.split('\n')[0]})`);
     }
   }
   throw new EnvironmentError(
-    `SQLite with FTS5 is needed, for the search index of lbcnode and the wallets of lbcnet, and there is none (${failures.join('; ')}). ` +
-      `Use Node 22.13 or later, or install the package ${PACKAGE} beside lbcnode (npm install ${PACKAGE}, ` +
-      `with -g where lbcnode was installed so), ` +
-      `or start lbcnode without -claimsearch`,
+    `${neededBy} needs SQLite, which Node ${process.versions.node} does not bring: use Node 22.13 or later, or ` +
+      `npm install ${PACKAGE} beside lbcnode${failures.join('')}`,
   );
 }
 
-/** The provider of this process. Throws `EnvironmentError`, which says what to install, when there is none. */
-export function loadSqlite(): Promise<SqliteProvider> {
-  found ??= findProvider();
+let found: Promise<SqliteProvider> | undefined;
+
+/**
+ * The provider of this process. `neededBy` is what the user typed that needs it. Throws `EnvironmentError`, which says what
+ * to install, when there is none.
+ */
+export function loadSqlite(neededBy = 'This'): Promise<SqliteProvider> {
+  found ??= findSqlite(neededBy);
   return found;
 }

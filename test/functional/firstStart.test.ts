@@ -45,4 +45,18 @@ describe('a first start', () => {
     expect(readFileSync(join(networkDir, 'debug.log'), 'utf8')).toBe(`\n\n\n\n\n${node.output()}`);
     rmSync(dataDir, { recursive: true });
   });
+
+  it('announces a data folder that did not exist, once', async () => {
+    const parent = mkdtempSync(join(tmpdir(), 'first-'));
+    const dataDir = join(parent, 'lbcnode');
+    const line = `Made a new data folder at ${dataDir}\n`;
+    for (const isNew of [true, false]) {
+      const node = startProcess(dataDir, [`-rpcport=${await freePort()}`]);
+      await node.printed('Stop it: ');
+      node.child.kill('SIGINT');
+      expect(await node.exited).toBe(0);
+      expect(node.output().includes(line)).toBe(isNew);
+    }
+    rmSync(parent, { recursive: true });
+  });
 });

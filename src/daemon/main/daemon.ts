@@ -164,8 +164,10 @@ class Daemon implements RunningDaemon {
   async open(): Promise<void> {
     const { settings, stopping } = this;
     const { log, clock = systemClock, random = systemRandom } = this.options;
-    for (const name of ['data_dir', 'wallet_dir', 'download_dir'] as const)
-      ensureFolder(settings.get(name), name);
+    for (const name of ['data_dir', 'wallet_dir', 'download_dir'] as const) {
+      const made = ensureFolder(settings.get(name), name);
+      if (made !== null) log.info(made);
+    }
     const dataDir = settings.get('data_dir');
     this.unlock = await lockFolder(dataDir);
     this.installation = installationId(dataDir);

@@ -87,11 +87,19 @@ export function expandPath(path: string, { home, environment }: Machine): string
 /** What a permission mends. */
 const DENIED: ReadonlySet<string | null> = new Set(['EACCES', 'EPERM']);
 
-/** Makes the folder where it is missing. Throws `EnvironmentError` where it cannot be written to. */
-export function ensureFolder(path: string, setting: string): void {
+/** What the folder of a setting is called, where its making is worth a line of the log. */
+const FOLDER_NAMES: Readonly<Record<string, string>> = { data_dir: 'data', wallet_dir: 'wallet' };
+
+/**
+ * Makes the folder where it is missing; answers a line for the log when it did. Throws `EnvironmentError` where it cannot
+ * be written to.
+ */
+export function ensureFolder(path: string, setting: string): string | null {
   try {
+    const name = existsSync(path) ? undefined : FOLDER_NAMES[setting];
     makeFolder(path);
     accessSync(path, constants.W_OK);
+    return name === undefined ? null : `Made a new ${name} folder at ${path}`;
   } catch (error) {
     const advice = DENIED.has(systemErrorCode(error))
       ? 'Give the user that runs lbcnet the permission'

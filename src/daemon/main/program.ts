@@ -2,6 +2,7 @@
  * The program `lbcnet`: the command line carried out. Source: lbry-sdk lbry/extras/cli.py `main`, `run_daemon`.
  */
 import { join } from 'node:path';
+import { loadSqlite } from '../../sqlite/sqliteProvider.js';
 import { EnvironmentError } from '../../util/environmentError.js';
 import { SILENT_LOGGER, type Logger } from '../../util/logging.js';
 import { programVersion } from '../../util/project.js';
@@ -57,12 +58,14 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 
 function logOf(command: StartCommand, settings: DaemonSettings): Logger {
   if (command.hasNoLog) return SILENT_LOGGER;
-  ensureFolder(settings.get('data_dir'), 'data_dir');
-  return new DaemonLog({
+  const made = ensureFolder(settings.get('data_dir'), 'data_dir');
+  const log = new DaemonLog({
     path: join(settings.get('data_dir'), LOG_NAME),
     toConsole: !command.isQuiet,
     isVerbose: command.isVerbose,
   });
+  if (made !== null) log.info(made);
+  return log;
 }
 
 async function runDaemon(command: StartCommand): Promise<number> {
@@ -72,6 +75,7 @@ async function runDaemon(command: StartCommand): Promise<number> {
   const settings = new DaemonSettings({ given: command.given, warn });
   log = logOf(command, settings);
   for (const text of warnings) log.warn(text);
+  await loadSqlite(`lbcnet start${command.withNode ? ' --with-node' : ''}`);
   let isEnding = false;
   let end: (reason: string) => void = () => undefined;
   const ended = new Promise<string>((resolve) => {

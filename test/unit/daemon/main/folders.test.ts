@@ -65,3 +65,13 @@ it('a file in the place of a folder is told', () => {
   expect(open).toThrow(EnvironmentError);
   expect(open).toThrow(/file: something else lies there \(EEXIST\)/);
 });
+
+it('a new folder is announced, once', () => {
+  expect(ensureFolder(at('new/data'), 'data_dir')).toBe(`Made a new data folder at ${at('new/data')}`);
+  expect(ensureFolder(at('new/data'), 'data_dir')).toBeNull();
+  expect(ensureFolder(at('new/wallet'), 'wallet_dir')).toBe(
+    `Made a new wallet folder at ${at('new/wallet')}`,
+  );
+  // Files are only put there, and the program needs no word about it.
+  expect(ensureFolder(at('new/files'), 'download_dir')).toBeNull();
+});
