@@ -30,10 +30,10 @@ export function usageError(method: RpcMethod, reason: string): string {
   return `${reason}\nUsage: ${methodUsage(method)}`;
 }
 
-/** The same of a wrong number of arguments. */
+/** The same of a wrong number of arguments. Those that are taken and ignored (`maxArgs`) are not counted among what it takes. */
 export function arityError(method: RpcMethod, given: number): string {
   const least = method.params.filter((param) => param.required === true).length;
-  const most = method.maxArgs ?? method.params.length;
+  const most = method.maxArgs === Infinity ? Infinity : method.params.length;
   const were = `${given === 0 ? 'none' : given} ${given === 1 ? 'was' : 'were'} given`;
   return usageError(method, `${method.name} takes ${countOfArguments(least, most)}, ${were}.`);
 }

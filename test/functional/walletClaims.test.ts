@@ -10,6 +10,8 @@ import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 
 const table = new MethodTable(METHODS);
 const NAME = 'mindblown';
+const NO_NAME =
+  'The name is empty, and no lbry:// URL leads to such a claim. To claim it all the same, give true as the fourth argument (force)';
 /** What a byte of a new name costs, in thousandths. */
 const NAME_BYTE_FEE = 2;
 
@@ -77,6 +79,7 @@ describe('claims of a wallet', () => {
     for (const name of ['demo', 'other']) await node.rpc('createwallet', [name]);
     await node.rpc('createwallet', ['watching', true]);
     await demo('generate', [10]);
+    await call('wallet/other', 'generate', [1]);
     await mine(101);
   });
   afterAll(() => node.stop());
@@ -232,6 +235,15 @@ describe('claims of a wallet', () => {
     expect(await stakes()).toHaveLength(before.length - 1);
   });
 
+  it('claims an empty name when it must, and as the reference does in its profile', async () => {
+    await call('wallet/other', 'claimname', ['', '0a', 0.01, true]);
+    await call('lbrycrd/wallet/other', 'claimname', ['', '0b', 0.02]);
+    // The reference takes a fourth argument and passes it over.
+    await call('lbrycrd/wallet/other', 'claimname', ['', '0c', 0.03, 'anything']);
+    await mine();
+    expect((await node.rpc<{ claims: unknown[] }>('getclaimsforname', [''])).claims).toHaveLength(3);
+  });
+
   it('refuses what the reference refuses', async () => {
     const fresh = '00'.repeat(32);
     const [claim] = await call<NameClaim[]>('wallet/demo', 'listnameclaims', [false, true]);
@@ -256,7 +268,23 @@ describe('claims of a wallet', () => {
       [-8, 'claimid must be maximum of length 40', 'supportclaim', 'kept', 'a'.repeat(41), 1],
       [-1, 'JSON value is not a boolean as expected', 'listnameclaims', 'x'],
       [-1, 'JSON value is not an integer as expected', 'listnameclaims', true, true, 'x'],
+      [
+        -1,
+        'claimname takes 3 to 4 arguments, 2 were given.\nUsage: claimname "name" "value" amount ( force )',
+        'claimname',
+        'foo',
+        '6f6d67',
+      ],
+      [
+        -1,
+        'updateclaim takes 3 arguments, 2 were given.\nUsage: updateclaim "txid" "value" amount',
+        'updateclaim',
+        txid,
+        '00',
+      ],
       // These the reference lets through, to its owner's loss.
+      [-8, NO_NAME, 'claimname', '', '00', 0.1],
+      [-8, NO_NAME, 'claimname', '', '00', 0.1, false],
       [-8, 'name must be at most 255 bytes (not 256)', 'claimname', 'a'.repeat(256), '00', 0.1],
     ];
     for (const [code, message, method, ...params] of cases)

@@ -10,7 +10,7 @@ export const CONVERSIONS: Readonly<Record<string, readonly Conversion[]>> = {
   addtimelockedaddress: [[0, 'timelock', 'json']],
   addwitnessaddress: [[1, 'p2sh', 'json']],
   bumpfee: [[1, 'options', 'json']],
-  claimname: [[2, 'amount', 'auto']],
+  claimname: [[2, 'amount', 'auto'], [3, 'force', 'json']],
   combinepsbt: [[0, 'txs', 'json']],
   combinerawtransaction: [[0, 'txs', 'json']],
   converttopsbt: [[1, 'permitsigdata', 'json'], [2, 'iswitness', 'json']],

@@ -23,10 +23,10 @@ export interface ClaimtrieMethods {
     named: { name: string };
     result: string;
   };
-  /** `claimname "name" "value" amount` */
+  /** `claimname "name" "value" amount ( force )` */
   claimname: {
-    params: [name: string, value: string, amount: number | string];
-    named: { name: string; value: string; amount: number | string };
+    params: [name: string, value: string, amount: number | string, force?: boolean | null];
+    named: { name: string; value: string; amount: number | string; force?: boolean | null };
     result: string;
   };
   /** `getchangesinblock ( "blockhash" )` */

@@ -148,25 +148,38 @@ Examples:
 });
 
 describe('what is said of a wrong number of arguments', () => {
-  const taking = (least: number, most: number): RpcMethod => ({
+  const taking = (least: number, named: number, maxArgs?: number): RpcMethod => ({
     ...sample,
-    params: Array.from({ length: least }, (_, index) => ({
+    params: Array.from({ length: named }, (_, index) => ({
       name: `p${index}`,
       type: 'string' as const,
-      required: true,
+      required: index < least,
       description: '',
     })),
-    maxArgs: most,
+    ...(maxArgs !== undefined && { maxArgs }),
   });
   it.each([
-    [0, 0, 1, 'sample takes no arguments, 1 was given.\nUsage: sample'],
-    [1, 1, 0, 'sample takes 1 argument, none were given.\nUsage: sample "p0"'],
-    [0, 1, 2, 'sample takes at most 1 argument, 2 were given.\nUsage: sample'],
-    [1, 3, 4, 'sample takes 1 to 3 arguments, 4 were given.\nUsage: sample "p0"'],
-    [2, Infinity, 1, 'sample takes at least 2 arguments, 1 was given.\nUsage: sample "p0" "p1"'],
-  ])('from %d to %d: %d', (least, most, given, said) =>
-    expect(arityError(taking(least, most), given)).toBe(said),
+    [0, 0, undefined, 1, 'sample takes no arguments, 1 was given.\nUsage: sample'],
+    [1, 1, undefined, 0, 'sample takes 1 argument, none were given.\nUsage: sample "p0"'],
+    [0, 1, undefined, 2, 'sample takes at most 1 argument, 2 were given.\nUsage: sample ( "p0" )'],
+    [1, 2, undefined, 3, 'sample takes 1 to 2 arguments, 3 were given.\nUsage: sample "p0" ( "p1" )'],
+    [2, 2, Infinity, 1, 'sample takes at least 2 arguments, 1 was given.\nUsage: sample "p0" "p1"'],
+    // One more is taken and ignored, which no reader needs to know.
+    [2, 2, 3, 1, 'sample takes 2 arguments, 1 was given.\nUsage: sample "p0" "p1"'],
+    [0, 0, 1, 2, 'sample takes no arguments, 2 were given.\nUsage: sample'],
+  ])('from %d to %d (%s): %d', (least, named, maxArgs, given, said) =>
+    expect(arityError(taking(least, named, maxArgs), given)).toBe(said),
   );
+
+  it('names as many arguments as the usage shows, in every method', () => {
+    for (const method of METHODS) {
+      const shown = method.maxArgs === Infinity ? Infinity : method.params.length;
+      const bound = /^\S+ takes (?:\d+ to |at most )?(no|\d+) arguments?, /.exec(
+        arityError(method, 1000),
+      )?.[1];
+      if (shown !== Infinity) expect(bound, method.name).toBe(shown === 0 ? 'no' : String(shown));
+    }
+  });
 });
 
 describe('OpenRPC', () => {

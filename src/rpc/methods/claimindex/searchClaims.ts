@@ -56,10 +56,15 @@ export const searchClaims = defineMethod({
   }),
   examples: [['{"text": "satoshi", "order_by": "release_time", "limit": 5}']],
   async run({ services }, { constraints, after }): Promise<JsonOut> {
-    const index = requireClaimIndex(services);
-    const { claimSearch } = services;
+    const { claimSearch, claimIndex } = services;
     if (claimSearch === null)
-      throw rpcError(RPC_ERROR.MISC_ERROR, 'Searching is not enabled. Start with -claimsearch to use it');
+      throw rpcError(
+        RPC_ERROR.MISC_ERROR,
+        claimIndex === null
+          ? 'Searching is not enabled. Start with -claimsearch, which turns -claimindex on, to use it'
+          : 'Searching is not enabled. Start with -claimsearch to use it',
+      );
+    const index = requireClaimIndex(services);
     if (constraints.entries.length > MOST_CONSTRAINTS)
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, `A search has at most ${MOST_CONSTRAINTS} constraints.`);
     const wanted = givenConstraints(constraints);

@@ -2,11 +2,15 @@
 import { claimName as makeClaim } from '../../../wallet/claims/stakes.js';
 import { hashToHex } from '../../../util/bytes.js';
 import { nameBytes } from '../../format/claimsText.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
 import { valueBytes } from './claimArguments.js';
 import { spending } from './spendArguments.js';
 import { requireUnlocked, walletOf } from './walletOf.js';
+
+const EMPTY_NAME =
+  'The name is empty, and no lbry:// URL leads to such a claim. To claim it all the same, give true as the fourth argument (force)';
 
 export const claimName = defineMethod({
   name: 'claimname',
@@ -25,14 +29,24 @@ export const claimName = defineMethod({
       late: true,
       description: 'The amount to hold the name with',
     },
+    {
+      name: 'force',
+      type: 'boolean',
+      default: false,
+      late: true,
+      description:
+        'Claim even an empty name; in the other profiles it is ignored, as lbrycrd ignores a fourth argument',
+    },
   ],
-  maxArgs: 4,
   result: t.hash('the transaction'),
   examples: [['"mindblown"', '"6f6d67"', '0.1']],
-  async run(ctx, { name, value, amount }) {
+  async run(ctx, { name, value, amount, force }) {
     const wallet = walletOf(ctx);
     const bytes = valueBytes(value);
     const valueSat = amount();
+    // lbrycrd claims it without a word.
+    if (ctx.profile === 'documented' && !force() && name === '')
+      throw rpcError(RPC_ERROR.INVALID_PARAMETER, EMPTY_NAME);
     requireUnlocked(wallet);
     const { txid } = await spending(() => makeClaim(wallet, nameBytes(name), bytes, valueSat));
     return hashToHex(txid);
