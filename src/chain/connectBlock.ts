@@ -12,7 +12,13 @@ import type { NetworkParams } from '../params/network.js';
 import { INPUT_STRIDE, TX_OUTPUT_COUNT } from '../primitives/blockLayout.js';
 import { outputAmountAt } from '../primitives/blockView.js';
 import { BlockFileError, type BlockFiles } from '../store/blockFiles.js';
-import type { ClaimEvent, ClaimReport, ClaimStore, ConnectedClaims } from '../store/claims/claimStore.js';
+import {
+  checkTakenBack,
+  type ClaimEvent,
+  type ClaimReport,
+  type ClaimStore,
+  type ConnectedClaims,
+} from '../store/claims/claimStore.js';
 import { OUTPOINT_SIZE_BYTES, type CoinTable } from '../store/coinTable.js';
 import { buildUndo } from '../store/coinRow.js';
 import { NO_HEADER, STATUS } from '../store/headerTable.js';
@@ -22,10 +28,12 @@ import type { RowReader, RowTransaction } from '../store/rows.js';
 import { assert } from '../util/assert.js';
 import { equalBytes, hashToHex, type Bytes } from '../util/bytes.js';
 import { onFile } from '../util/environmentError.js';
+import type { Logger } from '../util/logging.js';
 import { blockClaims } from './blockClaims.js';
 import type { BlockIndex } from './blockIndex.js';
 import { checkSpends } from './checkSpends.js';
 import type { BegunBlock, BlockContributor } from './contributor.js';
+import { trieTip, withClaimRepair } from './claimRepair.js';
 import { damagedChainState } from './damage.js';
 import { disputedBefore, disputedClaims, disputedScripts } from './lbcdDisputes.js';
 import type { LoadedBlock } from './loadedBlock.js';
@@ -43,6 +51,7 @@ export interface ConnectDeps {
   timers: StepTimers;
   /** Of the database, to be named when it is damaged. */
   folder: string;
+  log: Logger;
   /** Whether the database holds coins at all: as long as it does not, the table knows every one of them. */
   coinsOnDisk: () => boolean;
   /** Called at named points of a commit; tests kill the process there. */
@@ -62,6 +71,7 @@ export interface ConnectResult {
 }
 
 const NO_CLAIMS: ClaimReport = { events: [] };
+const WRONG_CLAIM_ROOT = 'bad-claim-merkle-hash';
 
 /** Brings every coin that the block may touch into the table. */
 export async function loadCoins(
@@ -146,7 +156,7 @@ export async function checkConnect(
         disputedClaims(params.claimForks, operations) ??
         disputedBefore(await claims.differencesBefore(rows, height));
       return {
-        error: reject('bad-claim-merkle-hash', {
+        error: reject(WRONG_CLAIM_ROOT, {
           debug: `the merkle root of the claim trie does not match (actual=${hashToHex(root)} vs block=${hashToHex(block.header.claimRoot)} on height=${height})`,
           ...noteOf(dispute),
         }),
@@ -172,8 +182,24 @@ function noteOf(text: string | null): { note?: string } {
   return text === null ? {} : { note: text };
 }
 
-/** Checks the block after its parent, which must be the tip, and commits it unless it is wrong. */
-export async function connectBlock(
+/**
+ * Checks the block after its parent, which must be the tip, and commits it unless it is wrong. Rows of the claim trie that
+ * are missing are rebuilt, or the error says how to compute them again: see `withClaimRepair`.
+ */
+export function connectBlock(
+  deps: ConnectDeps,
+  block: LoadedBlock,
+  parent: number,
+  options: ConnectOptions,
+): Promise<ConnectResult> {
+  return withClaimRepair(deps, async () => {
+    const result = await connectOnce(deps, block, parent, options);
+    if (result.error && !options.justCheck) await checkVerdict(deps, result.error, block);
+    return result;
+  });
+}
+
+async function connectOnce(
   deps: ConnectDeps,
   block: LoadedBlock,
   parent: number,
@@ -208,11 +234,27 @@ export async function connectBlock(
   }
 }
 
+/** Throws `ClaimDamageError` when rows are missing that may have made the claim root of a valid block wrong. */
+async function checkVerdict(deps: ConnectDeps, error: ValidationError, block: LoadedBlock): Promise<void> {
+  if (error.reason !== WRONG_CLAIM_ROOT) return;
+  const tip = await trieTip(deps);
+  if (tip === null) return;
+  const { store, coins, claims } = deps;
+  await loadCoins(deps, block, false);
+  const height = tip.height + 1;
+  const resolved = coins.resolve(block.raw, block.parsed, height, false);
+  await claims.checkBeforeVerdict(store, tip, blockClaims(block, resolved, height));
+}
+
 /**
  * What a valid block that follows the tip would do to claims, as its connecting tells it; nothing is kept. Run it while
  * nothing else changes the chain.
  */
-export async function describeClaims(deps: ConnectDeps, block: LoadedBlock): Promise<readonly ClaimEvent[]> {
+export function describeClaims(deps: ConnectDeps, block: LoadedBlock): Promise<readonly ClaimEvent[]> {
+  return withClaimRepair(deps, () => describeOnce(deps, block));
+}
+
+async function describeOnce(deps: ConnectDeps, block: LoadedBlock): Promise<readonly ClaimEvent[]> {
   const { index, store, coins, claims } = deps;
   const height = index.active.height + 1;
   await loadCoins(deps, block, false);
@@ -281,8 +323,28 @@ function hasUndo({ index, files }: ConnectDeps, id: number, parentHash: Bytes, u
   }
 }
 
+/** The coins are those of before the block; when claims of it are left they become those of after it again. */
+async function checkClaimsTakenBack(
+  { coins }: ConnectDeps,
+  block: LoadedBlock,
+  height: number,
+  rows: RowReader,
+): Promise<void> {
+  const resolved = coins.resolve(block.raw, block.parsed, height, false);
+  try {
+    await checkTakenBack(rows, blockClaims(block, resolved, height));
+  } catch (error) {
+    coins.apply(block.raw, block.parsed, height);
+    throw error;
+  }
+}
+
 /** Takes the tip back. Throws when stored undo data or rows do not fit: that is damage, not a verdict. */
-export async function disconnectBlock(deps: ConnectDeps, block: LoadedBlock): Promise<void> {
+export function disconnectBlock(deps: ConnectDeps, block: LoadedBlock): Promise<void> {
+  return withClaimRepair(deps, () => disconnectOnce(deps, block));
+}
+
+async function disconnectOnce(deps: ConnectDeps, block: LoadedBlock): Promise<void> {
   const { index, store, coins, claims, files, contributors } = deps;
   const { headers, active } = index;
   const id = active.tip;
@@ -302,6 +364,7 @@ export async function disconnectBlock(deps: ConnectDeps, block: LoadedBlock): Pr
     const state = coins.revert(block.raw, block.parsed, undo, height);
     if (state !== 'ok')
       throw damagedChainState(deps.folder, `the coins before height ${height} could not be restored`);
+    await checkClaimsTakenBack(deps, block, height, rows);
     store.commit(rows);
   } catch (error) {
     await store.discard(rows);

@@ -324,6 +324,7 @@ async function bringUp(store: RowStore, database: string, options: OpenChainOpti
       contributors: options.contributors,
       timers,
       folder: database,
+      log,
       coinsOnDisk: () => flusher.coinsOnDisk,
       onPoint: options.onPoint ?? (() => undefined),
     },

@@ -1,6 +1,7 @@
 /**
  * Checks the last blocks of the active chain against what is stored: files, rules, undo data, and disconnecting and
- * connecting them again on scratch state. Changes nothing. Source: Core validation.cpp `CVerifyDB::VerifyDB`.
+ * connecting them again on scratch state. Changes nothing, but for rows of the claim trie that are rebuilt when they are
+ * missing. Source: Core validation.cpp `CVerifyDB::VerifyDB`.
  */
 import { BlockFileError } from '../store/blockFiles.js';
 import { formatCoinRow, parseUndo } from '../store/coinRow.js';
@@ -12,6 +13,7 @@ import { breathe } from '../util/breathe.js';
 import { equalBytes, fromLatin1, hashToHex, type Bytes } from '../util/bytes.js';
 import { ReadError } from '../util/reader.js';
 import type { Chain } from './chain.js';
+import { withClaimRepair } from './claimRepair.js';
 import { checkBlockView } from './checkBlockView.js';
 import { checkConnect, loadCoins, type ConnectDeps } from './connectBlock.js';
 import type { LoadedBlock } from './loadedBlock.js';
@@ -163,11 +165,17 @@ export function verifyChain(chain: Chain, options: VerifyOptions): Promise<strin
     const level = Math.max(0, Math.min(LEVEL.reconnect, options.level));
     const depth = options.blocks <= 0 || options.blocks > chain.height ? chain.height : options.blocks;
     const { store } = chain.deps;
-    const rows = store.begin();
-    try {
-      return await new Verification(chain.deps, level, rows).run(chain, chain.height - depth, options.signal);
-    } finally {
-      await store.discard(rows);
-    }
+    return withClaimRepair(chain.deps, async () => {
+      const rows = store.begin();
+      try {
+        return await new Verification(chain.deps, level, rows).run(
+          chain,
+          chain.height - depth,
+          options.signal,
+        );
+      } finally {
+        await store.discard(rows);
+      }
+    });
   });
 }

@@ -6,6 +6,7 @@
 import { toLatin1 } from '../util/bytes.js';
 import { assert } from '../util/assert.js';
 import type { ClaimWork } from './claimWork.js';
+import { intact } from './damage.js';
 import { claimIdAtPoint, pointKey, REMOVAL, type Item } from './item.js';
 import { normalizeKey } from './nameKey.js';
 import { findClaim } from './nameState.js';
@@ -177,7 +178,7 @@ function removeSpent(work: ClaimWork, spend: ClaimSpend): Item | null {
   const claim = findClaim(work.name(name).state, point);
   if (!claim) return null;
   const item = work.item(name, claim.since, point);
-  assert(item, 'an active claim has no item');
+  intact(item, 'an active claim has no item');
   work.end(item, REMOVAL.spent);
   return item;
 }

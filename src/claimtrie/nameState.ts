@@ -4,7 +4,7 @@
  * claims costs a change what finding a place among them does, not a walk over all.
  * Source: lbrycrd `CClaimTrieData`, `CClaimValue::operator<`, `reorderClaims`.
  */
-import { assert } from '../util/assert.js';
+import { intact } from './damage.js';
 import { claimIdAtPoint, type Item } from './item.js';
 
 /** A claim in the trie. Its item row knows more; here is what order and root need. */
@@ -178,7 +178,7 @@ export function addSupport(state: NameState, claimId: string, amount: bigint): b
   const claim = findById(state, claimId);
   if (!claim) {
     const sum = (state.dangling.get(claimId) ?? 0n) + amount;
-    assert(sum >= 0n, 'more support was taken from a claim id than it had');
+    intact(sum >= 0n, 'more support was taken from a claim id than it had');
     if (sum === 0n) state.dangling.delete(claimId);
     else state.dangling.set(claimId, sum);
     return false;
@@ -202,7 +202,7 @@ export function addActiveClaim(state: NameState, item: Item): void {
 
 export function removeActiveClaim(state: NameState, point: string): ActiveClaim {
   const claim = findClaim(state, point);
-  assert(claim, 'an active claim is missing from its name');
+  intact(claim, 'an active claim is missing from its name');
   state.claims.splice(positionOf(state.claims, claim), 1);
   if (state.index) strike(state.index, claim);
   const support = claim.effective - claim.amount;
@@ -212,7 +212,7 @@ export function removeActiveClaim(state: NameState, point: string): ActiveClaim 
 
 export function countPending(state: NameState, dueHeight: number, change: 1 | -1): void {
   const count = (state.pending.get(dueHeight) ?? 0) + change;
-  assert(count >= 0, 'a pending item was counted twice');
+  intact(count >= 0, 'a pending item was counted twice');
   if (count === 0) state.pending.delete(dueHeight);
   else state.pending.set(dueHeight, count);
 }

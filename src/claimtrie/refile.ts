@@ -2,9 +2,9 @@
  * Moves one name's claims and supports to its normalized form, in the block of the normalization fork.
  * Source: lbrycrd `normalizeAllNamesInTrieIfNecessary`.
  */
-import { assert } from '../util/assert.js';
 import { setTakeover } from './blockEnd.js';
 import type { ClaimWork } from './claimWork.js';
+import { intact } from './damage.js';
 import type { Item } from './item.js';
 import { normalizeKey } from './nameKey.js';
 import { expirationTerm } from './rules.js';
@@ -24,7 +24,7 @@ export function refileName(work: ClaimWork, name: string, supports: readonly Ite
   work.requestCheck(work.name(target));
   for (const claim of from.state.claims.slice()) {
     const item = work.item(name, claim.since, claim.point);
-    assert(item, 'an active claim has no item');
+    intact(item, 'an active claim has no item');
     if (!moves(item)) continue;
     work.leave(item, false);
     work.enter(work.refile(item, target));

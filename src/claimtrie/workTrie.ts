@@ -10,6 +10,7 @@
  */
 import { assert, AssertionError } from '../util/assert.js';
 import type { Bytes } from '../util/bytes.js';
+import { trieIntact } from './damage.js';
 import { NO_SLOTS, packSlot, patchSlot, SlotCursor, spliceSlots } from './slots.js';
 import { nodeHash, rootHash, type TrieNode } from './trieNode.js';
 
@@ -225,7 +226,7 @@ export class WorkTrie {
   /** The name has no active claim any more. Nodes that have become needless merge. Source: `CPrefixTrie::erase`. */
   remove(name: string): void {
     const place = this.find(name);
-    assert(place.kind === 'exact' && place.node.hasClaims, 'a name without claims was removed from the trie');
+    trieIntact(place.kind === 'exact' && place.node.hasClaims, 'a name with claims is not in the trie');
     let { node } = place;
     node.hasClaims = false;
     node.claimsHash = null;
@@ -260,7 +261,7 @@ export class WorkTrie {
   /** The claims of the name, or its takeover height, have changed: its part of the hash is computed anew. */
   touch(name: string): void {
     const { kind, node } = this.find(name);
-    assert(kind === 'exact', 'a name without a node was touched');
+    trieIntact(kind === 'exact', 'a name with claims has no node');
     this.claim(node);
   }
 
@@ -312,7 +313,7 @@ export class WorkTrie {
   }
 
   setClaimsHash(node: WorkNode, hash: Bytes | null): void {
-    assert(hash !== null, 'a node with claims has no hash of them');
+    trieIntact(hash !== null, 'a node has claims that its name does not have');
     node.claimsHash = hash;
     this.unhashed.delete(node);
   }
@@ -329,7 +330,7 @@ export class WorkTrie {
     if (!parent.isOwn) own(parent, Buffer.from(parent.slots));
     const { slot } = this;
     const isThere = slot.seek(parent.slots, node.path.charCodeAt(parent.path.length));
-    assert(isThere, 'a node of the claim trie is not among the children of its parent');
+    trieIntact(isThere, 'a node of the claim trie is not among the children of its parent');
     patchSlot(parent.slots, slot, nodeHash(node, allClaims), node.slots.length === 0);
   }
 

@@ -86,10 +86,12 @@ export class ClaimPreview {
   private due: readonly DueEntry[] = [];
   private expiring: readonly Item[] = [];
   /** The trie with what was computed last, hashed. */
-  private readonly trie = new WorkTrie();
+  private trie = this.newTrie();
   private groups = new Map<string, NameGroup>();
   /** How the names of the trie that were loaded stand in it now. */
   private readonly outcomes = new Map<string, Outcome>();
+  /** Where nodes are read that were not fetched ahead; set while a root is computed. */
+  private paths: WorkStore | null = null;
   private readonly split = new WeakMap<ClaimTx, ReadonlyMap<string, ClaimTx> | null>();
   private last: { transactions: readonly ClaimTx[]; root: Buffer } | null = null;
 
@@ -112,9 +114,28 @@ export class ClaimPreview {
       const root = (await this.update(rows, transactions)) ?? (await this.whole(rows, transactions));
       this.last = { transactions, root };
       return root;
+    } catch (error) {
+      // What was computed halfway must not be built upon.
+      this.forget();
+      throw error;
     } finally {
       await this.store.discard(rows);
     }
+  }
+
+  private forget(): void {
+    this.summary = null;
+    this.last = null;
+    this.trie = this.newTrie();
+    this.groups.clear();
+    this.outcomes.clear();
+  }
+
+  private newTrie(): WorkTrie {
+    return new WorkTrie((path) => {
+      assert(this.paths, 'a claim preview was used before it was loaded');
+      return this.paths.readNode(path);
+    });
   }
 
   private async whole(rows: RowTransaction, transactions: readonly ClaimTx[]): Promise<Buffer> {
@@ -255,6 +276,7 @@ export class ClaimPreview {
     const { trie, outcomes } = this;
     const paths = this.storeOf(rows);
     paths.work.trie = trie;
+    this.paths = paths;
     await paths.loadPaths(work.names.keys());
     for (const [name, { state }] of paths.work.names) if (!outcomes.has(name)) outcomes.set(name, state);
     for (const [name, { state, base }] of work.names) {
@@ -267,8 +289,7 @@ export class ClaimPreview {
     }
     trie.takeVanished();
     for (const node of trie.unhashedNodes()) {
-      const outcome = outcomes.get(node.path);
-      assert(outcome, 'the claims of a node of the trie are not known');
+      const outcome = outcomes.get(node.path) ?? paths.work.name(node.path).state;
       trie.setClaimsHash(node, claimsHash(outcome.claims, outcome.takeover, this.allClaims));
       if (computed.breather.isDue) await computed.breather.pause();
     }

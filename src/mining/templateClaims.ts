@@ -3,6 +3,7 @@
  * that a template with a few more transactions costs what these do. Changes nothing.
  */
 import { blockClaims } from '../chain/blockClaims.js';
+import { withClaimRepair } from '../chain/claimRepair.js';
 import { loadCoins, type ConnectDeps } from '../chain/connectBlock.js';
 import { loadBlock } from '../chain/loadedBlock.js';
 import type { BlockCandidate } from '../mempool/mempoolReader.js';
@@ -48,7 +49,7 @@ export class TemplateClaims {
       const claims = this.known.get(tx);
       if (claims) operations.push(claims);
     }
-    return this.preview.root(operations);
+    return withClaimRepair(this.deps, () => this.preview.root(operations));
   }
 
   /** Reads the operations as a block of the transactions, and of what these spend in the mempool, would be read. */

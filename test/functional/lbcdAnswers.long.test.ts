@@ -1,4 +1,6 @@
 /** The lbcd profile beside lbcd itself: a random life of claims past both forks, and the answers of both about it. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { normalizeName } from '../../src/claimtrie/normalize.js';
 import { buildClaimPrefix, buildSupportPrefix, claimIdOf } from '../../src/script/claimScript.js';
@@ -6,7 +8,13 @@ import { hashToHex, type Bytes } from '../../src/util/bytes.js';
 import { ClaimSource, NAMES, type Shares } from './support/claimSource.js';
 import { OPEN_ADDRESS, peersOf, startPeer, until } from './support/network.js';
 import type { RegtestNode } from './support/node.js';
-import { envelopeFrom, referenceBinary, startLbcd, type Envelope } from './support/reference.js';
+import {
+  envelopeFrom,
+  referenceBinary,
+  startLbcd,
+  type Envelope,
+  type ReferenceNode,
+} from './support/reference.js';
 
 const lbcd = referenceBinary('LBCD');
 
@@ -242,7 +250,8 @@ async function mempoolCalls(
 }
 
 /** A chain that both nodes have, with claims in nearly every block. */
-async function grow(us: RegtestNode, tipOf: () => Promise<unknown>, seed: number): Promise<void> {
+async function grow(us: RegtestNode, lbcdNode: ReferenceNode, seed: number): Promise<void> {
+  const them = lbcdNode.call;
   await us.rpc('generatetoaddress', [PREMINED, OPEN_ADDRESS]);
   const source = new ClaimSource(us, seed, sharesOf(seed));
   for (let height = PREMINED; height < LAST_HEIGHT; height++) {
@@ -251,7 +260,21 @@ async function grow(us: RegtestNode, tipOf: () => Promise<unknown>, seed: number
         await us.rpc('sendrawtransaction', [hex]);
     await us.rpc('generatetoaddress', [1, OPEN_ADDRESS]);
   }
-  await until('the same tip', async () => (await tipOf()) === (await us.rpc('getbestblockhash')), 240_000);
+  const isSame = async (): Promise<boolean> =>
+    (await them('getbestblockhash', [])).result === (await us.rpc('getbestblockhash'));
+  try {
+    await until('the same tip', isSame, 120_000);
+  } catch (cause) {
+    // Why the next block is not lbcd's.
+    const next = Number((await them('getblockcount', [])).result) + 1;
+    const raw = await us.rpc<string>('getblock', [await us.rpc('getblockhash', [next]), 0]);
+    const { result, error } = await them('submitblock', [raw]);
+    const log = readFileSync(join(lbcdNode.folder, 'regtest', 'lbcd.log'), 'utf8').split('\n');
+    const lines = log.filter((line) => /\[(WRN|ERR)\]|reject/i.test(line)).slice(-10);
+    throw new Error(`lbcd refuses block ${next}: ${[JSON.stringify(error ?? result), ...lines].join('\n')}`, {
+      cause,
+    });
+  }
 }
 
 describe.runIf(lbcd)('the lbcd profile beside lbcd', () => {
@@ -260,7 +283,7 @@ describe.runIf(lbcd)('the lbcd profile beside lbcd', () => {
     for (const close of closers.splice(0).reverse()) await close();
   });
 
-  const start = async (): Promise<{ node: RegtestNode; both: Both }> => {
+  const start = async (): Promise<{ node: RegtestNode; both: Both; lbcdNode: ReferenceNode }> => {
     const them = await startLbcd(lbcd!, ['--txindex', '--addrindex']);
     closers.push(() => them.stop());
     const node = await startPeer({
@@ -275,12 +298,12 @@ describe.runIf(lbcd)('the lbcd profile beside lbcd', () => {
     closers.push(() => node.stop());
     await until('the handshake', async () => (await peersOf(node)).some(({ version }) => version > 0));
     const ours = envelopeFrom(`http://127.0.0.1:${node.rpcPort}/lbcd`, credentialsOf(node));
-    return { node, both: { us: ours, them: them.call } };
+    return { node, both: { us: ours, them: them.call }, lbcdNode: them };
   };
 
   it.each(SEEDS)('answers as lbcd does about the claims of chain %i', async (seed) => {
-    const { node, both } = await start();
-    await grow(node, async () => (await both.them('getbestblockhash', [])).result, seed);
+    const { node, both, lbcdNode } = await start();
+    await grow(node, lbcdNode, seed);
     const differences = new Differences();
     for (const height of HEIGHTS) {
       for (const name of [...NAMES, 'nobody']) await compareName(both, differences, name, String(height));

@@ -41,7 +41,7 @@ import { hashFromHex, toLatin1, type Bytes } from '../../src/util/bytes.js';
 import { toPlain, type JsonValue } from '../../src/util/json.js';
 import { parseJson } from '../../src/util/jsonParse.js';
 import { jsonChunks } from '../../src/util/jsonWrite.js';
-import { LogCategorySet, SILENT_LOGGER } from '../../src/util/logging.js';
+import { LogCategorySet, SILENT_LOGGER, type Logger } from '../../src/util/logging.js';
 import { Writer } from '../../src/util/writer.js';
 import { emptyMempool } from './emptyMempool.js';
 
@@ -72,6 +72,8 @@ export interface TestChainOptions {
   timeSec?: number;
   /** Told what the operator is told. */
   warn?: (message: string) => void;
+  log?: Logger;
+  reindexChainstate?: boolean;
 }
 
 export interface Answer {
@@ -204,7 +206,7 @@ export class TestChain {
       batchBytes: 16 << 20,
       compacts: false,
       reindex: false,
-      reindexChainstate: false,
+      reindexChainstate: options.reindexChainstate === true,
       pruning: false,
       checkpoints: true,
       minimumChainWork: options.minimumChainWork ?? 0n,
@@ -219,7 +221,7 @@ export class TestChain {
       ...(options.warn ? { warn: options.warn } : {}),
       contributors: indexes,
       signal: new AbortController().signal,
-      log: SILENT_LOGGER,
+      log: options.log ?? SILENT_LOGGER,
     });
     const { flusher } = opened;
     const fill = new BackgroundFill(

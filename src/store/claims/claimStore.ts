@@ -4,9 +4,12 @@
  * `proofQueries.ts`.
  */
 import type { ClaimBlock, ClaimRules } from '../../claimtrie/types.js';
+import { DamagedTrieError } from '../../claimtrie/damage.js';
 import type { Bytes } from '../../util/bytes.js';
+import { ReadError } from '../../util/reader.js';
 import type { RowReader, RowTransaction } from '../rows.js';
 import { CLAIM_PREFIX, SUMMARY_KEY } from './claimKeys.js';
+import { checkBeforeVerdict, repairTrie, type TrieTip } from './claimCheck.js';
 import { connectClaims, type ConnectedClaims } from './connect.js';
 import { disconnectClaims } from './disconnect.js';
 import { differencesBefore, type LbcdDifference } from './lbcdDifferences.js';
@@ -28,6 +31,8 @@ export type {
 } from '../../claimtrie/types.js';
 export type { ClaimReport, ConnectedClaims, NamesAfter } from './connect.js';
 export type { LbcdDifference } from './lbcdDifferences.js';
+export { checkTakenBack } from './claimCheck.js';
+export type { TrieTip } from './claimCheck.js';
 export type { ProofWindow } from './versions.js';
 
 export interface ClaimStoreOptions {
@@ -64,15 +69,30 @@ export class ClaimStore {
 
   /**
    * Applies the next block's claim operations to `rows`. Whether the outcome is kept is the caller's decision: it
-   * commits `rows` or discards them, nothing else remembers.
+   * commits `rows` or discards them, nothing else remembers. Throws `ClaimDamageError` when rows are missing or damaged, and
+   * `DamagedTrieError` when `repair` helps; so does `disconnect`. Then `rows` must be discarded.
    */
   async connect(rows: RowTransaction, block: ClaimBlock): Promise<ConnectedClaims> {
-    return connectClaims(this.rules, block, await this.deps(rows));
+    const deps = await this.deps(rows);
+    return readable(() => connectClaims(this.rules, block, deps));
   }
 
   /** Takes back the latest connected block, which has this height; answers the root before it. */
   async disconnect(rows: RowTransaction, height: number): Promise<{ root: Bytes }> {
-    return { root: await disconnectClaims(this.rules, height, await this.deps(rows)) };
+    const deps = await this.deps(rows);
+    return { root: await readable(() => disconnectClaims(this.rules, height, deps)) };
+  }
+
+  /** See `checkBeforeVerdict`. */
+  async checkBeforeVerdict(rows: RowReader, tip: TrieTip, block: ClaimBlock): Promise<void> {
+    await this.idle.load(rows);
+    await checkBeforeVerdict(rows, this.rules, this.idle, tip, block);
+  }
+
+  /** See `repairTrie`. */
+  async repair(rows: RowTransaction, tip: TrieTip): Promise<void> {
+    await this.idle.load(rows);
+    await repairTrie(rows, this.rules, this.idle, tip);
   }
 
   /** Of which blocks before this one something may live that lbcd keeps in another way. */
@@ -107,5 +127,14 @@ export class ClaimStore {
     }
     this.namedOldForm = !oldForm;
     return ranges;
+  }
+}
+
+/** Runs a step; a row that cannot be read may be one of those that can be rebuilt. */
+async function readable<T>(step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    throw error instanceof ReadError ? new DamagedTrieError(error.message) : error;
   }
 }

@@ -2,24 +2,21 @@
  * Takes back one block, from its log: every name, item, queue and node becomes what it was before, with the old valid
  * heights and takeover heights. Goes through the log from its end, chunk by chunk, so that memory stays bounded.
  */
+import { intact } from '../../claimtrie/damage.js';
 import type { Item } from '../../claimtrie/item.js';
 import { countPending } from '../../claimtrie/nameState.js';
 import { hashesAllClaims, isHashFork } from '../../claimtrie/rules.js';
-import { rootHash } from '../../claimtrie/trieNode.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
-import { assert } from '../../util/assert.js';
 import type { Bytes } from '../../util/bytes.js';
-import type { RowTransaction } from '../rows.js';
-import { logKey, nodeKey, ownerKey, snapshotKey, SUMMARY_KEY } from './claimKeys.js';
+import { logKey, ownerKey, snapshotKey, SUMMARY_KEY } from './claimKeys.js';
 import { rebuildNodes } from './hashFork.js';
 import { itemsSince } from './itemHistory.js';
 import { countLogChunks, parseLogChunk, type ItemRef, type LogEvent } from './logRow.js';
 import { undoDifferences } from './lbcdDifferences.js';
 import { undoFleeting } from './lbcdFleeting.js';
-import { parseNodeRow } from './nodeRow.js';
 import { isRefileFork } from './refileFork.js';
 import { undoStranded } from './stranded.js';
-import { parseSummaryRow, putSummary, type Summary } from './summaryRow.js';
+import { parseSummaryRow, putSummary } from './summaryRow.js';
 import { WorkStore, type ItemKey, type WorkStoreDeps } from './workStore.js';
 
 /** Answers the root after the parent of block `height`, which must be the latest connected one. */
@@ -42,10 +39,10 @@ export async function disconnectClaims(
   store.undoing = true;
   store.writesNodes = refiled || !rehashed;
   // Both forks in one block: it is taken back on the nodes of the old form, which may have been dropped.
-  if (refiled && rehashed) await bringBackNodes(rows, summary);
+  if (refiled && rehashed) await rebuildNodes(rows, '0');
   for (let number = chunks - 1; number >= 0; number--) {
     const chunk = await rows.get(logKey(height, number));
-    assert(chunk, 'a part of the log of a block is missing');
+    intact(chunk, `a part of the log of block ${height} is missing`);
     await undoEvents(store, parseLogChunk(height, chunk).reverse());
     rows.del(logKey(height, number));
     await store.flush(false);
@@ -54,21 +51,10 @@ export async function disconnectClaims(
   await store.writeNodes();
   if (refiled) await deps.versions.eraseAll(rows, height);
   await deps.versions.endErasing(rows, height);
-  if (rehashed) summary.root = await formerRoot(rows, summary);
+  // Nodes of the old form may have been dropped, all or some.
+  if (rehashed) summary.root = await rebuildNodes(rows, '0');
   putSummary(rows, summary);
   return summary.root;
-}
-
-/** Builds the nodes of the old form from the names as they are now, if they have been dropped. */
-async function bringBackNodes(rows: RowTransaction, { totals }: Summary): Promise<void> {
-  if (totals.names > 0 && !(await rows.get(nodeKey('0', '')))) await rebuildNodes(rows, '0');
-}
-
-/** Root of the trie of the form before the fork. */
-async function formerRoot(rows: RowTransaction, summary: Summary): Promise<Bytes> {
-  await bringBackNodes(rows, summary);
-  const row = await rows.get(nodeKey('0', ''));
-  return rootHash(row ? parseNodeRow(row) : null, false);
 }
 
 /** Names an event is about. */
@@ -85,7 +71,7 @@ async function undoEvents(store: WorkStore, events: readonly LogEvent[]): Promis
   for (const event of events) {
     undoEvent(store, event, (ref) => {
       const item = items.get(refKey(ref));
-      assert(item, 'an item of the log of a block is missing');
+      intact(item, `an item of the log of block ${store.work.height} is missing`);
       return item;
     });
     if (store.breather.isDue) await store.breather.pause();

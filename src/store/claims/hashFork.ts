@@ -1,17 +1,20 @@
 /**
  * The block at which the hash form changes: a trie of the other form is built from the names, streaming. The trie of
- * the old form stays as it was, for proofs of before and for disconnecting; behind the proof window it may be dropped,
- * and is built again should a reorg ever come so far.
+ * the old form stays as it was, for proofs of before; behind the proof window it may be dropped. A reorganisation over the
+ * fork builds it again.
  */
 import { claimsHash } from '../../claimtrie/claimsHash.js';
 import { TrieBuilder } from '../../claimtrie/trieBuilder.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import type { Bytes } from '../../util/bytes.js';
-import { prefixEnd, type RowTransaction } from '../rows.js';
+import { prefixEnd, type RowReader, type RowTransaction } from '../rows.js';
 import { Breather } from './breather.js';
 import { CLAIM_PREFIX, nodeKey, type Generation } from './claimKeys.js';
 import { parseNameRow, rowHasClaims } from './nameRow.js';
 import { formatNodeRow } from './nodeRow.js';
+
+/** Nodes that are handed over at once. Arbitrary. */
+const NODES_AT_ONCE = 1000;
 
 /** The block after which the stored nodes of the old form stand. */
 export function lastOfOldForm(rules: ClaimRules): number {
@@ -22,22 +25,43 @@ export function lastOfOldForm(rules: ClaimRules): number {
 /** Builds the trie of `generation` from the names as the transaction has them; answers its root. */
 export async function rebuildNodes(rows: RowTransaction, generation: Generation): Promise<Bytes> {
   await dropNodes(rows, generation);
+  return buildTrie(rows, generation, async (nodes) => {
+    for (const [key, row] of nodes) rows.put(key, row);
+    await rows.relieve();
+  });
+}
+
+/**
+ * Computes the trie of `generation` from the rows of names; answers its root. `take` gets the rows of nodes with their keys,
+ * some at a time; `see` gets every name's row.
+ */
+export async function buildTrie(
+  rows: RowReader,
+  generation: Generation,
+  take: (nodes: readonly [key: string, row: Buffer][]) => Promise<void>,
+  see: (name: string, row: Bytes) => void = () => undefined,
+): Promise<Bytes> {
   const breather = new Breather();
   const allClaims = generation === '1';
+  const nodes: [string, Buffer][] = [];
   const builder = new TrieBuilder(allClaims, (path, node) => {
-    rows.put(nodeKey(generation, path), formatNodeRow(node));
+    nodes.push([nodeKey(generation, path), formatNodeRow(node)]);
   });
   const names = { gte: CLAIM_PREFIX.name, lt: prefixEnd(CLAIM_PREFIX.name) };
   for await (const [key, row] of rows.range(names)) {
-    if (!rowHasClaims(row)) continue;
-    const state = parseNameRow(row);
-    const hash = claimsHash(state.claims, state.takeover, allClaims);
-    if (hash) builder.add(key.slice(CLAIM_PREFIX.name.length), hash);
-    if (!breather.isDue) continue;
-    await breather.pause();
-    await rows.relieve();
+    const name = key.slice(CLAIM_PREFIX.name.length);
+    see(name, row);
+    if (rowHasClaims(row)) {
+      const { claims, takeover } = parseNameRow(row);
+      const hash = claimsHash(claims, takeover, allClaims);
+      if (hash) builder.add(name, hash);
+    }
+    if (nodes.length >= NODES_AT_ONCE) await take(nodes.splice(0));
+    if (breather.isDue) await breather.pause();
   }
-  return builder.finish();
+  const root = builder.finish();
+  await take(nodes);
+  return root;
 }
 
 /** A trie of the same generation may be left from before a reorg. */

@@ -2,10 +2,10 @@
  * Names with active claims after a block, a page at a time, each with who controls it. Which names there are is told by
  * the history of owners, of any block; what is to be shown of them by the rows of the present, or by those of the past.
  */
+import { intact } from '../../claimtrie/damage.js';
 import { pointIndex, pointTxid } from '../../claimtrie/item.js';
 import type { ActiveClaim } from '../../claimtrie/nameState.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
-import { assert } from '../../util/assert.js';
 import { fromLatin1, type Bytes } from '../../util/bytes.js';
 import type { RowReader } from '../rows.js';
 import { Breather } from './breather.js';
@@ -69,7 +69,7 @@ export async function describePastNames(
   for (const name of names) {
     const info = await readName(rows, rules, { name: fromLatin1(name), height, exact: true });
     const best = info.claims[0];
-    assert(best?.active, 'a name with an owner has no active claim');
+    intact(best?.active, 'a name with an owner has no active claim');
     let claims = 0;
     for (const { active } of info.claims) if (active) claims++;
     const { claimId, txid, n, amount, effectiveAmount } = best;
@@ -97,18 +97,18 @@ export async function describePresentNames(rows: RowReader, names: readonly stri
   for (let at = 0; at < names.length; at += NAMES_AT_ONCE) {
     const some = names.slice(at, at + NAMES_AT_ONCE);
     const heads = (await rows.getMany(some.map(nameKey))).map((row) => {
-      assert(row, 'a name with an owner has no row');
+      intact(row, 'a name with an owner has no row');
       return parseNameHead(row);
     });
     const owners = heads.map(({ best }): ActiveClaim => {
-      assert(best, 'a name with an owner has no active claim');
+      intact(best, 'a name with an owner has no active claim');
       return best;
     });
     const items = await rows.getMany(owners.map(({ since, point }, i) => itemKey(some[i]!, since, point)));
     some.forEach((name, i) => {
       const owner = owners[i]!;
       const row = items[i];
-      assert(row, 'a controlling claim has no item');
+      intact(row, 'a controlling claim has no item');
       const { rawName } = parseItemRow(name, owner.since, owner.point, row);
       listed.push({
         name: fromLatin1(name),

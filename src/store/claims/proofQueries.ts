@@ -9,6 +9,7 @@ import {
   type NameProof,
   type PathNode,
 } from '../../claimtrie/proof.js';
+import { intact } from '../../claimtrie/damage.js';
 import { pointKey } from '../../claimtrie/item.js';
 import { filesNormalized, hashesAllClaims } from '../../claimtrie/rules.js';
 import { NO_SLOTS, SlotCursor, slotEdges, slotHashes } from '../../claimtrie/slots.js';
@@ -77,14 +78,18 @@ function presentProof(rows: RowsAtHand, rules: ClaimRules, query: ProofQuery): N
   const generation = generationAt(rules, query.height);
   const name = provenKey(rules, query);
   const nodes: PathNode[] = [];
+  /** Whether the node must have a row: a leaf has none. */
+  let isInner = false;
   for (let path: string | null = ''; path !== null;) {
     const [nodeRow, nameRow] = rows.getMany([nodeKey(generation, path), nameKey(path)]);
+    intact(nodeRow ?? !isInner, 'a node is missing');
     const slots = nodeRow ? parseNodeRow(nodeRow).slots : NO_SLOTS;
     const edges = slotEdges(slots);
     const { claims, takeover } = presentClaims(nameRow);
     if (path !== '' || edges.length > 0 || claims.length > 0)
       nodes.push({ path, edges, hashes: slotHashes(slots), claims, takeover });
     path = stepTowards(name, path, edges);
+    isInner = path !== null && then.seek(slots, path.charCodeAt(nodes.at(-1)!.path.length)) && !then.leaf;
   }
   return buildProof(rules, nodes, name, query);
 }

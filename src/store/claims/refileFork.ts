@@ -7,6 +7,7 @@
 import { findTakeovers, settleTakeovers } from '../../claimtrie/blockEnd.js';
 import { MAX_ORDERED, setOrder } from '../../claimtrie/checkOrder.js';
 import type { NameWork } from '../../claimtrie/claimWork.js';
+import { trieIntact } from '../../claimtrie/damage.js';
 import { compareJoining, type Item } from '../../claimtrie/item.js';
 import { normalizeKey } from '../../claimtrie/nameKey.js';
 import { countActiveSupports } from '../../claimtrie/nameState.js';
@@ -53,16 +54,25 @@ export async function refileNames(store: WorkStore): Promise<void> {
 /** Every node of the trie as it was before the block, in byte order. */
 async function* nodeNames(store: WorkStore): AsyncGenerator<string> {
   const prefix = CLAIM_PREFIX.node + store.generation;
-  // Leaves have no rows: those of the nodes passed so far wait for their turn, the last one first in line.
-  const leaves: string[] = [];
+  // Leaves have no rows: the children of the nodes passed so far wait for their turn, the last one first in line.
+  const waiting: { path: string; leaf: boolean }[] = [];
+  const leaf = (): string => {
+    const next = waiting.pop()!;
+    trieIntact(next.leaf, 'a node is missing');
+    return next.path;
+  };
   for await (const [key, row] of store.rows.range({ gte: prefix, lt: prefixEnd(prefix) })) {
     const path = key.slice(prefix.length);
-    while (leaves.length > 0 && leaves[leaves.length - 1]! < path) yield leaves.pop()!;
+    while (waiting.length > 0 && waiting.at(-1)!.path < path) yield leaf();
+    if (waiting.at(-1)?.path === path) waiting.pop();
     yield path;
     const slots = unpackSlots(parseNodeRow(row).slots);
-    for (let i = slots.length - 1; i >= 0; i--) if (slots[i]!.leaf) leaves.push(path + slots[i]!.edge);
+    for (let i = slots.length - 1; i >= 0; i--) {
+      const { edge, leaf } = slots[i]!;
+      waiting.push({ path: path + edge, leaf });
+    }
   }
-  while (leaves.length > 0) yield leaves.pop()!;
+  while (waiting.length > 0) yield leaf();
 }
 
 async function refileBatch(store: WorkStore, batch: readonly string[]): Promise<void> {

@@ -24,7 +24,7 @@ export interface Summary {
 
 const encoder = new RowEncoder();
 
-function noTotals(): ClaimTotals {
+export function noTotals(): ClaimTotals {
   return { names: 0, claims: 0, amount: 0n, controllingAmount: 0n };
 }
 

@@ -11,11 +11,11 @@ import {
 } from '../../claimtrie/claimWork.js';
 import { setTakeover } from '../../claimtrie/blockEnd.js';
 import { claimsHash } from '../../claimtrie/claimsHash.js';
+import { trieIntact } from '../../claimtrie/damage.js';
 import type { Item } from '../../claimtrie/item.js';
 import { emptyNameState, isBlank } from '../../claimtrie/nameState.js';
 import type { TrieNode } from '../../claimtrie/trieNode.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
-import { assert } from '../../util/assert.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { RowTransaction } from '../rows.js';
 import { Breather } from './breather.js';
@@ -141,10 +141,11 @@ export class WorkStore implements ClaimSource {
     return this.nodeOf(path, this.rows.getBlocking(nodeKey(this.generation, path)));
   }
 
-  /** The row of a node that another node leads to, or of the root. */
+  /** The row of a node that another node leads to, or of the root. Throws `DamagedTrieError` when it is missing. */
   private nodeOf(path: string, row: Bytes | undefined): TrieNode | null {
     if (row) return parseNodeRow(row);
-    assert(path === '', 'a node of the claim trie is missing from the database');
+    const isEmpty = path === '' && this.summary.totals.names === 0;
+    trieIntact(isEmpty, 'a node is missing');
     return null;
   }
 

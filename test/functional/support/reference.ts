@@ -24,6 +24,8 @@ export type Call = (method: string, params: readonly unknown[]) => Promise<Envel
 export interface ReferenceNode {
   readonly p2pPort: number;
   readonly rpcPort: number;
+  /** Of its data. */
+  readonly folder: string;
   readonly call: Call;
   /** Calls at another path, as that of a wallet. */
   at(path: string): Call;
@@ -93,6 +95,7 @@ async function start(binary: string, argsFor: (places: Places) => string[]): Pro
     call: running.call,
     at: (path) => envelopeFrom(`http://127.0.0.1:${rpcPort}${path}`, CREDENTIALS),
     rpc: (method, params = []) => running.rpc(method, ...params),
+    folder,
     async stop() {
       await running.end();
       rmSync(folder, { recursive: true, force: true });

@@ -1,0 +1,55 @@
+/**
+ * What the chain does when rows of the claim trie are missing: it rebuilds those that follow from others, once, and runs
+ * the step again; of others it says how they are computed again. Owns the policy; the checks are in
+ * `store/claims/claimCheck.ts`.
+ */
+import { ClaimDamageError, DamagedTrieError } from '../claimtrie/damage.js';
+import { NO_HEADER } from '../store/headerTable.js';
+import type { TrieTip } from '../store/claims/claimStore.js';
+import type { ConnectDeps } from './connectBlock.js';
+import { damagedChainState } from './damage.js';
+
+type RepairDeps = Pick<ConnectDeps, 'index' | 'store' | 'claims' | 'folder' | 'log'>;
+
+/** The claim trie after the tip, as the tip's header has it; null before the first block. */
+export async function trieTip({ index }: Pick<ConnectDeps, 'index'>): Promise<TrieTip | null> {
+  const { active, headers } = index;
+  if (active.tip === NO_HEADER) return null;
+  return { height: active.height, root: (await headers.readHeader(active.tip)).claimRoot };
+}
+
+/**
+ * Runs a step over the claim trie after the tip. The step discards its transaction when it fails: none is open then. Throws
+ * the `EnvironmentError` of `damagedChainState` for rows that cannot be rebuilt. Run it while nothing else changes the chain.
+ */
+export async function withClaimRepair<T>(deps: RepairDeps, step: () => Promise<T>): Promise<T> {
+  try {
+    try {
+      return await step();
+    } catch (error) {
+      if (!(error instanceof DamagedTrieError)) throw error;
+      await repair(deps, error);
+      return await step();
+    }
+  } catch (error) {
+    if (error instanceof ClaimDamageError) throw damagedChainState(deps.folder, error.what);
+    throw error;
+  }
+}
+
+async function repair(deps: RepairDeps, damage: DamagedTrieError): Promise<void> {
+  const { store, claims, log } = deps;
+  const tip = await trieTip(deps);
+  if (tip === null) throw damage;
+  const rows = store.begin();
+  try {
+    await claims.repair(rows, tip);
+    store.commit(rows);
+  } catch (error) {
+    await store.discard(rows);
+    throw error;
+  }
+  log.warn(
+    `The claim trie after block ${tip.height} was damaged (${damage.what}) and was rebuilt from its names. Check the disk if this comes again.`,
+  );
+}

@@ -1,0 +1,238 @@
+/**
+ * Checks the rows of the claim trie before a block is refused for its claim root, and rebuilds what the rows of names say:
+ * nodes, totals and the marks of idle names. A missing row must never make a valid block invalid.
+ */
+import { namesInvolved } from '../../claimtrie/blockTransactions.js';
+import { ClaimDamageError, DamagedTrieError, intact } from '../../claimtrie/damage.js';
+import { pointKey, type Item } from '../../claimtrie/item.js';
+import { normalizeKey } from '../../claimtrie/nameKey.js';
+import { emptyNameState } from '../../claimtrie/nameState.js';
+import { expiringCreation, hashesAllClaims } from '../../claimtrie/rules.js';
+import type { ClaimBlock, ClaimRules } from '../../claimtrie/types.js';
+import { equalBytes, toLatin1, type Bytes } from '../../util/bytes.js';
+import { ReadError } from '../../util/reader.js';
+import { prefixEnd, type RowReader, type RowTransaction } from '../rows.js';
+import { Breather } from './breather.js';
+import {
+  CLAIM_PREFIX,
+  dueKey,
+  itemKey,
+  nameKey,
+  parseItemKey,
+  SUMMARY_KEY,
+  type Generation,
+} from './claimKeys.js';
+import { buildTrie, rebuildNodes } from './hashFork.js';
+import type { IdleNames } from './idleNames.js';
+import { aliveItems, itemsByOrdinal } from './itemHistory.js';
+import { parseItemRow } from './itemRow.js';
+import { countLogChunks, readLog } from './logRow.js';
+import { parseNameRow } from './nameRow.js';
+import { parseDueRow } from './queueRow.js';
+import {
+  moveTotals,
+  noTotals,
+  parseSummaryRow,
+  putSummary,
+  totalsOf,
+  type ClaimTotals,
+} from './summaryRow.js';
+
+/** The trie after a block, as its header has it. */
+export interface TrieTip {
+  readonly height: number;
+  /** The claim root of the block's header. */
+  readonly root: Bytes;
+}
+
+function generationAt(rules: ClaimRules, height: number): Generation {
+  return hashesAllClaims(rules, height) ? '1' : '0';
+}
+
+/**
+ * Rebuilds nodes, totals and the marks of idle names from the rows of names. Throws `ClaimDamageError`, having written
+ * nothing that may be kept, when these rows do not give the root.
+ */
+export async function repairTrie(
+  rows: RowTransaction,
+  rules: ClaimRules,
+  idle: IdleNames,
+  tip: TrieTip,
+): Promise<void> {
+  const root = await orDamage(() => rebuildNodes(rows, generationAt(rules, tip.height)));
+  intact(equalBytes(root, tip.root), `the names after block ${tip.height} do not give its claim root`);
+  const totals = noTotals();
+  const breather = new Breather();
+  for await (const [key, row] of rows.range({ gte: CLAIM_PREFIX.name, lt: prefixEnd(CLAIM_PREFIX.name) })) {
+    const state = parseNameRow(row);
+    moveTotals(totals, noTotals(), totalsOf(state));
+    const name = key.slice(CLAIM_PREFIX.name.length);
+    if (state.claims.length === 0 && !idle.mayHold(name)) idle.add(rows, name);
+    if (breather.isDue) await breather.pause();
+  }
+  putSummary(rows, { root, totals });
+}
+
+/**
+ * Checks what decides the claim root of `block`, which would follow `tip`. Resolves when every row fits. Throws
+ * `DamagedTrieError` when `repairTrie` helps, and `ClaimDamageError` when rows are missing that follow from no others.
+ * Takes a walk over all names.
+ */
+export async function checkBeforeVerdict(
+  rows: RowReader,
+  rules: ClaimRules,
+  idle: IdleNames,
+  tip: TrieTip,
+  block: ClaimBlock,
+): Promise<void> {
+  const due = await orDamage(() => checkTrie(rows, rules, idle, tip));
+  await checkDue(rows, block.height, due);
+  const names = new Set<string>(due.keys());
+  for (const { spends, outputs } of block.transactions) {
+    for (const { name: bytes } of [...spends, ...outputs]) {
+      const name = toLatin1(bytes);
+      names.add(name);
+      for (const involved of namesInvolved(rules, block.height, name)) names.add(involved);
+    }
+  }
+  for (const name of await expiringNames(rules, rows, block.height)) names.add(name);
+  for (const name of names) await checkName(rows, name, tip.height);
+}
+
+/** Checks names, nodes, totals and idle names; answers how many pending items are due in the next block, by name. */
+async function checkTrie(
+  rows: RowReader,
+  rules: ClaimRules,
+  idle: IdleNames,
+  tip: TrieTip,
+): Promise<Map<string, number>> {
+  const due = new Map<string, number>();
+  const totals = noTotals();
+  let isIdleRight = true;
+  let areNodesRight = true;
+  const root = await buildTrie(
+    rows,
+    generationAt(rules, tip.height),
+    async (nodes) => {
+      const stored = await rows.getMany(
+        nodes.map(([key]) => key),
+        { once: true },
+      );
+      areNodesRight &&= nodes.every(([, row], i) => stored[i] !== undefined && equalBytes(row, stored[i]));
+    },
+    (name, row) => {
+      const state = parseNameRow(row);
+      moveTotals(totals, noTotals(), totalsOf(state));
+      const count = state.pending.get(tip.height + 1);
+      if (count !== undefined) due.set(name, count);
+      if (state.claims.length === 0) isIdleRight &&= idle.mayHold(name);
+    },
+  );
+  intact(equalBytes(root, tip.root), `the names after block ${tip.height} do not give its claim root`);
+  const summary = parseSummaryRow(await rows.get(SUMMARY_KEY));
+  const isRight = areNodesRight && isIdleRight && equalBytes(summary.root, root);
+  if (!isRight || !areSame(summary.totals, totals))
+    throw new DamagedTrieError(`nodes or totals after block ${tip.height} do not fit the names`);
+  return due;
+}
+
+function areSame(a: ClaimTotals, b: ClaimTotals): boolean {
+  return (
+    a.names === b.names &&
+    a.claims === b.claims &&
+    a.amount === b.amount &&
+    a.controllingAmount === b.controllingAmount
+  );
+}
+
+async function checkDue(rows: RowReader, height: number, wanted: ReadonlyMap<string, number>): Promise<void> {
+  const left = new Map(wanted);
+  for (const { name } of parseDueRow(await rows.get(dueKey(height))))
+    left.set(name, (left.get(name) ?? 0) - 1);
+  for (const count of left.values())
+    intact(count === 0, `what is due in block ${height} does not fit the names`);
+}
+
+/** Names of what expires in the block, from the log of the block that made it. */
+async function expiringNames(rules: ClaimRules, rows: RowReader, height: number): Promise<Set<string>> {
+  const created = expiringCreation(rules, height);
+  const names = new Set<string>();
+  if (created < 0) return names;
+  const made = new Map<string, ReadonlyMap<number, Item>>();
+  for (const event of await readLog(rows, created)) {
+    if (event.op !== 'create') continue;
+    const { name, ordinal } = event.ref;
+    names.add(name);
+    let items = made.get(name);
+    if (!items) made.set(name, (items = await itemsByOrdinal(rows, name, created)));
+    intact(items.has(ordinal), `an item that block ${created} made is missing`);
+  }
+  if (names.size > 0 || (await countLogChunks(rows, created)) > 0) return names;
+  await refuseItemsOf(rows, created);
+  return names;
+}
+
+/** The block has no log: then it made no item. Walks over all items. */
+async function refuseItemsOf(rows: RowReader, height: number): Promise<void> {
+  const breather = new Breather();
+  const items = { gte: CLAIM_PREFIX.item, lt: prefixEnd(CLAIM_PREFIX.item) };
+  for await (const [key] of rows.range(items)) {
+    intact(parseItemKey(key).since !== height, `the log of block ${height} is missing`);
+    if (breather.isDue) await breather.pause();
+  }
+}
+
+/** The items filed under a name must be those that its row counts. */
+async function checkName(rows: RowReader, name: string, height: number): Promise<void> {
+  const row = await rows.get(nameKey(name));
+  const state = row ? parseNameRow(row) : emptyNameState();
+  const items = await aliveItems(rows, name, height);
+  const active = new Set(
+    items.filter(({ kind, activated }) => kind !== 'support' && activated !== 0).map(({ point }) => point),
+  );
+  const what = `the items of a name after block ${height} do not fit its row`;
+  intact(items.length === state.alive && active.size === state.claims.length, what);
+  intact(
+    state.claims.every(({ point }) => active.has(point)),
+    what,
+  );
+}
+
+/**
+ * Checks after a block was taken back that nothing of it is left: its log may have been missing, which the root need not
+ * show. `block` is what was taken back. Throws `ClaimDamageError`.
+ */
+export async function checkTakenBack(rows: RowReader, block: ClaimBlock): Promise<void> {
+  const { height } = block;
+  const places: { name: string; since: number; point: string }[] = [];
+  const add = (bytes: Bytes, since: number, point: string): void => {
+    const name = toLatin1(bytes);
+    const normalized = normalizeKey(name);
+    places.push({ name, since, point });
+    if (normalized !== name) places.push({ name: normalized, since, point });
+  };
+  for (const { txid, spends, outputs } of block.transactions) {
+    for (const spend of spends) add(spend.name, spend.coinHeight, pointKey(spend.txid, spend.n));
+    for (const output of outputs) add(output.name, height, pointKey(txid, output.n));
+  }
+  if (places.length === 0) return;
+  const found = await rows.getMany(
+    places.map(({ name, since, point }) => itemKey(name, since, point)),
+    { once: true },
+  );
+  places.forEach(({ name, since, point }, i) => {
+    const row = found[i];
+    if (!row) return;
+    const { removed } = parseItemRow(name, since, point, row);
+    intact(since !== height && removed !== height, `the log of block ${height} is missing`);
+  });
+}
+
+/** Runs a step; rows that cannot be read count as damage. */
+async function orDamage<T>(step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    throw error instanceof ReadError ? new ClaimDamageError(error.message) : error;
+  }
+}
