@@ -4,7 +4,7 @@
  */
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { EnvironmentError } from '../../util/environmentError.js';
+import { EnvironmentError, failureReason } from '../../util/environmentError.js';
 import type { Logger } from '../../util/logging.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
 import type { DaemonControl, DaemonServices } from '../api/context.js';
@@ -248,7 +248,15 @@ class Daemon implements RunningDaemon {
     this.servers.push(api);
     this.api = await listen(api, placeOf(settings, 'api'), 'API');
     log.info(`The API listens at ${this.api.join(':')}.`);
-    const media = mediaServer({ gate: this.components, mayGet: () => settings.get('streaming_get') });
+    const media = mediaServer({
+      gate: this.components,
+      mayGet: () => settings.get('streaming_get'),
+      source: () => {
+        throw new Error('the component file_manager does not run');
+      },
+      stopping: stopping.signal,
+      onFailure: (path, error) => log.warn(`The media server failed at ${path}: ${failureReason(error)}.`),
+    });
     this.servers.push(media);
     this.media = await listen(media, placeOf(settings, 'streaming_server'), 'media server');
     const metricsPort = settings.get('prometheus_port');

@@ -1,0 +1,154 @@
+/**
+ * The answer that holds a stream, or ranges of it: which status and headers, and its bytes at the pace of the reader.
+ * Source: RFC 9110, sections 13 (conditions), 14 and 15.3.7 (ranges). lbry-sdk answers 206 to every request, one range only.
+ */
+import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { readRanges, type ByteRange } from './byteRanges.js';
+import type { MediaStream } from './mediaPort.js';
+import { TEXT_TYPE } from './plainServer.js';
+
+/** Bytes between and around the ranges of a `multipart/byteranges`. */
+interface Part extends ByteRange {
+  readonly head: string;
+}
+
+interface AnswerPlan {
+  readonly status: number;
+  readonly headers: OutgoingHttpHeaders;
+  readonly parts: readonly Part[];
+  readonly tail: string;
+}
+
+/** Whether one of the tags in a header is ours. Weak tags are equal only where a weak comparison is meant. */
+function names(header: string, tag: string, isWeak: boolean): boolean {
+  const tags = header.match(/(?:W\/)?"[^"]*"/g) ?? [];
+  return header.trim() === '*' || tags.some((one) => (isWeak ? one.replace(/^W\//, '') : one) === tag);
+}
+
+/** 412, 304, or null where the conditions of the request hold. Source: RFC 9110, section 13.2.2. */
+function failedCondition(headers: IncomingHttpHeaders, tag: string): 412 | 304 | null {
+  const { 'if-match': match, 'if-none-match': noneMatch } = headers;
+  if (match !== undefined && !names(match, tag, false)) return 412;
+  return noneMatch !== undefined && names(noneMatch, tag, true) ? 304 : null;
+}
+
+/** The ranges to send; null for the whole stream. Source: RFC 9110, section 13.1.5 for `If-Range`. */
+function rangesOf({ method, headers }: IncomingMessage, tag: string, sizeBytes: number) {
+  const { range } = headers;
+  // Node joins what comes twice.
+  const condition = headers['if-range'] as string | undefined;
+  if (method !== 'GET' || range === undefined) return null;
+  if (condition !== undefined && condition.trim() !== tag) return null;
+  return readRanges(range, sizeBytes);
+}
+
+const contentRange = ({ from, to }: ByteRange, sizeBytes: number): string =>
+  `bytes ${from}-${to - 1}/${sizeBytes}`;
+
+function multipart(ranges: readonly ByteRange[], sizeBytes: number, mimeType: string): AnswerPlan {
+  const boundary = randomBytes(18).toString('hex');
+  const parts = ranges.map((range, at) => ({
+    ...range,
+    head:
+      `${at === 0 ? '' : '\r\n'}--${boundary}\r\nContent-Type: ${mimeType}\r\n` +
+      `Content-Range: ${contentRange(range, sizeBytes)}\r\n\r\n`,
+  }));
+  const tail = `\r\n--${boundary}--\r\n`;
+  const length = parts.reduce((sum, { head, from, to }) => sum + head.length + to - from, tail.length);
+  return {
+    status: 206,
+    headers: { 'Content-Type': `multipart/byteranges; boundary=${boundary}`, 'Content-Length': length },
+    parts,
+    tail,
+  };
+}
+
+const plainText = (status: number, text: string, headers: OutgoingHttpHeaders = {}): AnswerPlan => ({
+  status,
+  headers: { 'Content-Type': TEXT_TYPE, 'Content-Length': text.length, ...headers },
+  parts: [],
+  tail: text,
+});
+
+function planOf(request: IncomingMessage, stream: MediaStream, tag: string): AnswerPlan {
+  const { sizeBytes, mimeType } = stream;
+  const condition = failedCondition(request.headers, tag);
+  if (condition === 412) return plainText(412, '412: Precondition Failed');
+  if (condition === 304) return { status: 304, headers: {}, parts: [], tail: '' };
+  if (sizeBytes === null) return { status: 200, headers: { 'Content-Type': mimeType }, parts: [], tail: '' };
+  const ranges = rangesOf(request, tag, sizeBytes);
+  if (ranges === null) {
+    const headers = { 'Content-Type': mimeType, 'Content-Length': sizeBytes };
+    return { status: 200, headers, parts: [{ from: 0, to: sizeBytes, head: '' }], tail: '' };
+  }
+  if (ranges.length === 0)
+    return plainText(416, '416: Range Not Satisfiable', { 'Content-Range': `bytes */${sizeBytes}` });
+  if (ranges.length > 1) return multipart(ranges, sizeBytes, mimeType);
+  const [range] = ranges;
+  const headers = {
+    'Content-Type': mimeType,
+    'Content-Length': range!.to - range!.from,
+    'Content-Range': contentRange(range!, sizeBytes),
+  };
+  return { status: 206, headers, parts: [{ ...range!, head: '' }], tail: '' };
+}
+
+async function* bytesOf(
+  { parts, tail }: AnswerPlan,
+  stream: MediaStream,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  for (const { from, to, head } of parts) {
+    if (head !== '') yield Buffer.from(head, 'latin1');
+    let sent = 0;
+    if (to > from)
+      for await (const piece of stream.read(from, to, signal)) {
+        sent += piece.length;
+        yield piece;
+      }
+    // A reader must not take what is cut off for the whole.
+    if (sent !== to - from) throw new Error(`${sent} instead of ${to - from} bytes were read`);
+  }
+  if (tail !== '') yield Buffer.from(tail, 'latin1');
+}
+
+/** Resolves when the response takes more, and when the signal aborts, as it must when the response is closed. */
+function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = (): void => {
+      response.off('drain', end);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    response.on('drain', end);
+    signal.addEventListener('abort', end);
+  });
+}
+
+/**
+ * Answers with a stream. The head is sent together with the first bytes, so that an error before them can still be told by a
+ * status: it is thrown then, and nothing was sent. An error behind them is thrown too; the caller must cut the connection.
+ */
+export async function sendStream(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { sdHash, stream, signal }: { sdHash: string; stream: MediaStream; signal: AbortSignal },
+): Promise<void> {
+  const tag = `"${sdHash}"`;
+  const plan = planOf(request, stream, tag);
+  const headers = { 'Accept-Ranges': 'bytes', ETag: tag, ...plan.headers };
+  if (request.method === 'HEAD') {
+    response.writeHead(plan.status, headers).end();
+    return;
+  }
+  for await (const piece of bytesOf(plan, stream, signal)) {
+    signal.throwIfAborted();
+    if (!response.headersSent) response.writeHead(plan.status, headers);
+    if (!response.write(piece)) await drained(response, signal);
+    signal.throwIfAborted();
+  }
+  if (!response.headersSent) response.writeHead(plan.status, headers);
+  response.end();
+}
