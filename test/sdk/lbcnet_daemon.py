@@ -274,6 +274,7 @@ class LbcnetDaemon:
         command = [
             NODE, PROGRAM, 'start', f'--config={folder}/conf.yml', f'--data-dir={folder}', f'--wallet-dir={node.data_path}',
             f'--download-dir={folder}', f'--api=127.0.0.1:{self.port}', f'--streaming-server=127.0.0.1:{free_port()}',
+            '--network-interface=127.0.0.1', '--udp-port=0', f'--tcp-port={free_port()}',
             '--blockchain-name=lbrycrd_regtest', f'--lbryum-servers={self.hub.hostname}:{self.hub.port}',
             *(f'--wallets={wallet.id}' for wallet in node.manager.wallets),
             *(f'--exchange-rates={rate}' for rate in RATES),

@@ -164,6 +164,9 @@ export interface Status {
   connection_status?: { code: string; message: string };
   blockchain_headers?: { downloading_headers: boolean; download_progress: number };
   /** hub, headers, histories and locks */ wallet?: { connected: string | null; connected_features: { [key: string]: unknown } | null; servers: ({ [key: string]: unknown })[]; connected_servers: ({ [key: string]: unknown })[]; known_servers: number; available_servers: number; headers_synchronization_progress?: number; blocks?: number; blocks_behind?: number; best_blockhash?: string; is_syncing: boolean; history_synchronization_progress?: number; addresses?: number; addresses_behind?: number; transactions_fetched?: number; is_encrypted: boolean | null; is_locked: boolean | null };
+  dht?: { node_id: string | null; peers_in_routing_table: number };
+  hash_announcer?: { announce_queue_size: number };
+  upnp?: { aioupnp_version: string; redirects: { [key: string]: number }; gateway: string; dht_redirect_set: boolean; peer_redirect_set: boolean; external_ip: string | null };
   [key: string]: unknown;
 }
 

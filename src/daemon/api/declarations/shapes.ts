@@ -345,6 +345,28 @@ export const statusShape = t.named(
         'once a hub told how high its chain is',
       ),
       wallet: t.optional(walletStatusShape, 'with the wallet'),
+      dht: t.optional(
+        t.object({
+          node_id: orNull(t.str('own id in the DHT'), 'before it runs'),
+          peers_in_routing_table: t.int('peers that it knows'),
+        }),
+        'with the DHT',
+      ),
+      hash_announcer: t.optional(
+        t.object({ announce_queue_size: t.int('blobs that wait for their announcement') }),
+        'with the announcer',
+      ),
+      upnp: t.optional(
+        t.object({
+          aioupnp_version: t.str('what talks to gateways'),
+          redirects: t.map('TCP or UDP', t.int('external port')),
+          gateway: t.str('its name, or that there is none'),
+          dht_redirect_set: t.bool('whether the port of the DHT is forwarded'),
+          peer_redirect_set: t.bool('whether the port of the blob exchange is forwarded'),
+          external_ip: orNull(t.str('own address as others see it'), 'while it is not known'),
+        }),
+        'unless it is skipped',
+      ),
     },
     'how the daemon is doing; each part that runs adds a field under its name',
   ),

@@ -1,0 +1,53 @@
+/** A daemon announces a blob to another, which keeps that after the first has ended. It takes a minute of real time. */
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startDaemon, type TestDaemon } from './support/daemon.js';
+
+const SKIPPED = ['wallet', 'wallet_server_payments', 'file_manager', 'tracker_announcer_component'];
+const LOOK_MS = 200;
+const LIMIT_MS = 600_000;
+const UDP_PORT = 34_444;
+
+const folder = mkdtempSync(join(tmpdir(), 'lbcnode-announce-'));
+const blob = Buffer.from('announced');
+const hash = createHash('sha384').update(blob).digest('hex');
+let [keeper, seeder]: TestDaemon[] = [];
+
+const start = (name: string, args: readonly string[]): Promise<TestDaemon> => {
+  const home = join(folder, name);
+  mkdirSync(home, { recursive: true });
+  return startDaemon({ hubPorts: [], folder: home, args, settings: { components_to_skip: SKIPPED } });
+};
+
+beforeAll(async () => {
+  keeper = await start('keeper', [`--udp-port=${UDP_PORT}`]);
+  const blobs = join(folder, 'seeder', 'data', 'blobfiles');
+  mkdirSync(blobs, { recursive: true });
+  writeFileSync(join(blobs, hash), blob);
+  seeder = await start('seeder', [`--known-dht-nodes=127.0.0.1:${UDP_PORT}`]);
+});
+
+afterAll(async () => {
+  await keeper?.stop();
+  await seeder?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+it('keeps what another announced when that one is gone', async () => {
+  expect(await seeder!.call('blob_announce', { blob_hash: hash })).toBe(true);
+  const status = await seeder!.call<{ peer_protocol_server: { port: number } }>('status');
+  // The seeder announces a minute after joining. From then on the other finds it without asking it.
+  await sleep(70_000);
+  await seeder!.kill();
+  const endMs = Date.now() + LIMIT_MS;
+  let items: unknown[] = [];
+  while (items.length === 0 && Date.now() < endMs) {
+    ({ items } = await keeper!.call<{ items: unknown[] }>('peer_list', { blob_hash: hash }));
+    await sleep(LOOK_MS);
+  }
+  expect(items).toMatchObject([{ address: '127.0.0.1', tcp_port: status.peer_protocol_server.port }]);
+});
