@@ -40,10 +40,7 @@ export { JsonParseError } from './jsonTokens.js';
 /** Most values in one parsed tree. Arbitrary: far above any real request, far below what would fill the heap. */
 export const MAX_JSON_VALUES = 2_000_000;
 
-/**
- * Most containers within each other. The reference knows no bound, and ends with all that it does somewhere between
- * 10,000 and 30,000 levels, when its stack runs over.
- */
+/** Most containers within each other. Arbitrary: far above any real request, far below what a client's stack would hold. */
 export const MAX_JSON_DEPTH = 10_000;
 
 /**

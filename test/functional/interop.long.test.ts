@@ -218,7 +218,7 @@ describe.runIf(lbcd)('beside lbcd', () => {
       const sender = round % 5 === 0 ? us : them;
       for (const hex of await source.take(4)) await sender.rpc('sendrawtransaction', [hex]);
       await sameMempool(us, them, 4);
-      // lbcd panics when it mines the block of the normalisation fork and names become one there.
+      // Our node mines every second round, and some blocks in a row.
       const ourTurn = round % 2 === 0 || (height >= 240 && height < 250);
       const [miner, other] = ourTurn ? [us, them] : [them, us];
       const untilParting = PARTINGS.find((at) => at >= height)! - height;

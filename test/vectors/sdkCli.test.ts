@@ -68,7 +68,7 @@ checkSdkVectors('cli', {
     if (typeof exit === 'number')
       return firstOf(differs(ours.exit, exit), differs(ours.printed !== '', printed));
     const text = exit === 'usage' ? 'Usage:' : (exit.text ?? '');
-    // A number that Python cannot read ends the reference with a trace, and here with a word on it.
+    // Where the reference failed without a word of its own, ours says what is wrong.
     const isTold =
       exit !== 'usage' && exit.error !== undefined
         ? /neither a number/.test(ours.error)

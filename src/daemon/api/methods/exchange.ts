@@ -20,7 +20,7 @@ const get = implement(blobGet, async ({ services }, args) => {
   const seconds = args.timeout ?? settings.get('blob_download_timeout');
   const late = new AbortController();
   const text = `Failed to download blob ${hash} within ${seconds} seconds.`;
-  // QUIRK: lbry-sdk takes a timeout and waits for ever.
+  // lbry-sdk takes a timeout and passes over it.
   const timer = clock.after(seconds * 1000, () =>
     late.abort(new DaemonError('DownloadDataTimeoutError', text)),
   );

@@ -42,7 +42,6 @@ export const combinePsbt = defineMethod({
       since = await breathe(since);
     }
     const [merged, ...others] = psbts;
-    // The reference reads beyond its list here.
     if (merged === undefined) {
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, "Parameter 'txs' cannot be empty");
     }
