@@ -59,6 +59,14 @@ const METHODS = [
   answering('t_wallet', () => {
     throw rpcError(-19, 'Wallet file not specified');
   }),
+  answering('t_unloaded', () => {
+    throw rpcError(-18, 'Requested wallet does not exist or is not loaded');
+  }),
+  answering('createwallet', () => {
+    throw rpcError(-4, 'Wallet demo already exists.');
+  }),
+  answering('listwallets', () => ['', 'open']),
+  answering('listwalletdir', () => ({ wallets: [{ name: '' }, { name: 'demo' }, { name: 'open' }] })),
   answering('t_where', (ctx) => ctx.walletName ?? null),
   answering('t_many', () => Array.from({ length: 200_000 }, (_, index) => index)),
   answering('getnetworkinfo', () => ({
@@ -201,6 +209,24 @@ describe('answers', () => {
       err: '',
     });
     expect((await ask('-getinfo', 'x')).err).toBe('error: -getinfo takes no arguments\n');
+  });
+});
+
+describe('a wallet that is not loaded', () => {
+  it('is named with the command that loads or makes it', async () => {
+    const refused = 'error code: -18\nerror message:\nRequested wallet does not exist or is not loaded\n';
+    const base = `lbcnode-cli -regtest -datadir=${data}`;
+    expect((await ask('-rpcwallet=demo', 't_unloaded')).err).toBe(
+      `${refused}The wallet demo exists and is not loaded. Load it with: ${base} loadwallet demo\n`,
+    );
+    expect((await ask('-rpcwallet=other', 't_unloaded')).err).toBe(
+      `${refused}There is no wallet other. Make it with: ${base} createwallet other\n`,
+    );
+    const exists = 'error code: -4\nerror message:\nWallet demo already exists.\n';
+    expect((await ask('createwallet', 'demo')).err).toBe(
+      `${exists}The wallet demo exists and is not loaded. Load it with: ${base} loadwallet demo\n`,
+    );
+    expect((await ask('createwallet', 'open')).err).toBe(exists);
   });
 });
 

@@ -3,7 +3,7 @@
  * command is to print stands behind it as a comment. Home and ports are the test's own, by the file that the node reads
  * there, and by the environment of the daemon.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -76,6 +76,7 @@ describe('README.md', () => {
       'All components run',
     );
     await walk(steps, home, env);
+    expect(readdirSync(join(home, 'lbcnet-demo')).sort()).toEqual(['data', 'files', 'wallets']);
     expect(await daemonAtWork.exited).toBe(0);
     expect(await nodeAtWork.exited).toBe(0);
   });

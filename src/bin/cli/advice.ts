@@ -7,6 +7,8 @@ import { CLI_OPTIONS, type CallSettings } from './options.js';
 /** The codes of `src/rpc/errors.ts` that have advice. */
 const MISC_ERROR = -1;
 const INVALID_PARAMETER = -8;
+const WALLET_ERROR = -4;
+const WALLET_NOT_FOUND = -18;
 const METHOD_NOT_FOUND = -32601;
 
 export interface RefusedCall {
@@ -14,12 +16,19 @@ export interface RefusedCall {
   /** The words behind the method. */
   readonly args: readonly string[];
   readonly error: JsonValue;
+  /** The wallet of `-rpcwallet`; undefined where none is named. */
+  readonly wallet: string | undefined;
+  /** The options that reach the node again, for a command to type. */
+  readonly options: string;
   /** Asks the node what it says of a method, or for its list of methods; null when it does not tell. */
   help(method?: string): Promise<string | null>;
+  /** The result of another call without arguments; null when it fails. */
+  ask(method: string): Promise<JsonValue>;
 }
 
 /** Further lines for an error that the node answered, each with its line break; empty where its message says it all. */
-export async function adviceOnError({ method, args, error, help }: RefusedCall): Promise<string> {
+export async function adviceOnError(refused: RefusedCall): Promise<string> {
+  const { method, args, error, help } = refused;
   if (!(error instanceof JsonObject)) return '';
   const code = error.get('code') ?? null;
   const message = error.get('message');
@@ -40,9 +49,29 @@ export async function adviceOnError({ method, args, error, help }: RefusedCall):
       const near = suggestion(name, parameterNames(text), (known) => `${known}=`).trimStart();
       return `${[near, `lbcnode-cli help ${method} tells more.`].filter(Boolean).join(' ')}\n`;
     }
+    case WALLET_NOT_FOUND:
+      return refused.wallet === undefined ? '' : adviceOnWallet(refused, refused.wallet);
+    case WALLET_ERROR:
+      return method === 'createwallet' && typeof message === 'string' && message.endsWith(' already exists.')
+        ? adviceOnWallet(refused, args[0] ?? '')
+        : '';
     default:
       return '';
   }
+}
+
+/** What to do about a wallet that exists or does not, and is loaded or not. */
+async function adviceOnWallet({ options, ask }: RefusedCall, name: string): Promise<string> {
+  const loaded = await ask('listwallets');
+  if (Array.isArray(loaded) && loaded.includes(name)) return '';
+  const folder = await ask('listwalletdir');
+  const listed = folder instanceof JsonObject ? folder.get('wallets') : undefined;
+  if (!Array.isArray(listed)) return '';
+  const isThere = listed.some((wallet) => wallet instanceof JsonObject && wallet.get('name') === name);
+  const command = (does: string): string => ['lbcnode-cli', options, does, name].filter(Boolean).join(' ');
+  return isThere
+    ? `The wallet ${name} exists and is not loaded. Load it with: ${command('loadwallet')}\n`
+    : `There is no wallet ${name}. Make it with: ${command('createwallet')}\n`;
 }
 
 /** The names in the first line of what the node says of a method: `name "text" ( number )`. */

@@ -73,7 +73,7 @@ async function runCommand(options: CliOptions, words: readonly string[], io: Cli
     try {
       const reply = await call(settings, request, options);
       const status = show(reply, options.isOn('rpcwait'), io);
-      if (status !== 0 && !options.isOn('getinfo')) io.err(await advice(settings, all, reply));
+      if (status !== 0 && !options.isOn('getinfo')) io.err(await advice(options, settings, all, reply));
       return status;
     } catch (error) {
       if (!(error instanceof ConnectionFailed)) throw error;
@@ -89,24 +89,31 @@ async function runCommand(options: CliOptions, words: readonly string[], io: Cli
 
 /** Further lines for an error that the node answered. */
 function advice(
+  options: CliOptions,
   settings: CallSettings,
   [method = '', ...args]: string[],
   reply: JsonObject,
 ): Promise<string> {
+  const ask = async (asked: string, ...params: string[]): Promise<JsonValue> => {
+    const request = stringifyJson({ method: asked, params, id: 1 });
+    try {
+      const answer = parseReply((await postRequest(settings, `${request}\n`)).body);
+      return answer instanceof JsonObject ? (answer.get('result') ?? null) : null;
+    } catch {
+      // The answer that matters was shown.
+      return null;
+    }
+  };
   return adviceOnError({
     method,
     args,
     error: reply.get('error') ?? null,
+    wallet: options.isSet('rpcwallet') ? options.value('rpcwallet') : undefined,
+    options: [settings.networkOption, settings.dataDirOption].filter(Boolean).join(' '),
+    ask,
     async help(...params: string[]) {
-      const request = stringifyJson({ method: 'help', params, id: 1 });
-      try {
-        const answer = parseReply((await postRequest(settings, `${request}\n`)).body);
-        const list = answer instanceof JsonObject ? answer.get('result') : null;
-        return typeof list === 'string' ? list : null;
-      } catch {
-        // The answer that matters was shown.
-        return null;
-      }
+      const list = await ask('help', ...params);
+      return typeof list === 'string' ? list : null;
     },
   });
 }
