@@ -1,4 +1,8 @@
-/** The rows of what clients ask about claims, put together from the claim index and the search. */
+/**
+ * The rows of what clients ask about claims, put together from the claim index and the search. A row refers to the channel that
+ * its claim names while that lives, whether the claim belongs to it or not: lbry-sdk verifies each signature, and goes on with
+ * the channel of an earlier answer, and its former key, where a row refers to none.
+ */
 import type { ClaimIndexReader, ClaimRecord, ResolvedUrl } from '../index/claims/claimReader.js';
 import { channelOfUrl } from '../search/urlConditions.js';
 import { hashFromHex, hashToHex, toLatin1, type Bytes } from '../util/bytes.js';
@@ -53,15 +57,26 @@ export class ClaimAnswers {
   async resolve(urls: readonly string[], turn: Turn): Promise<FoundOutputs> {
     const notes = new OutputNotes();
     for (let at = 0; at < urls.length; at += URLS_AT_ONCE) {
-      for (const found of await this.index.resolve(urls.slice(at, at + URLS_AT_ONCE))) {
+      const part = await this.index.resolve(urls.slice(at, at + URLS_AT_ONCE));
+      const named = await this.namedChannels(part.flatMap(({ claim, reposted }) => [claim, reposted]));
+      for (const found of part) {
         const block = await this.blocked?.of(found);
         if (block) addBlocked(notes, block);
-        else addResolved(notes, found);
+        else addResolved(notes, found, named);
       }
       const breath = turn.breathe();
       if (breath !== null) await breath;
     }
     return notes.finish();
+  }
+
+  /** Channels that claims name without belonging to them, by id. */
+  private async namedChannels(claims: readonly (ClaimRecord | null)[]): Promise<Map<string, ClaimRecord>> {
+    const ids = claims.flatMap((claim) =>
+      claim === null || claim.isSignatureValid || claim.channelId === null ? [] : [claim.channelId],
+    );
+    const found = ids.length === 0 ? [] : present(await this.index.claims(ids));
+    return new Map(found.map((claim) => [toLatin1(claim.claimId), claim]));
   }
 
   /** Whether or not it is active; nothing is censored. `claimId` as printed. */
@@ -72,31 +87,31 @@ export class ClaimAnswers {
       notes.addError(ERROR_CODE.notFound, `Could not find claim at ${claimId}`);
       return notes.finish();
     }
-    const row = await this.withReferences(claim, claim.isSignatureValid);
+    const row = await this.withReferences(claim);
     notes.add(row);
     if (row.channel) notes.addExtra(alone(row.channel));
     else if (claim.isSignatureValid && claim.channelId) {
       notes.addExtraError(ERROR_CODE.notFound, `Could not find channel at ${hashToHex(claim.channelId)}`);
     }
     if (row.reposted) {
-      const reposted = await this.withReferences(row.reposted, row.reposted.isSignatureValid);
+      const reposted = await this.withReferences(row.reposted);
       notes.addExtra(reposted);
       if (reposted.channel) notes.addExtra(alone(reposted.channel));
     }
     return notes.finish();
   }
 
-  private async withReferences(claim: ClaimRecord, hasChannel: boolean): Promise<ClaimRow & References> {
+  private async withReferences(claim: ClaimRecord): Promise<ClaimRow & References> {
     const { channelId, repostedId } = claim;
     return {
       claim,
-      channel: hasChannel && channelId ? await this.index.claim(channelId) : null,
+      channel: channelId ? await this.index.claim(channelId) : null,
       reposted: repostedId ? await this.index.claim(repostedId) : null,
     };
   }
 
   /**
-   * A page of claims, with the channels that they belong to, the claims that they repost, and what those refer to.
+   * A page of claims, with the channels that they name, the claims that they repost, and what those refer to.
    * Null where `channel` leads nowhere.
    */
   async search(constraints: SearchConstraints, turn: Turn, by: object): Promise<FoundOutputs | null> {
@@ -128,8 +143,8 @@ export class ClaimAnswers {
   /** The channels and reposted claims of claims, by id. */
   private async referencesOf(claims: readonly ClaimRecord[]): Promise<Map<string, ClaimRecord>> {
     const wanted = new Map<string, Bytes>();
-    for (const { channelId, isSignatureValid, repostedId } of claims) {
-      if (channelId && isSignatureValid) wanted.set(toLatin1(channelId), channelId);
+    for (const { channelId, repostedId } of claims) {
+      if (channelId) wanted.set(toLatin1(channelId), channelId);
       if (repostedId) wanted.set(toLatin1(repostedId), repostedId);
     }
     const found = present(await this.index.claims([...wanted.values()]));
@@ -150,8 +165,7 @@ const present = (claims: readonly (ClaimRecord | null)[]): ClaimRecord[] =>
 
 function linked(claim: ClaimRecord, known: ReadonlyMap<string, ClaimRecord>): ClaimRow {
   const find = (id: Bytes | null): ClaimRecord | null => (id && known.get(toLatin1(id))) ?? null;
-  const channel = claim.isSignatureValid ? find(claim.channelId) : null;
-  return { claim, channel, reposted: find(claim.repostedId) };
+  return { claim, channel: find(claim.channelId), reposted: find(claim.repostedId) };
 }
 
 function addBlocked(notes: OutputNotes, { text, channel }: Block): void {
@@ -159,8 +173,12 @@ function addBlocked(notes: OutputNotes, { text, channel }: Block): void {
   notes.addExtra(alone(channel));
 }
 
-function addResolved(notes: OutputNotes, found: ResolvedUrl): void {
-  const { claim, channel, reposted, repostedChannel, failure } = found;
+function addResolved(notes: OutputNotes, found: ResolvedUrl, named: ReadonlyMap<string, ClaimRecord>): void {
+  const { claim, reposted, failure } = found;
+  const namedBy = (of: ClaimRecord | null): ClaimRecord | null =>
+    (of?.channelId && named.get(toLatin1(of.channelId))) ?? null;
+  const channel = found.channel ?? namedBy(claim);
+  const repostedChannel = found.repostedChannel ?? namedBy(reposted);
   if (failure || !claim) {
     const { kind, text } = failure ?? { kind: 'not-found-claim', text: '' };
     notes.addError(CODE_OF[kind], text);

@@ -22,6 +22,7 @@ interface Tx {
 }
 interface Claim extends Output {
   readonly name: string;
+  readonly canonical_url: string;
   readonly error?: { readonly name: string };
   readonly is_channel_signature_valid?: boolean;
   readonly signing_channel?: { readonly claim_id: string };
@@ -174,6 +175,34 @@ describe.skipIf(!LBRYNET)('lbrynet', () => {
       is_channel_signature_valid: true,
     });
     await finds({ channel: '@room' }, ['film']);
+  });
+
+  it('verifies what the node says of a channel with a new key, and of a claim that is signed again', async () => {
+    const belonging = { channel_ids: [channelId], has_channel_signature: true };
+    /** What the daemon verifies by itself, and what the hub says. */
+    const agrees = async (isValid: boolean): Promise<void> => {
+      const claim = await resolve('film');
+      expect(claim.is_channel_signature_valid).toBe(isValid);
+      expect((await resolve('lbry://@room/film')).claim_id).toBe(isValid ? streamId : undefined);
+      expect((await resolve('@room')).meta.claims_in_channel).toBe(isValid ? 1 : 0);
+      expect(claim.canonical_url.startsWith('lbry://@room')).toBe(isValid);
+      await finds({ ...belonging, valid_channel_signature: true }, isValid ? ['film'] : []);
+      await finds({ ...belonging, invalid_channel_signature: true }, isValid ? [] : ['film']);
+      await finds({ channel: '@room' }, ['film']);
+      const { items } = await daemon.call<{ items: Claim[] }>('claim_search', { claim_id: streamId });
+      expect(items[0]).toMatchObject({
+        is_channel_signature_valid: isValid,
+        canonical_url: claim.canonical_url,
+      });
+      expect(items[0]!.signing_channel).toEqual(claim.signing_channel);
+    };
+    await agrees(true);
+    await daemon.call('channel_update', { claim_id: channelId, new_signing_key: true });
+    await mine();
+    await agrees(false);
+    await daemon.call('stream_update', { claim_id: streamId, channel_id: channelId });
+    await mine();
+    await agrees(true);
   });
 
   it('survives a restart of the node', async () => {

@@ -55,6 +55,7 @@ const ALL = [channel, outer, signedChannel, stream, sound, unsound, orphan, repo
 const URLS: Record<string, Partial<ResolvedUrl>> = {
   '@c': { claim: channel },
   '@c/s': { claim: stream, channel },
+  u: { claim: unsound },
   r: { claim: repost, reposted: stream, repostedChannel: channel },
   none: { failure: { kind: 'not-found-claim', text: 'Could not find claim at "none".' } },
   '?': { failure: { kind: 'invalid', text: 'Invalid LBRY URL' } },
@@ -128,6 +129,20 @@ describe('resolve', () => {
   });
 });
 
+describe('a claim that does not belong to the channel that it names', () => {
+  it('has that channel in all answers, so that a client can verify it', async () => {
+    const answers = new ClaimAnswers(index, null);
+    const byUrl = decode(await answers.resolve(['u'], await new Turns().enter({})));
+    for (const outputs of [byUrl, decode(await answers.byId(hashToHex(unsound.claimId)))]) {
+      inflate(outputs);
+      expect(outputs.txos.map(nameOf)).toEqual(['u']);
+      expect(outputs.extraTxos.map(nameOf)).toEqual(['@in']);
+      const [{ meta }] = outputs.txos as [(typeof outputs.txos)[number]];
+      expect(meta.case === 'claim' && nameOf(meta.value.channel!)).toBe('@in');
+    }
+  });
+});
+
 describe('getclaimbyid', () => {
   it("has the claim, its channel, what it reposts, and that one's channel", async () => {
     const answers = new ClaimAnswers(index, null);
@@ -152,7 +167,7 @@ describe('search', () => {
     return { answers: new ClaimAnswers(index, { search }), asked };
   };
 
-  it('has channels of valid signatures alone, and the channels of channels', async () => {
+  it('has channels of invalid signatures too, and the channels of channels', async () => {
     const rows = [sound, unsound, orphan, repost].map(({ claimId }) => claimId);
     const { answers } = searching({ rows, total: 77, blocked: [{ channelId: channel.claimId, count: 3 }] });
     const outputs = decode(await answers.search({}, await new Turns().enter({}), {}));
@@ -161,7 +176,7 @@ describe('search', () => {
     expect(outputs.extraTxos.map(nameOf).sort()).toEqual(['@c', '@in', '@outer', 's']);
     expect(
       outputs.txos.map(({ meta }) => (meta.case === 'claim' && meta.value.channel ? 'signed' : 'not')),
-    ).toEqual(['signed', 'not', 'not', 'not']);
+    ).toEqual(['signed', 'signed', 'not', 'not']);
     expect([outputs.total, outputs.blockedTotal, outputs.blocked[0]!.count]).toEqual([77, 3, 3]);
     expect(nameOf(outputs.blocked[0]!.channel!)).toBe('@c');
   });

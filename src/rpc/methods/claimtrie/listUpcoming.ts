@@ -114,7 +114,7 @@ export const listUpcoming = defineMethod({
       'when the last block is not reached',
     ),
   }),
-  examples: [[], ['4032', '"takeover"']],
+  examples: [[], ['4032', '"takeover"'], ['16000', '"expiration"']],
   async run({ services }, { blocks, kind, count, from, block }) {
     if (kind !== ALL_KINDS && !UPCOMING_KINDS.some((known) => known === kind)) {
       const message = `kind must be one of ${[ALL_KINDS, ...UPCOMING_KINDS].join(', ')}`;
