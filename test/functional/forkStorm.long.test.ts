@@ -1,9 +1,12 @@
-/** Chains with busy blocks around each fork of claims, mined by lbrycrd and handed to this node; new seeds in each run. */
+/**
+ * Chains with busy blocks around each fork of claims, mined by lbrycrd and handed to this node; new seeds in each run. After
+ * each fork another branch over it replaces the first one, and this node goes back and forth between both.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { ClaimStorm } from './support/claimStorm.js';
 import { OPEN_ADDRESS } from './support/network.js';
-import { startRegtest } from './support/node.js';
-import { referenceBinary, startReference } from './support/reference.js';
+import { startRegtest, type RegtestNode } from './support/node.js';
+import { referenceBinary, startReference, type ReferenceNode } from './support/reference.js';
 
 const binary = referenceBinary();
 const CHAINS = Number(process.env['FORK_CHAINS'] ?? (process.env['LBCNODE_FULL'] === '1' ? 50 : 1));
@@ -11,8 +14,158 @@ const FIRST_SEED = Number(process.env['FORK_SEED'] ?? Date.now() % 1_000_000_000
 const NAMES = ['a', 'A', 'ab', 'aB', 'abc', 'aBc', 'b', 'ba', 'bAc', '\u00e9', 'e\u0301', '\u00c9'];
 /** Normalization, all claims in the hash, extended expiration, as both programs have them on regtest. */
 const FORKS = [250, 349, 800];
-const LAST_HEIGHT = 806;
+/** Busy blocks on each side of a fork. */
+const NEAR = 4;
+/** A branch begins so many blocks before a fork at most. */
+const DEEPEST = 3;
+const LAST_HEIGHT = 812;
+const PREMINED = 130;
 const HANG_MS = 3_600_000;
+
+/** A chain on lbrycrd and on this node. */
+class ForkChain {
+  height = 0;
+  /**
+   * Reorganisations after which lbrycrd's own state was the chain's; those after which only its blocks were right; and those
+   * after which it mined what a second lbrycrd refuses.
+   */
+  readonly reorganisations = { agreed: 0, judged: 0, refused: 0 };
+  private readonly storm: ClaimStorm;
+  private readonly seed: number;
+  private readonly us: RegtestNode;
+  private them: ReferenceNode;
+  private readonly start: () => Promise<ReferenceNode>;
+
+  constructor(seed: number, us: RegtestNode, them: ReferenceNode, start: () => Promise<ReferenceNode>) {
+    this.seed = seed;
+    this.us = us;
+    this.them = them;
+    this.start = start;
+    this.storm = new ClaimStorm(seed, NAMES);
+  }
+
+  /** Blocks that lbrycrd mines now, in hex. */
+  private async mined(blocks: number): Promise<string[]> {
+    const hashes = await this.them.rpc<string[]>('generatetoaddress', [blocks, OPEN_ADDRESS]);
+    const raw: string[] = [];
+    for (const hash of hashes) raw.push(await this.them.rpc<string>('getblock', [hash, 0]));
+    return raw;
+  }
+
+  async mine(blocks: number): Promise<void> {
+    for (const raw of await this.mined(blocks)) {
+      this.height++;
+      expect(await this.us.rpc('submitblock', [raw]), `seed ${this.seed}, block ${this.height}`).toBeNull();
+    }
+    expect(await this.us.rpc('getbestblockhash')).toBe(await this.them.rpc('getbestblockhash'));
+  }
+
+  async addCoins(): Promise<void> {
+    for (let at = 1; at < 20; at++) {
+      const hash = await this.them.rpc('getblockhash', [at]);
+      const { tx } = await this.them.rpc<{ tx: string[] }>('getblock', [hash]);
+      const { value } = await this.them.rpc<{ value: number }>('gettxout', [tx[0], 0]);
+      this.storm.addCoin(tx[0]!, BigInt(Math.round(value * 1e8)));
+    }
+  }
+
+  /** Transactions for lbrycrd's next block. */
+  private async fill(): Promise<void> {
+    for (const hex of this.storm.block(1 + this.storm.random(4)))
+      await this.them.rpc('sendrawtransaction', [hex, true]);
+  }
+
+  async grow(): Promise<void> {
+    const { storm } = this;
+    const next = this.height + 1;
+    const wait = Math.min(...FORKS.map((fork) => fork - NEAR - next).filter((blocks) => blocks > 0), 40);
+    const isNear = FORKS.some((fork) => Math.abs(fork - next) <= NEAR);
+    if (isNear || storm.random(3) === 0) await this.fill();
+    const count = Math.max(1, Math.min(wait, 1 + storm.random(25), LAST_HEIGHT - this.height));
+    await this.mine(isNear ? 1 : count);
+  }
+
+  /**
+   * Another branch over the fork: what was in the blocks since is in others now. When a second lbrycrd, which never went
+   * back, refuses the branch that the first one mined, this node must refuse it too, and the first branch goes on.
+   */
+  async reorganise(fork: number): Promise<void> {
+    const { us, storm, height: oldHeight } = this;
+    const restore = storm.save();
+    const oldTip = await us.rpc<string>('getbestblockhash');
+    const first = fork - storm.random(DEEPEST);
+    await this.them.rpc('invalidateblock', [await us.rpc('getblockhash', [first])]);
+    const branch: string[] = [];
+    for (let height = first; height <= oldHeight + 1; height++) {
+      // The first blocks of the branch hold what was taken back.
+      if (height > fork || storm.random(2) === 0) await this.fill();
+      branch.push(...(await this.mined(1)));
+    }
+    for (const raw of branch) await us.rpc('submitblock', [raw]);
+    this.height = oldHeight + 1;
+    const tip = await this.them.rpc<string>('getbestblockhash');
+    const isTaken = (await us.rpc('getbestblockhash')) === tip;
+    if (isTaken && (await this.agree())) this.reorganisations.agreed++;
+    else if (await this.judge(isTaken, first, branch)) this.reorganisations.judged++;
+    else {
+      this.reorganisations.refused++;
+      restore();
+      this.height = oldHeight;
+      this.them = await this.replica(oldHeight);
+      expect(await us.rpc('getbestblockhash'), `seed ${this.seed}, after a refused branch`).toBe(oldTip);
+      expect(await this.agree(), `seed ${this.seed}, names after a refused branch`).toBe(true);
+      return;
+    }
+    await this.goBackAndForth(first, oldTip, tip);
+  }
+
+  /** This node alone goes to the first branch and comes again. */
+  private async goBackAndForth(first: number, oldTip: string, tip: string): Promise<void> {
+    const { us } = this;
+    const root = await us.rpc('getblockhash', [first]);
+    await us.rpc('invalidateblock', [root]);
+    expect(await us.rpc('getbestblockhash'), `seed ${this.seed}, back before ${first}`).toBe(oldTip);
+    await us.rpc('reconsiderblock', [root]);
+    expect(await us.rpc('getbestblockhash'), `seed ${this.seed}, forth over ${first}`).toBe(tip);
+    expect(await this.agree(), `seed ${this.seed}, names after both ways over ${first}`).toBe(true);
+  }
+
+  /** Whether both answer the same about every name. */
+  async agree(): Promise<boolean> {
+    for (const name of NAMES) {
+      const ours = await this.us.rpc('getclaimsforname', [name]);
+      const theirs = await this.them.rpc('getclaimsforname', [name]);
+      if (JSON.stringify(ours) !== JSON.stringify(theirs)) return false;
+    }
+    return true;
+  }
+
+  /** Another lbrycrd with this node's blocks up to a height, which it got one by one. */
+  private async replica(height: number): Promise<ReferenceNode> {
+    const fresh = await this.start();
+    for (let at = 1; at <= height; at++) {
+      const raw = await this.us.rpc<string>('getblock', [await this.us.rpc('getblockhash', [at]), 0]);
+      await fresh.rpc('submitblock', [raw]);
+    }
+    expect(await fresh.rpc('getbestblockhash')).toBe(await this.us.rpc('getblockhash', [height]));
+    return fresh;
+  }
+
+  /**
+   * Whether the branch from block `first` on is valid for a lbrycrd that never went back, which then goes on in place of the
+   * first one. This node must say the same.
+   */
+  private async judge(isTaken: boolean, first: number, branch: readonly string[]): Promise<boolean> {
+    const fresh = await this.replica(first - 1);
+    for (const raw of branch) await fresh.rpc('submitblock', [raw]);
+    const isChain = (await fresh.rpc('getbestblockhash')) === (await this.them.rpc('getbestblockhash'));
+    expect(isTaken, `seed ${this.seed}, branch from block ${first}`).toBe(isChain);
+    if (!isChain) return false;
+    this.them = fresh;
+    expect(await this.agree(), `seed ${this.seed}, names at ${this.height}`).toBe(true);
+    return true;
+  }
+}
 
 describe.runIf(binary)('chains that lbrycrd mined over the forks', () => {
   const closers: (() => Promise<void>)[] = [];
@@ -20,41 +173,31 @@ describe.runIf(binary)('chains that lbrycrd mined over the forks', () => {
     for (const close of closers.splice(0).reverse()) await close();
   });
 
+  const startThem = async (): Promise<ReferenceNode> => {
+    const them = await startReference(binary!, ['-limitancestorcount=1000', '-limitdescendantcount=1000']);
+    closers.push(() => them.stop());
+    return them;
+  };
+
   it.each(Array.from({ length: CHAINS }, (_, n) => FIRST_SEED + n))(
     'are valid, seed %i',
     async (seed) => {
       const us = await startRegtest({ args: ['-compat=lbrycrd', '-supportdelay=proportional'] });
       closers.push(() => us.stop());
-      const them = await startReference(binary!, ['-limitancestorcount=1000', '-limitdescendantcount=1000']);
-      closers.push(() => them.stop());
-      const storm = new ClaimStorm(seed, NAMES);
-      let height = 0;
-      const mine = async (blocks: number): Promise<void> => {
-        const hashes = await them.rpc<string[]>('generatetoaddress', [blocks, OPEN_ADDRESS]);
-        for (const hash of hashes) {
-          const raw = await them.rpc<string>('getblock', [hash, 0]);
-          height++;
-          expect(await us.rpc('submitblock', [raw]), `seed ${seed}, block ${height}`).toBeNull();
-        }
-        expect(await us.rpc('getbestblockhash')).toBe(await them.rpc('getbestblockhash'));
-      };
-      await mine(130);
-      for (let at = 1; at < 20; at++) {
-        const { tx } = await them.rpc<{ tx: string[] }>('getblock', [await them.rpc('getblockhash', [at])]);
-        const { value } = await them.rpc<{ value: number }>('gettxout', [tx[0], 0]);
-        storm.addCoin(tx[0]!, BigInt(Math.round(value * 1e8)));
+      const chain = new ForkChain(seed, us, await startThem(), startThem);
+      await chain.mine(PREMINED);
+      await chain.addCoins();
+      const left = [...FORKS];
+      while (chain.height < LAST_HEIGHT) {
+        await chain.grow();
+        if (left.length > 0 && chain.height === left[0]! + NEAR) await chain.reorganise(left.shift()!);
       }
-      while (height < LAST_HEIGHT) {
-        const next = height + 1;
-        const wait = Math.min(...FORKS.map((fork) => fork - 4 - next).filter((blocks) => blocks > 0), 40);
-        const isNear = FORKS.some((fork) => Math.abs(fork - next) <= 4);
-        if (isNear || storm.random(3) === 0)
-          for (const hex of storm.block(1 + storm.random(4)))
-            await them.rpc('sendrawtransaction', [hex, true]);
-        await mine(isNear ? 1 : Math.max(1, Math.min(wait, 1 + storm.random(25), LAST_HEIGHT - height)));
-      }
-      for (const name of NAMES)
-        expect(await us.rpc('getclaimsforname', [name])).toEqual(await them.rpc('getclaimsforname', [name]));
+      expect(await chain.agree(), `seed ${seed}, names at the end`).toBe(true);
+      expect(left).toEqual([]);
+      const { agreed, judged, refused } = chain.reorganisations;
+      console.log(
+        `seed ${seed}: reorganisations: ${agreed} agreed, ${judged} judged by a second lbrycrd, ${refused} refused by it`,
+      );
     },
     HANG_MS,
   );

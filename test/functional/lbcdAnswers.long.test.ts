@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { normalizeName } from '../../src/claimtrie/normalize.js';
 import { buildClaimPrefix, buildSupportPrefix, claimIdOf } from '../../src/script/claimScript.js';
 import { hashToHex, type Bytes } from '../../src/util/bytes.js';
-import { ClaimSource, NAMES, type Shares } from './support/claimSource.js';
+import { abandonStake, ClaimSource, NAMES, type Shares } from './support/claimSource.js';
 import { OPEN_ADDRESS, peersOf, startPeer, until } from './support/network.js';
 import type { RegtestNode } from './support/node.js';
 import {
@@ -18,12 +18,16 @@ import {
 
 const lbcd = referenceBinary('LBCD');
 
+const KEPT = buildClaimPrefix(Buffer.from('kept'), Buffer.from('value'));
+
 /** Where the two part with what they say of a chain: before and past the forks, and around expirations. */
 const HEIGHTS = [131, 200, 247, 248, 249, 250, 251, 300, 347, 348, 349, 350, 500, 640, 799, 800, 801, 930];
 const LAST_HEIGHT = 1000;
 const PREMINED = 130;
 /** What is made here expires in the block that extends terms in lbcd, and lives on in lbrycrd and here. */
 const EXTENSION_DUE = 300;
+/** lbcd refuses the block of the hash fork while no claim is active: one is made before it. */
+const HASH_FORK = 349;
 /** What is made in this block under a name that is not normalized waits for other claims there than in lbrycrd and here. */
 const FORK = 250;
 const isNormalized = (name: Buffer): boolean => Buffer.compare(normalizeName(name), name) === 0;
@@ -148,6 +152,34 @@ async function askForAll(
   differences.note(method, params, EXACT.has(method) ? us : sorted(within(us, them)), them);
 }
 
+/** A transaction whose input shows a signature and a key, and whose output has every opcode that pushes nothing. */
+function signedTransaction(): string {
+  const half = '02' + '20' + '31'.repeat(32);
+  const signature = '30' + '44' + half + half + '01';
+  const scriptSig = '47' + signature + '21' + '02' + '11'.repeat(32);
+  const input = 'ab'.repeat(32) + '00000000' + (scriptSig.length / 2).toString(16) + scriptSig + 'ffffffff';
+  const opcodes = Buffer.from(Array.from({ length: 0x100 - 0x4f }, (_, at) => at + 0x4f));
+  const script = opcodes.toString('hex');
+  const output = '40420f0000000000' + opcodes.length.toString(16) + script;
+  return '01000000' + '01' + input + '01' + output + '00000000';
+}
+
+/** Calls that write scripts as text. */
+function scriptCalls(): [method: string, params: unknown[]][] {
+  const scripts = [
+    '51',
+    '0011',
+    '02ffff',
+    '0500000000ff',
+    '6a04deadbeef',
+    '76a914' + '22'.repeat(20) + '88ac',
+  ];
+  return [
+    ['decoderawtransaction', [signedTransaction()]],
+    ...scripts.map((script): [string, unknown[]] => ['decodescript', [script]]),
+  ];
+}
+
 /** Calls that are not of claims. */
 async function otherCalls({ them }: Both): Promise<[method: string, params: unknown[]][]> {
   const hashes: unknown[] = [];
@@ -222,6 +254,7 @@ async function otherCalls({ them }: Both): Promise<[method: string, params: unkn
     ['searchrawtransactions', [OPEN_ADDRESS, 1, 3, 5, 1, true]],
     ['searchrawtransactions', [OPEN_ADDRESS, 1, 103, 50, 1, false, [OPEN_ADDRESS]]],
     ['searchrawtransactions', ['x']],
+    ...scriptCalls(),
   ];
 }
 
@@ -258,6 +291,8 @@ async function grow(us: RegtestNode, lbcdNode: ReferenceNode, seed: number): Pro
     if (height !== EXTENSION_DUE - 1 && (height < 700 || height % 5 === 0))
       for (const hex of await source.take(height % 3, height === FORK - 1 ? isNormalized : undefined))
         await us.rpc('sendrawtransaction', [hex]);
+    if (height === HASH_FORK - 2)
+      await us.rpc('sendrawtransaction', [(await source.stake(KEPT, 1_000_000n)).hex]);
     await us.rpc('generatetoaddress', [1, OPEN_ADDRESS]);
   }
   const isSame = async (): Promise<boolean> =>
@@ -270,7 +305,7 @@ async function grow(us: RegtestNode, lbcdNode: ReferenceNode, seed: number): Pro
     const raw = await us.rpc<string>('getblock', [await us.rpc('getblockhash', [next]), 0]);
     const { result, error } = await them('submitblock', [raw]);
     const log = readFileSync(join(lbcdNode.folder, 'regtest', 'lbcd.log'), 'utf8').split('\n');
-    const lines = log.filter((line) => /\[(WRN|ERR)\]|reject/i.test(line)).slice(-10);
+    const lines = log.filter((line) => /\[(WRN|ERR)\]|reject/i.test(line)).slice(0, 5);
     throw new Error(`lbcd refuses block ${next}: ${[JSON.stringify(error ?? result), ...lines].join('\n')}`, {
       cause,
     });
@@ -315,6 +350,75 @@ describe.runIf(lbcd)('the lbcd profile beside lbcd', () => {
       await askForAll(both, differences, method, params);
     console.log(`${differences.calls} calls`);
     expect(Object.fromEntries(differences.found)).toEqual({});
+  });
+
+  it('tells of a transaction that waits what lbcd tells', async () => {
+    const { node, both } = await start();
+    await node.rpc('generatetoaddress', [PREMINED, OPEN_ADDRESS]);
+    await until('the same tip', async () => (await both.them('getblockcount', [])).result === PREMINED);
+    const { hex, hash } = await new ClaimSource(node).stake(KEPT, 1_000_000n);
+    await both.them('sendrawtransaction', [hex]);
+    await node.rpc('sendrawtransaction', [hex]);
+    // lbcd answers with an entry of another transaction than the one that is asked for: here there is only one.
+    const theirs = await both.them('getmempoolentry', ['ab'.repeat(32)]);
+    const ours = await both.us('getmempoolentry', [hashToHex(hash)]);
+    for (const answer of [ours.result, theirs.result]) hide(answer, 'time');
+    expect(sorted(ours.result)).toEqual(sorted(theirs.result));
+    expect(theirs.result).toMatchObject({ weight: 2 * hex.length, fee: 0.0002, ancestorfees: 0.0002 });
+  });
+
+  it('connects to and disconnects from nodes as lbcd does', async () => {
+    const other = await startPeer();
+    closers.push(() => other.stop());
+    const { both } = await start();
+    const target = `127.0.0.1:${other.p2pPort}`;
+    const walk = async (call: Both['us']): Promise<unknown[]> => {
+      const answers: unknown[] = [];
+      const say = async (...params: string[]): Promise<void> => {
+        const { result, error } = await call('node', params);
+        answers.push([...params, result, error?.code, error?.message]);
+      };
+      const peer = async (): Promise<{ id: number } | undefined> =>
+        ((await call('getpeerinfo', [])).result as { id: number; addr: string; version: number }[]).find(
+          ({ addr, version }) => addr === target && version > 0,
+        );
+      const comes = (): Promise<void> => until('the peer', async () => (await peer()) !== undefined);
+      const goes = (): Promise<void> =>
+        until('the end of the peer', async () => (await peer()) === undefined);
+      await say('connect', target, 'perm');
+      await comes();
+      await say('disconnect', target);
+      await say('remove', target);
+      await goes();
+      await say('connect', target, 'temp');
+      await comes();
+      await say('remove', target);
+      await say('disconnect', target);
+      await goes();
+      await say('connect', target);
+      await comes();
+      const { result } = await call('node', ['disconnect', String((await peer())!.id)]);
+      answers.push(result);
+      await goes();
+      return answers.map((answer) => JSON.stringify(answer).replaceAll(target, 'target'));
+    };
+    expect(await walk(both.us)).toEqual(await walk(both.them));
+  });
+
+  it('takes the block of the hash fork while no claim is active, which lbcd refuses', async () => {
+    const { node, both } = await start();
+    await node.rpc('generatetoaddress', [PREMINED, OPEN_ADDRESS]);
+    const { hex, hash } = await new ClaimSource(node).stake(KEPT, 1_000_000n);
+    await node.rpc('sendrawtransaction', [hex]);
+    await node.rpc('generatetoaddress', [1, OPEN_ADDRESS]);
+    await node.rpc('sendrawtransaction', [abandonStake(hash, 1_000_000n)]);
+    await node.rpc('generatetoaddress', [HASH_FORK - 1 - (PREMINED + 1), OPEN_ADDRESS]);
+    const countOf = async (): Promise<unknown> => (await both.them('getblockcount', [])).result;
+    await until('the block before the fork', async () => (await countOf()) === HASH_FORK - 1);
+    const [block] = await node.rpc<string[]>('generatetoaddress', [1, OPEN_ADDRESS]);
+    const raw = await node.rpc<string>('getblock', [block, 0]);
+    expect((await both.them('submitblock', [raw])).result).toContain('rejected');
+    expect(await countOf()).toBe(HASH_FORK - 1);
   });
 
   it.each([

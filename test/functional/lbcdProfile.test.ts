@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildClaimPrefix } from '../../src/script/claimScript.js';
 import { hashToHex } from '../../src/util/bytes.js';
 import { ClaimSource } from './support/claimSource.js';
-import { OPEN_ADDRESS } from './support/network.js';
+import { OPEN_ADDRESS, peersOf, until, type PeerInfo } from './support/network.js';
 import { startRegtest, type RegtestNode } from './support/node.js';
 import { envelopeFrom, type Call } from './support/reference.js';
 
@@ -126,7 +126,7 @@ it('turns mining off, and never on', async () => {
   ]);
 });
 
-it('connects to nodes and parts with them', async () => {
+it('connects to and disconnects from nodes', async () => {
   const other = await startRegtest({ args: ['-listen=1'] });
   try {
     const target = `127.0.0.1:${other.p2pPort}`;
@@ -134,6 +134,26 @@ it('connects to nodes and parts with them', async () => {
     expect(await result('getaddednodeinfo', false)).toEqual([target]);
     expect(await failure('node', 'connect', target)).toEqual([-8, 'peer exists as a permanent peer']);
     expect(await failure('node', 'connect', target, 'perm')).toEqual([-8, 'peer already connected']);
+    const peer = async (): Promise<PeerInfo | undefined> =>
+      (await peersOf(node)).find(({ addr, version }) => addr === target && version > 0);
+    const comes = (): Promise<void> => until('the peer', async () => (await peer()) !== undefined);
+    const goes = (): Promise<void> => until('the end of the peer', async () => (await peer()) === undefined);
+    await comes();
+    expect(await failure('node', 'disconnect', target)).toEqual([
+      -1,
+      "can't disconnect a permanent peer, use remove",
+    ]);
+    expect(await result('node', 'remove', target)).toBeNull();
+    await goes();
+    expect(await result('getaddednodeinfo', false)).toEqual([]);
+    expect(await result('node', 'connect', target, 'temp')).toBeNull();
+    await comes();
+    expect(await failure('node', 'remove', target)).toEqual([
+      -1,
+      "can't remove a temporary peer, use disconnect",
+    ]);
+    expect(await result('node', 'disconnect', String((await peer())!.id))).toBeNull();
+    await goes();
   } finally {
     await other.stop();
   }

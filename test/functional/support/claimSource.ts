@@ -172,6 +172,11 @@ export class ClaimSource {
   }
 }
 
+/** A transaction in hex that ends the stake in output 0. `value` is the amount of the stake in satoshis. */
+export function abandonStake(hash: Bytes, value: bigint): string {
+  return spend({ hash, index: 0, value }, [{ value: value - FEE_SAT, script: OPEN_SCRIPT }]).hex;
+}
+
 function spend({ hash, index }: Coin, outputs: TxOutput[]): { hex: string; hash: Bytes } {
   const input = {
     prevout: { hash, index },

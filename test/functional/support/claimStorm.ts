@@ -33,8 +33,8 @@ export class ClaimStorm {
   /** Claim ids that were ever made, in printed order. */
   readonly claimIds: string[] = [];
   readonly txids: string[] = [];
-  private readonly coins: Coin[] = [];
-  private readonly stakes: Coin[] = [];
+  private coins: Coin[] = [];
+  private stakes: Coin[] = [];
   /** Claims made since the last block, which the next may spend. */
   private fresh: Coin[] = [];
 
@@ -46,6 +46,14 @@ export class ClaimStorm {
   /** A coinbase that pays to `OPEN` and has matured. */
   addCoin(printedTxid: string, value: bigint): void {
     this.coins.push({ hash: hashFromHex(printedTxid), index: 0, value });
+  }
+
+  /** What may be spent now; the function that is answered goes back to it. */
+  save(): () => void {
+    const [coins, stakes, fresh] = [[...this.coins], [...this.stakes], [...this.fresh]];
+    return () => {
+      [this.coins, this.stakes, this.fresh] = [coins, stakes, fresh];
+    };
   }
 
   /** The transactions of a block in hex; those that follow may spend supports and change of those before. */
