@@ -32,16 +32,39 @@ function heightBytes(height: number): Buffer {
   return bytes;
 }
 
+const TXID_BYTES = 32;
+const HASH_BYTES = 32;
+
 const message = Buffer.alloc(96);
-const txid = message.subarray(0, 32);
+const txid = Buffer.alloc(TXID_BYTES);
+
+/** The id hashed last, and its hash: neighbours are often of one transaction. */
+let latestTxid = '';
+let latestHash: Bytes = Buffer.alloc(0);
+
+function txidHash(point: string): Bytes {
+  const id = point.slice(0, TXID_BYTES);
+  if (id !== latestTxid) {
+    txid.write(id, 'latin1');
+    latestHash = hash256(txid);
+    latestTxid = id;
+  }
+  return latestHash;
+}
 
 /** H(H(txid) ‖ H(decimal text of n) ‖ H(T)). */
 export function valueHash(point: string, takeover: number): Bytes {
-  txid.write(point, 'latin1');
-  message.set(hash256(txid), 0);
+  message.set(txidHash(point), 0);
   message.set(kept(decimals, pointIndex(point), decimalText), 32);
   message.set(kept(heights, takeover, heightBytes), 64);
   return hash256(message);
+}
+
+/** The hashes of a name's claims back to back, in the order of the claims. */
+export function claimLeaves(claims: readonly { readonly point: string }[], takeover: number): Buffer {
+  const leaves = Buffer.allocUnsafe(claims.length * HASH_BYTES);
+  claims.forEach(({ point }, i) => leaves.set(valueHash(point, takeover), i * HASH_BYTES));
+  return leaves;
 }
 
 /** What a name's claims, best first, contribute to its node: 32 bytes; null without claims. */

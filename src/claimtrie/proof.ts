@@ -4,7 +4,7 @@
  */
 import { merklePath } from '../crypto/merkle.js';
 import { fromLatin1, type Bytes } from '../util/bytes.js';
-import { valueHash } from './claimsHash.js';
+import { claimLeaves, valueHash } from './claimsHash.js';
 import { rootOfLeaves } from './fastHash.js';
 import { pointIndex, pointTxid } from './item.js';
 import { childrenHash, claimsHalf, completeEdge } from './trieNode.js';
@@ -26,6 +26,8 @@ export interface PathNode {
   hashes: Buffer;
   claims: readonly PathClaim[];
   takeover: number;
+  /** The hashes of the claims (`claimLeaves`) where they are known already. */
+  leaves?: Buffer;
 }
 
 /** A node of the old form. */
@@ -97,8 +99,8 @@ export function buildAllClaimsProof(
   selects?: (claimId: Bytes) => boolean,
 ): NameProof {
   const proof: NameProof = { nodes: [], pairs: [], claim: null };
-  for (const { path: at, edges, hashes, claims, takeover } of path) {
-    const claimHashes = Buffer.concat(claims.map(({ point }) => valueHash(point, takeover)));
+  for (const { path: at, edges, hashes, claims, takeover, leaves } of path) {
+    const claimHashes = leaves ?? claimLeaves(claims, takeover);
     if (at === name) {
       const index = selects
         ? claims.findIndex(({ claimId }) => selects(fromLatin1(claimId)))

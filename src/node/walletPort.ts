@@ -7,9 +7,10 @@ import type { AcceptVerdict } from '../mempool/acceptance.js';
 import type { Mempool } from '../mempool/mempool.js';
 import { signalsReplacement } from '../mempool/replacement.js';
 import { txid as txidOf, type Transaction } from '../primitives/transaction.js';
+import { filedOutput } from '../rpc/nameLookup.js';
 import type { RpcServices } from '../rpc/services.js';
 import { formatVerdict } from '../consensus/reject.js';
-import { equalBytes, type Bytes } from '../util/bytes.js';
+import type { Bytes } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 import type { ClaimStanding, NodeListener, NodePort, PortCoin, WalletBlock } from '../wallet/port.js';
 
@@ -216,22 +217,18 @@ async function standing(
   const { height } = chain.chain;
   const info = await claims.nameAt({ name, height });
   const n = Buffer.from(outPoint).readUInt32LE(32);
-  const isIt = (one: { txid: Bytes; n: number }): boolean =>
-    one.n === n && equalBytes(one.txid, outPoint.subarray(0, 32));
-  for (const claim of info.claims) {
-    if (isIt(claim)) {
-      return {
-        isInTrie: claim.active,
-        isControlling: claim.active && claim.bid === 0,
-        isInQueue: !claim.active,
-        validAtHeight: claim.validAtHeight,
-        effectiveAmountSat: claim.effectiveAmount,
-      };
-    }
+  const found = filedOutput(info, outPoint.subarray(0, 32), n);
+  if (found === undefined) return null;
+  const { claim, output: support } = found;
+  if (claim !== null) {
+    return {
+      isInTrie: claim.active,
+      isControlling: claim.active && claim.bid === 0,
+      isInQueue: !claim.active,
+      validAtHeight: claim.validAtHeight,
+      effectiveAmountSat: claim.effectiveAmount,
+    };
   }
-  const supports = [...info.claims.flatMap((claim) => claim.supports), ...info.supportsWithoutClaim];
-  const support = supports.find(isIt);
-  if (support === undefined) return null;
   return {
     isInTrie: support.active,
     isControlling: false,

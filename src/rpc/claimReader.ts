@@ -30,6 +30,8 @@ import {
   namesBehind,
   type ListedName,
 } from '../store/claims/nameList.js';
+import { KeptClaims } from '../store/claims/keptClaims.js';
+import type { KnownHeads } from '../store/claims/nameHeads.js';
 import { readNameHistory, type NameHistoryPage, type NameHistoryQuery } from '../store/claims/nameHistory.js';
 import {
   FORESEEN_BLOCKS_BEHIND,
@@ -41,6 +43,7 @@ import {
 import { readLbcdChanges } from '../store/claims/lbcdSchedule.js';
 import { readLbcdName } from '../store/claims/lbcdView.js';
 import { isNodeAfter, readPresentProof, readProof, type ProofQuery } from '../store/claims/proofQueries.js';
+import { KeptNames } from './keptNames.js';
 import {
   readClaimOutputs,
   readPresentStandings,
@@ -58,6 +61,7 @@ import { isPromise, whenSoon, type Soon } from '../util/soon.js';
 
 export interface ClaimReader {
   readonly rules: ClaimRules;
+  /** Of a name with many claims the info may be shared with others; it must not be changed. */
   nameAt(query: NameQuery): Soon<NameInfo>;
   /** How outputs of one transaction stand in the trie after a block; null for one that is not filed. */
   standings(query: StandingsQuery): Soon<(Standing | null)[]>;
@@ -144,6 +148,8 @@ export function claimReader(
   { rules, proofWindow }: { rules: ClaimRules; proofWindow: ProofWindow },
   active: TipView,
 ): ClaimReader {
+  const kept = new KeptNames();
+  const keptClaims = new KeptClaims();
   /**
    * The answer from the rows of the present, when the latest block is asked about and stays the latest, else from those of
    * the past.
@@ -153,6 +159,14 @@ export function claimReader(
     const { tip, disconnects } = active;
     const answer = present();
     return isPromise(answer) ? unlessMoved(answer, past, tip, disconnects) : answer;
+  }
+  /** The heads that are kept, for one query after the latest block. */
+  function presentHeads(): KnownHeads {
+    const { tip, disconnects } = active;
+    return {
+      find: (name) => kept.findHead(name, active),
+      keep: (name, head) => kept.keepHead(name, head, { tip, disconnects }, active),
+    };
   }
   async function unlessMoved<T>(
     present: Promise<T>,
@@ -179,13 +193,25 @@ export function claimReader(
     nameAt(query) {
       if (query.name.length > LONGEST_FILED_BYTES) return longNameAt(rows, rules, query);
       const past = (): Promise<NameInfo> => readName(rows, rules, query);
-      if (query.asReference && query.asReference.tipHeight !== query.height) return past();
-      return preferPresent(query.height, () => readPresentName(rows, rules, query), past);
+      const { exact, asReference, height } = query;
+      if (height !== active.height || (asReference && asReference.tipHeight !== height)) return past();
+      const name = exact === true ? toLatin1(query.name) : filedName(rules, query.name, height);
+      // What is shown of a root without claims depends on other names.
+      if (name === '') return past();
+      const key = (asReference ? 'r' : 'd') + name;
+      const known = kept.find(key, active);
+      if (known !== undefined) return known;
+      const { tip, disconnects } = active;
+      const present = (): Soon<NameInfo> => readPresentName(rows, name, query);
+      return whenSoon(preferPresent(height, present, past), (info) => {
+        kept.keep(key, info, { tip, disconnects }, active);
+        return info;
+      });
     },
     standings: (query) =>
       preferPresent(
         query.height,
-        () => readPresentStandings(rows, rules, query),
+        () => readPresentStandings(rows, rules, query, presentHeads()),
         () => readStandings(rows, rules, query),
       ),
     outputsOf: (name, claimIds) => readClaimOutputs(rows, rules, { name, height: active.height, claimIds }),
@@ -206,7 +232,7 @@ export function claimReader(
       return whenSoon(isLong ? longProofQuery(rules, asked) : asked, (query) =>
         preferPresent(
           query.height,
-          () => readPresentProof(rows, rules, query),
+          () => readPresentProof(rows, rules, query, { heads: presentHeads(), claims: keptClaims }),
           () => readProof(rows, rules, proofWindow, query),
         ),
       );

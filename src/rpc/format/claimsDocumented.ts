@@ -5,6 +5,7 @@
  * then, and the address are not known any more.
  */
 import { expirationHeight } from '../../claimtrie/rules.js';
+import type { ClaimRules } from '../../claimtrie/types.js';
 import type { ClaimInfo, NameInfo, OutputInfo } from '../../store/claims/claimQueries.js';
 import { hashToHex } from '../../util/bytes.js';
 import { coins } from '../../util/json.js';
@@ -14,7 +15,7 @@ import type { ChainReader } from '../../chain/chainReader.js';
 import type { ClaimReader } from '../claimReader.js';
 import { t, type OptionalSchema, type Schema, type SchemaFields } from '../../schema/schema.js';
 import { METADATA } from './claimMetadata.js';
-import { ClaimOutputs, type OutputDeps } from './claimsOutput.js';
+import { BlockHashTexts, ClaimOutputs, longArray, TxidTexts, type OutputDeps } from './claimsOutput.js';
 import { nameText } from './claimsText.js';
 
 type Answer = Record<string, JsonOut | undefined>;
@@ -156,27 +157,30 @@ interface OutputFacts {
  * together from parts, with computed names, takes several times as long.
  */
 class Shaper {
-  private readonly deps: DocumentedDeps;
+  private readonly rules: ClaimRules;
   private readonly outputs: ClaimOutputs;
   private readonly isSpaced: boolean;
+  private readonly txids = new TxidTexts();
+  private readonly blockHashes: BlockHashTexts;
 
-  constructor(deps: DocumentedDeps, outputs: ClaimOutputs, naming: Naming) {
-    this.deps = deps;
+  /** `items` are all that will be shown: the hashes of their blocks are read now. */
+  constructor(deps: DocumentedDeps, outputs: ClaimOutputs, items: readonly OutputInfo[], naming: Naming) {
+    this.rules = deps.claims.rules;
     this.outputs = outputs;
     this.isSpaced = naming === SPACED;
+    this.blockHashes = new BlockHashTexts(deps.chain, items);
   }
 
   private factsOf(item: OutputInfo): OutputFacts {
-    const { chain, claims } = this.deps;
     const { value, address, isPruned } = this.outputs.of(item);
     return {
-      txid: hashToHex(item.txid),
+      txid: this.txids.of(item),
       amount: coins(item.amount),
       value: isPruned ? null : value,
       metadata: this.outputs.metadataOf(item),
       address,
-      blockhash: hashToHex(chain.headers.hash(chain.chain.index.active.at(item.height))),
-      expiration: expirationHeight(claims.rules, item.height),
+      blockhash: this.blockHashes.of(item),
+      expiration: expirationHeight(this.rules, item.height),
       pruned: isPruned ? true : undefined,
     };
   }
@@ -220,7 +224,7 @@ class Shaper {
     const facts = this.factsOf(claim);
     const pending = claim.fullAmount > claim.effectiveAmount ? coins(claim.fullAmount) : undefined;
     const effective = coins(claim.effectiveAmount);
-    const supports = claim.supports.map((support) => this.output(support));
+    const supports = longArray(claim.supports, (support) => this.output(support));
     return this.isSpaced
       ? {
           name: nameText(claim.name),
@@ -267,9 +271,10 @@ class Shaper {
 
 /** Answer of the methods about one claim of a name. */
 export function documentedClaim(deps: DocumentedDeps, info: NameInfo, claim: ClaimInfo): Soon<JsonOut> {
-  return whenSoon(ClaimOutputs.read(deps, [claim, ...claim.supports]), (outputs) => ({
+  const items = [claim, ...claim.supports];
+  return whenSoon(ClaimOutputs.read(deps, items), (outputs) => ({
     normalized_name: nameText(info.name),
-    ...new Shaper(deps, outputs, SPACED).claim(claim),
+    ...new Shaper(deps, outputs, items, SPACED).claim(claim),
     'last takeover height': info.lastTakeoverHeight,
   }));
 }
@@ -281,13 +286,14 @@ export function documentedName(
   height: number,
   blockHash: string,
 ): Soon<JsonOut> {
-  return whenSoon(ClaimOutputs.read(deps, itemsOf(info)), (outputs) => {
-    const shaper = new Shaper(deps, outputs, HUNGARIAN);
+  const items = itemsOf(info);
+  return whenSoon(ClaimOutputs.read(deps, items), (outputs) => {
+    const shaper = new Shaper(deps, outputs, items, HUNGARIAN);
     return {
       nLastTakeoverHeight: info.lastTakeoverHeight,
       normalized_name: nameText(info.name),
-      claims: info.claims.map((claim) => shaper.claim(claim)),
-      'supports without claims': info.supportsWithoutClaim.map((support) => shaper.output(support)),
+      claims: longArray(info.claims, (claim) => shaper.claim(claim)),
+      'supports without claims': longArray(info.supportsWithoutClaim, (support) => shaper.output(support)),
       height,
       blockhash: blockHash,
     };
@@ -303,7 +309,7 @@ function itemsOf({ claims, supportsWithoutClaim }: NameInfo): OutputInfo[] {
 /** An item of `getclaimsintrie`. */
 export async function documentedEntry(deps: DocumentedDeps, info: NameInfo): Promise<JsonOut> {
   const claims = info.claims.filter((claim) => claim.active);
-  const shaper = new Shaper(deps, await ClaimOutputs.read(deps, claims), SPACED);
+  const shaper = new Shaper(deps, await ClaimOutputs.read(deps, claims), claims, SPACED);
   return {
     normalized_name: nameText(info.name),
     claims: jsonArray(claims.map((claim) => shaper.plainClaim(claim))),

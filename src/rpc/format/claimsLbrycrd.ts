@@ -8,7 +8,7 @@ import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
 import { t, type SchemaFields } from '../../schema/schema.js';
 import { METADATA } from './claimMetadata.js';
 import { spentItems, type OrphanDeps } from './claimsOrphans.js';
-import { ClaimOutputs } from './claimsOutput.js';
+import { ClaimOutputs, longArray, TxidTexts } from './claimsOutput.js';
 import { nameText } from './claimsText.js';
 
 type Answer = Record<string, JsonOut | undefined>;
@@ -83,6 +83,7 @@ export const LBRYCRD_ENTRY_SCHEMA = t.named(
 /** What the answers about some items of a name need besides the items. */
 interface Sources {
   readonly outputs: ClaimOutputs;
+  readonly txids: TxidTexts;
   /** By claim id. */
   readonly names: ReadonlyMap<string, Bytes>;
   /** Items that are filed although their output is spent. */
@@ -92,31 +93,44 @@ interface Sources {
 async function readSources(
   deps: OrphanDeps,
   name: Bytes,
-  items: readonly OutputInfo[],
+  { items, names: soonNames }: { items: readonly OutputInfo[]; names: Promise<Sources['names']> },
   height: number,
 ): Promise<Sources> {
-  const [outputs, found, spent] = await Promise.all([
+  const [outputs, names, spent] = await Promise.all([
     ClaimOutputs.read(deps, items),
-    deps.claims.aliveNames(items.map((item) => item.claimId)),
+    soonNames,
     spentItems(deps, name, items, height),
   ]);
-  const names = new Map<string, Bytes>();
-  items.forEach((item, i) => {
-    const alive = found[i];
-    if (alive) names.set(toLatin1(item.claimId), alive);
-  });
-  return { outputs, names, spent };
+  return { outputs, txids: new TxidTexts(), names, spent };
 }
 
-function outputAnswer(item: OutputInfo, { outputs, spent }: Sources, id: Answer): Answer {
+async function aliveNames(deps: OrphanDeps, claims: readonly OutputInfo[]): Promise<Map<string, Bytes>> {
+  const names = new Map<string, Bytes>();
+  const found = await deps.claims.aliveNames(claims.map(({ claimId }) => claimId));
+  claims.forEach(({ claimId }, i) => {
+    const alive = found[i];
+    if (alive) names.set(toLatin1(claimId), alive);
+  });
+  return names;
+}
+
+/** The names of all claims of an info, which may be shown again as long as the tip stays. */
+const namesOfInfo = new WeakMap<NameInfo, Map<string, Bytes>>();
+
+async function aliveNamesOf(deps: OrphanDeps, info: NameInfo): Promise<Map<string, Bytes>> {
+  let names = namesOfInfo.get(info);
+  if (names === undefined) namesOfInfo.set(info, (names = await aliveNames(deps, info.claims)));
+  return names;
+}
+
+function supportAnswer(item: OutputInfo, { outputs, spent, txids }: Sources): Answer {
   const known = outputs.isCoin(item) && !spent.has(item);
   const { value, address } = outputs.of(item);
   return {
     value: known ? value : undefined,
     metadata: known ? outputs.metadataOf(item) : undefined,
     address: known ? address : undefined,
-    ...id,
-    txId: hashToHex(item.txid),
+    txId: txids.of(item),
     n: item.n,
     height: item.height,
     validAtHeight: item.validAtHeight,
@@ -125,10 +139,21 @@ function outputAnswer(item: OutputInfo, { outputs, spent }: Sources, id: Answer)
 }
 
 function plainClaimAnswer(claim: OutputInfo, sources: Sources): Answer {
+  const { outputs, spent, txids } = sources;
   const name = sources.names.get(toLatin1(claim.claimId));
+  const known = outputs.isCoin(claim) && !spent.has(claim);
+  const { value, address } = outputs.of(claim);
   return {
     name: name === undefined ? undefined : nameText(name),
-    ...outputAnswer(claim, sources, { claimId: hashToHex(claim.claimId) }),
+    value: known ? value : undefined,
+    metadata: known ? outputs.metadataOf(claim) : undefined,
+    address: known ? address : undefined,
+    claimId: hashToHex(claim.claimId),
+    txId: txids.of(claim),
+    n: claim.n,
+    height: claim.height,
+    validAtHeight: claim.validAtHeight,
+    amount: claim.amount,
   };
 }
 
@@ -137,7 +162,7 @@ function claimAnswer(claim: ClaimInfo, sources: Sources): Answer {
     ...plainClaimAnswer(claim, sources),
     effectiveAmount: claim.effectiveAmount,
     pendingAmount: claim.fullAmount > claim.effectiveAmount ? claim.fullAmount : undefined,
-    supports: claim.supports.map((support) => outputAnswer(support, sources, {})),
+    supports: longArray(claim.supports, (support) => supportAnswer(support, sources)),
   };
 }
 
@@ -148,7 +173,8 @@ export async function lbrycrdClaim(
   claim: ClaimInfo,
   height: number,
 ): Promise<JsonOut> {
-  const sources = await readSources(deps, info.name, [claim, ...claim.supports], height);
+  const shown = { items: [claim, ...claim.supports], names: aliveNames(deps, [claim]) };
+  const sources = await readSources(deps, info.name, shown, height);
   return {
     normalizedName: nameText(info.name),
     ...claimAnswer(claim, sources),
@@ -160,24 +186,30 @@ export async function lbrycrdClaim(
 
 /** Answer of `getclaimsforname`. */
 export async function lbrycrdName(deps: OrphanDeps, info: NameInfo, height: number): Promise<JsonOut> {
-  const items = [...info.claims.flatMap((claim) => [claim, ...claim.supports]), ...info.supportsWithoutClaim];
-  const sources = await readSources(deps, info.name, items, height);
+  const { claims, supportsWithoutClaim } = info;
+  const items = [...claims.flatMap((claim) => [claim, ...claim.supports]), ...supportsWithoutClaim];
+  const sources = await readSources(deps, info.name, { items, names: aliveNamesOf(deps, info) }, height);
   return {
     normalizedName: nameText(info.name),
-    claims: info.claims.map((claim) => ({
+    claims: longArray(claims, (claim) => ({
       ...claimAnswer(claim, sources),
       bid: claim.bid,
       sequence: claim.sequence,
     })),
     lastTakeoverHeight: info.lastTakeoverHeight,
-    supportsWithoutClaim: info.supportsWithoutClaim.map((support) => outputAnswer(support, sources, {})),
+    supportsWithoutClaim: longArray(supportsWithoutClaim, (support) => supportAnswer(support, sources)),
   };
 }
 
 /** An item of `getclaimsintrie`. */
 export async function lbrycrdEntry(deps: OrphanDeps, info: NameInfo, height: number): Promise<JsonOut> {
   const claims = info.claims.filter((claim) => claim.active);
-  const sources = await readSources(deps, info.name, claims, height);
+  const sources = await readSources(
+    deps,
+    info.name,
+    { items: claims, names: aliveNames(deps, claims) },
+    height,
+  );
   return {
     normalizedName: nameText(info.name),
     claims: jsonArray(claims.map((claim) => plainClaimAnswer(claim, sources))),

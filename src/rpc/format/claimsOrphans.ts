@@ -7,12 +7,13 @@
  */
 import type { ChainReader } from '../../chain/chainReader.js';
 import { normalizeName } from '../../claimtrie/normalize.js';
+import { pointKey } from '../../claimtrie/item.js';
 import { MAX_DELAY } from '../../claimtrie/rules.js';
 import { INPUT_STRIDE } from '../../primitives/blockLayout.js';
 import { prevoutAt } from '../../primitives/blockView.js';
 import type { NameInfo, OutputInfo } from '../../store/claims/claimQueries.js';
 import { NO_HEADER } from '../../store/headerTable.js';
-import { equalBytes, type Bytes } from '../../util/bytes.js';
+import { equalBytes, toLatin1, type Bytes } from '../../util/bytes.js';
 import { Writer } from '../../util/writer.js';
 import type { ClaimReader } from '../claimReader.js';
 import { isCoinNow, type OutputDeps } from './claimsOutput.js';
@@ -22,30 +23,64 @@ export interface OrphanDeps extends OutputDeps {
   readonly claims: ClaimReader;
 }
 
-/** Whether the reference could have missed a spend of the item. */
-function isNearFork({ rules }: ClaimReader, { height, name }: OutputInfo): boolean {
-  const fork = rules.normalizationForkHeight;
-  return height <= fork && height + MAX_DELAY > fork && !equalBytes(normalizeName(name), name);
+/** Whether the reference could have missed a spend of an item. The items of a name mostly have the same name. */
+class NearFork {
+  private readonly fork: number;
+  private name: Bytes | null = null;
+  private isRenamed = false;
+
+  constructor({ rules }: ClaimReader) {
+    this.fork = rules.normalizationForkHeight;
+  }
+
+  has({ height, name }: OutputInfo): boolean {
+    if (height > this.fork || height + MAX_DELAY <= this.fork) return false;
+    if (this.name === null || !equalBytes(this.name, name)) {
+      this.name = name;
+      this.isRenamed = !equalBytes(normalizeName(name), name);
+    }
+    return this.isRenamed;
+  }
 }
 
-function isFiled({ claims, supportsWithoutClaim }: NameInfo, { txid, n }: OutputInfo): boolean {
-  const filed = [...claims, ...claims.flatMap((claim) => claim.supports), ...supportsWithoutClaim];
-  return filed.some((item) => item.n === n && equalBytes(item.txid, txid));
+const pointOf = ({ txid, n }: OutputInfo): string => pointKey(txid, n);
+
+/** The outpoints of everything that is filed under a name. */
+function filedPoints({ claims, supportsWithoutClaim }: NameInfo): Set<string> {
+  const points = new Set(supportsWithoutClaim.map(pointOf));
+  for (const claim of claims) {
+    points.add(pointOf(claim));
+    for (const support of claim.supports) points.add(pointOf(support));
+  }
+  return points;
 }
 
-/** Whether a block of these heights spends the output, as far as they are on disk. */
-async function isSpentWithin({ chain }: OrphanDeps, item: OutputInfo, to: number): Promise<boolean> {
-  const outPoint = new Writer(36).raw(item.txid).u32(item.n).finish();
-  for (let height = item.height; height <= to; height++) {
+/** Those of the items that a block up to height `to` spends, as far as these blocks are on disk. Each block is read once. */
+async function spentWithin(
+  { chain }: OrphanDeps,
+  items: readonly OutputInfo[],
+  to: number,
+): Promise<OutputInfo[]> {
+  const wanted = new Map<string, OutputInfo[]>();
+  let height = Infinity;
+  for (const item of items) {
+    const point = toLatin1(new Writer(36).raw(item.txid).u32(item.n).finish());
+    const same = wanted.get(point);
+    if (same) same.push(item);
+    else wanted.set(point, [item]);
+    height = Math.min(height, item.height);
+  }
+  const spent: OutputInfo[] = [];
+  for (; height <= to; height++) {
     const id = chain.chain.index.active.at(height);
     if (id === NO_HEADER || !chain.hasData(id)) continue;
     const { raw, parsed } = await chain.readBlock(id);
     const inputs = parsed.inputs.length / INPUT_STRIDE;
     for (let input = 0; input < inputs; input++) {
-      if (equalBytes(prevoutAt(raw, parsed, input), outPoint)) return true;
+      for (const item of wanted.get(toLatin1(prevoutAt(raw, parsed, input))) ?? []) spent.push(item);
     }
   }
-  return false;
+  return spent;
 }
 
 /** Those of a name's items, as they were filed after block `height`, whose output was not unspent then. */
@@ -57,17 +92,23 @@ export async function spentItems(
 ): Promise<Set<OutputInfo>> {
   const spent = new Set<OutputInfo>();
   const { claims, chain } = deps;
-  const fork = claims.rules.normalizationForkHeight;
+  const nearFork = new NearFork(claims);
+  const missed: OutputInfo[] = [];
   for (const item of items) {
     // Rolling back over the fork leaves some of its block's items behind, whose outputs are not there yet.
     if (item.height > height) spent.add(item);
-    if (!isNearFork(claims, item) || (await isCoinNow(deps, item))) continue;
-    const tipHeight = chain.chain.height;
-    // What the trie holds to this day was never found by its spend, which came by the fork.
-    const now = height >= fork ? await claims.nameAt({ name, height: tipHeight, exact: true }) : null;
-    if ((now !== null && isFiled(now, item)) || (await isSpentWithin(deps, item, Math.min(fork, height)))) {
-      spent.add(item);
-    }
+    if (nearFork.has(item) && !(await isCoinNow(deps, item))) missed.push(item);
   }
+  if (missed.length === 0) return spent;
+  const fork = claims.rules.normalizationForkHeight;
+  // What the trie holds to this day was never found by its spend, which came by the fork.
+  const now = height >= fork ? await claims.nameAt({ name, height: chain.chain.height, exact: true }) : null;
+  const filed = now === null ? new Set<string>() : filedPoints(now);
+  const others: OutputInfo[] = [];
+  for (const item of missed) {
+    if (filed.has(pointOf(item))) spent.add(item);
+    else others.push(item);
+  }
+  for (const item of await spentWithin(deps, others, Math.min(fork, height))) spent.add(item);
   return spent;
 }

@@ -11,11 +11,11 @@ import { extractDestination } from '../../script/standard.js';
 import type { OutputInfo } from '../../store/claims/claimQueries.js';
 import { NO_HEADER } from '../../store/headerTable.js';
 import { breathe } from '../../util/breathe.js';
-import { toHex, toLatin1, type Bytes } from '../../util/bytes.js';
+import { equalBytes, hashToHex, toHex, toLatin1, type Bytes } from '../../util/bytes.js';
 import { Reader, ReadError } from '../../util/reader.js';
 import { isPromise, whenSoon, type Soon } from '../../util/soon.js';
 import { Writer } from '../../util/writer.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
 import { addressPrefixes } from './addresses.js';
 import { ClaimMetadata, type MetadataDeps } from './claimMetadata.js';
 
@@ -75,6 +75,9 @@ export async function isCoinNow(deps: OutputDeps, item: OutputInfo): Promise<boo
   return (await coinScript(deps, item)) !== null;
 }
 
+/** So few outputs of a transaction are looked for among the unspent ones first. */
+const FEW_OUTPUTS = 2;
+
 /** Outputs of one transaction, ascending by number. Never empty. */
 type OutputsOfTransaction = readonly OutputInfo[];
 
@@ -127,13 +130,10 @@ export function showScript(params: OutputDeps['params'], script: Bytes): ShownOu
 
 export class ClaimOutputs {
   private readonly deps: OutputDeps;
-  private readonly shown = new Map<OutputInfo, ShownOutput>();
-  private readonly unspendable = new Set<OutputInfo>();
+  private readonly scripts = new Map<OutputInfo, Bytes>();
   /** By the script behind the claim's prefix. */
   private readonly addresses = new Map<string, string | undefined>();
   private readonly metadata: ClaimMetadata | null;
-  /** The scripts, where what their values say is wanted. */
-  private readonly scripts = new Map<OutputInfo, Bytes>();
 
   private constructor(deps: OutputDeps) {
     this.deps = deps;
@@ -169,41 +169,54 @@ export class ClaimOutputs {
   private loadAll(transactions: readonly OutputsOfTransaction[]): Promise<unknown> | null {
     let pending: Promise<void>[] | null = null;
     for (const items of transactions) {
-      const shown = whenSoon(storedScripts(this.deps, items), (scripts) => this.showAll(items, scripts));
-      if (isPromise(shown)) (pending ??= []).push(shown);
+      const kept = items.length > FEW_OUTPUTS ? this.keepStored(items) : this.keepFew(items);
+      if (isPromise(kept)) (pending ??= []).push(kept);
     }
     return pending && Promise.all(pending);
   }
 
-  /**
-   * Shows the outputs of a transaction; without scripts, those that are unspent. What is to be had neither from its block
-   * nor from the unspent outputs is not shown.
-   */
-  private showAll(items: OutputsOfTransaction, scripts: readonly Bytes[] | null): Soon<void> {
-    if (scripts === null) return this.showCoins(items);
-    items.forEach((item, i) => this.show(item, scripts[i]!));
+  private keepStored(items: OutputsOfTransaction): Soon<void> {
+    return whenSoon(storedScripts(this.deps, items), (scripts) => this.keepAll(items, scripts));
   }
 
-  private async showCoins(items: OutputsOfTransaction): Promise<void> {
-    for (const item of items) this.show(item, await coinScript(this.deps, item));
+  /** A few outputs are mostly unspent, and the transaction, which is held against its id as a whole, may be large. */
+  private keepFew(items: OutputsOfTransaction): Soon<void> {
+    const spent: OutputInfo[] = [];
+    const look = (at: number): Soon<void> => {
+      const item = items[at];
+      if (item === undefined) return spent.length > 0 ? this.keepStored(spent) : undefined;
+      return whenSoon(coinScript(this.deps, item), (script) => {
+        if (script === null) spent.push(item);
+        else this.scripts.set(item, script);
+        return look(at + 1);
+      });
+    };
+    return look(0);
   }
 
-  /** Of an item that was read. */
+  /** Keeps the scripts of a transaction's outputs; without scripts, those of the outputs that are unspent. */
+  private keepAll(items: OutputsOfTransaction, scripts: readonly Bytes[] | null): Soon<void> {
+    if (scripts === null) return this.keepCoins(items);
+    items.forEach((item, i) => this.scripts.set(item, scripts[i]!));
+  }
+
+  private async keepCoins(items: OutputsOfTransaction): Promise<void> {
+    for (const item of items) {
+      const script = await coinScript(this.deps, item);
+      if (script !== null) this.scripts.set(item, script);
+    }
+  }
+
+  /** Of an item that was read. Worked out at each call, so that an answer of many outputs never holds all their texts. */
   of(item: OutputInfo): ShownOutput {
-    return this.shown.get(item) ?? PRUNED;
+    const script = this.scripts.get(item);
+    return script === undefined ? PRUNED : this.shownOf(script);
   }
 
   /** What the value of an item that was read says, with `-claimmetadata`; decoded as it is written. */
   metadataOf(item: OutputInfo): JsonOut | undefined {
-    const script = this.scripts.get(item);
+    const script = this.metadata === null ? undefined : this.scripts.get(item);
     return script && this.metadata?.ofScript(script);
-  }
-
-  private show(item: OutputInfo, script: Bytes | null): void {
-    if (script === null) return;
-    if (this.metadata !== null) this.scripts.set(item, script);
-    this.shown.set(item, this.shownOf(script));
-    if (isUnspendable(script)) this.unspendable.add(item);
   }
 
   /** As `showScript`; the outputs of an answer often pay to the same few addresses, which take longest to write. */
@@ -225,6 +238,55 @@ export class ClaimOutputs {
    * address there. Test: test/unit/rpc/claimtrie/lbrycrd.test.ts.
    */
   isCoin(item: OutputInfo): boolean {
-    return this.shown.has(item) && !this.unspendable.has(item);
+    const script = this.scripts.get(item);
+    return script !== undefined && !isUnspendable(script);
   }
+}
+
+/** The printed ids of transactions of one answer; those of neighbours are often the same. */
+export class TxidTexts {
+  private latest: Bytes | null = null;
+  private text = '';
+
+  of({ txid }: OutputInfo): string {
+    if (this.latest === null || !equalBytes(this.latest, txid)) {
+      this.latest = txid;
+      this.text = hashToHex(txid);
+    }
+    return this.text;
+  }
+}
+
+interface HashDeps {
+  readonly chain: { readonly index: { readonly active: { at(height: number): number } } };
+  readonly headers: { hash(id: number): Bytes };
+}
+
+/** The printed hashes of the active blocks with some outputs, as they are now: what is written later must be of now, too. */
+export class BlockHashTexts {
+  private readonly byHeight = new Map<number, string>();
+
+  constructor({ chain, headers }: HashDeps, items: readonly OutputInfo[]) {
+    for (const { height } of items) {
+      if (this.byHeight.has(height)) continue;
+      this.byHeight.set(height, hashToHex(headers.hash(chain.index.active.at(height))));
+    }
+  }
+
+  of({ height }: OutputInfo): string {
+    return this.byHeight.get(height)!;
+  }
+}
+
+/** Items that are shaped at once. Arbitrary: the objects of more would fill the heap before they are written. */
+const SHAPED_AT_ONCE = 64;
+
+/** An array of an answer: of many items each is shaped as it is written. `shape` must follow from nothing that may change. */
+export function longArray<T>(items: readonly T[], shape: (item: T) => JsonOut): JsonOut {
+  if (items.length <= SHAPED_AT_ONCE) return items.map(shape);
+  return jsonArray(shapes(items, shape));
+}
+
+function* shapes<T>(items: readonly T[], shape: (item: T) => JsonOut): Generator<JsonOut> {
+  for (const item of items) yield shape(item);
 }

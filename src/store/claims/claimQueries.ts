@@ -9,7 +9,6 @@ import {
   compareCreation,
   compareJoining,
   pointIndex,
-  pointTxid,
   type Item,
 } from '../../claimtrie/item.js';
 import { normalizeKey } from '../../claimtrie/nameKey.js';
@@ -31,6 +30,7 @@ import {
   itemsAt,
   itemsByOrdinal,
   parseItems,
+  presentItems,
   rangeOfFew,
 } from './itemHistory.js';
 import { parseNameRow } from './nameRow.js';
@@ -86,8 +86,13 @@ export interface NameQuery {
   asReference?: { tipHeight: number };
 }
 
+/** All of a query but the name. */
+type PlacedQuery = Pick<NameQuery, 'height' | 'asReference'>;
+
 /** Claims described without a pause. Arbitrary: each takes microseconds. */
 const CLAIMS_A_STEP = 64;
+
+const TXID_BYTES = 32;
 
 const NO_PLACES: ReadonlyMap<Item, number> = new Map();
 
@@ -97,24 +102,40 @@ export function filedName(rules: ClaimRules, name: Bytes, height: number): strin
   return filesNormalized(rules, height) ? normalizeKey(key) : key;
 }
 
+/** Bytes of an answer that several of its items share: outputs of one transaction, names, ids that are supported. */
+class SharedBytes {
+  private readonly known = new Map<string, Bytes>();
+
+  of(text: string): Bytes {
+    let bytes = this.known.get(text);
+    if (bytes === undefined) this.known.set(text, (bytes = fromLatin1(text)));
+    return bytes;
+  }
+}
+
 /** An item as answers show it. */
-export function outputOf(item: Item, active: boolean, validAtHeight: number): OutputInfo {
+export function outputOf(
+  item: Item,
+  active: boolean,
+  validAtHeight: number,
+  shared = new SharedBytes(),
+): OutputInfo {
   return {
-    claimId: fromLatin1(item.claimId),
-    txid: pointTxid(item.point),
+    claimId: shared.of(item.claimId),
+    txid: shared.of(item.point.slice(0, TXID_BYTES)),
     n: pointIndex(item.point),
     amount: item.amount,
     height: item.height,
     txOffset: item.txOffset,
     validAtHeight,
     active,
-    name: fromLatin1(item.rawName),
+    name: shared.of(item.rawName),
   };
 }
 
-function describe(item: Item, height: number): OutputInfo {
+function describe(item: Item, height: number, shared: SharedBytes): OutputInfo {
   const active = wasActive(item, height);
-  return outputOf(item, active, active ? item.activated : item.dueHeight);
+  return outputOf(item, active, active ? item.activated : item.dueHeight, shared);
 }
 
 /** Everything about one name after a block of the past or the latest, whatever is connected meanwhile. */
@@ -134,13 +155,10 @@ export async function readName(rows: RowReader, rules: ClaimRules, query: NameQu
 
 /**
  * The same after the latest block, from the rows of the present, which are fewer and asked for by their keys; at once where
- * they are in memory. Who waits for it holds the outcome for nothing when a block came or went meanwhile: rows of two blocks
- * may be in it.
+ * they are in memory. `name` is as it is filed, and not empty: what is shown of a root without claims depends on other names.
+ * Who waits for it holds the outcome for nothing when a block came or went meanwhile: rows of two blocks may be in it.
  */
-export function readPresentName(rows: RowReader, rules: ClaimRules, query: NameQuery): Soon<NameInfo> {
-  const name = query.exact ? toLatin1(query.name) : filedName(rules, query.name, query.height);
-  // What is shown of a root without claims depends on other names.
-  if (name === '') return readName(rows, rules, query);
+export function readPresentName(rows: RowReader, name: string, query: PlacedQuery): Soon<NameInfo> {
   return whenSoon(
     readAtHand(rows, (atHand) => presentName(atHand, name, query)),
     (info) => info ?? readManyItems(rows, name, query),
@@ -148,7 +166,7 @@ export function readPresentName(rows: RowReader, rules: ClaimRules, query: NameQ
 }
 
 /** Null for a name with many claims or supports. */
-function presentName(rows: RowsAtHand, name: string, query: NameQuery): NameInfo | null {
+function presentName(rows: RowsAtHand, name: string, query: PlacedQuery): NameInfo | null {
   const row = rows.get(nameKey(name));
   if (row === undefined) return describeName(name, 0, [], query);
   const { claims, alive, takeover } = parseNameRow(row);
@@ -161,18 +179,25 @@ function presentName(rows: RowsAtHand, name: string, query: NameQuery): NameInfo
   return describeName(name, claims.length > 0 || query.asReference ? takeover : 0, items, query);
 }
 
-async function readManyItems(rows: RowReader, name: string, query: NameQuery): Promise<NameInfo> {
+async function readManyItems(rows: RowReader, name: string, query: PlacedQuery): Promise<NameInfo> {
   const row = await rows.get(nameKey(name));
   if (row === undefined) return describeName(name, 0, [], query);
   const { claims, alive, takeover } = parseNameRow(row);
   const items =
-    alive === claims.length ? await itemsAt(rows, name, claims) : await aliveItems(rows, name, query.height);
+    alive === claims.length
+      ? await itemsAt(rows, name, claims)
+      : await presentItems(
+          rows,
+          name,
+          query.height,
+          new Map(claims.map(({ point, claimId }) => [point, claimId])),
+        );
   return inSlices(
     describeInSlices(name, claims.length > 0 || query.asReference ? takeover : 0, items, query),
   );
 }
 
-function describeName(name: string, takeover: number, items: readonly Item[], query: NameQuery): NameInfo {
+function describeName(name: string, takeover: number, items: readonly Item[], query: PlacedQuery): NameInfo {
   return atOnce(describeInSlices(name, takeover, items, query));
 }
 
@@ -180,33 +205,35 @@ function* describeInSlices(
   name: string,
   takeover: number,
   items: readonly Item[],
-  { height, asReference }: NameQuery,
+  { height, asReference }: PlacedQuery,
   places: ReadonlyMap<Item, number> = NO_PLACES,
 ): Slices<NameInfo> {
   const { claims, supports } = arrange(items, height, asReference ? compareRestored(height, places) : null);
 
   const { matched, unmatched } = matchSupports(claims, supports);
   const sequences = sequenceOf(claims, asReference !== undefined);
+  const shared = new SharedBytes();
   const infos: ClaimInfo[] = [];
   for (let bid = 0; bid < claims.length; bid++) {
     if (bid % CLAIMS_A_STEP === CLAIMS_A_STEP - 1) yield;
     const claim = claims[bid]!;
-    infos.push(describeClaim(claim, matched[bid]!, bid, sequences.get(claim.claimId)!, height));
+    const place = { bid, sequence: sequences.get(claim.claimId)! };
+    infos.push(describeClaim(claim, matched[bid]!, place, height, shared));
   }
   return {
     name: fromLatin1(name),
     lastTakeoverHeight: takeover,
     claims: infos,
-    supportsWithoutClaim: unmatched.map((support) => describe(support, height)),
+    supportsWithoutClaim: unmatched.map((support) => describe(support, height, shared)),
   };
 }
 
 function describeClaim(
   claim: Item,
   supports: readonly Item[],
-  bid: number,
-  sequence: number,
+  { bid, sequence }: Pick<ClaimInfo, 'bid' | 'sequence'>,
   height: number,
+  shared: SharedBytes,
 ): ClaimInfo {
   const active = wasActive(claim, height);
   let effectiveAmount = active ? claim.amount : 0n;
@@ -217,18 +244,18 @@ function describeClaim(
   }
   // Written out: putting objects together costs several times as much.
   return {
-    claimId: fromLatin1(claim.claimId),
-    txid: pointTxid(claim.point),
+    claimId: shared.of(claim.claimId),
+    txid: shared.of(claim.point.slice(0, TXID_BYTES)),
     n: pointIndex(claim.point),
     amount: claim.amount,
     height: claim.height,
     txOffset: claim.txOffset,
     validAtHeight: active ? claim.activated : claim.dueHeight,
     active,
-    name: fromLatin1(claim.rawName),
+    name: shared.of(claim.rawName),
     effectiveAmount,
     fullAmount,
-    supports: supports.map((support) => describe(support, height)),
+    supports: supports.map((support) => describe(support, height, shared)),
     bid,
     sequence,
   };

@@ -8,7 +8,7 @@ import type { Bytes } from '../../util/bytes.js';
 import type { RowRange, RowReader } from '../rows.js';
 import { Breather } from './breather.js';
 import { itemKey, itemsKey, parseItemKey, readU32, snapshotKey } from './claimKeys.js';
-import { parseItemRow } from './itemRow.js';
+import { isRemovedRow, parseItemRow } from './itemRow.js';
 import { parseSnapshotRow, SNAPSHOT_ITEMS, type SnapshotEntry } from './queueRow.js';
 
 function wasFiled(item: Item, height: number): boolean {
@@ -19,23 +19,70 @@ function wasFiled(item: Item, height: number): boolean {
 const ITEMS_AT_ONCE = 2 * SNAPSHOT_ITEMS;
 
 /** Items whose `since` lies in `[from, to]`. */
-export async function itemsSince(rows: RowReader, name: string, from: number, to: number): Promise<Item[]> {
+export function itemsSince(rows: RowReader, name: string, from: number, to: number): Promise<Item[]> {
+  return collectSince(rows, name, { from, to }, (row) => parseRow(name, row));
+}
+
+/** What `parse` makes of the rows of these blocks, null left out. */
+async function collectSince(
+  rows: RowReader,
+  name: string,
+  { from, to }: { from: number; to: number },
+  parse: (row: readonly [string, Bytes]) => Item | null,
+): Promise<Item[]> {
   const prefix = itemsKey(name);
   const range = { gte: prefix + u32Key(from), lt: prefix + u32Key(to + 1) };
+  const items: Item[] = [];
+  const add = (row: readonly [string, Bytes]): void => {
+    const item = parse(row);
+    if (item !== null) items.push(item);
+  };
   const first = await rows.getRange({ ...range, limit: ITEMS_AT_ONCE });
-  const items = first.map((row) => parseRow(name, row));
+  for (const row of first) add(row);
   if (first.length < ITEMS_AT_ONCE) return items;
   const breather = new Breather();
   for await (const row of rows.range({ ...range, gte: `${first.at(-1)![0]}\0` })) {
     if (breather.isDue) await breather.pause();
-    items.push(parseRow(name, row));
+    add(row);
   }
   return items;
 }
 
-function parseRow(name: string, [key, row]: readonly [string, Bytes]): Item {
+function parseRow(name: string, [key, row]: readonly [string, Bytes], ids?: KnownIds): Item {
   const { since, point } = parseItemKey(key);
-  return parseItemRow(name, since, point, row);
+  return parseItemRow(name, since, point, row, ids?.get(point));
+}
+
+/** Ids of claims by the outpoints that hold them, as far as they are known. */
+export type KnownIds = ReadonlyMap<string, string>;
+
+/**
+ * Items filed under a name after the latest block, in key order; rows of what is gone are passed over. Who waits for it
+ * holds the outcome for nothing when a block came or went meanwhile.
+ */
+export async function presentItems(
+  rows: RowReader,
+  name: string,
+  height: number,
+  ids: KnownIds,
+): Promise<Item[]> {
+  const parse = (row: readonly [string, Bytes]): Item | null =>
+    isRemovedRow(row[1]) ? null : parseRow(name, row, ids);
+  const snapshot = await lastSnapshot(rows, name, height);
+  if (snapshot === null) return collectSince(rows, name, { from: 0, to: height }, parse);
+  const keys = itemKeys(name, snapshot.entries);
+  const found = await rows.getMany(keys);
+  const items: Item[] = [];
+  const breather = new Breather();
+  for (const [i, key] of keys.entries()) {
+    if (breather.isDue) await breather.pause();
+    const row = found[i];
+    const item = row && parse([key, row]);
+    if (item) items.push(item);
+  }
+  const younger = await collectSince(rows, name, { from: snapshot.height + 1, to: height }, parse);
+  for (const item of younger) items.push(item);
+  return items;
 }
 
 /** Items first filed under the name in block `since`, by their number among them. */
@@ -70,26 +117,36 @@ export function aliveOfFew(name: string, few: readonly [string, Bytes][], height
   return few.map((row) => parseRow(name, row)).filter((item) => wasFiled(item, height));
 }
 
-/** The items of the last snapshot up to block `height`, and those that came since. */
-async function itemsOfMany(rows: RowReader, name: string, height: number): Promise<Item[]> {
+/** What was alive after the last block up to `height` of which that is noted. */
+async function lastSnapshot(
+  rows: RowReader,
+  name: string,
+  height: number,
+): Promise<{ height: number; entries: SnapshotEntry[] } | null> {
   const [snapshot] = await rows.getRange({
     gte: snapshotKey(name, 0),
     lt: snapshotKey(name, height + 1),
     reverse: true,
     limit: 1,
   });
-  if (snapshot === undefined) return itemsSince(rows, name, 0, height);
+  if (snapshot === undefined) return null;
   const [key, row] = snapshot;
-  const items = await itemsAt(rows, name, parseSnapshotRow(row));
-  return items.concat(await itemsSince(rows, name, readU32(key, key.length - 4) + 1, height));
+  return { height: readU32(key, key.length - 4), entries: parseSnapshotRow(row) };
 }
 
+/** The items of the last snapshot up to block `height`, and those that came since. */
+async function itemsOfMany(rows: RowReader, name: string, height: number): Promise<Item[]> {
+  const snapshot = await lastSnapshot(rows, name, height);
+  if (snapshot === null) return itemsSince(rows, name, 0, height);
+  const items = await itemsAt(rows, name, snapshot.entries);
+  return items.concat(await itemsSince(rows, name, snapshot.height + 1, height));
+}
+
+/** Where an item lies, and the id of the claim where that is known. */
+type ItemPlace = SnapshotEntry & { readonly claimId?: string };
+
 /** The items at these keys, as far as there are any. */
-export async function itemsAt(
-  rows: RowReader,
-  name: string,
-  places: readonly SnapshotEntry[],
-): Promise<Item[]> {
+export async function itemsAt(rows: RowReader, name: string, places: readonly ItemPlace[]): Promise<Item[]> {
   return parseItems(name, places, await rows.getMany(itemKeys(name, places)));
 }
 
@@ -100,13 +157,14 @@ export function itemKeys(name: string, places: readonly SnapshotEntry[]): string
 /** The items at these places, given the rows of their keys. */
 export function parseItems(
   name: string,
-  places: readonly SnapshotEntry[],
+  places: readonly ItemPlace[],
   found: readonly (Bytes | undefined)[],
 ): Item[] {
   const items: Item[] = [];
-  places.forEach(({ since, point }, i) => {
+  places.forEach((place, i) => {
+    const { since, point } = place;
     const row = found[i];
-    if (row) items.push(parseItemRow(name, since, point, row));
+    if (row) items.push(parseItemRow(name, since, point, row, place.claimId));
   });
   return items;
 }

@@ -41,19 +41,46 @@ export function formatItemRow(item: Item): Buffer {
   return encoder.finish();
 }
 
-export function parseItemRow(name: string, since: number, point: string, row: Bytes): Item {
-  const input = new RowDecoder(row);
+/** Whether the row says that the item is no longer filed under its name. */
+export function isRemovedRow(row: Bytes): boolean {
+  return row[0]! >> REMOVAL_SHIFT !== 0;
+}
+
+/** Where an item stands, from its row alone. */
+export interface ItemStanding {
+  /** Height for which it was queued. */
+  readonly dueHeight: number;
+  /** Block in which it entered the trie, 0 while pending. */
+  readonly activated: number;
+}
+
+/** Null when the item is no longer filed under its name. */
+export function parseItemStanding(since: number, row: Bytes): ItemStanding | null {
+  if (isRemovedRow(row)) return null;
+  const { dueHeight, activated } = readStart(new RowDecoder(row), since);
+  return { dueHeight, activated };
+}
+
+/** What rows of all kinds begin with. */
+function readStart(input: RowDecoder, since: number) {
   const flags = input.byte();
-  const kind = KINDS[flags & KIND_MASK]!;
   const height = flags & FLAG_REFILED ? since - input.number() : since;
   const amount = input.amount();
   const txOffset = input.number();
   const dueHeight = height + input.number();
   const activated = flags & FLAG_ACTIVE ? dueHeight - input.number() : 0;
+  return { flags, height, amount, txOffset, dueHeight, activated };
+}
+
+/** `id` is the claim's, where that is known: of a claim that was never updated it is a hash. */
+export function parseItemRow(name: string, since: number, point: string, row: Bytes, id?: string): Item {
+  const input = new RowDecoder(row);
+  const { flags, height, amount, txOffset, dueHeight, activated } = readStart(input, since);
+  const kind = KINDS[flags & KIND_MASK]!;
   const removal = (flags >> REMOVAL_SHIFT) as Removal | 0;
   const removed = removal === 0 ? 0 : since + input.number();
   const ordinal = flags & FLAG_NUMBERED ? input.number() : 0;
-  const claimId = kind === 'claim' ? claimIdAtPoint(point) : input.raw(20);
+  const claimId = kind === 'claim' ? (id ?? claimIdAtPoint(point)) : input.raw(20);
   const rawName = flags & FLAG_OTHER_NAME ? input.raw(row.length - input.position) : name;
   return {
     name,

@@ -21,7 +21,9 @@ import type { RowReader } from '../rows.js';
 import { readAtHand, type RowsAtHand } from '../rowsAtHand.js';
 import { nameKey, nodeKey, type Generation } from './claimKeys.js';
 import { filedName, readName } from './claimQueries.js';
-import { parseNameRow } from './nameRow.js';
+import type { KeptClaims } from './keptClaims.js';
+import { readHeads, type KnownHeads } from './nameHeads.js';
+import { parseProvenClaims } from './nameRow.js';
 import { parseNodeRow } from './nodeRow.js';
 import { readOwnership } from './ownership.js';
 import { pastSlots, type PastBlock } from './pastNodes.js';
@@ -70,32 +72,57 @@ export async function readProof(
  * The same after the latest block, from the nodes and names as they are; at once where they are in memory. Who waits for it
  * holds the outcome for nothing when a block came or went meanwhile.
  */
-export function readPresentProof(rows: RowReader, rules: ClaimRules, query: ProofQuery): Soon<NameProof> {
-  return readAtHand(rows, (atHand) => presentProof(atHand, rules, query));
+export function readPresentProof(
+  rows: RowReader,
+  rules: ClaimRules,
+  query: ProofQuery,
+  known: KnownNames = {},
+): Soon<NameProof> {
+  return readAtHand(rows, (atHand) => presentProof(atHand, rules, query, known));
 }
 
-function presentProof(rows: RowsAtHand, rules: ClaimRules, query: ProofQuery): NameProof {
+/** What is known of names with very many claims: the form of proofs says which of it is used. */
+export interface KnownNames {
+  /** Of the latest block. */
+  readonly heads?: KnownHeads;
+  readonly claims?: KeptClaims;
+}
+
+function presentProof(rows: RowsAtHand, rules: ClaimRules, query: ProofQuery, known: KnownNames): NameProof {
   const generation = generationAt(rules, query.height);
   const name = provenKey(rules, query);
   const nodes: PathNode[] = [];
   /** Whether the node must have a row: a leaf has none. */
   let isInner = false;
   for (let path: string | null = ''; path !== null;) {
-    const [nodeRow, nameRow] = rows.getMany([nodeKey(generation, path), nameKey(path)]);
+    const [nodeRow] = rows.getMany([nodeKey(generation, path)]);
     intact(nodeRow ?? !isInner, 'a node is missing');
     const slots = nodeRow ? parseNodeRow(nodeRow).slots : NO_SLOTS;
     const edges = slotEdges(slots);
-    const { claims, takeover } = presentClaims(nameRow);
-    if (path !== '' || edges.length > 0 || claims.length > 0)
-      nodes.push({ path, edges, hashes: slotHashes(slots), claims, takeover });
+    const present = generation === '0' ? bestClaim(rows, path, known) : allClaims(rows, path, known);
+    if (path !== '' || edges.length > 0 || present.claims.length > 0)
+      nodes.push({ path, edges, hashes: slotHashes(slots), ...present });
     path = stepTowards(name, path, edges);
     isInner = path !== null && then.seek(slots, path.charCodeAt(nodes.at(-1)!.path.length)) && !then.leaf;
   }
   return buildProof(rules, nodes, name, query);
 }
 
-function presentClaims(nameRow: Bytes | undefined): Pick<PathNode, 'claims' | 'takeover'> {
-  return nameRow ? parseNameRow(nameRow) : NO_CLAIMS;
+type NodeClaims = Pick<PathNode, 'claims' | 'takeover' | 'leaves'>;
+
+/** The old form shows the best claim alone. */
+function bestClaim(rows: RowsAtHand, path: string, { heads }: KnownNames): NodeClaims {
+  const head = readHeads(rows, [path], heads).get(path);
+  return head ? { claims: head.best ? [head.best] : [], takeover: head.takeover } : NO_CLAIMS;
+}
+
+function allClaims(rows: RowsAtHand, path: string, { claims }: KnownNames): NodeClaims {
+  const row = rows.get(nameKey(path));
+  return (row && claims?.find(path, row)) ?? presentClaims(row);
+}
+
+function presentClaims(nameRow: Bytes | undefined): NodeClaims {
+  return nameRow ? parseProvenClaims(nameRow) : NO_CLAIMS;
 }
 
 const NO_CLAIMS = { claims: [], takeover: 0 } as const;

@@ -10,8 +10,9 @@ import type { RowReader } from '../rows.js';
 import { readAtHand } from '../rowsAtHand.js';
 import { filedName, readName } from './claimQueries.js';
 import { itemKey, nameKey } from './claimKeys.js';
-import { parseItemRow } from './itemRow.js';
-import { parseNameHead, parseNameRow } from './nameRow.js';
+import { parseItemStanding } from './itemRow.js';
+import { readHeads, type KnownHeads } from './nameHeads.js';
+import { parseNameRow } from './nameRow.js';
 
 /** A claim or support of the transaction. */
 export interface MadeOutput {
@@ -61,6 +62,7 @@ export function readPresentStandings(
   rows: RowReader,
   rules: ClaimRules,
   query: StandingsQuery,
+  known?: KnownHeads,
 ): Soon<(Standing | null)[]> {
   const { txid, madeAt, outputs } = query;
   const names = namesOf(rules, query);
@@ -72,22 +74,17 @@ export function readPresentStandings(
   const distinct = [...new Set(names.map(({ normalized }) => normalized))];
   return readAtHand(rows, (atHand) => {
     const found = atHand.getMany(keys);
-    const nameRows = atHand.getMany(distinct.map(nameKey));
-    const best = new Map<string, string | undefined>();
-    distinct.forEach((name, i) => {
-      const row = nameRows[i];
-      best.set(name, row && parseNameHead(row).best?.point);
-    });
-    return names.map(({ filed, normalized }, i) => {
+    const heads = readHeads(atHand, distinct, known);
+    return names.map(({ normalized }, i) => {
       for (const [k, since] of filedSince.entries()) {
         const row = found[k * names.length + i];
-        const item = row && parseItemRow(filed, since, points[i]!, row);
-        if (!item || item.removed !== 0) continue;
+        const item = row ? parseItemStanding(since, row) : null;
+        if (item === null) continue;
         const active = item.activated !== 0;
         return {
           active,
           validAtHeight: active ? item.activated : item.dueHeight,
-          controls: active && best.get(normalized) === item.point,
+          controls: active && heads.get(normalized)?.best?.point === points[i],
         };
       }
       return null;

@@ -1,12 +1,13 @@
 /** What the claim methods share: asking for a name in the profile's way, and shaping one claim in the profile's shape. */
-import { byAge, type ClaimInfo, type NameInfo } from '../../../store/claims/claimQueries.js';
-import { equalBytes, hashToHex, type Bytes } from '../../../util/bytes.js';
+import type { ClaimInfo, NameInfo } from '../../../store/claims/claimQueries.js';
+import type { Bytes } from '../../../util/bytes.js';
 import type { Soon } from '../../../util/soon.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { CLAIM_SCHEMA, documentedClaim } from '../../format/claimsDocumented.js';
 import { LBRYCRD_CLAIM_SCHEMA, lbrycrdClaim } from '../../format/claimsLbrycrd.js';
 import { nameBytes } from '../../format/claimsText.js';
 import type { RpcContext } from '../../method.js';
+import { claimAtAge } from '../../nameLookup.js';
 import { t } from '../../../schema/schema.js';
 
 /** Result of the methods that answer with one claim, or with an empty object. */
@@ -46,21 +47,11 @@ export function oneClaimAnswer(
     : lbrycrdClaim(services, info, claim, height);
 }
 
-/** The first claim whose printed id begins with these lower-case digits. */
-export function claimByDigits({ claims }: NameInfo, digits: string): ClaimInfo | undefined {
-  return claims.find((claim) => hashToHex(claim.claimId).startsWith(digits));
-}
-
-export function claimById({ claims }: NameInfo, claimId: Bytes): ClaimInfo | undefined {
-  return claims.find((claim) => equalBytes(claim.claimId, claimId));
-}
-
-/** The claim at a place by age. One that is listed twice keeps the bid of its first mention. */
+/** The claim at a place by age, as the profile counts it. */
 export function claimBySequence(
   { profile }: RpcContext,
   info: NameInfo,
   sequence: number,
 ): ClaimInfo | undefined {
-  const found = byAge(info.claims, profile !== 'documented')[sequence];
-  return found && { ...found, bid: claimById(info, found.claimId)!.bid, sequence };
+  return claimAtAge(info, sequence, profile !== 'documented');
 }

@@ -1,7 +1,8 @@
 /** `getclaimbyid`: a claim that is alive at the tip, by its id or the beginning of it. */
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { claimById, nameBytesAt, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
+import { claimById } from '../../nameLookup.js';
+import { nameBytesAt, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
 import { atBlock } from './atBlock.js';
 
 const LEAST_DIGITS = 3;

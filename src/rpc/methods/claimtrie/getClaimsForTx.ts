@@ -9,7 +9,7 @@ import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../services.js';
 import { atBlock } from './atBlock.js';
-import { unspentOutputs, type UnspentOutput } from './unspentOutputs.js';
+import { firstUnspentOutput, unspentOutputs } from './unspentOutputs.js';
 
 type Answer = Record<string, JsonOut | undefined>;
 
@@ -99,12 +99,8 @@ const LBRYCRD_STANDING = ['inClaimTrie', 'isControlling', 'inSupportMap', 'inQue
  * QUIRK: the reference looks at the first unspent output alone and takes it for output 0, in the id of a claim as well
  * as in the trie; and it looks the name up as the script has it, without normalizing. Test: test/unit/rpc/claimtrie/lbrycrd.test.ts.
  */
-async function lbrycrdAnswer(
-  services: RpcServices,
-  txid: Bytes,
-  [first]: readonly UnspentOutput[],
-  height: number,
-): Promise<JsonOut> {
+async function lbrycrdAnswer(services: RpcServices, txid: Bytes, height: number): Promise<JsonOut> {
+  const first = await firstUnspentOutput(services, txid);
   const script = first && decodeClaimScript(first.script);
   if (!first || !script) return [];
   const { kind, name } = script;
@@ -150,12 +146,8 @@ function supportedAnswer(claimId: Bytes, output: PresentOutput | undefined): Ans
   };
 }
 
-async function documentedAnswer(
-  services: RpcServices,
-  txid: Bytes,
-  unspent: readonly UnspentOutput[],
-  height: number,
-): Promise<JsonOut> {
+async function documentedAnswer(services: RpcServices, txid: Bytes, height: number): Promise<JsonOut> {
+  const unspent = await unspentOutputs(services, txid);
   const outputs: (ClaimScript & { n: number })[] = [];
   for (const { n, script } of unspent) {
     const claim = decodeClaimScript(script);
@@ -203,10 +195,7 @@ export const getClaimsForTx = defineMethod({
   result: RESULT,
   examples: [['"36a719a156a1df178531f3c712b8b37f8e7cc3b36eea532df961229d936272a1"']],
   run({ services, profile }, { txId }) {
-    return atBlock(services, undefined, async ({ height }) => {
-      const outputs = await unspentOutputs(services, txId);
-      const shape = profile === 'documented' ? documentedAnswer : lbrycrdAnswer;
-      return shape(services, txId, outputs, height);
-    });
+    const shape = profile === 'documented' ? documentedAnswer : lbrycrdAnswer;
+    return atBlock(services, undefined, ({ height }) => shape(services, txId, height));
   },
 });

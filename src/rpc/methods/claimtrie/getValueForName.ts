@@ -1,7 +1,8 @@
 /** `getvalueforname`: the claim that controls a name, or one of its claims by id. */
 import { whenSoon } from '../../../util/soon.js';
 import { defineMethod } from '../../method.js';
-import { claimByDigits, nameAt, NAME_PARAM, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
+import { claimByDigits } from '../../nameLookup.js';
+import { nameAt, NAME_PARAM, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
 import { atBlock, blockParam } from './atBlock.js';
 
 export const getValueForName = defineMethod({

@@ -52,17 +52,36 @@ async function storedOutputs(chain: ChainReader, txid: Bytes): Promise<number[]>
   return numbers.sort((a, b) => a - b);
 }
 
-/** In the order of their numbers; none for a transaction that is spent or unknown. */
-export async function unspentOutputs(services: RpcServices, txid: Bytes): Promise<UnspentOutput[]> {
-  const { chain } = services;
-  const any = await chain.anyCoinOf(txid);
-  if (any === null) return [];
-  const outputs: UnspentOutput[] = [];
-  for (const n of await candidates(services, txid, any.heightCode >>> 1)) {
+/** Looks the outputs with these numbers up, each when it is asked for. */
+async function* unspentAmong(
+  { chain }: RpcServices,
+  txid: Bytes,
+  numbers: Iterable<number>,
+): AsyncGenerator<UnspentOutput> {
+  for (const n of numbers) {
     const soon = chain.coin(new Writer(OUTPOINT_SIZE_BYTES).raw(txid).u32(n).finish());
     const coin = isPromise(soon) ? await soon : soon;
-    if (coin === null) continue;
-    outputs.push({ n, script: coin.script, amountSat: coin.amount, height: coin.heightCode >>> 1 });
+    if (coin !== null)
+      yield { n, script: coin.script, amountSat: coin.amount, height: coin.heightCode >>> 1 };
   }
+}
+
+/** In the order of their numbers; none for a transaction that is spent or unknown. */
+export async function unspentOutputs(services: RpcServices, txid: Bytes): Promise<UnspentOutput[]> {
+  const any = await services.chain.anyCoinOf(txid);
+  if (any === null) return [];
+  const outputs: UnspentOutput[] = [];
+  const numbers = await candidates(services, txid, any.heightCode >>> 1);
+  for await (const output of unspentAmong(services, txid, numbers)) outputs.push(output);
   return outputs;
+}
+
+/** Outputs tried before the transaction is read: the first one is unspent as a rule. Arbitrary. */
+const TRIED_FIRST = [...Array(16).keys()];
+
+/** The one with the lowest number; null for a transaction that is spent or unknown. */
+export async function firstUnspentOutput(services: RpcServices, txid: Bytes): Promise<UnspentOutput | null> {
+  for await (const output of unspentAmong(services, txid, TRIED_FIRST)) return output;
+  const [first] = await unspentOutputs(services, txid);
+  return first ?? null;
 }

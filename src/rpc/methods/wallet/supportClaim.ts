@@ -9,7 +9,7 @@ import { RPC_ERROR, rpcError } from '../../errors.js';
 import { nameBytes } from '../../format/claimsText.js';
 import { defineMethod, type RpcContext } from '../../method.js';
 import { t } from '../../../schema/schema.js';
-import { claimByDigits } from '../claimtrie/answers.js';
+import { claimByDigits } from '../../nameLookup.js';
 import { spending } from './spendArguments.js';
 import { requireUnlocked, walletOf } from './walletOf.js';
 

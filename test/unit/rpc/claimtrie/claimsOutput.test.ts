@@ -10,12 +10,29 @@ async function readClaims(world: World, name: string) {
 }
 
 describe('ClaimOutputs', () => {
-  it('reads an output from its transaction', async () => {
+  it('reads a few outputs from the unspent ones, and a spent one from its transaction', async () => {
     const world = new World();
     await world.mine();
-    await world.mine([[], [plainOutput(1n), claimOutput('n', 'abcd', 1n)]]);
+    const [made] = await world.mine([[], [plainOutput(1n), claimOutput('n', 'abcd', 1n)]]);
+    const shown = { value: 'abcd', address: ADDRESS, isPruned: false };
+    const unspent = await readClaims(world, 'n');
+    expect(unspent.outputs.of(unspent.claims[0]!)).toEqual(shown);
+    expect(world.reads).toBe(0);
+    await world.mine([[made!.out(1)], [plainOutput(1n)]]);
+    const services = world.services();
+    const { claims } = await services.claims.nameAt({ name: Buffer.from('n'), height: 1 });
+    const outputs = await ClaimOutputs.read(services, claims);
+    expect(outputs.of(claims[0]!)).toEqual(shown);
+    expect(world.reads).toBe(1);
+  });
+
+  it('reads a transaction once for many outputs', async () => {
+    const world = new World();
+    await world.mine();
+    const values = Array.from({ length: 100 }, (_, n) => n.toString(16).padStart(4, '0'));
+    await world.mine([[], values.map((value, n) => claimOutput('n', value, BigInt(1000 - n)))]);
     const { claims, outputs } = await readClaims(world, 'n');
-    expect(outputs.of(claims[0]!)).toEqual({ value: 'abcd', address: ADDRESS, isPruned: false });
+    expect(claims.map((claim) => outputs.of(claim).value)).toEqual(values);
     expect(world.reads).toBe(1);
   });
 
