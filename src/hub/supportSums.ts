@@ -1,25 +1,18 @@
 /**
  * What channels gave for a claim: its unspent supports whose data a channel signed, summed up by channel. There is no index
- * of it: the supports come from the claim trie, and what signs them from their outputs.
+ * of it: the supports come from the claim trie, and what signs them from their outputs (`supportSigners.ts`).
  */
 import type { ChainReader } from '../chain/chainReader.js';
-import type { StoredTransaction } from '../chain/storedTransactions.js';
 import type { ClaimIndexQueries } from '../index/claims/claimIndexQueries.js';
 import type { ClaimRecord } from '../index/claims/claimReader.js';
-import {
-  channelPublicKey,
-  decodedSupportDigest,
-  isChannelSignatureValid,
-} from '../metadata/channelSignature.js';
+import { channelPublicKey } from '../metadata/channelSignature.js';
 import { decodeClaim } from '../metadata/claim.js';
 import { MetadataError } from '../metadata/metadataError.js';
-import { decodeSupport } from '../metadata/support.js';
-import { formatOutPoint } from '../primitives/transaction.js';
 import type { ClaimReader } from '../rpc/claimReader.js';
-import { decodeClaimScript } from '../script/claimScript.js';
 import type { OutputInfo } from '../store/claims/claimQueries.js';
 import { hashToHex, toLatin1, type Bytes } from '../util/bytes.js';
 import { notThere } from './hubError.js';
+import type { SupportSigners } from './supportSigners.js';
 import type { Turn } from './turns.js';
 
 /** Claims of a channel, and supports of all of them, that are looked at in one call. Arbitrary: a second or two of work. */
@@ -27,6 +20,7 @@ const MAX_CLAIMS = 10_000;
 const MAX_SUPPORTS = 50_000;
 
 export interface SupportSumsDeps {
+  readonly signers: SupportSigners;
   readonly claims: Pick<ClaimReader, 'nameAt'>;
   readonly index: Pick<ClaimIndexQueries, 'claim' | 'claims' | 'value' | 'signedBy'>;
   readonly chain: Pick<ChainReader, 'hasData' | 'readTransaction'> & {
@@ -72,8 +66,6 @@ export async function supportSums(
 class Summing {
   readonly #deps: SupportSumsDeps;
   readonly #turn: Turn;
-  /** Keys of channels by id, null where there is none. */
-  readonly #keys = new Map<string, Bytes | null>();
 
   constructor(deps: SupportSumsDeps, turn: Turn) {
     this.#deps = deps;
@@ -88,15 +80,19 @@ class Summing {
     if (content.length > MAX_CLAIMS) throw notThere(`The channel has more than ${MAX_CLAIMS} claims`);
     const supports = await this.#supportsOf([claim, ...(await index.claims(content))]);
     const sums = new Map<string, { id: Bytes; amountSat: bigint; count: number }>();
-    for (const support of supports) {
-      const id = await this.#signerOf(support);
-      if (id !== null) {
-        const key = toLatin1(id);
-        const sum = sums.get(key) ?? { id, amountSat: 0n, count: 0 };
-        sums.set(key, { id, amountSat: sum.amountSat + support.amount, count: sum.count + 1 });
+    const keyOf = async (channelId: Bytes): Promise<Bytes | null> => keyIn(await index.value(channelId));
+    const { signers, chain } = this.#deps;
+    const ids = await signers.of({ chain, keyOf }, supports, this.#turn);
+    for (const [n, { amount }] of supports.entries()) {
+      const id = ids[n]!;
+      if (id === null) continue;
+      const key = toLatin1(id);
+      const sum = sums.get(key);
+      if (sum === undefined) sums.set(key, { id, amountSat: amount, count: 1 });
+      else {
+        sum.amountSat += amount;
+        sum.count++;
       }
-      const breath = this.#turn.breathe();
-      if (breath !== null) await breath;
     }
     const found = [...sums.values()];
     const channels = await index.claims(found.map(({ id }) => id));
@@ -124,38 +120,6 @@ class Summing {
       if (breath !== null) await breath;
     }
     return supports;
-  }
-
-  /** The channel that signed a support; null where none did. */
-  async #signerOf(support: OutputInfo): Promise<Bytes | null> {
-    const found = await this.#read(support);
-    const [input] = found?.tx.inputs ?? [];
-    const output = found?.tx.outputs[support.n];
-    const value = output && decodeClaimScript(output.script)?.value;
-    const decoded = value === undefined ? null : orNull(() => decodeSupport(value));
-    if (!input || !decoded?.channelId || !decoded.signature) return null;
-    const key = await this.#keyOf(decoded.channelId);
-    const digest = decodedSupportDigest(decoded, formatOutPoint(input.prevout));
-    const isValid = key && digest && isChannelSignatureValid(digest, decoded.signature, key);
-    return isValid ? decoded.channelId : null;
-  }
-
-  async #read({ txid, height, txOffset }: OutputInfo): Promise<StoredTransaction | null> {
-    const { chain } = this.#deps;
-    const block = chain.chain.index.active.at(height);
-    if (!chain.hasData(block)) return null;
-    return chain.readTransaction(block, { txid, offset: txOffset, witness: 'ignored' });
-  }
-
-  /** The present key. */
-  async #keyOf(channelId: Bytes): Promise<Bytes | null> {
-    const id = toLatin1(channelId);
-    let key = this.#keys.get(id);
-    if (key === undefined) {
-      key = keyIn(await this.#deps.index.value(channelId));
-      this.#keys.set(id, key);
-    }
-    return key;
   }
 }
 

@@ -20,7 +20,7 @@ async function sumSupports(
   const first = nonNegativeInteger(offset);
   const count = Math.min(nonNegativeInteger(limit), MAX_SUMS);
   const sums = await supportSums(
-    { claims, index, chain },
+    { claims, index, chain, signers: call.hub.supportSigners },
     hashFromHex(claimIdOf(claimId)),
     booleanOf(withContent),
     call.turn,

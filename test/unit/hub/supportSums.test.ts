@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { supportSums, type SupportSumsDeps } from '../../../src/hub/supportSums.js';
+import { SupportSigners } from '../../../src/hub/supportSigners.js';
 import { Turns } from '../../../src/hub/turns.js';
 import type { ClaimRecord } from '../../../src/index/claims/claimReader.js';
 import type { Txo } from '../../../src/daemon/txo/txo.js';
@@ -49,6 +50,7 @@ function depsOf(claims: readonly Txo[], supports: readonly (readonly [Txo, bigin
   };
   const active = { height: 20, disconnects: 0, at: () => 1 };
   const deps: SupportSumsDeps = {
+    signers: new SupportSigners(),
     claims: {
       nameAt: ({ name }) =>
         ({
@@ -133,7 +135,8 @@ describe('sums of supports by channel', () => {
     };
     expect(await shown({ ...deps, chain }, stream.claimId!)).toHaveLength(2);
     const broken = { ...deps.chain, readTransaction: () => Promise.reject(new Error('damaged')) };
-    await expect(shown({ ...deps, chain: broken }, stream.claimId!)).rejects.toThrow('damaged');
+    const unread = { ...deps, chain: broken, signers: new SupportSigners() };
+    await expect(shown(unread, stream.claimId!)).rejects.toThrow('damaged');
   });
 
   it('say where there is no such claim', async () => {
@@ -141,5 +144,44 @@ describe('sums of supports by channel', () => {
     await expect(shown(deps, forged.claimId!)).rejects.toThrow(
       `Could not find claim at ${hashToHex(forged.claimId!)}`,
     );
+  });
+
+  it('read each transaction once, and none again', async () => {
+    const { deps } = depsOf(CLAIMS, supports);
+    let reads = 0;
+    const chain: SupportSumsDeps['chain'] = {
+      ...deps.chain,
+      readTransaction: (...args) => {
+        reads++;
+        return deps.chain.readTransaction(...args);
+      },
+    };
+    const first = await shown({ ...deps, chain }, stream.claimId!);
+    const transactions = new Set(
+      supports.filter(([one]) => keyOf(one) === keyOf(stream)).map(([one]) => hashToHex(one.txid)),
+    );
+    expect(reads).toBe(transactions.size);
+    expect(await shown({ ...deps, chain }, stream.claimId!)).toEqual(first);
+    expect(reads).toBe(transactions.size);
+  });
+
+  it('count by the present key of a channel, and none while it has none', async () => {
+    const { deps } = depsOf(CLAIMS, supports);
+    const first = await shown(deps, stream.claimId!);
+    const keyless = { ...deps, index: { ...deps.index, value: () => Promise.resolve(null) } };
+    expect(await shown(keyless, stream.claimId!)).toEqual([]);
+    // Of the other channel: with it none of the signatures of the first holds.
+    const other = await deps.index.value(otherChannel.claimId!);
+    const exchanged = { ...deps, index: { ...deps.index, value: () => Promise.resolve(other) } };
+    expect(await shown(exchanged, stream.claimId!)).toEqual([['@other', 9n, 1]]);
+    expect(await shown(deps, stream.claimId!)).toEqual(first);
+  });
+
+  it('try again where a block was not there', async () => {
+    const { deps } = depsOf(CLAIMS, supports);
+    const gone = { ...deps, chain: { ...deps.chain, hasData: () => false } };
+    expect(await shown(gone, stream.claimId!)).toEqual([]);
+    expect(await shown(deps, stream.claimId!)).toHaveLength(2);
+    expect(deps.signers.size).toBeGreaterThan(0);
   });
 });
