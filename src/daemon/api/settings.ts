@@ -82,8 +82,6 @@ export interface SettingValues {
   readonly reflector_quota: number;
   /** Claim ids of claims and channels. */
   readonly reflector_blocked: readonly string[];
-  /** `s3://bucket/prefix`; empty: the reflector's folder. */
-  readonly blob_store: string;
 }
 
 export interface Settings {

@@ -13,6 +13,7 @@ import type { BlobRow } from '../content/rows.js';
 import type { BlobThreads } from './blobThreads.js';
 import { PARTIAL_SUFFIX, stampText, type CipherKey, type FileStamp, type WrittenBlob } from './blobWork.js';
 import { Batches } from './batches.js';
+import { BlobParts } from './blobParts.js';
 
 export interface BlobStoreDeps {
   /** The folder `blobfiles`. */
@@ -131,6 +132,40 @@ export class BlobStore {
         isMine: false,
       });
     return found.bytes;
+  }
+
+  /**
+   * Opens a blob to be read in parts, all of which are of the bytes whose hash was found right. Null as in `read`. The caller
+   * closes it.
+   */
+  async openParts(hash: string): Promise<BlobParts | null> {
+    // A file that was changed, or not checked yet, is checked as a whole first.
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const stamp = this.#checked.get(hash);
+      const parts = stamp === undefined ? null : await this.#openChecked(hash, stamp);
+      if (parts !== null) return parts;
+      if (!this.#finished.has(hash)) return null;
+      const found = await this.#deps.threads.check(this.#pathOf(hash), hash);
+      if (found.kind !== 'whole') return this.#lose(hash);
+      if (found.stamp !== stamp) this.#noteChecked(hash, found.stamp);
+    }
+    const stamp = this.#checked.get(hash);
+    return stamp === undefined ? null : this.#openChecked(hash, stamp);
+  }
+
+  async #openChecked(hash: string, stamp: FileStamp): Promise<BlobParts | null> {
+    const path = this.#pathOf(hash);
+    try {
+      const file = await open(path, 'r');
+      const found = await file.stat({ bigint: true });
+      if (this.#finished.has(hash) && stampText(found) === stamp)
+        return new BlobParts(file, stamp, Number(found.size));
+      await file.close();
+      return null;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw environmentError(error, path);
+    }
   }
 
   /** Sets a damaged file aside. It is read once more, because a new one may have taken its place. */

@@ -1,7 +1,7 @@
 /** The threads that work on blobs: started when there is work, each job given to the thread with the least to do. */
 import { availableParallelism } from 'node:os';
 import { CallThread } from '../../util/callThread.js';
-import type { BlobRead, CipherKey, FileStamp, WrittenBlob } from './blobWork.js';
+import type { BlobCheck, BlobRead, CipherKey, FileStamp, WrittenBlob } from './blobWork.js';
 
 /** More bring nothing on common disks. Arbitrary. */
 const MAX_THREADS = 4;
@@ -54,6 +54,11 @@ export class BlobThreads {
     cipher: CipherKey | null = null,
   ): Promise<BlobRead> {
     return (await this.#free().call('read', [path, hash, checkedStamp, cipher])) as BlobRead;
+  }
+
+  /** See `BlobWork.check`. */
+  async check(path: string, hash: string): Promise<BlobCheck> {
+    return (await this.#free().call('check', [path, hash])) as BlobCheck;
   }
 
   /** See `BlobWork.write`. */

@@ -35,6 +35,10 @@ export type BlobRead =
   | { readonly kind: 'missing' }
   | { readonly kind: 'damaged'; readonly reason: string };
 
+export type BlobCheck =
+  | { readonly kind: 'whole'; readonly length: number; readonly stamp: FileStamp }
+  | Exclude<BlobRead, { readonly kind: 'whole' }>;
+
 export interface WrittenBlob {
   readonly hash: string;
   /** Bytes. */
@@ -120,6 +124,12 @@ export class BlobWork {
     if (read.kind !== 'whole') return new Transferred(read, []);
     const bytes = ownBytes(cipher === null ? read.bytes : decryptBlob(read.bytes, cipher.key, cipher.iv));
     return new Transferred({ ...read, bytes }, [bytes.buffer as ArrayBuffer]);
+  }
+
+  /** Checks a blob's file as `read` does, without giving its bytes. */
+  check(path: string, hash: string): BlobCheck {
+    const read = this.#read(path, hash, null);
+    return read.kind === 'whole' ? { kind: 'whole', length: read.length, stamp: read.stamp } : read;
   }
 
   #read(path: string, hash: string, checkedStamp: FileStamp | null): BlobRead {

@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { EnvironmentError } from '../../util/environmentError.js';
 import { isBlobHash } from '../content/blobHash.js';
 import type { Bandwidth } from './bandwidth.js';
-import type { BlobReader } from './ports.js';
+import type { BlobReader, OpenBlob } from './ports.js';
 import type { RateLimiter } from './rateLimiter.js';
 import { SharedReads } from './sharedReads.js';
 import type { ConnectionLimits } from './tcpServer.js';
 
 const HELD_BLOBS = 24;
-const PIECE_BYTES = 256 * 1024;
+const PIECE_BYTES = 128 * 1024;
 /** For a request to come, and for an answer without progress. */
 const STEP_MS = 60_000;
 
@@ -90,26 +90,26 @@ export class BlobHttpServer {
     if (method === 'HEAD') return void response.writeHead(204).end();
     const closed = new AbortController();
     response.once('close', () => closed.abort());
-    const held = await this.#reads.hold(hash, closed.signal);
-    if (held === null) return void response.writeHead(404).end();
+    const blob = await this.#reads.open(hash, closed.signal);
+    if (blob === null) return void response.writeHead(404).end();
     try {
       response.writeHead(200, {
         'content-type': 'application/octet-stream',
-        'content-length': held.bytes.length,
+        'content-length': blob.lengthBytes,
         'content-disposition': `filename=${hash}`,
         'cache-control': 'public, max-age=31536000, immutable',
       });
       const peer = `${socket.remoteAddress ?? ''}:${socket.remotePort ?? 0}`;
-      await this.#send(response, held.bytes, peer, closed.signal);
+      await this.#send(response, blob, peer, closed.signal);
     } finally {
-      held.release();
+      await blob.close();
     }
   }
 
-  async #send(response: ServerResponse, bytes: Uint8Array, peer: string, closed: AbortSignal): Promise<void> {
+  async #send(response: ServerResponse, blob: OpenBlob, peer: string, closed: AbortSignal): Promise<void> {
     const { rate, bandwidth } = this.#deps;
-    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-      const piece = bytes.subarray(at, at + PIECE_BYTES);
+    for (let at = 0; at < blob.lengthBytes; at += PIECE_BYTES) {
+      const piece = await blob.read(at, PIECE_BYTES);
       if (rate.isLimited && !(await rate.take(piece.length, closed))) return;
       bandwidth.sent(peer, piece.length);
       const isTaken = await new Promise<boolean>((resolve) => {

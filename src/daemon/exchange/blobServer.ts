@@ -7,19 +7,19 @@ import type { Clock, Timer } from '../base/clock.js';
 import type { Bandwidth } from './bandwidth.js';
 import { JsonMessages, ProtocolError } from './jsonMessages.js';
 import { answerBytes, readRequest, REQUEST_LIMIT_BYTES, type BlobRequest } from './messages.js';
-import type { BlobReader } from './ports.js';
+import type { BlobReader, OpenBlob } from './ports.js';
 import type { RateLimiter } from './rateLimiter.js';
-import { SharedReads, type HeldBlob } from './sharedReads.js';
+import { SharedReads } from './sharedReads.js';
 import { SocketReader, TcpServer, writeBytes, type ConnectionLimits, type Served } from './tcpServer.js';
 
 /** A connection is closed so long after it began or after its last transfer. Source: `idle_timeout`. */
 const IDLE_MS = 30_000;
 /** Source: `transfer_timeout`. */
 const TRANSFER_MS = 60_000;
-/** Blobs in memory at a time, for all peers. Arbitrary: 48 MiB. */
+/** Blobs in memory at a time, for all peers, where they are not read in parts. Arbitrary: 48 MiB. */
 const HELD_BLOBS = 24;
 /** What is handed to the system at a time. Arbitrary. */
-const PIECE_BYTES = 256 * 1024;
+const PIECE_BYTES = 128 * 1024;
 
 export interface BlobServerDeps {
   readonly blobs: BlobReader;
@@ -109,12 +109,12 @@ export class BlobServer {
 
   #answer(
     { requestedBlobs, asksForRate, asksForAddress }: BlobRequest,
-    blob: readonly [hash: string, held: HeldBlob] | null,
+    blob: readonly [hash: string, open: OpenBlob] | null,
   ): Buffer | null {
     const { blobs, address } = this.#deps;
     const shown = asksForAddress ? (address() ?? true) : requestedBlobs === null ? undefined : true;
     return answerBytes({
-      ...(blob !== null && { incomingBlob: { hash: blob[0], lengthBytes: blob[1].bytes.length } }),
+      ...(blob !== null && { incomingBlob: { hash: blob[0], lengthBytes: blob[1].lengthBytes } }),
       acceptsRate: asksForRate,
       ...(requestedBlobs !== null && {
         availableBlobs: [...new Set(requestedBlobs)].filter((hash) => blobs.finished.has(hash)),
@@ -136,26 +136,36 @@ export class BlobServer {
     const { socket, peer, closed } = served;
     // It also bounds the wait for a place in memory.
     const timer = clock.after(transferMs, () => socket.destroy());
-    let held: HeldBlob | null = null;
+    let open: OpenBlob | null = null;
     this.#transfers++;
     try {
-      held = await this.#reads.hold(hash, closed);
-      if (!(await this.#send(socket, peer, this.#answer(request, held && [hash, held])))) return false;
-      return held === null || (await this.#sendBlob(served, held.bytes));
+      open = await this.#reads.open(hash, closed);
+      if (!(await this.#send(socket, peer, this.#answer(request, open && [hash, open])))) return false;
+      return open === null || (await this.#sendBlob(served, open));
     } finally {
       this.#transfers--;
-      held?.release();
+      await open?.close();
       timer.cancel();
     }
   }
 
-  async #sendBlob({ socket, peer, closed }: Served, bytes: Uint8Array): Promise<boolean> {
+  /** While a piece goes out the next one is read. */
+  async #sendBlob({ socket, peer, closed }: Served, blob: OpenBlob): Promise<boolean> {
     const { rate, bandwidth } = this.#deps;
-    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-      const piece = bytes.subarray(at, at + PIECE_BYTES);
-      if (rate.isLimited && !(await rate.take(piece.length, closed))) return false;
-      bandwidth.sent(peer, piece.length);
-      if (!(await writeBytes(socket, piece))) return false;
+    let next = blob.read(0, PIECE_BYTES);
+    for (let at = 0; at < blob.lengthBytes; at += PIECE_BYTES) {
+      const piece = await next;
+      if (at + PIECE_BYTES < blob.lengthBytes) {
+        next = blob.read(at + PIECE_BYTES, PIECE_BYTES);
+        // It may fail while this piece still goes out.
+        next.catch(() => undefined);
+      }
+      const mayPass = !rate.isLimited || (await rate.take(piece.length, closed));
+      if (mayPass) bandwidth.sent(peer, piece.length);
+      if (!mayPass || !(await writeBytes(socket, piece))) {
+        await next.catch(() => undefined);
+        return false;
+      }
     }
     return true;
   }

@@ -7,6 +7,15 @@ export interface BlobReader {
   readonly finished: Pick<ReadonlySet<string>, 'has'>;
   /** The verified bytes of a blob; null where it is not there or damaged. */
   read(hash: string): Promise<Uint8Array | null>;
+  /** The same in parts, so that little of it is in memory. Where it is missing, blobs are read as a whole. */
+  openParts?(hash: string): Promise<OpenBlob | null>;
+}
+
+export interface OpenBlob {
+  readonly lengthBytes: number;
+  /** Bytes from a position on; fewer at the end. Rejects where the blob cannot be read or was changed. */
+  read(at: number, count: number): Promise<Uint8Array>;
+  close(): Promise<void>;
 }
 
 /** Where blobs that were downloaded go; `BlobStore` is one. */

@@ -7,14 +7,14 @@ import { DaemonError } from '../base/daemonError.js';
 import type { BlobStore } from '../blobs/blobStore.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
 import { readDescriptor, type StreamDescriptor } from '../content/descriptor.js';
-import type { BlobReader } from './ports.js';
+import type { BlobReader, OpenBlob } from './ports.js';
 
 /** Blobs of no stream are deleted so long after they came: their descriptor may come later. Arbitrary. */
 const ORPHAN_SEC = 86_400;
 const MEGABYTE = 1_000_000;
 
 export interface ReflectorStoreDeps {
-  readonly blobs: Pick<BlobStore, 'finished' | 'read' | 'write' | 'delete'>;
+  readonly blobs: Pick<BlobStore, 'finished' | 'read' | 'openParts' | 'write' | 'delete'>;
   readonly database: Pick<
     ContentDatabase,
     | 'addStream'
@@ -80,6 +80,13 @@ export class ReflectorStore implements BlobReader {
     // A damaged blob makes its streams incomplete.
     if (bytes === null) await this.#withhold();
     return bytes;
+  }
+
+  async openParts(hash: string): Promise<OpenBlob | null> {
+    if (!this.finished.has(hash)) return null;
+    const open = await this.#deps.blobs.openParts(hash);
+    if (open === null) await this.#withhold();
+    return open;
   }
 
   get #isFull(): boolean {

@@ -2,7 +2,7 @@
  * Blobs in memory while they are sent: read once for all peers that want one at the same time, and bounded in number. A
  * transfer beyond the bound waits for its turn.
  */
-import type { BlobReader } from './ports.js';
+import type { BlobReader, OpenBlob } from './ports.js';
 
 interface Held {
   readonly bytes: Promise<Uint8Array | null>;
@@ -16,15 +16,30 @@ export interface HeldBlob {
 }
 
 export class SharedReads {
-  readonly #reader: Pick<BlobReader, 'read'>;
+  readonly #reader: Pick<BlobReader, 'read' | 'openParts'>;
   readonly #limit: number;
   readonly #held = new Map<string, Held>();
   readonly #waiting: (() => void)[] = [];
 
   /** `limit`: blobs of 2 MiB at a time. */
-  constructor(reader: Pick<BlobReader, 'read'>, limit: number) {
+  constructor(reader: Pick<BlobReader, 'read' | 'openParts'>, limit: number) {
     this.#reader = reader;
     this.#limit = limit;
+  }
+
+  /** Opens a blob in parts, else holds it in memory. Null as in `hold`. */
+  async open(hash: string, signal: AbortSignal): Promise<OpenBlob | null> {
+    if (this.#reader.openParts) return this.#reader.openParts(hash);
+    const held = await this.hold(hash, signal);
+    if (held === null) return null;
+    return {
+      lengthBytes: held.bytes.length,
+      read: (at, count) => Promise.resolve(held.bytes.subarray(at, at + count)),
+      close: () => {
+        held.release();
+        return Promise.resolve();
+      },
+    };
   }
 
   /** Null where the blob is not there, or the signal aborted during the wait. */

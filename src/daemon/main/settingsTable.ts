@@ -43,7 +43,6 @@ export const SETTINGS: readonly SettingRow[] = [
   row('blob_download_timeout', 'float', float(30), 'seconds to download a blob from a peer'),
   row('blob_lru_cache_size', 'integer', 32, 'decrypted blobs kept in memory; 0 for none'),
   row('blob_storage_limit', 'integer', 0, 'disk space for blobs in MB; 0 for no limit'),
-  row('blob_store', 'text', '', 'where the reflector keeps blobs: s3://BUCKET/PREFIX; empty for its folder'),
   row(
     'blockchain_name',
     'text',
@@ -207,7 +206,6 @@ export const SETTINGS: readonly SettingRow[] = [
 
 /** Settings that lbry-sdk has not. */
 export const OWN_SETTINGS: readonly string[] = [
-  'blob_store',
   'download_bytes_per_second',
   'edge_token',
   'exchange_rates',

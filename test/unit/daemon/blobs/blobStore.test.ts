@@ -65,6 +65,23 @@ async function readStream(descriptor: StreamDescriptor): Promise<Buffer> {
 const DAMAGED = process.env['LBCNODE_FULL'] === '1' ? 200 : 40;
 
 describe('BlobStore', () => {
+  it('gives a blob in parts, and no part of one that was changed', async () => {
+    const { hash, bytes } = await blobOf(300_000);
+    await folder.reopen();
+    const parts = (await folder.store.openParts(hash))!;
+    expect(parts.lengthBytes).toBe(300_000);
+    for (const at of [0, 100_000, 250_000])
+      expect(Buffer.from(await parts.read(at, 100_000)).equals(bytes.subarray(at, at + 100_000))).toBe(true);
+    const changed = Buffer.from(bytes);
+    changed[299_999]! ^= 1;
+    writeFileSync(folder.blobPath(hash), changed);
+    await expect(parts.read(0, 100)).rejects.toThrow('was changed');
+    await parts.close();
+    expect(await folder.store.openParts(hash)).toBeNull();
+    expect(folder.store.finished.has(hash)).toBe(false);
+    expect(await folder.store.openParts('ab'.repeat(48))).toBeNull();
+  });
+
   it('keeps blobs over a restart and refuses bytes of another hash', async () => {
     const { hash, bytes } = await blobOf(1000);
     const other = blobHashOf(Buffer.from('other'));

@@ -1,0 +1,34 @@
+/** A blob that is read in parts, for those who send it: no more than a part of it is in memory. */
+import type { FileHandle } from 'node:fs/promises';
+import { stampText, type FileStamp } from './blobWork.js';
+
+/** The file is no longer the one whose hash was found right. */
+export class BlobChangedError extends Error {
+  override readonly name: string = 'BlobChangedError';
+}
+
+export class BlobParts {
+  readonly lengthBytes: number;
+  readonly #file: FileHandle;
+  readonly #stamp: FileStamp;
+
+  /** `stamp` is that of the file when its hash was found right. */
+  constructor(file: FileHandle, stamp: FileStamp, lengthBytes: number) {
+    this.#file = file;
+    this.#stamp = stamp;
+    this.lengthBytes = lengthBytes;
+  }
+
+  /** Bytes from a position on; fewer at the end. Throws `BlobChangedError` where the file was changed since its check. */
+  async read(at: number, count: number): Promise<Uint8Array> {
+    const bytes = new Uint8Array(Math.min(count, this.lengthBytes - at));
+    const { bytesRead } = await this.#file.read(bytes, 0, bytes.length, at);
+    if (bytesRead < bytes.length || stampText(await this.#file.stat({ bigint: true })) !== this.#stamp)
+      throw new BlobChangedError('the file of the blob was changed');
+    return bytes;
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+}
