@@ -11,9 +11,7 @@ import { TrackerServer } from '../support/trackerServer.js';
 import { startDaemon, type TestDaemon } from './support/daemon.js';
 
 const LOOK_MS = 50;
-const SKIPPED = ['wallet', 'wallet_server_payments', 'file_manager', 'peer_protocol_server'];
-/** At least 1024, as peers must have them; nothing listens there. */
-const TCP_PORTS = { first: 14_444, second: 14_445 } as const;
+const SKIPPED = ['wallet', 'wallet_server_payments', 'file_manager'];
 const LIMIT_MS = 60_000;
 
 async function freeUdpPort(): Promise<number> {
@@ -55,7 +53,12 @@ describe('daemons on a DHT', () => {
   const start = (name: string, args: readonly string[]): Promise<TestDaemon> => {
     const home = join(folder, name);
     mkdirSync(home, { recursive: true });
-    return startDaemon({ hubPorts: [], folder: home, args, settings: { components_to_skip: SKIPPED } });
+    return startDaemon({
+      hubPorts: [],
+      folder: home,
+      args,
+      settings: { components_to_skip: SKIPPED, fixed_peers: [] },
+    });
   };
 
   beforeAll(async () => {
@@ -63,14 +66,10 @@ describe('daemons on a DHT', () => {
     tracker = new TrackerServer(port);
     firstPort = await freeUdpPort();
     const trackers = `--tracker-servers=127.0.0.1:${port.port}`;
-    first = await start('first', [`--udp-port=${firstPort}`, `--tcp-port=${TCP_PORTS.first}`, trackers]);
+    first = await start('first', [`--udp-port=${firstPort}`, trackers]);
     mkdirSync(join(folder, 'second', 'data', 'blobfiles'), { recursive: true });
     writeFileSync(join(folder, 'second', 'data', 'blobfiles', hash), blob);
-    second = await start('second', [
-      `--known-dht-nodes=127.0.0.1:${firstPort}`,
-      `--tcp-port=${TCP_PORTS.second}`,
-      trackers,
-    ]);
+    second = await start('second', [`--known-dht-nodes=127.0.0.1:${firstPort}`, trackers]);
   });
 
   afterAll(async () => {
@@ -122,7 +121,15 @@ describe('daemons on a DHT', () => {
     const [{ node_id, udp_port }] = contacts(await first!.call<Table>('routing_table_get')) as [
       { node_id: string; udp_port: number },
     ];
-    expect(items).toEqual([{ address: '127.0.0.1', tcp_port: TCP_PORTS.second, udp_port, node_id }]);
+    const { peer_protocol_server: server } = await second!.call<{ peer_protocol_server: { port: number } }>(
+      'status',
+    );
+    expect(items).toEqual([{ address: '127.0.0.1', tcp_port: server.port, udp_port, node_id }]);
+  });
+
+  it('download a blob that the DHT knows where to find', async () => {
+    await first!.call('blob_get', { blob_hash: hash, timeout: LIMIT_MS / 1000 });
+    expect(readFileSync(join(folder, 'first', 'data', 'blobfiles', hash)).equals(blob)).toBe(true);
   });
 
   it('list peers of trackers without announcing themselves', async () => {
@@ -168,7 +175,6 @@ describe('daemons on a DHT', () => {
   it('find each other after a restart by the peers that were stored', async () => {
     await second!.stop();
     second = await start('second', [
-      `--tcp-port=${TCP_PORTS.second}`,
       '--components-to-skip=tracker_announcer_component',
       ...SKIPPED.map((name) => `--components-to-skip=${name}`),
     ]);

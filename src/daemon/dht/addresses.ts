@@ -2,7 +2,7 @@
  * Addresses of peers: which are taken, their compact form, and distances between ids.
  * Source: lbry-sdk lbry/dht/serialization/datagram.py, lbry/dht/peer.py, lbry/utils.py `is_valid_public_ipv4`.
  */
-import { isIPv4, BlockList } from 'node:net';
+import { isIPv4 } from 'node:net';
 import { DecodeError } from './bencode.js';
 import { ID_BYTES } from './datagrams.js';
 
@@ -31,15 +31,19 @@ const CLOSED: readonly (readonly [network: string, prefix: number])[] = [
 /** Inside of 192.0.0.0/24, yet public. */
 const OPEN: ReadonlySet<string> = new Set(['192.0.0.9', '192.0.0.10']);
 
-const closed = new BlockList();
-for (const [network, prefix] of CLOSED) closed.addSubnet(network, prefix);
+const numberOf = (address: string): number =>
+  address.split('.').reduce((number, part) => number * 256 + Number(part), 0);
+/** Each as the number of its first address and how many there are; an own table is nearly three times as fast as `net.BlockList`. */
+const closed = CLOSED.map(([network, prefix]) => [numberOf(network), 2 ** (32 - prefix)] as const);
 const LOOPBACK_PREFIX = '127.';
 
 /** Whether a peer may have the address, an IPv4 one as text. `allowLocalhost` is for tests. */
 export function isPublicAddress(address: string, allowLocalhost = false): boolean {
   if (!isIPv4(address)) return false;
   if (allowLocalhost && address.startsWith(LOOPBACK_PREFIX)) return true;
-  return OPEN.has(address) || !closed.check(address);
+  const number = numberOf(address);
+  const isClosed = closed.some(([first, count]) => number >= first && number < first + count);
+  return !isClosed || OPEN.has(address);
 }
 
 /** Whether peers may have the port, of UDP and TCP alike. */

@@ -234,6 +234,7 @@ export class DhtNode {
       see(await this.findNodes(id));
     }
     const doubtful = [...seen.values()].filter((contact) => this.book.goodness(contact) !== 'good');
+    if (this.#stopping.signal.aborted) return;
     this.#keeper.pingLater(doubtful, 0);
     await this.#savePeers();
   }

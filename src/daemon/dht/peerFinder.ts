@@ -9,7 +9,7 @@ import type { ContentPeer, PeerSource } from './peerSource.js';
 import { RequestFailure, type BlobPeer } from './rpc.js';
 
 /** Pings of one search at a time. */
-const PINGS = 16;
+const PINGS = 64;
 /** Ports of early versions: TCP from 3333 on, UDP from 4444 on. */
 const OLD_PORTS = { tcpFirst: 3333, tcpEnd: 3400, udpFirst: 4444 } as const;
 
