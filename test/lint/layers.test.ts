@@ -46,6 +46,7 @@ const RANKS: Readonly<Record<string, number>> = {
   'daemon/lists': 24,
   'daemon/resolve': 24,
   'daemon/exchange': 24,
+  'daemon/files': 25,
   'daemon/api': 27,
   'daemon/http': 28,
   'daemon/main': 29,

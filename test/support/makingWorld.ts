@@ -491,6 +491,10 @@ export function makingWorld(settings: Partial<MakingPorts['settings']> = {}) {
   const ports: MakingPorts = {
     ledger,
     claims: ledger.claims,
+    publishing: () => {
+      throw new Error('files are not part of this test');
+    },
+    hasFiles: () => false,
     exchange: {
       toDewies(currency, amount) {
         if (currency === 'LBC') return BigInt(Math.round(Number(amount) * 1e8));

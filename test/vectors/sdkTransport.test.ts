@@ -300,13 +300,6 @@ const MEANT: readonly Meant[] = [
       ['TypeError', 'NameError'].includes(String(nameOf(theirs))),
   },
   {
-    why: 'blobs come with files: their methods answer that their component is skipped',
-    holds: (line, ours, _theirs, answer) =>
-      /^(blob|peer)_/.test(methodIn(line) ?? '') &&
-      ours.status === 200 &&
-      ['blob_manager', 'disk_space', 'dht'].includes(missingComponent(answer) ?? ''),
-  },
-  {
     why: 'what a reflector cannot be asked is an error of the method, instead of trouble of the server',
     holds: (line, ours, _theirs, answer) =>
       line.status === 500 &&
@@ -327,6 +320,18 @@ const MEANT: readonly Meant[] = [
       isRequest(line, 'blob_delete') &&
       (memberOf(answer ?? undefined, 'result') === "Invalid blob hash to delete '5'" ||
         nameOf(answer) === 'InputValueIsNoneError'),
+  },
+  {
+    why: 'blob_get needs neither the wallet nor the DHT',
+    holds: (line, _ours, theirs, answer) =>
+      isRequest(line, 'blob_get') &&
+      messageOf(theirs) === 'wallet is not a known Component' &&
+      [
+        'InvalidBlobHashError',
+        'DownloadDataTimeoutError',
+        'BlobDownloadTimeoutError',
+        'TimeoutError',
+      ].includes(String(nameOf(answer))),
   },
   {
     why: 'the media server says which component is skipped, instead of trouble of the server',

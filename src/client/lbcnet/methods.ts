@@ -855,8 +855,8 @@ export interface LbcnetMethods {
       stream_hash?: string;
       /** number of the file in the database */
       rowid?: number;
-      /** its claim */
-      claim_id?: string;
+      /** its claim, or one of several */
+      claim_id?: string | readonly string[];
       /** transaction of its claim */
       txid?: string;
       /** output of its claim */
@@ -864,7 +864,7 @@ export interface LbcnetMethods {
       /** name of its claim */
       claim_name?: string;
       /** channel of its claim */
-      channel_claim_id?: string;
+      channel_claim_id?: string | readonly string[];
       /** name of the channel of its claim */
       channel_name?: string;
     };
@@ -893,8 +893,8 @@ export interface LbcnetMethods {
       stream_hash?: string;
       /** number of the file in the database */
       rowid?: number;
-      /** its claim */
-      claim_id?: string;
+      /** its claim, or one of several */
+      claim_id?: string | readonly string[];
       /** transaction of its claim */
       txid?: string;
       /** output of its claim */
@@ -902,13 +902,13 @@ export interface LbcnetMethods {
       /** name of its claim */
       claim_name?: string;
       /** channel of its claim */
-      channel_claim_id?: string;
+      channel_claim_id?: string | readonly string[];
       /** name of the channel of its claim */
       channel_name?: string;
       /** when it was added */
       added_on?: number;
-      /** outpoint of its claim */
-      outpoint?: string;
+      /** outpoint of its claim, or one of several */
+      outpoint?: string | readonly string[];
       /** blobs of the stream */
       blobs_in_stream?: number;
       /** path of the file */
@@ -961,8 +961,8 @@ export interface LbcnetMethods {
       stream_hash?: string;
       /** number of the file in the database */
       rowid?: number;
-      /** its claim */
-      claim_id?: string;
+      /** its claim, or one of several */
+      claim_id?: string | readonly string[];
       /** transaction of its claim */
       txid?: string;
       /** output of its claim */
@@ -970,11 +970,11 @@ export interface LbcnetMethods {
       /** name of its claim */
       claim_name?: string;
       /** channel of its claim */
-      channel_claim_id?: string;
+      channel_claim_id?: string | readonly string[];
       /** name of the channel of its claim */
       channel_name?: string;
     };
-    result: File;
+    result: File | boolean;
   };
   /** Start or stop a download. */
   file_set_status: {
@@ -989,8 +989,8 @@ export interface LbcnetMethods {
       stream_hash?: string;
       /** number of the file in the database */
       rowid?: number;
-      /** its claim */
-      claim_id?: string;
+      /** its claim, or one of several */
+      claim_id?: string | readonly string[];
       /** transaction of its claim */
       txid?: string;
       /** output of its claim */
@@ -998,7 +998,7 @@ export interface LbcnetMethods {
       /** name of its claim */
       claim_name?: string;
       /** channel of its claim */
-      channel_claim_id?: string;
+      channel_claim_id?: string | readonly string[];
       /** name of the channel of its claim */
       channel_name?: string;
     };

@@ -8,6 +8,8 @@ import type { BlobFetcher } from '../exchange/ports.js';
 import type { Reflecting } from '../exchange/reflecting.js';
 import type { DhtNode } from '../dht/node.js';
 import type { PeerFinder } from '../dht/peerFinder.js';
+import type { Downloads } from '../files/download.js';
+import type { FileManager } from '../files/fileManager.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Maker } from '../making/maker.js';
 import type { Resolver } from '../resolve/resolver.js';
@@ -19,6 +21,8 @@ export interface DaemonControl {
   status(): Promise<JsonOut>;
   version(): JsonOut;
   ffmpegStatus(): Promise<JsonOut>;
+  /** Where the media server listens. */
+  mediaAddress(): readonly [host: string, port: number];
   /** Begins to stop once the answer is sent. */
   stop(): void;
 }
@@ -52,6 +56,10 @@ export interface DaemonServices {
   readonly dht: DhtNode;
   /** Finds peers by DHT and trackers, whichever run; null where neither does. */
   readonly peerFinder: PeerFinder | null;
+  /** Runs while the component `file_manager` does. */
+  readonly files: FileManager;
+  /** Runs while the components `file_manager` and `wallet` do. */
+  readonly downloads: Downloads;
   readonly clock: Clock;
   readonly random: RandomSource;
 }

@@ -3,6 +3,7 @@ import type { MethodImplementation } from './implement.js';
 import { accountMethods } from './methods/account.js';
 import { addressMethods } from './methods/address.js';
 import { blobMethods } from './methods/blob.js';
+import { fileMethods } from './methods/file.js';
 import { claimListMethods } from './methods/claimLists.js';
 import { claimsMakingMethods } from './methods/claimsMaking.js';
 import { exchangeMethods } from './methods/exchange.js';
@@ -24,6 +25,7 @@ const IMPLEMENTED: readonly (readonly MethodImplementation[])[] = [
   accountMethods,
   addressMethods,
   blobMethods,
+  fileMethods,
   claimListMethods,
   claimsMakingMethods,
   exchangeMethods,

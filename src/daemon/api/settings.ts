@@ -19,6 +19,11 @@ export interface SettingValues {
   readonly wallets: readonly string[];
   readonly allowed_origin: string;
   readonly streaming_get: boolean;
+  readonly save_files: boolean;
+  /** Seconds. */
+  readonly download_timeout: number;
+  /** Decrypted blobs kept in memory. */
+  readonly blob_lru_cache_size: number;
   /** MiB; 0 for no limit. */
   readonly blob_storage_limit: number;
   /** MiB; 0 keeps no blobs of other streams. */
@@ -39,6 +44,14 @@ export interface SettingValues {
   readonly prometheus_port: number;
   readonly components_to_skip: readonly string[];
   readonly ffmpeg_path: string;
+  readonly video_encoder: string;
+  readonly audio_encoder: string;
+  readonly video_scaler: string;
+  /** Bits a second; 0 for any. */
+  readonly video_bitrate_maximum: number;
+  /** Seconds; 0 for none. */
+  readonly volume_analysis_time: number;
+  readonly volume_filter: string;
   readonly network_interface: string;
   readonly save_blobs: boolean;
   /** 0: any free port. */

@@ -5,6 +5,7 @@ import type { SqliteProvider } from '../../sqlite/sqliteProvider.js';
 import { Statements } from '../../sqlite/statements.js';
 import { onFile } from '../../util/environmentError.js';
 import { BlobRows } from './blobRows.js';
+import { FileRows } from './fileRows.js';
 import { BLOB_FOLDER_NAME, openDatabases } from './openDatabases.js';
 import { ReflectorRows } from './reflectorRows.js';
 import type {
@@ -12,11 +13,15 @@ import type {
   CompletedStream,
   DiskUsage,
   FileFilter,
+  FileRow,
+  NewFile,
   NewStream,
   PeerRow,
   PinKind,
   Reconciled,
+  SavedPlace,
   StoredBlob,
+  StoredClaim,
   StreamBlobRow,
 } from './rows.js';
 
@@ -35,6 +40,7 @@ export class ContentStore {
   readonly #own: Statements;
   readonly #blobs: BlobRows;
   readonly #reflector: ReflectorRows;
+  readonly #files: FileRows;
 
   /** Throws `EnvironmentError` where a file cannot be used. */
   constructor(provider: SqliteProvider, { dataDir, nowSec }: ContentStoreOptions) {
@@ -46,6 +52,7 @@ export class ContentStore {
     this.#own = new Statements(own);
     this.#blobs = new BlobRows(this.#main, this.#own, blobFolder);
     this.#reflector = new ReflectorRows(this.#main);
+    this.#files = new FileRows(this.#main);
   }
 
   addBlobs(rows: readonly BlobRow[], isFinished: boolean): void {
@@ -177,6 +184,41 @@ export class ContentStore {
 
   setStreamSize(streamHash: string, sizeBytes: number): void {
     this.#own.run('insert or replace into stream_size values (?, ?)', streamHash, sizeBytes);
+  }
+
+  // Files
+
+  files(streamHash: string | null = null): FileRow[] {
+    return this.#files.files(streamHash);
+  }
+
+  addFile(file: NewFile): number {
+    return this.#files.addFile(file);
+  }
+
+  setFileStatus(streamHash: string, status: string): void {
+    this.#files.setFileStatus(streamHash, status);
+  }
+
+  setFilePlace(streamHash: string, place: SavedPlace | null, isSaved: boolean): void {
+    this.#files.setFilePlace(streamHash, place, isSaved);
+  }
+
+  setContentFee(streamHash: string, rawTransaction: string): void {
+    this.#files.setContentFee(streamHash, rawTransaction);
+  }
+
+  saveClaims(claims: readonly StoredClaim[]): void {
+    this.#files.saveClaims(claims);
+  }
+
+  /** See `FileRows.tieClaim`. */
+  tieClaim(streamHash: string, outpoint: string): string | null {
+    return this.#files.tieClaim(streamHash, outpoint);
+  }
+
+  finishedCounts(): [streamHash: string, count: number][] {
+    return this.#files.finishedCounts();
   }
 
   /** `id` is a stream hash or the claim id of a channel as printed. */

@@ -74,3 +74,59 @@ export interface CompletedStream {
 }
 
 export type PinKind = 'stream' | 'channel';
+
+/** A claim as it was when it was resolved or made. */
+export interface StoredClaim {
+  /** `txid:nout` as printed. */
+  readonly outpoint: string;
+  /** As printed. */
+  readonly claimId: string;
+  readonly name: string;
+  readonly amountDewies: bigint;
+  /** Below 1 where it is in no block. */
+  readonly height: number;
+  /** The bytes of its value as hexadecimal digits. */
+  readonly value: string;
+  readonly channelClaimId: string | null;
+  readonly address: string;
+}
+
+/** The name and folder of a saved file. */
+export interface SavedPlace {
+  readonly fileName: string;
+  readonly directory: string;
+}
+
+export interface NewFile {
+  readonly streamHash: string;
+  readonly place: SavedPlace | null;
+  readonly status: FileStatus;
+  readonly isSaved: boolean;
+  /** The transaction that paid for it, as hexadecimal digits. */
+  readonly contentFee: string | null;
+  readonly addedOn: number;
+}
+
+export type FileStatus = 'running' | 'finished' | 'stopped';
+
+export interface FileRow {
+  readonly rowid: number;
+  readonly streamHash: string;
+  readonly sdHash: string;
+  /** 32 hexadecimal digits. */
+  readonly key: string;
+  readonly streamName: string;
+  readonly suggestedFileName: string;
+  readonly fileName: string | null;
+  readonly directory: string | null;
+  readonly status: string;
+  readonly isSaved: boolean;
+  readonly contentFee: string | null;
+  readonly addedOn: number;
+  /** Data blobs. */
+  readonly blobsInStream: number;
+  /** Bytes of the data blobs together. */
+  readonly dataBytes: number;
+  readonly claim: StoredClaim | null;
+  readonly channelName: string | null;
+}

@@ -28,6 +28,7 @@ import { ContentParts } from './parts/contentParts.js';
 import { ExchangeParts } from './parts/exchangeParts.js';
 import { NetworkParts } from './parts/networkParts.js';
 import { ReflectorRole } from './parts/reflectorRole.js';
+import { FilesPart } from './parts/filesPart.js';
 import { ratesPart } from './parts/ratesPart.js';
 import { parseServer } from './settingKinds.js';
 import { statusOf } from './status.js';
@@ -83,6 +84,25 @@ async function listen(app: FastifyInstance, [host, port]: HostPort, what: string
   return [host, address.port];
 }
 
+/** Those that are not skipped. A component that needs a skipped one is skipped with it. */
+function withoutSkipped(
+  components: readonly Component[],
+  toSkip: readonly string[],
+  log: Pick<Logger, 'warn'>,
+): Component[] {
+  let left = components.filter(({ name }) => !toSkip.includes(name));
+  for (;;) {
+    const names = new Set<string>(left.map(({ name }) => name));
+    const lost = left.filter(({ dependsOn }) => dependsOn.some((needed) => !names.has(needed)));
+    if (lost.length === 0) return left;
+    for (const { name, dependsOn } of lost)
+      log.warn(
+        `The component ${name} is skipped, since it needs ${dependsOn.find((needed) => !names.has(needed))}.`,
+      );
+    left = left.filter((component) => !lost.includes(component));
+  }
+}
+
 /** Resolves when the servers listen. Throws `EnvironmentError` for what the operator must mend; nothing is left running. */
 export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon> {
   const daemon = new Daemon(options);
@@ -104,6 +124,7 @@ class Daemon implements RunningDaemon {
   private readonly exchange: ExchangeParts;
   private readonly network: NetworkParts;
   private readonly reflector: ReflectorRole | null;
+  private readonly files: FilesPart;
   private readonly components: Components;
   private readonly skipped: readonly ComponentName[];
   private readonly servers: FastifyInstance[] = [];
@@ -124,7 +145,6 @@ class Daemon implements RunningDaemon {
     for (const name of toSkip)
       if (!COMPONENT_NAMES.some((known) => known === name))
         log.warn(`Setting 'components_to_skip' names '${name}', which is no component.`);
-    this.wallet = toSkip.includes('wallet') ? null : options.makeWalletPart({ settings, log, clock, random });
     this.exchange = new ExchangeParts({
       settings,
       log,
@@ -151,12 +171,38 @@ class Daemon implements RunningDaemon {
       servedTcpPort: () => this.exchange.serverPort,
       isSkipped: (name) => toSkip.includes(name),
     });
-    const parts: Component[] = [
-      ...(this.wallet === null ? [] : [this.wallet]),
-      ...[...this.content.components, this.exchange.serverPart, ...this.network.components, ratesPart].filter(
-        ({ name }) => !toSkip.includes(name),
-      ),
-    ];
+    this.files = new FilesPart({
+      settings,
+      log,
+      clock,
+      random,
+      content: this.content,
+      fetcher: () => this.exchange.fetcher,
+      ledgerParams: () => this.wallet!.services!.ledger.params,
+      findFfmpeg: () => this.findFfmpeg(false),
+    });
+    const files = {
+      publishing: () => {
+        this.components.check(['file_manager']);
+        return this.files.publishing;
+      },
+      hasFiles: () => this.components.isRunning('file_manager'),
+    };
+    this.wallet = toSkip.includes('wallet')
+      ? null
+      : options.makeWalletPart({ settings, log, clock, random, files });
+    const parts = withoutSkipped(
+      [
+        ...(this.wallet === null ? [] : [this.wallet]),
+        ...this.content.components,
+        this.exchange.serverPart,
+        ...this.network.components,
+        this.files,
+        ratesPart,
+      ],
+      toSkip,
+      log,
+    );
     this.components = new Components(parts);
     this.skipped = COMPONENT_NAMES.filter((name) => !parts.some((part) => part.name === name));
   }
@@ -172,7 +218,7 @@ class Daemon implements RunningDaemon {
     this.unlock = await lockFolder(dataDir);
     this.installation = installationId(dataDir);
     const metrics = new CallMetrics();
-    const { wallet, content, exchange, network } = this;
+    const { wallet, content, exchange, network, files } = this;
     /** What methods of the component reach; throws what `needs` would where it does not run. */
     const ofWallet = <Name extends keyof WalletServices>(name: Name): WalletServices[Name] => {
       if (wallet?.services) return wallet.services[name];
@@ -204,6 +250,13 @@ class Daemon implements RunningDaemon {
       },
       get peerFinder() {
         return network.peerFinder;
+      },
+      get files() {
+        return files.manager;
+      },
+      get downloads() {
+        if (wallet?.services) return files.downloadsOf(wallet.services);
+        return ofWallet('maker') as never;
       },
       get ledger() {
         return ofWallet('ledger');
@@ -290,14 +343,19 @@ class Daemon implements RunningDaemon {
     log.info('Stopped.');
   }
 
-  private async ffmpegAnswer(isFresh: boolean): Promise<JsonOut> {
+  /** The path of ffmpeg; null where it is not there. `isFresh` looks again. */
+  private findFfmpeg(isFresh: boolean): Promise<string | null> {
     if (isFresh) this.ffmpeg = null;
     this.ffmpeg ??= findFfmpeg({
       ffmpegPath: this.settings.get('ffmpeg_path'),
       dataDir: this.settings.get('data_dir'),
       path: process.env['PATH'] ?? '',
     });
-    const which = await this.ffmpeg;
+    return this.ffmpeg;
+  }
+
+  private async ffmpegAnswer(isFresh: boolean): Promise<JsonOut> {
+    const which = await this.findFfmpeg(isFresh);
     return {
       available: which !== null,
       which,
@@ -317,6 +375,7 @@ class Daemon implements RunningDaemon {
         reflector: this.reflector?.status() ?? null,
       }),
     version: () => this.versionShown,
+    mediaAddress: () => this.media,
     ffmpegStatus: () => this.ffmpegAnswer(true),
     stop: () => {
       // After the answer, which is sent within the loop's next turns.

@@ -1,6 +1,6 @@
 /** Where ffmpeg and ffprobe are. Source: lbry-sdk lbry/file_analysis.py `VideoFileAnalyzer.status`. */
 import { execFile } from 'node:child_process';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -36,3 +36,7 @@ export async function findFfmpeg({ ffmpegPath, dataDir, path }: FfmpegPlaces): P
   }
   return null;
 }
+
+/** The ffprobe that `findFfmpeg` found beside the ffmpeg. */
+export const probeBeside = (ffmpeg: string): string =>
+  join(dirname(ffmpeg), process.platform === 'win32' ? 'ffprobe.exe' : 'ffprobe');

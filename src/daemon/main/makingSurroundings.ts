@@ -18,7 +18,11 @@ interface Surroundings {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly files: FilesOfMaking;
 }
+
+/** How claims are published from files. */
+export type FilesOfMaking = Pick<MakingPorts, 'publishing' | 'hasFiles'>;
 
 function claimsOf(resolver: Resolver): ClaimsPort {
   return {
@@ -41,6 +45,7 @@ export function makingPortsOf({
   clock,
   random,
   environment,
+  files,
 }: Surroundings): MakingPorts {
   const nameFee = environment[NAME_FEE_VARIABLE] ?? '';
   return {
@@ -48,6 +53,8 @@ export function makingPortsOf({
     claims: claimsOf(resolver),
     clock,
     random,
+    publishing: () => files.publishing(),
+    hasFiles: () => files.hasFiles(),
     exchange: {
       toDewies: (currency, amount) => fixedRates(settings.get('exchange_rates')).toDewies(currency, amount),
     },

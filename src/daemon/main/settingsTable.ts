@@ -54,7 +54,7 @@ export const SETTINGS: readonly SettingRow[] = [
   }),
   row('components_to_skip', 'texts', [], 'parts of the daemon that are not started'),
   row('concurrent_blob_announcers', 'integer', 10, 'blobs announced at a time; 0 for none', {
-    range: [0, 1000],
+    range: [0, Infinity],
     previousNames: ['concurrent_announcers'],
   }),
   row('concurrent_hub_requests', 'integer', 32, 'questions to a hub at a time', { range: [1, Infinity] }),
@@ -127,7 +127,9 @@ export const SETTINGS: readonly SettingRow[] = [
   row('max_wallet_server_fee', 'text', '0.0', 'taken for the sake of older files; hubs are not paid'),
   row('network_interface', 'text', '0.0.0.0', 'address at which DHT and blob exchange listen'),
   row('network_storage_limit', 'integer', 0, 'disk space for blobs of others in MB; 0 for none'),
-  row('node_rpc_timeout', 'float', float(5), 'seconds to wait for a peer of the DHT', { range: [0.1, 600] }),
+  row('node_rpc_timeout', 'float', float(5), 'seconds to wait for a peer of the DHT', {
+    range: [0.1, Infinity],
+  }),
   row('peer_connect_timeout', 'float', float(3), 'seconds to connect to a peer'),
   row('prometheus_port', 'integer', 0, 'port for metrics; 0 for none', { range: [0, MAX_PORT] }),
   row('reflect_streams', 'toggle', true, 'send complete streams to a reflector', {

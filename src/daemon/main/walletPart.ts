@@ -20,7 +20,7 @@ import { Resolver } from '../resolve/resolver.js';
 import { Wallets } from '../wallet/wallets.js';
 import type { Component } from './components.js';
 import { warnOfExpiry } from './expiryWarnings.js';
-import { makingPortsOf } from './makingSurroundings.js';
+import { makingPortsOf, type FilesOfMaking } from './makingSurroundings.js';
 import { logProgress } from './progressLog.js';
 
 /** What methods reach of it. */
@@ -37,6 +37,7 @@ export interface WalletPartDeps {
   readonly log: Logger;
   readonly clock: Clock;
   readonly random: RandomSource;
+  readonly files: FilesOfMaking;
   /** Hubs in place of those of the settings. */
   readonly servers?: readonly HostPort[];
   /** A file of block headers to begin with. */
@@ -94,7 +95,7 @@ export class WalletAndLedger implements WalletPart {
 
   /** Resolves when all accounts agree with a hub, so that nothing is asked of a wallet that is behind. */
   async start(): Promise<void> {
-    const { settings, log, clock, random, servers } = this.#deps;
+    const { settings, log, clock, random, files, servers } = this.#deps;
     if ((servers ?? hubsOf(settings)).length === 0)
       log.warn("No hub is named: call settings_set to give 'lbryum_servers' one as HOST:PORT.");
     await this.#takeHeaders();
@@ -121,7 +122,15 @@ export class WalletAndLedger implements WalletPart {
     const wallets = await this.#openWallets(ledger);
     if (this.#isStopped) return;
     const resolver = new Resolver({ ledger, log });
-    const making = makingPortsOf({ ledger, resolver, settings, clock, random, environment: process.env });
+    const making = makingPortsOf({
+      ledger,
+      resolver,
+      settings,
+      clock,
+      random,
+      files,
+      environment: process.env,
+    });
     this.services = {
       ledger,
       wallets,

@@ -23,15 +23,19 @@ function refusalOf(message: string): DaemonError {
 
 /**
  * The claim with the arguments set. Switches that are off count as not given: the command line sends them all.
- * Throws `InputValueIsNoneError`, `ValueError`.
+ * `contentExtension` is that of the stream's file, where there is one. Throws `InputValueIsNoneError`, `ValueError`.
  */
-export function withArguments(claim: Claim, args: ClaimArguments): Claim {
+export function withArguments(
+  claim: Claim,
+  args: ClaimArguments,
+  contentExtension: string | null = null,
+): Claim {
   const given = Object.entries(args).filter(
     (entry): entry is [string, JsonValue] =>
       entry[1] !== undefined && !(entry[0].startsWith(CLEARS) && entry[1] === false),
   );
   try {
-    return setClaimFields(claim, new JsonObject(given));
+    return setClaimFields(claim, new JsonObject(given), { contentExtension });
   } catch (error) {
     if (error instanceof MetadataError) throw refusalOf(error.message);
     throw error;

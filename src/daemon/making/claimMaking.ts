@@ -74,8 +74,8 @@ export interface ClaimPlan extends SendOptions {
   readonly old?: Txo;
   readonly channel: OwnChannel | null;
   readonly notes?: TxoNotes;
-  /** Changes the output before it is signed, once coins are chosen. */
-  readonly finish?: (output: NewOutput) => NewOutput;
+  /** Changes the output before it is signed, once coins are chosen. Its size must stay. */
+  readonly finish?: (output: NewOutput) => NewOutput | Promise<NewOutput>;
   readonly beforeSending?: () => Promise<void>;
 }
 
@@ -126,8 +126,9 @@ async function refuseExpired({ ports: { ledger, claims } }: Maker, old: Txo): Pr
 export async function makeClaim(maker: Maker, plan: ClaimPlan): Promise<MadeTransaction> {
   const { wallet, funding, output, old, channel, notes, finish, beforeSending, preview } = plan;
   if (old) await refuseExpired(maker, old);
-  const finishDraft = (draft: Draft): Draft => {
-    const changed = finish ? replaceOutput(draft, 0, finish) : draft;
+  const finishDraft = async (draft: Draft): Promise<Draft> => {
+    const finished = await finish?.(draft.outputs[0]!);
+    const changed = finished ? replaceOutput(draft, 0, () => finished) : draft;
     if (channel === null) return changed;
     return replaceOutput(changed, 0, (own) => signOutput(own, channel.signing, firstOutPoint(draft)));
   };

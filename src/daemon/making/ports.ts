@@ -1,6 +1,6 @@
 /** What making transactions takes from the ledger, from wallets and from the daemon, as narrow as it is needed. */
 import type { Bytes } from '../../util/bytes.js';
-import type { JsonObject } from '../../util/json.js';
+import type { JsonObject, JsonValue } from '../../util/json.js';
 import type { Clock, RandomSource } from '../base/clock.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LedgerDatabase } from '../ledger/ledgerDatabase.js';
@@ -86,6 +86,49 @@ export interface ExchangePort {
   toDewies(currency: string, amount: string): bigint;
 }
 
+/** A stream that was made of a file, whose claim is not sent yet. */
+export interface FileStream {
+  /** 48 bytes. */
+  readonly sdHash: Bytes;
+  /** SHA-384 of the file, 48 bytes. */
+  readonly fileHash: Bytes;
+  /** The claim went out. `replaced`: the descriptor of the stream in whose place it comes, which is deleted. */
+  published(claim: Txo, replaced: string | null): Promise<void>;
+  /** The claim did not go out: blobs and rows go. */
+  discard(): Promise<void>;
+}
+
+/** A file that was looked at, and is to be published. */
+export interface PreparedFile {
+  /** What the claim says of it, as arguments of commands. Hashes are zeros until the stream is made. */
+  readonly fields: Readonly<Record<string, JsonValue | undefined>>;
+  /** The extension that fits its content; null where the content shows none. */
+  readonly contentExtension: string | null;
+  makeStream(): Promise<FileStream>;
+}
+
+export interface FileChoice {
+  readonly path: string;
+  /** Refuse a film that cannot be played while it is loaded. */
+  readonly validate: boolean;
+  /** Publish a copy that can instead. */
+  readonly optimize: boolean;
+}
+
+export interface PublishingPort {
+  /**
+   * `given`: arguments of the command, which go before what the file shows. `withHash`: also its hash, for a preview. Throws
+   * `MissingPublishedFileError`, `EmptyPublishedFileError`, `FileNotFoundError` without ffmpeg, and where the check refuses it.
+   */
+  prepare(
+    choice: FileChoice,
+    given: Readonly<Record<string, JsonValue | undefined>>,
+    withHash: boolean,
+  ): Promise<PreparedFile>;
+  /** The claim of a stream went out without a new file: a file that is here belongs to it from then on. */
+  moved(claim: Txo): Promise<void>;
+}
+
 export interface KeyFeeLimit {
   readonly currency: string;
   readonly amount: string;
@@ -95,6 +138,10 @@ export interface MakingPorts {
   readonly ledger: LedgerPort;
   readonly claims: ClaimsPort;
   readonly exchange: ExchangePort;
+  /** Throws where the component `file_manager` does not run. */
+  readonly publishing: () => PublishingPort;
+  /** Whether it runs. */
+  readonly hasFiles: () => boolean;
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly settings: {

@@ -11,9 +11,9 @@ import { DaemonError, failure } from '../base/daemonError.js';
 import type { Txo } from '../txo/txo.js';
 import { purchaseOutput } from '../wallet/tx/newOutputs.js';
 import { payTo } from './destinations.js';
-import type { MadeTransaction, Maker, SendOptions } from './maker.js';
+import type { MadeTransaction, Maker, Plan, SendOptions } from './maker.js';
 import { idsOf } from './ownOutputs.js';
-import type { ExchangePort, KeyFeeLimit, MakingPorts, WalletPort } from './ports.js';
+import type { AccountPort, ExchangePort, KeyFeeLimit, MakingPorts, WalletPort } from './ports.js';
 
 export interface Purchase {
   readonly claimId?: string | undefined;
@@ -35,6 +35,12 @@ async function claimToBuy({ ports: { claims } }: Maker, { claimId, url }: Purcha
   if (claim === null) throw failure(`Could not find claim with url '${url}'.`);
   return claim;
 }
+
+/** The price that a stream's claim asks; undefined without one, or where it is of no amount. */
+export const priceIn = (txo: Txo): Fee | undefined => {
+  const fee = feeIn(txo);
+  return fee && fee.amount > 0n ? fee : undefined;
+};
 
 const feeIn = ({ claim }: Txo): Fee | undefined =>
   claim?.claim.type.case === 'stream' ? claim.claim.type.value.fee : undefined;
@@ -85,8 +91,7 @@ export async function buyClaim(
   const { ledger } = maker.ports;
   const funding = wallet.accountsOrAll(purchase.fundingAccountIds);
   const claim = await claimToBuy(maker, purchase);
-  const claimId = claim.claimId!;
-  const id = hashToHex(claimId);
+  const id = hashToHex(claim.claimId!);
   return maker.withPurchase(id, async () => {
     if (!purchase.allowDuplicatePurchase) {
       const accountIds = idsOf(funding);
@@ -97,19 +102,41 @@ export async function buyClaim(
           `You already have a purchase for claim_id '${id}'. Use`,
         );
     }
-    const fee = feeIn(claim);
-    if (!fee) throw failure(`Claim '${id}' does not have a purchase price.`);
-    const dewies = priceOf(fee, maker.ports, purchase.overrideMaxKeyFee);
-    const seller = fee.address.length > 0 ? formatFeeAddress(fee.address) : claim.address(ledger.params);
-    if (seller === null) throw failure(`Claim '${id}' does not say whom to pay.`);
     return maker.make(
-      {
-        wallet,
-        outputs: [payTo(dewies, seller, ledger.params), purchaseOutput(claimId)],
-        funding,
-        change: funding[0]!,
-      },
+      purchasePlan(maker, wallet, claim, { funding, overridesLimit: purchase.overrideMaxKeyFee }),
       options,
     );
   });
+}
+
+/** The payment for a claim with its receipt. Throws where the claim has no price or costs too much. */
+function purchasePlan(
+  { ports }: Maker,
+  wallet: WalletPort,
+  claim: Txo,
+  { funding, overridesLimit }: { funding: readonly AccountPort[]; overridesLimit: boolean },
+): Plan {
+  const { params } = ports.ledger;
+  const claimId = claim.claimId!;
+  const id = hashToHex(claimId);
+  const fee = feeIn(claim);
+  if (!fee) throw failure(`Claim '${id}' does not have a purchase price.`);
+  const dewies = priceOf(fee, ports, overridesLimit);
+  const seller = fee.address.length > 0 ? formatFeeAddress(fee.address) : claim.address(params);
+  if (seller === null) throw failure(`Claim '${id}' does not say whom to pay.`);
+  return {
+    wallet,
+    outputs: [payTo(dewies, seller, params), purchaseOutput(claimId)],
+    funding,
+    change: funding[0]!,
+  };
+}
+
+/**
+ * The same, signed and not sent, out of all accounts of the wallet: it must be sent or released. Source: lbry-sdk
+ * lbry/wallet/manager.py `create_purchase_transaction`.
+ */
+export function buildPurchase(maker: Maker, wallet: WalletPort, claim: Txo): Promise<MadeTransaction> {
+  wallet.assertUnlocked();
+  return maker.build(purchasePlan(maker, wallet, claim, { funding: wallet.accounts, overridesLimit: false }));
 }

@@ -21,6 +21,7 @@ import {
   quotedIds,
   updatedClaimOutput,
   type ClaimOptions,
+  type ClaimPlan,
   type Holding,
   withHolding,
 } from './claimMaking.js';
@@ -38,7 +39,8 @@ import {
   type ChannelChoice,
   type OwnChannel,
 } from './ownOutputs.js';
-import type { LedgerPort, WalletPort } from './ports.js';
+import type { FileChoice, FileStream, LedgerPort, PreparedFile, WalletPort } from './ports.js';
+import type { NewOutput } from '../wallet/tx/newOutputs.js';
 
 export interface NewStream {
   readonly name: string;
@@ -46,6 +48,8 @@ export interface NewStream {
   readonly allowDuplicateName: boolean;
   readonly fields: ClaimArguments;
   readonly signing: ChannelChoice;
+  /** The file to publish. */
+  readonly file?: FileChoice | undefined;
 }
 
 /** The arguments with the address that the price is paid to: the one that was given, else, with a price, that of the claim. */
@@ -75,8 +79,8 @@ function newStream(
   stream: NewStream,
   options: ClaimOptions,
 ): Promise<MadeTransaction> {
-  return create(maker, wallet, stream, options, (holding) =>
-    withArguments(newClaim('stream'), withFeeAddress(maker.ports.ledger, stream.fields, holding)),
+  return create(maker, wallet, stream, options, (holding, prepared) =>
+    streamClaim(newClaim('stream'), withFeeAddress(maker.ports.ledger, stream.fields, holding), prepared),
   );
 }
 
@@ -99,9 +103,9 @@ export function createRepost(
 async function create(
   maker: Maker,
   wallet: WalletPort,
-  { name, bidDewies, allowDuplicateName, signing }: NewStream,
+  { name, bidDewies, allowDuplicateName, signing, fields, file }: NewStream,
   { accountId, claimAddress, fundingAccountIds, preview }: ClaimOptions,
-  claimFor: (holding: Holding) => Claim,
+  claimFor: (holding: Holding, prepared: PreparedFile | null) => Claim,
 ): Promise<MadeTransaction> {
   wallet.assertUnlocked();
   const { ledger } = maker.ports;
@@ -115,9 +119,84 @@ async function create(
         `You already have a stream claim published under the name '${name}'. ` +
           'Use --allow-duplicate-name flag to override.',
       );
-    const output = newClaimOutput(bidDewies, name, claimFor(holding), holding);
-    return makeClaim(maker, { wallet, funding, output, channel, preview });
+    const prepared = file ? await maker.ports.publishing().prepare(file, fields, preview) : null;
+    const claim = claimFor(holding, prepared);
+    const outputOf = (finished: Claim): NewOutput => newClaimOutput(bidDewies, name, finished, holding);
+    return publishClaim(maker, { wallet, funding, channel, preview }, { claim, outputOf, prepared });
   });
+}
+
+/** A stream's claim with the arguments of the command, and with what its file shows. */
+function streamClaim(claim: Claim, fields: ClaimArguments, prepared: PreparedFile | null): Claim {
+  if (prepared === null) return withArguments(claim, fields);
+  return withArguments(claim, { ...fields, ...prepared.fields }, prepared.contentExtension);
+}
+
+interface Publishing {
+  readonly claim: Claim;
+  readonly outputOf: (claim: Claim) => NewOutput;
+  readonly prepared: PreparedFile | null;
+}
+
+/** What may have gone out: everything after the sending began, but what a hub refused. */
+const isCertainlyUnsent = (error: unknown, isSending: boolean): boolean =>
+  !isSending || (error instanceof DaemonError && error.name === 'RPCError');
+
+/**
+ * Makes and sends the claim. The stream of its file is made once coins are reserved, so that nothing is written without funds,
+ * and before signatures, which are over its real hashes. Where the claim does not go out the stream goes too. An old stream
+ * is deleted after the new claim went out.
+ */
+async function publishClaim(
+  maker: Maker,
+  plan: Omit<ClaimPlan, 'output' | 'finish' | 'beforeSending'>,
+  { claim, outputOf, prepared }: Publishing,
+): Promise<MadeTransaction> {
+  const output = outputOf(claim);
+  const { ports } = maker;
+  if (plan.preview) return makeClaim(maker, { ...plan, output });
+  if (prepared === null) {
+    const made = await makeClaim(maker, { ...plan, output });
+    if (ports.hasFiles()) await ports.publishing().moved(made.outputs[0]!);
+    return made;
+  }
+  let stream: FileStream | null = null;
+  let isSending = false;
+  try {
+    const made = await makeClaim(maker, {
+      ...plan,
+      output,
+      finish: async () => {
+        stream = await prepared.makeStream();
+        return outputOf(withSource(claim, stream));
+      },
+      beforeSending: () => {
+        isSending = true;
+        return Promise.resolve();
+      },
+    });
+    const replaced = plan.old ? sourceHash(plan.old.claim?.claim) : null;
+    await (stream as FileStream | null)?.published(made.outputs[0]!, replaced);
+    return made;
+  } catch (error) {
+    if (isCertainlyUnsent(error, isSending)) await (stream as FileStream | null)?.discard();
+    throw error;
+  }
+}
+
+function withSource(claim: Claim, { sdHash, fileHash }: FileStream): Claim {
+  const changed = clone(ClaimSchema, claim);
+  const source = changed.type.case === 'stream' ? changed.type.value.source : undefined;
+  if (source === undefined) throw new Error('a claim with a file has no source');
+  source.sdHash = Uint8Array.from(sdHash);
+  source.hash = Uint8Array.from(fileHash);
+  return changed;
+}
+
+/** The hash of the descriptor that a claim names, hexadecimal digits. */
+function sourceHash(claim: Claim | undefined): string | null {
+  const hash = claim?.type.case === 'stream' ? claim.type.value.source?.sdHash : undefined;
+  return hash === undefined || hash.length === 0 ? null : Buffer.from(hash).toString('hex');
 }
 
 export interface StreamChange {
@@ -128,6 +207,8 @@ export interface StreamChange {
   readonly clearChannel: boolean;
   readonly fields: ClaimArguments;
   readonly signing: ChannelChoice;
+  /** The file in the place of that of the stream. */
+  readonly file?: FileChoice | undefined;
 }
 
 const badClaim = (message: string): DaemonError => new DaemonError('InputValueError', message);
@@ -160,9 +241,14 @@ export async function updateStream(
       ? await ownChannel(ledger, wallet, signing)
       : await keptChannel(ledger, wallet, old, clearChannel || replace);
     const fields = withFeeAddress(ledger, change.fields, holding);
-    const claim = withArguments(replace ? replacedClaim(old.claim.claim) : old.claim.claim, fields);
-    const output = updatedClaimOutput(change.bidDewies ?? old.amountDewies, old, claim, holding);
-    return makeClaim(maker, { wallet, funding, output, old, channel, preview });
+    if (change.file && kind === 'repost') throw badClaim('A repost has no file.');
+    const prepared = change.file
+      ? await maker.ports.publishing().prepare(change.file, change.fields, preview)
+      : null;
+    const claim = streamClaim(replace ? replacedClaim(old.claim.claim) : old.claim.claim, fields, prepared);
+    const bidDewies = change.bidDewies ?? old.amountDewies;
+    const outputOf = (finished: Claim): NewOutput => updatedClaimOutput(bidDewies, old, finished, holding);
+    return publishClaim(maker, { wallet, funding, old, channel, preview }, { claim, outputOf, prepared });
   });
 }
 
@@ -212,6 +298,8 @@ export interface Publication {
   readonly clearChannel: boolean;
   readonly fields: ClaimArguments;
   readonly signing: ChannelChoice;
+  /** The file in the place of that of the stream. */
+  readonly file?: FileChoice | undefined;
 }
 
 /** Makes a stream, or replaces the one that the wallet has at the name. Throws where it has several there. */

@@ -75,7 +75,7 @@ export const fileList = declareMethod({
     pageSize,
     ...fileFilter,
     { name: 'added_on', type: 'int', description: 'when it was added' },
-    { name: 'outpoint', type: 'str', description: 'outpoint of its claim' },
+    { name: 'outpoint', type: 'strOrList', description: 'outpoint of its claim, or one of several' },
     { name: 'blobs_in_stream', type: 'int', description: 'blobs of the stream' },
     { name: 'download_path', type: 'str', description: 'path of the file' },
     { name: 'blobs_remaining', type: 'int', description: 'blobs that are missing' },
@@ -111,7 +111,7 @@ export const fileReflect = declareMethod({
     { name: 'port', type: 'int', description: 'its port, where that is not 5566' },
   ],
   result: t.array(t.str('hash of a blob that was sent')),
-  needs: ['blob_manager', 'database'],
+  needs: ['file_manager', 'blob_manager', 'database'],
 });
 
 export const fileSave = declareMethod({
@@ -137,7 +137,10 @@ export const fileSave = declareMethod({
     channelClaimId,
     ofChannelName,
   ],
-  result: file,
+  result: t.union([
+    { when: 'when one file matches', schema: file },
+    { when: 'else', schema: t.bool('false') },
+  ]),
   needs: ['file_manager'],
 });
 

@@ -140,7 +140,11 @@ export const rowid = declareParam({
   type: 'int',
   description: 'number of the file in the database',
 });
-export const ofClaim = declareParam({ name: 'claim_id', type: 'str', description: 'its claim' });
+export const ofClaim = declareParam({
+  name: 'claim_id',
+  type: 'strOrList',
+  description: 'its claim, or one of several',
+});
 export const ofTransaction = declareParam({
   name: 'txid',
   type: 'str',
@@ -150,7 +154,7 @@ export const ofOutput = declareParam({ name: 'nout', type: 'int', description: '
 export const claimName = declareParam({ name: 'claim_name', type: 'str', description: 'name of its claim' });
 export const channelClaimId = declareParam({
   name: 'channel_claim_id',
-  type: 'str',
+  type: 'strOrList',
   description: 'channel of its claim',
 });
 export const ofChannelName = declareParam({

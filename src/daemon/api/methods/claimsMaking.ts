@@ -16,7 +16,7 @@ import { collectionAbandon, collectionCreate, collectionUpdate } from '../declar
 import { publish as publishDeclaration } from '../declarations/main.js';
 import { streamAbandon, streamCreate, streamRepost, streamUpdate } from '../declarations/stream.js';
 import { implement, type MethodImplementation } from '../implement.js';
-import { answerWith, FIELDS, fieldsOf, handOf, optionsOf, refuseFile, signingOf } from './making.js';
+import { answerWith, FIELDS, fieldsOf, fileOf, handOf, optionsOf, signingOf } from './making.js';
 
 interface AbandonArgs {
   readonly claim_id?: string | undefined;
@@ -84,7 +84,6 @@ const channelMethods: readonly MethodImplementation[] = [
 const streamMethods: readonly MethodImplementation[] = [
   implement(publishDeclaration, async (context, args) => {
     const { maker, wallet } = handOf(context, args.wallet_id);
-    refuseFile(args.file_path);
     const publication = {
       name: args.name,
       bidDewies: args.bid,
@@ -92,26 +91,26 @@ const streamMethods: readonly MethodImplementation[] = [
       clearChannel: args.clear_channel,
       fields: fieldsOf(args, FIELDS.stream),
       signing: signingOf(args),
+      file: fileOf(context, args),
     };
     return answerWith(context, await publish(maker, wallet, publication, optionsOf(args)), args);
   }),
 
   implement(streamCreate, async (context, args) => {
     const { maker, wallet } = handOf(context, args.wallet_id);
-    refuseFile(args.file_path);
     const stream = {
       name: args.name,
       bidDewies: args.bid,
       allowDuplicateName: args.allow_duplicate_name,
       fields: fieldsOf(args, FIELDS.stream),
       signing: signingOf(args),
+      file: fileOf(context, args),
     };
     return answerWith(context, await createStream(maker, wallet, stream, optionsOf(args)), args);
   }),
 
   implement(streamUpdate, async (context, args) => {
     const { maker, wallet } = handOf(context, args.wallet_id);
-    refuseFile(args.file_path);
     const change = {
       claimId: args.claim_id,
       bidDewies: args.bid,
@@ -119,6 +118,7 @@ const streamMethods: readonly MethodImplementation[] = [
       clearChannel: args.clear_channel,
       fields: fieldsOf(args, FIELDS.stream),
       signing: signingOf(args),
+      file: fileOf(context, args),
     };
     return answerWith(context, await updateStream(maker, wallet, change, optionsOf(args)), args);
   }),

@@ -4,11 +4,11 @@
  */
 import type { JsonValue } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
-import { skippedComponent } from '../../base/daemonError.js';
 import type { ClaimArguments } from '../../making/claimArguments.js';
 import type { ClaimOptions } from '../../making/claimMaking.js';
 import type { MadeTransaction, Maker } from '../../making/maker.js';
 import type { ChannelChoice } from '../../making/ownOutputs.js';
+import type { FileChoice } from '../../making/ports.js';
 import { transactionToJson } from '../../txo/outputJson.js';
 import type { WalletAtWork } from '../../wallet/walletAtWork.js';
 import type { DaemonContext } from '../context.js';
@@ -71,9 +71,21 @@ export function fieldsOf(args: object, names: readonly string[]): ClaimArguments
   return Object.fromEntries(names.map((name) => [name, given[name]]));
 }
 
-/** The daemon has no part that handles files. Source: sdk-facts 1.7. */
-export function refuseFile(filePath: string | undefined): void {
-  if (filePath !== undefined) throw skippedComponent('file_manager');
+interface FileArgs {
+  readonly file_path?: string | undefined;
+  readonly validate_file?: boolean | undefined;
+  readonly optimize_file?: boolean | undefined;
+}
+
+/** The file to publish. Throws where the component that makes streams of files does not run. */
+export function fileOf({ services }: DaemonContext, args: FileArgs): FileChoice | undefined {
+  if (args.file_path === undefined) return undefined;
+  services.maker.ports.publishing();
+  return {
+    path: args.file_path,
+    validate: args.validate_file ?? false,
+    optimize: args.optimize_file ?? false,
+  };
 }
 
 /** What a method needs at hand to make a transaction. */

@@ -48,6 +48,7 @@ export class ContentParts {
   #database: ContentDatabase | null = null;
   #blobs: BlobStore | null = null;
   #diskSpace: DiskSpace | null = null;
+  #threads: BlobThreads | null = null;
 
   constructor(deps: ContentPartsDeps) {
     this.#deps = deps;
@@ -65,6 +66,10 @@ export class ContentParts {
   /** Whether the blob is there, as far as the component `blob_manager` runs. */
   hasBlob(hash: string): boolean {
     return this.#blobs?.finished.has(hash) ?? false;
+  }
+
+  get threads(): BlobThreads {
+    return running(this.#threads, 'blob_manager');
   }
 
   get diskSpace(): DiskSpace {
@@ -93,12 +98,11 @@ export class ContentParts {
 
   #blobPart(): Component {
     const { settings, log, clock } = this.#deps;
-    let threads: BlobThreads | null = null;
     return {
       name: 'blob_manager',
       dependsOn: ['database'],
       start: async () => {
-        threads = new BlobThreads();
+        const threads = (this.#threads = new BlobThreads());
         const folder = join(settings.get('data_dir'), BLOB_FOLDER_NAME);
         this.#blobs = new BlobStore({ folder, database: this.content, threads, clock, log });
         await this.#blobs.open();
@@ -107,7 +111,8 @@ export class ContentParts {
       stop: async () => {
         await this.#deps.beside.stop();
         await this.#blobs?.close();
-        await threads?.close();
+        await this.#threads?.close();
+        this.#threads = null;
         this.#blobs = null;
       },
       status: (): JsonOut => ({

@@ -164,6 +164,10 @@ async function begin(chain: FakeChain): Promise<Life> {
       settings: { get: (name: keyof typeof settings) => settings[name] } as unknown as Settings,
       clock,
       random,
+      files: {
+        publishing: () => expect.unreachable('nothing is published from a file'),
+        hasFiles: () => false,
+      },
       environment: {},
     }),
   );

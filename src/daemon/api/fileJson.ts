@@ -1,0 +1,129 @@
+/** Files in the form of answers. Source: lbry-sdk lbry/extras/daemon/json_response_encoder.py `encode_file`. */
+import { decodeClaim } from '../../metadata/claim.js';
+import { claimToJson } from '../../metadata/claimJson.js';
+import { mediaTypeOfFile } from '../../metadata/mediaTypes.js';
+import { parseTransaction } from '../../primitives/transaction.js';
+import { Reader } from '../../util/reader.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
+import { basename } from 'node:path';
+import { float } from '../base/answerJson.js';
+import type { StoredClaim } from '../content/rows.js';
+import type { ManagedFile } from '../files/managedFile.js';
+import { pathOf } from '../files/outputs.js';
+import { outputsOf } from '../lists/transactionTxos.js';
+import { outputToJson, transactionToJson, type ShowPort } from '../txo/outputJson.js';
+import { TX_HEIGHT, type Txo } from '../txo/txo.js';
+import { txid } from '../../primitives/transaction.js';
+import type { DaemonContext } from './context.js';
+import { showPortOf } from './showPort.js';
+import { hashFromHex } from '../../util/bytes.js';
+
+type Json = Record<string, JsonOut>;
+
+/** What answers show of a claim's value; nulls where it cannot be understood. */
+function valueMembers(claim: StoredClaim | null, port: ShowPort): Json {
+  const bytes = claim === null ? null : Buffer.from(claim.value, 'hex');
+  try {
+    const decoded = bytes === null ? null : decodeClaim(bytes);
+    const metadata = decoded === null ? null : claimToJson(decoded, port.ledger.addressPrefixes);
+    return { metadata, protobuf: claim?.value ?? null };
+  } catch {
+    return { metadata: null, protobuf: claim?.value ?? null };
+  }
+}
+
+/** The payment for the file, all of whose outputs are known. */
+function feeToJson(raw: string | null, port: ShowPort): JsonOut {
+  if (raw === null) return null;
+  const tx = parseTransaction(new Reader(Buffer.from(raw, 'hex')));
+  const outputs = outputsOf(tx, txid(tx), TX_HEIGHT.notBroadcast);
+  return transactionToJson(
+    { tx, height: TX_HEIGHT.notBroadcast, spent: tx.inputs.map(() => null), outputs },
+    port,
+  );
+}
+
+/** Where the wallet has the claim by now, if it was in no block when it was kept. */
+async function heightOf(claim: StoredClaim | null, { services }: DaemonContext): Promise<number | null> {
+  if (claim === null) return null;
+  if (claim.height > 0) return claim.height;
+  const { runningWallets } = services;
+  if (runningWallets === null) return claim.height;
+  const [id = '', nout] = claim.outpoint.split(':');
+  const accountIds = runningWallets.all.flatMap((wallet) => wallet.accountIds);
+  const outPoints = [{ txid: hashFromHex(id), nout: Number(nout) }];
+  const [row] = await services.ledger.database.txos({ accountIds, outPoints, isMyOutput: null });
+  return row?.height ?? claim.height;
+}
+
+/** How the download goes; nothing where none is under way. */
+function progressMembers(file: ManagedFile, { services }: DaemonContext): Json {
+  const progress = services.files.progressOf(file);
+  if (progress === null) return {};
+  const leftBytes = Math.max(0, file.bounds.upper - (file.writtenBytes ?? 0));
+  const { peers, bytesPerSecond } = progress;
+  return {
+    peers,
+    bytes_per_second: bytesPerSecond,
+    seconds_left: bytesPerSecond === 0 ? null : Math.ceil(leftBytes / bytesPerSecond),
+  };
+}
+
+/** `receipt` is the wallet's payment for the claim, where it is asked for. */
+export async function fileToJson(
+  file: ManagedFile,
+  context: DaemonContext,
+  receipt: Txo | null = null,
+): Promise<Json> {
+  const { services } = context;
+  const { row, place } = file;
+  const { claim } = row;
+  // Without the component wallet no header is known.
+  const port = services.runningWallets === null ? null : showPortOf(context);
+  await file.lookAtOutput();
+  const isThere = file.writtenBytes !== null && place !== null;
+  const [host, mediaPort] = services.control.mediaAddress();
+  const completed = await services.files.blobsCompleted(file);
+  const height = await heightOf(claim, context);
+  const [claimTxid = null, nout] = claim?.outpoint.split(':') ?? [];
+  return {
+    streaming_url: `http://${host}:${mediaPort}/stream/${row.sdHash}`,
+    completed: file.isCompleted,
+    file_name: isThere ? basename(place.fileName) : null,
+    download_directory: isThere ? place.directory : null,
+    download_path: isThere ? pathOf(place) : null,
+    points_paid: float(0),
+    stopped: !file.isRunning,
+    stream_hash: row.streamHash,
+    stream_name: file.streamName,
+    suggested_file_name: file.suggestedFileName,
+    sd_hash: row.sdHash,
+    mime_type: mediaTypeOfFile(file.suggestedFileName).mediaType,
+    key: row.key,
+    total_bytes_lower_bound: file.bounds.lower,
+    total_bytes: file.bounds.upper,
+    written_bytes: file.writtenBytes ?? 0,
+    blobs_completed: completed,
+    blobs_in_stream: row.blobsInStream,
+    blobs_remaining: row.blobsInStream - completed,
+    status: row.status,
+    claim_id: claim?.claimId ?? null,
+    txid: claimTxid,
+    nout: nout === undefined ? null : Number(nout),
+    outpoint: claim?.outpoint ?? null,
+    ...(port === null ? { metadata: null, protobuf: claim?.value ?? null } : valueMembers(claim, port)),
+    channel_claim_id: claim?.channelClaimId ?? null,
+    channel_name: row.channelName,
+    claim_name: claim?.name ?? null,
+    content_fee: port === null ? null : feeToJson(row.contentFee, port),
+    purchase_receipt: receipt === null || port === null ? null : outputToJson(receipt, port),
+    added_on: row.addedOn,
+    height,
+    confirmations: height === null || port === null ? null : height > 0 ? port.height + 1 - height : height,
+    timestamp: height === null || port === null ? null : port.timeSecAt(height),
+    is_fully_reflected: false,
+    reflector_progress: 0,
+    uploading_to_reflector: false,
+    ...progressMembers(file, context),
+  };
+}

@@ -1,0 +1,129 @@
+/** Files: lists, downloads, saving, states. Source: lbry-sdk daemon.py `jsonrpc_get`, `jsonrpc_file_*`. */
+import { pythonRepr } from '../../base/pythonText.js';
+import { failure } from '../../base/daemonError.js';
+import { paged, pageOf } from '../../base/pages.js';
+import type { FileFilter } from '../../files/fileFilters.js';
+import type { ManagedFile } from '../../files/managedFile.js';
+import { listPurchases } from '../../lists/listTxos.js';
+import { JsonObject, type JsonValue } from '../../../util/json.js';
+import type { DaemonContext } from '../context.js';
+import { fileDelete, fileList, fileSave, fileSetStatus, get } from '../declarations/file.js';
+import { fileToJson } from '../fileJson.js';
+import { implement, type MethodImplementation } from '../implement.js';
+import { listPortsOf } from './listing.js';
+
+/** Arguments that say which files are meant. */
+const NO_FILTERS = new Set([
+  'sort',
+  'reverse',
+  'comparison',
+  'wallet_id',
+  'page',
+  'page_size',
+  'status_to_set',
+  'delete_from_download_dir',
+  'delete_all',
+  'others',
+  'download_directory',
+]);
+
+function filterOf(args: object, besides: readonly string[] = []): FileFilter {
+  const entries = Object.entries(args as Readonly<Record<string, JsonValue | undefined>>);
+  const given = entries.filter(
+    ([name, value]) => value !== undefined && !NO_FILTERS.has(name) && !besides.includes(name),
+  );
+  return Object.fromEntries(
+    given.map(([name, value]) => [
+      name,
+      typeof value === 'object' && value !== null && !Array.isArray(value) ? null : value,
+    ]),
+  ) as FileFilter;
+}
+
+/** The wallet's payments for the claims of these files, by claim id. */
+async function receiptsOf(
+  context: DaemonContext,
+  files: readonly ManagedFile[],
+  walletId: string | undefined,
+) {
+  const { services } = context;
+  const claimIds = files.flatMap(({ row }) => row.claim?.claimId ?? []);
+  if (services.runningWallets === null || claimIds.length === 0) return new Map<string, never>();
+  const wallet = services.wallets.get(walletId);
+  const filter = { accountIds: wallet.accountIds, isPurchase: true, purchasedClaimIds: claimIds };
+  const found = await listPurchases({ filter, page: {}, isResolved: false }, listPortsOf(context, wallet));
+  return new Map(found.map((txo) => [txo.notes.purchasedClaimId, txo] as const));
+}
+
+const list = implement(fileList, async (context, args) => {
+  const page = pageOf(args);
+  const files = await context.services.files.find({
+    filter: filterOf(args),
+    comparison: args.comparison,
+    sort: args.sort,
+    isReversed: args.reverse,
+  });
+  const shown = files.slice(page.offset, page.offset + page.pageSize);
+  const receipts = await receiptsOf(context, shown, args.wallet_id);
+  const items = await Promise.all(
+    shown.map((file) => fileToJson(file, context, receipts.get(file.row.claim?.claimId ?? '') ?? null)),
+  );
+  return paged(items, files.length, page);
+});
+
+const download = implement(get, async (context, args) => {
+  const { services } = context;
+  const wallet = services.wallets.get(args.wallet_id);
+  try {
+    const file = await services.downloads.get({
+      url: args.uri,
+      wallet,
+      accountIds: wallet.accountIds,
+      fileName: args.file_name,
+      directory: args.download_directory,
+      timeoutMs: args.timeout === undefined ? undefined : args.timeout * 1000,
+      savesFile: args.save_file,
+    });
+    return await fileToJson(file, context);
+  } catch (error) {
+    return { error: (error as Error).message };
+  }
+});
+
+const setStatus = implement(fileSetStatus, async ({ services }, args) => {
+  const { status } = args;
+  if (status !== 'start' && status !== 'stop') throw failure('Status must be "start" or "stop".');
+  const filter = filterOf(args, ['status']);
+  const [file] = await services.files.find({ filter });
+  if (file === undefined) {
+    const shown = new JsonObject(Object.entries(filter) as [string, JsonValue][]);
+    throw failure(`Unable to find a file for ${pythonRepr(shown)}`);
+  }
+  if (status === 'stop') {
+    if (!file.isRunning) return 'File was already stopped';
+    await file.stop();
+    return 'Stopped download';
+  }
+  // A file that is only played is running too, and is saved then. A finished one is saved already.
+  await file.lookAtOutput();
+  if (file.isSaving || (file.row.isSaved && file.isCompleted)) return 'File was already being downloaded';
+  await file.save({});
+  return 'Resumed download';
+});
+
+const remove = implement(fileDelete, async ({ services }, args) => {
+  const files = await services.files.find({ filter: filterOf(args) });
+  if (files.length === 0 || (files.length > 1 && !args.delete_all)) return false;
+  for (const file of files) await services.files.delete(file, args.delete_from_download_dir);
+  return true;
+});
+
+const save = implement(fileSave, async (context, args) => {
+  const files = await context.services.files.find({ filter: filterOf(args, ['file_name']) });
+  const [file] = files;
+  if (file === undefined || files.length > 1) return false;
+  await file.save({ fileName: args.file_name, directory: args.download_directory });
+  return fileToJson(file, context);
+});
+
+export const fileMethods: readonly MethodImplementation[] = [list, download, setStatus, remove, save];

@@ -1,0 +1,256 @@
+/**
+ * `get`: from a URL to a file that is being downloaded, its price paid. Texts of errors are lbry-sdk's.
+ * Source: lbry-sdk lbry/file/file_manager.py `download_from_uri`.
+ */
+import { stat } from 'node:fs/promises';
+import { formatTransaction } from '../../primitives/transaction.js';
+import { hashToHex } from '../../util/bytes.js';
+import { JsonObject } from '../../util/json.js';
+import { parseUrl } from '../../metadata/url.js';
+import { DaemonError, failure } from '../base/daemonError.js';
+import { pythonStr } from '../base/pythonText.js';
+import type { MadeTransaction, Maker } from '../making/maker.js';
+import { buildPurchase, priceIn } from '../making/purchases.js';
+import type { Resolver } from '../resolve/resolver.js';
+import { Txo } from '../txo/txo.js';
+import type { WalletPort } from '../making/ports.js';
+import { sdHashOf, type FileManager } from './fileManager.js';
+import type { ManagedFile, SaveOptions } from './managedFile.js';
+import type { FilesDeps } from './ports.js';
+
+/** Source: `resolve_timeout`. */
+const RESOLVE_MS = 3000;
+
+export interface DownloadRequest {
+  readonly url: string;
+  readonly wallet: WalletPort;
+  readonly accountIds: readonly string[];
+  readonly fileName?: string | undefined;
+  readonly directory?: string | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly savesFile?: boolean | undefined;
+}
+
+export interface DownloadPorts {
+  readonly manager: FileManager;
+  readonly files: FilesDeps;
+  readonly maker: Maker;
+  readonly resolver: Pick<Resolver, 'resolve'>;
+}
+
+const resolveError = (text: string): DaemonError =>
+  new DaemonError('ResolveError', `Failed to resolve '${text}'.`);
+
+/** Aborts with an error after so many milliseconds. */
+function timeLimit(
+  { clock }: FilesDeps,
+  ms: number,
+  error: () => Error,
+): { signal: AbortSignal; end(): void } {
+  const ending = new AbortController();
+  const timer = clock.after(Math.max(0, ms), () => ending.abort(error()));
+  return { signal: ending.signal, end: () => timer.cancel() };
+}
+
+async function withLimit<T>(
+  files: FilesDeps,
+  ms: number,
+  error: () => Error,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const limit = timeLimit(files, ms, error);
+  const late = new Promise<never>((_resolve, reject) =>
+    limit.signal.addEventListener('abort', () => reject(limit.signal.reason as Error), { once: true }),
+  );
+  try {
+    return await Promise.race([run(limit.signal), late]);
+  } finally {
+    limit.end();
+  }
+}
+
+/** Throws with the texts of lbry-sdk where the URL leads to no stream that can be downloaded. */
+async function resolveStream(
+  { url, accountIds }: DownloadRequest,
+  { files, resolver }: DownloadPorts,
+): Promise<Txo> {
+  const parsed = parseUrl(url);
+  if (parsed === null || parsed.stream === null)
+    throw new DaemonError('InvalidStreamURLError', `Invalid LBRY stream URL: '${url}'`);
+  const timeout = (): Error =>
+    new DaemonError('ResolveTimeoutError', `Failed to resolve '${url}' within the timeout.`);
+  let found;
+  try {
+    const includes = { purchaseReceipt: true, isMyOutput: true };
+    found = await withLimit(files, RESOLVE_MS, timeout, () => resolver.resolve([url], accountIds, includes));
+  } catch (error) {
+    if (error instanceof DaemonError && error.name === 'ResolveTimeoutError') throw error;
+    throw resolveError(`Unexpected error resolving stream: ${(error as Error).message}`);
+  }
+  const resolved = found.get(url) ?? null;
+  if (resolved instanceof Txo) return resolved;
+  if (resolved === null) throw resolveError(`Failed to resolve stream at '${url}'`);
+  const { name, text } = resolved.failure;
+  const shown = new JsonObject([
+    [
+      'error',
+      new JsonObject([
+        ['name', name],
+        ['text', text],
+      ]),
+    ],
+  ]);
+  throw resolveError(`Failed to resolve stream at '${url}': ${pythonStr(shown)}`);
+}
+
+interface Attempt {
+  readonly claim: Txo;
+  readonly sdHash: string;
+  /** Null where the file is not to be saved. */
+  readonly save: SaveOptions | null;
+  readonly timeoutMs: number;
+  readonly startedMs: number;
+}
+
+/** Saves an existing file of the claim where that is asked for and it is not there. */
+async function resume(file: ManagedFile, attempt: Attempt, ports: DownloadPorts): Promise<ManagedFile> {
+  const problem = await ports.manager.keepClaim(
+    attempt.claim,
+    ports.maker.ports.ledger.params,
+    file.row.streamHash,
+  );
+  if (problem !== null) throw failure(problem);
+  await openInTime(attempt, ports);
+  await file.lookAtOutput();
+  if (attempt.save !== null && file.writtenBytes === null && !file.isSaving)
+    await saveInTime(file, attempt.save, attempt, ports);
+  return file;
+}
+
+/** Opens the stream. Throws `DownloadSDTimeoutError`; nothing is left then. */
+function openInTime({ sdHash, timeoutMs }: Attempt, { files, manager }: DownloadPorts) {
+  const ms = Math.min(timeoutMs, files.settings().blobTimeoutMs);
+  const late = (): Error =>
+    new DaemonError('DownloadSDTimeoutError', `Failed to download sd blob ${sdHash} within timeout.`);
+  return withLimit(files, ms, late, (signal) => manager.reader.open(sdHash, signal));
+}
+
+/** Throws `DownloadDataTimeoutError`; the file stays listed then. */
+function saveInTime(
+  file: ManagedFile,
+  options: SaveOptions,
+  { sdHash, timeoutMs, startedMs }: Attempt,
+  { files }: DownloadPorts,
+): Promise<void> {
+  const late = (): Error =>
+    new DaemonError(
+      'DownloadDataTimeoutError',
+      `Failed to download data blobs for sd hash ${sdHash} within timeout.`,
+    );
+  const leftMs = timeoutMs - (files.clock.nowMs() - startedMs);
+  return withLimit(files, leftMs, late, (signal) => file.save(options, signal));
+}
+
+/** The stream's rows and file; the price is paid once the descriptor is here. */
+async function begin(
+  { wallet }: DownloadRequest,
+  attempt: Attempt,
+  replaced: ManagedFile | null,
+  ports: DownloadPorts,
+): Promise<ManagedFile> {
+  const { claim, sdHash, save } = attempt;
+  const { files, maker, manager } = ports;
+  const mustPay =
+    replaced === null &&
+    !claim.notes.isMyOutput &&
+    priceIn(claim) !== undefined &&
+    !claim.notes.purchaseReceipt;
+  let payment: MadeTransaction | null = mustPay ? await buildPurchase(maker, wallet, claim) : null;
+  try {
+    const { descriptor } = await openInTime(attempt, ports);
+    const sdBlob = await files.blobs.read(sdHash);
+    await files.database.addStream({
+      descriptor,
+      sdHash,
+      sdLengthBytes: sdBlob?.length ?? 0,
+      addedOn: files.clock.nowSec(),
+      isMine: false,
+    });
+    if (replaced !== null) await manager.delete(replaced, false);
+    const paid = payment;
+    if (paid !== null) {
+      payment = null;
+      await maker.send(paid);
+    }
+    const file = await manager.add({
+      streamHash: descriptor.streamHash,
+      place: null,
+      status: 'running',
+      isSaved: false,
+      contentFee: paid === null ? null : formatTransaction(paid.tx).toString('hex'),
+      addedOn: files.clock.nowSec(),
+    });
+    const problem = await manager.keepClaim(claim, maker.ports.ledger.params, descriptor.streamHash);
+    if (problem !== null) throw failure(problem);
+    // Without a reader it is stopped soon.
+    if (save === null) await file.withReader(() => Promise.resolve());
+    else await saveInTime(file, save, attempt, ports);
+    return file;
+  } finally {
+    if (payment !== null) await maker.release(payment);
+  }
+}
+
+async function download(request: DownloadRequest, ports: DownloadPorts): Promise<ManagedFile> {
+  const { files, manager, maker } = ports;
+  const settings = files.settings();
+  const savesFile = request.savesFile ?? settings.savesFiles;
+  const startedMs = files.clock.nowMs();
+  const claim = await resolveStream(request, ports);
+  await manager.keepClaim(claim, maker.ports.ledger.params, null);
+  const sdHash = sdHashOf(claim);
+  if (sdHash === null)
+    throw resolveError(`There is nothing to download at ${request.url} - Source is unknown or unset`);
+  const claimId = hashToHex(claim.claimId!);
+  const { fileName, directory = settings.downloadDir } = request;
+  const attempt: Attempt = {
+    claim,
+    sdHash,
+    // A name implies saving.
+    save: savesFile || fileName ? { fileName, directory } : null,
+    timeoutMs: request.timeoutMs || settings.downloadTimeoutMs,
+    startedMs,
+  };
+  const known = manager.bySdHash(sdHash);
+  if (known !== null) {
+    const { claim: tied } = known.row;
+    if (tied !== null && tied.claimId !== claimId)
+      throw resolveError(`stream for ${tied.claimId} collides with existing download ${claimId}`);
+    return resume(known, attempt, ports);
+  }
+  const replaced = manager.byClaimId(claimId);
+  return maker.withPurchase(claimId, () => begin(request, attempt, replaced, ports));
+}
+
+export class Downloads {
+  readonly #ports: DownloadPorts;
+  /** Those under way, by what was asked for: the same question shares one answer. */
+  readonly #running = new Map<string, Promise<ManagedFile>>();
+
+  constructor(ports: DownloadPorts) {
+    this.#ports = ports;
+  }
+
+  /** Throws with the text that `get` answers as `error`. */
+  async get(request: DownloadRequest): Promise<ManagedFile> {
+    const { url, directory, fileName, timeoutMs, savesFile, accountIds } = request;
+    if (directory && !(await stat(directory).catch(() => null))?.isDirectory())
+      throw failure(`specified download directory "${directory}" does not exist`);
+    const key = JSON.stringify([url, directory, fileName, timeoutMs, savesFile, accountIds]);
+    const running = this.#running.get(key);
+    if (running) return running;
+    const begun = download(request, this.#ports).finally(() => this.#running.delete(key));
+    this.#running.set(key, begun);
+    return begun;
+  }
+}

@@ -1,0 +1,270 @@
+/**
+ * A file of the daemon: its row, whether it is being saved or read, and the states between which it goes.
+ * Source: lbry-sdk lbry/stream/managed_stream.py `ManagedStream`.
+ */
+import type { FileHandle } from 'node:fs/promises';
+import { environmentError, failureReason } from '../../util/environmentError.js';
+import { failure } from '../base/daemonError.js';
+import type { Timer } from '../base/clock.js';
+import type { FileRow, FileStatus, SavedPlace } from '../content/rows.js';
+import { safeFileName } from '../content/fileNames.js';
+import { decodeClaim } from '../../metadata/claim.js';
+import { createOutput, outputSize, pathOf, removeOutput } from './outputs.js';
+import type { FilesDeps } from './ports.js';
+import { dataBlobs, type OpenStream, type StreamReader } from './streamReader.js';
+
+/** A running file that nobody reads for so long is stopped. Source: `_delayed_stop`. */
+const IDLE_MS = 2000;
+
+/** Why a save ended: what becomes of the row depends on it. */
+type SaveEnd = 'stopped' | 'daemon stops' | 'replaced';
+
+class SaveEnded extends Error {
+  readonly how: SaveEnd;
+
+  constructor(how: SaveEnd) {
+    super(`The download was ended: ${how}.`);
+    this.how = how;
+  }
+}
+
+interface Save {
+  readonly ending: AbortController;
+  readonly firstWritten: Promise<void>;
+  readonly done: Promise<void>;
+}
+
+export interface SaveOptions {
+  readonly fileName?: string | undefined;
+  readonly directory?: string | undefined;
+}
+
+export class ManagedFile {
+  row: FileRow;
+  /** Bytes of the saved file; null where there is none. */
+  writtenBytes: number | null = null;
+  #save: Save | null = null;
+  #readers = 0;
+  #idle: Timer | null = null;
+  readonly #deps: FilesDeps;
+  readonly #reader: StreamReader;
+
+  constructor(row: FileRow, deps: FilesDeps, reader: StreamReader) {
+    this.row = row;
+    this.#deps = deps;
+    this.#reader = reader;
+  }
+
+  get isRunning(): boolean {
+    return this.row.status === 'running';
+  }
+
+  get isSaving(): boolean {
+    return this.#save !== null;
+  }
+
+  get place(): SavedPlace | null {
+    const { fileName, directory } = this.row;
+    return fileName === null || directory === null ? null : { fileName, directory };
+  }
+
+  /** Between which sizes the file is. Source: `lower_bound_decrypted_length`. */
+  get bounds(): { readonly lower: number; readonly upper: number } {
+    const { blobsInStream, dataBytes } = this.row;
+    if (blobsInStream === 0) return { lower: 0, upper: 0 };
+    const upper = dataBytes - (blobsInStream - 1);
+    return { lower: upper - 16, upper };
+  }
+
+  get isCompleted(): boolean {
+    return this.writtenBytes !== null && this.writtenBytes >= this.bounds.lower;
+  }
+
+  /** The name of the claim's file, where the descriptor has none. Source: `suggested_file_name`. */
+  #claimedName(): string {
+    const value = this.row.claim?.value ?? '';
+    if (value === '') return '';
+    try {
+      const { type } = decodeClaim(Buffer.from(value, 'hex')).claim;
+      return type.case === 'stream' ? (type.value.source?.name ?? '') : '';
+    } catch {
+      return '';
+    }
+  }
+
+  get streamName(): string {
+    return this.row.streamName.trim() === '' ? this.#claimedName() : this.row.streamName;
+  }
+
+  get suggestedFileName(): string {
+    const own = this.row.suggestedFileName;
+    return safeFileName(own.trim() === '' ? this.#claimedName() : own);
+  }
+
+  async #setStatus(status: FileStatus): Promise<void> {
+    if (this.row.status === status) return;
+    this.row = { ...this.row, status };
+    await this.#deps.database.setFileStatus(this.row.streamHash, status);
+  }
+
+  async #setPlace(place: SavedPlace | null, isSaved: boolean): Promise<void> {
+    this.row = {
+      ...this.row,
+      fileName: place?.fileName ?? null,
+      directory: place?.directory ?? null,
+      isSaved,
+    };
+    await this.#deps.database.setFilePlace(this.row.streamHash, place, isSaved);
+  }
+
+  /** Looks what is there of the saved file. A file that is gone has no name any more. */
+  async lookAtOutput(): Promise<void> {
+    this.writtenBytes = await outputSize(this.place);
+    if (this.writtenBytes === null && this.row.isSaved) await this.#setPlace(null, false);
+  }
+
+  /** Reads the file's data blobs for as long as `use` takes; the file is running meanwhile. */
+  async withReader<T>(use: () => Promise<T>): Promise<T> {
+    this.#readers++;
+    this.#idle?.cancel();
+    try {
+      if (this.row.status === 'stopped') await this.#setStatus('running');
+      return await use();
+    } finally {
+      this.#readers--;
+      this.#stopWhenIdle();
+    }
+  }
+
+  #stopWhenIdle(): void {
+    if (this.#readers > 0 || this.#save !== null || !this.isRunning) return;
+    this.#idle?.cancel();
+    this.#idle = this.#deps.clock.after(IDLE_MS, () => {
+      if (this.#readers > 0 || this.#save !== null || !this.isRunning) return;
+      this.#setStatus('stopped').catch((error: unknown) => this.#deps.log.warn(failureReason(error)));
+    });
+  }
+
+  /**
+   * Saves the stream, and resolves when its first blob is written. An earlier save is ended. Throws what the system refuses,
+   * `InvalidStreamDescriptorError`, and the signal's reason; the file is stopped then.
+   */
+  async save({ fileName, directory }: SaveOptions, signal: AbortSignal | null = null): Promise<void> {
+    await this.#endSave('replaced');
+    const { settings } = this.#deps;
+    const name = fileName ?? this.row.fileName ?? this.suggestedFileName;
+    const { place, file } = await createOutput(
+      directory ?? this.row.directory ?? settings().downloadDir,
+      name,
+    );
+    try {
+      await this.#setPlace(place, false);
+      await this.#setStatus('running');
+    } catch (error) {
+      await file.close();
+      await removeOutput(place);
+      throw error;
+    }
+    this.writtenBytes = 0;
+    const save = this.#begin(place, file);
+    this.#save = save;
+    if (signal === null) return save.firstWritten;
+    const onAbort = (): void => save.ending.abort(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      signal.throwIfAborted();
+      await save.firstWritten;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  #begin(place: SavedPlace, file: FileHandle): Save {
+    const ending = new AbortController();
+    let wroteFirst: () => void = () => undefined;
+    let failedFirst: (error: Error) => void = () => undefined;
+    const firstWritten = new Promise<void>((resolve, reject) => {
+      wroteFirst = resolve;
+      failedFirst = reject;
+    });
+    firstWritten.catch(() => undefined);
+    const done = this.#write(place, file, ending.signal, wroteFirst).then(
+      () => this.#saved(place),
+      (error: Error) => {
+        failedFirst(error instanceof SaveEnded ? failure(error.message) : error);
+        return this.#failed(place, ending.signal.aborted ? (ending.signal.reason as Error) : error);
+      },
+    );
+    const save = { ending, firstWritten, done };
+    done.catch((error: unknown) => this.#deps.log.warn(failureReason(error)));
+    return save;
+  }
+
+  async #write(
+    place: SavedPlace,
+    file: FileHandle,
+    signal: AbortSignal,
+    wroteFirst: () => void,
+  ): Promise<void> {
+    try {
+      const stream: OpenStream = await this.#reader.open(this.row.sdHash, signal);
+      const count = dataBlobs(stream.descriptor).length;
+      for (let at = 0; at < count; at++) {
+        this.#reader.ahead(stream, at, signal);
+        const bytes = await this.#reader.blob(stream, at, signal);
+        await file.write(bytes, 0, bytes.length, null);
+        this.writtenBytes = (this.writtenBytes ?? 0) + bytes.length;
+        wroteFirst();
+      }
+      await file.sync();
+      wroteFirst();
+    } catch (error) {
+      throw environmentError(error, pathOf(place));
+    } finally {
+      await file.close();
+    }
+  }
+
+  async #saved(place: SavedPlace): Promise<void> {
+    this.#save = null;
+    await this.#setPlace(place, true);
+    await this.#setStatus('finished');
+  }
+
+  /** The output that is cut off is deleted. When the daemon stops the row stays, so that the next start saves it again. */
+  async #failed(place: SavedPlace, error: Error): Promise<void> {
+    this.#save = null;
+    this.writtenBytes = null;
+    await removeOutput(place);
+    const how = error instanceof SaveEnded ? error.how : null;
+    if (how === 'daemon stops') return;
+    await this.#setPlace(null, false);
+    if (how !== 'replaced') await this.#setStatus('stopped');
+    if (how === null) this.#deps.log.warn(`The file ${place.fileName} could not be saved: ${error.message}`);
+  }
+
+  async #endSave(how: SaveEnd): Promise<void> {
+    const save = this.#save;
+    if (save === null) return;
+    save.ending.abort(new SaveEnded(how));
+    await save.done.catch(() => undefined);
+  }
+
+  /** Ends what is being saved. Blobs stay. */
+  async stop(): Promise<void> {
+    this.#idle?.cancel();
+    await this.#endSave('stopped');
+    await this.#setStatus('stopped');
+  }
+
+  /** For the end of the daemon. */
+  async close(): Promise<void> {
+    this.#idle?.cancel();
+    await this.#endSave('daemon stops');
+  }
+
+  /** Resolves when nothing is being saved. */
+  async settled(): Promise<void> {
+    await this.#save?.done.catch(() => undefined);
+  }
+}

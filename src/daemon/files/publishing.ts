@@ -1,0 +1,159 @@
+/**
+ * Publishing from a file: what its claim says of it, its stream, and the file of the daemon that it becomes.
+ * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_stream_create`, lbry/schema/claim.py `Stream.update`.
+ */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { JsonNumber, type JsonValue } from '../../util/json.js';
+import { environmentError } from '../../util/environmentError.js';
+import type { Logger } from '../../util/logging.js';
+import { mediaTypeOfFile } from '../../metadata/mediaTypes.js';
+import type { LedgerParams } from '../base/ledgerParams.js';
+import { DaemonError, failure } from '../base/daemonError.js';
+import { makeStream, type StreamMaking } from '../blobs/makeStream.js';
+import type { FileChoice, FileStream, PreparedFile, PublishingPort } from '../making/ports.js';
+import { contentExtensionOf } from '../media/contentType.js';
+import { inspectMedia, type MediaFacts } from '../media/inspection.js';
+import { noFfmpeg, VideoAnalyzer, type VideoSettings, type VideoTools } from '../media/videoAnalyzer.js';
+import type { Txo } from '../txo/txo.js';
+import { sdHashOf, type FileManager } from './fileManager.js';
+
+type Given = Readonly<Record<string, JsonValue | undefined>>;
+
+export interface PublishingDeps {
+  readonly manager: FileManager;
+  readonly making: StreamMaking;
+  /** Of the wallet's chain. */
+  readonly params: () => LedgerParams;
+  /** Resolves to null where ffmpeg is not there. */
+  readonly findTools: () => Promise<VideoTools | null>;
+  readonly videoSettings: () => VideoSettings;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+}
+
+const ZERO_HASH = '00'.repeat(48);
+/** Kinds whose claims say how large they are or how long they take. */
+const MEASURED = new Set(['video', 'image', 'audio']);
+
+async function sizeOf(path: string): Promise<number> {
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+    throw environmentError(error, path);
+  });
+  if (!found?.isFile()) throw new DaemonError('MissingPublishedFileError', `File does not exist: ${path}`);
+  if (found.size === 0)
+    throw new DaemonError('EmptyPublishedFileError', `Cannot publish empty file: ${path}`);
+  return found.size;
+}
+
+/** SHA-384, hexadecimal digits. */
+async function hashOfFile(path: string): Promise<string> {
+  const hash = createHash('sha384');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}
+
+const numberOf = (value: number | undefined): JsonValue | undefined =>
+  value === undefined ? undefined : new JsonNumber(`${value}`);
+
+/** Those that the command gives go first. */
+function factFields(facts: MediaFacts, given: Given): Given {
+  return {
+    width: given['width'] ?? numberOf(facts.width),
+    height: given['height'] ?? numberOf(facts.height),
+    duration: given['duration'] ?? numberOf(facts.durationSec),
+  };
+}
+
+export class Publishing implements PublishingPort {
+  readonly #deps: PublishingDeps;
+
+  constructor(deps: PublishingDeps) {
+    this.#deps = deps;
+  }
+
+  async prepare(choice: FileChoice, given: Given, withHash: boolean): Promise<PreparedFile> {
+    const named = resolve(choice.path);
+    await sizeOf(named);
+    const checked = await this.#checked(named, choice);
+    const { path } = checked;
+    const sizeBytes = await sizeOf(path);
+    const contentExtension = await contentExtensionOf(path);
+    const { kind } = mediaTypeOfFile(basename(path), contentExtension);
+    const isGiven = ['width', 'height', 'duration'].every((name) => given[name] !== undefined);
+    const found = MEASURED.has(kind) && !isGiven ? await inspectMedia(path) : {};
+    // What ffprobe found goes before what the command gives.
+    const { durationSec, width, height } = checked.facts;
+    const facts = factFields(found, {
+      width: numberOf(width) ?? given['width'],
+      height: numberOf(height) ?? given['height'],
+      duration: numberOf(durationSec) ?? given['duration'],
+    });
+    const fields = {
+      ...facts,
+      file_name: basename(path),
+      file_size: given['file_size'] ?? numberOf(sizeBytes),
+      file_hash: withHash ? await hashOfFile(path) : ZERO_HASH,
+      sd_hash: ZERO_HASH,
+      bt_infohash: undefined,
+    };
+    return { fields, contentExtension, makeStream: () => this.#makeStream(path, sizeBytes) };
+  }
+
+  async #checked(path: string, { validate, optimize }: FileChoice) {
+    if (!validate && !optimize) return { path, facts: {} };
+    const tools = await this.#deps.findTools();
+    if (tools === null) throw noFfmpeg();
+    const analyzer = new VideoAnalyzer(tools, this.#deps.videoSettings(), this.#deps.log);
+    return analyzer.check(path, { validate, repair: optimize });
+  }
+
+  async #makeStream(path: string, sizeBytes: number): Promise<FileStream> {
+    const { manager, making, params } = this.#deps;
+    const made = await makeStream(path, making);
+    const { streamHash } = made.descriptor;
+    const file = await manager.add({
+      streamHash,
+      place: { fileName: basename(path), directory: dirname(path) },
+      status: 'finished',
+      isSaved: true,
+      contentFee: null,
+      addedOn: making.clock.nowSec(),
+    });
+    const discard = (): Promise<void> => manager.delete(file, false);
+    if (made.sizeBytes !== sizeBytes) {
+      await discard();
+      throw failure(
+        `The file ${path} was changed while it was published. Publish it again when it is complete.`,
+      );
+    }
+    return {
+      sdHash: Buffer.from(made.sdHash, 'hex'),
+      fileHash: Buffer.from(made.fileHash, 'hex'),
+      discard,
+      published: async (claim, replaced) => {
+        await this.#tie(claim, streamHash, params());
+        const old = replaced === null || replaced === made.sdHash ? null : manager.bySdHash(replaced);
+        if (old !== null) await manager.delete(old, false);
+      },
+    };
+  }
+
+  /** The claim is out, so a failure is no reason to answer otherwise. */
+  async #tie(claim: Txo, streamHash: string, params: LedgerParams): Promise<void> {
+    const { manager, log } = this.#deps;
+    const problem = await manager
+      .keepClaim(claim, params, streamHash)
+      .catch((error: unknown) => (error as Error).message);
+    if (problem !== null) log.warn(`The file of claim ${claim.claimName} is not tied to it: ${problem}`);
+  }
+
+  async moved(claim: Txo): Promise<void> {
+    const sdHash = sdHashOf(claim);
+    const file = sdHash === null ? null : this.#deps.manager.bySdHash(sdHash);
+    if (file !== null) await this.#tie(claim, file.row.streamHash, this.#deps.params());
+  }
+}

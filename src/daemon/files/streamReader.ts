@@ -1,0 +1,173 @@
+/**
+ * Decrypted blobs of streams: read from disk, or downloaded first. Readers of one blob share the work, and the last ones are kept
+ * in memory. Source: lbry-sdk lbry/stream/managed_stream.py `_aiter_read_stream`, lbry/stream/downloader.py.
+ */
+import { failure } from '../base/daemonError.js';
+import {
+  invalidDescriptor,
+  readDescriptor,
+  rebuiltDescriptor,
+  type StreamDescriptor,
+} from '../content/descriptor.js';
+import type { FilesDeps } from './ports.js';
+
+export interface OpenStream {
+  readonly sdHash: string;
+  readonly descriptor: StreamDescriptor;
+}
+
+/** Blobs that are fetched ahead of a reader. */
+const AHEAD_BLOBS = 4;
+/** A blob has so many times the time of an answer to come whole. Source: lbry-sdk `read_blob`. */
+const BLOB_TIMEOUTS = 10;
+
+type ReaderDeps = Pick<FilesDeps, 'database' | 'blobs' | 'fetcher' | 'settings' | 'clock'>;
+
+/** The data blobs of a stream: all entries but the terminator. */
+export const dataBlobs = ({ blobs }: StreamDescriptor) => blobs.filter(({ blobHash }) => blobHash !== null);
+
+export class StreamReader {
+  readonly #deps: ReaderDeps;
+  /** The most recently used last. */
+  readonly #kept = new Map<string, Uint8Array>();
+  readonly #loading = new Map<string, Promise<Uint8Array>>();
+
+  constructor(deps: ReaderDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * The descriptor of a stream: from its blob on disk, made again from the rows of the database, or downloaded. Throws
+   * `InvalidStreamDescriptorError`, and the signal's reason.
+   */
+  async open(sdHash: string, signal: AbortSignal): Promise<OpenStream> {
+    const bytes =
+      (await this.#deps.blobs.read(sdHash)) ??
+      (await this.#rebuilt(sdHash)) ??
+      (await this.#fetch(sdHash, null, sdHash, signal));
+    return { sdHash, descriptor: readDescriptor(bytes) };
+  }
+
+  /** Source: lbry-sdk `recover_streams`. */
+  async #rebuilt(sdHash: string): Promise<Uint8Array | null> {
+    const { database, blobs } = this.#deps;
+    const streamHash = await database.streamHashOf(sdHash);
+    const [row] = streamHash === null ? [] : await database.files(streamHash);
+    if (!row) return null;
+    const entries = await database.blobsOfStream(row.streamHash);
+    const bytes = rebuiltDescriptor(
+      {
+        streamName: row.streamName,
+        key: row.key,
+        suggestedFileName: row.suggestedFileName,
+        streamHash: row.streamHash,
+        blobs: entries.map(({ hash, position, iv, lengthBytes }) => ({
+          blobHash: hash,
+          blobNum: position,
+          iv,
+          length: lengthBytes,
+        })),
+      },
+      sdHash,
+    );
+    if (bytes === null || !(await blobs.write(sdHash, bytes))) return null;
+    return bytes;
+  }
+
+  async #fetch(
+    hash: string,
+    lengthBytes: number | null,
+    sdHash: string,
+    signal: AbortSignal,
+    urgency: 'reader' | 'ahead' = 'reader',
+  ): Promise<Uint8Array> {
+    const fetcher = this.#deps.fetcher();
+    if (fetcher === null)
+      throw failure(`The blob ${hash} is not here, and the component that downloads blobs is skipped.`);
+    return fetcher.fetchBlob(hash, lengthBytes, { sdHash, signal, urgency });
+  }
+
+  /**
+   * The decrypted bytes of a data blob. Throws `InvalidStreamDescriptorError` where it cannot be decrypted, and the signal's
+   * reason.
+   */
+  async blob({ sdHash, descriptor }: OpenStream, at: number, signal: AbortSignal): Promise<Uint8Array> {
+    const key = `${sdHash}:${at}`;
+    const kept = this.#kept.get(key);
+    if (kept) {
+      this.#keep(key, kept);
+      return kept;
+    }
+    const loading = this.#loading.get(key);
+    if (loading) return unlessAborted(loading, signal);
+    const load = this.#load({ sdHash, descriptor }, at, signal).finally(() => this.#loading.delete(key));
+    this.#loading.set(key, load);
+    try {
+      const bytes = await load;
+      this.#keep(key, bytes);
+      return bytes;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error;
+    }
+  }
+
+  async #load({ sdHash, descriptor }: OpenStream, at: number, signal: AbortSignal): Promise<Uint8Array> {
+    const { blobs } = this.#deps;
+    const { blobHash, iv, length } = dataBlobs(descriptor)[at]!;
+    const cipher = { key: Buffer.from(descriptor.key, 'hex'), iv: Buffer.from(iv, 'hex') };
+    for (;;) {
+      signal.throwIfAborted();
+      try {
+        const bytes = await blobs.read(blobHash!, cipher);
+        if (bytes !== null) return bytes;
+      } catch (error) {
+        throw invalidDescriptor(`The blob ${blobHash} cannot be decrypted: ${(error as Error).message}`);
+      }
+      await this.#fetchInTime(blobHash!, length, sdHash, signal);
+    }
+  }
+
+  /** Throws `TimeoutError` (a `DOMException`) where the blob does not come whole in its time. */
+  async #fetchInTime(hash: string, length: number, sdHash: string, signal: AbortSignal): Promise<void> {
+    const { clock, settings } = this.#deps;
+    const late = new AbortController();
+    const timer = clock.after(settings().blobTimeoutMs * BLOB_TIMEOUTS, () =>
+      late.abort(new DOMException(`The blob ${hash} did not come in time.`, 'TimeoutError')),
+    );
+    try {
+      await this.#fetch(hash, length, sdHash, AbortSignal.any([signal, late.signal]));
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  #keep(key: string, bytes: Uint8Array): void {
+    const { cachedBlobs } = this.#deps.settings();
+    this.#kept.delete(key);
+    if (cachedBlobs > 0) this.#kept.set(key, bytes);
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= cachedBlobs) break;
+      this.#kept.delete(oldest);
+    }
+  }
+
+  /** Asks for the blobs behind one, which a reader will want soon. What fails is asked for again when it is needed. */
+  ahead({ sdHash, descriptor }: OpenStream, at: number, signal: AbortSignal): void {
+    const { finished } = this.#deps.blobs;
+    const data = dataBlobs(descriptor);
+    for (const { blobHash, length } of data.slice(at + 1, at + 1 + AHEAD_BLOBS))
+      if (!finished.has(blobHash!) && this.#deps.fetcher() !== null)
+        this.#fetch(blobHash!, length, sdHash, signal, 'ahead').catch(() => undefined);
+  }
+}
+
+/** The promise's result, unless the signal aborts first. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  return new Promise<T>((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}

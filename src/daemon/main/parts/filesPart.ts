@@ -1,0 +1,126 @@
+/**
+ * The component `file_manager`: the files of the daemon. It starts without the wallet, which may wait for a hub.
+ * Source: lbry-sdk lbry/extras/daemon/components.py `FileManagerComponent`.
+ */
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import type { Logger } from '../../../util/logging.js';
+import type { Settings } from '../../api/settings.js';
+import type { Clock, RandomSource } from '../../base/clock.js';
+import type { LedgerParams } from '../../base/ledgerParams.js';
+import type { BlobFetcher } from '../../exchange/ports.js';
+import { Downloads } from '../../files/download.js';
+import { FileManager } from '../../files/fileManager.js';
+import type { FilesDeps } from '../../files/ports.js';
+import { Publishing } from '../../files/publishing.js';
+import { probeBeside } from '../ffmpeg.js';
+import type { WalletServices } from '../walletPart.js';
+import type { Component } from '../components.js';
+import type { ContentParts } from './contentParts.js';
+
+export interface FilesPartDeps {
+  readonly settings: Settings;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly content: ContentParts;
+  readonly random: RandomSource;
+  /** Null while no component downloads. */
+  readonly fetcher: () => BlobFetcher | null;
+  /** Of the wallet's chain; called while the wallet runs. */
+  readonly ledgerParams: () => LedgerParams;
+  /** Resolves to the path of ffmpeg; null where it is not there. */
+  readonly findFfmpeg: () => Promise<string | null>;
+}
+
+export class FilesPart implements Component {
+  readonly name = 'file_manager';
+  readonly dependsOn = ['database', 'blob_manager'] as const;
+  readonly #deps: FilesPartDeps;
+  #files: FilesDeps | null = null;
+  #manager: FileManager | null = null;
+  #publishing: Publishing | null = null;
+  #downloads: { readonly of: WalletServices; readonly downloads: Downloads } | null = null;
+
+  constructor(deps: FilesPartDeps) {
+    this.#deps = deps;
+  }
+
+  get manager(): FileManager {
+    if (this.#manager === null) throw new Error('the component file_manager does not run');
+    return this.#manager;
+  }
+
+  get publishing(): Publishing {
+    if (this.#publishing === null) throw new Error('the component file_manager does not run');
+    return this.#publishing;
+  }
+
+  /** Downloads that are paid for by these wallets. */
+  downloadsOf(services: WalletServices): Downloads {
+    if (this.#downloads?.of !== services) {
+      const { maker, resolver } = services;
+      const downloads = new Downloads({ manager: this.manager, files: this.#files!, maker, resolver });
+      this.#downloads = { of: services, downloads };
+    }
+    return this.#downloads.downloads;
+  }
+
+  async start(): Promise<void> {
+    const { settings, log, clock, content, fetcher } = this.#deps;
+    const seconds = (name: 'download_timeout' | 'blob_download_timeout'): number => settings.get(name) * 1000;
+    this.#files = {
+      database: content.content,
+      blobs: content.blobs,
+      fetcher,
+      clock,
+      log,
+      settings: () => ({
+        downloadDir: settings.get('download_dir'),
+        savesFiles: settings.get('save_files'),
+        downloadTimeoutMs: seconds('download_timeout'),
+        blobTimeoutMs: seconds('blob_download_timeout'),
+        cachedBlobs: settings.get('blob_lru_cache_size'),
+      }),
+    };
+    this.#manager = new FileManager(this.#files);
+    this.#publishing = this.#publishingOf(this.#manager);
+    await this.#manager.start();
+  }
+
+  #publishingOf(manager: FileManager): Publishing {
+    const { settings, log, clock, random, content, ledgerParams, findFfmpeg } = this.#deps;
+    return new Publishing({
+      manager,
+      log,
+      making: {
+        store: content.blobs,
+        threads: content.threads,
+        database: content.content,
+        clock,
+        random,
+      },
+      params: ledgerParams,
+      findTools: async () => {
+        const ffmpeg = await findFfmpeg();
+        return ffmpeg === null ? null : { ffmpeg, ffprobe: probeBeside(ffmpeg) };
+      },
+      videoSettings: () => ({
+        video_encoder: settings.get('video_encoder'),
+        audio_encoder: settings.get('audio_encoder'),
+        video_scaler: settings.get('video_scaler'),
+        video_bitrate_maximum: settings.get('video_bitrate_maximum'),
+        volume_analysis_time: settings.get('volume_analysis_time'),
+        volume_filter: settings.get('volume_filter'),
+      }),
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.#manager?.close();
+    this.#manager = null;
+    this.#publishing = null;
+  }
+
+  status(): JsonOut {
+    return { managed_files: this.#manager?.all.length ?? 0 };
+  }
+}

@@ -1,0 +1,268 @@
+/** Files of a running daemon: published, listed, saved, replaced, deleted, and kept over restarts and a kill. */
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startDaemon, walletOfSeed, type TestDaemon } from './support/daemon.js';
+import { freePort, HANG_MS, startRegtest, type RegtestNode } from './support/node.js';
+
+const SEED = 'carbon smart garage balance margin twelve chest sword toast envelope bottom stomach absent';
+const LONG_BYTES = 5_000_000;
+
+let node: RegtestNode;
+let daemon: TestDaemon;
+let hubPort: number;
+let folder: string;
+
+interface File {
+  readonly sd_hash: string;
+  readonly stream_hash: string;
+  readonly claim_id: string | null;
+  readonly claim_name: string | null;
+  readonly status: string;
+  readonly completed: boolean;
+  readonly download_path: string | null;
+  readonly file_name: string | null;
+  readonly blobs_completed: number;
+  readonly blobs_in_stream: number;
+  readonly blobs_remaining: number;
+  readonly total_bytes: number;
+  readonly total_bytes_lower_bound: number;
+  readonly written_bytes: number;
+  readonly mime_type: string;
+  readonly added_on: number;
+  readonly height: number;
+  readonly confirmations: number;
+  readonly metadata: { readonly source: { readonly name: string } } | null;
+}
+interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly total_items: number;
+}
+interface Source {
+  readonly name: string;
+  readonly size: string;
+  readonly media_type: string;
+  readonly hash: string;
+  readonly sd_hash: string;
+}
+interface Made {
+  readonly txid: string;
+  readonly outputs: readonly {
+    readonly claim_id: string;
+    readonly value: {
+      readonly source: Source;
+      readonly stream_type: string;
+      readonly audio?: { readonly duration: number };
+    };
+  }[];
+}
+
+const options = () => ({ hubPorts: [hubPort], folder, walletText: walletOfSeed(SEED) });
+
+beforeAll(async () => {
+  hubPort = await freePort();
+  folder = mkdtempSync(join(tmpdir(), 'lbcnet-files-'));
+  node = await startRegtest({ args: ['-hub', `-hubport=${hubPort}`] });
+  await node.rpc('generate', [130]);
+  daemon = await startDaemon(options());
+  for (let n = 0; n < 12; n++) await node.rpc('sendtoaddress', [await daemon.call('address_unused'), 2]);
+  await node.rpc('generate', [1]);
+  const balance = () => daemon.call<{ available: string }>('account_balance');
+  while ((await balance()).available !== '24.0') await sleep(20);
+}, HANG_MS);
+
+afterAll(async () => {
+  await daemon?.stop();
+  await node?.stop();
+  if (folder) rmSync(folder, { recursive: true, force: true });
+}, HANG_MS);
+
+const blobNames = (): string[] => readdirSync(join(folder, 'data', 'blobfiles')).sort();
+const files = (filter: object = {}) => daemon.call<Page<File>>('file_list', filter);
+
+/** Bytes that do not repeat. */
+function written(name: string, length: number, start = 'abc'): { path: string; bytes: Buffer } {
+  const path = join(folder, name);
+  const bytes = Buffer.alloc(length);
+  for (let at = 0, n = 0; at < length; at += 32)
+    createHash('sha256').update(`${name} ${start} ${n++}`).digest().copy(bytes, at);
+  bytes.write(start, 0, 'latin1');
+  writeFileSync(path, bytes);
+  return { path, bytes };
+}
+
+describe('files', () => {
+  it('are published, with what their content shows', async () => {
+    const { path, bytes } = written('a long film', LONG_BYTES, '\x1a\x45\xdf\xa3\x42\x82\x84webm');
+    const before = blobNames();
+    const preview = await daemon.call<Made>('stream_create', {
+      name: 'film',
+      bid: '1.0',
+      file_path: path,
+      preview: true,
+    });
+    const hash = createHash('sha384').update(bytes).digest('hex');
+    expect(preview.outputs[0]!.value.source).toMatchObject({ hash, sd_hash: '0'.repeat(96) });
+    expect(blobNames()).toEqual(before);
+    const made = await daemon.call<Made>('stream_create', { name: 'film', bid: '1.0', file_path: path });
+    const { value, claim_id: claimId } = made.outputs[0]!;
+    expect(value).toMatchObject({
+      source: { name: 'a long film', size: `${LONG_BYTES}`, media_type: 'video/webm', hash },
+      stream_type: 'video',
+    });
+    const [file] = (await files({ claim_id: claimId })).items;
+    expect(file).toMatchObject({
+      sd_hash: value.source.sd_hash,
+      claim_name: 'film',
+      status: 'finished',
+      completed: true,
+      download_path: path,
+      file_name: 'a long film',
+      blobs_completed: 3,
+      blobs_in_stream: 3,
+      blobs_remaining: 0,
+      total_bytes: 5_000_014,
+      total_bytes_lower_bound: 4_999_998,
+      written_bytes: LONG_BYTES,
+      metadata: { source: { name: 'a long film' } },
+    });
+    expect(blobNames().length).toBe(before.length + 4);
+    expect(await daemon.call('blob_list', { sd_hash: value.source.sd_hash })).toMatchObject({
+      total_items: 4,
+    });
+    await node.rpc('generate', [1]);
+  });
+
+  it('are saved again, byte for byte, beside what is there', async () => {
+    const foreign = join(folder, 'files', 'a long film');
+    writeFileSync(foreign, 'of somebody else');
+    let saved = await daemon.call<File>('file_save', {
+      claim_name: 'film',
+      download_directory: join(folder, 'files'),
+    });
+    while (!(saved.completed && saved.status === 'finished'))
+      saved = (await files({ claim_name: 'film' })).items[0]!;
+    expect(saved.download_path).toBe(join(folder, 'files', 'a long film_1'));
+    expect(readFileSync(saved.download_path!).equals(readFileSync(join(folder, 'a long film')))).toBe(true);
+    expect(readFileSync(foreign, 'utf8')).toBe('of somebody else');
+  });
+
+  it('are found by filters, in order, page by page', async () => {
+    for (let n = 0; n < 3; n++) {
+      const { path } = written(`small ${n}.txt`, 100 + n, `text ${n}`);
+      await daemon.call('publish', { name: `small${n}`, bid: '0.1', file_path: path });
+    }
+    const page = await files({ sort: 'claim_name', reverse: true, page_size: 2 });
+    expect(page.items.map(({ claim_name: name }) => name)).toEqual(['small2', 'small1']);
+    expect(page.total_items).toBe(4);
+    expect(
+      (await files({ blobs_in_stream: 1, comparison: 'g' })).items.map(({ claim_name: name }) => name),
+    ).toEqual(['film']);
+    expect((await files({ claim_name: 'small1' })).items[0]).toMatchObject({ mime_type: 'text/plain' });
+    const ids = (await files({})).items.map(({ claim_id: id }) => id);
+    expect((await files({ claim_id: ids.slice(0, 2) })).total_items).toBe(2);
+    await expect(files({ comparison: 'like' })).rejects.toThrow("'like' is not a valid comparison");
+    await node.rpc('generate', [1]);
+  });
+
+  it('give way to the new ones of an update, once that is sent', async () => {
+    const [old] = (await files({ claim_name: 'small0' })).items;
+    const { path } = written('better.txt', 3_000, 'better');
+    await expect(
+      daemon.call('stream_update', { claim_id: old!.claim_id, file_path: path, bid: '100000.0' }),
+    ).rejects.toMatchObject({ errorName: 'InsufficientFundsError' });
+    expect((await files({ claim_name: 'small0' })).items[0]!.sd_hash).toBe(old!.sd_hash);
+    const made = await daemon.call<Made>('stream_update', { claim_id: old!.claim_id, file_path: path });
+    const { source } = made.outputs[0]!.value;
+    expect(source).toMatchObject({ name: 'better.txt', size: '3000' });
+    const now = (await files({ claim_name: 'small0' })).items;
+    expect(now.map(({ sd_hash: hash }) => hash)).toEqual([source.sd_hash]);
+    expect(blobNames()).not.toContain(old!.sd_hash);
+    await node.rpc('generate', [1]);
+    const titled = await daemon.call<Made>('stream_update', { claim_id: old!.claim_id, title: 'Better' });
+    expect((await files({ txid: titled.txid })).total_items).toBe(1);
+    await node.rpc('generate', [1]);
+  });
+
+  it('are refused where there is nothing to publish, and nothing is left', async () => {
+    const before = blobNames();
+    const create = (path: string) =>
+      daemon.call('stream_create', { name: 'nothing', bid: '1.0', file_path: path });
+    writeFileSync(join(folder, 'empty'), '');
+    await expect(create(join(folder, 'empty'))).rejects.toMatchObject({
+      errorName: 'EmptyPublishedFileError',
+    });
+    for (const path of [join(folder, 'missing'), folder])
+      await expect(create(path)).rejects.toMatchObject({ errorName: 'MissingPublishedFileError' });
+    const { path } = written('dear', 100);
+    await expect(
+      daemon.call('stream_create', { name: 'dear', bid: '100000.0', file_path: path }),
+    ).rejects.toMatchObject({ errorName: 'InsufficientFundsError' });
+    expect(blobNames()).toEqual(before);
+  });
+
+  it('are there after a restart, and after a kill', async () => {
+    const before = (await files()).items.map(({ sd_hash: hash, status }) => [hash, status]);
+    await daemon.stop();
+    unlinkSync(join(folder, 'files', 'a long film_1'));
+    daemon = await startDaemon(options());
+    expect((await files()).items.map(({ sd_hash: hash, status }) => [hash, status])).toEqual(before);
+    expect((await files({ claim_name: 'film' })).items[0]).toMatchObject({
+      download_path: null,
+      blobs_completed: 3,
+    });
+    await daemon.kill();
+    daemon = await startDaemon(options());
+    expect((await files()).total_items).toBe(before.length);
+    const [film] = (await files({ claim_name: 'film' })).items;
+    expect(film!.confirmations).toBeGreaterThan(0);
+  });
+
+  it('are deleted with their blobs, and with what was saved where that is asked for', async () => {
+    const [film] = (await files({ claim_name: 'film' })).items;
+    await daemon.call('file_set_status', { status: 'start', claim_name: 'film' });
+    let saved = film!;
+    while (!saved.completed) saved = (await files({ claim_name: 'film' })).items[0]!;
+    while (saved.status !== 'finished') saved = (await files({ claim_name: 'film' })).items[0]!;
+    const path = saved.download_path!;
+    expect(existsSync(path)).toBe(true);
+    expect(await daemon.call('file_delete', {})).toBe(false);
+    expect(await daemon.call('file_delete', { claim_name: 'film', delete_from_download_dir: true })).toBe(
+      true,
+    );
+    expect([existsSync(path), (await files({ claim_name: 'film' })).total_items]).toEqual([false, 0]);
+    expect(blobNames()).not.toContain(film!.sd_hash);
+    expect(await daemon.call('file_delete', { delete_all: true })).toBe(true);
+    expect([(await files()).total_items, blobNames()]).toEqual([0, []]);
+  });
+
+  it('are not downloaded from what does not resolve or has nothing', async () => {
+    const get = (uri: string, more = {}) => daemon.call<{ error: string }>('get', { uri, ...more });
+    expect((await get('@channel')).error).toBe("Invalid LBRY stream URL: '@channel'");
+    expect((await get('nowhere')).error).toMatch(
+      /^Failed to resolve 'Failed to resolve stream at 'nowhere': \{'error'/,
+    );
+    await daemon.call('stream_create', { name: 'sourceless', bid: '0.1', title: 'Nothing yet' });
+    await node.rpc('generate', [1]);
+    await node.rpc('waitforblockheight', [await node.rpc('getblockcount', [])]);
+    let answer = await get('sourceless');
+    while (answer.error.includes('NOT_FOUND')) answer = await get('sourceless');
+    expect(answer.error).toBe(
+      "Failed to resolve 'There is nothing to download at sourceless - Source is unknown or unset'.",
+    );
+    expect((await get('sourceless', { download_directory: join(folder, 'no folder') })).error).toBe(
+      `specified download directory "${join(folder, 'no folder')}" does not exist`,
+    );
+  });
+});
