@@ -26,6 +26,7 @@ let folder: string;
 
 interface File {
   readonly sd_hash: string;
+  readonly streaming_url: string;
   readonly stream_hash: string;
   readonly claim_id: string | null;
   readonly claim_name: string | null;
@@ -142,6 +143,29 @@ describe('files', () => {
       total_items: 4,
     });
     await node.rpc('generate', [1]);
+  });
+
+  it('are played from any byte', async () => {
+    const [file] = (await files({ claim_name: 'film' })).items;
+    const bytes = readFileSync(join(folder, 'a long film'));
+    const ranges = [
+      [0, 9],
+      [2_097_150, 2_097_153],
+      [4_194_300, 4_194_303],
+      [LONG_BYTES - 5, LONG_BYTES - 1],
+    ] as const;
+    for (const [from, to] of ranges) {
+      const answer = await fetch(file!.streaming_url, { headers: { range: `bytes=${from}-${to}` } });
+      expect([answer.status, answer.headers.get('content-range')]).toEqual([
+        206,
+        `bytes ${from}-${to}/${LONG_BYTES}`,
+      ]);
+      expect(Buffer.from(await answer.arrayBuffer()).equals(bytes.subarray(from, to + 1))).toBe(true);
+    }
+    const whole = await fetch(file!.streaming_url);
+    expect(Buffer.from(await whole.arrayBuffer()).equals(bytes)).toBe(true);
+    const unknown = await fetch(file!.streaming_url.replace(/[0-9a-f]{96}/, 'ab'.repeat(48)));
+    expect(unknown.status).toBe(404);
   });
 
   it('are saved again, byte for byte, beside what is there', async () => {

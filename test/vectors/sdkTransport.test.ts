@@ -244,12 +244,6 @@ const messageOf = (answer: JsonValue | null): string =>
 const isParams = (answer: JsonValue | null, problem: string): boolean =>
   codeOf(answer) === -32602 && messageOf(answer).startsWith(`${problem} parameters for `);
 
-/** The component that an answer says is not there. */
-const missingComponent = (answer: JsonValue | null): string | undefined =>
-  nameOf(answer) === 'NameError'
-    ? /^(\w+) is not a known Component: it is skipped$/.exec(messageOf(answer))?.[1]
-    : undefined;
-
 const resultOf = (answer: JsonValue | null): JsonObject | undefined => {
   const result = memberOf(answer ?? undefined, 'result');
   return result instanceof JsonObject ? result : undefined;

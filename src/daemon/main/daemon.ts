@@ -304,9 +304,11 @@ class Daemon implements RunningDaemon {
     const media = mediaServer({
       gate: this.components,
       mayGet: () => settings.get('streaming_get'),
-      source: () => {
-        throw new Error('the component file_manager does not run');
-      },
+      source: () =>
+        files.mediaOf(() => {
+          this.components.check(['wallet']);
+          return wallet!.services!;
+        }),
       stopping: stopping.signal,
       onFailure: (path, error) => log.warn(`The media server failed at ${path}: ${failureReason(error)}.`),
     });

@@ -180,7 +180,6 @@ export const SETTINGS: readonly SettingRow[] = [
   ),
   row('transaction_cache_size', 'integer', 131_072, 'of lbrynet, ignored: memory is bounded without it'),
   row('udp_port', 'integer', 4444, 'port of the DHT; 0 for any free one', {
-    range: [0, MAX_PORT],
     previousNames: ['dht_node_port'],
   }),
   row('upload_bytes_per_second', 'integer', 0, 'most that goes to peers; 0 for no limit', {

@@ -10,6 +10,7 @@ import type { LedgerParams } from '../../base/ledgerParams.js';
 import type { BlobFetcher } from '../../exchange/ports.js';
 import { Downloads } from '../../files/download.js';
 import { FileManager } from '../../files/fileManager.js';
+import { FileMedia } from '../../files/fileMedia.js';
 import type { FilesDeps } from '../../files/ports.js';
 import { Publishing } from '../../files/publishing.js';
 import { probeBeside } from '../ffmpeg.js';
@@ -62,6 +63,19 @@ export class FilesPart implements Component {
       this.#downloads = { of: services, downloads };
     }
     return this.#downloads.downloads;
+  }
+
+  /** What the media server reads. `services` throws where the component `wallet` does not run. */
+  mediaOf(services: () => WalletServices): FileMedia {
+    const { content } = this.#deps;
+    return new FileMedia({
+      manager: this.manager,
+      database: content.content,
+      blobs: content.blobs,
+      downloads: () => this.downloadsOf(services()),
+      resolver: () => services().resolver,
+      wallet: () => services().wallets.default,
+    });
   }
 
   async start(): Promise<void> {
