@@ -84,5 +84,6 @@ function serverOptions({ options, params, paths, isSet }: LoadedOptions): HttpSe
     logIps: options.logips,
     allowHosts: options.rpcallowhost,
     profile: options.compat as HttpServerOptions['profile'],
+    suggestsProfile: !isSet('compat'),
   };
 }

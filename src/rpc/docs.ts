@@ -33,6 +33,11 @@ export function methodReference(methods: readonly RpcMethod[], calls: readonly R
     'Every method by category. The node itself tells the same by `lbcnode-cli help <method>`, and for machines by ' +
     '`rpc.discover` (OpenRPC). Sample answers are those of a node on regtest; long strings are cut short. Where a name ' +
     'stands twice, the profiles behind it differ (`-compat`, or the paths `/lbrycrd` and `/lbcd`).\n\n' +
+    'A program that was written for lbrycrd or lbcd needs its profile: the default answers about claims have other names, ' +
+    'and amounts in coins. `getclaimsforname` alone shows lbrycrd’s names too (`txId`, `height`, `validAtHeight`, `amount`, ' +
+    '`effectiveAmount`, `pendingAmount`, `normalizedName`, `lastTakeoverHeight`, `supportsWithoutClaim`, with amounts in ' +
+    'satoshis), since none of them is taken there. In the other answers `amount` is in coins by default and in satoshis in ' +
+    'lbrycrd, so these show one generation. The log says once when a known client of lbrycrd calls the default profile.\n\n' +
     `${contents.join('')}- [Errors](#errors)\n\n${sections.join('\n')}\n${errorSection()}`
   );
 }

@@ -55,6 +55,8 @@ export interface HttpServerOptions {
   readonly workQueueDepth: number;
   /** The profile of `/` and `/wallet/…`. */
   readonly profile: Profile;
+  /** Whether the log says when a client of lbrycrd calls the default profile. */
+  readonly suggestsProfile?: boolean;
   /** Whether the log names the address of each call (`-logips`). */
   readonly logIps?: boolean;
   /** Most connections at a time; `DEFAULT_MAX_CONNECTIONS` when it is left out. */
@@ -116,7 +118,11 @@ export class RpcHttpServer {
       logger.info(`ThreadRPCServer cut off ${cutOff} connections of ${address}: too many passwords to check`),
     );
     this.rpc = new RpcEndpoint(
-      { profile: options.profile, logIps: options.logIps === true },
+      {
+        profile: options.profile,
+        logIps: options.logIps === true,
+        suggestsProfile: options.suggestsProfile === true,
+      },
       {
         dispatcher: deps.dispatcher,
         turns: this.turns,

@@ -12,6 +12,7 @@ import type { Authenticator } from './auth.js';
 import type { CallTurns } from './callTurns.js';
 import type { Connection } from './connections.js';
 import { sendText } from './errorPages.js';
+import { LbrycrdClients } from './lbrycrdClients.js';
 import type { PasswordChecks } from './passwordChecks.js';
 import type { CallSignals } from './routes.js';
 import type { WrongPasswords } from './wrongPasswords.js';
@@ -29,6 +30,8 @@ export interface RpcEndpointOptions {
   readonly profile: Profile;
   /** Whether the log names the address of each call (`-logips`). */
   readonly logIps: boolean;
+  /** Whether the log says when a client of lbrycrd calls the profile of `/`. */
+  readonly suggestsProfile: boolean;
 }
 
 export interface RpcEndpointDeps {
@@ -43,10 +46,12 @@ export interface RpcEndpointDeps {
 export class RpcEndpoint {
   private readonly options: RpcEndpointOptions;
   private readonly deps: RpcEndpointDeps;
+  private readonly lbrycrdClients: LbrycrdClients | null;
 
   constructor(options: RpcEndpointOptions, deps: RpcEndpointDeps) {
     this.options = options;
     this.deps = deps;
+    this.lbrycrdClients = options.suggestsProfile ? new LbrycrdClients(deps.logger) : null;
   }
 
   /** The profile in which a request's target is answered, taken as it is written; null when it is none of RPC's paths. */
@@ -95,6 +100,7 @@ export class RpcEndpoint {
   ): void {
     this.readBody(request, response, (body) => {
       const peer = this.options.logIps ? connection.peer : undefined;
+      if (profile === 'documented') this.lbrycrdClients?.look(request.headers, body);
       this.deps.turns.serve(connection, response, (signals) =>
         this.deps.dispatcher.handle(body, new Origin(signals, profile, request.url ?? '', user, peer)),
       );

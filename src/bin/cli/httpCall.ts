@@ -38,6 +38,7 @@ export function postRequest(settings: CallSettings, body: string): Promise<HttpA
         agent: false,
         headers: {
           Host: host,
+          'User-Agent': 'lbcnode-cli',
           Connection: 'close',
           Authorization: authorization,
           'Content-Length': Buffer.byteLength(body),

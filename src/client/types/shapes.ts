@@ -121,6 +121,12 @@ export interface ClaimOfName {
   /** the supports of the claim */ supports: SupportOfName[];
   /** place by effective amount; 0 is the best */ bid: number;
   /** place by height; 0 is the oldest */ sequence: number;
+  /** as txid; this and what follows as lbrycrd names it */ txId: string;
+  /** as nHeight */ height: number;
+  /** as nValidAtHeight */ validAtHeight: number;
+  /** as nAmount (in satoshis) */ amount: number;
+  /** as nEffectiveAmount (in satoshis) */ effectiveAmount: number;
+  /** as nPendingAmount (in satoshis) */ pendingAmount?: number;
 }
 
 // prettier-ignore
@@ -131,6 +137,9 @@ export interface ClaimsOfName {
   /** supports of ids that have no claim here */ 'supports without claims': SupportOfName[];
   /** the height of the block that the answer is about */ height: number;
   /** the block that the answer is about */ blockhash: string;
+  /** as normalized_name; this and what follows as lbrycrd names it */ normalizedName: string;
+  /** as nLastTakeoverHeight */ lastTakeoverHeight: number;
+  /** as supports without claims */ supportsWithoutClaim: SupportOfName[];
 }
 
 // prettier-ignore
@@ -409,6 +418,10 @@ export interface SupportOfName {
   /** the block with the output */ blockhash: string;
   /** the height at which it expires */ 'expiration height': number;
   /** true: value and address are not known any more */ pruned?: boolean;
+  /** as txid; this and what follows as lbrycrd names it */ txId: string;
+  /** as nHeight */ height: number;
+  /** as nValidAtHeight */ validAtHeight: number;
+  /** as nAmount (in satoshis) */ amount: number;
 }
 
 // prettier-ignore

@@ -2,7 +2,8 @@
  * Claims as the interface document shows them (its sections 2.1, 2.2, 2.4): exact names, amounts in coins, the name of
  * every claim. Beyond the document there are `address`, `bid`, `sequence`, `blockhash` (of the block with the output),
  * `expiration height`, the pending amount, and `pruned`: the output is spent and its block gone, so that the value, null
- * then, and the address are not known any more.
+ * then, and the address are not known any more. `getclaimsforname` also shows lbrycrd's names, with amounts in satoshis, for
+ * none of them is taken there. The answers about one claim do not: their `amount` is in coins, lbrycrd's in satoshis.
  */
 import { expirationHeight } from '../../claimtrie/rules.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
@@ -56,6 +57,14 @@ const HUNGARIAN: Naming = {
   pendingAmount: 'nPendingAmount',
 };
 
+/** The same facts of an output under lbrycrd's names, where no name is taken. */
+const LBRYCRD_OUTPUT_FIELDS: SchemaFields = {
+  txId: t.hash('as txid; this and what follows as lbrycrd names it'),
+  height: t.int('as nHeight'),
+  validAtHeight: t.int('as nValidAtHeight'),
+  amount: t.sats('as nAmount'),
+};
+
 function outputFields(naming: Naming, value: Schema | OptionalSchema): SchemaFields {
   return {
     txid: t.hash('the transaction'),
@@ -73,7 +82,10 @@ function outputFields(naming: Naming, value: Schema | OptionalSchema): SchemaFie
 }
 
 function supportSchema(naming: Naming): Schema {
-  const fields = outputFields(naming, t.optional(VALUE, 'when it has metadata'));
+  const fields = {
+    ...outputFields(naming, t.optional(VALUE, 'when it has metadata')),
+    ...(naming === HUNGARIAN && LBRYCRD_OUTPUT_FIELDS),
+  };
   return t.named(naming === SPACED ? 'Support' : 'SupportOfName', t.object(fields));
 }
 
@@ -87,6 +99,11 @@ function claimFields(naming: Naming): SchemaFields {
     supports: t.array(supportSchema(naming), 'the supports of the claim'),
     bid: BID,
     sequence: SEQUENCE,
+    ...(naming === HUNGARIAN && {
+      ...LBRYCRD_OUTPUT_FIELDS,
+      effectiveAmount: t.sats('as nEffectiveAmount'),
+      pendingAmount: t.optional(t.sats('as nPendingAmount'), 'when it is more'),
+    }),
   };
 }
 
@@ -117,6 +134,9 @@ export const NAME_SCHEMA = t.named(
     'supports without claims': t.array(supportSchema(HUNGARIAN), 'supports of ids that have no claim here'),
     height: t.int('the height of the block that the answer is about'),
     blockhash: t.hash('the block that the answer is about'),
+    normalizedName: t.str('as normalized_name; this and what follows as lbrycrd names it'),
+    lastTakeoverHeight: t.int('as nLastTakeoverHeight'),
+    supportsWithoutClaim: t.array(supportSchema(HUNGARIAN), 'as supports without claims'),
   }),
 );
 
@@ -213,6 +233,10 @@ class Shaper {
           blockhash: facts.blockhash,
           'expiration height': facts.expiration,
           pruned: facts.pruned,
+          txId: facts.txid,
+          height: item.height,
+          validAtHeight: item.validAtHeight,
+          amount: item.amount,
         };
   }
 
@@ -265,6 +289,12 @@ class Shaper {
           supports,
           bid: claim.bid,
           sequence: claim.sequence,
+          txId: facts.txid,
+          height: claim.height,
+          validAtHeight: claim.validAtHeight,
+          amount: claim.amount,
+          effectiveAmount: claim.effectiveAmount,
+          pendingAmount: pending && claim.fullAmount,
         };
   }
 }
@@ -296,6 +326,9 @@ export function documentedName(
       'supports without claims': longArray(info.supportsWithoutClaim, (support) => shaper.output(support)),
       height,
       blockhash: blockHash,
+      normalizedName: nameText(info.name),
+      lastTakeoverHeight: info.lastTakeoverHeight,
+      supportsWithoutClaim: info.supportsWithoutClaim.map((support) => shaper.output(support)),
     };
   });
 }

@@ -60,10 +60,19 @@ describe('getclaimsforname', () => {
               address: ADDRESS,
               blockhash: blockHashAt(67),
               'expiration height': 567,
+              txId: support.id,
+              height: 67,
+              validAtHeight: 67,
+              amount: 50_000_000,
             },
           ],
           bid: 0,
           sequence: 0,
+          txId: first.id,
+          height: 1,
+          validAtHeight: 1,
+          amount: 200_000_000,
+          effectiveAmount: 250_000_000,
         },
         {
           name: 'name',
@@ -82,12 +91,30 @@ describe('getclaimsforname', () => {
           supports: [],
           bid: 1,
           sequence: 1,
+          txId: second.id,
+          height: 66,
+          validAtHeight: 68,
+          amount: 300_000_000,
+          effectiveAmount: 0,
+          pendingAmount: 300_000_000,
         },
       ],
       'supports without claims': [],
       height: 67,
       blockhash: blockHashAt(67),
+      normalizedName: 'name',
+      lastTakeoverHeight: 1,
+      supportsWithoutClaim: [],
     });
+  });
+
+  it('has all that the lbrycrd profile answers, under the same names', async () => {
+    const { world } = await twoClaims();
+    await world.mine([[], [supportOutput('name', Buffer.alloc(20, 7), 1n)]]);
+    const answer = await world.call('documented', 'getclaimsforname', 'name');
+    expect(answer).toMatchObject(
+      (await world.call('lbrycrd', 'getclaimsforname', 'name')) as Record<string, unknown>,
+    );
   });
 
   it('answers for any past block, with the names of claims that are gone now', async () => {

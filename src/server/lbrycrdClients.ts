@@ -1,0 +1,42 @@
+/**
+ * Recognizes programs that were written for lbrycrd and call the default profile, whose answers about claims have other
+ * names and units: they read zeros where they look for lbrycrd's. Owns one line of the log; changes no answer.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { decodeUtf8 } from '../util/jsonParse.js';
+import type { Logger } from '../util/logging.js';
+
+/** Methods whose answers differ between the profiles. */
+const METHOD =
+  /"method":\s?"(getclaimsforname|getclaimbyid|getclaimbybid|getclaimbyseq|getvalueforname|getclaimsfortx|getclaimsintrie|getchangesinblock|supportclaim)"/;
+/** lbrycrd-cli's body, as `JSONRPCRequestObj` writes it; it names no program in a header. */
+const CLI_BODY = /^\{"method":"\w+","params":[^]*,"id":1\}\n$/;
+/** Go's HTTP client, which chainquery calls with. Source: chainquery lbrycrd/client.go. */
+const GO_CLIENT = /^Go-http-client\//;
+/** Longer bodies are no single call about a claim. */
+const MAX_LOOKED_AT_BYTES = 4096;
+
+export class LbrycrdClients {
+  private readonly logger: Logger;
+  private wasTold = false;
+
+  constructor(logger: Logger) {
+    this.logger = logger;
+  }
+
+  /** Looks at a call of the default profile. */
+  look(headers: IncomingHttpHeaders, body: Uint8Array): void {
+    if (this.wasTold || body.length > MAX_LOOKED_AT_BYTES) return;
+    const agent = headers['user-agent'];
+    if (agent !== undefined && !GO_CLIENT.test(agent)) return;
+    const text = decodeUtf8(body) ?? '';
+    const method = METHOD.exec(text)?.[1];
+    if (method === undefined || (agent === undefined && !CLI_BODY.test(text))) return;
+    this.wasTold = true;
+    const program = agent === undefined ? 'lbrycrd-cli' : `a program in Go, as chainquery`;
+    this.logger.info(
+      `${method} was called by what seems to be ${program}. A client of lbrycrd needs -compat=lbrycrd or the path /lbrycrd: ` +
+        'the default answers have other names and units. -compat=documented ends this note',
+    );
+  }
+}
