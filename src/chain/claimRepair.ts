@@ -27,14 +27,27 @@ export async function withClaimRepair<T>(deps: RepairDeps, step: () => Promise<T
     try {
       return await step();
     } catch (error) {
-      if (!(error instanceof DamagedTrieError)) throw error;
-      await repair(deps, error);
+      await repair(deps, await repairable(deps, error));
       return await step();
     }
   } catch (error) {
     if (error instanceof ClaimDamageError) throw damagedChainState(deps.folder, error.what);
     throw error;
   }
+}
+
+/** The damage that a repair mends, which other errors may come from; throws what a repair does not help against. */
+async function repairable(deps: RepairDeps, error: unknown): Promise<DamagedTrieError> {
+  if (error instanceof DamagedTrieError) return error;
+  const tip = error instanceof ClaimDamageError ? await trieTip(deps) : null;
+  if (tip === null) throw error;
+  try {
+    await deps.claims.checkTrie(deps.store, tip);
+  } catch (found) {
+    if (found instanceof DamagedTrieError) return found;
+    throw found;
+  }
+  throw error;
 }
 
 async function repair(deps: RepairDeps, damage: DamagedTrieError): Promise<void> {

@@ -27,6 +27,7 @@ import type { RowStore } from '../store/rowStore.js';
 import type { RowReader, RowTransaction } from '../store/rows.js';
 import { assert } from '../util/assert.js';
 import { equalBytes, hashToHex, type Bytes } from '../util/bytes.js';
+import { ClaimDamageError } from '../claimtrie/damage.js';
 import { onFile } from '../util/environmentError.js';
 import type { Logger } from '../util/logging.js';
 import { blockClaims } from './blockClaims.js';
@@ -359,7 +360,7 @@ async function disconnectOnce(deps: ConnectDeps, block: LoadedBlock): Promise<vo
     const { root } = await claims.disconnect(rows, height);
     const parent = await headers.readHeader(headers.prev(id));
     if (!equalBytes(root, parent.claimRoot))
-      throw damagedChainState(deps.folder, `the claim trie before height ${height} could not be restored`);
+      throw new ClaimDamageError(`the claim trie before height ${height} could not be restored`);
     for (const contributor of contributors) await contributor.disconnect(rows, block, height, undo);
     const state = coins.revert(block.raw, block.parsed, undo, height);
     if (state !== 'ok')

@@ -3,6 +3,7 @@
  * connecting them again on scratch state. Changes nothing, but for rows of the claim trie that are rebuilt when they are
  * missing. Source: Core validation.cpp `CVerifyDB::VerifyDB`.
  */
+import { ClaimDamageError } from '../claimtrie/damage.js';
 import { BlockFileError } from '../store/blockFiles.js';
 import { formatCoinRow, parseUndo } from '../store/coinRow.js';
 import { createCoinTable, type CoinTable } from '../store/coinTable.js';
@@ -142,7 +143,8 @@ class Verification {
     }
     const { root } = await claims.disconnect(this.rows, height);
     const parent = await headers.readHeader(headers.prev(id));
-    if (!equalBytes(root, parent.claimRoot)) return `claim trie inconsistencies found in ${this.deps.folder}`;
+    if (!equalBytes(root, parent.claimRoot))
+      throw new ClaimDamageError(`the claim trie before height ${height} could not be restored`);
     await this.rows.relieve();
     this.disconnected.push(id);
     return null;

@@ -72,6 +72,11 @@ export class ClaimModel {
     this.states.push({ height: 0, items: [], owners: new Map(), filed: new Set(), root });
   }
 
+  /** The root before the latest block. */
+  rootBefore(): string {
+    return this.states.at(-2)!.root;
+  }
+
   get tip(): ModelState {
     return this.states.at(-1)!;
   }

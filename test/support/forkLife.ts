@@ -1,10 +1,14 @@
 /** Short chains across the forks of claims, with busy blocks around each fork, against the naive model. */
 import assert from 'node:assert/strict';
 import { ClaimStore, type ClaimRules } from '../../src/store/claims/claimStore.js';
-import { toHex } from '../../src/util/bytes.js';
+import { ClaimDamageError, DamagedTrieError } from '../../src/claimtrie/damage.js';
+import { CLAIM_PREFIX, DROPPED_KEY, NOTED_KEY, SUMMARY_KEY } from '../../src/store/claims/claimKeys.js';
+import type { TrieTip } from '../../src/store/claims/claimStore.js';
+import { prefixEnd } from '../../src/store/rows.js';
+import { fromHex, toHex, type Bytes } from '../../src/util/bytes.js';
 import { ClaimLife, randomOf } from './claimLife.js';
 import { ClaimModel } from './claimModel.js';
-import { MemoryRows } from './memoryRows.js';
+import { MemoryRows, type MemoryTransaction } from './memoryRows.js';
 
 /** One to three letters: prefixes of each other, upper case, composed and decomposed. */
 const NAMES = [
@@ -40,6 +44,9 @@ class ForkLife {
   private readonly store: ClaimStore;
   forkBlocks = 0;
   late = 0;
+  /** Rows that were removed, and how often they were missed. */
+  removed = 0;
+  repairs = 0;
 
   constructor(seed: number, rules: ClaimRules) {
     const random = randomOf(seed);
@@ -54,21 +61,67 @@ class ForkLife {
     const { rules, model, rows } = this;
     const height = model.tip.height + 1;
     const block = this.life.block(height, transactions);
+    const tip = this.tip();
     const wanted = model.connect(block);
-    const work = rows.begin();
-    const { root } = await this.store.connect(work, block);
-    work.commit();
+    const connect = (): Promise<Bytes> =>
+      this.step(async (work) => {
+        const { root } = await this.store.connect(work, block);
+        if (toHex(root) !== wanted) await this.store.checkBeforeVerdict(rows, tip, block);
+        return root;
+      }, tip);
+    const root = await connect();
     assert.equal(`${height} ${toHex(root)}`, `${height} ${wanted}`);
     const { normalizationForkHeight, extendedExpirationForkHeight, allClaimsForkHeight } = rules;
     const forks = [normalizationForkHeight, extendedExpirationForkHeight, allClaimsForkHeight - 1];
     if (forks.includes(height)) this.forkBlocks++;
   }
 
+  private tip(): TrieTip {
+    const { height, root } = this.model.tip;
+    return { height, root: fromHex(root) };
+  }
+
+  /** Runs a step over the trie after `tip`, again when rows had to be rebuilt. */
+  private async step(run: (work: MemoryTransaction) => Promise<Bytes>, tip: TrieTip): Promise<Bytes> {
+    const once = async (): Promise<Bytes> => {
+      const work = this.rows.begin();
+      const root = await run(work);
+      work.commit();
+      return root;
+    };
+    try {
+      return await once();
+    } catch (error) {
+      if (!(error instanceof ClaimDamageError)) throw error;
+      await assert.rejects(this.store.checkTrie(this.rows, tip), DamagedTrieError);
+      this.repairs++;
+      const work = this.rows.begin();
+      await this.store.repair(work, tip);
+      work.commit();
+      return once();
+    }
+  }
+
+  /** Removes one of the rows that follow from the names. */
+  async removeRow(random: (count: number) => number): Promise<void> {
+    const keys: string[] = [];
+    for (const prefix of [CLAIM_PREFIX.node, SUMMARY_KEY])
+      for await (const [key] of this.rows.range({ gte: prefix, lt: prefixEnd(prefix) }))
+        if (key !== DROPPED_KEY && key !== NOTED_KEY) keys.push(key);
+    if (keys.length === 0) return;
+    this.rows.rows.set(keys[random(keys.length)]!, null);
+    this.removed++;
+  }
+
   async disconnect(blocks: number): Promise<void> {
     for (let left = blocks; left > 0; left--) {
-      const work = this.rows.begin();
-      const { root } = await this.store.disconnect(work, this.model.tip.height);
-      work.commit();
+      const { height } = this.model.tip;
+      const before = this.model.rootBefore();
+      const root = await this.step(async (work) => {
+        const { root } = await this.store.disconnect(work, height);
+        if (toHex(root) !== before) throw new ClaimDamageError('the trie before the block was not restored');
+        return root;
+      }, this.tip());
       this.model.disconnect();
       this.life.disconnect();
       assert.equal(`back ${toHex(root)}`, `back ${this.model.tip.root}`);
@@ -76,8 +129,19 @@ class ForkLife {
   }
 }
 
-/** Lives chains until `forkBlocks` blocks of forks were connected, each with its own rules; none may read a row late. */
-export async function crossForks(firstSeed: number, forkBlocks: number): Promise<{ chains: number }> {
+export interface Crossed {
+  chains: number;
+  /** Rows that were removed, and how often one was missed and rebuilt. */
+  removed: number;
+  repairs: number;
+}
+
+/**
+ * Lives chains until `forkBlocks` blocks of forks were connected, each with its own rules; none may read a row late. With
+ * `removes` rows of the trie are gone now and then.
+ */
+export async function crossForks(firstSeed: number, forkBlocks: number, removes = false): Promise<Crossed> {
+  let [removed, repairs] = [0, 0];
   let crossed = 0;
   let chains = 0;
   for (let seed = firstSeed; crossed < forkBlocks; seed++, chains++) {
@@ -88,6 +152,7 @@ export async function crossForks(firstSeed: number, forkBlocks: number): Promise
       while (run.model.tip.height < last) {
         const { height } = run.model.tip;
         const isBusy = height < 3 || height >= from - 2;
+        if (removes && isBusy && random(2) === 0) await run.removeRow(random);
         await run.connect(isBusy ? 6 : 0);
         if (height > from && random(5) === 0) await run.disconnect(1 + random(Math.min(5, height - 2)));
       }
@@ -96,6 +161,8 @@ export async function crossForks(firstSeed: number, forkBlocks: number): Promise
       throw new Error(`chain of seed ${seed}: ${String(error)}`, { cause: error });
     }
     crossed += run.forkBlocks;
+    removed += run.removed;
+    repairs += run.repairs;
   }
-  return { chains };
+  return { chains, removed, repairs };
 }

@@ -27,7 +27,7 @@ import type { IdleNames } from './idleNames.js';
 import { aliveItems, itemsByOrdinal } from './itemHistory.js';
 import { parseItemRow } from './itemRow.js';
 import { countLogChunks, readLog } from './logRow.js';
-import { parseNameRow } from './nameRow.js';
+import { parseNameRow, rowHasClaims } from './nameRow.js';
 import { parseDueRow } from './queueRow.js';
 import {
   moveTotals,
@@ -85,7 +85,7 @@ export async function checkBeforeVerdict(
   tip: TrieTip,
   block: ClaimBlock,
 ): Promise<void> {
-  const due = await orDamage(() => checkTrie(rows, rules, idle, tip));
+  const due = await checkTrie(rows, rules, idle, tip);
   await checkDue(rows, block.height, due);
   const names = new Set<string>(due.keys());
   for (const { spends, outputs } of block.transactions) {
@@ -100,7 +100,16 @@ export async function checkBeforeVerdict(
 }
 
 /** Checks names, nodes, totals and idle names; answers how many pending items are due in the next block, by name. */
-async function checkTrie(
+export function checkTrie(
+  rows: RowReader,
+  rules: ClaimRules,
+  idle: IdleNames,
+  tip: TrieTip,
+): Promise<Map<string, number>> {
+  return orDamage(() => compareTrie(rows, rules, idle, tip));
+}
+
+async function compareTrie(
   rows: RowReader,
   rules: ClaimRules,
   idle: IdleNames,
@@ -134,6 +143,15 @@ async function checkTrie(
   if (!isRight || !areSame(summary.totals, totals))
     throw new DamagedTrieError(`nodes or totals after block ${tip.height} do not fit the names`);
   return due;
+}
+
+/** An empty trie has no row of totals: then no name may have claims. Throws `DamagedTrieError`. */
+export async function refuseLostTotals(rows: RowReader): Promise<void> {
+  const breather = new Breather();
+  for await (const [, row] of rows.range({ gte: CLAIM_PREFIX.name, lt: prefixEnd(CLAIM_PREFIX.name) })) {
+    if (rowHasClaims(row)) throw new DamagedTrieError('its totals are missing');
+    if (breather.isDue) await breather.pause();
+  }
 }
 
 function areSame(a: ClaimTotals, b: ClaimTotals): boolean {

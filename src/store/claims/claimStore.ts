@@ -9,7 +9,7 @@ import type { Bytes } from '../../util/bytes.js';
 import { ReadError } from '../../util/reader.js';
 import type { RowReader, RowTransaction } from '../rows.js';
 import { CLAIM_PREFIX, SUMMARY_KEY } from './claimKeys.js';
-import { checkBeforeVerdict, repairTrie, type TrieTip } from './claimCheck.js';
+import { checkBeforeVerdict, checkTrie, repairTrie, type TrieTip } from './claimCheck.js';
 import { connectClaims, type ConnectedClaims } from './connect.js';
 import { disconnectClaims } from './disconnect.js';
 import { differencesBefore, type LbcdDifference } from './lbcdDifferences.js';
@@ -87,6 +87,12 @@ export class ClaimStore {
   async checkBeforeVerdict(rows: RowReader, tip: TrieTip, block: ClaimBlock): Promise<void> {
     await this.idle.load(rows);
     await checkBeforeVerdict(rows, this.rules, this.idle, tip, block);
+  }
+
+  /** Throws `DamagedTrieError` when `repair` helps, and `ClaimDamageError` when names are missing. Takes a walk over all names. */
+  async checkTrie(rows: RowReader, tip: TrieTip): Promise<void> {
+    await this.idle.load(rows);
+    await checkTrie(rows, this.rules, this.idle, tip);
   }
 
   /** See `repairTrie`. */

@@ -5,14 +5,14 @@
 import { checkingOrder, findTakeovers, processDue, settleTakeovers } from '../../claimtrie/blockEnd.js';
 import { namesInvolved, processTransaction, spendCandidates } from '../../claimtrie/blockTransactions.js';
 import type { ClaimOperation, WorkEvent } from '../../claimtrie/claimWork.js';
-import { trieIntact } from '../../claimtrie/damage.js';
 import { compareCreation, pointKey, REMOVAL, type Item } from '../../claimtrie/item.js';
 import type { NameState } from '../../claimtrie/nameState.js';
 import { expiringCreation, hashesAllClaims, isHashFork } from '../../claimtrie/rules.js';
 import type { ClaimBlock, ClaimEvent, ClaimRules } from '../../claimtrie/types.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
+import { refuseLostTotals } from './claimCheck.js';
 import { describeEvents } from './claimEvents.js';
-import { dueKey, nodeKey, SUMMARY_KEY } from './claimKeys.js';
+import { dueKey, SUMMARY_KEY } from './claimKeys.js';
 import { rebuildNodes } from './hashFork.js';
 import { itemsByOrdinal } from './itemHistory.js';
 import { readLog } from './logRow.js';
@@ -56,7 +56,6 @@ export async function connectClaims(
   const [summaryRow, dueRow] = await rows.getMany([SUMMARY_KEY, dueKey(height)]);
   const summary = parseSummaryRow(summaryRow);
   const generation = hashesAllClaims(rules, height - 1) ? '1' : '0';
-  if (!summaryRow) trieIntact(!(await rows.get(nodeKey(generation, ''))), 'its totals are missing');
   const expiring = await expiringItems(rules, height, deps);
   await noteDifference(rows, rules, block, async () => {
     const unextended = { ...rules, extendedExpirationForkHeight: height + 1 };
@@ -67,6 +66,7 @@ export async function connectClaims(
   if (block.transactions.length === 0 && !dueRow && expiring.length === 0 && !refiles && !rehashes) {
     return { root: summary.root, report: { events: [] }, log: [], names: NO_NAMES };
   }
+  if (!summaryRow) await refuseLostTotals(rows);
   const store = new WorkStore({ rules, height, summary, generation }, deps);
   const { work } = store;
   // The block that refiles works on stored nodes from batch to batch; else those of the old form stay as they were.

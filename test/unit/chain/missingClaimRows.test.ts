@@ -78,6 +78,11 @@ async function nextBlock(): Promise<LoadedBlock> {
     ),
   );
   await stake(claimScript('abe'));
+  return mineAndTakeBack();
+}
+
+/** What is pending in a block that follows the tip, which is taken back at once. */
+async function mineAndTakeBack(): Promise<LoadedBlock> {
   const before = world.chain.opened.chain.height;
   await world.chain.mine(1);
   const block = await world.chain.blockAt(before + 1);
@@ -152,6 +157,30 @@ describe('rows of the claim trie that follow from others', () => {
 
 const verifyAll = (): Promise<string | null> =>
   verifyChain(world.chain.opened.chain, { level: 4, blocks: 3, signal: new AbortController().signal });
+
+it('finds a name without claims again when the marks of such names are gone', async () => {
+  await makeWorld();
+  const abandon = (name: string): void =>
+    void world.chain.pending.push(
+      spend(
+        [{ txid: Buffer.from(txid(world.claims.get(name)!)), n: 0 }],
+        [{ value: 900n, script: OPEN_SCRIPT }],
+      ),
+    );
+  abandon('abc');
+  await world.chain.mine(1);
+  // The support is left under a name without claims, and is spent in the next block, beside a new claim of the name.
+  abandon('support');
+  world.claims.set('again', await stake(claimScript('abc')));
+  const block = await mineAndTakeBack();
+  await removeRange(CLAIM_PREFIX.idle);
+  world.chain = await world.chain.reopen({
+    log: { ...SILENT_LOGGER, warn: (line) => void world.warnings.push(line) },
+  });
+  await connectNext(block);
+  expect(world.warnings.filter((line) => line.includes('was rebuilt from its names'))).toHaveLength(1);
+  expect(await verifyAll()).toBeNull();
+});
 
 describe('rows of the claim trie that follow from no others', () => {
   const parts: [what: string, remove: () => Promise<void> | void][] = [
