@@ -103,6 +103,14 @@ async function resolveStream(
   throw resolveError(`Failed to resolve stream at '${url}': ${pythonStr(shown)}`);
 }
 
+/** The hash of the descriptor. Throws `ResolveError` where the claim names none. */
+function sourceOf(claim: Txo, url: string): string {
+  const sdHash = sdHashOf(claim);
+  if (sdHash === null)
+    throw resolveError(`There is nothing to download at ${url} - Source is unknown or unset`);
+  return sdHash;
+}
+
 interface Attempt {
   readonly claim: Txo;
   readonly sdHash: string;
@@ -208,9 +216,7 @@ async function download(request: DownloadRequest, ports: DownloadPorts): Promise
   const startedMs = files.clock.nowMs();
   const claim = await resolveStream(request, ports);
   await manager.keepClaim(claim, maker.ports.ledger.params, null);
-  const sdHash = sdHashOf(claim);
-  if (sdHash === null)
-    throw resolveError(`There is nothing to download at ${request.url} - Source is unknown or unset`);
+  const sdHash = sourceOf(claim, request.url);
   const claimId = hashToHex(claim.claimId!);
   const { fileName, directory = settings.downloadDir } = request;
   const attempt: Attempt = {
@@ -239,6 +245,11 @@ export class Downloads {
 
   constructor(ports: DownloadPorts) {
     this.#ports = ports;
+  }
+
+  /** The descriptor's hash of the stream to which a URL leads. Throws as `get`, and begins nothing. */
+  async lookUp(request: DownloadRequest): Promise<string> {
+    return sourceOf(await resolveStream(request, this.#ports), request.url);
   }
 
   /** Throws with the text that `get` answers as `error`. */

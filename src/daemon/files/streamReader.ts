@@ -26,11 +26,17 @@ type ReaderDeps = Pick<FilesDeps, 'database' | 'blobs' | 'fetcher' | 'settings' 
 /** The data blobs of a stream: all entries but the terminator. */
 export const dataBlobs = ({ blobs }: StreamDescriptor) => blobs.filter(({ blobHash }) => blobHash !== null);
 
+/** The work on a blob, which ends when the reader that began it leaves. */
+interface Loading {
+  readonly bytes: Promise<Uint8Array>;
+  readonly signal: AbortSignal;
+}
+
 export class StreamReader {
   readonly #deps: ReaderDeps;
   /** The most recently used last. */
   readonly #kept = new Map<string, Uint8Array>();
-  readonly #loading = new Map<string, Promise<Uint8Array>>();
+  readonly #loading = new Map<string, Loading>();
 
   constructor(deps: ReaderDeps) {
     this.#deps = deps;
@@ -99,17 +105,21 @@ export class StreamReader {
       return kept;
     }
     const loading = this.#loading.get(key);
-    if (loading) return unlessAborted(loading, signal);
-    const load = this.#load({ sdHash, descriptor }, at, signal).finally(() => this.#loading.delete(key));
-    this.#loading.set(key, load);
-    try {
-      const bytes = await load;
-      this.#keep(key, bytes);
-      return bytes;
-    } catch (error) {
-      signal.throwIfAborted();
-      throw error;
+    if (loading) {
+      try {
+        return await unlessAborted(loading.bytes, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!loading.signal.aborted) throw error;
+        // Only the other reader left: this one goes on for itself.
+        return this.blob({ sdHash, descriptor }, at, signal);
+      }
     }
+    const bytes = this.#load({ sdHash, descriptor }, at, signal).finally(() => this.#loading.delete(key));
+    this.#loading.set(key, { bytes, signal });
+    const loaded = await bytes;
+    this.#keep(key, loaded);
+    return loaded;
   }
 
   async #load({ sdHash, descriptor }: OpenStream, at: number, signal: AbortSignal): Promise<Uint8Array> {

@@ -10,7 +10,8 @@ import type { LedgerParams } from '../../base/ledgerParams.js';
 import type { BlobFetcher } from '../../exchange/ports.js';
 import { Downloads } from '../../files/download.js';
 import { FileManager } from '../../files/fileManager.js';
-import { FileMedia } from '../../files/fileMedia.js';
+import { Playing } from '../../files/playing.js';
+import type { MediaSource } from '../../http/mediaPort.js';
 import type { FilesDeps } from '../../files/ports.js';
 import { Publishing } from '../../files/publishing.js';
 import { probeBeside } from '../ffmpeg.js';
@@ -39,6 +40,7 @@ export class FilesPart implements Component {
   #files: FilesDeps | null = null;
   #manager: FileManager | null = null;
   #publishing: Publishing | null = null;
+  #playing: Playing | null = null;
   #downloads: { readonly of: WalletServices; readonly downloads: Downloads } | null = null;
 
   constructor(deps: FilesPartDeps) {
@@ -66,16 +68,19 @@ export class FilesPart implements Component {
   }
 
   /** What the media server reads. `services` throws where the component `wallet` does not run. */
-  mediaOf(services: () => WalletServices): FileMedia {
-    const { content } = this.#deps;
-    return new FileMedia({
-      manager: this.manager,
-      database: content.content,
-      blobs: content.blobs,
-      downloads: () => this.downloadsOf(services()),
-      resolver: () => services().resolver,
-      wallet: () => services().wallets.default,
-    });
+  mediaOf(services: () => WalletServices): MediaSource {
+    const playing = this.#playing;
+    if (playing === null) throw new Error('the component file_manager does not run');
+    return {
+      open: (sdHash, options) => playing.open(sdHash, options),
+      find: async (url, { mayDownload }) => {
+        const running = services();
+        const wallet = running.wallets.default;
+        const downloads = this.downloadsOf(running);
+        const request = { url, wallet, accountIds: wallet.accountIds };
+        return mayDownload ? (await downloads.get(request)).row.sdHash : downloads.lookUp(request);
+      },
+    };
   }
 
   async start(): Promise<void> {
@@ -96,6 +101,7 @@ export class FilesPart implements Component {
       }),
     };
     this.#manager = new FileManager(this.#files);
+    this.#playing = new Playing({ manager: this.#manager, files: this.#files });
     this.#publishing = this.#publishingOf(this.#manager);
     await this.#manager.start();
   }
@@ -132,6 +138,7 @@ export class FilesPart implements Component {
     await this.#manager?.close();
     this.#manager = null;
     this.#publishing = null;
+    this.#playing = null;
   }
 
   status(): JsonOut {

@@ -1,0 +1,291 @@
+/** Streams as players read them, from blobs on disk and blobs that a test gives. */
+import { randomBytes } from 'node:crypto';
+import { readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { create } from '@bufbuild/protobuf';
+import { systemClock } from '../../../../src/daemon/base/clock.js';
+import { BlobThreads } from '../../../../src/daemon/blobs/blobThreads.js';
+import { makeStream, type MadeStream } from '../../../../src/daemon/blobs/makeStream.js';
+import type { BlobFetcher, FetchOptions } from '../../../../src/daemon/exchange/ports.js';
+import { FileManager } from '../../../../src/daemon/files/fileManager.js';
+import { Playing, type PlayableStream } from '../../../../src/daemon/files/playing.js';
+import { dataBlobs } from '../../../../src/daemon/files/streamReader.js';
+import { encodeClaim } from '../../../../src/metadata/claim.js';
+import { ClaimSchema } from '../../../../src/metadata/messages/claim_pb.js';
+import { ContentFolder, NOW_SEC } from '../../../support/contentFolder.js';
+
+const PIECE_BYTES = 2_097_151;
+const SIZE_BYTES = 3 * PIECE_BYTES + 1000;
+const bytes = randomBytes(SIZE_BYTES);
+const threads = new BlobThreads(2);
+const signal = new AbortController().signal;
+
+/** The stream as its publisher has it. */
+let source: ContentFolder;
+let made: MadeStream;
+/** All blobs of the stream by their hash. */
+const network = new Map<string, Buffer>();
+let hashes: string[];
+
+let folder: ContentFolder;
+let manager: FileManager;
+let playing: Playing;
+let fetched: { hash: string; urgency: string; signal: AbortSignal }[];
+/** Blobs that do not come. */
+let held: Set<string>;
+let cachedBlobs: number;
+
+const fetcher: BlobFetcher = {
+  async fetchBlob(hash: string, _lengthBytes: number | null, options: FetchOptions) {
+    fetched.push({ hash, urgency: options.urgency ?? 'reader', signal: options.signal });
+    if (held.has(hash))
+      await new Promise((_resolve, reject) => {
+        const onAbort = (): void => reject(options.signal.reason as Error);
+        if (options.signal.aborted) onAbort();
+        options.signal.addEventListener('abort', onAbort);
+      });
+    options.signal.throwIfAborted();
+    const blob = network.get(hash)!;
+    expect(await folder.store.write(hash, blob)).toBe(true);
+    return blob;
+  },
+  progressOf: () => null,
+};
+
+beforeAll(async () => {
+  source = new ContentFolder(threads);
+  await source.open();
+  const path = join(source.path, 'film.mp4');
+  writeFileSync(path, bytes);
+  made = await makeStream(path, source.making);
+  hashes = dataBlobs(made.descriptor).map(({ blobHash }) => blobHash!);
+  for (const hash of [made.sdHash, ...hashes]) network.set(hash, readFileSync(source.blobPath(hash)));
+});
+afterAll(async () => {
+  await source.close();
+  source.remove();
+  await threads.close();
+});
+
+beforeEach(async () => {
+  fetched = [];
+  held = new Set();
+  cachedBlobs = 0;
+  folder = new ContentFolder(threads);
+  await folder.open();
+  const files = {
+    database: folder.database,
+    blobs: folder.store,
+    fetcher: () => fetcher,
+    clock: systemClock,
+    log: { warn: (text: string) => folder.warnings.push(text), info: () => undefined },
+    settings: () => ({
+      downloadDir: folder.path,
+      savesFiles: false,
+      downloadTimeoutMs: 60_000,
+      blobTimeoutMs: 60_000,
+      cachedBlobs,
+    }),
+  };
+  manager = new FileManager(files);
+  playing = new Playing({ manager, files });
+});
+afterEach(async () => {
+  await manager.close();
+  await folder.close();
+  folder.remove();
+});
+
+/** Lists the stream, with these of its blobs on disk. */
+async function list(onDisk: readonly string[]): Promise<void> {
+  const { descriptor, sdHash } = made;
+  await folder.database.addStream({
+    descriptor,
+    sdHash,
+    sdLengthBytes: network.get(sdHash)!.length,
+    addedOn: NOW_SEC,
+    isMine: false,
+  });
+  for (const hash of onDisk) await folder.store.write(hash, network.get(hash)!);
+  await manager.add({
+    streamHash: descriptor.streamHash,
+    place: null,
+    status: 'stopped',
+    isSaved: false,
+    contentFee: null,
+    addedOn: NOW_SEC,
+  });
+}
+
+/** Ties the file to a claim that says this size. */
+async function claimSays(size: number): Promise<void> {
+  const outpoint = `${'01'.repeat(32)}:0`;
+  const sdHash = Buffer.from(made.sdHash, 'hex');
+  const message = create(ClaimSchema, {
+    type: { case: 'stream', value: { source: { sdHash, size: BigInt(size), name: 'film.mp4' } } },
+  });
+  const claim = { claim: message, channelId: null, signature: null };
+  await folder.database.saveClaims([
+    {
+      outpoint,
+      claimId: 'aa'.repeat(20),
+      name: 'film',
+      amountDewies: 1n,
+      height: 1,
+      value: encodeClaim(claim as unknown as Parameters<typeof encodeClaim>[0]).toString('hex'),
+      channelClaimId: null,
+      address: '',
+    },
+  ]);
+  expect(await folder.database.tieClaim(made.descriptor.streamHash, outpoint)).toBeNull();
+  await manager.reload(made.descriptor.streamHash);
+}
+
+const open = async (mayDownload = true): Promise<PlayableStream> =>
+  (await playing.open(made.sdHash, { mayDownload, signal }))!;
+
+async function read(stream: PlayableStream, from: number, to: number): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of stream.read(from, to, signal)) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+describe('a stream that is here', () => {
+  it('has exact bytes at every offset, near each end of a blob too', async () => {
+    await list([made.sdHash, ...hashes]);
+    const stream = await open();
+    expect([stream.sizeBytes, stream.mimeType]).toEqual([SIZE_BYTES, 'video/mp4']);
+    cachedBlobs = 4;
+    const ranges: [number, number][] = [
+      [0, SIZE_BYTES],
+      [SIZE_BYTES - 1, SIZE_BYTES],
+      [PIECE_BYTES - 1, 2 * PIECE_BYTES + 2],
+    ];
+    for (let blob = 0; blob <= 3; blob++)
+      for (let by = -4; by <= 4; by++) {
+        const at = Math.max(0, blob * PIECE_BYTES + by);
+        ranges.push([at, at + 1], [at, at + 10], [Math.max(0, at - 10), at + 1]);
+      }
+    for (const [from, to] of ranges)
+      expect([from, to, (await read(stream, from, to)).equals(bytes.subarray(from, to))]).toEqual([
+        from,
+        to,
+        true,
+      ]);
+    expect(fetched).toEqual([]);
+  });
+
+  it('is running while it is read', async () => {
+    await list([made.sdHash, ...hashes]);
+    const file = manager.bySdHash(made.sdHash)!;
+    const reading = (await open()).read(0, SIZE_BYTES, signal);
+    await reading.next();
+    expect(file.row.status).toBe('running');
+    await reading.return(undefined);
+  });
+
+  it('heals a blob that is damaged on disk, and gives none of its bytes', async () => {
+    await list([made.sdHash, ...hashes]);
+    const stream = await open();
+    const [, second, third] = hashes;
+    const damaged = Buffer.from(network.get(second!)!);
+    damaged[1_000_000]! ^= 1;
+    writeFileSync(folder.blobPath(second!), damaged);
+    truncateSync(folder.blobPath(third!), 100_000);
+    expect((await read(stream, 0, SIZE_BYTES)).equals(bytes)).toBe(true);
+    const wanted = fetched.filter(({ urgency }) => urgency === 'reader').map(({ hash }) => hash);
+    expect(wanted).toEqual([second, third]);
+    expect(readFileSync(folder.blobPath(second!)).equals(network.get(second!)!)).toBe(true);
+  });
+
+  it('is not listed under another hash', async () => {
+    await list([]);
+    expect(await playing.open(hashes[0]!, { mayDownload: true, signal })).toBeNull();
+  });
+});
+
+describe('the size of a stream', () => {
+  it('is what the claim says, without a blob', async () => {
+    await list([]);
+    await claimSays(SIZE_BYTES);
+    expect((await open(false)).sizeBytes).toBe(SIZE_BYTES);
+    expect((await open()).sizeBytes).toBe(SIZE_BYTES);
+    expect(fetched).toEqual([]);
+  });
+
+  it.each([0, 1, SIZE_BYTES - 100, SIZE_BYTES + 100, 2 ** 40])(
+    'is what the last blob holds, where the claim says what cannot be: %i',
+    async (size) => {
+      await list([]);
+      await claimSays(size);
+      expect((await open(false)).sizeBytes).toBeNull();
+      expect(fetched).toEqual([]);
+      expect((await open()).sizeBytes).toBe(SIZE_BYTES);
+      expect(fetched.map(({ hash }) => hash)).toEqual([hashes[3]]);
+      // It is known from then on.
+      expect((await open(false)).sizeBytes).toBe(SIZE_BYTES);
+    },
+  );
+
+  it('is found out when the claim lied by less than the padding', async () => {
+    await list([made.sdHash, ...hashes]);
+    await claimSays(SIZE_BYTES - 1);
+    const stream = await open();
+    expect(stream.sizeBytes).toBe(SIZE_BYTES - 1);
+    await expect(read(stream, SIZE_BYTES - 10, SIZE_BYTES - 1)).rejects.toThrow('is not what its claim');
+    expect((await open()).sizeBytes).toBe(SIZE_BYTES);
+  });
+});
+
+describe('a stream that is elsewhere', () => {
+  it('is fetched in the order of its reader', async () => {
+    await list([]);
+    await claimSays(SIZE_BYTES);
+    const stream = await open();
+    const from = 2 * PIECE_BYTES + 5;
+    expect((await read(stream, from, SIZE_BYTES)).equals(bytes.subarray(from))).toBe(true);
+    expect(fetched.find(({ urgency }) => urgency === 'reader')!.hash).toBe(hashes[2]);
+    expect(fetched.find(({ hash }) => hash === hashes[3])!.urgency).toBe('ahead');
+    expect(fetched.some(({ hash }) => hash === hashes[0] || hash === hashes[1])).toBe(false);
+    expect((await read(stream, 0, SIZE_BYTES)).equals(bytes)).toBe(true);
+  });
+
+  it('is no longer fetched when the reader leaves, while another reader goes on', async () => {
+    await list([]);
+    await claimSays(SIZE_BYTES);
+    held.add(hashes[0]!);
+    const stream = await open();
+    const leaving = new AbortController();
+    const first = stream.read(0, 10, leaving.signal).next();
+    const both = [first, stream.read(0, 10, signal).next()] as const;
+    while (!fetched.some(({ hash }) => hash === hashes[0])) await new Promise((next) => setImmediate(next));
+    const before = fetched.filter(({ hash }) => hash === hashes[0]);
+    held.clear();
+    leaving.abort(new Error('the player left'));
+    await expect(both[0]).rejects.toThrow('the player left');
+    const got = await both[1];
+    expect(Buffer.from(got.value as Uint8Array).equals(bytes.subarray(0, 10))).toBe(true);
+    expect(before[0]!.signal.aborted).toBe(true);
+  });
+
+  it('rejects with the reason when the reader leaves during a download', async () => {
+    await list([]);
+    await claimSays(SIZE_BYTES);
+    for (const hash of hashes) held.add(hash);
+    const leaving = new AbortController();
+    const reading = (await open()).read(0, SIZE_BYTES, leaving.signal).next();
+    while (fetched.length < 4) await new Promise((next) => setImmediate(next));
+    leaving.abort(new Error('the player left'));
+    await expect(reading).rejects.toThrow('the player left');
+    expect(fetched.every((one) => one.signal.aborted)).toBe(true);
+  });
+
+  it('makes its descriptor again from the rows, or fetches it', async () => {
+    await list([made.sdHash, ...hashes]);
+    unlinkSync(folder.blobPath(made.sdHash));
+    const stream = await open();
+    expect((await read(stream, 5, 500)).equals(bytes.subarray(5, 500))).toBe(true);
+    expect(fetched).toEqual([]);
+  });
+});
