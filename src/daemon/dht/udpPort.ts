@@ -12,6 +12,7 @@ export interface UdpPort {
   close(): Promise<void>;
 }
 
+const MAX_PORT = 65_535;
 const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the port is taken. Is another daemon running there? Stop it, or choose another port',
   EACCES: 'the system does not allow it. Choose a port above 1023',
@@ -27,6 +28,10 @@ export async function openUdpSocket(
   address: string,
   { what, settings }: { readonly what: string; readonly settings: string },
 ): Promise<UdpPort & { readonly port: number }> {
+  if (!(port >= 0 && port <= MAX_PORT))
+    throw new EnvironmentError(
+      `The ${what} cannot listen at UDP port ${port}: choose one up to ${MAX_PORT} (${settings}).`,
+    );
   const socket = createSocket('udp4');
   await new Promise<void>((resolve, reject) => {
     socket.once('error', (error: NodeJS.ErrnoException) => {

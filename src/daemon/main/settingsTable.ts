@@ -159,9 +159,7 @@ export const SETTINGS: readonly SettingRow[] = [
   row('share_usage_data', 'toggle', false, 'taken for the sake of older files; nothing is shared', {
     previousNames: ['upload_log', 'share_debug_info'],
   }),
-  row('split_buckets_under_index', 'integer', 2, 'buckets of the routing table that are always split', {
-    range: [0, 384],
-  }),
+  row('split_buckets_under_index', 'integer', 2, 'buckets of the routing table that are always split'),
   row('streaming_get', 'toggle', true, 'let the media server begin downloads'),
   row('streaming_server', 'endpoint', 'localhost:5280', 'where the media server listens', endpoint),
   row('tcp_port', 'integer', 4444, 'port of the blob exchange', { previousNames: ['peer_port'] }),

@@ -27,6 +27,8 @@ import type { ContentParts } from './contentParts.js';
 import { ExternalPlace, isOnLoopback } from './externalPlace.js';
 import { HostNames } from './hostNames.js';
 
+/** Announcements at a time, whatever the setting says. */
+const MAX_ANNOUNCERS = 1000;
 /** Between two rounds over all files. Source: `announce_forever`. */
 const TRACKER_ROUND_MS = 60_000;
 /** How long joining waits for the names of known nodes. Those that take longer come with the next attempt. */
@@ -179,7 +181,8 @@ export class NetworkParts {
       nodeId: readNodeId(settings.get('data_dir'), random),
       splitBucketsUnderIndex: settings.get('split_buckets_under_index'),
       isBootstrapNode: settings.get('is_bootstrap_node'),
-      rpcTimeoutMs: () => settings.get('node_rpc_timeout') * 1000,
+      // lbry-sdk takes any number, so it is bounded here.
+      rpcTimeoutMs: () => Math.min(600_000, Math.max(100, settings.get('node_rpc_timeout') * 1000)),
       knownNodes: () => this.#knownNodes(),
       peerStore: peerStoreOf(content.content),
       external: () => ({ address: place.address, udpPort: place.udpPort, tcpPort: place.tcpPort }),
@@ -222,7 +225,7 @@ export class NetworkParts {
               clock.nowSec(),
             ),
           noteAnnounced: (hashes) => content.content.noteAnnounced(hashes, clock.nowSec()),
-          concurrency: () => settings.get('concurrent_blob_announcers'),
+          concurrency: () => Math.min(MAX_ANNOUNCERS, settings.get('concurrent_blob_announcers')),
           warn: (text) => log.warn(text),
         });
         this.#announcer.start();
