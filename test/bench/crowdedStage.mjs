@@ -60,8 +60,13 @@ export class OutputMaker {
     await this.rpc('generatetoaddress', [1, this.elsewhere]);
   }
 
-  /** `outputs`: script prefixes; each pays a little more than the one before to one of a thousand addresses. */
-  async make(outputs, outputsATransaction = OUTPUTS_A_TRANSACTION) {
+  /** `outputs`: script prefixes; each pays a little more than the one before to one of a thousand addresses, or to `payee`. */
+  async make(
+    outputs,
+    outputsATransaction = OUTPUTS_A_TRANSACTION,
+    payee = null,
+    aBlock = TRANSACTIONS_A_BLOCK,
+  ) {
     const ids = [];
     for (let at = 0; at < outputs.length; at += outputsATransaction) {
       const some = outputs.slice(at, at + outputsATransaction);
@@ -69,12 +74,12 @@ export class OutputMaker {
         this.coins[this.next++],
         some.map((prefix, i) => ({
           value: 100_000n + BigInt((at + i) % 7919),
-          script: Buffer.concat([prefix, scriptForDestination(destination((at + i) % 1000))]),
+          script: Buffer.concat([prefix, scriptForDestination(payee ?? destination((at + i) % 1000))]),
         })),
       );
       ids.push(txid(tx));
       await this.rpc('sendrawtransaction', [Buffer.from(formatTransaction(tx)).toString('hex'), true]);
-      if (ids.length % TRANSACTIONS_A_BLOCK === 0) await this.mine();
+      if (ids.length % aBlock === 0) await this.mine();
     }
     await this.mine();
     return ids;

@@ -1,0 +1,207 @@
+#!/usr/bin/env node
+// How the time of single answers grows: asks a node with all indexes and a hub about things of one size, and about things of
+// twice that size. Prints milliseconds at n and at 2n and their ratio: 2 for what grows in proportion, 4 for squares. The least
+// of several turns counts, so that other work on the machine disturbs little.
+//
+//   npm run bench:growth -- [--scale 1] [--turns 5] [--rows resolve,getclaimsfortx]
+//
+// At scale 1 a name has 5,000 claims, a claim 10,000 supports, a channel 20,000 streams, an address 100,000 entries and a block
+// 20,000 operations at 2n.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { create } from '@bufbuild/protobuf';
+import { OutputMaker, claimIdsOf, claimPrefixes, supportPrefixes } from './crowdedStage.mjs';
+import { dist } from './searchClaims.mjs';
+
+const { freePort, startRegtest } = await dist('testing/index.js');
+const { defaultEcdsa } = await dist('crypto/ecdsa.js');
+const { hash160, sha256 } = await dist('crypto/hash.js');
+const { encodeClaim } = await dist('metadata/claim.js');
+const { claimSignatureDigest } = await dist('metadata/channelSignature.js');
+const { ClaimSchema } = await dist('metadata/messages/claim_pb.js');
+const { regtestParams } = await dist('params/regtest.js');
+const { addressPrefixesOf, encodeDestination } = await dist('script/address.js');
+const { buildClaimPrefix } = await dist('script/claimScript.js');
+
+const args = process.argv.slice(2);
+const option = (name, fallback) => {
+  const at = args.indexOf(`--${name}`);
+  return at < 0 ? fallback : args[at + 1];
+};
+const scale = Number(option('scale', '1'));
+const turns = Number(option('turns', '5'));
+const wanted = option('rows', '').split(',').filter(Boolean);
+const sized = (count) => Math.max(250, Math.round((count * scale) / 250) * 250);
+const SIZES = {
+  claims: sized(5000),
+  supports: sized(10_000),
+  streams: sized(20_000),
+  entries: sized(100_000),
+  operations: sized(20_000),
+};
+const KEY = sha256(Buffer.from('the key of the channels'));
+/** As answers print ids. */
+const printed = (bytes) => Buffer.from(bytes).reverse().toString('hex');
+
+const hubPort = await freePort();
+const node = await startRegtest({
+  args: ['-hub', `-hubport=${hubPort}`, '-addressindex', '-txindex', '-rpccache=0', '-blockmintxfee=0'],
+});
+const rpc = (method, params = []) => node.rpc(method, params);
+
+const socket = connect(hubPort, '127.0.0.1');
+await once(socket, 'connect');
+let pieces = [];
+let answered = () => undefined;
+socket.on('data', (piece) => {
+  pieces.push(piece);
+  if (piece.at(-1) === 10) answered();
+});
+async function hub(method, params) {
+  pieces = [];
+  const line = new Promise((resolve) => (answered = resolve));
+  socket.write(`${JSON.stringify({ jsonrpc: '2.0', id: 0, method, params })}\n`);
+  await line;
+  const { result, error } = JSON.parse(Buffer.concat(pieces).toString());
+  if (error) throw new Error(`${method}: ${error.message}`);
+  return result;
+}
+
+/** Outputs of all things at n and at 2n, and the coins that they take. */
+const transactions = Object.values(SIZES).reduce((sum, size) => sum + (size * 1.5) / 250 + 4, 20);
+const maker = await OutputMaker.start(rpc, Math.ceil(transactions));
+
+function streamPrefixes(channelName, channelId, count) {
+  const firstInputs = new Map();
+  return Array.from({ length: count }, (_, n) => {
+    const coin = maker.coins[maker.next + Math.floor(n / 250)];
+    const firstInput = firstInputs.get(coin) ?? Buffer.concat([coin, Buffer.alloc(4)]);
+    firstInputs.set(coin, firstInput);
+    const claim = create(ClaimSchema, {
+      title: `stream ${n}`,
+      type: { case: 'stream', value: { source: { mediaType: 'video/mp4', sdHash: Buffer.alloc(48, 1) } } },
+    });
+    const plain = { channelId, signature: Buffer.alloc(64), claim };
+    const digest = claimSignatureDigest(encodeClaim(plain), firstInput, () => null);
+    plain.signature = Buffer.from(defaultEcdsa.sign(digest, KEY, null).compact);
+    return buildClaimPrefix(Buffer.from(`s-${channelName.slice(1)}-${n}`), encodeClaim(plain));
+  });
+}
+
+async function makeChannel(name, count) {
+  const claim = create(ClaimSchema, {
+    type: { case: 'channel', value: { publicKey: defaultEcdsa.publicKeyOf(KEY, true) } },
+  });
+  const value = encodeClaim({ channelId: null, signature: null, claim });
+  const [made] = await maker.make([buildClaimPrefix(Buffer.from(name), value)]);
+  const [id] = claimIdsOf([made], 1);
+  await maker.make(streamPrefixes(name, id, count));
+  return printed(id);
+}
+
+async function makeSupported(name, count) {
+  const made = await maker.make(claimPrefixes(name, 1));
+  const [id] = claimIdsOf(made, 1);
+  const supports = await maker.make(supportPrefixes(name, [id], count));
+  return { name, claimId: printed(id), supportTransaction: printed(supports[0]) };
+}
+
+/** Pays an address so often, some outputs a transaction. */
+async function makeAddress(text, count) {
+  const destination = { type: 'pubkeyhash', hash: hash160(Buffer.from(text)) };
+  await maker.make(
+    Array.from({ length: count }, () => Buffer.alloc(0)),
+    250,
+    destination,
+  );
+  return encodeDestination(destination, addressPrefixesOf(regtestParams));
+}
+
+/** A block with so many claims, each of a name of its own. */
+async function makeBlock(prefix, count) {
+  const prefixes = Array.from({ length: count }, (_, n) =>
+    buildClaimPrefix(Buffer.from(`${prefix}-${n}`), Buffer.from('value')),
+  );
+  await maker.make(prefixes, 250, undefined, Infinity);
+  return rpc('getbestblockhash');
+}
+
+async function makeStage(half) {
+  const part = (size) => (half ? size / 2 : size);
+  const tag = half ? 'half' : 'full';
+  const crowd = await maker.make(claimPrefixes(tag, part(SIZES.claims)));
+  return {
+    name: tag,
+    claimTransaction: printed(crowd[0]),
+    claimId: printed(claimIdsOf(crowd, 1)[0]),
+    supported: await makeSupported(`${tag}-supported`, part(SIZES.supports)),
+    channel: await makeChannel(`@${tag}`, part(SIZES.streams)),
+    address: await makeAddress(`${tag} address`, part(SIZES.entries)),
+    block: await makeBlock(`${tag}block`, part(SIZES.operations)),
+  };
+}
+
+const stages = [await makeStage(true), await makeStage(false)];
+for (let n = 0; n < 10; n++) await maker.mine();
+
+const ROWS = [
+  ...['getclaimsforname', 'getvalueforname', 'getnameproof', 'getclaimbybid', 'getclaimbyseq'].map((name) => [
+    `${name}, claims`,
+    (stage) => rpc(name, [stage.name]),
+  ]),
+  ['getclaimsfortx, claims', (stage) => rpc('getclaimsfortx', [stage.claimTransaction])],
+  ['getclaimbyid, claims', (stage) => rpc('getclaimbyid', [stage.claimId])],
+  ['getnamehistory, claims', (stage) => rpc('getnamehistory', [stage.name])],
+  ['resolve, claims', (stage) => rpc('resolve', [`lbry://${stage.name}`])],
+  ['getclaimsforname, supports', (stage) => rpc('getclaimsforname', [stage.supported.name])],
+  ['getclaimbyid, supports', (stage) => rpc('getclaimbyid', [stage.supported.claimId])],
+  ['getclaimsfortx, supports', (stage) => rpc('getclaimsfortx', [stage.supported.supportTransaction])],
+  ['hub support_sum', (stage) => hub('lbcnode.claimtrie.support_sum', [stage.supported.claimId])],
+  [
+    'hub support_sum of a channel',
+    (stage) => (SIZES.streams > 10_000 ? null : hub('lbcnode.claimtrie.support_sum', [stage.channel, true])),
+  ],
+  ['searchclaims, channel', (stage) => rpc('searchclaims', [{ channel_ids: [stage.channel] }])],
+  ['resolve, channel', (stage) => rpc('resolve', [`lbry://@${stage.name}`])],
+  [
+    'hub search, channel',
+    (stage) => hub('blockchain.claimtrie.search', { channel_ids: [stage.channel], limit: 50 }),
+  ],
+  ['getaddressbalance', (stage) => rpc('getaddressbalance', [{ addresses: [stage.address] }])],
+  ['getaddresstxids', (stage) => rpc('getaddresstxids', [{ addresses: [stage.address] }])],
+  ['getaddressutxos', (stage) => rpc('getaddressutxos', [{ addresses: [stage.address] }])],
+  ['hub get_history', (stage) => hub('blockchain.address.get_history', [stage.address])],
+  ['hub listunspent', (stage) => hub('blockchain.address.listunspent', [stage.address])],
+  ['getblock 2', (stage) => rpc('getblock', [stage.block, 2])],
+  ['getchangesinblock', (stage) => rpc('getchangesinblock', [stage.block])],
+].filter(([name]) => wanted.length === 0 || wanted.some((word) => name.startsWith(word)));
+
+/** The least time of some calls, in milliseconds; NaN where the call is refused. */
+async function least(ask, stage) {
+  let ms = Infinity;
+  for (let turn = 0; turn < turns; turn++) {
+    const since = performance.now();
+    if ((await ask(stage)) === null) return NaN;
+    ms = Math.min(ms, performance.now() - since);
+  }
+  return ms;
+}
+
+console.log(
+  `2n: ${Object.entries(SIZES)
+    .map(([name, size]) => `${size.toLocaleString('en-US')} ${name}`)
+    .join(', ')}; least of ${turns}`,
+);
+console.log('| call | ms at n | ms at 2n | ratio |');
+console.log('| --- | --- | --- | --- |');
+for (const [name, ask] of ROWS) {
+  try {
+    const [small, large] = [await least(ask, stages[0]), await least(ask, stages[1])];
+    const ratio = (large / small).toFixed(2);
+    console.log(`| ${name} | ${small.toPrecision(3)} | ${large.toPrecision(3)} | ${ratio} |`);
+  } catch (error) {
+    console.log(`| ${name} | ${error.message} | | |`);
+  }
+}
+socket.destroy();
+await node.stop();
