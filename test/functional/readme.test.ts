@@ -76,7 +76,7 @@ describe('README.md', () => {
       'All components run',
     );
     await walk(steps, home, env);
-    expect(readdirSync(join(home, 'lbcnet-demo')).sort()).toEqual(['data', 'files', 'wallets']);
+    expect(readdirSync(join(home, 'lbcnet-demo')).sort()).toEqual(['data', 'files', 'hello.txt', 'wallets']);
     expect(await daemonAtWork.exited).toBe(0);
     expect(await nodeAtWork.exited).toBe(0);
   });

@@ -1,0 +1,128 @@
+/** A stream on its way from one daemon to another: bought, downloaded, saved and played. */
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startDaemon, type TestDaemon } from './support/daemon.js';
+import { freePort, HANG_MS, startRegtest, type RegtestNode } from './support/node.js';
+
+const SKIPPED = ['dht', 'hash_announcer', 'upnp', 'tracker_announcer_component', 'background_downloader'];
+const LENGTH = 7_000_000;
+
+let node: RegtestNode;
+let creator: TestDaemon;
+let viewer: TestDaemon;
+let folder: string;
+let bytes: Buffer;
+
+interface File {
+  readonly streaming_url: string;
+  readonly download_path: string | null;
+  readonly completed: boolean;
+  readonly status: string;
+  readonly blobs_remaining: number;
+  readonly content_fee: { readonly outputs: readonly { readonly amount: string }[] } | null;
+  readonly purchase_receipt: object | null;
+  readonly error?: string;
+}
+interface Page {
+  readonly items: readonly File[];
+  readonly total_items: number;
+}
+
+async function paid(daemon: TestDaemon, amount: number): Promise<void> {
+  await node.rpc('sendtoaddress', [await daemon.call('address_unused'), amount]);
+  await node.rpc('generate', [1]);
+  while (!((await daemon.call<{ available: string }>('account_balance')).available > '0.0')) await sleep(20);
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lbcnet-download-'));
+  const hubPort = await freePort();
+  const peerPort = await freePort();
+  node = await startRegtest({ args: ['-hub', `-hubport=${hubPort}`] });
+  await node.rpc('generate', [120]);
+  const settings = { components_to_skip: SKIPPED, http_blob_servers: [], reflector_servers: [] };
+  [creator, viewer] = await Promise.all([
+    startDaemon({
+      hubPorts: [hubPort],
+      settings: { ...settings, fixed_peers: [] },
+      args: [`--tcp-port=${peerPort}`, '--network-interface=127.0.0.1'],
+    }),
+    startDaemon({
+      hubPorts: [hubPort],
+      settings: {
+        ...settings,
+        fixed_peers: [`127.0.0.1:${peerPort}`],
+        max_key_fee: { currency: 'LBC', amount: '1.0' },
+      },
+      args: ['--tcp-port=0', '--network-interface=127.0.0.1'],
+    }),
+  ]);
+  await paid(creator, 5);
+  await paid(viewer, 5);
+  bytes = randomBytes(LENGTH);
+  writeFileSync(join(folder, 'film.bin'), bytes);
+  const file = { bid: '0.1', file_path: join(folder, 'film.bin'), blocking: true };
+  await creator.call('publish', { ...file, name: 'film', fee_amount: '0.5', fee_currency: 'LBC' });
+  await node.rpc('generate', [1]);
+  await creator.call('publish', { ...file, name: 'dear', fee_amount: '2.0', fee_currency: 'LBC' });
+  await node.rpc('generate', [1]);
+}, HANG_MS);
+
+afterAll(async () => {
+  await viewer?.stop();
+  await creator?.stop();
+  await node?.stop();
+  if (folder) rmSync(folder, { recursive: true, force: true });
+}, HANG_MS);
+
+const files = (filter: object) => viewer.call<Page>('file_list', filter);
+
+/** `get` until the hub's claim index has the claim. */
+async function get(uri: string, more: object = {}): Promise<File> {
+  for (;;) {
+    const answer = await viewer.call<File>('get', { uri, ...more });
+    if (!answer.error?.includes('NOT_FOUND')) return answer;
+  }
+}
+
+describe('a stream', () => {
+  it('that costs too much is not bought', async () => {
+    const { error } = await get('dear');
+    expect(error).toContain('Purchase price of 2.0 LBC exceeds maximum configured price of 1.0 LBC.');
+    expect((await files({ claim_name: 'dear' })).total_items).toBe(0);
+  });
+
+  it('is paid for once, and plays from the middle at once', async () => {
+    const file = await get('film', { save_file: false });
+    expect(file.error).toBeUndefined();
+    expect(file.content_fee!.outputs[0]!.amount).toBe('0.5');
+    const [from, to] = [5_000_000, 5_000_099];
+    const answer = await fetch(file.streaming_url, { headers: { range: `bytes=${from}-${to}` } });
+    expect(answer.status).toBe(206);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(bytes.subarray(from, to + 1))).toBe(true);
+    await node.rpc('generate', [1]);
+    await get('film', { save_file: false });
+    expect(await viewer.call('purchase_list')).toMatchObject({ total_items: 1 });
+  });
+
+  it('is saved byte for byte, and has its receipt', async () => {
+    let file = await get('film', { save_file: true });
+    while (file.status !== 'finished') [file] = (await files({ claim_name: 'film' })).items as [File];
+    const saved = createHash('sha256').update(readFileSync(file.download_path!)).digest('hex');
+    expect(saved).toBe(createHash('sha256').update(bytes).digest('hex'));
+    expect([file.completed, file.blobs_remaining, file.purchase_receipt !== null]).toEqual([true, 0, true]);
+  });
+
+  it('is seeded by who downloaded it, and gone when it is deleted', async () => {
+    const status = await viewer.call<{ blob_manager: { finished_blobs: number } }>('status');
+    expect(status.blob_manager.finished_blobs).toBe(5);
+    expect(await viewer.call('file_delete', { claim_name: 'film', delete_from_download_dir: true })).toBe(
+      true,
+    );
+    expect(await viewer.call('blob_list')).toMatchObject({ total_items: 0 });
+  });
+});
