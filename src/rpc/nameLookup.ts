@@ -1,4 +1,4 @@
-/** Finding a claim or support among all of a name, of which there may be thousands. Owns no rows. */
+/** Finding a claim or support among all of a name; a name may have thousands. Owns no rows. */
 import { pointKey } from '../claimtrie/item.js';
 import { byAge, type ClaimInfo, type NameInfo, type OutputInfo } from '../store/claims/claimQueries.js';
 import { equalBytes, type Bytes } from '../util/bytes.js';

@@ -66,7 +66,7 @@ export interface FileFilter {
   readonly rowid?: number | undefined;
 }
 
-/** A stream of which all blobs are there. */
+/** A stream whose blobs are all on disk. */
 export interface CompletedStream {
   readonly sdHash: string;
   /** Of all its blobs, the descriptor too. */

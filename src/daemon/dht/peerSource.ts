@@ -12,7 +12,7 @@ export interface ContentPeer {
 export interface PeerSource {
   /**
    * Looks for peers that announced the hash (hexadecimal digits) and gives each as soon as it is found, once. Own addresses are
-   * left out. It ends when nobody is left to ask and all pings are answered or timed out, or when the signal aborts. It does not
+   * left out. It ends when no node is left to ask and all pings are answered or timed out, or when the signal aborts. It does not
    * throw for peers, trackers or networks that fail; a caller that wants more peers later asks again.
    */
   peersFor(hash: string, signal: AbortSignal): AsyncIterable<ContentPeer>;

@@ -1,5 +1,5 @@
 /**
- * Brings contacts into the routing table one at a time, and pings those of which it is not known whether they answer.
+ * Brings contacts into the routing table one at a time, and pings those whose state is unknown.
  * Source: lbry-sdk lbry/dht/protocol/protocol.py `routing_table_task`, `PingQueue`.
  */
 import { sleep, type Clock } from '../base/clock.js';

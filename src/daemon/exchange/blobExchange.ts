@@ -110,7 +110,7 @@ export class BlobExchange implements BlobFetcher {
     return atWork;
   }
 
-  /** Ends what nobody used for a while. */
+  /** Closes swarms that were idle for a while. */
   #sweepLater(): void {
     this.#sweep ??= this.#deps.clock.after(KEEP_MS / 5, () => {
       this.#sweep = null;

@@ -23,7 +23,7 @@ const PIECE_BYTES = 128 * 1024;
 
 export interface BlobServerDeps {
   readonly blobs: BlobReader;
-  /** Where peers may pay; null where there is no wallet. */
+  /** The address to which peers may pay; null without a wallet. */
   readonly address: () => string | null;
   readonly limits: () => ConnectionLimits;
   /** Limits what is sent to all peers together. */

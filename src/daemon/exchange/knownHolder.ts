@@ -1,8 +1,8 @@
-/** The holders that a swarm knows, the blobs that it wants, and when a holder that is asked is no longer waited for. */
+/** The holders that a swarm knows, the blobs that it wants, and how long it waits for a holder. */
 import type { Holder, Line } from './blobHolders.js';
 import type { Urgency } from './ports.js';
 
-/** After so long a holder that did not answer yet is no reason to wait for it. Arbitrary: a slow answer takes less. */
+/** The swarm waits so long for an answer before it asks another holder too. Arbitrary: a slow answer takes less. */
 const SILENT_MS = 300;
 /** A blob that came no further for so long is asked for elsewhere too; less when that happened before. Arbitrary. */
 const STUCK_MS = 800;
@@ -65,7 +65,7 @@ export class Known {
   }
 }
 
-/** Whether a busy holder is no reason to wait for it. */
+/** Whether a busy holder takes too long, so that others are asked too. */
 export function isStuck({ line, sinceMs, wanted }: Known, now: number): boolean {
   const troubles = wanted === null ? 0 : wanted.troubles + wanted.stuck;
   const received = line?.receivedBytes ?? 0;

@@ -39,7 +39,7 @@ export type Urgency = 'reader' | 'ahead';
 export interface FetchOptions {
   /** The sd blob of the stream: peers are looked for by its hash. A blob of no stream is looked for by its own. */
   readonly sdHash: string;
-  /** Ends the wait. A blob that nobody waits for is no longer fetched. */
+  /** Ends the wait. The fetch of a blob ends when its last caller has gone. */
   readonly signal: AbortSignal;
   /** Without it: `reader`. */
   readonly urgency?: Urgency;

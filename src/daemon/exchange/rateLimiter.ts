@@ -10,7 +10,7 @@ export class RateLimiter {
   /** When all that was let through has its time. */
   #busyUntilMs = -Infinity;
 
-  /** `bytesPerSecond` is read at each use; 0 is no limit. */
+  /** `bytesPerSecond` is read at each use; 0 means unlimited. */
   constructor(clock: Clock, bytesPerSecond: () => number) {
     this.#clock = clock;
     this.#bytesPerSecond = bytesPerSecond;

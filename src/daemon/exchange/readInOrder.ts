@@ -37,7 +37,7 @@ export async function* readInOrder(
     const { hash, lengthBytes } = blobs[at]!;
     const bytes = fetcher.fetchBlob(hash, lengthBytes, { sdHash, signal: both, urgency });
     const fetched = { bytes, isThere: false };
-    // Whoever waits for it gets the error; what was only ahead may fail unseen.
+    // The caller that waits for it gets the error. A failure of a read-ahead is ignored.
     bytes.then(
       () => (fetched.isThere = true),
       () => undefined,

@@ -137,7 +137,7 @@ export class Swarm {
     return wanted;
   }
 
-  /** Ends the work on a blob: it is there, or nobody waits for it any more. */
+  /** Ends the work on a blob: it is there, or its last caller has gone. */
   #drop(wanted: Wanted): void {
     if (this.#wanted.get(wanted.hash) === wanted) this.#wanted.delete(wanted.hash);
     for (const one of wanted.asked) this.#release(one);
@@ -146,7 +146,7 @@ export class Swarm {
     this.#pump();
   }
 
-  /** Takes a holder off its blob. The rest of the blob would come first, so the line is closed; that is no failure. */
+  /** Takes a holder off its blob. The rest of the blob would come first, so the line is closed; this does not count as a failure. */
   #release(one: Known): void {
     one.line?.close();
     one.line = null;
@@ -161,7 +161,7 @@ export class Swarm {
     for (const { line } of this.#known.values()) line?.close();
   }
 
-  /** Gives work to whoever can do it. */
+  /** Gives each wanted blob to a holder that can send it. */
   #pump(): void {
     if (this.#closed.signal.aborted) return;
     if (this.#wanted.size === 0) {
@@ -203,7 +203,7 @@ export class Swarm {
     return unmet;
   }
 
-  /** Whether somebody has sent a blob, or is sending one that nobody failed at. */
+  /** Whether a holder has sent a blob, or sends one that no holder failed at. */
   get #isProven(): boolean {
     for (const { line, score, state, wanted } of this.#known.values()) {
       if (line?.isOpen !== true) continue;
@@ -241,7 +241,7 @@ export class Swarm {
     for (const one of candidates.slice(0, Math.max(0, count))) void this.#open(one, now);
   }
 
-  /** Once blobs come, lines that nobody needs are closed. */
+  /** Once blobs come, unneeded lines are closed. */
   #closeSurplus(): void {
     if (!this.#isProven) return;
     const idle = [...this.#known.values()]
@@ -270,7 +270,7 @@ export class Swarm {
     this.#pump();
   }
 
-  /** Servers close lines that are idle; that is no failure. */
+  /** Servers close idle lines; this does not count as a failure. */
   #onLineClosed(one: Known): void {
     if (one.state !== 'idle') return;
     one.line = null;
@@ -327,7 +327,7 @@ export class Swarm {
   }
 
   async #verify(one: Known, wanted: Wanted, bytes: Buffer): Promise<void> {
-    // While the bytes are checked nobody else is asked for the blob, and the holder may bring the next one.
+    // While the bytes are checked, no other holder is asked for the blob, and this one may send the next.
     const checking = new Known(one.holder, 0);
     checking.sinceMs = Infinity;
     wanted.asked.add(checking);

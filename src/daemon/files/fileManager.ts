@@ -149,7 +149,7 @@ export class FileManager {
   }
 }
 
-/** A claim as the database keeps it; null for what is no claim or cannot be understood. */
+/** A claim as the database keeps it; null for other outputs and for values that cannot be decoded. */
 export function storedClaim(txo: Txo, params: LedgerParams): StoredClaim | null {
   const { claim, claimId, claimName, channelId } = txo;
   if (claim === null || claimId === null || claimName === null) return null;

@@ -13,7 +13,7 @@ import { createOutput, outputSize, pathOf, removeOutput } from './outputs.js';
 import type { FilesDeps } from './ports.js';
 import { dataBlobs, type OpenStream, type StreamReader } from './streamReader.js';
 
-/** A running file that nobody reads for so long is stopped. Source: `_delayed_stop`. */
+/** A running file without a reader is stopped after this time. Source: `_delayed_stop`. */
 const IDLE_MS = 2000;
 
 /** Why a save ended: what becomes of the row depends on it. */

@@ -142,7 +142,7 @@ export class Publishing implements PublishingPort {
     };
   }
 
-  /** The claim is out, so a failure is no reason to answer otherwise. */
+  /** The claim was sent already, so a failure here is only logged. */
   async #tie(claim: Txo, streamHash: string, params: LedgerParams): Promise<void> {
     const { manager, log } = this.#deps;
     const problem = await manager

@@ -349,7 +349,7 @@ export class BlockWork {
     this.countKind(row, 1);
   }
 
-  /** A repost that is made anew touches its target, a claim that is signed anew by the same key nothing. */
+  /** A new output of a repost touches its target. A claim that the same key signed again touches nothing. */
   private changeCounts(): void {
     const { noted } = this;
     const addTo = (key: string, change: number): void =>

@@ -36,7 +36,7 @@ function* partsOf(claimIds: readonly string[]): Generator<string[]> {
   for (let at = 0; at < ids.length; at += CLAIMS_A_READ) yield ids.slice(at, at + CLAIMS_A_READ);
 }
 
-/** Claims that decide what is told of this one: the channel that may have signed it, and what it reposts. */
+/** Claims that decide what answers show of this one: the channel that may have signed it, and what it reposts. */
 function referredBy({ signers, channelId, repostedId }: ClaimRow): string[] {
   return [...(signers.length > 0 ? [channelId!] : []), ...(repostedId === null ? [] : [repostedId])];
 }

@@ -117,7 +117,7 @@ export function aliveOfFew(name: string, few: readonly [string, Bytes][], height
   return few.map((row) => parseRow(name, row)).filter((item) => wasFiled(item, height));
 }
 
-/** What was alive after the last block up to `height` of which that is noted. */
+/** What was alive after the last noted block up to `height`. */
 async function lastSnapshot(
   rows: RowReader,
   name: string,

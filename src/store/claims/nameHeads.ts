@@ -1,6 +1,6 @@
 /**
  * The beginning of names' rows after the latest block: who controls them, and since when. The row of a name with thousands of
- * claims has hundreds of kilobytes, so what it begins with is kept by whoever knows when the tip moves.
+ * claims has hundreds of kilobytes, so its beginning is kept by the caller that knows when the tip moves.
  */
 import type { RowsAtHand } from '../rowsAtHand.js';
 import { nameKey } from './claimKeys.js';

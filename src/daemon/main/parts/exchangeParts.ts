@@ -154,7 +154,7 @@ export class ExchangeParts implements BesideBlobs {
         const server = new BlobServer({
           blobs: blobs(),
           address: () => {
-            // The wallet may come later than the server; until then no address is told.
+            // The wallet may come later than the server; until then no address is sent.
             if (known === null)
               address().then(
                 (found) => (known = found),

@@ -1,6 +1,6 @@
 /**
  * `lbcnet start --reflector`: takes streams that others send, and gives them to peers and over HTTP. What it keeps lies in a
- * folder of its own, `<data_dir>/reflector`, and is no part of the daemon's files.
+ * folder of its own, `<data_dir>/reflector`, and does not belong to the daemon's files.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';

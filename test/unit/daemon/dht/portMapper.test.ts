@@ -8,7 +8,7 @@ const PORTS = [
   { protocol: 'UDP', port: 4444, name: 'LBRY DHT port' },
 ] as const;
 
-/** A gateway of a home, some ports of which belong to another machine. */
+/** A home gateway; some of its ports belong to another machine. */
 function home(taken: readonly string[] = []) {
   const state = {
     isThere: true,
