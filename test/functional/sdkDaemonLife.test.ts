@@ -219,7 +219,9 @@ describe.skipIf(!canRun)('the recorded life of a daemon', { timeout: HANG_MS }, 
     const port = await freePort();
     hubProcess = spawn('python3', [hubProgram!, String(port)], { stdio: 'ignore' });
     hub = await HubControl.open(port);
-    daemon = await startDaemon({ hubPorts: [port], walletText: walletOfSeed(SEED) });
+    // Streams are made of a descriptor's hash here, so the recorded files are not there.
+    const settings = { components_to_skip: ['database'] };
+    daemon = await startDaemon({ hubPorts: [port], walletText: walletOfSeed(SEED), settings });
   }, HANG_MS);
   afterAll(async () => {
     await daemon?.stop();

@@ -118,7 +118,11 @@ describe('reading one transaction out of a block file', () => {
     const { from, to } = await placeOf(1);
     for (let at = from; at < to; at++) {
       await withFlip(at, at % 8, async () => {
-        for (const [method, params] of calls) expect(await ask(method, params), `byte ${at}`).toBe('damaged');
+        for (const [n, [method, params]] of calls.entries()) {
+          // The output of a claim may also come from the set of unspent outputs, or from memory; the transaction may not.
+          const answers = method === getRawTransaction ? ['damaged'] : ['damaged', right[n]];
+          expect(answers, `byte ${at}`).toContain(await ask(method, params));
+        }
       });
     }
     expect(await Promise.all(calls.map(([method, params]) => ask(method, params)))).toEqual(right);

@@ -84,7 +84,10 @@ describe('decodepsbt', () => {
     const psbt = sample();
     psbt.inputs[0]!.nonWitnessUtxo = FUNDING;
     psbt.inputs[0]!.finalScriptSig = Buffer.of(0x51);
-    ownMap(psbt.inputs[0]!, 'partialSignatures').set(keyIdOf(KEY), { publicKey: KEY, signature: Buffer.of(1) });
+    ownMap(psbt.inputs[0]!, 'partialSignatures').set(keyIdOf(KEY), {
+      publicKey: KEY,
+      signature: Buffer.of(1),
+    });
     const { result } = await decode(psbt);
     expect(result).toMatchObject({ inputs: [{ final_scriptSig: { asm: '1', hex: '51' } }, {}] });
     expect(result).not.toHaveProperty('fee');
