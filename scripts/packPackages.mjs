@@ -40,6 +40,10 @@ const NEEDLESS_PARTS = {
   'mediainfo.js': /^(src|dist\/(umd|cjs|esm-bundle|esm\/cli\.js))$/,
   'node-addon-api': /^(?!package\.json$|LICENSE).+$/,
   secp256k1: /^(src|prebuilds\/win32.*)$/,
+  // What of it is asked for, by fetch-blob on old versions of Node, is one file.
+  'web-streams-polyfill': /^(es6|es2018|ponyfill|dist\/(?!ponyfill\.es2018\.js$).+)$/,
+  // The form for browsers.
+  xml2js: /^lib\/xml2js\.bc\.js$/,
   yaml: /^(browser|bin\.mjs)$/,
   // Folders that are named by a number alone are of older releases: its manifest has none of them.
   zeromq: /^(src|script|build\/win32|build\/\w+\/\w+\/node\/\d+|lib\/ts3\.7)$/,
