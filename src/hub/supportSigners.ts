@@ -1,7 +1,7 @@
 /**
- * Which channel says that it signed a support, and whether it did: read from the supports' transactions, each of which is read
- * once, and verified many at a time on other threads. What was found is kept, since an output never changes; a verdict
- * counts for the key that it was found with. Bounded.
+ * The channel that a support names as its signer, and whether the signature is valid. Each transaction is read once. Signatures
+ * are verified in batches on other threads. Results are cached, since an output never changes; a verdict counts for one key.
+ * The cache is bounded.
  */
 import type { ChainReader } from '../chain/chainReader.js';
 import type { StoredTransaction } from '../chain/storedTransactions.js';

@@ -67,7 +67,7 @@ export class SqliteBackend implements SearchBackend {
     this.writer = writerIn(this.writing, () => this.release());
   }
 
-  /** Throws `EnvironmentError` where there is no SQLite; `neededBy` is what the user typed that needs it. */
+  /** Throws `EnvironmentError` without SQLite. `neededBy`: the option of the user that needs SQLite. */
   static async open(options: SqliteBackendOptions, neededBy = '-claimsearch'): Promise<SqliteBackend> {
     const { name, version } = await loadSqlite(neededBy);
     return new SqliteBackend(`SQLite ${version} (${name})`, options);

@@ -1,6 +1,7 @@
 /** What methods and parts of the daemon see of its settings. The table of them and their file are `daemon/main`'s. */
 import type { JsonValue } from '../../util/json.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
+import type { VideoSettings } from '../media/videoAnalyzer.js';
 
 /** A server as settings have it. */
 export type HostPort = readonly [host: string, port: number];
@@ -12,7 +13,7 @@ export interface MaxKeyFee {
 }
 
 /** Values by name, as far as parts of the daemon read them. */
-export interface SettingValues {
+export interface SettingValues extends VideoSettings {
   readonly data_dir: string;
   readonly wallet_dir: string;
   readonly download_dir: string;
@@ -44,14 +45,6 @@ export interface SettingValues {
   readonly prometheus_port: number;
   readonly components_to_skip: readonly string[];
   readonly ffmpeg_path: string;
-  readonly video_encoder: string;
-  readonly audio_encoder: string;
-  readonly video_scaler: string;
-  /** Bits a second; 0 for any. */
-  readonly video_bitrate_maximum: number;
-  /** Seconds; 0 for none. */
-  readonly volume_analysis_time: number;
-  readonly volume_filter: string;
   readonly network_interface: string;
   readonly save_blobs: boolean;
   /** 0: any free port. */

@@ -2,7 +2,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { stampText, type FileStamp } from './blobWork.js';
 
-/** The file is no longer the one whose hash was found right. */
+/** The file changed after its hash was verified. */
 export class BlobChangedError extends Error {
   override readonly name: string = 'BlobChangedError';
 }

@@ -135,7 +135,7 @@ export class BlobStore {
   }
 
   /**
-   * Opens a blob to be read in parts, all of which are of the bytes whose hash was found right. Null as in `read`. The caller
+   * Opens a blob to be read in parts. All parts come from the bytes whose hash was verified. Null as in `read`. The caller
    * closes it.
    */
   async openParts(hash: string): Promise<BlobParts | null> {

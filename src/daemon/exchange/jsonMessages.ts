@@ -41,8 +41,8 @@ export class JsonMessages {
   }
 
   /**
-   * Takes the next bytes. Null while the object is not whole. Throws `ProtocolError` for what is no JSON object, and for one
-   * that is too long.
+   * Takes the next bytes. Null while the object is incomplete. Throws `ProtocolError` for bytes that are not a JSON object, and
+   * for an object that is too long.
    */
   push(bytes: Buffer): FoundMessage | null {
     const end = this.#endIn(bytes);

@@ -194,8 +194,8 @@ export class ReflectorSession {
   }
 
   /**
-   * Offers a blob; `read` is called where it is wanted. Null of it, for a blob that is no longer there, ends the connection,
-   * because the reflector waits for bytes then.
+   * Offers a blob; `read` is called when the reflector wants it. When `read` gives null (the blob was deleted meanwhile), the
+   * connection ends, because the reflector waits for bytes.
    */
   async offerBlob(
     hash: string,

@@ -107,7 +107,7 @@ export class ReflectorStore implements BlobReader {
     return { kind: 'known', missing: [...new Set(missing)] };
   }
 
-  /** Whether a data blob is wanted; `full` where there is no room. */
+  /** Whether a data blob is wanted; `full` when the quota is used up. */
   async offerBlob(hash: string): Promise<'wanted' | 'known' | 'full'> {
     await this.#writing.get(hash);
     if (this.#deps.blobs.finished.has(hash)) return 'known';

@@ -31,7 +31,9 @@ export interface VideoSettings {
   readonly video_encoder: string;
   readonly audio_encoder: string;
   readonly video_scaler: string;
+  /** Bits a second; 0 for any. */
   readonly video_bitrate_maximum: number;
+  /** Seconds; 0 for none. */
   readonly volume_analysis_time: number;
   readonly volume_filter: string;
 }

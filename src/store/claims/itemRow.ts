@@ -41,7 +41,7 @@ export function formatItemRow(item: Item): Buffer {
   return encoder.finish();
 }
 
-/** Whether the row says that the item is no longer filed under its name. */
+/** Whether the row says that the item was removed from its name. */
 export function isRemovedRow(row: Bytes): boolean {
   return row[0]! >> REMOVAL_SHIFT !== 0;
 }
@@ -54,7 +54,7 @@ export interface ItemStanding {
   readonly activated: number;
 }
 
-/** Null when the item is no longer filed under its name. */
+/** Null when the item was removed from its name. */
 export function parseItemStanding(since: number, row: Bytes): ItemStanding | null {
   if (isRemovedRow(row)) return null;
   const { dueHeight, activated } = readStart(new RowDecoder(row), since);
