@@ -10,8 +10,8 @@ import { ERROR_CODE, errorAnswer, type Answer, type Dispatcher } from '../api/di
 import { answerText } from '../base/answerJson.js';
 import { plainServer, TEXT_TYPE, type Routes } from './plainServer.js';
 
-/** Largest body. Source: aiohttp `client_max_size`. */
-export const MAX_BODY_BYTES = 1 << 20;
+/** Largest body. Source: OdyseeTeam/lbry-sdk 0.113.1 lbry/extras/daemon/daemon.py; 1 MiB in lbryio/lbry-sdk. */
+export const MAX_BODY_BYTES = 10 << 20;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** The paths that mean the API, beside `/`: lbrynet's, and our own. */
@@ -19,8 +19,8 @@ const API_PATHS: readonly string[] = ['/lbryapi', '/lbcnet'];
 
 const ROUTES: Routes = {
   '/': 'OPTIONS,POST',
-  '/lbryapi': 'GET,HEAD,POST',
-  '/lbcnet': 'GET,HEAD,POST',
+  '/lbryapi': 'GET,HEAD,OPTIONS,POST',
+  '/lbcnet': 'GET,HEAD,OPTIONS,POST',
 };
 
 export interface ApiServerDeps {
@@ -81,10 +81,33 @@ function isHeaderValue(value: string): boolean {
   }
 }
 
-/** QUIRK of the reference, kept: the origin stands for methods and headers too. */
-function corsHeaders(origin: string): string[] {
-  if (origin === '' || !isHeaderValue(origin)) return [];
-  return ['Origin', 'Methods', 'Headers'].flatMap((about) => [`Access-Control-Allow-${about}`, origin]);
+/** What a page of an allowed origin may send. lbry-sdk puts the origin in both places, which browsers refuse. */
+const ALLOWED_METHODS = 'GET, HEAD, OPTIONS, POST';
+const ALLOWED_HEADERS = 'Authorization, Content-Type, X-Requested-With';
+/** Seconds for which a browser may keep the answer to a preflight request. */
+const PREFLIGHT_AGE = '600';
+
+/** An origin as browsers send it: without the slash at the end that people and programs write. */
+const plainOrigin = (origin: string): string => origin.replace(/\/+$/, '');
+
+/** The origin for which answers are meant; empty for none. */
+function originHeader(allowed: string): string {
+  const origin = plainOrigin(allowed);
+  return isHeaderValue(origin) ? origin : '';
+}
+
+/** Source: Fetch standard, section 3.2 "CORS protocol". */
+function corsHeaders(allowed: string): string[] {
+  const origin = originHeader(allowed);
+  if (origin === '') return [];
+  return [
+    'Access-Control-Allow-Origin',
+    origin,
+    'Access-Control-Allow-Methods',
+    ALLOWED_METHODS,
+    'Access-Control-Allow-Headers',
+    ALLOWED_HEADERS,
+  ];
 }
 
 function send(
@@ -138,7 +161,7 @@ export function apiServer({
   function answer(request: IncomingMessage, response: ServerResponse): void {
     const allowed = allowedOrigin();
     const { origin } = request.headers;
-    if (origin !== undefined && origin !== allowed && allowed !== '*') {
+    if (origin !== undefined && origin !== plainOrigin(allowed) && origin !== allowed && allowed !== '*') {
       onRefusedOrigin(origin);
       send(response, 403, TEXT_TYPE, '403: Forbidden');
       return;
@@ -165,12 +188,16 @@ export function apiServer({
   };
   app.post('/', handler);
   for (const url of API_PATHS) app.route({ method: ['GET', 'HEAD', 'POST'], url, handler });
-  app.options('/', async (_request, reply) => {
-    const allowed = allowedOrigin();
-    if (allowed === '') return reply.code(204).send();
-    const cors = corsHeaders(allowed);
+  const preflight = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const cors = corsHeaders(allowedOrigin());
+    if (cors.length === 0) return reply.code(204).send();
     for (let at = 0; at < cors.length; at += 2) void reply.header(cors[at]!, cors[at + 1]);
+    void reply.header('Access-Control-Max-Age', PREFLIGHT_AGE);
+    // Chromium asks so before a page of the network may call a program of this machine.
+    if (request.headers['access-control-request-private-network'] === 'true')
+      void reply.header('Access-Control-Allow-Private-Network', 'true');
     return reply.code(200).type('application/octet-stream').send('');
-  });
+  };
+  for (const url of ['/', ...API_PATHS]) app.options(url, preflight);
   return app;
 }

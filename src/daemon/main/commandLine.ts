@@ -7,8 +7,14 @@ import { GROUPS, type Group, type MethodDeclaration } from '../api/declaration.j
 import { ALIASES, DECLARATIONS } from '../api/declarations/table.js';
 import { commandWords, groupHelp, methodHelp, programHelp } from '../api/help.js';
 import { readCommandParams } from './commandParams.js';
-import { SETTINGS } from './settingsTable.js';
-import { readSettingWords, settingOptions, type GivenSettings } from './settingWords.js';
+import { OWN_SETTINGS, SETTINGS } from './settingsTable.js';
+import {
+  readSettingWords,
+  resolveOption,
+  settingOptionNames,
+  settingOptions,
+  type GivenSettings,
+} from './settingWords.js';
 import { UsageError } from './usagePattern.js';
 
 /** Of a command line that cannot be understood: argparse's for words that are no command, docopt's for its arguments. */
@@ -24,6 +30,8 @@ export interface StartCommand {
   readonly withNode: boolean;
   readonly isReflector: boolean;
   readonly initialHeaders: string | null;
+  /** What was passed over, for the log. */
+  readonly warnings: readonly string[];
 }
 
 export type Command =
@@ -65,6 +73,16 @@ export const START_FLAGS: readonly (readonly [name: string, text: string])[] = [
   ['--initial-headers FILE', 'block headers to begin with, instead of asking a hub for all of them'],
 ];
 
+const FLAG_NAMES = START_FLAGS.map(([name]) => name.split(' ')[0]!);
+const START_OPTIONS: readonly string[] = ['--help', ...FLAG_NAMES, ...settingOptionNames(SETTINGS)];
+const CALL_OPTIONS: readonly string[] = ['--help', '--version', ...settingOptionNames(CALL_ROWS)];
+/** Options that lbrynet does not have. */
+const OWN_OPTIONS: ReadonlySet<string> = new Set([
+  '--with-node',
+  '--reflector',
+  ...settingOptionNames(SETTINGS.filter(({ name }) => OWN_SETTINGS.includes(name))),
+]);
+
 /** Declarations by the words that call them, joined by a blank. */
 const BY_WORDS: ReadonlyMap<string, MethodDeclaration> = new Map(
   DECLARATIONS.map((declaration) => [commandWords(declaration).join(' '), declaration]),
@@ -104,6 +122,8 @@ export function parseCommandLine(argv: readonly string[]): Command {
   const given: [string, JsonValue][] = [];
   const words = [...argv];
   while (words[0]?.startsWith('-')) {
+    const problem = expand(words, CALL_OPTIONS);
+    if (problem !== null) return wrong(problem);
     if (words[0] === '--help') return text(rootHelp());
     if (words[0] === '--version' || words[0] === '-v') return { kind: 'version' };
     const setting = readSettingWords(CALL_ROWS, words);
@@ -177,29 +197,63 @@ function parseCall(
   }
 }
 
+/** Writes the option at the beginning of `words` in full; answers the problem where it could mean several. */
+function expand(words: string[], known: readonly string[]): string | null {
+  const [word = ''] = words;
+  const equals = word.indexOf('=');
+  const end = equals < 0 ? word.length : equals;
+  const option = resolveOption(word.slice(0, end), known, OWN_OPTIONS);
+  if (option === null) return null;
+  if (typeof option !== 'string') return option.problem;
+  words[0] = option + word.slice(end);
+  return null;
+}
+
+const SWITCHES: ReadonlySet<string> = new Set(['--with-node', '--reflector', '--quiet', '--no-logging']);
+const isOption = (word: string | undefined): boolean => word?.startsWith('-') === true;
+
+/** Takes an option that does not exist, and the words behind it, off `words`: a warning for the log. */
+function passOver(words: string[]): string {
+  const word = words.shift()!;
+  const values: string[] = [];
+  while (words[0] !== undefined && !isOption(words[0])) values.push(words.shift()!);
+  if (!isOption(word))
+    return `Command line: '${[word, ...values].join(' ')}' belongs to no option and is passed over.`;
+  const [option = ''] = word.split('=', 1);
+  // Values are not shown: they may be passwords.
+  return `Command line: there is no option '${option}'; it is passed over.${suggestion(option, START_OPTIONS)}`;
+}
+
+/**
+ * The words behind `start`. Options that do not exist are passed over with a warning, and abbreviations count, as in
+ * lbrynet: programs start the daemon with options of other versions. Source: `parse_known_args` in lbry-sdk
+ * lbry/extras/cli.py `main`.
+ */
 function parseStart(words: string[], before: readonly [string, JsonValue][]): Command {
   const given = new Map<string, JsonValue>(before);
   const flags = new Set<string>();
+  const warnings: string[] = [];
   let initialHeaders: string | null = null;
   while (words.length > 0) {
+    const problem = expand(words, START_OPTIONS);
+    if (problem !== null) return wrong(problem, ofStart());
     const word = words[0]!;
+    const option = word.split('=', 1)[0]!;
     if (word === '--help') return text(startHelp());
-    if (['--with-node', '--reflector', '--quiet', '--no-logging'].includes(word)) {
+    if (!START_OPTIONS.includes(option)) {
+      warnings.push(passOver(words));
+    } else if (SWITCHES.has(word)) {
       flags.add(words.shift()!);
     } else if (word === '--verbose') {
       flags.add(words.shift()!);
-      // Names of Python's loggers, which this daemon has not.
-      while (words[0] !== undefined && !words[0].startsWith('-')) words.shift();
-    } else if (word === '--initial-headers' || word.startsWith('--initial-headers=')) {
+      // Names of Python's loggers, which this daemon does not have.
+      while (words[0] !== undefined && !isOption(words[0])) words.shift();
+    } else if (option === '--initial-headers') {
       words.shift();
       initialHeaders = word.includes('=') ? word.slice(word.indexOf('=') + 1) : (words.shift() ?? null);
       if (initialHeaders === null) return wrong('--initial-headers needs a FILE.', ofStart());
     } else {
-      const setting = readSettingWords(
-        SETTINGS,
-        words,
-        START_FLAGS.map(([name]) => name.split(' ')[0]!),
-      );
+      const setting = readSettingWords(SETTINGS, words, FLAG_NAMES);
       if ('problem' in setting) return wrong(setting.problem, ofStart());
       const [name, value] = setting.given;
       const earlier = given.get(name);
@@ -219,5 +273,6 @@ function parseStart(words: string[], before: readonly [string, JsonValue][]): Co
     withNode: flags.has('--with-node'),
     isReflector: flags.has('--reflector'),
     initialHeaders,
+    warnings,
   };
 }

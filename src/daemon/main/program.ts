@@ -69,7 +69,7 @@ function logOf(command: StartCommand, settings: DaemonSettings): Logger {
 }
 
 async function runDaemon(command: StartCommand): Promise<number> {
-  const warnings: string[] = [];
+  const warnings: string[] = [...command.warnings];
   let log: Logger | null = null;
   const warn = (text: string): void => (log === null ? void warnings.push(text) : log.warn(text));
   const settings = new DaemonSettings({ given: command.given, warn });

@@ -19,6 +19,31 @@ export function settingOptions(rows: readonly SettingRow[]): [string, string][] 
   });
 }
 
+/** Options by which settings are given, opposites included. */
+export function settingOptionNames(rows: readonly SettingRow[]): string[] {
+  return [...rows.map(optionOf), ...rows.filter(hasOpposite).map(oppositeOf)];
+}
+
+/**
+ * The option that a word names in full or by its beginning, as argparse takes it. Where several options begin so, the only
+ * one of lbry-sdk among them is meant, which keeps command lines for lbrynet valid; else the problem is answered. Null
+ * where no option begins so. `own` are options that lbry-sdk does not have.
+ */
+export function resolveOption(
+  given: string,
+  known: readonly string[],
+  own: ReadonlySet<string>,
+): string | { readonly problem: string } | null {
+  if (known.includes(given)) return given;
+  if (!/^--[^-]/.test(given)) return null;
+  const starting = known.filter((option) => option.startsWith(given));
+  const ofReference = starting.filter((option) => !own.has(option));
+  const [only, ...more] = ofReference.length > 0 ? ofReference : starting;
+  if (only === undefined) return null;
+  if (more.length === 0) return only;
+  return { problem: `The option '${given}' could mean ${[only, ...more].join(', ')}.` };
+}
+
 export type ReadSetting =
   | {
       readonly given: [name: string, value: JsonValue];
@@ -40,8 +65,9 @@ export function readSettingWords(
   if (opposite) return { given: [opposite.name, opposite.kind === 'toggle' ? false : null], isItem: false };
   const row = rows.find((one) => optionOf(one) === option);
   if (row === undefined) {
-    const known = [...rows.map(optionOf), ...rows.filter(hasOpposite).map(oppositeOf), ...others];
-    return { problem: `There is no option '${option}'.${suggestion(option, known)}` };
+    return {
+      problem: `There is no option '${option}'.${suggestion(option, [...settingOptionNames(rows), ...others])}`,
+    };
   }
   if (row.kind === 'toggle') {
     if (equals >= 0) return { problem: `${option} takes no value; its opposite is ${oppositeOf(row)}.` };

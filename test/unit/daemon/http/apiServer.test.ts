@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { apiServer } from '../../../../src/daemon/http/apiServer.js';
 
+let allowed = '';
 const app = apiServer({
   dispatcher: {
     call: (request) => Promise.resolve({ jsonrpc: '2.0', result: request.get('method') ?? null }),
   },
-  allowedOrigin: () => '',
+  allowedOrigin: () => allowed,
   stopping: new AbortController().signal,
   onRefusedOrigin: () => undefined,
 });
@@ -34,4 +35,54 @@ it.each([
     });
     expect([answer.status, await answer.json()]).toEqual([200, { jsonrpc: '2.0', result: 'version' }]);
   }
+});
+
+describe('a page of an allowed origin', () => {
+  const ORIGIN = 'chrome-extension://abcdefgh';
+  const PREFLIGHT = {
+    'Access-Control-Request-Method': 'POST',
+    'Access-Control-Request-Headers': 'authorization,content-type',
+  };
+  const post = (origin: string): Promise<Response> =>
+    fetch(`${url}/`, { method: 'POST', headers: { Origin: origin }, body: '{"method": "version"}' });
+
+  beforeEach(() => {
+    allowed = '';
+  });
+
+  it.each([ORIGIN, `${ORIGIN}/`])('may send JSON and a password when the setting is %s', async (setting) => {
+    allowed = setting;
+    for (const path of ['/', '/lbryapi', '/lbcnet']) {
+      const { status, headers } = await fetch(`${url}${path}`, {
+        method: 'OPTIONS',
+        headers: { Origin: ORIGIN, ...PREFLIGHT, 'Access-Control-Request-Private-Network': 'true' },
+      });
+      expect([path, status]).toEqual([path, 200]);
+      expect(headers.get('access-control-allow-origin')).toBe(ORIGIN);
+      expect(headers.get('access-control-allow-methods')).toBe('GET, HEAD, OPTIONS, POST');
+      expect(headers.get('access-control-allow-headers')).toMatch(/\bAuthorization\b.*\bContent-Type\b/);
+      expect(headers.get('access-control-allow-private-network')).toBe('true');
+    }
+    const answer = await post(ORIGIN);
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, ORIGIN]);
+    expect((await post('http://other.example')).status).toBe(403);
+  });
+
+  it('may be any with *, and is none without the setting', async () => {
+    allowed = '*';
+    expect((await post('http://other.example')).headers.get('access-control-allow-origin')).toBe('*');
+    allowed = '';
+    expect((await post(ORIGIN)).status).toBe(403);
+    const { status, headers } = await fetch(`${url}/`, { method: 'OPTIONS', headers: PREFLIGHT });
+    expect([status, headers.get('access-control-allow-origin')]).toEqual([204, null]);
+  });
+});
+
+it('reads bodies of up to 10 MiB', async () => {
+  const send = (bytes: number): Promise<Response> => {
+    const frame = '{"method": ""}'.length;
+    return fetch(`${url}/`, { method: 'POST', body: `{"method": "${'x'.repeat(bytes - frame)}"}` });
+  };
+  expect((await send(10 << 20)).status).toBe(200);
+  expect((await send((10 << 20) + 1)).status).toBe(413);
 });

@@ -41,12 +41,70 @@ describe('a command that does not exist', () => {
 describe('an option that does not exist', () => {
   it('is named before the usage of what was called', () => {
     expect(refusal('--nosuch', 'status')[0]).toContain('--nosuch');
-    const start = refusal('start', '--nosuch=1');
-    expect(start[0]).toContain('--nosuch');
-    expect(start.slice(2)).toEqual([
-      'Usage:  lbcnet start [--config FILE] [--data-dir DIR] [--wallet-dir DIR] [--download-dir DIR] ...',
-      "Run 'lbcnet start --help' for more information.",
+  });
+});
+
+describe('start', () => {
+  function started(...words: string[]): Extract<ReturnType<typeof parseCommandLine>, { kind: 'start' }> {
+    const command = parseCommandLine(['start', ...words]);
+    if (command.kind !== 'start') throw new Error(`understood as ${JSON.stringify(command)}`);
+    return command;
+  }
+
+  it('takes the command line of the revivel companion', () => {
+    const command = started(
+      ...['--data-dir', '/d', '--config', '/d/daemon_settings.yml', '--api', '127.0.0.1:5279'],
+      ...['--rpcuser', 'user', '--rpcpass', 'secret', '--lbryum-server', 's1.lbry.network:50001'],
+      ...['--lbryum-server', 'a-hub1.odysee.com:50001', '--allowed-origin', 'chrome-extension://abc/'],
+    );
+    expect(Object.fromEntries(command.given)).toEqual({
+      data_dir: '/d',
+      config: '/d/daemon_settings.yml',
+      api: '127.0.0.1:5279',
+      lbryum_servers: ['s1.lbry.network:50001', 'a-hub1.odysee.com:50001'],
+      allowed_origin: 'chrome-extension://abc/',
+    });
+    expect(command.warnings).toEqual([
+      "Command line: there is no option '--rpcuser'; it is passed over.",
+      "Command line: there is no option '--rpcpass'; it is passed over.",
     ]);
+  });
+
+  it.each([
+    [['--nosuch=1'], "Command line: there is no option '--nosuch'; it is passed over."],
+    [
+      ['--data-dri', '/d'],
+      "Command line: there is no option '--data-dri'; it is passed over. Did you mean --data-dir?",
+    ],
+    [['one', 'two', '--quiet'], "Command line: 'one two' belongs to no option and is passed over."],
+    [['-x', '5'], "Command line: there is no option '-x'; it is passed over."],
+  ])('%j is passed over with a warning', (words, warning) => {
+    expect(started(...words).warnings).toEqual([warning]);
+  });
+
+  it('understands abbreviations, and prefers the options of lbrynet', () => {
+    const { given, isQuiet, withNode } = started('--qui', '--with', '--tcp=5', '--no-save-f', '--max-conn=3');
+    expect(Object.fromEntries(given)).toEqual({
+      tcp_port: '5',
+      save_files: false,
+      max_connections_per_download: '3',
+    });
+    expect([isQuiet, withNode]).toEqual([true, true]);
+    // `reflector_blocked` and others are options of ours.
+    expect(started('--reflector-s', 'a:1').given.get('reflector_servers')).toEqual(['a:1']);
+    expect(started('--reflector').isReflector).toBe(true);
+  });
+
+  it('refuses an abbreviation that could mean several options', () => {
+    expect(refusal('start', '--download', '1')[0]).toBe(
+      "The option '--download' could mean --download-dir, --download-timeout.",
+    );
+    expect(refusal('start', '--tcp-port')[0]).toBe('--tcp-port needs a value.');
+  });
+
+  it('takes the last of an option that is repeated, and every item of a list', () => {
+    const { given } = started('--tcp-port=1', '--tcp-port=2', '--wallets=a', '--wallets', 'b');
+    expect(Object.fromEntries(given)).toEqual({ tcp_port: '2', wallets: ['a', 'b'] });
   });
 });
 
