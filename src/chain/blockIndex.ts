@@ -5,6 +5,7 @@
  */
 import { checkProofOfWork, contextualCheckHeader } from '../consensus/checkHeader.js';
 import { blockWork } from '../primitives/compactTarget.js';
+import { ChunkChecks } from '../primitives/headerChunks.js';
 import { HeaderWalk } from '../consensus/headerWalk.js';
 import { reject, type ValidationError } from '../consensus/reject.js';
 import { nextWorkRequired } from '../primitives/retarget.js';
@@ -24,6 +25,8 @@ import { Candidates } from './candidates.js';
 const BITS_OFFSET = 104;
 /** Headers looked at between two turns of the event loop: some tenths of a millisecond. */
 const SLICE_HEADERS = 4096;
+
+const EMPTY = Buffer.alloc(0);
 
 export interface AcceptedHeader {
   /** The header's id, also when it is known and was refused; `NO_HEADER` when it never entered the tree. */
@@ -54,6 +57,7 @@ export class BlockIndex {
   private readonly options: BlockIndexOptions;
   /** Blocks whose data is here while an ancestor's is not, by parent. */
   private readonly unlinked = new Map<number, number[]>();
+  private readonly chunkChecks: ChunkChecks | null;
   /** The branch that was found to be there as a whole, and how often blocks had been taken back until then. */
   private readonly whole = { end: NO_HEADER as number, disconnects: 0 };
 
@@ -63,6 +67,8 @@ export class BlockIndex {
     this.active = new ActiveChain(headers);
     this.candidates = new Candidates(headers);
     this.versionBits = new VersionBits(options.params, this.active);
+    const chunks = options.checkpoints ? options.params.headerChunks() : EMPTY;
+    this.chunkChecks = chunks.length > 0 ? new ChunkChecks(chunks) : null;
   }
 
   /** Rebuilds what is kept in memory only, after the header table was loaded. */
@@ -177,7 +183,11 @@ export class BlockIndex {
     if (known !== NO_HEADER) {
       return { id: known, error: !isGenesis && headers.isFailed(known) ? reject('duplicate') : null };
     }
-    if (isGenesis) return { id: this.add(header, hash, NO_HEADER), error: null };
+    if (isGenesis) {
+      const id = this.add(header, hash, NO_HEADER);
+      this.chunkChecks?.accepted(id, NO_HEADER, 0, formatHeader(header));
+      return { id, error: null };
+    }
     const work = workChecked ? null : this.checkWork(header);
     if (work) return { id: NO_HEADER, error: work };
     const prev = headers.find(header.prevHash);
@@ -185,7 +195,13 @@ export class BlockIndex {
     if (headers.isFailed(prev)) return { id: NO_HEADER, error: reject('bad-prevblk') };
     const error = this.checkAfterParent(header, prev);
     if (error) return { id: NO_HEADER, error };
-    return { id: this.add(header, hash, prev), error: null };
+    if (this.chunkChecks === null) return { id: this.add(header, hash, prev), error: null };
+    const [bytes, height] = [formatHeader(header), headers.height(prev) + 1];
+    if (!this.chunkChecks.allows(prev, height, bytes))
+      return { id: NO_HEADER, error: reject('checkpoint mismatch') };
+    const id = this.add(header, hash, prev);
+    this.chunkChecks.accepted(id, prev, height, bytes);
+    return { id, error: null };
   }
 
   private add(header: BlockHeader, hash: Bytes, prev: number): number {

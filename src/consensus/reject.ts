@@ -86,6 +86,8 @@ const CATALOGUE = {
   'high-hash': ['invalid-header', INVALID, 50],
   'bad-diffbits': ['invalid-header', INVALID, 100],
   'bad-fork-prior-to-checkpoint': ['checkpoint', CHECKPOINT, 100],
+  // Ours: the last of a thousand headers whose hash is known.
+  'checkpoint mismatch': ['checkpoint', CHECKPOINT, 100],
   'time-too-old': ['invalid-header', INVALID, 0],
   'time-too-new': ['time-future', INVALID, 0],
   'bad-version': ['invalid-header', OBSOLETE, 0],

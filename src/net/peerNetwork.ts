@@ -10,6 +10,7 @@ import type { BlockFilters } from '../index/filterIndex.js';
 import type { Mempool } from '../mempool/mempool.js';
 import type { NetworkParams } from '../params/network.js';
 import { failureReason } from '../util/environmentError.js';
+import { OutageWatch } from '../util/outage.js';
 import type { Logger } from '../util/logging.js';
 import type { Subnet } from '../util/subnet.js';
 import { AddressBook } from './addressBook/addressBook.js';
@@ -108,6 +109,7 @@ const MAX_OUTBOUND = 8;
 const MAX_FEELERS = 1;
 /** Source: `EXTRA_PEER_CHECK_INTERVAL`. */
 const EXTRA_CHECK_MS = 45_000;
+const OUTAGE_CHECK_MS = 5000;
 const SAVE_ADDRESSES_MS = 15 * 60_000;
 const SAVE_BANS_MS = 15 * 60_000;
 
@@ -133,6 +135,7 @@ export class PeerNetwork {
   private readonly peersFile: PeersFile;
   private readonly tor: TorControl | null;
   private readonly partition: PartitionWatch;
+  private readonly outage: OutageWatch;
   private readonly stopping = new AbortController();
   private readonly timers: NodeJS.Timeout[] = [];
   private readonly background: Promise<unknown>[] = [];
@@ -165,6 +168,10 @@ export class PeerNetwork {
       { log, warn: deps.warn },
     );
     this.partition = new PartitionWatch(params, { chain, nowSec: () => deps.nowSec(), warn: deps.warn });
+    this.outage = new OutageWatch(
+      { what: 'the network, not a single peer is connected', advice: () => this.outageAdvice() },
+      { log, nowMs: () => performance.now() },
+    );
     this.peers = this.makePeers();
     this.sync = this.makeSync();
     this.relay = makeTxRelay(options, {
@@ -386,6 +393,9 @@ export class PeerNetwork {
         seedFromDns(this.seedOptions(), this.seedDeps(), this.stopping.signal).catch(onBug),
       );
     this.timers.push(setInterval(() => this.evictExtra(), EXTRA_CHECK_MS).unref());
+    const checkContact = (): void => this.outage.check(this.hasContact());
+    checkContact();
+    this.timers.push(setInterval(checkContact, OUTAGE_CHECK_MS).unref());
     const spacingMs = options.params.targetSpacingSec * 1000;
     this.timers.push(setInterval(() => this.partition.check(), spacingMs).unref());
     this.every(SAVE_ADDRESSES_MS, () => this.peersFile.save(this.book));
@@ -399,6 +409,27 @@ export class PeerNetwork {
     for (const peer of this.sync.care.peersToEvict(extra)) peer.disconnect('one outbound peer too many');
   }
 
+  private outageAdvice(): string {
+    const { connect, networks, params } = this.options;
+    const proxied = networks.nameProxy === null ? '' : ', that the proxy of -proxy runs';
+    if (connect !== null) return `Check that the nodes of -connect run and can be reached${proxied}.`;
+    return (
+      `Check the connection to the internet${proxied}, and that a firewall lets TCP connections to port ` +
+      `${params.p2pPort} out; name a node that runs with -addnode=<host>.`
+    );
+  }
+
+  /** Whether there is any peer; null where none is looked for. */
+  private hasContact(): boolean | null {
+    const { connect, params } = this.options;
+    for (const peer of this.peers.peers()) if (peer.isReady) return true;
+    const isAlone =
+      connect === null
+        ? this.book.size === 0 && params.dnsSeeds.length === 0 && this.connector.addedNodes().length === 0
+        : connect.length === 0 && this.connector.addedNodes().length === 0;
+    return isAlone || !this.peers.isActive ? null : false;
+  }
+
   private every(ms: number, task: () => Promise<void>): void {
     const run = (): void => {
       task().catch((error: unknown) =>
@@ -408,9 +439,14 @@ export class PeerNetwork {
     this.timers.push(setInterval(run, ms).unref());
   }
 
+  /** That no peer can be reached, and what to check; empty while one is. */
+  get outageWarning(): string {
+    return this.outage.warning;
+  }
+
   /** What looks wrong with the network, or with our clock beside it; empty when nothing does. */
   warning(): string {
-    return this.partition.warning || this.timeOffset.warning;
+    return this.outage.warning || this.partition.warning || this.timeOffset.warning;
   }
 
   /** Says good-bye to everybody and keeps what is known of addresses. */

@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SeedAddress } from '../params/network.js';
+import { joinHostPort } from '../util/hostPort.js';
 import type { Logger } from '../util/logging.js';
 import type { AddressBook } from './addressBook/addressBook.js';
 import type { AddressEntry } from './messages/addr.js';
@@ -92,12 +93,13 @@ async function askSeed(
   return ips.length;
 }
 
-/** Books the fixed addresses, where the network has any. */
+/** Books the fixed addresses, where the network has any. Those that are names are asked once for addresses. */
 export function addFixedSeeds({ fixedSeeds, services }: SeedOptions, deps: SeedDeps): void {
   if (fixedSeeds.length === 0) return;
   deps.log.info("Adding fixed seed nodes as DNS doesn't seem to be available.");
   const entries = fixedSeeds.flatMap(({ host, port }): AddressEntry[] => {
     const ip = parseHost(host);
+    if (ip === null) deps.addOneShot(joinHostPort({ host, port }));
     const ageSec = 7 * DAY_SEC + deps.random.int(7 * DAY_SEC);
     return ip === null ? [] : [{ address: { ip, port }, services, timeSec: deps.nowSec() - ageSec }];
   });

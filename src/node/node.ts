@@ -156,6 +156,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
           chain: () => chainReader,
           hub: () => nodeServices.services.hub?.status ?? null,
           indexes: () => nodeServices.services.indexes(),
+          outage: () => nodeServices.outage(),
           isStopping: () => deps.signal.aborted,
         }),
       })

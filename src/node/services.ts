@@ -55,6 +55,8 @@ export interface ServicesInput {
 
 export interface NodeServices {
   services: RpcServices;
+  /** That no peer can be reached, and what to check; empty while one is. */
+  outage(): string;
   /** Makes what follows the chain from its first block on; answers the mempool. */
   follow(reader: ChainReader): Mempool;
   attach(opened: OpenedChain, pruner: Pruner | null, indexes: Pick<BackgroundFill, 'statuses'>): void;
@@ -207,6 +209,7 @@ export function makeServices({
   };
   return {
     services,
+    outage: () => peers?.net.outageWarning ?? '',
     follow(reader) {
       mempool = new Mempool(mempoolSettings(loaded), {
         reader,

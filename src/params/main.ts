@@ -1,7 +1,8 @@
-/** The main network. Source: lbrycrd chainparams.cpp `CMainParams`, chainparamsbase.cpp; newer seeds: lbcd chaincfg/params.go. */
+/** The main network. Source: lbrycrd chainparams.cpp `CMainParams`, chainparamsbase.cpp; servers: data/networks/main.json. */
 import { fromHex, hashFromHex } from '../util/bytes.js';
 import { buildGenesis } from './genesis.js';
 import type { NetworkParams } from './network.js';
+import { networkFacts, paramsOfFacts } from './networkFacts.js';
 
 const genesis = buildGenesis({ timeSec: 1446058291, bits: 0x1f00ffff, nonce: 1287 });
 
@@ -57,26 +58,8 @@ export const mainParams: NetworkParams = {
   },
   bech32Hrp: 'lbc',
 
-  // Both are facts about block 946000.
-  minimumChainWork: 0x499ed6684d1bf6f6fd3n,
-  assumeValid: hashFromHex('0d3b537afe49820e1c6efc555463f955251b1293c6e5130137e1e25744431172'),
-  checkpoints: [
-    { height: 4000, hash: hashFromHex('a6bbb48f5343eb9b0287c22f3ea8b29f36cf10794a37f8a925a894d6f4519913') },
-  ],
+  ...paramsOfFacts(networkFacts('main')),
   chainTxData: { timeSec: 1467272478, txCount: 4146, txPerSec: 600 },
-
-  // lbrycrd knew the first three below lbry.io; lbcd moved them. What is said there today nobody answers for.
-  dnsSeeds: [
-    'dnsseed1.lbry.com',
-    'dnsseed2.lbry.com',
-    'dnsseed3.lbry.com',
-    'seed.lbry.grin.io',
-    'seed.allaboutlbc.com',
-  ],
-  fixedSeeds: [
-    { host: '138.68.198.142', port: 9246 },
-    { host: '138.197.224.252', port: 9246 },
-  ],
 
   pruneAfterHeight: 100000,
   miningRequiresPeers: true,

@@ -122,9 +122,12 @@ export interface NetworkParams {
   readonly assumeValid: Buffer | null;
   /** Ascending heights. */
   readonly checkpoints: readonly Checkpoint[];
+  /** Hashes of a thousand headers each, from the first block on, wire order; read from disk at the first call. */
+  readonly headerChunks: () => Buffer;
   readonly chainTxData: ChainTxData;
 
   readonly dnsSeeds: readonly string[];
+  /** IP addresses, or names that are asked once for the addresses they know. */
   readonly fixedSeeds: readonly SeedAddress[];
 
   /** No block file is pruned below this height. */

@@ -2,6 +2,7 @@
 import { fromHex, hashFromHex } from '../util/bytes.js';
 import { buildGenesis } from './genesis.js';
 import type { NetworkParams } from './network.js';
+import { networkFacts, paramsOfFacts } from './networkFacts.js';
 
 const genesis = buildGenesis({ timeSec: 1446058291, bits: 0x1f00ffff, nonce: 1287 });
 
@@ -57,14 +58,10 @@ export const testParams: NetworkParams = {
   },
   bech32Hrp: 'tlbc',
 
-  minimumChainWork: 0xa0c3931735170n,
-  assumeValid: hashFromHex('9812b0bcb7e889e58d999c897e9eaddb2dab98122ff1cfb238ebeef5351bd48c'),
+  ...paramsOfFacts(networkFacts('test')),
   checkpoints: [{ height: 0, hash: genesis.hash }],
   // The reference kept Bitcoin's figures here; they only colour the progress estimate.
   chainTxData: { timeSec: 1531929919, txCount: 19438708, txPerSec: 0.626 },
-
-  dnsSeeds: ['testdnsseed1.lbry.com', 'testdnsseed2.lbry.com'],
-  fixedSeeds: [{ host: '159.203.154.219', port: 19246 }],
 
   pruneAfterHeight: 1000,
   miningRequiresPeers: true,

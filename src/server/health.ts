@@ -17,6 +17,8 @@ export interface HealthDeps {
   /** Null before the chain is open. */
   readonly chain: () => Pick<ChainReader, 'chain' | 'headers'> | null;
   readonly peerCount: () => number;
+  /** That no peer can be reached, and what to check; empty while one is. */
+  readonly outage?: (() => string) | undefined;
   /** How far the indexes are. */
   readonly indexes?: (() => readonly IndexStatus[]) | undefined;
   /** Null where claims are not searched. */
@@ -52,7 +54,10 @@ export interface HubHealth {
   readonly waiting: number;
 }
 
-/** `GET /health` answers 200 while the node is up and 503 while it starts or stops, with the same members each time. */
+/**
+ * `GET /health` answers 200 while the node is up and 503 while it starts or stops, with the same members each time. A node that
+ * reaches no peer is up and `degraded`: a restart would not help it.
+ */
 export function addHealthRoute(app: FastifyInstance, deps: HealthDeps): void {
   app.get(HEALTH_PATH, async (_request, reply) => {
     const { isUp, body } = health(deps);
@@ -64,22 +69,24 @@ export function addHealthRoute(app: FastifyInstance, deps: HealthDeps): void {
   });
 }
 
-function health({ warmupStatus, isStopping, chain, peerCount, indexes, search, hub }: HealthDeps): {
+function health({ warmupStatus, isStopping, chain, peerCount, outage, indexes, search, hub }: HealthDeps): {
   isUp: boolean;
   body: JsonOut;
 } {
   const warmup = warmupStatus();
-  const status = isStopping() ? 'stopping' : warmup === null ? 'ok' : 'starting';
+  const missing = outage?.() ?? '';
+  const running = missing === '' ? 'ok' : 'degraded';
+  const status = isStopping() ? 'stopping' : warmup === null ? running : 'starting';
   const reader = chain();
   const hubHealth = hub?.() ?? null;
   const searchHealth = search?.() ?? null;
   const statuses = reader && reader.chain.height >= 0 ? (indexes?.() ?? []) : [];
   return {
-    isUp: status === 'ok',
+    isUp: status === running,
     body: {
       status,
-      // What it is busy with.
-      message: status === 'starting' ? warmup : undefined,
+      // What it is busy with, or what is wrong.
+      message: status === 'starting' ? warmup : status === 'degraded' ? missing : undefined,
       height: reader && reader.chain.height >= 0 ? reader.chain.height : null,
       headers:
         reader && reader.headers.count > 0 ? reader.headers.height(reader.chain.index.bestHeader) : null,

@@ -48,6 +48,8 @@ export class Reflecting {
   #loop: Promise<void> = Promise.resolve();
   #running = 0;
   readonly #waiting: (() => void)[] = [];
+  /** Whether the last upload reached its reflector; null before any. */
+  isReached: boolean | null = null;
   /** Failures of the last round, by descriptor: why a stream is not with a reflector. */
   readonly failures = new Map<string, string>();
 
@@ -118,6 +120,7 @@ export class Reflecting {
     await this.#takePlace();
     try {
       const result = await upload.run(this.#stopping.signal);
+      if (!this.#stopping.signal.aborted) this.isReached = result.isComplete || result.sent.length > 0;
       if (result.isComplete) await this.#note(sdHash, server);
       else this.failures.set(sdHash, result.reason ?? '');
       return result;

@@ -30,6 +30,7 @@ import { NetworkParts } from './parts/networkParts.js';
 import { ReflectorRole } from './parts/reflectorRole.js';
 import { FilesPart } from './parts/filesPart.js';
 import { ratesPart } from './parts/ratesPart.js';
+import { Outages } from './outages.js';
 import { parseServer } from './settingKinds.js';
 import { statusOf } from './status.js';
 import type { WalletPart, WalletPartDeps, WalletServices } from './walletPart.js';
@@ -126,6 +127,7 @@ class Daemon implements RunningDaemon {
   private readonly reflector: ReflectorRole | null;
   private readonly files: FilesPart;
   private readonly components: Components;
+  private readonly outages: Outages;
   private readonly skipped: readonly ComponentName[];
   private readonly servers: FastifyInstance[] = [];
   private unlock: (() => void) | null = null;
@@ -204,6 +206,7 @@ class Daemon implements RunningDaemon {
       log,
     );
     this.components = new Components(parts);
+    this.outages = this.watchOutages(log, clock);
     this.skipped = COMPONENT_NAMES.filter((name) => !parts.some((part) => part.name === name));
   }
 
@@ -321,9 +324,37 @@ class Daemon implements RunningDaemon {
       await listen(server, [METRICS_HOST, metricsPort], 'metrics server');
     }
     await this.reflector?.start();
+    this.outages.start();
     this.started = this.components.start(stopping.signal);
     // Whoever waits for it is told; nobody may.
     this.started.catch(() => undefined);
+  }
+
+  private watchOutages(log: Logger, clock: Clock): Outages {
+    const connection = 'Check the connection to the internet';
+    return new Outages(
+      [
+        {
+          what: 'a hub',
+          advice: () =>
+            `${connection}, and the setting 'lbryum_servers'; your own node is a hub when it runs with -hub.`,
+          isReached: () => this.wallet?.services?.ledger.hub.isConnected ?? null,
+        },
+        {
+          what: 'the DHT',
+          advice: () =>
+            `${connection}, that a firewall lets UDP from port ${this.settings.get('udp_port')} out and in, and the setting 'known_dht_nodes'.`,
+          isReached: () => this.network.dhtContact,
+        },
+        {
+          what: 'a reflector',
+          advice: () =>
+            `${connection}, and the setting 'reflector_servers'; 'reflect_streams' switches uploads off.`,
+          isReached: () => (this.settings.get('reflect_streams') ? this.exchange.reflectorContact : null),
+        },
+      ],
+      { clock, log },
+    );
   }
 
   stop(): Promise<void> {
@@ -334,6 +365,7 @@ class Daemon implements RunningDaemon {
   private async close(): Promise<void> {
     const { log } = this.options;
     this.stopping.abort();
+    this.outages.stop();
     for (const server of this.servers.toReversed()) await server.close();
     // Parts that are still starting may wait for what never comes, such as a hub: stopping is what ends that.
     await this.components.stop((name, error) =>
@@ -375,6 +407,7 @@ class Daemon implements RunningDaemon {
         ffmpeg: await this.ffmpegAnswer(false),
         node: this.options.nodeStatus?.() ?? null,
         reflector: this.reflector?.status() ?? null,
+        warnings: this.outages.warnings,
       }),
     version: () => this.versionShown,
     mediaAddress: () => this.media,

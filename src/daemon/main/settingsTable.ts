@@ -2,6 +2,7 @@
  * All settings with their defaults. Source: lbry-sdk lbry/conf.py `Config`; sdk-facts 2, 14.2. Defaults of folders and of
  * the file are the machine's (`folders.ts`).
  */
+import { hostPorts, networkFacts } from '../../params/networkFacts.js';
 import { float } from '../base/answerJson.js';
 import { SELECTION_STRATEGIES } from '../wallet/tx/coinSelection.js';
 import { MAX_PORT, type KindName, type SettingRow, type SettingValue } from './settingKinds.js';
@@ -20,6 +21,9 @@ const folder = (name: string, description: string, previousNames: readonly strin
   row(name, 'path', '', description, { valueName: 'DIR', previousNames });
 
 const endpoint = { valueName: 'HOST:PORT' };
+
+/** Servers of the main network. */
+const FACTS = networkFacts('main');
 
 /** Sorted by name, as answers and help show them. */
 export const SETTINGS: readonly SettingRow[] = [
@@ -74,44 +78,19 @@ export const SETTINGS: readonly SettingRow[] = [
     previousNames: ['ffmpeg_folder'],
   }),
   row('fixed_peer_delay', 'float', float(2), 'seconds after which fixed peers are asked too'),
-  row('fixed_peers', 'servers', [['cdn.reflector.lbry.com', 5567]], 'peers to ask where others have nothing'),
+  row('fixed_peers', 'servers', hostPorts(FACTS.blobPeers), 'peers to ask where others have nothing'),
   row(
     'http_blob_servers',
     'texts',
-    ['http://blobcache-eu.odycdn.com:5569'],
+    (FACTS.httpBlobServers ?? []).map(({ url }) => url),
     'HTTP(S) servers of blobs, asked after the same delay as fixed peers',
     { form: { pattern: /^https?:\/\/[^\s?#]+$/, words: 'an address like https://HOST:PORT' } },
   ),
   row('hub_timeout', 'float', float(30), 'seconds to wait for a hub', { range: [1, 86_400] }),
   row('is_bootstrap_node', 'toggle', false, 'a routing table without bound, for the first peers of others'),
   row('jurisdiction', 'text', null, 'only hubs of this country: two letters as US, or a region as R419'),
-  row(
-    'known_dht_nodes',
-    'servers',
-    [
-      ['dht.lbry.grin.io', 4444],
-      ['dht.lbry.madiator.com', 4444],
-      ['dht.lbry.pigg.es', 4444],
-      ['lbrynet1.lbry.com', 4444],
-      ['lbrynet2.lbry.com', 4444],
-      ['lbrynet3.lbry.com', 4444],
-      ['lbrynet4.lbry.com', 4444],
-      ['dht.lizard.technology', 4444],
-      ['s2.lbry.network', 4444],
-    ],
-    'the first peers of the DHT',
-  ),
-  row(
-    'lbryum_servers',
-    'servers',
-    [
-      ...[11, 12, 13, 14, 15, 16, 17, 18, 19].map((n) => [`spv${n}.lbry.com`, 50001] as const),
-      ['hub.lbry.grin.io', 50001],
-      ['hub.lizard.technology', 50001],
-      ['s1.lbry.network', 50001],
-    ],
-    'hubs that tell the wallet of the chain',
-  ),
+  row('known_dht_nodes', 'servers', hostPorts(FACTS.dhtNodes), 'the first peers of the DHT'),
+  row('lbryum_servers', 'servers', hostPorts(FACTS.hubs), 'hubs that tell the wallet of the chain'),
   row('max_connections_per_download', 'integer', 4, 'peers asked for a blob at a time', {
     previousNames: ['max_connections_per_stream'],
   }),
@@ -152,7 +131,7 @@ export const SETTINGS: readonly SettingRow[] = [
   row('reflector_quota', 'integer', 0, 'disk space of the reflector in MB; 0 for no limit', {
     range: [0, Infinity],
   }),
-  row('reflector_servers', 'servers', [['reflector.lbry.com', 5566]], 'reflectors to send streams to'),
+  row('reflector_servers', 'servers', hostPorts(FACTS.reflectors), 'reflectors to send streams to'),
   row('save_blobs', 'toggle', true, 'keep blobs on disk'),
   row('save_files', 'toggle', false, 'save what is downloaded to files'),
   row('save_resolved_claims', 'toggle', true, 'keep claims that were resolved, for the list of files'),
@@ -164,18 +143,7 @@ export const SETTINGS: readonly SettingRow[] = [
   row('streaming_server', 'endpoint', 'localhost:5280', 'where the media server listens', endpoint),
   row('tcp_port', 'integer', 4444, 'port of the blob exchange', { previousNames: ['peer_port'] }),
   row('track_bandwidth', 'toggle', true, 'count what goes to and comes from peers'),
-  row(
-    'tracker_servers',
-    'servers',
-    [
-      ['tracker.lbry.com', 9252],
-      ['tracker.lbry.grin.io', 9252],
-      ['tracker.lbry.pigg.es', 9252],
-      ['tracker.lizard.technology', 9252],
-      ['s1.lbry.network', 9252],
-    ],
-    'trackers to find peers by',
-  ),
+  row('tracker_servers', 'servers', hostPorts(FACTS.trackers), 'trackers to find peers by'),
   row('transaction_cache_size', 'integer', 131_072, 'of lbrynet, ignored: memory is bounded without it'),
   row('udp_port', 'integer', 4444, 'port of the DHT; 0 for any free one', {
     previousNames: ['dht_node_port'],

@@ -13,6 +13,8 @@ export interface StatusSources {
   readonly ffmpeg: JsonOut;
   /** Of a node beside the daemon; null without. */
   readonly node: JsonOut;
+  /** What cannot be reached, a line each. */
+  readonly warnings: readonly string[];
   /** Of the reflector; null where the daemon is none. */
   readonly reflector: JsonOut;
 }
@@ -37,7 +39,7 @@ function walletMembers({ ledger, wallets }: WalletServices): Members {
 const numberIn = (value: JsonOut | undefined): number | null => (typeof value === 'number' ? value : null);
 
 export function statusOf(sources: StatusSources): JsonOut {
-  const { installationId, components, skipped, wallet, ffmpeg, node, reflector } = sources;
+  const { installationId, components, skipped, wallet, ffmpeg, node, warnings, reflector } = sources;
   const answer: Record<string, JsonOut> = {
     installation_id: installationId,
     is_running: components.areAllRunning,
@@ -47,6 +49,7 @@ export function statusOf(sources: StatusSources): JsonOut {
     ...components.statuses(),
     ...(node !== null && { node }),
     ...(reflector !== null && { reflector }),
+    ...(warnings.length > 0 && { warnings }),
   };
   const services = wallet?.services ?? null;
   if (services === null) return answer;

@@ -37,6 +37,21 @@ describe('/health', () => {
     );
   });
 
+  it('is degraded, and up, while no peer can be reached', async () => {
+    const answer = await health(
+      await start({ peerCount: () => 0, outage: () => 'No contact. Check the cable.' }),
+    );
+    expect(answer.status).toBe(200);
+    expect(JSON.parse(answer.text)).toMatchObject({
+      status: 'degraded',
+      message: 'No contact. Check the cable.',
+      peers: 0,
+    });
+    expect(JSON.parse((await health(await start({ outage: () => '' }))).text)).toMatchObject({
+      status: 'ok',
+    });
+  });
+
   it('tells what the node is starting with', async () => {
     const port = await start({
       warmupStatus: () => 'Loading block index...',

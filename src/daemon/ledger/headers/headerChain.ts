@@ -5,6 +5,7 @@
  */
 import { join } from 'node:path';
 import { headerHash, HEADER_SIZE_BYTES, powHash } from '../../../primitives/header.js';
+import { endsKnownChunk, HEADERS_PER_CHUNK, isKnownChunk } from '../../../primitives/headerChunks.js';
 import { blockWork } from '../../../primitives/compactTarget.js';
 import { satisfiesProofOfWork } from '../../../primitives/pow.js';
 import { nextWorkRequired } from '../../../primitives/retarget.js';
@@ -161,6 +162,7 @@ export class HeaderChain implements HeaderView {
       if (!header.subarray(AT.prevHash, AT.merkleRoot).equals(prevHash))
         throw new BadHeader(`the header at height ${height} does not follow the one before it`);
       this.#checkPlace(height, hash);
+      this.#checkChunk(height, at);
       const bits = header.readUInt32LE(AT.bits);
       if (this.#checksWork) this.#checkWork(header, bits, height, tree);
       work += blockWork(bits);
@@ -183,6 +185,16 @@ export class HeaderChain implements HeaderView {
     const checkpoint = this.#params.network.checkpoints.find((one) => one.height === height);
     if (checkpoint && !hash.equals(checkpoint.hash))
       throw new BadHeader(`the header at height ${height} is not ${hashToHex(checkpoint.hash)}`);
+  }
+
+  /** Source: lbry-sdk lbry/wallet/header.py `Headers.fetch_chunk`. */
+  #checkChunk(height: number, at: (height: number) => Buffer): void {
+    const chunks = this.#params.network.headerChunks();
+    if (!endsKnownChunk(chunks, height)) return;
+    const first = height + 1 - HEADERS_PER_CHUNK;
+    const headers = Array.from({ length: HEADERS_PER_CHUNK }, (_, index) => at(first + index));
+    if (!isKnownChunk(chunks, height, headers))
+      throw new BadHeader(`the headers from height ${first} to ${height} are not those of the chain`);
   }
 
   #checkWork(

@@ -62,6 +62,11 @@ export class ExchangeParts implements BesideBlobs {
   }
 
   /** Throws while `blob_manager` does not run. */
+  /** Whether the last upload reached its reflector; null before any, and where none are sent. */
+  get reflectorContact(): boolean | null {
+    return this.#reflecting?.isReached ?? null;
+  }
+
   get reflecting(): Reflecting {
     if (this.#reflecting === null) throw new Error('the component blob_manager does not run');
     return this.#reflecting;

@@ -68,6 +68,14 @@ export class NetworkParts {
     return this.#node;
   }
 
+  /** Whether any node of the DHT is known to run; null where the component does not run, or knows no node to ask. */
+  get dhtContact(): boolean | null {
+    if (this.#node === null) return null;
+    if (this.#node.table.size > 0) return true;
+    const { settings } = this.#deps;
+    return settings.get('known_dht_nodes').length === 0 || isOnLoopback(settings) ? null : false;
+  }
+
   /** Finds peers by whichever of DHT and trackers run, without announcing this daemon; null where neither does. */
   get peerFinder(): PeerFinder | null {
     if (this.#node === null && this.#trackers === null) return null;

@@ -1,0 +1,52 @@
+/**
+ * Reports which parts of the network the daemon cannot reach: hubs, the DHT, reflectors. The log has a line for each, and
+ * `status` shows them under `warnings` while they last.
+ */
+import type { Logger } from '../../util/logging.js';
+import { OutageWatch } from '../../util/outage.js';
+import type { Clock, Timer } from '../base/clock.js';
+
+const CHECK_MS = 5000;
+
+export interface OutageProbe {
+  /** With its article: `a hub`. */
+  readonly what: string;
+  readonly advice: () => string;
+  /** Whether there is contact; null where none is wanted, or none was tried. */
+  readonly isReached: () => boolean | null;
+}
+
+export interface OutagesDeps {
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+}
+
+export class Outages {
+  readonly #deps: OutagesDeps;
+  readonly #watched: readonly { readonly probe: OutageProbe; readonly watch: OutageWatch }[];
+  #timer: Timer | null = null;
+
+  constructor(probes: readonly OutageProbe[], deps: OutagesDeps) {
+    this.#deps = deps;
+    const { clock, log } = deps;
+    this.#watched = probes.map((probe) => ({
+      probe,
+      watch: new OutageWatch(probe, { log, nowMs: () => clock.nowMs() }),
+    }));
+  }
+
+  start(): void {
+    for (const { probe, watch } of this.#watched) watch.check(probe.isReached());
+    this.#timer = this.#deps.clock.after(CHECK_MS, () => this.start());
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#timer = null;
+  }
+
+  /** One line for each outage. */
+  get warnings(): readonly string[] {
+    return this.#watched.map(({ watch }) => watch.warning).filter((text) => text !== '');
+  }
+}

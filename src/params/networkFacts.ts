@@ -1,0 +1,82 @@
+/**
+ * Facts about a network that change with time: its servers, and blocks that are known to be valid. They lie in
+ * `data/networks/<network>.json`, each with its source and the date of that source, so that a release can renew them
+ * without a change of code. Lists begin with the servers that living programs name, and end with those of which only
+ * older lists tell.
+ */
+import { readFileSync } from 'node:fs';
+import { hashFromHex, type Bytes } from '../util/bytes.js';
+import { projectFile } from '../util/project.js';
+
+const HASH_BYTES = 32;
+
+interface Sourced {
+  /** Repository and file that name it. */
+  readonly source: string;
+  /** The day, or the month, of that source. */
+  readonly date: string;
+}
+
+interface HostFact extends Sourced {
+  readonly host: string;
+}
+
+export interface ServerFact extends HostFact {
+  readonly port: number;
+}
+
+interface FactsFile {
+  readonly minimumChainWork: Sourced & { readonly work: string };
+  readonly assumeValid: Sourced & { readonly hash: string };
+  readonly checkpoints?: readonly { readonly height: number; readonly hash: string }[];
+  readonly headerChunks?: Sourced & { readonly file: string };
+  readonly dnsSeeds: readonly HostFact[];
+  readonly peers: readonly ServerFact[];
+  readonly hubs?: readonly ServerFact[];
+  readonly dhtNodes?: readonly ServerFact[];
+  readonly reflectors?: readonly ServerFact[];
+  readonly blobPeers?: readonly ServerFact[];
+  readonly httpBlobServers?: readonly (Sourced & { readonly url: string })[];
+  readonly trackers?: readonly ServerFact[];
+}
+
+const factsFile = (name: string): string => projectFile('data', 'networks', name);
+
+/** The facts of `main` or `test`. */
+export function networkFacts(network: 'main' | 'test'): FactsFile {
+  return JSON.parse(readFileSync(factsFile(`${network}.json`), 'utf8')) as FactsFile;
+}
+
+/** Servers as pairs of host and port, in their order. */
+export const hostPorts = (servers: readonly ServerFact[] = []): (readonly [host: string, port: number])[] =>
+  servers.map(({ host, port }) => [host, port]);
+
+/** The parameters of a network that its facts give. */
+export function paramsOfFacts(facts: FactsFile): {
+  minimumChainWork: bigint;
+  assumeValid: Buffer;
+  checkpoints: { height: number; hash: Bytes }[];
+  headerChunks: () => Buffer;
+  dnsSeeds: string[];
+  fixedSeeds: { host: string; port: number }[];
+} {
+  let chunks: Buffer | null = null;
+  return {
+    minimumChainWork: BigInt(`0x${facts.minimumChainWork.work}`),
+    assumeValid: hashFromHex(facts.assumeValid.hash),
+    checkpoints: (facts.checkpoints ?? []).map(({ height, hash }) => ({ height, hash: hashFromHex(hash) })),
+    headerChunks: () => (chunks ??= readHeaderChunks(facts)),
+    dnsSeeds: facts.dnsSeeds.map(({ host }) => host),
+    fixedSeeds: facts.peers.map(({ host, port }) => ({ host, port })),
+  };
+}
+
+/** Hashes of 32 bytes, wire order, one after the other; empty where none are known. Throws for a malformed file. */
+function readHeaderChunks({ headerChunks }: FactsFile): Buffer {
+  if (headerChunks === undefined) return Buffer.alloc(0);
+  const lines = readFileSync(factsFile(headerChunks.file), 'utf8').trimEnd().split('\n');
+  const hashes = lines.map((line) => hashFromHex(line));
+  if (hashes.some((hash) => hash.length !== HASH_BYTES))
+    throw new Error(`${headerChunks.file} must hold one hash of ${HASH_BYTES} bytes in each line`);
+  return Buffer.concat(hashes);
+}

@@ -1,0 +1,72 @@
+/**
+ * Checkpoints over a thousand headers each: one double SHA-256 of their 112,000 bytes is known. They bind headers up to
+ * heights for which no single block hash is published. Source: lbry-sdk lbry/wallet/header.py `Headers.fetch_chunk`.
+ */
+import { createHash, type Hash } from 'node:crypto';
+import type { Bytes } from '../util/bytes.js';
+
+/** Source: lbry-sdk lbry/wallet/checkpoints.py. */
+export const HEADERS_PER_CHUNK = 1000;
+const HASH_BYTES = 32;
+
+/** Whether the header at a height is the last of a known chunk. */
+export function endsKnownChunk(chunks: Buffer, height: number): boolean {
+  return (
+    (height + 1) % HEADERS_PER_CHUNK === 0 && (height + 1) / HEADERS_PER_CHUNK <= chunks.length / HASH_BYTES
+  );
+}
+
+/** Whether headers are those of the chunk that ends at a height. `headers` are the 112 bytes of each, lowest first. */
+export function isKnownChunk(chunks: Buffer, height: number, headers: Iterable<Bytes>): boolean {
+  const hash = createHash('sha256');
+  for (const header of headers) hash.update(header);
+  return isChunkHash(chunks, height, hash);
+}
+
+function isChunkHash(chunks: Buffer, height: number, hash: Hash): boolean {
+  const at = ((height + 1) / HEADERS_PER_CHUNK - 1) * HASH_BYTES;
+  const found = createHash('sha256').update(hash.digest()).digest();
+  return found.equals(chunks.subarray(at, at + HASH_BYTES));
+}
+
+interface Begun {
+  readonly hash: Hash;
+  readonly nextHeight: number;
+}
+
+/**
+ * Checks headers as they come, one chain after another, without reading any again. A chunk that is not seen from its first
+ * header on (after a restart, or on a branch that forks inside of it) passes unchecked: proof of work alone decides there.
+ */
+export class ChunkChecks {
+  private readonly chunks: Buffer;
+  /** By the id of the last header that was seen. */
+  private readonly begun = new Map<number, Begun>();
+
+  /** `chunks` are the known hashes of 32 bytes. */
+  constructor(chunks: Buffer) {
+    this.chunks = chunks;
+  }
+
+  /** Whether a header may follow: false when it ends a chunk with another hash. Changes nothing. */
+  allows(parent: number, height: number, header: Bytes): boolean {
+    const begun = this.begun.get(parent);
+    if (!endsKnownChunk(this.chunks, height) || begun?.nextHeight !== height) return true;
+    return isChunkHash(this.chunks, height, begun.hash.copy().update(header));
+  }
+
+  /** Takes in a header that was accepted. */
+  accepted(id: number, parent: number, height: number, header: Bytes): void {
+    const isFirst = height % HEADERS_PER_CHUNK === 0;
+    const begun = isFirst ? { hash: createHash('sha256') } : this.begun.get(parent);
+    this.begun.delete(parent);
+    const isBeyond = height >= (this.chunks.length / HASH_BYTES) * HEADERS_PER_CHUNK;
+    if (begun === undefined || isBeyond || (height + 1) % HEADERS_PER_CHUNK === 0) return;
+    this.begun.set(id, { hash: begun.hash.update(header), nextHeight: height + 1 });
+    // Branches are few; one that nobody continues goes first.
+    if (this.begun.size > MAX_BRANCHES) this.begun.delete(this.begun.keys().next().value!);
+  }
+}
+
+/** Branches whose chunk is followed at a time. Arbitrary. */
+const MAX_BRANCHES = 16;
