@@ -36,6 +36,8 @@ export function plainServer(routes: Routes, shortCut: ShortCut = () => false): F
       }),
     exposeHeadRoutes: false,
     logger: false,
+    // A path that is not valid percent encoding, or longer than the router takes.
+    frameworkErrors: (_error, _request, reply) => refuse(reply, 400, 'Bad Request'),
     // `OPTIONS *`: the router takes the star for any path.
     rewriteUrl: ({ url = '/' }) => (url === '*' ? '/*' : url),
   });

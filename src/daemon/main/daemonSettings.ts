@@ -146,7 +146,9 @@ export class DaemonSettings implements Settings {
   private readFile(): void {
     const { warn } = this;
     let isUpgraded = false;
-    for (const [key, value] of readSettingsFile(this.path)) {
+    const onDouble = (key: string): void =>
+      warn(`The settings file ${this.path} has '${key}' more than once; the last value counts.`);
+    for (const [key, value] of readSettingsFile(this.path, onDouble)) {
       const row = ROWS.get(key) ?? ROWS_BY_FORMER_NAME.get(key);
       if (row === undefined) {
         const near = suggestion(key, this.names, (name) => `'${name}'`);

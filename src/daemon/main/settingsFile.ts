@@ -49,10 +49,11 @@ function asJson(value: unknown): JsonValue {
 }
 
 /**
- * Nothing where there is no file. Throws `EnvironmentError`, with the line where the text is no YAML, and for a link that
+ * Nothing where there is no file. Of a key that stands several times the last value counts, as with PyYAML, and `onDouble` takes
+ * the key. Throws `EnvironmentError`, with the line where the text is no YAML, and for a link that
  * leads nowhere: other settings may be meant than the defaults.
  */
-export function readSettingsFile(path: string): FileMembers {
+export function readSettingsFile(path: string, onDouble: (key: string) => void): FileMembers {
   let text: string;
   try {
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return new Map();
@@ -63,7 +64,7 @@ export function readSettingsFile(path: string): FileMembers {
       `The settings file ${path} cannot be read: ${failureReason(error)}. Mend that, or name another file by --config.`,
     );
   }
-  const document = parseDocument(text, { version: '1.1' });
+  const document = parseDocument(text, { version: '1.1', uniqueKeys: false });
   const [problem] = document.errors;
   if (problem) throw noYaml(path, problem.message, problem.linePos?.[0].line);
   const { contents } = document;
@@ -72,6 +73,8 @@ export function readSettingsFile(path: string): FileMembers {
     throw new EnvironmentError(
       `The settings file ${path} must hold settings, each on a line as \`name: value\`. Mend it or move it away.`,
     );
+  const keys = contents.items.map(({ key }) => String(key));
+  for (const key of new Set(keys.filter((key, at) => keys.indexOf(key) !== at))) onDouble(key);
   let members: Record<string, unknown>;
   try {
     members = document.toJS() as Record<string, unknown>;

@@ -21,10 +21,10 @@ import {
   withHolding,
 } from './claimMaking.js';
 import { checkCollectionName } from './claimNames.js';
+import { keptChannel } from './keptChannel.js';
 import type { MadeTransaction, Maker } from './maker.js';
 import { ownChannel, ownChannelIfNamed, type ChannelChoice } from './ownOutputs.js';
 import type { WalletPort } from './ports.js';
-import { keptChannel } from './streamMaking.js';
 
 export interface NewCollection {
   readonly name: string;
@@ -95,7 +95,9 @@ export async function updateCollection(
     const isNamed = Boolean(signing.channelId ?? signing.channelName);
     const channel = isNamed
       ? await ownChannel(ledger, wallet, signing)
-      : await keptChannel(ledger, wallet, old, clearChannel || replace);
+      : clearChannel || replace
+        ? null
+        : await keptChannel(maker.ports, wallet, old);
     const claim = withArguments(replace ? newClaim('collection') : old.claim.claim, change.fields);
     const output = updatedClaimOutput(change.bidDewies ?? old.amountDewies, old, claim, holding);
     return makeClaim(maker, { wallet, funding, output, old, channel, preview });

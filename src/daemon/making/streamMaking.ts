@@ -28,17 +28,8 @@ import {
 import { checkStreamName } from './claimNames.js';
 import { keyHashOf } from './destinations.js';
 import type { MadeTransaction, Maker } from './maker.js';
-import {
-  channelSecret,
-  idsOf,
-  noSigningKey,
-  ownChannel,
-  ownChannelIfNamed,
-  txoOf,
-  unspent,
-  type ChannelChoice,
-  type OwnChannel,
-} from './ownOutputs.js';
+import { keptChannel } from './keptChannel.js';
+import { idsOf, ownChannel, ownChannelIfNamed, unspent, type ChannelChoice } from './ownOutputs.js';
 import type { FileChoice, FileStream, LedgerPort, PreparedFile, WalletPort } from './ports.js';
 import type { NewOutput } from '../wallet/tx/newOutputs.js';
 
@@ -239,7 +230,9 @@ export async function updateStream(
     const isNamed = !clearChannel && Boolean(signing.channelId ?? signing.channelName);
     const channel = isNamed
       ? await ownChannel(ledger, wallet, signing)
-      : await keptChannel(ledger, wallet, old, clearChannel || replace);
+      : clearChannel || replace
+        ? null
+        : await keptChannel(maker.ports, wallet, old);
     const fields = withFeeAddress(ledger, change.fields, holding);
     if (change.file && kind === 'repost') throw badClaim('A repost has no file.');
     const prepared = change.file
@@ -250,31 +243,6 @@ export async function updateStream(
     const outputOf = (finished: Claim): NewOutput => updatedClaimOutput(bidDewies, old, finished, holding);
     return publishClaim(maker, { wallet, funding, old, channel, preview }, { claim, outputOf, prepared });
   });
-}
-
-/**
- * The channel that signed the claim, to sign the update; null where it was not signed, or by a channel that the wallet
- * does not hold. Throws `PrivateKeyNotFoundError` where the wallet holds it without its key.
- */
-export async function keptChannel(
-  ledger: LedgerPort,
-  wallet: WalletPort,
-  old: Txo,
-  isDropped: boolean,
-): Promise<OwnChannel | null> {
-  const { channelId } = old;
-  if (channelId === null || isDropped) return null;
-  const id = hashToHex(channelId);
-  const [row] = await unspent(ledger, {
-    accountIds: idsOf(wallet.accounts),
-    types: [TXO_TYPE.channel],
-    claimIds: [id],
-  });
-  if (row === undefined) return null;
-  const txo = txoOf(row, wallet);
-  const privateKey = channelSecret(txo, wallet);
-  if (privateKey === null) throw noSigningKey('id', id);
-  return { txo, signing: { claimId: channelId, privateKey } };
 }
 
 /** What is left of a claim when all values are replaced: the source of a stream and what kind of media it is. */

@@ -7,6 +7,9 @@ export const syncApply = declareMethod({
   name: 'sync_apply',
   group: 'sync',
   summary: 'Join a wallet of another device into this one.',
+  details: [
+    'When the wallet is encrypted on disk, its password becomes <password>. A wallet that is not encrypted stays so.',
+  ],
   usage: ['<password> [--data=<data>] [--wallet_id=<wallet_id>] [--blocking]'],
   params: [
     { name: 'password', type: 'str', description: 'under which the data is encrypted', required: true },

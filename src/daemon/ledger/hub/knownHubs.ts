@@ -97,7 +97,7 @@ export class KnownHubs {
     const fresh = `${this.#path}.new`;
     try {
       refuseSpecialFile(fresh);
-      writeFileSync(fresh, stringify(Object.fromEntries(members)));
+      writeFileSync(fresh, stringify(Object.fromEntries(members), { version: '1.1' }));
       renameSync(fresh, this.#path);
     } catch (error) {
       this.#log.warn(`The hubs that are known cannot be kept: ${(error as Error).message}`);

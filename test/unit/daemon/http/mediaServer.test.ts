@@ -362,6 +362,19 @@ describe('names', () => {
     expect(asked).toEqual([]);
   });
 
+  it.each(['/get/%zz', '/get/a%', '/get/%ff', '/stream/%zz', '/%zz', '/other/%', `/get/${'%'.repeat(300)}`])(
+    'are malformed, which the media server says itself: %s',
+    async (path) => {
+      const { status, headers, body } = await ask(path);
+      expect([status, headers['content-type'], body.toString()]).toEqual([
+        400,
+        'text/plain; charset=utf-8',
+        '400: Bad Request',
+      ]);
+      expect(asked).toEqual([]);
+    },
+  );
+
   it('are looked up by HEAD without a download', async () => {
     expect((await ask('/get/film', {}, 'HEAD')).headers.location).toBe(`/stream/${SD_HASH}`);
     expect(asked).toEqual([{ url: 'lbry://film', mayDownload: false }]);

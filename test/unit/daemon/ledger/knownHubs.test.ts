@@ -42,6 +42,18 @@ describe('KnownHubs', () => {
     expect(warnings).toEqual([]);
   });
 
+  it('writes countries so that YAML 1.1 reads text, as lbrynet does', () => {
+    const known = open();
+    known.add(['one.example.com:50001']);
+    // `NO` and `ON` are booleans in YAML 1.1.
+    for (const country of ['NO', 'FR', 'Y', '12']) {
+      known.heard({ host: 'one.example.com', port: 50001 }, country);
+      known.add([`${country.toLowerCase()}.example.com:1`]);
+      const read = parse(readFileSync(path, 'utf8'), { version: '1.1' }) as Record<string, unknown>;
+      expect(read['one.example.com:50001']).toEqual({ country });
+    }
+  });
+
   it('takes nothing that is no server, and no more than it can ask', () => {
     const known = open();
     for (const wrong of [

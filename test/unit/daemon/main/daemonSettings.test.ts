@@ -128,6 +128,14 @@ describe('the file', () => {
     expect(parse(readFileSync(path, 'utf8'))).toEqual({ tcp_port: 3333 });
   });
 
+  it('counts the last value of a key that stands twice, with a warning', () => {
+    const settings = open({ file: 'tcp_port: 1\nudp_port: 7\ntcp_port: 2\ntcp_port: 3\n' });
+    expect([settings.value('tcp_port'), settings.value('udp_port')]).toEqual([3, 7]);
+    expect(warnings).toEqual([
+      `The settings file ${path} has 'tcp_port' more than once; the last value counts.`,
+    ]);
+  });
+
   it('says where it is no YAML', () => {
     expect(() => open({ file: 'a: [1,\nb: 2\n' })).toThrow(
       /is no YAML, line [123]: .*Mend it or move it away\./,

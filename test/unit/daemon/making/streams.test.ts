@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createChannel } from '../../../../src/daemon/making/channelMaking.js';
+import { createChannel, updateChannel } from '../../../../src/daemon/making/channelMaking.js';
 import { createCollection, updateCollection } from '../../../../src/daemon/making/collectionMaking.js';
 import type { ClaimArguments } from '../../../../src/daemon/making/claimArguments.js';
+import type { MakingPorts } from '../../../../src/daemon/making/ports.js';
 import { Maker, type MadeTransaction } from '../../../../src/daemon/making/maker.js';
 import {
   createRepost,
@@ -170,6 +171,93 @@ describe('a stream', () => {
     await stream('a', {}, { allowDuplicateName: true });
     await stream('a', {}, {}, { accountId: second.id });
     expect([ledger.broadcasts.length, ledger.reserved]).toEqual([3, []]);
+  });
+});
+
+describe('an update of a claim whose channel another wallet holds', () => {
+  const change = { bidDewies: undefined, replace: false, clearChannel: false, signing: {}, fields: {} };
+
+  /** A signed stream, repost and collection, whose channel was sent to another wallet while its key stayed. */
+  async function sent() {
+    const made = world();
+    const { channel, stream, repost, collection, ledger, maker } = made;
+    const channelId = idOf(await channel('@lab'));
+    const signing = { channelName: '@lab' };
+    const streamId = idOf(await stream('a', { title: 'Old', sd_hash: SD_HASH }, { signing }));
+    const repostId = idOf(await repost('b', streamId, { signing }));
+    const collectionId = idOf(await collection('c', [streamId], { signing }));
+    const other = new WorldWallet(ledger, ['other']);
+    const [account] = other.accounts;
+    for (const index of [1, 2, 3]) ledger.give(account!.keyHash(index), LBC);
+    const moved = {
+      claimId: channelId,
+      bidDewies: undefined,
+      replace: false,
+      newSigningKey: false,
+      fields: {},
+    };
+    await updateChannel(maker, made.wallet, moved, { ...SENT, claimAddress: account!.address(0) });
+    return {
+      ...made,
+      ...{ channelId, streamId, repostId, collectionId, other, account: account! },
+      rotateKey: () => updateChannel(maker, other, { ...moved, newSigningKey: true }, SENT),
+      /** The stream is updated where the index answers otherwise. */
+      updateWith: (byId: MakingPorts['claims']['byId']) =>
+        updateStream(
+          new Maker({ ...made.ports, claims: { ...made.ports.claims, byId } }),
+          made.wallet,
+          { ...change, claimId: streamId },
+          SENT,
+        ),
+    };
+  }
+
+  it('is signed with the key that stayed', async () => {
+    const { update, updateCollection, streamId, repostId, collectionId, second } = await sent();
+    for (const made of [
+      await update(streamId, { title: 'New' }),
+      await update(repostId, {}),
+      await updateCollection(collectionId, { title: 'New' }),
+      await update(streamId, {}, {}, { claimAddress: second.address(3) }),
+    ])
+      expect(isSigned(made)).toBe(true);
+  });
+
+  it('is refused when the channel has another key by now, and says how to go on', async () => {
+    const { update, updateCollection, streamId, repostId, collectionId, channelId, ledger, rotateKey } =
+      await sent();
+    await rotateKey();
+    const sentBefore = ledger.broadcasts.length;
+    for (const refused of [
+      () => update(streamId, { title: 'New' }),
+      () => update(repostId, {}),
+      () => updateCollection(collectionId, {}),
+    ])
+      await expect(refused()).rejects.toMatchObject({
+        name: 'PrivateKeyNotFoundError',
+        message: expect.stringMatching(`'${channelId}'.*--channel_id.*--clear_channel`) as string,
+      });
+    expect([ledger.broadcasts.length - sentBefore, ledger.reserved]).toEqual([0, []]);
+    expect(isSigned(await update(streamId, {}, { clearChannel: true }))).toBe(false);
+  });
+
+  it('is refused to the receiver of the claim, who has no key', async () => {
+    const { maker, update, streamId, other, account } = await sent();
+    await update(streamId, {}, {}, { claimAddress: account.address(4) });
+    const receive = (more: object): Promise<MadeTransaction> =>
+      updateStream(maker, other, { ...change, claimId: streamId, ...more }, SENT);
+    await expect(receive({})).rejects.toThrow(/no private key.*--clear_channel/);
+    expect(isSigned(await receive({ clearChannel: true }))).toBe(false);
+  });
+
+  it('is refused while no hub can be asked, and when the channel no longer exists', async () => {
+    const { updateWith } = await sent();
+    await expect(updateWith(() => Promise.reject(new Error('offline')))).rejects.toThrow(
+      /no hub could be asked for its key \(offline\).*--channel_id/,
+    );
+    await expect(updateWith(() => Promise.resolve(null))).rejects.toThrow(
+      /no longer exists.*--clear_channel/,
+    );
   });
 });
 

@@ -1,0 +1,60 @@
+/**
+ * The channel that signs the update of a signed claim when the command names none. The claim stays in its channel, or the update
+ * is refused: no update takes a claim out of its channel unless the command says so.
+ * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_stream_update`, which signs with the channel that the wallet knows.
+ */
+import { hashToHex } from '../../util/bytes.js';
+import { DaemonError, failure } from '../base/daemonError.js';
+import { TXO_TYPE } from '../ledger/txoQuery.js';
+import { Txo } from '../txo/txo.js';
+import { channelSecret, idsOf, txoOf, unspent, type OwnChannel } from './ownOutputs.js';
+import type { MakingPorts, WalletPort } from './ports.js';
+
+const CHOICES =
+  'Name another channel with --channel_id, or take the claim out of its channel with --clear_channel.';
+
+/**
+ * Null where the claim has no channel. A channel that no account holds, be it that it went to another wallet, signs when the
+ * wallet has the key that it carries now, which the hub tells. Throws `PrivateKeyNotFoundError` where the wallet lacks that key,
+ * `InputValueError` where the channel no longer exists, and an error of the class `Exception` where no hub can be asked.
+ */
+export async function keptChannel(
+  { ledger, claims }: Pick<MakingPorts, 'ledger' | 'claims'>,
+  wallet: WalletPort,
+  old: Txo,
+): Promise<OwnChannel | null> {
+  const { channelId } = old;
+  if (channelId === null) return null;
+  const id = hashToHex(channelId);
+  const [row] = await unspent(ledger, {
+    accountIds: idsOf(wallet.accounts),
+    types: [TXO_TYPE.channel],
+    claimIds: [id],
+  });
+  const txo = row === undefined ? await channelOfHub(claims, id) : txoOf(row, wallet);
+  const privateKey = channelSecret(txo, wallet);
+  if (privateKey === null)
+    throw new DaemonError(
+      'PrivateKeyNotFoundError',
+      `The claim is signed by the channel '${id}', for whose present key this wallet has no private key. ${CHOICES}`,
+    );
+  return { txo, signing: { claimId: channelId, privateKey } };
+}
+
+async function channelOfHub(claims: MakingPorts['claims'], id: string): Promise<Txo> {
+  let found: Txo | null;
+  try {
+    found = await claims.byId(id);
+  } catch (error) {
+    throw failure(
+      `The claim is signed by the channel '${id}', which this wallet does not hold, and no hub could be asked for its key ` +
+        `(${(error as Error).message}). Try again later. ${CHOICES}`,
+    );
+  }
+  if (found?.claim?.kind !== 'channel')
+    throw new DaemonError(
+      'InputValueError',
+      `The claim is signed by the channel '${id}', which no longer exists. ${CHOICES}`,
+    );
+  return found;
+}
