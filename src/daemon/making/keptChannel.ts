@@ -6,7 +6,7 @@
 import { hashToHex } from '../../util/bytes.js';
 import { DaemonError, failure } from '../base/daemonError.js';
 import { TXO_TYPE } from '../ledger/txoQuery.js';
-import { Txo } from '../txo/txo.js';
+import type { Txo } from '../txo/txo.js';
 import { channelSecret, idsOf, txoOf, unspent, type OwnChannel } from './ownOutputs.js';
 import type { MakingPorts, WalletPort } from './ports.js';
 

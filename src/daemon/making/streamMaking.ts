@@ -5,7 +5,6 @@
 import { clone } from '@bufbuild/protobuf';
 import { newClaim } from '../../metadata/claimFields.js';
 import { ClaimSchema, type Claim } from '../../metadata/messages/claim_pb.js';
-import { hashToHex } from '../../util/bytes.js';
 import { assertionFailure, DaemonError, failure } from '../base/daemonError.js';
 import { CLAIM_TXO_TYPES, TXO_TYPE } from '../ledger/txoQuery.js';
 import type { Txo } from '../txo/txo.js';
