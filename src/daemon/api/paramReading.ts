@@ -77,7 +77,11 @@ const READABLE: Readonly<Record<ParamType, string>> = {
   any: 'any value',
 };
 
+const isAmount = ({ type }: ParamDeclaration): boolean => type === 'lbc' || type === 'positiveLbc';
+
 function readParam(param: ParamDeclaration, value: JsonValue | undefined): unknown {
+  // An amount that must be given is not null either, which is no amount.
+  if (value === null && param.required && isAmount(param)) return parseLbc(param.name, value);
   if (value === null && param.type !== 'any' && (param.refusesNull || param.required)) {
     throw new DaemonError(
       'InputValueIsNoneError',

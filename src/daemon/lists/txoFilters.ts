@@ -3,7 +3,7 @@
  * Source: lbry-sdk lbry/extras/daemon/daemon.py `_constrain_txo_from_kwargs`; sdk-facts 5.6.
  */
 import { hashFromHex } from '../../util/bytes.js';
-import { badValue } from '../base/daemonError.js';
+import { badValue, DaemonError } from '../base/daemonError.js';
 import { TXO_TYPE, type TxoFilter, type TxoOrder, type TxoType } from '../ledger/txoQuery.js';
 
 type Texts = readonly string[] | undefined;
@@ -42,7 +42,10 @@ export function txoOrderOf(order: string | undefined): TxoOrder {
 
 function typeOf(name: string): TxoType {
   if (Object.hasOwn(TXO_TYPE, name)) return TXO_TYPE[name as keyof typeof TXO_TYPE];
-  throw badValue(`'${name}' is not a type of outputs: ${Object.keys(TXO_TYPE).join(', ')}.`);
+  throw new DaemonError(
+    'KeyError',
+    `'${name}' is not a type of outputs: ${Object.keys(TXO_TYPE).join(', ')}.`,
+  );
 }
 
 function txidOf(text: string): Buffer {
@@ -66,7 +69,7 @@ function ownershipOf(given: TxoChoice): Pick<TxoFilter, 'isMyInputOrOutput' | 'i
   };
 }
 
-/** Throws `ValueError` where a type or a transaction id is none. */
+/** Throws `KeyError` where a type is none, `ValueError` where a transaction id is none. */
 export function txoFilterOf(accountIds: readonly string[], given: TxoChoice): TxoFilter {
   const isSpent = choice(given.is_spent, given.is_not_spent);
   const hasSource = choice(given.has_source, given.has_no_source);

@@ -9,7 +9,7 @@ import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
 import { asBuffer, concatBytes, fromHex, hashToHex, isHex, toHex } from '../../util/bytes.js';
 import { JsonObject, type JsonValue } from '../../util/json.js';
 import { decodeUtf8, parseJson } from '../../util/jsonParse.js';
-import { badValue, failure } from '../base/daemonError.js';
+import { badValue, DaemonError, failure } from '../base/daemonError.js';
 import { formatChannelKey, parseChannelKey } from '../wallet/channelKeyPem.js';
 import { addressOfKey, extendedKeyText, signCompact } from '../wallet/keys.js';
 import type { Maker } from './maker.js';
@@ -33,7 +33,8 @@ export async function signData(
   wallet.assertUnlocked();
   const { signing } = await ownChannel(ledger, wallet, choice);
   if (hexData === undefined || !isHex(hexData))
-    throw badValue('hexdata must be an even number of hex digits.');
+    // The class of Python's `binascii.Error`.
+    throw new DaemonError('Error', 'hexdata must be an even number of hex digits.');
   const salt = givenSalt ?? String(clock.nowSec());
   const digest = sha256(concatBytes(Buffer.from(salt), signing.claimId, fromHex(hexData)));
   return { signature: toHex(signCompact(digest, signing.privateKey)), salt };

@@ -104,8 +104,9 @@ export class Resolver {
   }
 
   /** The claim of that id as printed; null where there is none. */
-  async claimById(claimId: string): Promise<Txo | null> {
-    if (!/^[0-9a-f]{40}$/.test(claimId)) return null;
+  async claimById(given: string): Promise<Txo | null> {
+    if (!/^[0-9a-f]{40}$/i.test(given)) return null;
+    const claimId = given.toLowerCase();
     const { rows } = await this.#believed(
       () => this.#ports.ledger.hub.claimById(claimId),
       ({ rows: [row] }) => {

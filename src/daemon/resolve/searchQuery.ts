@@ -71,7 +71,8 @@ export function searchQuery(
   for (const [name, value] of Object.entries(query))
     if (Array.isArray(value) && value.length > MAX_LIST_LENGTH)
       throw new DaemonError(
-        'TooManyClaimSearchParametersError',
+        // The class that lbry-sdk gives to errors of hubs, and so to this one.
+        'RPCError',
         `${name} cant have more than ${MAX_LIST_LENGTH} items.`,
       );
   return { ...query, offset, limit };

@@ -46,7 +46,7 @@ export const purchaseList = declareMethod({
     '[--wallet_id=<wallet_id>] [--page=<page>] [--page_size=<page_size>]',
   ],
   params: [
-    { name: 'claim_id', type: 'strOrList', description: 'purchases of these claims' },
+    { name: 'claim_id', type: 'strOrList', description: 'purchases of these claims', emptyIsAbsent: true },
     { name: 'resolve', type: 'bool', description: 'add the claims that were bought', default: false },
     accountId,
     walletId,

@@ -120,7 +120,7 @@ const resolveCollection = implement(collectionResolve, async (context, args) => 
   const collection = await collectionAt(context, args.claim_id, args.url);
   const type = collection.claim?.claim.type;
   if (type?.case !== 'collection')
-    throw failure(`The claim '${hashToHex(collection.claimId!)}' is no collection.`);
+    throw badValue(`The claim '${hashToHex(collection.claimId!)}' is no collection.`);
   const claimIds = type.value.claimReferences.map(({ claimHash }) => hashToHex(claimHash));
   const page = pageOfHub(args);
   const wanted = claimIds.slice(page.offset, page.offset + page.pageSize);

@@ -30,7 +30,7 @@ const plot = implement(txoPlot, async (context, args) => {
 });
 
 const spendable = implement(utxoList, (context, args) =>
-  txoPage(context, args, { ...args, type: ['other', 'purchase'], is_spent: false, is_not_spent: true }),
+  txoPage(context, args, { ...args, type: ['other', 'purchase'], is_not_spent: true }),
 );
 
 const release = implement(utxoRelease, async (context, args) => {

@@ -100,7 +100,7 @@ describe('parameters of claim_search', () => {
     expect(ask({ any_tags: Array<string>(2048).fill('a') })['any_tags']).toHaveLength(2048);
     expect(() => ask({ any_tags: Array<string>(2049).fill('a') })).toThrow(
       expect.objectContaining({
-        name: 'TooManyClaimSearchParametersError',
+        name: 'RPCError',
         message: 'any_tags cant have more than 2048 items.',
       }) as Error,
     );
