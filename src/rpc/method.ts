@@ -159,6 +159,11 @@ export interface MethodDecl<Params extends readonly ParamDecl[]> {
   /** What alone the answer follows from, besides arguments and options: then it may be kept (`answerCache.ts`). */
   readonly follows?: AnswerSource;
   /**
+   * Who may ask it in the web explorer (`-explorer`): `page` its pages alone, `console` visitors too, in the console. Without
+   * it the explorer never asks it. Only for methods that read: `test/lint/openMethods.test.ts` lists them.
+   */
+  readonly explorer?: 'page' | 'console';
+  /**
    * What it has to do with chain and mempool, while blocks are exchanged for others (`onChain.ts`). What reads them and
    * changes nothing is run anew where that began before it had its answer; what does not ask them answers meanwhile.
    * Without it, a method that `follows` them reads, and any other waits for the end and runs once.

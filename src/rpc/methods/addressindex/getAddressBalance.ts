@@ -10,6 +10,7 @@ import { parseQuery, QUERY_PARAM, requireIndex, type AddressQuery } from './quer
 export const getAddressBalance = defineMethod({
   name: 'getaddressbalance',
   category: 'addressindex',
+  explorer: 'console',
   chainUse: 'reads',
   summary:
     'Returns the balance of one or more addresses or scripts together (needs -addressindex). Claims and supports count for the address that can spend them.',

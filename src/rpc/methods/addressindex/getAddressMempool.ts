@@ -33,6 +33,7 @@ const MOVES_SCHEMA = t.array(
 export const getAddressMempool = defineMethod({
   name: 'getaddressmempool',
   category: 'addressindex',
+  explorer: 'console',
   chainUse: 'reads',
   summary:
     'Returns what the transactions in the mempool pay to one or more addresses or scripts and spend from them (needs -addressindex).',

@@ -62,6 +62,7 @@ async function find(index: AddressService, query: AddressQuery): Promise<FoundTr
 export const getAddressTxids = defineMethod({
   name: 'getaddresstxids',
   category: 'addressindex',
+  explorer: 'console',
   chainUse: 'reads',
   summary:
     'Returns the ids of the transactions that pay to one or more addresses or scripts or spend from them (needs -addressindex). With "verbose": true in the query also heights and amounts.',

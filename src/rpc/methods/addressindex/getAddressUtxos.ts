@@ -113,6 +113,7 @@ async function addUnconfirmed(
 export const getAddressUtxos = defineMethod({
   name: 'getaddressutxos',
   category: 'addressindex',
+  explorer: 'console',
   chainUse: 'reads',
   summary:
     'Returns the unspent outputs of one or more addresses or scripts (needs -addressindex). With "mempool": true in the query also those made in the mempool, and without those spent there; with "chainInfo": true the tip is told too.',

@@ -6,6 +6,7 @@ import { t } from '../../../schema/schema.js';
 export const getBestBlockHash = defineMethod({
   name: 'getbestblockhash',
   category: 'blockchain',
+  explorer: 'console',
   chainUse: 'reads',
   summary: 'Returns the hash of the best (tip) block in the longest blockchain.',
   params: [],

@@ -15,6 +15,7 @@ import { t } from '../../../schema/schema.js';
 export const getBlock = defineMethod({
   name: 'getblock',
   category: 'blockchain',
+  explorer: 'console',
   follows: 'chain',
   summary:
     'Returns a block: for verbosity 0 as a string of serialized, hex-encoded data, for verbosity 1 as an object with ' +

@@ -5,6 +5,7 @@ import { t } from '../../../schema/schema.js';
 export const getBlockCount = defineMethod({
   name: 'getblockcount',
   category: 'blockchain',
+  explorer: 'console',
   chainUse: 'reads',
   summary: 'Returns the number of blocks in the longest blockchain.',
   params: [],

@@ -8,6 +8,7 @@ import { findFilter } from './filterAnswers.js';
 export const getBlockFilter = defineMethod({
   name: 'getblockfilter',
   category: 'blockchain',
+  explorer: 'console',
   chainUse: 'reads',
   summary: 'Retrieves the BIP 157 content filter of a block of the active chain (needs -blockfilterindex).',
   params: [

@@ -8,6 +8,7 @@ import { t } from '../../../schema/schema.js';
 export const getBlockHash = defineMethod({
   name: 'getblockhash',
   category: 'blockchain',
+  explorer: 'console',
   chainUse: 'reads',
   summary: 'Returns hash of block in best-block-chain at height provided.',
   params: [{ name: 'height', type: 'integer', required: true, description: 'The height index' }],

@@ -10,6 +10,7 @@ import { t } from '../../../schema/schema.js';
 export const getBlockHeader = defineMethod({
   name: 'getblockheader',
   category: 'blockchain',
+  explorer: 'console',
   follows: 'chain',
   summary:
     'Returns a block header: as an object with information about it, or with verbose false as a string of serialized, ' +

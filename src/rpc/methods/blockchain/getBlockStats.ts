@@ -254,6 +254,7 @@ function select(all: Record<string, JsonOut>, selected: ReadonlySet<string>): Js
 export const getBlockStats = defineMethod({
   name: 'getblockstats',
   category: 'blockchain',
+  explorer: 'console',
   follows: 'chain',
   summary:
     "Compute per block statistics for a given block. All amounts are in satoshis.\nIt won't work for some heights " +

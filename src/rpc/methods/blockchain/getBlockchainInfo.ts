@@ -38,6 +38,7 @@ export function sizeOnDisk(chain: ChainReader): number {
 export const getBlockchainInfo = defineMethod({
   name: 'getblockchaininfo',
   category: 'blockchain',
+  explorer: 'console',
   chainUse: 'reads',
   summary: 'Returns an object containing various state info regarding blockchain processing.',
   params: [],

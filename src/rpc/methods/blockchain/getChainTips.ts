@@ -93,6 +93,7 @@ function tipAnswer(reader: ChainReader, id: number, branches: Branches): JsonOut
 export const getChainTips = defineMethod({
   name: 'getchaintips',
   category: 'blockchain',
+  explorer: 'console',
   chainUse: 'reads',
   summary:
     'Returns information about all known tips in the block tree, including the main chain as well as orphaned ' +

@@ -10,6 +10,7 @@ const MONTH_SEC = 30 * 24 * 60 * 60;
 export const getChainTxStats = defineMethod({
   name: 'getchaintxstats',
   category: 'blockchain',
+  explorer: 'console',
   chainUse: 'reads',
   summary: 'Compute statistics about the total number and rate of transactions in the chain.',
   params: [

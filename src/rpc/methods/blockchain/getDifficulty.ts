@@ -6,6 +6,7 @@ import { t } from '../../../schema/schema.js';
 export const getDifficulty = defineMethod({
   name: 'getdifficulty',
   category: 'blockchain',
+  explorer: 'console',
   chainUse: 'reads',
   summary: 'Returns the proof-of-work difficulty as a multiple of the minimum difficulty.',
   params: [],

@@ -6,6 +6,7 @@ import { requireEntry } from './getMempoolEntry.js';
 export const getMempoolAncestors = defineMethod({
   name: 'getmempoolancestors',
   category: 'blockchain',
+  explorer: 'console',
   chainUse: 'reads',
   summary: 'If txid is in the mempool, returns all in-mempool ancestors.',
   params: [

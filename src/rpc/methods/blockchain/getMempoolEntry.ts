@@ -15,6 +15,7 @@ export function requireEntry(mempool: MempoolReader, txid: Bytes): MempoolEntry 
 export const getMempoolEntry = defineMethod({
   name: 'getmempoolentry',
   category: 'blockchain',
+  explorer: 'console',
   chainUse: 'reads',
   summary: 'Returns mempool data for given transaction.',
   params: [

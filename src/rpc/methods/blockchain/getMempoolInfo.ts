@@ -6,6 +6,7 @@ import { t } from '../../../schema/schema.js';
 export const getMempoolInfo = defineMethod({
   name: 'getmempoolinfo',
   category: 'blockchain',
+  explorer: 'console',
   chainUse: 'reads',
   summary: 'Returns details on the active state of the TX memory pool.',
   params: [],

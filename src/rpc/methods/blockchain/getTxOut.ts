@@ -43,6 +43,7 @@ function findUnspent(
 export const getTxOut = defineMethod({
   name: 'gettxout',
   category: 'blockchain',
+  explorer: 'console',
   follows: 'chainAndMempool',
   summary: 'Returns details about an unspent transaction output; nothing when there is none.',
   params: [

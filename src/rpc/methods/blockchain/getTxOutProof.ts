@@ -52,6 +52,7 @@ async function findBlock(services: RpcServices, txids: Iterable<Bytes>): Promise
 export const getTxOutProof = defineMethod({
   name: 'gettxoutproof',
   category: 'blockchain',
+  explorer: 'console',
   chainUse: 'reads',
   summary:
     'Returns a hex-encoded proof that "txid" was included in a block.\nWithout a block hash it works only when there ' +

@@ -28,6 +28,7 @@ export function parseProof(proof: Bytes): { header: BlockHeader; tree: PartialMe
 export const verifyTxOutProof = defineMethod({
   name: 'verifytxoutproof',
   category: 'blockchain',
+  explorer: 'console',
   chainUse: 'reads',
   summary:
     'Verifies that a proof points to a transaction in a block, returning the transaction it commits to and throwing ' +

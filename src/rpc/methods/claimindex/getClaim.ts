@@ -10,6 +10,7 @@ const ALL_DIGITS = 40;
 export const getClaim = defineMethod({
   name: 'getclaim',
   category: 'claimindex',
+  explorer: 'console',
   chainUse: 'reads',
   summary:
     'Returns a claim that lives after the latest block, active or not, with its decoded value, its channel and what it reposts (needs -claimindex).',

@@ -6,6 +6,7 @@ import { t } from '../../../schema/schema.js';
 export const getClaimIndexInfo = defineMethod({
   name: 'getclaimindexinfo',
   category: 'claimindex',
+  explorer: 'page',
   chainUse: 'reads',
   summary: 'Returns how far the claim index is and what is in it (needs -claimindex).',
   params: [],

@@ -35,6 +35,7 @@ function parseUrls(value: JsonValue): string[] {
 export const resolve = defineMethod({
   name: 'resolve',
   category: 'claimindex',
+  explorer: 'console',
   chainUse: 'reads',
   summary:
     'Returns the claims that lbry:// URLs lead to after the latest block (needs -claimindex). A URL names a channel, a claim, or a claim in a channel; "#" or ":" with digits of its id, or "$" with its place by amount, tells claims of one name apart.',

@@ -20,6 +20,7 @@ const MOST_CONSTRAINTS = 1000;
 export const searchClaims = defineMethod({
   name: 'searchclaims',
   category: 'claimindex',
+  explorer: 'page',
   chainUse: 'reads',
   summary:
     'Returns a page of the claims that satisfy all constraints (needs -claimsearch). Constraints, orders and the language of ' +

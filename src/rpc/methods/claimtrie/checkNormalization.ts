@@ -8,6 +8,7 @@ import { t } from '../../../schema/schema.js';
 export const checkNormalization = defineMethod({
   name: 'checknormalization',
   category: 'claimtrie',
+  explorer: 'console',
   chainUse: 'none',
   summary: 'Given an unnormalized name of a claim, returns the normalized version of it.',
   params: [{ name: 'name', type: 'string', required: true, description: 'The name to normalize' }],

@@ -11,6 +11,7 @@ const ids = (list: readonly Bytes[]): string[] => list.map(hashToHex);
 export const getChangesInBlock = defineMethod({
   name: 'getchangesinblock',
   category: 'claimtrie',
+  explorer: 'console',
   follows: 'chain',
   summary:
     'Returns the list of claims and supports that entered the trie in a block, and of those that expired in it. Use it ' +

@@ -15,6 +15,7 @@ export const BID_PARAM = {
 export const getClaimByBid = defineMethod({
   name: 'getclaimbybid',
   category: 'claimtrie',
+  explorer: 'console',
   follows: 'chain',
   summary: 'Gets a claim of a name by its place by effective amount.',
   params: [NAME_PARAM, BID_PARAM, blockParam('blockhash (optional parameter 3)')],

@@ -10,6 +10,7 @@ const LEAST_DIGITS = 3;
 export const getClaimById = defineMethod({
   name: 'getclaimbyid',
   category: 'claimtrie',
+  explorer: 'console',
   follows: 'chain',
   summary: 'Gets a claim by its claim id.',
   params: [

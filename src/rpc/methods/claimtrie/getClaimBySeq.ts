@@ -15,6 +15,7 @@ export const SEQUENCE_PARAM = {
 export const getClaimBySeq = defineMethod({
   name: 'getclaimbyseq',
   category: 'claimtrie',
+  explorer: 'console',
   follows: 'chain',
   summary: 'Gets a claim of a name by its place by height.',
   params: [NAME_PARAM, SEQUENCE_PARAM, blockParam('blockhash (optional parameter 3)')],

@@ -9,6 +9,7 @@ import { PLACED_PROOF_SCHEMA, provenName } from './proofs.js';
 export const getClaimProofByBid = defineMethod({
   name: 'getclaimproofbybid',
   category: 'claimtrie',
+  explorer: 'console',
   follows: 'chain',
   summary: 'Returns the cryptographic proof of the claim of a name at a place by effective amount.',
   params: [NAME_PARAM, BID_PARAM, blockParam('blockhash (optional parameter 3)')],

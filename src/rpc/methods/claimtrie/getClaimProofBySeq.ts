@@ -9,6 +9,7 @@ import { PLACED_PROOF_SCHEMA, provenName } from './proofs.js';
 export const getClaimProofBySeq = defineMethod({
   name: 'getclaimproofbyseq',
   category: 'claimtrie',
+  explorer: 'console',
   follows: 'chain',
   summary: 'Returns the cryptographic proof of the claim of a name at a place by height.',
   // The reference's label lacks the closing parenthesis, too.

@@ -11,6 +11,7 @@ import { atBlock, blockParam } from './atBlock.js';
 export const getClaimsForName = defineMethod({
   name: 'getclaimsforname',
   category: 'claimtrie',
+  explorer: 'console',
   follows: 'chain',
   summary: 'Returns all claims and supports for a name.',
   params: [NAME_PARAM, blockParam('blockhash (optional parameter 2)')],

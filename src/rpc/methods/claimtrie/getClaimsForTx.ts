@@ -181,6 +181,7 @@ async function documentedAnswer(services: RpcServices, txid: Bytes, height: numb
 export const getClaimsForTx = defineMethod({
   name: 'getclaimsfortx',
   category: 'claimtrie',
+  explorer: 'console',
   follows: 'chain',
   summary: 'Returns any claims or supports found among the unspent outputs of a transaction.',
   params: [

@@ -31,6 +31,7 @@ function* entries(blocks: readonly NameBlock[], hashes: readonly Uint8Array[]): 
 export const getNameHistory = defineMethod({
   name: 'getnamehistory',
   category: 'claimtrie',
+  explorer: 'console',
   follows: 'chain',
   summary:
     'Returns the life of a name: each block that did something to it, the oldest first, with claims and supports that ' +

@@ -9,6 +9,7 @@ import { provenName } from './proofs.js';
 export const getNameProof = defineMethod({
   name: 'getnameproof',
   category: 'claimtrie',
+  explorer: 'console',
   follows: 'chain',
   summary: 'Returns the cryptographic proof that a name maps to a value or does not.',
   params: [

@@ -5,6 +5,7 @@ import { t } from '../../../schema/schema.js';
 export const getTotalClaimedNames = defineMethod({
   name: 'gettotalclaimednames',
   category: 'claimtrie',
+  explorer: 'console',
   follows: 'chain',
   summary:
     'Returns the total number of names that have been successfully claimed, and therefore exist in the trie.',

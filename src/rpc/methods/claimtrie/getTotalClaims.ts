@@ -5,6 +5,7 @@ import { t } from '../../../schema/schema.js';
 export const getTotalClaims = defineMethod({
   name: 'gettotalclaims',
   category: 'claimtrie',
+  explorer: 'console',
   follows: 'chain',
   summary: 'Returns the total number of active claims in the trie.',
   params: [],

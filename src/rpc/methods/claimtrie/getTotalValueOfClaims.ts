@@ -6,6 +6,7 @@ import { t } from '../../../schema/schema.js';
 export const getTotalValueOfClaims = defineMethod({
   name: 'gettotalvalueofclaims',
   category: 'claimtrie',
+  explorer: 'console',
   follows: 'chain',
   summary: 'Returns the total value of the claims in the trie.',
   params: [

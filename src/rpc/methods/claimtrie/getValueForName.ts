@@ -8,6 +8,7 @@ import { atBlock, blockParam } from './atBlock.js';
 export const getValueForName = defineMethod({
   name: 'getvalueforname',
   category: 'claimtrie',
+  explorer: 'console',
   follows: 'chain',
   summary: 'Returns the winning value associated with a name, or the one of the claim that is asked for.',
   params: [

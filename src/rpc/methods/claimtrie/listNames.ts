@@ -18,6 +18,7 @@ function* entries({ names }: NamesPage): Generator<JsonOut> {
 export const listNames = defineMethod({
   name: 'listnames',
   category: 'claimtrie',
+  explorer: 'console',
   follows: 'chain',
   summary:
     'Returns the names with active claims that begin with some text, in byte order, with the claim that controls each. ' +

@@ -67,6 +67,7 @@ function* entries({ events }: UpcomingPage): Generator<JsonOut> {
 export const listUpcoming = defineMethod({
   name: 'listupcoming',
   category: 'claimtrie',
+  explorer: 'console',
   follows: 'chain',
   summary:
     'Returns what the blocks to come will do to claims by themselves: pending claims and supports that enter, those ' +

@@ -5,6 +5,7 @@ import { t } from '../../../schema/schema.js';
 export const uptime = defineMethod({
   name: 'uptime',
   category: 'control',
+  explorer: 'page',
   chainUse: 'none',
   summary: 'Returns the total uptime of the server.',
   params: [],

@@ -6,6 +6,7 @@ import { hubOf } from './hubOf.js';
 export const getHubInfo = defineMethod({
   name: 'gethubinfo',
   category: 'hub',
+  explorer: 'page',
   chainUse: 'none',
   summary: 'Returns how the hub is and what it did since the start (needs -hub).',
   params: [],

@@ -10,6 +10,7 @@ import { DEFAULT_LOOKUP_BLOCKS, networkHashesPerSec } from './getNetworkHashPs.j
 export const getMiningInfo = defineMethod({
   name: 'getmininginfo',
   category: 'mining',
+  explorer: 'console',
   chainUse: 'reads',
   summary: 'Returns a json object containing mining-related information.',
   params: [],

@@ -38,6 +38,7 @@ export function networkHashesPerSec(
 export const getNetworkHashPs = defineMethod({
   name: 'getnetworkhashps',
   category: 'mining',
+  explorer: 'console',
   chainUse: 'reads',
   summary:
     'Returns the estimated network hashes per second based on the last n blocks.\nPass in nblocks to override the ' +

@@ -6,6 +6,7 @@ import { requirePeers } from './requirePeers.js';
 export const getNetTotals = defineMethod({
   name: 'getnettotals',
   category: 'network',
+  explorer: 'page',
   chainUse: 'none',
   summary: 'Returns information about network traffic, including bytes in, bytes out, and current time.',
   params: [],

@@ -9,6 +9,7 @@ const SERVICES_DIGITS = 16;
 export const getNetworkInfo = defineMethod({
   name: 'getnetworkinfo',
   category: 'network',
+  explorer: 'page',
   chainUse: 'none',
   summary: 'Returns an object containing various state info regarding P2P networking.',
   params: [],

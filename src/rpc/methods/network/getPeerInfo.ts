@@ -8,6 +8,7 @@ import { requirePeers } from './requirePeers.js';
 export const getPeerInfo = defineMethod({
   name: 'getpeerinfo',
   category: 'network',
+  explorer: 'page',
   chainUse: 'none',
   summary: 'Returns data about each connected network node.',
   params: [],

@@ -9,6 +9,7 @@ import { inSlices } from '../../../util/slices.js';
 export const decodeRawTransaction = defineMethod({
   name: 'decoderawtransaction',
   category: 'rawtransactions',
+  explorer: 'console',
   chainUse: 'none',
   summary: 'Return a JSON object representing the serialized, hex-encoded transaction.',
   params: [

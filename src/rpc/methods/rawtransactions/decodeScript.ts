@@ -40,6 +40,7 @@ function segwitAnswer(script: Bytes, context: ScriptContext): JsonOut {
 export const decodeScript = defineMethod({
   name: 'decodescript',
   category: 'rawtransactions',
+  explorer: 'console',
   chainUse: 'none',
   summary: 'Decode a hex-encoded script.',
   params: [

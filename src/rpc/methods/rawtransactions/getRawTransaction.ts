@@ -78,6 +78,7 @@ function shownOf({ tx, stored }: FoundTransaction): ShownTransaction {
 export const getRawTransaction = defineMethod({
   name: 'getrawtransaction',
   category: 'rawtransactions',
+  explorer: 'console',
   follows: 'chainAndMempool',
   summary:
     'Return the raw transaction data.\nBy default this function only works for mempool transactions. When called with a ' +

@@ -17,6 +17,7 @@ const MODES = ['UNSET', 'ECONOMICAL', 'CONSERVATIVE'];
 export const estimateSmartFee = defineMethod({
   name: 'estimatesmartfee',
   category: 'util',
+  explorer: 'console',
   chainUse: 'none',
   summary:
     'Estimates the approximate fee per kilobyte needed for a transaction to begin confirmation within conf_target ' +

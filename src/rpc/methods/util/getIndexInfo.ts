@@ -6,6 +6,7 @@ import { t } from '../../../schema/schema.js';
 export const getIndexInfo = defineMethod({
   name: 'getindexinfo',
   category: 'util',
+  explorer: 'page',
   chainUse: 'reads',
   summary: 'Returns the status of one or all available indices currently running in the node.',
   params: [

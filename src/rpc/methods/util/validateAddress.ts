@@ -30,6 +30,7 @@ export function describeDestination(destination: Destination): Record<string, Js
 export const validateAddress = defineMethod({
   name: 'validateaddress',
   category: 'util',
+  explorer: 'console',
   chainUse: 'none',
   summary: 'Return information about the given address.',
   params: [{ name: 'address', type: 'string', required: true, description: 'The address to validate' }],

@@ -11,6 +11,7 @@ import { t } from '../../../schema/schema.js';
 export const verifyMessage = defineMethod({
   name: 'verifymessage',
   category: 'util',
+  explorer: 'console',
   chainUse: 'none',
   summary: 'Verify a signed message.',
   params: [

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { isOpenTo } from '../../src/rpc/explorerMethods.js';
+import { LBCWALLET_METHODS } from '../../src/rpc/lbcwalletTable.js';
+import { METHODS } from '../../src/rpc/methodTable.js';
+import type { Category, RpcMethod } from '../../src/rpc/method.js';
+
+const ALL: readonly RpcMethod[] = [...METHODS, ...LBCWALLET_METHODS];
+
+/** Pages alone: the answers tell of peers and folders, or take long. */
+const FOR_PAGES =
+  'getpeerinfo getnettotals getnetworkinfo getindexinfo getclaimindexinfo gethubinfo uptime searchclaims';
+
+/** Visitors too. */
+const FOR_VISITORS =
+  'checknormalization decoderawtransaction decodescript estimatesmartfee getaddressbalance getaddressmempool ' +
+  'getaddresstxids getaddressutxos getbestblockhash getblock getblockchaininfo getblockcount getblockfilter getblockhash ' +
+  'getblockheader getblockstats getchaintips getchaintxstats getchangesinblock getclaim getclaimbybid getclaimbyid ' +
+  'getclaimbyseq getclaimproofbybid getclaimproofbyseq getclaimsforname getclaimsfortx getdifficulty getmempoolancestors ' +
+  'getmempooldescendants getmempoolentry getmempoolinfo getmininginfo getnamehistory getnameproof getnetworkhashps ' +
+  'getrawtransaction gettotalclaimednames gettotalclaims gettotalvalueofclaims gettxout gettxoutproof getvalueforname ' +
+  'listnames listupcoming resolve validateaddress verifymessage verifytxoutproof';
+
+/** Groups whose methods act, or tell what is the operator's alone. */
+const CLOSED: readonly Category[] = ['wallet', 'control', 'generating', 'hidden', 'zmq'];
+/** Of these groups the one that tells nothing but a number of seconds. */
+const EXCEPTED = ['uptime'];
+/** They write, send, or change whom the node talks to, whatever group they are in. */
+const WRITES =
+  /^(add|abandon|backup|clear|create|debug|disconnect|dump|encrypt|generate|import|invalidate|keypool|load|lock|logging|migrate|move|ping|precious|prioritise|prune|reconsider|remove|rescan|resend|save|send|set|sign|stop|submit|unload|wallet)/;
+
+const namesOf = (caller: 'page' | 'console'): string[] =>
+  [...new Set(ALL.filter((method) => isOpenTo(caller, method)).map(({ name }) => name))].sort();
+
+describe('methods that the explorer may ask', () => {
+  it('are exactly these', () => {
+    expect(namesOf('console')).toEqual(FOR_VISITORS.split(' ').sort());
+    expect(namesOf('page')).toEqual([...FOR_VISITORS.split(' '), ...FOR_PAGES.split(' ')].sort());
+  });
+
+  it('are not of the groups of wallet, control, generating and the like', () => {
+    const open = ALL.filter((method) => isOpenTo('page', method));
+    const wrong = open.filter(({ category, name }) => CLOSED.includes(category) && !EXCEPTED.includes(name));
+    expect(wrong.map(({ name }) => name)).toEqual([]);
+  });
+
+  it('change nothing and need no wallet', () => {
+    const open = ALL.filter((method) => isOpenTo('page', method));
+    const wrong = open.filter(({ name, needsWallet }) => WRITES.test(name) || needsWallet !== undefined);
+    expect(wrong.map(({ name }) => name)).toEqual([]);
+  });
+});
