@@ -57,7 +57,7 @@ function load(): LoadedOptions {
       process.stdout.write(versionText());
       process.exit(0);
     }
-    return loadOptions(command.args);
+    return loadOptions(command.args, undefined, command.warnings);
   } catch (error) {
     if (error instanceof OptionError) fail(error.message);
     throw error;

@@ -7,7 +7,7 @@ import type { ConfigEntry } from './configFile.js';
 import { interpretBool } from './optionArgs.js';
 
 /** Our option for one of lbcd: its name, and its value where that is written otherwise; null where nothing need be said. */
-type Equal = (value: string) => { readonly name: string; readonly value: string } | null;
+export type Equal = (value: string) => { readonly name: string; readonly value: string } | null;
 
 const as =
   (name: string, read = (value: string): string => value): Equal =>
@@ -133,12 +133,33 @@ const EXPLAINED: Readonly<Record<string, string>> = {
 export type ForeignOption =
   { readonly kind: 'renamed'; readonly name: string } | { readonly kind: 'none'; readonly why: string };
 
+/** How an option of lbcd is written here; undefined where there is no equal. */
+export const lbcdEqual = (name: string): Equal | undefined =>
+  Object.hasOwn(LBCD_EQUALS, name) ? LBCD_EQUALS[name] : undefined;
+
+/** Why there is no equal of an option of lbcd or of older lbrycrd; undefined for other names. */
+export const explainedOption = (name: string): string | undefined =>
+  Object.hasOwn(EXPLAINED, name) ? EXPLAINED[name] : undefined;
+
 /** Null for a name that none of the programs knows, and for those that mean the same here. */
 export function foreignOption(name: string): ForeignOption | null {
-  const why = Object.hasOwn(EXPLAINED, name) ? EXPLAINED[name] : undefined;
+  const why = explainedOption(name);
   if (why !== undefined) return { kind: 'none', why };
-  const equal = Object.hasOwn(LBCD_EQUALS, name) ? LBCD_EQUALS[name]?.('1') : undefined;
+  const equal = lbcdEqual(name)?.('1');
   return equal && equal.name !== name ? { kind: 'renamed', name: equal.name } : null;
+}
+
+/** What becomes of each option of another program, by its name, for the documentation. */
+export function foreignOptionRows(): { readonly name: string; readonly here: string }[] {
+  const equal = Object.entries(LBCD_EQUALS).map(([name, read]) => {
+    const ours = read('1')?.name ?? name;
+    return { name, here: ours === name ? 'the same' : `\`-${ours}\`` };
+  });
+  const explained = Object.entries(EXPLAINED).map(([name, why]) => ({ name, here: `passed over: ${why}` }));
+  const named = [...equal, ...explained].map((row) =>
+    row.name === 'configfile' ? { ...row, here: '`-conf`' } : row,
+  );
+  return named.filter(({ name }) => name !== 'datadir').sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 const OTHER_NETWORKS = ['signet', 'simnet'];
@@ -185,13 +206,13 @@ export function readLbcdConfig(text: string): TakenOver {
     const equals = trimmed.indexOf('=');
     const name = (equals < 0 ? trimmed : trimmed.slice(0, equals)).trim().toLowerCase();
     const value = equals < 0 ? '' : unquoted(trimmed.slice(equals + 1).trim());
-    const equal = Object.hasOwn(LBCD_EQUALS, name) ? LBCD_EQUALS[name] : undefined;
+    const equal = lbcdEqual(name);
     const ours = equal?.(value);
     if (ours) entries.push({ section: '', ...ours, line });
     if (equal !== undefined) continue;
     const network = refusedNetwork(name, value);
     if (network !== null) refused.push({ line, text: network });
-    const why = Object.hasOwn(EXPLAINED, name) ? EXPLAINED[name] : 'it is no option of lbcd or of lbcnode';
+    const why = explainedOption(name) ?? 'it is no option of lbcd or of lbcnode';
     passedOver.push({ line, text: `${name} is passed over: ${why}` });
   }
   return { entries: inOwnSection(entries), passedOver, refused };

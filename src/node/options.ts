@@ -11,6 +11,7 @@ import { applyDebugOptions } from './logger.js';
 import { OptionArgs, OptionError, type NetworkSection } from './optionArgs.js';
 import { applyInteractions, checkOptions, paramsFor, type DerivedOptions } from './optionChecks.js';
 import { applyWalletInteractions, checkWalletOptions } from './walletChecks.js';
+import { translateForeign } from './foreignCommandLine.js';
 import { foreignHints } from './foreignFiles.js';
 import { homeFolder, isFolder, loadConfig } from './optionsConfig.js';
 import { OPTION_ROWS, type OptionName, type Options } from './optionsTable.js';
@@ -50,14 +51,15 @@ export interface LoadedOptions {
 
 /** `help` and `version` are answered before anything is read. */
 export type CommandLine =
-  | { readonly action: 'run'; readonly args: OptionArgs }
+  | { readonly action: 'run'; readonly args: OptionArgs; readonly warnings: readonly string[] }
   | { readonly action: 'help'; readonly debug: boolean }
   | { readonly action: 'version' };
 
 /** Reads the words after the program's name. Throws `OptionError`. */
 export function parseCommandLine(words: readonly string[]): CommandLine {
   const args = new OptionArgs(OPTION_ROWS);
-  const rest = args.parseCommandLine(words);
+  const { words: ours, warnings } = translateForeign(words, (name) => args.knows(name));
+  const rest = args.parseCommandLine(ours);
   if (args.isSet('version')) return { action: 'version' };
   if (args.isSet('?') || args.isSet('h') || args.isSet('help')) {
     return { action: 'help', debug: readOptions(args)['help-debug'] };
@@ -68,7 +70,7 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
       `Command line contains unexpected token '${stray}', see lbcnode -h for a list of options.${methodHint(stray)}`,
     );
   }
-  return { action: 'run', args };
+  return { action: 'run', args, warnings };
 }
 
 /** What a stray word was probably meant for. */
@@ -79,9 +81,13 @@ function methodHint(word: string): string {
   return /^[a-z]+$/.test(word) ? ` Methods are called with lbcnode-cli ${word}.` : '';
 }
 
-/** Completes what the command line began. `home` is where the default data folder lies; null where there is none. */
-export function loadOptions(args: OptionArgs, home = homeFolder()): LoadedOptions {
-  const warnings: string[] = [];
+/** Completes what the command line began. `given` are warnings about it. `home` is where the default data folder lies; null where there is none. */
+export function loadOptions(
+  args: OptionArgs,
+  home = homeFolder(),
+  given: readonly string[] = [],
+): LoadedOptions {
+  const warnings = [...given];
   const rules = { ignoreUnknown: false, needsDataDir: false };
   const { configFile, configFound, network, dataDir } = loadConfig(args, rules, home, warnings);
   const notes = [...applyInteractions(args), ...applyWalletInteractions(args)];

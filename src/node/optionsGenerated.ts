@@ -1,4 +1,5 @@
 /** What is generated from tables, by file: for `scripts/generateRpcDocs.mjs` and the test that it was run. */
+import { foreignOptionRows } from './foreignConfig.js';
 import { clientTypeFiles } from '../rpc/clientTypes.js';
 import { conversionTable, methodReference } from '../rpc/docs.js';
 import { METHODS } from '../rpc/methodTable.js';
@@ -40,8 +41,22 @@ function optionReference(): string {
     'With `-conf=<file>` the file of lbrycrd is read too, and that of lbcd (known by its name or its heading ' +
     '`[Application Options]`), whose options become ours where there is an equal. What has no meaning here is passed ' +
     'over, with the reason. Files of both that lie in the data folder, or in `~/.lbrycrd` and `~/.lbcd`, are pointed out ' +
-    'at start and not read.\n\n' +
-    sections.join('\n')
+    'at start and not read. The command line takes the options of both in the same way, for instance ' +
+    '`lbcnode --notls --rpcuser=lbry --rpcpass=lbry --rpclisten=127.0.0.1:9245 --txindex`; the last section lists them.\n\n' +
+    sections.join('\n') +
+    foreignSection()
+  );
+}
+
+function foreignSection(): string {
+  const rows = foreignOptionRows().map(
+    ({ name, here }) => `| \`--${name}\` | ${here.replaceAll('<', '&lt;').replaceAll('|', '\\|')} |\n`,
+  );
+  return (
+    '\n## Options of lbcd and of older lbrycrd\n\n' +
+    'One letter stands for an option of lbcd as there: `-u` for `--rpcuser`, `-P` for `--rpcpass`, `-a`, `-b`, `-C`, `-d`. ' +
+    'An option that is not listed has the same name and meaning here, or is refused.\n\n' +
+    `| option | here |\n| --- | --- |\n${rows.join('')}`
   );
 }
 

@@ -1,0 +1,98 @@
+/**
+ * Command lines of the other programs of this chain: options of lbcd become ours where there is an equal, options of lbcd and
+ * of older lbrycrd without meaning here are passed over with a warning. Options of lbrycrd 0.17 have our names.
+ * Source: lbcd config.go, whose parser is go-flags: values follow `=` or stand in the next word.
+ */
+import { explainedOption, lbcdEqual, refusedNetwork } from './foreignConfig.js';
+import { isSwitchValue, OptionError } from './optionArgs.js';
+
+/** One letter after one dash. */
+const SHORT: Readonly<Record<string, string>> = {
+  a: 'addpeer',
+  b: 'datadir',
+  C: 'configfile',
+  d: 'debuglevel',
+  P: 'rpcpass',
+  u: 'rpcuser',
+  V: 'version',
+};
+
+/** Options of lbcd that stand alone; all others have a value. */
+const SWITCHES: ReadonlySet<string> = new Set([
+  ...['addrindex', 'alerts', 'blocksonly', 'dropaddrindex', 'dropcfindex', 'droptxindex', 'gen', 'generate'],
+  ...['nobanning', 'nocfilters', 'nocheckpoints', 'nodnsseed', 'nolisten', 'noonion', 'nopeerbloomfilters'],
+  ...['norelaypriority', 'norpc', 'nostalldetect', 'notls', 'nowinservice', 'regtest', 'rejectnonstd'],
+  ...[
+    'rejectreplacement',
+    'relaynonstd',
+    'relaypriority',
+    'rpckeepalive',
+    'rpcquirks',
+    'sendfreetransactions',
+  ],
+  ...['signet', 'simnet', 'testnet', 'torisolation', 'txindex', 'upnp', 'version'],
+]);
+
+export interface TranslatedWords {
+  readonly words: readonly string[];
+  /** What was passed over, and why. */
+  readonly warnings: readonly string[];
+}
+
+interface Given {
+  /** In full, where it was one letter. */
+  readonly name: string;
+  readonly value: string | null;
+}
+
+function optionIn(word: string): Given | null {
+  const match = /^(--?)([^=]+)(?:=(.*))?$/s.exec(word);
+  if (match === null) return null;
+  const [, dashes, given = '', value] = match;
+  const name = (dashes === '-' ? SHORT[given] : undefined) ?? given;
+  return { name, value: value ?? null };
+}
+
+/** The word with the name of its option written out. */
+const inFull = (word: string, { name, value }: Given): string =>
+  /^-[^-=](=|$)/.test(word) ? `-${name}${value === null ? '' : `=${value}`}` : word;
+
+/** lbcd's `listen` names an address, where ours is a switch. */
+const isListenAddress = ({ name, value }: Given): boolean =>
+  name === 'listen' && value !== null && !isSwitchValue(value);
+
+/**
+ * The words after the program's name in our own options. `knows` tells whether an option is ours, negated or not. Throws
+ * `OptionError` for a network that does not exist here.
+ */
+export function translateForeign(
+  words: readonly string[],
+  knows: (name: string) => boolean,
+): TranslatedWords {
+  const translated: string[] = [];
+  const warnings: string[] = [];
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index]!;
+    const option = optionIn(word);
+    const equal = option && lbcdEqual(option.name);
+    const why = option && explainedOption(option.name);
+    const isOurs = option === null || (knows(option.name) && !isListenAddress(option));
+    if (isOurs || (!equal && !why)) {
+      translated.push(option === null ? word : inFull(word, option));
+      continue;
+    }
+    const next = words[index + 1];
+    const hasNext = option.value === null && next !== undefined && !next.startsWith('-');
+    const takesNext = hasNext && (!SWITCHES.has(option.name) || isSwitchValue(next));
+    if (takesNext) index++;
+    const value = option.value ?? (takesNext ? next : '');
+    const network = refusedNetwork(option.name, value);
+    if (network !== null) throw new OptionError(`${network}.`);
+    if (option.name === 'configfile') translated.push(`-conf=${value}`);
+    else if (equal) {
+      const ours = equal(value);
+      if (ours !== null) translated.push(`-${ours.name}=${ours.value}`);
+    } else warnings.push(`Command line: ${option.name} is passed over: ${why}.`);
+  }
+  return { words: translated, warnings };
+}
