@@ -7,11 +7,12 @@
 //   npm run bench:lbcnet [-- --counts 10000,100000] [--seconds 2]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { Daemon } from './daemonStage.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '../..');
@@ -46,81 +47,6 @@ const FIRST_SYNC_COUNT = 10_000;
 const SPLIT = 1000;
 const COIN_SAT = 20_000n;
 const FEE_SAT = 1_000n;
-
-const SKIPPED = [
-  'wallet_server_payments',
-  'background_downloader',
-  'peer_protocol_server',
-  'exchange_rate_manager',
-  'tracker_announcer_component',
-  'libtorrent_component',
-  'upnp',
-  'dht',
-  'hash_announcer',
-];
-
-class Daemon {
-  constructor(command, folder, port, hubPort) {
-    this.port = port;
-    const settings = {
-      api: `127.0.0.1:${port}`,
-      streaming_server: '127.0.0.1:0',
-      network_interface: '127.0.0.1',
-      blockchain_name: 'lbrycrd_regtest',
-      lbryum_servers: [`127.0.0.1:${hubPort}`],
-      components_to_skip: SKIPPED,
-      use_upnp: false,
-    };
-    for (const name of ['data', 'wallet', 'files']) mkdirSync(join(folder, name), { recursive: true });
-    writeFileSync(join(folder, 'conf.yml'), JSON.stringify(settings));
-    const [program, ...first] = command;
-    this.began = performance.now();
-    this.child = spawn(
-      program,
-      [
-        ...first,
-        'start',
-        `--config=${join(folder, 'conf.yml')}`,
-        `--data-dir=${join(folder, 'data')}`,
-        `--wallet-dir=${join(folder, 'wallet')}`,
-        `--download-dir=${join(folder, 'files')}`,
-        '--quiet',
-      ],
-      { stdio: ['ignore', 'ignore', 'inherit'] },
-    );
-    this.closed = once(this.child, 'close');
-  }
-
-  async call(method, params = {}) {
-    const response = await fetch(`http://127.0.0.1:${this.port}/`, {
-      method: 'POST',
-      body: JSON.stringify({ method, params }),
-    });
-    const { result, error } = await response.json();
-    if (error) throw new Error(`${method}: ${error.message}`);
-    return result;
-  }
-
-  /** Seconds from the start until every part runs. */
-  async up() {
-    for (;;) {
-      const status = await this.call('status').catch(() => null);
-      if (status?.is_running) return (performance.now() - this.began) / 1000;
-      if (this.child.exitCode !== null) throw new Error('the daemon ended');
-      await sleep(20);
-    }
-  }
-
-  async stop() {
-    await this.call('stop').catch(() => null);
-    await this.closed;
-  }
-
-  get memoryMb() {
-    const text = readFileSync(`/proc/${this.child.pid}/status`, 'utf8');
-    return Number(/VmRSS:\s+(\d+)/.exec(text)[1]) / 1024;
-  }
-}
 
 async function load(port, body) {
   const child = spawn(process.execPath, [join(here, 'rpcLoad.mjs'), `${port}`, ':', CONNECTIONS, SECONDS], {

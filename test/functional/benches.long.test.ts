@@ -109,4 +109,18 @@ describe('the bench', () => {
       expect(stdout + stderr).toMatch(new RegExp(`^${row} +[\\d.,]+ +[\\d.,]+( !)?$`, 'm'));
     expect(code, stdout + stderr).toBe(/ !$/m.test(stdout) ? 1 : 0);
   });
+
+  it('of the content half, which says where a limit is missed', async () => {
+    const sizes = ['--mib', '6', '--files', '20'];
+    const { stdout, stderr, code } = await runToEnd('content', ...sizes);
+    for (const row of [
+      'making a stream',
+      'transfer',
+      'verify, decrypt',
+      'start with 20 files',
+      'API p99: seeding',
+    ])
+      expect(stdout + stderr).toContain(row);
+    expect(code, stdout + stderr).toBe(/ !$/m.test(stdout) ? 1 : 0);
+  });
 });

@@ -15,6 +15,7 @@ from lbry.blob_exchange.server import BlobServer
 from lbry.conf import Config
 from lbry.dht.peer import make_kademlia_peer
 from lbry.extras.daemon.storage import SQLiteStorage
+from lbry.schema.attrs import calculate_sha384_file_hash
 from lbry.stream.reflector.server import ReflectorServer
 from lbry.stream.stream_manager import StreamManager
 
@@ -41,10 +42,22 @@ class Peer:
         return True
 
     async def create(self, path):
+        began = time.perf_counter()
+        # `stream_create` hashes the file for its claim.
+        calculate_sha384_file_hash(path)
         stream = await self.streams.create(path)
-        return {'sd_hash': stream.sd_hash, 'blobs': [blob.blob_hash for blob in stream.descriptor.blobs[:-1]]}
+        took = time.perf_counter() - began
+        hashes = [blob.blob_hash for blob in stream.descriptor.blobs[:-1]]
+        return {'sd_hash': stream.sd_hash, 'blobs': hashes, 'seconds': took}
 
-    async def fetch(self, ports, hashes):
+    async def save(self, sd_hash, name):
+        stream = self.streams.streams[sd_hash]
+        began = time.perf_counter()
+        await stream.save_file(name, self.folder)
+        await stream.finished_writing.wait()
+        return {'seconds': time.perf_counter() - began}
+
+    async def fetch(self, ports, hashes, _length=None):
         queue = asyncio.Queue()
         queue.put_nowait([
             make_kademlia_peer(os.urandom(48), '127.0.0.1', tcp_port=port, allow_localhost=True) for port in ports

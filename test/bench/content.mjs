@@ -1,0 +1,428 @@
+#!/usr/bin/env node
+/**
+ * The content half of lbcnet: making a stream, the transfer of blobs, saving a file, the start with many files, playing, seeding
+ * to many peers, and how the API answers meanwhile. With LBRYNET (the program `lbrynet` of a checkout that runs) lbry-sdk does the
+ * same in the same run, and ratios are printed; a ratio that misses its goal is marked with `!`, and the program ends with 1 then.
+ *
+ *   npm run bench:content [-- --mib 1024] [--files 10000] [--stages make,transfer,slow,save,start,seed,api]
+ */
+import { randomBytes } from 'node:crypto';
+import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { startRegtest } from '../../dist/testing/index.js';
+import { addFiles } from './contentFolder.mjs';
+import { BLOB_BYTES, freePort, MIB, ours, processorSeconds, python, residentMib } from './contentSide.mjs';
+import { Daemon, SKIPPED } from './daemonStage.mjs';
+
+const args = process.argv.slice(2);
+const option = (name, fallback) => {
+  const at = args.indexOf(`--${name}`);
+  return at < 0 ? fallback : args[at + 1];
+};
+const FILE_MIB = Number(option('mib', '1024'));
+const FILES = Number(option('files', '10000'));
+const STAGES = option('stages', 'make,transfer,slow,save,start,seed,api').split(',');
+const LBRYNET = process.env.LBRYNET;
+const SLOW_PEERS = 4;
+const SLOW_BYTES_PER_SECOND = 2 * MIB;
+const SLOW_MIB = Math.min(64, FILE_MIB);
+const MANY_PEERS = 100;
+/** What a peer of `MANY_PEERS` reads at a time, and its pause after it. */
+const PAUSE_MS = 200;
+const SEEKS = 30;
+/** Every daemon gets the same question at this distance. */
+const PROBE_MS = 3;
+const P99_LIMIT_MS = 50;
+
+const lbcnet = [process.execPath, join(dirname(fileURLToPath(import.meta.url)), '../../dist/bin/lbcnet.js')];
+
+/** `least`: the ratio of rates that is wanted; `most`: of times or memory, ours to lbrynet's. */
+const rows = [];
+const note = (row) => {
+  rows.push(row);
+  console.error(`${row.name}: ${JSON.stringify(row)}`);
+};
+
+function median(values) {
+  return values.toSorted((a, b) => a - b)[values.length >> 1];
+}
+
+/** Runs a task of a side; its seconds, and those of the processor in all processes of `sides`. */
+async function timed(sides, task) {
+  const before = sides.map(({ process: { pid } }) => processorSeconds(pid));
+  const { seconds, ...rest } = await task();
+  const processor = sides.reduce(
+    (sum, { process: { pid } }, n) => sum + processorSeconds(pid) - before[n],
+    0,
+  );
+  return { seconds, processor, ...rest };
+}
+
+function makeFile(path) {
+  const fd = openSync(path, 'w');
+  for (let n = 0; n < FILE_MIB; n++) writeSync(fd, randomBytes(MIB));
+  closeSync(fd);
+}
+
+const KINDS = [{ name: 'ours', make: ours }, ...(LBRYNET ? [{ name: 'theirs', make: python }] : [])];
+
+async function startSide({ make }, folder) {
+  mkdirSync(folder, { recursive: true });
+  const side = make(folder);
+  const port = await freePort();
+  await side.call('start', port, await freePort(), 0);
+  return { side, port };
+}
+
+/** Making, transferring and saving, by parts of either program in processes of their own. */
+async function withSides(base) {
+  const path = join(base, 'film.bin');
+  makeFile(path);
+  const found = { make: {}, first: {}, again: {}, save: {}, slow: {} };
+  for (const kind of KINDS) {
+    const folder = join(base, `${kind.name}-server`);
+    let { side: server, port } = await startSide(kind, folder);
+    const made = await timed([server], () => server.call('create', path));
+    found.make[kind.name] = made;
+    // The last blob of a file is short.
+    const hashes = made.blobs.slice(0, Math.floor((FILE_MIB * MIB) / (BLOB_BYTES - 1)));
+    if (STAGES.includes('transfer'))
+      // A new process has verified no blob yet; the one that made them has.
+      for (const run of ['again', 'first']) {
+        if (run === 'first' && kind.name === 'ours') {
+          await server.close();
+          ({ side: server, port } = await startSide(kind, folder));
+        }
+        const clientFolder = join(base, `${kind.name}-client`);
+        const { side: client } = await startSide(kind, clientFolder);
+        found[run][kind.name] = await timed([server, client], () => client.call('fetch', [port], hashes));
+        await client.close();
+        rmSync(clientFolder, { recursive: true, force: true });
+      }
+    if (STAGES.includes('save')) {
+      if (kind.name === 'ours') {
+        await server.close();
+        ({ side: server, port } = await startSide(kind, folder));
+      }
+      found.save[kind.name] = await timed([server], () => server.call('save', made.sd_hash, 'saved.bin'));
+    }
+    await server.close();
+    if (STAGES.includes('slow') && kind.name === 'ours')
+      found.slow = await fromSlowPeers(base, folder, hashes);
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const each = (name, goal, what) => {
+    if (!found[what].ours) return;
+    const [mine, other] = [found[what].ours, found[what].theirs];
+    note({ name, unit: 's', ours: mine.seconds, theirs: other?.seconds, goal, kind: 'faster' });
+    note({ name: `${name}: processor`, unit: 's', ours: mine.processor, theirs: other?.processor });
+  };
+  each(`making a stream of ${FILE_MIB} MiB`, 4, 'make');
+  each('transfer, one peer, blobs verified in this run', 4, 'again');
+  each('transfer, one peer, first use', 4, 'first');
+  each('verify, decrypt and save', 3, 'save');
+  if (found.slow.seconds)
+    note({
+      name: `${SLOW_PEERS} peers of 2 MiB/s together`,
+      unit: 'MiB/s',
+      ours: SLOW_MIB / found.slow.seconds,
+      least: 7.5,
+    });
+}
+
+async function fromSlowPeers(base, folder, hashes) {
+  const servers = [];
+  for (let n = 0; n < SLOW_PEERS; n++) {
+    const copy = join(base, `slow-${n}`);
+    cpSync(folder, copy, { recursive: true });
+    const side = ours(copy);
+    const port = await freePort();
+    await side.call('start', port, 0, SLOW_BYTES_PER_SECOND);
+    servers.push({ side, port });
+  }
+  const { side: client } = await startSide(KINDS[0], join(base, 'slow-client'));
+  const some = hashes.slice(0, SLOW_MIB / 2);
+  const out = await client.call(
+    'fetch',
+    servers.map(({ port }) => port),
+    some,
+  );
+  await Promise.all([client, ...servers.map(({ side }) => side)].map((side) => side.close()));
+  for (let n = 0; n < SLOW_PEERS; n++) rmSync(join(base, `slow-${n}`), { recursive: true, force: true });
+  return out;
+}
+
+/** Milliseconds of calls to the API while a task runs; the 99th percentile. */
+async function whileAsking(daemon, task) {
+  let isRunning = true;
+  const took = [];
+  const asking = (async () => {
+    while (isRunning) {
+      const since = performance.now();
+      await daemon.call('status');
+      took.push(performance.now() - since);
+      await sleep(PROBE_MS);
+    }
+  })();
+  let result;
+  try {
+    result = await task();
+  } finally {
+    isRunning = false;
+    await asking;
+  }
+  took.sort((a, b) => a - b);
+  return { result, p99: took[Math.floor(took.length * 0.99)] };
+}
+
+const api = (name, p99) => note({ name: `API p99: ${name}`, unit: 'ms', ours: p99, most: P99_LIMIT_MS });
+
+/** Milliseconds until the first byte of a range comes, and the connection's end. */
+async function firstByte(url, from) {
+  const since = performance.now();
+  const response = await fetch(url, { headers: { range: `bytes=${from}-` } });
+  const reader = response.body.getReader();
+  const { value } = await reader.read();
+  const took = performance.now() - since;
+  if (!value?.length) throw new Error(`${url}: no byte came`);
+  await reader.cancel();
+  return took;
+}
+
+/** The start of a daemon on a folder with many files, and what it plays of the large one. */
+async function startMany(command, folder, hubPort, sdHash, isOurs) {
+  const media = await freePort();
+  const settings = {
+    streaming_server: `127.0.0.1:${media}`,
+    reflect_streams: false,
+    fixed_peers: [],
+    tracker_servers: [],
+    save_files: false,
+  };
+  // The first start makes a wallet.
+  const first = new Daemon(command, folder, await freePort(), hubPort, settings);
+  await first.up();
+  await first.stop();
+  const daemon = new Daemon(command, folder, await freePort(), hubPort, settings);
+  const seconds = await daemon.up();
+  const processor = processorSeconds(daemon.child.pid);
+  await sleep(1000);
+  const memory = residentMib(daemon.child.pid);
+  const { total_items: total } = await daemon.call('file_list', { page_size: 1 });
+  if (total !== FILES + 1) throw new Error(`${total} of ${FILES + 1} files are listed`);
+  const url = `http://127.0.0.1:${media}/stream/${sdHash}`;
+  const play = async () => {
+    const start = await firstByte(url, 0);
+    const places = Array.from({ length: SEEKS }, (_, n) =>
+      Math.floor((((n * 7919) % SEEKS) / SEEKS) * FILE_MIB * MIB),
+    );
+    const seeks = [];
+    for (const place of places.filter((at) => at > 0)) seeks.push(await firstByte(url, place));
+    return { start, seek: median(seeks) };
+  };
+  const { result, p99 } = await whileAsking(daemon, play);
+  if (isOurs) api('playing', p99);
+  await daemon.stop();
+  return { seconds, processor, memory, ...result };
+}
+
+async function withManyFiles(base, hubPort) {
+  const folder = join(base, 'many');
+  const path = join(base, 'large.bin');
+  makeFile(path);
+  const { side } = await startSide(KINDS[0], join(folder, 'data'));
+  const { sd_hash: sdHash } = await side.call('create', path);
+  await side.close();
+  rmSync(path);
+  await addFiles(join(folder, 'data'), FILES, FILE_MIB * MIB);
+  const mine = await startMany(lbcnet, folder, hubPort, sdHash, true);
+  rmSync(join(folder, 'wallet'), { recursive: true });
+  const other = LBRYNET ? await startMany([LBRYNET], folder, hubPort, sdHash, false) : undefined;
+  const files = `${FILES.toLocaleString('en-US')} files`;
+  const pair = (what) => ({ ours: mine[what], theirs: other?.[what] });
+  note({ name: `start with ${files}`, unit: 's', ...pair('seconds'), goal: 8, kind: 'faster' });
+  note({ name: `start with ${files}: processor`, unit: 's', ...pair('processor') });
+  note({ name: `memory with ${files}`, unit: 'MiB', ...pair('memory'), goal: 2, kind: 'faster' });
+  note({ name: 'first byte of a local file', unit: 'ms', ...pair('start'), goal: 3, kind: 'faster' });
+  note({ name: 'first byte after a seek', unit: 'ms', ...pair('seek'), goal: 3, kind: 'faster' });
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Peers that download slowly, all at the same time, for some seconds. */
+async function seed(daemon, port, hashes) {
+  const sockets = Array.from({ length: MANY_PEERS }, (_, n) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.on('data', () => {
+      socket.pause();
+      setTimeout(() => socket.resume(), PAUSE_MS);
+    });
+    socket.write(JSON.stringify({ requested_blob: hashes[n % hashes.length] }));
+    return socket;
+  });
+  let most = 0;
+  for (let n = 0; n < 50; n++) {
+    await sleep(100);
+    most = Math.max(most, residentMib(daemon.child.pid));
+  }
+  for (const socket of sockets) socket.destroy();
+  return most;
+}
+
+async function seedToMany(command, base, hubPort, isOurs) {
+  const folder = join(base, isOurs ? 'seed-ours' : 'seed-theirs');
+  const path = join(base, 'seeded.bin');
+  makeFile(path);
+  const kind = isOurs ? KINDS[0] : KINDS[1];
+  const data = join(folder, 'data');
+  const { side } = await startSide(kind, data);
+  const { blobs } = await side.call('create', path);
+  await side.close();
+  if (!isOurs) {
+    // lbry-sdk's parts put blobs into the folder itself.
+    mkdirSync(join(data, 'blobfiles'), { recursive: true });
+    for (const hash of blobs) cpSync(join(data, hash), join(data, 'blobfiles', hash));
+  }
+  const port = await freePort();
+  const settings = {
+    tcp_port: port,
+    reflect_streams: false,
+    fixed_peers: [],
+    // lbrynet's server of blobs depends on the component upnp.
+    components_to_skip: SKIPPED.filter((name) => !['peer_protocol_server', 'upnp'].includes(name)),
+    ...(isOurs && { max_peer_connections_per_address: 2 * MANY_PEERS }),
+  };
+  const daemon = new Daemon(command, folder, await freePort(), hubPort, settings);
+  await daemon.up();
+  await sleep(1000);
+  const rest = residentMib(daemon.child.pid);
+  const { result, p99 } = await whileAsking(daemon, () => seed(daemon, port, blobs));
+  if (isOurs) api(`seeding to ${MANY_PEERS} peers`, p99);
+  await daemon.stop();
+  rmSync(folder, { recursive: true, force: true });
+  return { rest, seeding: result };
+}
+
+async function seeding(base, hubPort) {
+  const mine = await seedToMany(lbcnet, base, hubPort, true);
+  const other = LBRYNET ? await seedToMany([LBRYNET], base, hubPort, false) : undefined;
+  note({ name: 'memory of the daemon at rest', unit: 'MiB', ours: mine.rest, theirs: other?.rest });
+  note({
+    name: `memory while seeding to ${MANY_PEERS} peers`,
+    unit: 'MiB',
+    ours: mine.seeding,
+    theirs: other?.seeding,
+    goal: 1,
+    kind: 'faster',
+  });
+}
+
+const completed = async (daemon) => (await daemon.call('file_list')).items[0]?.completed === true;
+
+/** How two daemons answer while one publishes and seeds, and the other downloads and saves. */
+async function askingWhileBusy(base, node, hubPort) {
+  const path = join(base, 'published.bin');
+  makeFile(path);
+  const port = await freePort();
+  const skipped = SKIPPED.filter((name) => !['peer_protocol_server', 'exchange_rate_manager'].includes(name));
+  const settings = {
+    reflect_streams: false,
+    tracker_servers: [],
+    http_blob_servers: [],
+    components_to_skip: skipped,
+  };
+  const seeder = new Daemon(lbcnet, join(base, 'api-seeder'), await freePort(), hubPort, {
+    ...settings,
+    tcp_port: port,
+    fixed_peers: [],
+  });
+  const reader = new Daemon(lbcnet, join(base, 'api-reader'), await freePort(), hubPort, {
+    ...settings,
+    tcp_port: await freePort(),
+    fixed_peers: [`127.0.0.1:${port}`],
+    fixed_peer_delay: 0,
+    save_files: true,
+  });
+  try {
+    await Promise.all([seeder.up(), reader.up()]);
+    const address = await seeder.call('address_unused');
+    await node.rpc('generatetoaddress', [1, address]);
+    await node.rpc('generatetoaddress', [100, await reader.call('address_unused')]);
+    while (Number((await seeder.call('account_balance')).available) === 0) await sleep(50);
+    const published = await whileAsking(seeder, () =>
+      seeder.call('stream_create', { name: 'film', bid: '0.1', file_path: path, title: 'film' }),
+    );
+    api('publishing', published.p99);
+    await node.rpc('generatetoaddress', [1, address]);
+    while (!(await reader.call('resolve', { urls: 'film' })).film?.claim_id) await sleep(50);
+    const download = async () => {
+      await reader.call('get', { uri: 'film' });
+      while (!(await completed(reader))) await sleep(50);
+    };
+    const seeded = await whileAsking(seeder, async () => {
+      api('downloading and saving', (await whileAsking(reader, download)).p99);
+    });
+    api('seeding it', seeded.p99);
+    const [{ claim_id: claimId }] = (await reader.call('file_list')).items;
+    const saved = await whileAsking(reader, async () => {
+      await reader.call('file_save', { claim_id: claimId, file_name: 'again.bin' });
+      while (!(await completed(reader))) await sleep(50);
+    });
+    api('saving', saved.p99);
+  } finally {
+    await Promise.all([seeder.stop(), reader.stop()]);
+  }
+}
+
+const shown = (value) =>
+  value === undefined ? '-' : value >= 100 ? Math.round(value).toLocaleString('en-US') : value.toFixed(2);
+
+/** What is wanted of a row, and whether it misses that. */
+function judged({ ours: mine, theirs, goal, least, most }) {
+  if (least !== undefined) return [`at least ${least}`, mine < least];
+  if (most !== undefined) return [`at most ${most}`, mine > most];
+  if (goal === undefined) return ['', false];
+  return [`${goal} times`, theirs !== undefined && theirs / mine < goal];
+}
+
+function print() {
+  const width = Math.max(...rows.map(({ name, unit }) => name.length + unit.length)) + 4;
+  console.log(
+    ['content'.padEnd(width), 'lbcnet'.padStart(10), 'lbrynet'.padStart(10), 'ratio'.padStart(8)].join(''),
+  );
+  for (const row of rows) {
+    const [goal, isMissed] = judged(row);
+    if (isMissed) process.exitCode = 1;
+    const ratio = row.theirs === undefined ? '' : (row.theirs / row.ours).toFixed(2);
+    const cells = [shown(row.ours).padStart(10), shown(row.theirs).padStart(10), ratio.padStart(8)];
+    console.log(
+      [`${row.name}, ${row.unit}`.padEnd(width), ...cells, goal.padStart(14), isMissed ? ' !' : ''].join(''),
+    );
+  }
+}
+
+const base = mkdtempSync(join(tmpdir(), 'bench-content-'));
+try {
+  if (['make', 'transfer', 'slow', 'save'].some((stage) => STAGES.includes(stage))) await withSides(base);
+  if (['start', 'seed', 'api'].some((stage) => STAGES.includes(stage))) {
+    const hubPort = await freePort();
+    const node = await startRegtest({
+      args: ['-hub', `-hubport=${hubPort}`, '-hubudpport=0', '-disablewallet', '-txindex'],
+    });
+    try {
+      await node.rpc('generatetoaddress', [1, 'mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8']);
+      if (STAGES.includes('start')) await withManyFiles(base, hubPort);
+      if (STAGES.includes('seed')) await seeding(base, hubPort);
+      if (STAGES.includes('api')) await askingWhileBusy(base, node, hubPort);
+    } finally {
+      await node.stop();
+    }
+  }
+  print();
+} finally {
+  rmSync(base, { recursive: true, force: true });
+}
