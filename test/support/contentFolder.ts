@@ -16,6 +16,9 @@ export class ContentFolder {
   readonly clock = { nowSec: () => NOW_SEC };
   readonly warnings: string[] = [];
   readonly threads: BlobThreads;
+  /** The settings `save_blobs` and `keep_blobs`. */
+  savesBlobs = true;
+  keepsBlobs = true;
   database!: ContentDatabase;
   store!: BlobStore;
 
@@ -37,6 +40,7 @@ export class ContentFolder {
       threads: this.threads,
       clock: this.clock,
       log: { warn: (text) => this.warnings.push(text), info: () => undefined },
+      savesBlobs: () => this.savesBlobs,
     });
     await this.store.open();
     await this.store.settled;
@@ -44,7 +48,7 @@ export class ContentFolder {
 
   get making(): StreamMaking {
     const { store, threads, database, clock } = this;
-    return { store, threads, database, clock, random: systemRandom };
+    return { store, threads, database, clock, random: systemRandom, keepsBlobs: () => this.keepsBlobs };
   }
 
   blobPath(hash: string): string {

@@ -280,6 +280,14 @@ export interface LbcnetMethods {
     params: Record<string, never>;
     result: boolean;
   };
+  /** Write the blobs of published files that are not kept. */
+  blob_restore: {
+    params: {
+      /** only of this stream */
+      sd_hash?: string;
+    };
+    result: { streams: number; blobs: number; bytes: number; changed: string[] };
+  };
   /** Abandon a channel. */
   channel_abandon: {
     params: {

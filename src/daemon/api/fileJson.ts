@@ -81,6 +81,7 @@ export async function fileToJson(
   // Without the component wallet no header is known.
   const port = services.runningWallets === null ? null : showPortOf(context);
   await file.lookAtOutput();
+  await services.blobs.originals.lookAt(row.streamHash);
   const isThere = file.writtenBytes !== null && place !== null;
   const [host, mediaPort] = services.control.mediaAddress();
   const completed = await services.files.blobsCompleted(file);
@@ -121,6 +122,7 @@ export async function fileToJson(
     height,
     confirmations: height === null || port === null ? null : height > 0 ? port.height + 1 - height : height,
     timestamp: height === null || port === null ? null : port.timeSecAt(height),
+    original_file: services.blobs.originals.stateOf(row.streamHash),
     is_fully_reflected: false,
     reflector_progress: 0,
     uploading_to_reflector: false,

@@ -46,6 +46,7 @@ export interface SettingValues extends VideoSettings {
   readonly components_to_skip: readonly string[];
   readonly ffmpeg_path: string;
   readonly network_interface: string;
+  readonly keep_blobs: boolean;
   readonly save_blobs: boolean;
   /** 0: any free port. */
   readonly udp_port: number;

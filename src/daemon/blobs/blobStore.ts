@@ -1,6 +1,7 @@
 /**
  * The blobs on disk, `blobfiles/<hash>`: written whole or not at all, checked against their hash before their first use in a
- * run, set aside when they are damaged. Source: lbry-sdk lbry/blob/blob_manager.py `BlobManager`.
+ * run, set aside when they are damaged. Beside them are blobs that are made from published files (`originals.ts`), and some in
+ * memory that are not to be written (`heldBlobs.ts`). Source: lbry-sdk lbry/blob/blob_manager.py `BlobManager`.
  */
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,22 +10,46 @@ import { KeyedQueue } from '../../util/keyedQueue.js';
 import type { Logger } from '../../util/logging.js';
 import type { Clock } from '../base/clock.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
-import type { BlobRow } from '../content/rows.js';
+import type { BlobRow, OriginalRow } from '../content/rows.js';
 import type { BlobThreads } from './blobThreads.js';
 import { PARTIAL_SUFFIX, stampText, type CipherKey, type FileStamp, type WrittenBlob } from './blobWork.js';
 import { Batches } from './batches.js';
 import { BlobParts } from './blobParts.js';
+import { HeldBlobs } from './heldBlobs.js';
+import { Originals } from './originals.js';
 
 export interface BlobStoreDeps {
   /** The folder `blobfiles`. */
   readonly folder: string;
   readonly database: Pick<
     ContentDatabase,
-    'addBlobs' | 'setPending' | 'reconcile' | 'forgetBlobs' | 'endDeletion' | 'noteChecked' | 'removeStream'
+    | 'addBlobs'
+    | 'setPending'
+    | 'reconcile'
+    | 'forgetBlobs'
+    | 'endDeletion'
+    | 'noteChecked'
+    | 'removeStream'
+    | 'originals'
+    | 'noteOriginal'
+    | 'removeOriginal'
+    | 'blobsOfStream'
+    | 'streamKey'
   >;
   readonly threads: BlobThreads;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn' | 'info'>;
+  /** Whether blobs that are downloaded are written (`save_blobs`); yes unless given. Read at each use. */
+  readonly savesBlobs?: () => boolean;
+}
+
+/** What was written of blobs that were made before. */
+export interface Restored {
+  readonly streams: number;
+  readonly blobs: number;
+  readonly bytes: number;
+  /** Descriptors of streams whose file was changed. */
+  readonly changed: readonly string[];
 }
 
 /** How the name of a file ends that was found damaged. */
@@ -33,9 +58,11 @@ const DAMAGED_SUFFIX = '.damaged';
 const CHECKS_AT_ONCE = 256;
 
 export class BlobStore {
-  /** Hashes of all blobs on disk. Others may look at it and see each change. */
+  /** Hashes of all blobs on disk and of those that are made. Others may look at it and see each change. */
   readonly finished: ReadonlySet<string>;
   readonly #finished = new Set<string>();
+  readonly originals: Originals;
+  readonly #held = new HeldBlobs();
   readonly #deps: BlobStoreDeps;
   /** Stamps of the files whose hash was found right in this run. */
   readonly #checked = new Map<string, FileStamp>();
@@ -50,6 +77,28 @@ export class BlobStore {
   constructor(deps: BlobStoreDeps) {
     this.#deps = deps;
     this.finished = this.#finished;
+    const { database, threads, log } = deps;
+    this.originals = new Originals({
+      database,
+      threads,
+      log,
+      lost: async (hashes) => {
+        for (const hash of hashes) this.#finished.delete(hash);
+        await database.setPending(hashes);
+      },
+      found: async (blobs) => {
+        await database.addBlobs(
+          blobs.map(({ hash, lengthBytes }) => ({
+            hash: hash!,
+            lengthBytes,
+            addedOn: deps.clock.nowSec(),
+            isMine: true,
+          })),
+          true,
+        );
+        for (const { hash } of blobs) this.#finished.add(hash!);
+      },
+    });
     this.#rows = new Batches((rows) => deps.database.addBlobs(rows, true));
     this.#folderSyncs = new Batches(() => this.#syncFolder());
   }
@@ -64,8 +113,9 @@ export class BlobStore {
 
   /** Compares folder and database. Files that the database does not know are checked in the background. */
   async open(): Promise<void> {
-    const { finished, unknown } = await this.#deps.database.reconcile(PARTIAL_SUFFIX);
+    const { finished, unknown, made } = await this.#deps.database.reconcile(PARTIAL_SUFFIX);
     for (const hash of finished) this.#finished.add(hash);
+    await this.originals.load(made);
     this.settled = this.#checkUnknown(unknown);
     this.settled.catch((error: unknown) =>
       this.#deps.log.warn(`Not all files in ${this.#folder} could be checked: ${failureReason(error)}`),
@@ -112,7 +162,38 @@ export class BlobStore {
    * be fetched again.
    */
   read(hash: string, cipher: CipherKey | null = null): Promise<Uint8Array | null> {
-    return this.#finished.has(hash) ? this.#read(hash, cipher, false) : Promise.resolve(null);
+    if (this.originals.has(hash)) return this.originals.read(hash, cipher);
+    return this.#finished.has(hash) ? this.#read(hash, cipher, false) : this.#readHeld(hash, cipher);
+  }
+
+  async #readHeld(hash: string, cipher: CipherKey | null): Promise<Uint8Array | null> {
+    const held = this.#held.get(hash);
+    if (held === null) return null;
+    if (this.#savesBlobs) {
+      this.#held.delete(hash);
+      await this.write(hash, held);
+    }
+    return cipher === null ? held : this.decrypt(hash, held, cipher);
+  }
+
+  /** Decrypts a blob that `receive` took. Readers keep the result, so the blob itself stays in memory no longer. */
+  decrypt(hash: string, bytes: Uint8Array, cipher: CipherKey): Promise<Uint8Array> {
+    this.#held.delete(hash);
+    return this.#deps.threads.decrypt(bytes, cipher);
+  }
+
+  get #savesBlobs(): boolean {
+    return this.#deps.savesBlobs?.() ?? true;
+  }
+
+  /** Blobs in memory that are not written. */
+  get heldCount(): number {
+    return this.#held.size;
+  }
+
+  /** Whether the blob can be read only as a whole, since it is made. */
+  readsWhole(hash: string): boolean {
+    return this.originals.has(hash);
   }
 
   async #read(hash: string, cipher: CipherKey | null, isNew: boolean): Promise<Uint8Array | null> {
@@ -144,7 +225,7 @@ export class BlobStore {
       const stamp = this.#checked.get(hash);
       const parts = stamp === undefined ? null : await this.#openChecked(hash, stamp);
       if (parts !== null) return parts;
-      if (!this.#finished.has(hash)) return null;
+      if (!this.#finished.has(hash) || this.originals.has(hash)) return null;
       const found = await this.#deps.threads.check(this.#pathOf(hash), hash);
       if (found.kind !== 'whole') return this.#lose(hash);
       if (found.stamp !== stamp) this.#noteChecked(hash, found.stamp);
@@ -207,6 +288,67 @@ export class BlobStore {
     });
   }
 
+  /**
+   * Takes a blob that was downloaded: it is written as by `write`, or kept in memory for its reader where blobs are not to be
+   * saved. False where the bytes have another hash.
+   */
+  async receive(hash: string, bytes: Uint8Array): Promise<boolean> {
+    if (this.#savesBlobs) return this.write(hash, bytes);
+    if (this.#finished.has(hash)) return true;
+    if (!(await this.#deps.threads.isBlob(hash, bytes))) return false;
+    this.#held.put(hash, bytes);
+    return true;
+  }
+
+  /** Adds the data blobs of a stream that was published: they are not written but made when they are needed. */
+  async addMade(
+    original: OriginalRow,
+    blobs: readonly { readonly hash: string; readonly position: number; readonly lengthBytes: number }[],
+  ): Promise<void> {
+    const addedOn = this.#deps.clock.nowSec();
+    const rows = blobs.map(({ hash, lengthBytes }) => ({ hash, lengthBytes, addedOn, isMine: true }));
+    await this.#deps.database.addBlobs(rows, true);
+    this.originals.add(
+      original,
+      blobs.filter(({ hash }) => !this.#finished.has(hash)),
+    );
+    for (const { hash } of blobs) this.#finished.add(hash);
+  }
+
+  /**
+   * Writes the blobs that are made, of all streams or of that descriptor, so that the folder needs no original any more. Throws
+   * `EnvironmentError` where one cannot be written; what was written stays.
+   */
+  async restore(sdHash: string | null): Promise<Restored> {
+    const changed: string[] = [];
+    let [streams, blobs, bytes] = [0, 0, 0];
+    for (const { streamHash, sdHash: descriptor } of this.originals.streams(sdHash)) {
+      for (const hash of this.originals.madeOf(streamHash)) {
+        const lengthBytes = await this.#restoreBlob(hash);
+        if (lengthBytes !== null) [blobs, bytes] = [blobs + 1, bytes + lengthBytes];
+      }
+      if (this.originals.stateOf(streamHash) === 'changed') changed.push(descriptor);
+      else if (this.originals.madeOf(streamHash).length === 0) {
+        await this.originals.release(streamHash);
+        streams++;
+      }
+    }
+    return { streams, blobs, bytes, changed };
+  }
+
+  /** Null where the blob is not made any more. */
+  #restoreBlob(hash: string): Promise<number | null> {
+    if (this.#isClosed) throw new Error('the daemon stops');
+    return this.#queue.run(hash, async () => {
+      const bytes = await this.originals.read(hash, null);
+      const written = bytes && (await this.#deps.threads.write(this.#folder, hash, bytes));
+      if (!written) return null;
+      await this.#keep(written, true);
+      this.originals.forget(hash);
+      return written.length;
+    });
+  }
+
   /** Encrypts a piece of a file of one's own into a blob and keeps that. */
   async encrypt(piece: Uint8Array, cipher: CipherKey): Promise<WrittenBlob> {
     const written = await this.#deps.threads.encrypt(this.#folder, piece, cipher);
@@ -240,7 +382,9 @@ export class BlobStore {
 
   /** Deletes a stream and the blobs that no other stream needs. */
   async deleteStream(streamHash: string): Promise<void> {
-    await this.#removeFiles(await this.#deps.database.removeStream(streamHash));
+    const removed = await this.#deps.database.removeStream(streamHash);
+    this.originals.removeStream(streamHash);
+    await this.#removeFiles(removed);
   }
 
   async #removeFiles(hashes: readonly string[]): Promise<void> {
@@ -248,6 +392,8 @@ export class BlobStore {
       await this.#queue.run(hash, async () => {
         this.#finished.delete(hash);
         this.#checked.delete(hash);
+        this.#held.delete(hash);
+        this.originals.forget(hash);
         const path = this.#pathOf(hash);
         for (const file of [path, path + DAMAGED_SUFFIX])
           await rm(file, { force: true }).catch((error: unknown) => {
@@ -260,6 +406,7 @@ export class BlobStore {
   /** Ends the check of unknown files; the database must still be open. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.originals.close();
     await this.settled.catch(() => undefined);
     await this.#saveChecks();
   }

@@ -1,7 +1,8 @@
 /** The threads that work on blobs: started when there is work, each job given to the thread with the least to do. */
 import { availableParallelism } from 'node:os';
 import { CallThread } from '../../util/callThread.js';
-import type { BlobCheck, BlobRead, CipherKey, FileStamp, WrittenBlob } from './blobWork.js';
+import type { OriginalRow } from '../content/rows.js';
+import type { BlobCheck, BlobRead, CipherKey, FileStamp, MadeBlob, WrittenBlob } from './blobWork.js';
 
 /** More bring nothing on common disks. Arbitrary. */
 const MAX_THREADS = 4;
@@ -69,6 +70,33 @@ export class BlobThreads {
   /** See `BlobWork.encrypt`. A piece in shared memory is not copied. */
   async encrypt(folder: string, piece: Uint8Array, cipher: CipherKey): Promise<WrittenBlob> {
     return (await this.#free().call('encrypt', [folder, piece, cipher])) as WrittenBlob;
+  }
+
+  /** See `BlobWork.measure`. A piece in shared memory is not copied. */
+  async measure(piece: Uint8Array, cipher: CipherKey): Promise<Pick<WrittenBlob, 'hash' | 'length'>> {
+    return (await this.#free().call('measure', [piece, cipher])) as WrittenBlob;
+  }
+
+  /** See `BlobWork.isBlob`. */
+  async isBlob(hash: string, bytes: Uint8Array): Promise<boolean> {
+    return (await this.#free().call('isBlob', [hash, bytes])) as boolean;
+  }
+
+  /** See `BlobWork.decrypt`. */
+  async decrypt(blob: Uint8Array, cipher: CipherKey): Promise<Uint8Array> {
+    return (await this.#free().call('decrypt', [blob, cipher])) as Uint8Array;
+  }
+
+  /** See `BlobWork.make`. */
+  async make(
+    { path, sizeBytes }: Pick<OriginalRow, 'path' | 'sizeBytes'>,
+    position: number,
+    cipher: CipherKey,
+    hash: string,
+    wants: 'blob' | 'piece' | 'nothing',
+  ): Promise<MadeBlob> {
+    const args = [{ path, sizeBytes }, position, cipher, hash, wants];
+    return (await this.#free().call('make', args)) as MadeBlob;
   }
 
   /** Begins the hash of a file. All its pieces go to one thread. */

@@ -15,10 +15,11 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { withPath } from '../../util/environmentError.js';
+import { systemErrorCode, systemErrorReason, withPath } from '../../util/environmentError.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 import { Transferred } from '../../util/serveCalls.js';
-import { blobHashOf, MAX_BLOB_BYTES } from '../content/blobHash.js';
+import { blobHashOf, MAX_BLOB_BYTES, PIECE_BYTES } from '../content/blobHash.js';
+import type { OriginalRow } from '../content/rows.js';
 import { decryptBlob, encryptPiece } from './cipher.js';
 
 /** By which a change of a file is seen: inode, size and times of the last changes. */
@@ -39,6 +40,11 @@ export type BlobCheck =
   | { readonly kind: 'whole'; readonly length: number; readonly stamp: FileStamp }
   | Exclude<BlobRead, { readonly kind: 'whole' }>;
 
+/** A blob that was made from a piece of the file that was published. */
+export type MadeBlob =
+  | { readonly kind: 'whole'; readonly bytes: Uint8Array; readonly stamp: string }
+  | { readonly kind: 'changed'; readonly stamp: string; readonly reason: string };
+
 export interface WrittenBlob {
   readonly hash: string;
   /** Bytes. */
@@ -54,17 +60,25 @@ type StampedStats = Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>;
 export const stampText = ({ ino, size, mtimeNs, ctimeNs }: StampedStats): FileStamp =>
   `${ino}/${size}/${mtimeNs}/${ctimeNs}`;
 
+/** By which a change of a published file is seen: size and time of the last modification. A copy of it may take its place. */
+export const originalStamp = ({ size, mtimeNs }: Pick<BigIntStats, 'size' | 'mtimeNs'>): string =>
+  `${size}/${mtimeNs}`;
+
+/** Bytes of the piece at a position of a file; all but the last are full. */
+export const pieceLength = (sizeBytes: number, position: number): number =>
+  Math.max(0, Math.min(PIECE_BYTES, sizeBytes - position * PIECE_BYTES));
+
 function stampOf(fd: number): { stamp: FileStamp; size: number } {
   const stats = fstatSync(fd, { bigint: true });
   return { stamp: stampText(stats), size: Number(stats.size) };
 }
 
-function readWhole(fd: number, size: number): Uint8Array {
+function readBytes(fd: number, size: number, from = 0): Uint8Array {
   // A buffer of its own, which can be handed to another thread.
   const bytes = new Uint8Array(size);
   let at = 0;
   while (at < size) {
-    const count = readSync(fd, bytes, at, size - at, at);
+    const count = readSync(fd, bytes, at, size - at, from + at);
     if (count === 0) break;
     at += count;
   }
@@ -145,7 +159,7 @@ export class BlobWork {
       const before = stampOf(fd);
       if (before.size === 0 || before.size > MAX_BLOB_BYTES)
         return { kind: 'damaged', reason: `its file has ${before.size} bytes` };
-      const bytes = readWhole(fd, before.size);
+      const bytes = readBytes(fd, before.size);
       const { stamp } = stampOf(fd);
       const isChecked = stamp === checkedStamp && stamp === before.stamp && bytes.length === before.size;
       if (!isChecked && blobHashOf(bytes) !== hash)
@@ -172,6 +186,71 @@ export class BlobWork {
     const blob = encryptPiece(piece, key, iv);
     const hash = blobHashOf(blob);
     return { hash, length: blob.length, stamp: writeFile(folder, hash, blob, this.#nextNumber) };
+  }
+
+  /** The blob of a piece, which is not written. */
+  measure(piece: Uint8Array, { key, iv }: CipherKey): Pick<WrittenBlob, 'hash' | 'length'> {
+    const blob = encryptPiece(piece, key, iv);
+    return { hash: blobHashOf(blob), length: blob.length };
+  }
+
+  /** Whether a blob that was received has that hash. */
+  isBlob(hash: string, bytes: Uint8Array): boolean {
+    return bytes.length > 0 && bytes.length <= MAX_BLOB_BYTES && blobHashOf(bytes) === hash;
+  }
+
+  /** The piece of a file that is in a blob. Throws where the padding is wrong. */
+  decrypt(blob: Uint8Array, { key, iv }: CipherKey): Transferred {
+    const piece = ownBytes(decryptBlob(blob, key, iv));
+    return new Transferred(piece, [piece.buffer as ArrayBuffer]);
+  }
+
+  /**
+   * Makes the blob at a position of a file that was published; `changed` where it has another hash, or the file cannot be used
+   * any more. `wants`: which bytes are answered.
+   */
+  make(
+    original: Pick<OriginalRow, 'path' | 'sizeBytes'>,
+    position: number,
+    cipher: CipherKey,
+    hash: string,
+    wants: 'blob' | 'piece' | 'nothing',
+  ): Transferred | MadeBlob {
+    try {
+      refuseSpecialFile(original.path);
+      const fd = openSync(original.path, 'r');
+      try {
+        return this.#make(fd, original.sizeBytes, position, cipher, hash, wants);
+      } finally {
+        closeSync(fd);
+      }
+    } catch (error) {
+      const code = systemErrorCode(error);
+      // The system lacks something, and the file may be as it was.
+      if (code === null || ['EMFILE', 'ENFILE', 'ENOMEM'].includes(code))
+        throw withPath(error, original.path);
+      return { kind: 'changed', stamp: code, reason: systemErrorReason(code) };
+    }
+  }
+
+  #make(
+    fd: number,
+    sizeBytes: number,
+    position: number,
+    { key, iv }: CipherKey,
+    hash: string,
+    wants: 'blob' | 'piece' | 'nothing',
+  ): Transferred | MadeBlob {
+    const piece = readBytes(fd, pieceLength(sizeBytes, position), position * PIECE_BYTES);
+    const stats = fstatSync(fd, { bigint: true });
+    const stamp = originalStamp(stats);
+    const changed = (reason: string): MadeBlob => ({ kind: 'changed', stamp, reason });
+    if (Number(stats.size) !== sizeBytes) return changed('it has another size');
+    const blob = encryptPiece(piece, key, iv);
+    if (blobHashOf(blob) !== hash) return changed('it has other bytes');
+    if (wants === 'nothing') return { kind: 'whole', bytes: new Uint8Array(0), stamp };
+    const bytes = ownBytes(wants === 'piece' ? piece : blob);
+    return new Transferred({ kind: 'whole', bytes, stamp }, [bytes.buffer as ArrayBuffer]);
   }
 
   /** Adds bytes to the hash of a whole file; `id` names the file. */

@@ -8,6 +8,7 @@ import type { Logger } from '../../util/logging.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
 import type { DiskUsage, StoredBlob } from '../content/rows.js';
 import type { BlobStore } from './blobStore.js';
+import type { Originals } from './originals.js';
 
 const MIB = 1024 * 1024;
 /** Source: `cleaning_interval`. */
@@ -22,7 +23,7 @@ export interface DiskLimits {
 
 export interface DiskSpaceDeps {
   readonly database: Pick<ContentDatabase, 'diskUsage' | 'removableContent' | 'removableNetwork'>;
-  readonly store: Pick<BlobStore, 'delete'>;
+  readonly store: Pick<BlobStore, 'delete'> & { readonly originals: Pick<Originals, 'madeBytes'> };
   /** Read at each cleaning. */
   readonly limits: () => DiskLimits;
   readonly log: Pick<Logger, 'info' | 'warn'>;
@@ -71,7 +72,7 @@ export class DiskSpace {
   async clean(): Promise<void> {
     const { database, store, limits, log } = this.#deps;
     const { contentMib, networkMib } = limits();
-    const used = await database.diskUsage();
+    const used = await this.#measure();
     const content =
       contentMib === 0
         ? []
@@ -86,7 +87,19 @@ export class DiskSpace {
       await store.delete(chosen);
       log.info(`${chosen.length} blobs were deleted, to keep to the limits of the settings.`);
     }
-    this.#usage = await database.diskUsage();
+    this.#usage = await this.#measure();
+  }
+
+  /** Blobs that are made from files of one's own take no space. */
+  async #measure(): Promise<DiskUsage> {
+    const { database, store } = this.#deps;
+    const usage = await database.diskUsage();
+    const { madeBytes } = store.originals;
+    return {
+      ...usage,
+      privateBytes: usage.privateBytes - madeBytes,
+      totalBytes: usage.totalBytes - madeBytes,
+    };
   }
 
   /** Sums in whole MiB as of the last cleaning. */

@@ -19,15 +19,18 @@ import {
 import { safeFileName } from '../content/fileNames.js';
 import type { BlobStore } from './blobStore.js';
 import type { BlobThreads } from './blobThreads.js';
+import { originalStamp } from './blobWork.js';
 
 const KEY_BYTES = 16;
 
 export interface StreamMaking {
   readonly store: BlobStore;
   readonly threads: BlobThreads;
-  readonly database: Pick<ContentDatabase, 'addStream' | 'setStreamSize'>;
+  readonly database: Pick<ContentDatabase, 'addStream' | 'setStreamSize' | 'noteOriginal'>;
   readonly clock: Clock;
   readonly random: RandomSource;
+  /** Whether data blobs are written (`keep_blobs`); yes unless given. Else they are made from the file when they are needed. */
+  readonly keepsBlobs?: () => boolean;
 }
 
 export interface MadeStream {
@@ -74,6 +77,8 @@ interface Encrypted {
   readonly blobs: readonly DescriptorBlob[];
   readonly fileHash: string;
   readonly sizeBytes: number;
+  /** See `originalStamp`. */
+  readonly stamp: string;
 }
 
 /** Throws where the file changed meanwhile. `written` gets the hash of each blob as soon as it is kept. */
@@ -81,6 +86,7 @@ async function encryptFile(
   path: string,
   key: Uint8Array,
   { store, threads, random }: StreamMaking,
+  keeps: boolean,
   written: string[],
 ): Promise<Encrypted> {
   refuseSpecialFile(path);
@@ -95,8 +101,9 @@ async function encryptFile(
       const piece = new Uint8Array(buffer, 0, length);
       const iv = random.bytes(KEY_BYTES);
       try {
-        const [blob] = await Promise.all([store.encrypt(piece, { key, iv }), fileHash.add(piece)]);
-        written.push(blob.hash);
+        const encrypted = keeps ? store.encrypt(piece, { key, iv }) : threads.measure(piece, { key, iv });
+        const [blob] = await Promise.all([encrypted, fileHash.add(piece)]);
+        if (keeps) written.push(blob.hash);
         return { blobHash: blob.hash, blobNum, iv: iv.toString('hex'), length: blob.length };
       } catch (error) {
         failed ??= error;
@@ -126,6 +133,7 @@ async function encryptFile(
       blobs: [...blobs, { blobHash: null, blobNum: blobs.length, iv, length: 0 }],
       fileHash: await fileHash.end(),
       sizeBytes,
+      stamp: originalStamp(after),
     };
   } finally {
     // The caller removes the blobs of a failed stream and needs all of their hashes.
@@ -134,16 +142,26 @@ async function encryptFile(
   }
 }
 
+const dataOf = ({ blobs }: StreamDescriptor) =>
+  blobs.slice(0, -1).map(({ blobHash, blobNum, length }) => ({
+    hash: blobHash!,
+    position: blobNum,
+    lengthBytes: length,
+  }));
+
 /**
- * Makes a stream of the file at the path; its blobs and rows are kept when it resolves. Throws `EnvironmentError` for what the
+ * Makes a stream of the file at the path; its blobs and rows are kept when it resolves; of the data blobs only rows
+ * where blobs are not kept. Throws `EnvironmentError` for what the
  * system refuses and `Exception` where the file changes meanwhile; no blob is left behind then.
  */
 export async function makeStream(path: string, making: StreamMaking): Promise<MadeStream> {
-  const { store, database, clock, random } = making;
+  const { store, database, clock, random, keepsBlobs } = making;
+  const keeps = keepsBlobs?.() ?? true;
   const key = random.bytes(KEY_BYTES);
   const written: string[] = [];
+  let added: string | null = null;
   try {
-    const { blobs, fileHash, sizeBytes } = await encryptFile(path, key, making, written);
+    const { blobs, fileHash, sizeBytes, stamp } = await encryptFile(path, key, making, keeps, written);
     const streamName = basename(path);
     const stream = {
       streamName,
@@ -157,6 +175,19 @@ export async function makeStream(path: string, making: StreamMaking): Promise<Ma
     if (!(await store.write(sdHash, bytes, true)))
       throw failure(`The file ${path} is too large for one stream: its descriptor does not fit into a blob.`);
     written.push(sdHash);
+    const { streamHash } = descriptor;
+    const original = {
+      streamHash,
+      sdHash,
+      path,
+      sizeBytes,
+      goodStamp: stamp,
+      seenStamp: stamp,
+      isSame: true,
+    };
+    // Before the rows of the stream: a kill in between leaves a row that leads nowhere, and no blob that cannot be made.
+    if (!keeps) await database.noteOriginal(original);
+    added = streamHash;
     await database.addStream({
       descriptor,
       sdHash,
@@ -164,10 +195,12 @@ export async function makeStream(path: string, making: StreamMaking): Promise<Ma
       addedOn: clock.nowSec(),
       isMine: true,
     });
-    await database.setStreamSize(descriptor.streamHash, sizeBytes);
+    await database.setStreamSize(streamHash, sizeBytes);
+    if (!keeps) await store.addMade(original, dataOf(descriptor));
     return { descriptor, sdHash, fileHash, sizeBytes };
   } catch (error) {
-    await store.delete(written).catch(() => undefined);
+    const removal = added === null ? store.delete(written) : store.deleteStream(added);
+    await removal.catch(() => undefined);
     throw environmentError(error, path);
   }
 }

@@ -3,6 +3,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { textList, type Statements } from '../../sqlite/statements.js';
 import { isBlobHash } from './blobHash.js';
+import type { OriginalRows } from './originalRows.js';
 import type { BlobRow, DiskUsage, Reconciled, StoredBlob } from './rows.js';
 
 /** How long peers keep an announcement. The next announcement follows after half of it. Source: lbry-sdk lbry/dht/constants.py `DATA_EXPIRATION`. */
@@ -19,11 +20,13 @@ const GIVEN = '(select value from json_each(?))';
 export class BlobRows {
   readonly #main: Statements;
   readonly #own: Statements;
+  readonly #originals: OriginalRows;
   readonly #folder: string;
 
-  constructor(main: Statements, own: Statements, folder: string) {
+  constructor(main: Statements, own: Statements, originals: OriginalRows, folder: string) {
     this.#main = main;
     this.#own = own;
+    this.#originals = originals;
     this.#folder = folder;
   }
 
@@ -48,7 +51,7 @@ export class BlobRows {
 
   /**
    * Compares the folder with the rows and reads no file. Files of writes that did not end are removed. A finished blob without a
-   * file becomes pending; a file without a finished row is to be checked by the caller. Source: `sync_missing_blobs`.
+   * file becomes pending unless it can be made from an original; a file without a finished row is to be checked by the caller. Source: `sync_missing_blobs`.
    */
   reconcile(partialSuffix: string): Reconciled {
     const there = new Set<string>();
@@ -61,12 +64,15 @@ export class BlobRows {
     const [finished, missing]: [string[], string[]] = [[], []];
     for (const { blob_hash: hash } of rows)
       (there.delete(hash as string) ? finished : missing).push(hash as string);
-    if (missing.length > 0) this.setPending(missing);
+    const made = this.#originals.madeOf(missing);
+    const canBeMade = new Set(made.map(({ hash }) => hash));
+    const lost = missing.filter((hash) => !canBeMade.has(hash));
+    if (lost.length > 0) this.setPending(lost);
     const stamp = this.#own.of('select stamp from blob_check where blob_hash = ?');
     const unknown = [...there].map(
       (hash) => [hash, (stamp.get(hash)?.['stamp'] as string | undefined) ?? null] as const,
     );
-    return { finished, unknown };
+    return { finished: [...finished, ...canBeMade], unknown, made };
   }
 
   /** Ends deletions that a kill cut off. */
@@ -132,14 +138,16 @@ export class BlobRows {
     );
   }
 
-  /** The blobs whose announcement is due, the longest waiting first. Source: `get_blobs_to_announce`. */
+  /** The blobs whose announcement is due, the longest waiting first. A stream whose file was changed is left out. Source: `get_blobs_to_announce`. */
   dueForAnnouncement(headAndSdOnly: boolean, limit: number, nowSec: number): string[] {
     const chosen = headAndSdOnly ? 'and (should_announce = 1 or single_announce = 1)' : '';
     return this.#main
       .all(
         `select blob_hash from blob where status = 'finished' and next_announce_time < ? ${chosen}
+           and blob_hash not in (select value from json_each(?))
          order by next_announce_time limit ?`,
         nowSec,
+        textList(this.#originals.withheld()),
         limit,
       )
       .map((row) => row['blob_hash'] as string);
@@ -248,6 +256,7 @@ export class BlobRows {
     });
     this.#own.transaction(() => {
       this.#own.run('delete from stream_size where stream_hash = ?', streamHash);
+      this.#originals.remove(streamHash);
       this.#own.run(`delete from pin where kind = 'stream' and id = ?`, streamHash);
     });
     return only;

@@ -7,6 +7,7 @@ import { onFile } from '../../util/environmentError.js';
 import { BlobRows } from './blobRows.js';
 import { FileRows } from './fileRows.js';
 import { BLOB_FOLDER_NAME, openDatabases } from './openDatabases.js';
+import { OriginalRows } from './originalRows.js';
 import { ReflectorRows } from './reflectorRows.js';
 import type {
   BlobRow,
@@ -16,6 +17,7 @@ import type {
   FileRow,
   NewFile,
   NewStream,
+  OriginalRow,
   PeerRow,
   PinKind,
   Reconciled,
@@ -39,6 +41,7 @@ export class ContentStore {
   readonly #main: Statements;
   readonly #own: Statements;
   readonly #blobs: BlobRows;
+  readonly #originals: OriginalRows;
   readonly #reflector: ReflectorRows;
   readonly #files: FileRows;
 
@@ -50,7 +53,8 @@ export class ContentStore {
     this.notice = notice;
     this.#main = new Statements(main);
     this.#own = new Statements(own);
-    this.#blobs = new BlobRows(this.#main, this.#own, blobFolder);
+    this.#originals = new OriginalRows(this.#main, this.#own);
+    this.#blobs = new BlobRows(this.#main, this.#own, this.#originals, blobFolder);
     this.#reflector = new ReflectorRows(this.#main);
     this.#files = new FileRows(this.#main);
   }
@@ -142,6 +146,25 @@ export class ContentStore {
     });
   }
 
+  originals(): OriginalRow[] {
+    return this.#originals.all();
+  }
+
+  /** See `OriginalRows.put`. */
+  noteOriginal(original: OriginalRow): void {
+    this.#originals.put(original);
+  }
+
+  removeOriginal(streamHash: string): void {
+    this.#originals.remove(streamHash);
+  }
+
+  /** The AES key of a stream, 32 hexadecimal digits; null where the stream is not known. */
+  streamKey(streamHash: string): string | null {
+    const row = this.#main.get('select stream_key from stream where stream_hash = ?', streamHash);
+    return (row?.['stream_key'] as string | undefined) ?? null;
+  }
+
   streamHashOf(sdHash: string): string | null {
     const row = this.#main.get('select stream_hash from stream where sd_hash = ?', sdHash);
     return (row?.['stream_hash'] as string | undefined) ?? null;
@@ -152,11 +175,13 @@ export class ContentStore {
     return (row?.['sd_hash'] as string | undefined) ?? null;
   }
 
-  /** The sd hashes of all files. */
+  /** The sd hashes of all files but those whose original was changed. */
   sdHashesOfFiles(): string[] {
+    const withheld = new Set(this.#originals.withheld());
     return this.#main
       .all('select distinct sd_hash from stream join file using (stream_hash)')
-      .map((row) => row['sd_hash'] as string);
+      .map((row) => row['sd_hash'] as string)
+      .filter((sdHash) => !withheld.has(sdHash));
   }
 
   /** The blobs of a stream by position, the terminator too. Source: `get_blobs_for_stream`. */

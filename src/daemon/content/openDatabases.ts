@@ -120,7 +120,7 @@ function openOwn(provider: SqliteProvider, dataDir: string): SqliteDatabase {
       throw new EnvironmentError(
         `${path} was written by a newer lbcnet. Use that one, or move the file away: pins and marks are then lost, and no blob.`,
       );
-    if (version === 0)
+    if (version < OWN_VERSION)
       database.exec(`begin; ${CREATE_OWN_TABLES}; pragma user_version = ${OWN_VERSION}; commit`);
     return database;
   } catch (error) {

@@ -16,10 +16,33 @@ export interface StoredBlob {
 
 /** What the folder of blobs holds, beside what the database says. */
 export interface Reconciled {
-  /** Blobs that are there by both. */
+  /** Blobs that are there by both, and those that are made. */
   readonly finished: readonly string[];
   /** Files named like blobs that the database does not know as finished, with a stamp of an earlier check if there is one. */
   readonly unknown: readonly (readonly [hash: string, stamp: string | null])[];
+  /** Finished blobs without a file that can be made from an original. */
+  readonly made: readonly MadeRow[];
+}
+
+/** A stream whose blobs are made from the file that was published. */
+export interface OriginalRow {
+  readonly streamHash: string;
+  readonly sdHash: string;
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** The stamp of the file when it last held what was published. */
+  readonly goodStamp: string;
+  /** The stamp of the file when it was last looked at, or why it could not be used then. */
+  readonly seenStamp: string;
+  /** Whether it held what was published then. */
+  readonly isSame: boolean;
+}
+
+/** A blob that is made when it is needed. */
+export interface MadeRow {
+  readonly streamHash: string;
+  readonly hash: string;
+  readonly position: number;
 }
 
 /** Sums of finished blobs in bytes, sd blobs of known streams left out. */

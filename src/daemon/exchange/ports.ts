@@ -9,6 +9,8 @@ export interface BlobReader {
   read(hash: string): Promise<Uint8Array | null>;
   /** The same in parts, so that little of it is in memory. Where it is missing, blobs are read as a whole. */
   openParts?(hash: string): Promise<OpenBlob | null>;
+  /** Whether this blob can be read only as a whole, by `read`. Where it is missing, none is. */
+  readsWhole?(hash: string): boolean;
 }
 
 export interface OpenBlob {

@@ -16,20 +16,21 @@ export interface HeldBlob {
 }
 
 export class SharedReads {
-  readonly #reader: Pick<BlobReader, 'read' | 'openParts'>;
+  readonly #reader: Pick<BlobReader, 'read' | 'openParts' | 'readsWhole'>;
   readonly #limit: number;
   readonly #held = new Map<string, Held>();
   readonly #waiting: (() => void)[] = [];
 
   /** `limit`: blobs of 2 MiB at a time. */
-  constructor(reader: Pick<BlobReader, 'read' | 'openParts'>, limit: number) {
+  constructor(reader: Pick<BlobReader, 'read' | 'openParts' | 'readsWhole'>, limit: number) {
     this.#reader = reader;
     this.#limit = limit;
   }
 
   /** Opens a blob in parts, else holds it in memory. Null as in `hold`. */
   async open(hash: string, signal: AbortSignal): Promise<OpenBlob | null> {
-    if (this.#reader.openParts) return this.#reader.openParts(hash);
+    const { openParts, readsWhole } = this.#reader;
+    if (openParts && !readsWhole?.call(this.#reader, hash)) return openParts.call(this.#reader, hash);
     const held = await this.hold(hash, signal);
     if (held === null) return null;
     return {

@@ -175,12 +175,11 @@ async function begin(
     !claim.notes.purchaseReceipt;
   let payment: MadeTransaction | null = mustPay ? await buildPurchase(maker, wallet, claim) : null;
   try {
-    const { descriptor } = await openInTime(attempt, ports);
-    const sdBlob = await files.blobs.read(sdHash);
+    const { descriptor, sdLengthBytes } = await openInTime(attempt, ports);
     await files.database.addStream({
       descriptor,
       sdHash,
-      sdLengthBytes: sdBlob?.length ?? 0,
+      sdLengthBytes,
       addedOn: files.clock.nowSec(),
       isMine: false,
     });

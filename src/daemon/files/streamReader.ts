@@ -14,6 +14,8 @@ import type { FilesDeps } from './ports.js';
 export interface OpenStream {
   readonly sdHash: string;
   readonly descriptor: StreamDescriptor;
+  /** Bytes of the descriptor's blob. */
+  readonly sdLengthBytes: number;
 }
 
 /** Blobs that are fetched ahead of a reader. */
@@ -51,7 +53,7 @@ export class StreamReader {
       (await this.#deps.blobs.read(sdHash)) ??
       (await this.#rebuilt(sdHash)) ??
       (await this.#fetch(sdHash, null, sdHash, signal));
-    return { sdHash, descriptor: readDescriptor(bytes) };
+    return { sdHash, descriptor: readDescriptor(bytes), sdLengthBytes: bytes.length };
   }
 
   /** Source: lbry-sdk `recover_streams`. */
@@ -76,7 +78,7 @@ export class StreamReader {
       },
       sdHash,
     );
-    if (bytes === null || !(await blobs.write(sdHash, bytes))) return null;
+    if (bytes === null || !(await blobs.receive(sdHash, bytes))) return null;
     return bytes;
   }
 
@@ -97,7 +99,8 @@ export class StreamReader {
    * The decrypted bytes of a data blob. Throws `InvalidStreamDescriptorError` where it cannot be decrypted, and the signal's
    * reason.
    */
-  async blob({ sdHash, descriptor }: OpenStream, at: number, signal: AbortSignal): Promise<Uint8Array> {
+  async blob(stream: OpenStream, at: number, signal: AbortSignal): Promise<Uint8Array> {
+    const { sdHash } = stream;
     const key = `${sdHash}:${at}`;
     const kept = this.#kept.get(key);
     if (kept) {
@@ -112,10 +115,10 @@ export class StreamReader {
         signal.throwIfAborted();
         if (!loading.signal.aborted) throw error;
         // Only the other reader left: this one goes on for itself.
-        return this.blob({ sdHash, descriptor }, at, signal);
+        return this.blob(stream, at, signal);
       }
     }
-    const bytes = this.#load({ sdHash, descriptor }, at, signal).finally(() => this.#loading.delete(key));
+    const bytes = this.#load(stream, at, signal).finally(() => this.#loading.delete(key));
     this.#loading.set(key, { bytes, signal });
     const loaded = await bytes;
     this.#keep(key, loaded);
@@ -126,27 +129,28 @@ export class StreamReader {
     const { blobs } = this.#deps;
     const { blobHash, iv, length } = dataBlobs(descriptor)[at]!;
     const cipher = { key: Buffer.from(descriptor.key, 'hex'), iv: Buffer.from(iv, 'hex') };
-    for (;;) {
-      signal.throwIfAborted();
-      try {
-        const bytes = await blobs.read(blobHash!, cipher);
-        if (bytes !== null) return bytes;
-      } catch (error) {
-        throw invalidDescriptor(`The blob ${blobHash} cannot be decrypted: ${(error as Error).message}`);
-      }
-      await this.#fetchInTime(blobHash!, length, sdHash, signal);
-    }
+    const refusal = (error: unknown): Error =>
+      invalidDescriptor(`The blob ${blobHash} cannot be decrypted: ${(error as Error).message}`);
+    signal.throwIfAborted();
+    const there = await blobs.read(blobHash!, cipher).catch((error: unknown) => {
+      throw refusal(error);
+    });
+    if (there !== null) return there;
+    const fetched = await this.#fetchInTime(blobHash!, length, sdHash, signal);
+    return blobs.decrypt(blobHash!, fetched, cipher).catch((error: unknown) => {
+      throw refusal(error);
+    });
   }
 
   /** Throws `TimeoutError` (a `DOMException`) where the blob does not come whole in its time. */
-  async #fetchInTime(hash: string, length: number, sdHash: string, signal: AbortSignal): Promise<void> {
+  async #fetchInTime(hash: string, length: number, sdHash: string, signal: AbortSignal): Promise<Uint8Array> {
     const { clock, settings } = this.#deps;
     const late = new AbortController();
     const timer = clock.after(settings().blobTimeoutMs * BLOB_TIMEOUTS, () =>
       late.abort(new DOMException(`The blob ${hash} did not come in time.`, 'TimeoutError')),
     );
     try {
-      await this.#fetch(hash, length, sdHash, AbortSignal.any([signal, late.signal]));
+      return await this.#fetch(hash, length, sdHash, AbortSignal.any([signal, late.signal]));
     } finally {
       timer.cancel();
     }

@@ -130,7 +130,8 @@ export function parseCommandLine(argv: readonly string[]): Command {
     if ('problem' in setting) return wrong(setting.problem);
     given.push(setting.given);
   }
-  const first = words.shift();
+  const called = words.shift();
+  const first = called === 'blobs' ? 'blob' : called;
   if (first === undefined) return text(rootHelp());
   if (first === 'start') return parseStart(words, given);
   if (!isGroup(first)) return parseCall([first], words, given);

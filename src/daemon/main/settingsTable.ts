@@ -89,6 +89,12 @@ export const SETTINGS: readonly SettingRow[] = [
   row('hub_timeout', 'float', float(30), 'seconds to wait for a hub', { range: [1, 86_400] }),
   row('is_bootstrap_node', 'toggle', false, 'a routing table without bound, for the first peers of others'),
   row('jurisdiction', 'text', null, 'only hubs of this country: two letters as US, or a region as R419'),
+  row(
+    'keep_blobs',
+    'toggle',
+    true,
+    'keep blobs of published files; else they are made from the file when needed',
+  ),
   row('known_dht_nodes', 'servers', hostPorts(FACTS.dhtNodes), 'the first peers of the DHT'),
   row('lbryum_servers', 'servers', hostPorts(FACTS.hubs), 'hubs that tell the wallet of the chain'),
   row('max_connections_per_download', 'integer', 4, 'peers asked for a blob at a time', {
@@ -132,7 +138,7 @@ export const SETTINGS: readonly SettingRow[] = [
     range: [0, Infinity],
   }),
   row('reflector_servers', 'servers', hostPorts(FACTS.reflectors), 'reflectors to send streams to'),
-  row('save_blobs', 'toggle', true, 'keep blobs on disk'),
+  row('save_blobs', 'toggle', true, 'keep blobs that are downloaded on disk'),
   row('save_files', 'toggle', false, 'save what is downloaded to files'),
   row('save_resolved_claims', 'toggle', true, 'keep claims that were resolved, for the list of files'),
   row('share_usage_data', 'toggle', false, 'taken for the sake of older files; nothing is shared', {
@@ -177,6 +183,7 @@ export const OWN_SETTINGS: readonly string[] = [
   'edge_token',
   'exchange_rates',
   'http_blob_servers',
+  'keep_blobs',
   'max_peer_connections',
   'max_peer_connections_per_address',
   'reflector_blocked',

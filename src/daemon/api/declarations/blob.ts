@@ -82,6 +82,24 @@ export const blobReflect = declareMethod({
   needs: ['blob_manager'],
 });
 
+export const blobRestore = declareMethod({
+  name: 'blob_restore',
+  group: 'blob',
+  summary: 'Write the blobs of published files that are not kept.',
+  usage: ['[<sd_hash> | --sd_hash=<sd_hash>]'],
+  params: [{ ...ofDescriptor, description: 'only of this stream' }],
+  result: t.object(
+    {
+      streams: t.int('streams of which all blobs are on disk now'),
+      blobs: t.int('blobs that were written'),
+      bytes: t.int('their bytes'),
+      changed: t.array(t.str('descriptor of a stream'), 'streams whose file was changed'),
+    },
+    'what was written',
+  ),
+  needs: ['blob_manager'],
+});
+
 export const blobReflectAll = declareMethod({
   name: 'blob_reflect_all',
   group: 'blob',

@@ -21,6 +21,7 @@ import {
   blobList,
   blobReflect,
   blobReflectAll,
+  blobRestore,
 } from './blob.js';
 import {
   channelAbandon,
@@ -97,6 +98,7 @@ export const DECLARATIONS: readonly MethodDeclaration[] = [
   blobList,
   blobReflect,
   blobReflectAll,
+  blobRestore,
   channelAbandon,
   channelCreate,
   channelExport,

@@ -4,7 +4,7 @@ import { failure } from '../../base/daemonError.js';
 import { pageOf, pageOfList } from '../../base/pages.js';
 import { isBlobHash } from '../../content/blobHash.js';
 import type { DaemonContext } from '../context.js';
-import { blobAnnounce, blobClean, blobDelete, blobList } from '../declarations/blob.js';
+import { blobAnnounce, blobClean, blobDelete, blobList, blobRestore } from '../declarations/blob.js';
 import { implement, type MethodImplementation } from '../implement.js';
 
 /** The sd hash of the stream that the URL leads to; null where it leads to none. */
@@ -80,4 +80,9 @@ const clean = implement(blobClean, async ({ services }) => {
   return null;
 });
 
-export const blobMethods: readonly MethodImplementation[] = [announce, clean, remove, list];
+const restore = implement(blobRestore, async ({ services }, args) => {
+  const { streams, blobs, bytes, changed } = await services.blobs.restore(args.sd_hash || null);
+  return { streams, blobs, bytes, changed };
+});
+
+export const blobMethods: readonly MethodImplementation[] = [announce, clean, remove, restore, list];

@@ -3,18 +3,22 @@
  * take. Source: lbry-sdk lbry/extras/daemon/components.py `DatabaseComponent`, `BlobComponent`, `DiskSpaceComponent`.
  */
 import { join } from 'node:path';
+import { failureReason } from '../../../util/environmentError.js';
 import type { Logger } from '../../../util/logging.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import type { DaemonServices } from '../../api/context.js';
 import type { ComponentName } from '../../api/declaration.js';
 import type { Settings } from '../../api/settings.js';
-import type { Clock } from '../../base/clock.js';
+import { sleep, type Clock } from '../../base/clock.js';
 import { BlobStore } from '../../blobs/blobStore.js';
 import { BlobThreads } from '../../blobs/blobThreads.js';
 import { DiskSpace } from '../../blobs/diskSpace.js';
 import { openContentDatabase, type ContentDatabase } from '../../content/contentDatabase.js';
 import { BLOB_FOLDER_NAME } from '../../content/openDatabases.js';
 import type { Component } from '../components.js';
+
+/** Between two looks at published files from which blobs are made. Arbitrary. */
+const ORIGINALS_ROUND_MS = 60_000;
 
 /** What methods reach of the components. */
 export type ContentServices = Pick<DaemonServices, 'content' | 'blobs' | 'diskSpace'>;
@@ -65,7 +69,8 @@ export class ContentParts {
 
   /** Whether the blob is there, as far as the component `blob_manager` runs. */
   hasBlob(hash: string): boolean {
-    return this.#blobs?.finished.has(hash) ?? false;
+    const blobs = this.#blobs;
+    return blobs !== null && blobs.finished.has(hash) && !blobs.originals.isWithheld(hash);
   }
 
   get threads(): BlobThreads {
@@ -98,17 +103,27 @@ export class ContentParts {
 
   #blobPart(): Component {
     const { settings, log, clock } = this.#deps;
+    const watching = new AbortController();
     return {
       name: 'blob_manager',
       dependsOn: ['database'],
       start: async () => {
         const threads = (this.#threads = new BlobThreads());
         const folder = join(settings.get('data_dir'), BLOB_FOLDER_NAME);
-        this.#blobs = new BlobStore({ folder, database: this.content, threads, clock, log });
+        this.#blobs = new BlobStore({
+          folder,
+          database: this.content,
+          threads,
+          clock,
+          log,
+          savesBlobs: () => settings.get('save_blobs'),
+        });
         await this.#blobs.open();
+        this.#lookAtOriginals(this.#blobs, watching.signal);
         this.#deps.beside.start();
       },
       stop: async () => {
+        watching.abort();
         await this.#deps.beside.stop();
         await this.#blobs?.close();
         await this.#threads?.close();
@@ -117,9 +132,24 @@ export class ContentParts {
       },
       status: (): JsonOut => ({
         finished_blobs: this.#blobs?.finished.size ?? 0,
+        made_blobs: this.#blobs?.originals.size ?? 0,
+        changed_files: this.#blobs?.originals.changedCount ?? 0,
         connections: this.#deps.beside.connections(),
       }),
     };
+  }
+
+  /** Each minute, beginning at once. What it finds is in the log; a failure is too, and it looks again. */
+  #lookAtOriginals(blobs: BlobStore, signal: AbortSignal): void {
+    const { clock, log } = this.#deps;
+    const watch = async (): Promise<void> => {
+      do
+        await blobs.originals.check().catch((error: unknown) => {
+          if (!signal.aborted) log.warn(`Published files could not be looked at: ${failureReason(error)}`);
+        });
+      while (await sleep(clock, ORIGINALS_ROUND_MS, signal));
+    };
+    void watch();
   }
 
   #diskSpacePart(): Component {

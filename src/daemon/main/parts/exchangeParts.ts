@@ -9,7 +9,6 @@ import type { JsonOut } from '../../../util/jsonWrite.js';
 import type { Settings } from '../../api/settings.js';
 import type { Clock, RandomSource } from '../../base/clock.js';
 import type { BlobStore } from '../../blobs/blobStore.js';
-import { blobHashOf } from '../../content/blobHash.js';
 import type { ContentDatabase } from '../../content/contentDatabase.js';
 import { Bandwidth } from '../../exchange/bandwidth.js';
 import { BlobExchange, type ExchangeSettings } from '../../exchange/blobExchange.js';
@@ -125,14 +124,11 @@ export class ExchangeParts implements BesideBlobs {
     return this.bandwidth.status();
   }
 
-  /** Without `save_blobs` a blob is checked and handed on, and not written. */
   #keeper(store: BlobStore): BlobKeeper {
-    const { settings } = this.#deps;
     return {
       finished: store.finished,
       read: (hash) => store.read(hash),
-      write: (hash, bytes) =>
-        settings.get('save_blobs') ? store.write(hash, bytes) : Promise.resolve(blobHashOf(bytes) === hash),
+      write: (hash, bytes) => store.receive(hash, bytes),
     };
   }
 

@@ -117,6 +117,7 @@ export class FilesPart implements Component {
         database: content.content,
         clock,
         random,
+        keepsBlobs: () => settings.get('keep_blobs'),
       },
       params: ledgerParams,
       findTools: async () => {

@@ -1,6 +1,6 @@
 /** Streams as players read them, from blobs on disk and blobs that a test gives. */
 import { randomBytes } from 'node:crypto';
-import { readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { create } from '@bufbuild/protobuf';
@@ -38,6 +38,8 @@ let cachedBlobs: number;
 
 const fetcher: BlobFetcher = {
   async fetchBlob(hash: string, _lengthBytes: number | null, options: FetchOptions) {
+    const there = await folder.store.read(hash);
+    if (there !== null) return there;
     fetched.push({ hash, urgency: options.urgency ?? 'reader', signal: options.signal });
     if (held.has(hash))
       await new Promise((_resolve, reject) => {
@@ -47,7 +49,7 @@ const fetcher: BlobFetcher = {
       });
     options.signal.throwIfAborted();
     const blob = network.get(hash)!;
-    expect(await folder.store.write(hash, blob)).toBe(true);
+    expect(await folder.store.receive(hash, blob)).toBe(true);
     return blob;
   },
   progressOf: () => null,
@@ -279,6 +281,31 @@ describe('a stream that is elsewhere', () => {
     leaving.abort(new Error('the player left'));
     await expect(reading).rejects.toThrow('the player left');
     expect(fetched.every((one) => one.signal.aborted)).toBe(true);
+  });
+
+  it('is played and saved without blobs on disk where they are not to be saved', async () => {
+    folder.savesBlobs = false;
+    await list([]);
+    await claimSays(SIZE_BYTES);
+    expect((await read(await open(), 0, SIZE_BYTES)).equals(bytes)).toBe(true);
+    const file = manager.bySdHash(made.sdHash)!;
+    await file.save({ directory: folder.path, fileName: 'saved' });
+    await file.settled();
+    expect(readFileSync(join(folder.path, 'saved')).equals(bytes)).toBe(true);
+    expect([file.row.status, file.isCompleted, await manager.blobsCompleted(file)]).toEqual([
+      'finished',
+      true,
+      0,
+    ]);
+    expect([readdirSync(folder.blobFolder), folder.store.finished.size]).toEqual([[], 0]);
+    expect(folder.store.heldCount).toBeLessThanOrEqual(hashes.length);
+    const { totalBytes } = await folder.database.diskUsage();
+    expect([totalBytes, await folder.database.dueForAnnouncement(false, 9, NOW_SEC + 1)]).toEqual([0, []]);
+    // From then on they are to be saved.
+    folder.savesBlobs = true;
+    expect((await read(await open(), 0, SIZE_BYTES)).equals(bytes)).toBe(true);
+    expect(readdirSync(folder.blobFolder).sort()).toEqual([...hashes].sort());
+    expect(await manager.blobsCompleted(file)).toBe(hashes.length);
   });
 
   it('makes its descriptor again from the rows, or fetches it', async () => {

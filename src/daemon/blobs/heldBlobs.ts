@@ -1,0 +1,29 @@
+/** Blobs that were downloaded and are not to be written: a bounded number of them, in memory until a reader takes them. */
+
+/** Arbitrary: 32 MiB, which is what a few readers with their read-ahead need. */
+const MAX_BLOBS = 16;
+
+export class HeldBlobs {
+  /** The oldest first. All bytes have the hash that is their key. */
+  readonly #blobs = new Map<string, Uint8Array>();
+
+  get size(): number {
+    return this.#blobs.size;
+  }
+
+  /** The oldest gives way where there are too many. */
+  put(hash: string, bytes: Uint8Array): void {
+    this.#blobs.delete(hash);
+    this.#blobs.set(hash, bytes);
+    const [oldest] = this.#blobs.keys();
+    if (this.#blobs.size > MAX_BLOBS) this.#blobs.delete(oldest!);
+  }
+
+  get(hash: string): Uint8Array | null {
+    return this.#blobs.get(hash) ?? null;
+  }
+
+  delete(hash: string): void {
+    this.#blobs.delete(hash);
+  }
+}

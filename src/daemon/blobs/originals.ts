@@ -1,0 +1,282 @@
+/**
+ * Blobs that are not on disk, since they can be made at any time from the file that was published (`keep_blobs: false`): the
+ * piece of the file is encrypted again with the key and the initialization vector of the descriptor. Each made blob is checked
+ * against its hash. A file that was changed is noticed by its size, its time of modification or the hash of a made blob; its
+ * blobs are not offered from then on.
+ */
+import { stat } from 'node:fs/promises';
+import { systemErrorCode, systemErrorReason } from '../../util/environmentError.js';
+import { SerialQueue } from '../../util/serialQueue.js';
+import type { Logger } from '../../util/logging.js';
+import type { ContentDatabase } from '../content/contentDatabase.js';
+import type { MadeRow, OriginalRow, StreamBlobRow } from '../content/rows.js';
+import type { BlobThreads } from './blobThreads.js';
+import { originalStamp, pieceLength, type CipherKey } from './blobWork.js';
+
+/** Files that are looked at together. Arbitrary. */
+const LOOKS_AT_ONCE = 64;
+/** Streams whose initialization vectors are kept in memory. Arbitrary. */
+const KEPT_STREAMS = 16;
+const AES_BLOCK_BYTES = 16;
+
+export interface OriginalsDeps {
+  readonly database: Pick<
+    ContentDatabase,
+    'originals' | 'noteOriginal' | 'removeOriginal' | 'blobsOfStream' | 'streamKey'
+  >;
+  readonly threads: Pick<BlobThreads, 'make' | 'decrypt'>;
+  readonly log: Pick<Logger, 'warn' | 'info'>;
+  /** Called with blobs that cannot be made any more. */
+  readonly lost: (hashes: readonly string[]) => Promise<void>;
+  /** Called with blobs that can be made again; those that are on disk are among them. */
+  readonly found: (blobs: readonly StreamBlobRow[]) => Promise<void>;
+}
+
+interface Original {
+  row: OriginalRow;
+  /** The blobs that are made, not those that are on disk as well. */
+  readonly hashes: Set<string>;
+}
+
+interface Piece {
+  readonly original: Original;
+  readonly position: number;
+}
+
+/** What decrypts the blobs of a stream, and their positions. */
+interface Secrets {
+  readonly key: Buffer;
+  readonly blobs: readonly StreamBlobRow[];
+}
+
+/** What is there in the place of a file: its stamp, or why it cannot be used. */
+interface Look {
+  readonly stamp: string;
+  /** Null where it cannot be used. */
+  readonly sizeBytes: number | null;
+  readonly reason: string;
+}
+
+async function lookAt(path: string): Promise<Look> {
+  try {
+    const found = await stat(path, { bigint: true });
+    if (!found.isFile()) return { stamp: 'no file', sizeBytes: null, reason: 'it is not a file any more' };
+    return { stamp: originalStamp(found), sizeBytes: Number(found.size), reason: 'it has another size' };
+  } catch (error) {
+    const code = systemErrorCode(error);
+    if (code === null) throw error;
+    return { stamp: code, sizeBytes: null, reason: systemErrorReason(code) };
+  }
+}
+
+/** Bytes of the encrypted blob at a position. */
+const blobLength = (sizeBytes: number, position: number): number =>
+  (Math.floor(pieceLength(sizeBytes, position) / AES_BLOCK_BYTES) + 1) * AES_BLOCK_BYTES;
+
+export class Originals {
+  readonly #deps: OriginalsDeps;
+  readonly #pieces = new Map<string, Piece>();
+  readonly #byStream = new Map<string, Original>();
+  /** The most recently used last. */
+  readonly #secrets = new Map<string, Secrets>();
+  readonly #comparing = new SerialQueue();
+  #isClosed = false;
+  /** Bytes of the blobs that are made and take no space. */
+  madeBytes = 0;
+
+  constructor(deps: OriginalsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Blobs that are made. */
+  get size(): number {
+    return this.#pieces.size;
+  }
+
+  /** Files that do not hold what was published. */
+  get changedCount(): number {
+    return [...this.#byStream.values()].filter(({ row }) => !row.isSame).length;
+  }
+
+  has(hash: string): boolean {
+    return this.#pieces.has(hash);
+  }
+
+  /** Whether the file of the stream still holds what was published; null where the blobs of the stream are on disk. */
+  stateOf(streamHash: string): 'unchanged' | 'changed' | null {
+    const original = this.#byStream.get(streamHash);
+    return original === undefined ? null : original.row.isSame ? 'unchanged' : 'changed';
+  }
+
+  /** Whether it is the descriptor of a stream whose file was changed: such a stream is not announced. */
+  isWithheld(sdHash: string): boolean {
+    for (const { row } of this.#byStream.values()) if (row.sdHash === sdHash && !row.isSame) return true;
+    return false;
+  }
+
+  /** `made`: the blobs of streams with an original that are not on disk. */
+  async load(made: readonly MadeRow[]): Promise<void> {
+    for (const row of await this.#deps.database.originals())
+      this.#byStream.set(row.streamHash, { row, hashes: new Set() });
+    for (const { streamHash, hash, position } of made)
+      this.#addPiece(this.#byStream.get(streamHash)!, hash, position);
+  }
+
+  #addPiece(original: Original, hash: string, position: number): void {
+    if (this.#pieces.has(hash)) return;
+    this.#pieces.set(hash, { original, position });
+    original.hashes.add(hash);
+    this.madeBytes += blobLength(original.row.sizeBytes, position);
+  }
+
+  /** Blobs of a stream that was just published, whose rows are there. */
+  add(row: OriginalRow, blobs: readonly { readonly hash: string; readonly position: number }[]): void {
+    const original = { row, hashes: new Set<string>() };
+    this.#byStream.set(row.streamHash, original);
+    for (const { hash, position } of blobs) this.#addPiece(original, hash, position);
+  }
+
+  /** The blob is on disk by now, or deleted. */
+  forget(hash: string): void {
+    const piece = this.#pieces.get(hash);
+    if (piece === undefined) return;
+    this.#pieces.delete(hash);
+    piece.original.hashes.delete(hash);
+    this.madeBytes -= blobLength(piece.original.row.sizeBytes, piece.position);
+  }
+
+  /** The stream was deleted. */
+  removeStream(streamHash: string): void {
+    for (const hash of this.#byStream.get(streamHash)?.hashes ?? []) this.forget(hash);
+    this.#byStream.delete(streamHash);
+    this.#secrets.delete(streamHash);
+  }
+
+  async #secretsOf(streamHash: string): Promise<Secrets> {
+    const { database } = this.#deps;
+    let known = this.#secrets.get(streamHash);
+    if (known === undefined) {
+      const key = await database.streamKey(streamHash);
+      known = { key: Buffer.from(key ?? '', 'hex'), blobs: await database.blobsOfStream(streamHash) };
+    }
+    this.#secrets.delete(streamHash);
+    this.#secrets.set(streamHash, known);
+    const [oldest] = this.#secrets.keys();
+    if (this.#secrets.size > KEPT_STREAMS) this.#secrets.delete(oldest!);
+    return known;
+  }
+
+  /** Makes a blob; with `cipher` the result is the piece of the file. Null where the file was changed. */
+  async read(hash: string, cipher: CipherKey | null): Promise<Uint8Array | null> {
+    const piece = this.#pieces.get(hash);
+    if (piece === undefined) return null;
+    const { row } = piece.original;
+    const { key, blobs } = await this.#secretsOf(row.streamHash);
+    const own = { key, iv: Buffer.from(blobs[piece.position]!.iv, 'hex') };
+    const isOwn = cipher !== null && own.key.equals(cipher.key) && own.iv.equals(cipher.iv);
+    const made = await this.#deps.threads.make(row, piece.position, own, hash, isOwn ? 'piece' : 'blob');
+    if (made.kind === 'changed') {
+      // It may have been deleted meanwhile.
+      if (this.#pieces.has(hash)) await this.#lose(piece.original, made.stamp, made.reason);
+      return null;
+    }
+    return cipher === null || isOwn ? made.bytes : this.#deps.threads.decrypt(made.bytes, cipher);
+  }
+
+  async #note(original: Original, change: Pick<OriginalRow, 'goodStamp' | 'seenStamp' | 'isSame'>) {
+    original.row = { ...original.row, ...change };
+    await this.#deps.database.noteOriginal(original.row);
+  }
+
+  /** Stops offering the blobs of a file. The log says so once. */
+  async #lose(original: Original, stamp: string, reason: string): Promise<void> {
+    const { row } = original;
+    if (!row.isSame) return this.#note(original, { ...row, seenStamp: stamp });
+    await this.#note(original, { goodStamp: row.goodStamp, seenStamp: stamp, isSame: false });
+    const hashes = [...original.hashes];
+    for (const hash of hashes) this.forget(hash);
+    await this.#deps.lost(hashes);
+    this.#deps.log.warn(
+      `The file ${row.path} does not hold what was published any more: ${reason}. ` +
+        `Its stream ${row.sdHash} is neither offered nor announced until the file is as it was.`,
+    );
+  }
+
+  async #regain(original: Original, stamp: string): Promise<void> {
+    const { row } = original;
+    if (!row.isSame) {
+      const { blobs } = await this.#secretsOf(row.streamHash);
+      const data = blobs.filter(({ hash }) => hash !== null);
+      for (const { hash, position } of data) this.#addPiece(original, hash!, position);
+      await this.#deps.found(data);
+      this.#deps.log.info(`The file ${row.path} holds again what was published: it is offered.`);
+    }
+    await this.#note(original, { goodStamp: stamp, seenStamp: stamp, isSame: true });
+  }
+
+  /** Looks whether files were changed. Those with another time of modification are compared as a whole. */
+  async check(): Promise<void> {
+    const all = [...this.#byStream.keys()];
+    for (let at = 0; at < all.length && !this.#isClosed; at += LOOKS_AT_ONCE) {
+      const compared = await Promise.all(all.slice(at, at + LOOKS_AT_ONCE).map((hash) => this.#look(hash)));
+      await Promise.all(compared.map((comparison) => comparison?.()));
+    }
+  }
+
+  /** Looks whether the file of one stream was changed; a comparison goes on in the background. */
+  async lookAt(streamHash: string): Promise<void> {
+    const compare = await this.#look(streamHash);
+    compare?.().catch((error: unknown) => this.#deps.log.warn((error as Error).message));
+  }
+
+  /** The comparison that is needed; null for none. */
+  async #look(streamHash: string): Promise<(() => Promise<void>) | null> {
+    const original = this.#byStream.get(streamHash);
+    if (original === undefined) return null;
+    const { path, seenStamp, goodStamp, sizeBytes } = original.row;
+    const look = await lookAt(path);
+    if (look.stamp === seenStamp || this.#byStream.get(streamHash) !== original) return null;
+    if (look.stamp === goodStamp) await this.#regain(original, look.stamp);
+    else if (look.sizeBytes !== sizeBytes) await this.#lose(original, look.stamp, look.reason);
+    else return () => this.#comparing.run(() => this.#compare(original, look.stamp));
+    return null;
+  }
+
+  /** Makes all blobs of a file. */
+  async #compare(original: Original, stamp: string): Promise<void> {
+    const { row } = original;
+    if (row.seenStamp === stamp) return;
+    const { key, blobs } = await this.#secretsOf(row.streamHash);
+    for (const { hash, position, iv } of blobs) {
+      if (this.#isClosed || this.#byStream.get(row.streamHash) !== original) return;
+      if (hash === null) continue;
+      const cipher = { key, iv: Buffer.from(iv, 'hex') };
+      const made = await this.#deps.threads.make(row, position, cipher, hash, 'nothing');
+      if (made.kind === 'changed') return this.#lose(original, made.stamp, made.reason);
+      // It is being written: the next look begins again.
+      if (made.stamp !== stamp) return;
+    }
+    await this.#regain(original, stamp);
+  }
+
+  /** Streams with an original, of that descriptor where it is given. */
+  streams(sdHash: string | null): readonly OriginalRow[] {
+    const rows = [...this.#byStream.values()].map(({ row }) => row);
+    return sdHash === null ? rows : rows.filter((row) => row.sdHash === sdHash);
+  }
+
+  /** The blobs of a stream that are made. */
+  madeOf(streamHash: string): readonly string[] {
+    return [...(this.#byStream.get(streamHash)?.hashes ?? [])];
+  }
+
+  /** All blobs of the stream are on disk. */
+  async release(streamHash: string): Promise<void> {
+    await this.#deps.database.removeOriginal(streamHash);
+    this.removeStream(streamHash);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+}
