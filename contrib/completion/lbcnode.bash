@@ -9,16 +9,16 @@ _lbcnode_methods=(
     estimatefee estimatesmartfee finalizepsbt fundrawtransaction generate generatetoaddress getaccount
     getaccountaddress getaddednodeinfo getaddressbalance getaddressesbyaccount getaddressesbylabel
     getaddressinfo getaddressmempool getaddresstxids getaddressutxos getbalance getbestblock getbestblockhash
-    getblock getblockchaininfo getblockcount getblockfilter getblockhash getblockheader getblockstats
-    getblocktemplate getcfilter getcfilterheader getchaintips getchaintxstats getchangesinblock getclaim
-    getclaimbybid getclaimbyid getclaimbyseq getclaimindexinfo getclaimproofbybid getclaimproofbyseq
+    getblock getblockchaininfo getblockcount getblockevents getblockfilter getblockhash getblockheader
+    getblockstats getblocktemplate getcfilter getcfilterheader getchaintips getchaintxstats getchangesinblock
+    getclaim getclaimbybid getclaimbyid getclaimbyseq getclaimindexinfo getclaimproofbybid getclaimproofbyseq
     getclaimsforname getclaimsfornamebybid getclaimsfornamebyid getclaimsfornamebyseq getclaimsfortx
     getclaimsintrie getconnectioncount getcurrentnet getdifficulty getgenerate gethashespersec getheaders
     gethubinfo getindexinfo getmemoryinfo getmempoolancestors getmempooldescendants getmempoolentry
     getmempoolinfo getmininginfo getnamehistory getnameproof getnamesintrie getnettotals getnetworkhashps
     getnetworkinfo getnewaddress getnodeaddresses getpeerinfo getrawchangeaddress getrawmempool
     getrawtransaction getreceivedbyaccount getreceivedbyaddress getreceivedbylabel gettotalclaimednames
-    gettotalclaims gettotalvalueofclaims gettransaction gettxout gettxoutproof gettxoutsetinfo
+    gettotalclaims gettotalvalueofclaims gettransaction gettxinfo gettxout gettxoutproof gettxoutsetinfo
     getunconfirmedbalance getvalueforname getwalletinfo getzmqnotifications help importaddress importmulti
     importprivkey importprunedfunds importpubkey importwallet keypoolrefill listaccounts listaddressgroupings
     listbanned listlabels listlockunspent listnameclaims listnames listreceivedbyaccount listreceivedbyaddress
@@ -78,8 +78,8 @@ _lbcnode() {
     -claimsearchschema= -claimsearchtimeout= -claimsearchurl= -claimtriecache= -color= -compat= -conf= -daemon
     -datadir= -dbbatchsize= -dbcache= -debuglogfile= -feefilter -includeconf= -loadblock= -maxmempool=
     -maxorphantx= -memfile= -mempoolexpiry= -minimumchainwork= -par= -persistmempool -pid= -prune= -reindex
-    -reindex-chainstate -sysperms -txindex -version -addnode= -banscore= -bantime= -bind= -connect= -discover
-    -dns -dnsseed -enablebip61 -externalip= -forcednsseed -listen -listenonion -maxconnections=
+    -reindex-chainstate -spendindex -sysperms -txindex -version -addnode= -banscore= -bantime= -bind= -connect=
+    -discover -dns -dnsseed -enablebip61 -externalip= -forcednsseed -listen -listenonion -maxconnections=
     -maxreceivebuffer= -maxsendbuffer= -maxtimeadjustment= -maxuploadtarget= -onion= -onlynet=
     -peerblockfilters -peerbloomfilters -permitbaremultisig -port= -proxy= -proxyrandomize -seednode= -timeout=
     -torcontrol= -torpassword= -upnp -whitebind= -whitelist= -addresstype= -avoidpartialspends -changetype=

@@ -73,6 +73,11 @@ export class ChainReader {
     return this.transactions.read(id, wanted);
   }
 
+  /** The transaction at a place of a block; see `StoredTransactions.readAt`. */
+  readTransactionAt(id: number, offset: number, txidStart: Bytes): Promise<StoredTransaction | null> {
+    return this.transactions.readAt(id, offset, txidStart);
+  }
+
   /** Undo data of a connected block (`parseUndo`); empty for the genesis block. */
   readUndo(id: number): Buffer {
     const prev = this.headers.prev(id);

@@ -3,6 +3,7 @@
  * transaction is held against its id, and where its witness counts against that too; what does not fit is looked for in
  * its whole block, which is held against its header. Damage on disk throws, it never becomes an answer.
  */
+import { TX_START, TX_STRIDE } from '../primitives/blockLayout.js';
 import { scanTransaction, txBytes, TX_IDS_BYTES, txidAt, wtxidAt } from '../primitives/blockView.js';
 import { parseTransaction, type Transaction } from '../primitives/transaction.js';
 import { BlockFileError } from '../store/blockFiles.js';
@@ -86,6 +87,27 @@ export class StoredTransactions {
     const got = this.chain.deps.files.readNow(position, wanted.offset, this.scratch);
     const found = got === 0 ? null : scan(this.scratch.subarray(0, got), true);
     return found !== null && isIt(found, wanted) ? found : this.readSlowly(id, wanted);
+  }
+
+  /**
+   * The transaction at a place of block `id`, whatever its id is but for these first bytes; null when none begins there, or
+   * another one. Throws `BlockFileError` as `read` does.
+   */
+  async readAt(id: number, offset: number, txidStart: Bytes): Promise<StoredTransaction | null> {
+    const { files } = this.chain.deps;
+    const fits = ({ txid }: StoredTransaction): boolean =>
+      equalBytes(txid.subarray(0, txidStart.length), txidStart);
+    const position = this.chain.index.headers.dataPosition(id);
+    const got = files.readNow(position, offset, this.scratch);
+    const first = got === 0 ? null : scan(this.scratch.subarray(0, got), true);
+    if (first !== null && fits(first)) return first;
+    const block = await this.chain.readBlock(id);
+    for (let n = 0; n < block.parsed.txCount; n++) {
+      if (block.parsed.txs[n * TX_STRIDE + TX_START] !== offset) continue;
+      const found = storedTransactionAt(block, n);
+      return fits(found) ? found : null;
+    }
+    return null;
   }
 
   private async readSlowly(id: number, wanted: WantedTransaction): Promise<StoredTransaction | null> {

@@ -314,6 +314,10 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
     return this.pool.spenderOf(toLatin1(outPoint)) !== undefined;
   }
 
+  spender(outPoint: Bytes): Bytes | null {
+    return this.pool.spenderOf(toLatin1(outPoint))?.txid ?? null;
+  }
+
   hasKey(key: string): boolean {
     return this.pool.has(key);
   }

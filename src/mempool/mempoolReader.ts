@@ -59,6 +59,8 @@ export interface MempoolReader {
   /** An output made in the mempool; `outPoint` has 36 bytes. */
   output(outPoint: Bytes): { amountSat: bigint; script: Bytes } | null;
   isSpent(outPoint: Bytes): boolean;
+  /** Id of the transaction in the mempool that spends the output, or null. */
+  spender(outPoint: Bytes): Bytes | null;
   /** Writes `mempool.dat`. Rejects when the disk refuses. */
   save(): Promise<void>;
 }

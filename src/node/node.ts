@@ -13,6 +13,7 @@ import { BackgroundFill } from '../index/backgroundFill.js';
 import { TrackedIndex } from '../index/chainIndex.js';
 import { filterIndex } from '../index/filterIndex.js';
 import { claimIndex } from '../index/claims/claimIndex.js';
+import { spendIndex } from '../index/spendIndex.js';
 import { txIndex } from '../index/txIndex.js';
 import type { NetworkParams } from '../params/network.js';
 import { RpcDispatcher, type RpcDispatcherDeps } from '../rpc/dispatch.js';
@@ -183,6 +184,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
         ]
       : []),
     ...(options.txindex ? [txIndex] : []),
+    ...(options.spendindex ? [spendIndex] : []),
     ...(options.addressindex ? [addressIndex] : []),
     ...(derived.keepsBlockFilters ? [filterIndex] : []),
   ].map((index) => new TrackedIndex(index));

@@ -74,6 +74,7 @@ const GENERAL_OPTIONS = [
   bool('reindex-chainstate', false, 'Rebuild the state from the blocks that are indexed already'),
   bool('sysperms', false, 'Create files with the system\'s permissions instead of umask 077 (with the wallet disabled only)'),
   bool('txindex', false, 'Keep an index of all transactions, which getrawtransaction uses. Turned on for a folder with blocks it is filled in the background'),
+  bool('spendindex', false, 'Keep an index of which transaction spent each output, which gettxinfo uses. Turned on for a folder with blocks it is filled in the background'),
   bool('addressindex', false, 'Keep an index of all addresses and scripts: history, balance and unspent outputs by getaddresstxids, getaddressbalance, getaddressutxos and getaddressmempool. Turned on for a folder with blocks it is filled in the background'),
   bool('claimindex', false, 'Keep an index of what wallets ask of claims: by URL, of a channel, reposts, sums; for resolve and getclaim. Turned on for a folder with blocks it is filled in the background'),
   bool('claimsearch', false, 'Keep an index by which claims are searched, for searchclaims. Turns on -claimindex; needs SQLite with FTS5: Node 22.13 or later, or the package @photostructure/sqlite'),

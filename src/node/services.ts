@@ -9,6 +9,7 @@ import type { Pruner } from '../chain/pruner.js';
 import type { BackgroundFill } from '../index/backgroundFill.js';
 import { BlockFilters } from '../index/filterIndex.js';
 import { claimIndexOf, type ClaimIndexQueries } from '../index/claims/claimIndexQueries.js';
+import { findSpenders } from '../index/spendIndex.js';
 import { findTransaction } from '../index/txIndex.js';
 import { readFeeHistory, writeFeeHistory } from '../mempool/fees/feeEstimatesFile.js';
 import { Mempool } from '../mempool/mempool.js';
@@ -139,6 +140,7 @@ export function makeServices({
       return now().claims;
     },
     txIndex: options.txindex ? { find: (txid) => findTransaction(now().opened.store, txid) } : null,
+    spends: options.spendindex ? { find: (txid, n) => findSpenders(now().opened.store, txid, n) } : null,
     get blockFilters() {
       return derived.keepsBlockFilters ? now().blockFilters : null;
     },

@@ -68,7 +68,16 @@ export async function readBlockChecked(services: RpcServices, id: number): Promi
 
 /** The coins that a block spends, in order; -1 when they cannot be read. Source: later Core's `GetUndoChecked`. */
 export async function readUndoChecked(services: RpcServices, id: number): Promise<CoinValue[]> {
-  const spent = await orNull(services, id, () => parseUndo(services.chain.readUndo(id)));
+  return undoChecked(services, id, parseUndo);
+}
+
+/** The same as bytes (`resolvedFromUndo`). */
+export async function readUndoBytesChecked(services: RpcServices, id: number): Promise<Buffer> {
+  return undoChecked(services, id, (undo) => undo);
+}
+
+async function undoChecked<T>(services: RpcServices, id: number, read: (undo: Buffer) => T): Promise<T> {
+  const spent = await orNull(services, id, () => read(services.chain.readUndo(id)));
   if (spent === null) {
     throw rpcError(
       RPC_ERROR.MISC_ERROR,

@@ -9,7 +9,7 @@ import type { ActiveChain } from '../chain/activeChain.js';
 import type { NameProof } from '../claimtrie/proof.js';
 import { normalizeNameInSlices } from '../claimtrie/normalizeSlices.js';
 import { filesNormalized, hashesAllClaims } from '../claimtrie/rules.js';
-import type { ClaimRules } from '../claimtrie/types.js';
+import type { ClaimBlock, ClaimEvent, ClaimRules } from '../claimtrie/types.js';
 import { claimIdKey } from '../store/claims/claimKeys.js';
 import {
   filedName,
@@ -44,6 +44,8 @@ import { readLbcdChanges } from '../store/claims/lbcdSchedule.js';
 import { readLbcdName } from '../store/claims/lbcdView.js';
 import { isNodeAfter, readPresentProof, readProof, type ProofQuery } from '../store/claims/proofQueries.js';
 import { KeptNames } from './keptNames.js';
+import { readPastEvents } from '../store/claims/pastEvents.js';
+import { readOutputStates, type OutputState, type OutputStatesQuery } from '../store/claims/outputStates.js';
 import {
   readClaimOutputs,
   readPresentStandings,
@@ -65,6 +67,8 @@ export interface ClaimReader {
   nameAt(query: NameQuery): Soon<NameInfo>;
   /** How outputs of one transaction stand in the trie after a block; null for one that is not filed. */
   standings(query: StandingsQuery): Soon<(Standing | null)[]>;
+  /** What became of the claims and supports that one transaction of the active chain made; null for what never counted. */
+  outputStates(query: OutputStatesQuery): Soon<(OutputState | null)[]>;
   /** The outputs that hold these claims of a name at the tip, by id as latin1; of a claim under another name there is none. */
   outputsOf(name: Bytes, claimIds: readonly Bytes[]): Promise<Map<string, PresentOutput>>;
   /** The name as lbcd keeps it after block `height`; null when nothing was known of it by then. */
@@ -78,6 +82,8 @@ export interface ClaimReader {
   /** Throws `ProofUnavailableError` for a block below the window. */
   proofAt(query: ProofQuery): Soon<NameProof>;
   changesIn(height: number): Promise<BlockChanges>;
+  /** What a block of the active chain with these claim operations did, as the notifications tell it. */
+  eventsOf(block: ClaimBlock): Promise<ClaimEvent[]>;
   /** The names that a block touched, as lbcd calls them. */
   lbcdChangesIn(height: number): Promise<Bytes[]>;
   /** At the tip. */
@@ -214,6 +220,11 @@ export function claimReader(
         () => readPresentStandings(rows, rules, query, presentHeads()),
         () => readStandings(rows, rules, query),
       ),
+    outputStates(query) {
+      const read = (): Soon<(OutputState | null)[]> => readOutputStates(rows, rules, query, presentHeads());
+      // Of another tip the answer is as right as of this one, if it is of one.
+      return preferPresent(active.height, read, async () => read());
+    },
     outputsOf: (name, claimIds) => readClaimOutputs(rows, rules, { name, height: active.height, claimIds }),
     async lbcdNameAt(asked, height) {
       const isLong = asked.length > LONGEST_FILED_BYTES;
@@ -225,7 +236,8 @@ export function claimReader(
     findClaim: (idDigits) => findClaimById(rows, idDigits),
     async aliveNames(claimIds) {
       const found = await rows.getMany(claimIds.map((id) => claimIdKey(toLatin1(id))));
-      return found.map((name) => name ?? null);
+      // Absent rows are holes in the list, which `map` over it would pass over.
+      return claimIds.map((_, i) => found[i] ?? null);
     },
     proofAt(asked) {
       const isLong = asked.name.length > LONGEST_FILED_BYTES;
@@ -238,6 +250,7 @@ export function claimReader(
       );
     },
     changesIn: (height) => readChanges(rows, height),
+    eventsOf: (block) => readPastEvents(rows, rules, block),
     lbcdChangesIn: (height) => readLbcdChanges(rows, rules, height),
     totals: () => readTotals(rows),
     async listNames({ height, prefix, after, count }) {

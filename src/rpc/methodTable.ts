@@ -202,6 +202,8 @@ import { lbcdGetAddedNodeInfo } from './methods/network/lbcdGetAddedNodeInfo.js'
 import { getCFilter } from './methods/blockchain/getCFilter.js';
 import { getCFilterHeader } from './methods/blockchain/getCFilterHeader.js';
 import { getBlockFilter } from './methods/blockchain/getBlockFilter.js';
+import { getBlockEvents } from './methods/claimtrie/getBlockEvents.js';
+import { getTxInfo } from './methods/rawtransactions/getTxInfo.js';
 import { searchRawTransactions } from './methods/addressindex/searchRawTransactions.js';
 
 export const METHODS: readonly RpcMethod[] = [
@@ -248,6 +250,7 @@ export const METHODS: readonly RpcMethod[] = [
   searchClaims,
   // claimtrie
   checkNormalization,
+  getBlockEvents,
   getChangesInBlock,
   getClaimByBid,
   getClaimById,
@@ -338,6 +341,7 @@ export const METHODS: readonly RpcMethod[] = [
   decodeScript,
   finalizePsbt,
   getRawTransaction,
+  getTxInfo,
   sendRawTransaction,
   signRawTransaction,
   signRawTransactionWithKey,

@@ -9,6 +9,7 @@ import type { IndexStatus } from '../index/chainIndex.js';
 import type { ClaimIndexQueries } from '../index/claims/claimIndexQueries.js';
 import type { BlockFilters } from '../index/filterIndex.js';
 import type { UnconfirmedTransaction } from '../index/mempoolAddresses.js';
+import type { SpenderPlace } from '../index/spendIndex.js';
 import type { TxLocation } from '../index/txIndex.js';
 import type { FeeEstimates } from '../mempool/fees/feeEstimator.js';
 import type { MempoolGate, MempoolReader } from '../mempool/mempoolReader.js';
@@ -35,6 +36,8 @@ export interface RpcServices {
   readonly claims: ClaimReader;
   /** Null without `-txindex`. */
   readonly txIndex: TransactionFinder | null;
+  /** Null without `-spendindex`. */
+  readonly spends: SpendFinder | null;
   /** Null without `-blockfilterindex`. */
   readonly blockFilters: Pick<BlockFilters, 'filter' | 'headers'> | null;
   /** Null without `-addressindex`. */
@@ -82,6 +85,11 @@ export interface LifecycleService {
 /** Where transactions of the active chain lie; the reader verifies the txid. */
 export interface TransactionFinder {
   find(txid: Bytes): Soon<TxLocation[]>;
+}
+
+/** Where transactions of the active chain lie that may have spent an output; the reader holds them against it. */
+export interface SpendFinder {
+  find(txid: Bytes, n: number): Promise<SpenderPlace[]>;
 }
 
 /** What the address index knows of scripts, by their keys (`index/addressScripts.ts`). */

@@ -96,6 +96,26 @@ export function resolvedFromUndo(parsed: ParsedBlock, undo: Bytes): ResolvedInpu
   return resolved;
 }
 
+/** So many coins of an undo blob from number `from` on, without making the others; fewer where it ends before. As `parseUndo`. */
+export function undoCoins(undo: Bytes, from: number, count: number): CoinValue[] {
+  const bytes = asBuffer(undo);
+  const coins: CoinValue[] = [];
+  for (let at = 0, n = 0; at < bytes.length && coins.length < count; n++) {
+    if (bytes.length - at < UNDO_HEADER_BYTES) throw new ReadError('undo data ends within a record');
+    const scriptAt = at + UNDO_HEADER_BYTES;
+    const end = scriptAt + bytes.readUInt32LE(at + 12);
+    if (end > bytes.length) throw new ReadError('undo data ends within a script');
+    if (n >= from)
+      coins.push({
+        heightCode: bytes.readUInt32LE(at),
+        amount: bytes.readBigInt64LE(at + 4),
+        script: bytes.subarray(scriptAt, end),
+      });
+    at = end;
+  }
+  return coins;
+}
+
 /** The coins of an undo blob in order; scripts are views. Throws `ReadError` when it does not parse to its end. */
 export function parseUndo(undo: Bytes): CoinValue[] {
   const bytes = asBuffer(undo);

@@ -15,6 +15,8 @@ export const PREFIX = {
   meta: 'M',
   /** `X` ‖ first bytes of a txid ‖ height ‖ offset → those of the id with witness (transaction index, verified on read). */
   txIndex: 'X',
+  /** `P` ‖ first bytes of a txid ‖ output number ‖ height ‖ offset of the spender → first bytes of its txid (spend index). */
+  spend: 'P',
   /** `A` ‖ key of a script (16 bytes) ‖ height ‖ transaction number → txid, received, spent (address index). */
   addressHistory: 'A',
   /** `U` ‖ key of a script ‖ height ‖ outpoint → amount of an unspent output. */

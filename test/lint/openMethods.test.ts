@@ -13,11 +13,11 @@ const FOR_PAGES =
 /** Visitors too. */
 const FOR_VISITORS =
   'checknormalization decoderawtransaction decodescript estimatesmartfee getaddressbalance getaddressmempool ' +
-  'getaddresstxids getaddressutxos getbestblockhash getblock getblockchaininfo getblockcount getblockfilter getblockhash ' +
+  'getaddresstxids getaddressutxos getbestblockhash getblock getblockchaininfo getblockcount getblockevents getblockfilter getblockhash ' +
   'getblockheader getblockstats getchaintips getchaintxstats getchangesinblock getclaim getclaimbybid getclaimbyid ' +
   'getclaimbyseq getclaimproofbybid getclaimproofbyseq getclaimsforname getclaimsfortx getdifficulty getmempoolancestors ' +
   'getmempooldescendants getmempoolentry getmempoolinfo getmininginfo getnamehistory getnameproof getnetworkhashps ' +
-  'getrawtransaction gettotalclaimednames gettotalclaims gettotalvalueofclaims gettxout gettxoutproof getvalueforname ' +
+  'getrawtransaction gettotalclaimednames gettotalclaims gettotalvalueofclaims gettxinfo gettxout gettxoutproof getvalueforname ' +
   'listnames listupcoming resolve validateaddress verifymessage verifytxoutproof';
 
 /** Groups whose methods act, or tell what is the operator's alone. */

@@ -23,6 +23,7 @@ export function emptyMempool(): MempoolReader {
     descendants: () => [],
     output: () => null,
     isSpent: () => false,
+    spender: () => null,
     save: () => Promise.resolve(),
   };
 }

@@ -43,6 +43,7 @@ const COINBASES = 112;
 export const EXAMPLE_NODE_ARGS: readonly string[] = [
   `-mocktime=${MOCK_TIME}`,
   '-txindex',
+  '-spendindex',
   '-addressindex',
   '-blockfilterindex',
   '-claimindex',
@@ -174,6 +175,7 @@ export async function makeExampleCalls(node: Caller): Promise<ExampleCase[]> {
     call('searchclaims', { name: 'MindBlown' }),
     // claimtrie
     call('checknormalization', 'MindBlown'),
+    call('getblockevents', claimBlock),
     call('getchangesinblock', claimBlock),
     call('getclaimbybid', 'MindBlown', 0),
     call('getclaimbyid', claimId),
@@ -253,6 +255,7 @@ export async function makeExampleCalls(node: Caller): Promise<ExampleCase[]> {
     call('finalizepsbt', psbt),
     call('getrawtransaction', claimTxid),
     call('getrawtransaction', claimTxid, true),
+    call('gettxinfo', claimTxid),
     lbcd('searchrawtransactions', OTHER_ADDRESS),
     call('signrawtransactionwithkey', raw, [WIF]),
     call('signrawtransaction', raw, [], [WIF]),

@@ -93,6 +93,30 @@ export interface Claim {
 }
 
 // prettier-ignore
+export interface ClaimEvent {
+  /** what happened */ event: "claim" | "update" | "support" | "abandon" | "activation" | "expiration" | "takeover";
+  /** whether it is taken back */ disconnected: boolean;
+  /** the block */ blockhash: string;
+  /** its height */ height: number;
+  /** how many events the block has */ events: number;
+  /** the number of this one, from 0 */ index: number;
+  /** the name as the output has it; of a takeover as it is filed */ name: string;
+  /** its bytes */ namehex?: string;
+  /** the name as it is filed */ normalized_name?: string;
+  /** the claim, or the one supported; of a takeover the new owner */ claimId?: string;
+  /** the owner before */ formerClaimId?: string;
+  /** the transaction with the output */ txid?: string;
+  /** the number of the output */ n?: number;
+  /** its amount */ amount?: number;
+  /** whether it is about a support */ isSupport?: boolean;
+  /** the height from which it counts */ validAtHeight?: number;
+  /** whether it counts from this block on; else an activation follows */ active?: boolean;
+  /** the transaction that spends the output */ spentBy?: string;
+  /** its value */ value?: string;
+  metadata?: ClaimMetadata;
+}
+
+// prettier-ignore
 export interface ClaimMetadata {
   /** what the value is of */ kind?: "stream" | "channel" | "repost" | "collection" | "support" | "purchase";
   /** the id of the channel that signed it, as it says */ channelId?: string;
@@ -307,6 +331,35 @@ export interface NameEvent {
 export type NameProof = { nodes?: ({ children: ({ child: { character: string; nodeHash?: string } })[]; valueHash?: string })[]; pairs?: ({ odd: boolean; hash: string })[]; txhash?: string; nOut?: number; 'last takeover height'?: number } | { nodes?: ({ children: ({ character: number; nodeHash?: string })[]; valueHash?: string })[]; pairs?: ({ odd: boolean; hash: string })[]; txId?: string; n?: number; lastTakeoverHeight?: number };
 
 // prettier-ignore
+export interface OutputClaim {
+  /** what the script does */ op: "claim" | "update" | "support";
+  /** the name as the output has it */ name: string;
+  /** its bytes */ namehex?: string;
+  /** the name as it is filed */ normalized_name?: string;
+  /** the claim, or the one supported */ claimId: string;
+  /** what the value is of */ kind?: "stream" | "channel" | "repost" | "collection" | "support";
+  /** its title, cut at 200 characters */ title?: string;
+  /** the channel that the value names; the signature is not verified */ channelId?: string;
+}
+
+// prettier-ignore
+export interface OutputClaimState {
+  /** what the script does */ op: "claim" | "update" | "support";
+  /** the name as the output has it */ name: string;
+  /** its bytes */ namehex?: string;
+  /** the name as it is filed */ normalized_name?: string;
+  /** the claim, or the one supported */ claimId: string;
+  /** what the value is of */ kind?: "stream" | "channel" | "repost" | "collection" | "support";
+  /** its title, cut at 200 characters */ title?: string;
+  /** the channel that the value names; the signature is not verified */ channelId?: string;
+  /** active or pending: it is filed; spent or expired: it was; refused: it never counted; waiting: the transaction is not in the active chain */ state: "active" | "pending" | "spent" | "expired" | "refused" | "waiting";
+  /** the height at which it entered or will */ validAtHeight?: number;
+  /** the height at which it expires */ expirationHeight?: number;
+  /** whether it controls its name */ isControlling?: boolean;
+  /** the height at which it ended */ endedHeight?: number;
+}
+
+// prettier-ignore
 export interface OutputScript {
   /** the script as operations */ asm: string;
   /** the script */ hex?: string;
@@ -458,6 +511,62 @@ export interface TransactionOutput {
 export interface TrieEntry {
   /** the name as it is filed */ normalized_name: string;
   /** the active claims, best first */ claims: ({ name: string; claimId: string; txid: string; n: number; height: number; 'valid at height': number; amount: number; value: string | null; metadata?: ClaimMetadata; address?: string; blockhash: string; 'expiration height': number; pruned?: boolean })[];
+}
+
+// prettier-ignore
+export interface TxInfo {
+  /** the transaction id */ txid: string;
+  /** the hash with witness */ hash: string;
+  /** the version */ version: number;
+  /** bytes with witness */ size: number;
+  /** virtual size: a quarter of the weight, rounded up */ vsize: number;
+  /** weight as BIP 141 defines it */ weight: number;
+  /** the lock time */ locktime: number;
+  /** where it is; stale: in a block that is not in the active chain */ state: "mempool" | "chain" | "stale";
+  /** the height of its block */ height?: number;
+  /** that block */ blockhash?: string;
+  /** its number in that block */ position?: number;
+  /** the confirmations; 0 outside of the active chain */ confirmations: number;
+  /** the time of the block, or when it came to the mempool (seconds since 1970) */ time: number;
+  /** whether it is a coinbase */ coinbase: boolean;
+  /** the fee */ fee?: number;
+  /** the fee for 1,000 virtual bytes */ feerate?: number;
+  /** what the inputs spend */ amountin?: number;
+  /** what the outputs pay */ amountout: number;
+  /** the number of inputs */ inputcount: number;
+  /** the number of outputs */ outputcount: number;
+  /** the number with which both lists begin */ from: number;
+  /** the inputs */ inputs: TxInfoInput[];
+  /** the outputs */ outputs: TxInfoOutput[];
+  /** whether -spendindex is there to tell confirmed spenders */ spendindex: boolean;
+  /** where both lists go on, to be passed as from */ next?: number;
+}
+
+// prettier-ignore
+export interface TxInfoInput {
+  /** the number of the input */ n: number;
+  /** the input script */ coinbase?: string;
+  /** the transaction whose output is spent */ txid?: string;
+  /** the number of that output */ vout?: number;
+  /** the sequence number */ sequence: number;
+  /** the amount of that output */ amount?: number;
+  /** the height of its block */ height?: number;
+  /** shape of the script behind a claim operation */ type?: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown";
+  /** the address that it pays to */ address?: string;
+  /** the script behind a claim operation, the first 20005 bytes of it */ script?: string;
+  claim?: OutputClaim;
+}
+
+// prettier-ignore
+export interface TxInfoOutput {
+  /** the number of the output */ n: number;
+  /** its amount */ amount: number;
+  /** shape of the script behind a claim operation */ type: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown";
+  /** the address that it pays to */ address?: string;
+  /** the script behind a claim operation, the first 20005 bytes of it */ script: string;
+  claim?: OutputClaimState;
+  /** whether a transaction of chain or mempool spends it */ spent: boolean;
+  spentBy?: { txid: string; n: number; height?: number; blockhash?: string };
 }
 
 // prettier-ignore

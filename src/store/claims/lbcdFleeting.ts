@@ -16,6 +16,9 @@ import { fleetingAtKey, fleetingKey, fleetingNameKey, readU32 } from './claimKey
 import { readPoint, writePoint } from './nameRow.js';
 import { RowDecoder, RowEncoder } from './rowCodec.js';
 
+/** In the place of the due height: an older version of the program wrote the row. */
+export const NOT_NOTED = -1;
+
 /** One block's part of it, for one name. */
 export interface Fleeting {
   readonly height: number;
@@ -24,6 +27,9 @@ export interface Fleeting {
 }
 
 const KINDS: readonly ItemKind[] = ['claim', 'update', 'support'];
+const KIND_MASK = 3;
+/** The delay follows the kind; older rows leave it out. */
+const FLAG_DELAY = 4;
 
 /** Notes what the block's transactions did, which have just been processed. */
 export function noteFleeting(rows: RowTransaction, work: ClaimWork): void {
@@ -82,10 +88,24 @@ export async function readFleeting(rows: RowReader, name: string, height: number
   return found;
 }
 
+/** The outputs that a block made and spent, of all names. */
+export async function readFleetingItems(rows: RowReader, height: number): Promise<Item[]> {
+  const names = await readFleetingNames(rows, height);
+  const items: Item[] = [];
+  const breather = new Breather();
+  for (const name of names) {
+    const row = await rows.get(fleetingKey(name, height));
+    if (row !== undefined) items.push(...parseRow(name, height, row));
+    if (breather.isDue) await breather.pause();
+  }
+  return items;
+}
+
 function formatRow(items: readonly Item[]): Buffer {
   const out = new RowEncoder();
-  for (const { kind, claimId, point, amount, txOffset, rawName } of items) {
-    out.byte(KINDS.indexOf(kind)).raw(claimId).amount(amount).number(txOffset).string(rawName);
+  for (const { kind, claimId, point, amount, txOffset, rawName, dueHeight, height } of items) {
+    out.byte(KINDS.indexOf(kind) | FLAG_DELAY).number(dueHeight - height);
+    out.raw(claimId).amount(amount).number(txOffset).string(rawName);
     writePoint(out, point);
   }
   return out.finish();
@@ -95,8 +115,10 @@ function parseRow(name: string, height: number, row: Bytes): Item[] {
   const input = new RowDecoder(row);
   const items: Item[] = [];
   while (!input.done) {
+    const head = input.byte();
+    const dueHeight = (head & FLAG_DELAY) === 0 ? NOT_NOTED : height + input.number();
     items.push({
-      kind: KINDS[input.byte()]!,
+      kind: KINDS[head & KIND_MASK]!,
       claimId: input.raw(20),
       amount: input.amount(),
       txOffset: input.number(),
@@ -105,7 +127,7 @@ function parseRow(name: string, height: number, row: Bytes): Item[] {
       name,
       since: height,
       height,
-      dueHeight: height,
+      dueHeight,
       activated: 0,
       removed: height,
       removal: REMOVAL.spent,

@@ -13,3 +13,17 @@ export function countParam(description: string) {
     description,
   } as const;
 }
+
+/** Of lists whose entries are read one by one: a page of the explorer has 100. */
+const MAX_PAGE = 1000;
+
+/** Declares the size of a page of such a list. */
+export function pageParam(description: string) {
+  return {
+    name: 'count',
+    type: 'integer',
+    default: DEFAULT_COUNT,
+    range: { min: 1, max: MAX_PAGE },
+    description,
+  } as const;
+}

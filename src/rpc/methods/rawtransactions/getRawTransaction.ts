@@ -37,7 +37,8 @@ function isSynced(services: RpcServices, index: string): boolean {
   return services.indexes().some(({ name, synced }) => name === index && synced);
 }
 
-function notFound(services: RpcServices, block: number): RpcError {
+/** The error for a transaction that is not in this block or, with `NO_HEADER`, not found anywhere. */
+export function transactionNotFound(services: RpcServices, block: number): RpcError {
   if (block !== NO_HEADER && !services.chain.hasData(block)) {
     return rpcError(RPC_ERROR.MISC_ERROR, 'Block not available');
   }
@@ -135,7 +136,7 @@ export const getRawTransaction = defineMethod({
     }
     const block = givenBlock(services, blockhash);
     return whenSoon(find(services, txid, block), (found) => {
-      if (found === null) throw notFound(services, block);
+      if (found === null) throw transactionNotFound(services, block);
       const raw = rawAnswer(found, options.serializeWitness);
       if (verbose === 0) return raw;
       return {

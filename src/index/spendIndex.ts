@@ -1,0 +1,89 @@
+/**
+ * The index of spends (`-spendindex`): which transaction of the active chain spent an output. A key holds the first eight
+ * bytes of the spent txid, the output number, and the place of the spender: the height of its block and the offset within
+ * it. The value holds the first bytes of the spender's txid, by which what is read later is known to be right. Two
+ * outputs that share the bytes of a key are told apart when the spender is read. Owns rows of the prefix `P`.
+ */
+import type { LoadedBlock } from '../chain/loadedBlock.js';
+import {
+  TX_FIRST_INPUT,
+  TX_FLAGS,
+  TX_INPUT_COUNT,
+  TX_IS_COINBASE,
+  TX_START,
+  TX_STRIDE,
+} from '../primitives/blockLayout.js';
+import { prevoutAt, txidAt } from '../primitives/blockView.js';
+import { PREFIX, readU32, u32Key } from '../store/keys.js';
+import { prefixEnd, type RowReader, type RowTransaction } from '../store/rows.js';
+import { breathe } from '../util/breathe.js';
+import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
+import type { ChainIndex } from './chainIndex.js';
+
+/** As `getindexinfo` names it. */
+export const SPEND_INDEX_NAME = 'spendindex';
+
+const KEY_BYTES = 8;
+/** Bytes of the spender's txid in a value. */
+const CHECK_BYTES = 8;
+/** Rows written between two looks at the memory that they take. */
+const ROWS_A_LOOK = 2000;
+
+/** Where a transaction lies that may have spent an output. */
+export interface SpenderPlace {
+  readonly height: number;
+  /** Offset of the transaction in the bytes of its block. */
+  readonly offset: number;
+  /** The first bytes of its id, in wire order. */
+  readonly txidStart: Bytes;
+}
+
+const spendPrefix = (txid: Bytes, n: number): string =>
+  PREFIX.spend + toLatin1(txid.subarray(0, KEY_BYTES)) + u32Key(n);
+
+/** Calls back with the key of each row of the block, and the value that it has. */
+async function walk(
+  rows: RowTransaction,
+  { raw, parsed }: LoadedBlock,
+  height: number,
+  write: (key: string, value: Bytes) => void,
+): Promise<void> {
+  let written = 0;
+  let since = performance.now();
+  for (let tx = 0; tx < parsed.txCount; tx++) {
+    const row = tx * TX_STRIDE;
+    if ((parsed.txs[row + TX_FLAGS]! & TX_IS_COINBASE) !== 0) continue;
+    const place = u32Key(height) + u32Key(parsed.txs[row + TX_START]!);
+    const value = txidAt(parsed, tx).subarray(0, CHECK_BYTES);
+    const first = parsed.txs[row + TX_FIRST_INPUT]!;
+    const end = first + parsed.txs[row + TX_INPUT_COUNT]!;
+    for (let input = first; input < end; input++) {
+      const prevout = prevoutAt(raw, parsed, input);
+      write(spendPrefix(prevout, prevout.readUInt32LE(32)) + place, value);
+    }
+    written += end - first;
+    if (written < ROWS_A_LOOK) continue;
+    written = 0;
+    await rows.relieve();
+    since = await breathe(since);
+  }
+}
+
+export const spendIndex: ChainIndex = {
+  name: SPEND_INDEX_NAME,
+  version: 1,
+  prefixes: [PREFIX.spend],
+  connect: (rows, block, height) => walk(rows, block, height, (key, value) => rows.put(key, value)),
+  disconnect: (rows, block, height) => walk(rows, block, height, (key) => rows.del(key)),
+};
+
+/** Where transactions lie that may have spent the output; the caller holds them against it. More than one is very rare. */
+export async function findSpenders(rows: RowReader, txid: Bytes, n: number): Promise<SpenderPlace[]> {
+  const prefix = spendPrefix(txid, n);
+  const found = await rows.getRange({ gte: prefix, lt: prefixEnd(prefix) });
+  return found.map(([key, value]) => ({
+    height: readU32(key, prefix.length),
+    offset: readU32(key, prefix.length + 4),
+    txidStart: fromLatin1(toLatin1(value)),
+  }));
+}

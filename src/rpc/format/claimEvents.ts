@@ -1,0 +1,152 @@
+/**
+ * The account of one thing that a block did to a claim, a support or a name: the same in notifications and in the answer of
+ * `getblockevents`. The fields are described in docs/notifications.md.
+ */
+import { decodeUtf8 } from '../../claimtrie/unicode/utf8.js';
+import type { ClaimEvent } from '../../claimtrie/types.js';
+import type { LoadedBlock } from '../../chain/loadedBlock.js';
+import { TX_FIRST_OUTPUT, TX_STRIDE } from '../../primitives/blockLayout.js';
+import { outputScriptAt, txidAt } from '../../primitives/blockView.js';
+import { decodeClaimScript } from '../../script/claimScript.js';
+import { equalBytes, hashToHex, toHex, toLatin1, type Bytes } from '../../util/bytes.js';
+import { coins } from '../../util/json.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
+import { t } from '../../schema/schema.js';
+import type { ClaimMetadata } from './claimMetadata.js';
+import { METADATA } from './claimMetadata.js';
+import { nameText } from './claimsText.js';
+
+type Fields = Record<string, JsonOut | undefined>;
+
+export const CLAIM_EVENT_TYPES = [
+  'claim',
+  'update',
+  'support',
+  'abandon',
+  'activation',
+  'expiration',
+  'takeover',
+] as const;
+
+const OF_OUTPUT = 'but for a takeover that leaves no owner';
+
+export const CLAIM_EVENT_SCHEMA = t.named(
+  'ClaimEvent',
+  t.object({
+    event: t.oneOf(CLAIM_EVENT_TYPES, 'what happened'),
+    disconnected: t.bool('whether it is taken back'),
+    blockhash: t.hash('the block'),
+    height: t.int('its height'),
+    events: t.int('how many events the block has'),
+    index: t.int('the number of this one, from 0'),
+    name: t.str('the name as the output has it; of a takeover as it is filed'),
+    namehex: t.optional(t.hex('its bytes'), 'when they are no UTF-8'),
+    normalized_name: t.optional(t.str('the name as it is filed'), 'when that is another'),
+    claimId: t.optional(t.claimId('the claim, or the one supported; of a takeover the new owner'), OF_OUTPUT),
+    formerClaimId: t.optional(t.claimId('the owner before'), 'of a takeover, when there was one'),
+    txid: t.optional(t.hash('the transaction with the output'), OF_OUTPUT),
+    n: t.optional(t.int('the number of the output'), OF_OUTPUT),
+    amount: t.optional(t.coins('its amount'), OF_OUTPUT),
+    isSupport: t.optional(t.bool('whether it is about a support'), 'of an activation, abandon or expiration'),
+    validAtHeight: t.optional(t.int('the height from which it counts'), 'but for a takeover'),
+    active: t.optional(
+      t.bool('whether it counts from this block on; else an activation follows'),
+      'of a claim, update or support',
+    ),
+    spentBy: t.optional(t.hash('the transaction that spends the output'), 'of an abandon'),
+    value: t.optional(t.hex('its value'), 'with -claimmetadata, of a claim, update or support with one'),
+    metadata: METADATA,
+  }),
+);
+
+/** Where the outputs of a block are, and how what they say is shown (`-claimmetadata`). */
+export interface ClaimValues {
+  readonly block: Pick<LoadedBlock, 'raw' | 'parsed'>;
+  readonly metadata: ClaimMetadata;
+}
+
+/** The block that events are of. */
+export interface EventsOfBlock {
+  /** Wire order. */
+  readonly hash: Bytes;
+  readonly height: number;
+  readonly events: readonly ClaimEvent[];
+  readonly isConnected: boolean;
+}
+
+/** Makes the account of any of a block's events, by its number. */
+export function claimEventShower(
+  { hash, height, events, isConnected }: EventsOfBlock,
+  values: ClaimValues | null,
+): (index: number) => Fields {
+  const place = {
+    disconnected: !isConnected,
+    blockhash: hashToHex(hash),
+    height,
+    events: events.length,
+  };
+  const shown = values && new ShownValues(values);
+  return (index) => {
+    const event = events[index]!;
+    return { event: event.type, ...place, index, ...claimFields(event), ...shown?.of(event) };
+  };
+}
+
+function claimFields(event: ClaimEvent): Fields {
+  const { name, rawName = name, claimId, formerClaimId, txid, n, amount, spentBy } = event;
+  return {
+    ...nameFields(rawName),
+    normalized_name: equalBytes(rawName, name) ? undefined : nameText(name),
+    claimId: claimId && hashToHex(claimId),
+    formerClaimId: formerClaimId && hashToHex(formerClaimId),
+    txid: txid && hashToHex(txid),
+    n,
+    amount: amount === undefined ? undefined : coins(amount),
+    isSupport: isAboutOutput(event) ? event.isSupport : undefined,
+    validAtHeight: event.validAtHeight,
+    active: event.isActive,
+    spentBy: spentBy && hashToHex(spentBy),
+  };
+}
+
+/** The values of the outputs that a block's events are about. */
+class ShownValues {
+  private readonly values: ClaimValues;
+  /** Transactions of the block by id, a byte a character. */
+  private places: Map<string, number> | null = null;
+
+  constructor(values: ClaimValues) {
+    this.values = values;
+  }
+
+  /** Of an event that tells of a new output; of others nothing: their outputs may be of any block. */
+  of({ type, txid, n }: ClaimEvent): Fields {
+    if (type !== 'claim' && type !== 'update' && type !== 'support') return {};
+    const { block, metadata } = this.values;
+    const tx = txid && this.place(txid);
+    if (tx === undefined || n === undefined) return {};
+    const first = block.parsed.txs[tx * TX_STRIDE + TX_FIRST_OUTPUT]!;
+    const value = decodeClaimScript(outputScriptAt(block.raw, block.parsed, first + n))?.value;
+    if (value === undefined) return {};
+    return { value: toHex(value), metadata: metadata.now(value, type === 'support') };
+  }
+
+  private place(txid: Bytes): number | undefined {
+    const { parsed } = this.values.block;
+    if (this.places === null) {
+      this.places = new Map();
+      for (let tx = 0; tx < parsed.txCount; tx++) this.places.set(toLatin1(txidAt(parsed, tx)), tx);
+    }
+    return this.places.get(toLatin1(txid));
+  }
+}
+
+/** Whether `isSupport` says more than the event's own name. */
+function isAboutOutput({ type }: ClaimEvent): boolean {
+  return type === 'activation' || type === 'abandon' || type === 'expiration';
+}
+
+/** The bytes in hex stand beside a name that text cannot show. */
+function nameFields(name: Bytes): Fields {
+  return { name: nameText(name), namehex: decodeUtf8(name, []) ? undefined : toHex(name) };
+}

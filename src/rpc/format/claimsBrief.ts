@@ -1,0 +1,104 @@
+/**
+ * What lists show of a claim or support beside its amounts: names, and of its value kind, title and channel. Nothing of
+ * the value is longer here than a line of text; values themselves are in the answers about one claim.
+ */
+import { normalizeKey } from '../../claimtrie/nameKey.js';
+import { filesNormalized } from '../../claimtrie/rules.js';
+import type { ClaimRules } from '../../claimtrie/types.js';
+import { decodeClaim } from '../../metadata/claim.js';
+import { MetadataError } from '../../metadata/metadataError.js';
+import { decodeSupport } from '../../metadata/support.js';
+import { claimIdOf, type ClaimScript } from '../../script/claimScript.js';
+import { MAX_SCRIPT_SIZE } from '../../script/script.js';
+import { fromLatin1, hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
+import { t, type SchemaFields } from '../../schema/schema.js';
+import { nameHex } from './claimsExplorer.js';
+import { nameText } from './claimsText.js';
+
+/** Characters of a title that are shown. Arbitrary: a line of text. */
+const TITLE_CHARS = 200;
+
+export const CLAIM_KINDS = ['stream', 'channel', 'repost', 'collection', 'support'] as const;
+
+const WHEN_DECODED = 'when the value can be decoded and has one';
+
+export const BRIEF_VALUE_FIELDS: SchemaFields = {
+  kind: t.optional(t.oneOf(CLAIM_KINDS, 'what the value is of'), 'when the value can be decoded'),
+  title: t.optional(t.str(`its title, cut at ${TITLE_CHARS} characters`), WHEN_DECODED),
+  channelId: t.optional(
+    t.hex('the channel that the value names; the signature is not verified'),
+    'when the value is signed',
+  ),
+};
+
+export interface BriefValue {
+  readonly [name: string]: string | undefined;
+  readonly kind?: string | undefined;
+  readonly title?: string | undefined;
+  readonly channelId?: string | undefined;
+}
+
+const NOTHING: BriefValue = {};
+
+/** What a value says of itself; empty where it cannot be decoded. */
+export function briefValue(value: Bytes | undefined, isSupport: boolean): BriefValue {
+  if (value === undefined || value.length > MAX_SCRIPT_SIZE) return NOTHING;
+  try {
+    if (isSupport) return { kind: 'support', channelId: idText(decodeSupport(value).channelId) };
+    const { kind, channelId, claim } = decodeClaim(value);
+    if (kind === null) return NOTHING;
+    const title = claim.title === '' ? undefined : [...claim.title.slice(0, 2 * TITLE_CHARS)];
+    return { kind, title: title?.slice(0, TITLE_CHARS).join(''), channelId: idText(channelId) };
+  } catch (error) {
+    if (error instanceof MetadataError) return NOTHING;
+    throw error;
+  }
+}
+
+function idText(id: Bytes | null): string | undefined {
+  return id === null ? undefined : hashToHex(id);
+}
+
+export const NAME_FIELDS: SchemaFields = {
+  name: t.str('the name as the output has it'),
+  namehex: t.optional(t.hex('its bytes'), 'when text cannot show the name'),
+  normalized_name: t.optional(t.str('the name as it is filed'), 'when that is another'),
+};
+
+/** A name as an output has it, and as it is filed after block `height`. */
+export function nameAnswer(
+  name: Bytes,
+  rules: ClaimRules,
+  height: number,
+): Record<string, string | undefined> {
+  const raw = toLatin1(name);
+  const filed = filesNormalized(rules, height) ? normalizeKey(raw) : raw;
+  return {
+    name: nameText(name),
+    namehex: nameHex(name),
+    normalized_name: filed === raw ? undefined : nameText(fromLatin1(filed)),
+  };
+}
+
+export const OUTPUT_CLAIM_FIELDS: SchemaFields = {
+  op: t.oneOf(['claim', 'update', 'support'], 'what the script does'),
+  ...NAME_FIELDS,
+  claimId: t.claimId('the claim, or the one supported'),
+  ...BRIEF_VALUE_FIELDS,
+};
+
+/** The claim operation of a script at an outpoint. */
+export function outputClaim(
+  script: ClaimScript,
+  txid: Bytes,
+  n: number,
+  { rules, height }: { readonly rules: ClaimRules; readonly height: number },
+): Record<string, string | undefined> {
+  const { kind, name, claimId, value } = script;
+  return {
+    op: kind,
+    ...nameAnswer(name, rules, height),
+    claimId: hashToHex(claimId ?? claimIdOf(txid, n)),
+    ...briefValue(value, kind === 'support'),
+  };
+}

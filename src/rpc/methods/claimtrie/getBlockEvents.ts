@@ -1,0 +1,119 @@
+/** `getblockevents`: what a block did to claims, supports and names, as the notifications tell it. */
+import { blockClaims } from '../../../chain/blockClaims.js';
+import type { ClaimEvent } from '../../../claimtrie/types.js';
+import type { LoadedBlock } from '../../../chain/loadedBlock.js';
+import { resolvedFromUndo } from '../../../store/coinRow.js';
+import { breathe } from '../../../util/breathe.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import { readBlockChecked, readUndoBytesChecked } from '../../blockLookup.js';
+import { CLAIM_EVENT_SCHEMA, CLAIM_EVENT_TYPES, claimEventShower } from '../../format/claimEvents.js';
+import { ClaimMetadata } from '../../format/claimMetadata.js';
+import { ofBlock, OF_BLOCK_FIELDS } from '../../format/claimsExplorer.js';
+import { defineMethod } from '../../method.js';
+import type { ClaimReader } from '../../claimReader.js';
+import { t } from '../../../schema/schema.js';
+import type { RpcServices } from '../../services.js';
+import { BLOCK_PARAM, blockOfHashOrHeight, retryWhileGone, type QueriedBlock } from './atBlock.js';
+import { pageParam } from './pages.js';
+
+interface EventsOf {
+  /** Of the block, by which its events stay the same. */
+  readonly id: number;
+  readonly events: readonly ClaimEvent[];
+}
+
+/** The events that were read last: pages of a block are asked for one after the other. */
+const latest = new WeakMap<ClaimReader, EventsOf>();
+
+async function eventsOf(
+  services: RpcServices,
+  { id, height }: QueriedBlock,
+  block: () => Promise<LoadedBlock>,
+): Promise<readonly ClaimEvent[]> {
+  const { claims } = services;
+  const known = latest.get(claims);
+  if (known?.id === id) return known.events;
+  if (height === 0) return [];
+  const loaded = await block();
+  const resolved = resolvedFromUndo(loaded.parsed, await readUndoBytesChecked(services, id));
+  const events = await claims.eventsOf(blockClaims(loaded, resolved, height));
+  latest.set(claims, { id, events });
+  return events;
+}
+
+function countsOf(events: readonly ClaimEvent[]): Record<string, number> {
+  const counts = Object.fromEntries(CLAIM_EVENT_TYPES.map((type) => [type, 0]));
+  for (const { type } of events) counts[type]!++;
+  return counts;
+}
+
+async function pageAt(
+  services: RpcServices,
+  queried: QueriedBlock,
+  { count, after }: { readonly count: number; readonly after: number | undefined },
+): Promise<JsonOut> {
+  const { chain } = services;
+  const { id, height } = queried;
+  let block: LoadedBlock | null = null;
+  const load = async (): Promise<LoadedBlock> => (block ??= await readBlockChecked(services, id));
+  const events = await eventsOf(services, queried, load);
+  const metadata = ClaimMetadata.of(services);
+  const values = metadata !== null && events.length > 0 ? { block: await load(), metadata } : null;
+  const show = claimEventShower({ hash: chain.headers.hash(id), height, events, isConnected: true }, values);
+  const from = after === undefined ? 0 : after + 1;
+  const end = Math.min(events.length, from + count);
+  const shown: JsonOut[] = [];
+  let since = performance.now();
+  for (let index = from; index < end; index++) {
+    shown.push(show(index) as JsonOut);
+    since = await breathe(since);
+  }
+  return {
+    ...ofBlock(chain, id, height),
+    total: events.length,
+    counts: countsOf(events),
+    events: shown,
+    next: end < events.length && shown.length > 0 ? end - 1 : undefined,
+  };
+}
+
+export const getBlockEvents = defineMethod({
+  name: 'getblockevents',
+  category: 'claimtrie',
+  explorer: 'console',
+  follows: 'chain',
+  summary:
+    'Returns what a block of the active chain did to claims, supports and names, in the form and order of the claim ' +
+    'notifications: first what its transactions did, then activations, expirations and takeovers. The block that ' +
+    'files all names under their normalized form is told without events. Needs the block and its undo data on disk.',
+  params: [
+    {
+      ...BLOCK_PARAM,
+      description: 'The hash or the height of the block',
+    },
+    pageParam('Most events of the page'),
+    {
+      name: 'after',
+      type: 'integer',
+      range: { min: 0, max: 0x7fffffff },
+      defaultText: 'the first page',
+      description: 'The number of the event behind which the page begins: "next" of the page before',
+    },
+  ],
+  result: t.object({
+    ...OF_BLOCK_FIELDS,
+    total: t.int('how many events the block has'),
+    counts: t.object(
+      Object.fromEntries(
+        CLAIM_EVENT_TYPES.map((type) => [type, t.int(`how many of them are of kind ${type}`)]),
+      ),
+    ),
+    events: t.array(CLAIM_EVENT_SCHEMA, 'the events of the page'),
+    next: t.optional(t.int('the number of the last event'), 'when there are more'),
+  }),
+  examples: [['300'], ['300', '100', '99']],
+  run({ services }, { block, count, after }) {
+    const find = (): QueriedBlock => blockOfHashOrHeight(services, block);
+    return retryWhileGone(services, find, (queried) => pageAt(services, queried, { count, after }));
+  },
+});

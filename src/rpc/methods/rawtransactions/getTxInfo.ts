@@ -1,0 +1,220 @@
+/** `gettxinfo`: a transaction with what it spends and what became of its outputs, a page of both. */
+import { isCoinbase, type Transaction } from '../../../primitives/transaction.js';
+import { decodeClaimScript } from '../../../script/claimScript.js';
+import type { OutputState } from '../../../store/claims/outputStates.js';
+import { NO_HEADER } from '../../../store/headerTable.js';
+import { breathe } from '../../../util/breathe.js';
+import { equalBytes, hashToHex, type Bytes } from '../../../util/bytes.js';
+import { coins } from '../../../util/json.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import { findTransaction, type FoundTransaction } from '../../blockLookup.js';
+import { addressPrefixes } from '../../format/addresses.js';
+import { shownStored, shownTransaction } from '../../format/transaction.js';
+import { inputInfo, outputInfo, TX_INFO_SCHEMA, type TxInfoContext } from '../../format/txInfo.js';
+import { defineMethod } from '../../method.js';
+import type { RpcServices } from '../../services.js';
+import { pageParam } from '../claimtrie/pages.js';
+import { transactionNotFound } from './getRawTransaction.js';
+import { coinsInUndo, coinsOfWaiting, placeInBlock, Spenders, type SpentCoin } from './txInfoFacts.js';
+
+type Answer = Record<string, JsonOut | undefined>;
+
+interface Page {
+  readonly from: number;
+  readonly end: number;
+}
+
+/** What is known of inputs: the coins of the page, and the sum of all; null where they are not known. */
+interface Spent {
+  readonly coins: readonly (SpentCoin | null)[];
+  readonly amountSat: bigint | null;
+}
+
+const NOTHING_KNOWN: Spent = { coins: [], amountSat: null };
+
+async function spentOfWaiting(
+  services: RpcServices,
+  { tx }: FoundTransaction,
+  txid: Bytes,
+  { from, end }: Page,
+): Promise<Spent> {
+  const fee = services.mempool.entry(txid)?.feeSat;
+  const found = await coinsOfWaiting(services, tx.inputs.slice(from, end));
+  return { coins: found, amountSat: fee === undefined ? null : fee + paidBy(tx) };
+}
+
+function paidBy({ outputs }: Transaction): bigint {
+  return outputs.reduce((sum, { value }) => sum + value, 0n);
+}
+
+/** The states of the outputs of the page that have a claim operation, by output number. */
+async function statesOf(
+  { claims, chain }: RpcServices,
+  { tx, block }: FoundTransaction,
+  txid: Bytes,
+  { from, end }: Page,
+): Promise<Map<number, OutputState | null>> {
+  const outputs: { name: Bytes; n: number }[] = [];
+  for (let n = from; n < Math.min(end, tx.outputs.length); n++) {
+    const claim = decodeClaimScript(tx.outputs[n]!.script);
+    if (claim !== null) outputs.push({ name: claim.name, n });
+  }
+  if (outputs.length === 0) return new Map();
+  const madeAt = chain.headers.height(block);
+  const found = await claims.outputStates({ txid, madeAt, outputs });
+  return new Map(outputs.map(({ n }, i) => [n, found[i]!]));
+}
+
+async function outputsOf(
+  services: RpcServices,
+  found: FoundTransaction,
+  txid: Bytes,
+  page: Page,
+  context: TxInfoContext,
+): Promise<Answer[]> {
+  const { active } = services.chain.chain.index;
+  const isConfirmed = found.block !== NO_HEADER && active.contains(found.block);
+  const states = isConfirmed ? await statesOf(services, found, txid, page) : new Map<number, undefined>();
+  const spenders = new Spenders(services, txid);
+  const answers: Answer[] = [];
+  let since = performance.now();
+  for (let n = page.from; n < Math.min(page.end, found.tx.outputs.length); n++) {
+    const output = found.tx.outputs[n]!;
+    const fate = await spenders.of(n, output.script, isConfirmed);
+    answers.push(outputInfo(output, n, txid, { ...fate, state: states.get(n) }, context));
+    since = await breathe(since);
+  }
+  return answers;
+}
+
+async function inputsOf(
+  { inputs }: Transaction,
+  { from, end }: Page,
+  spent: Spent,
+  context: TxInfoContext,
+  coinbase: boolean,
+): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  let since = performance.now();
+  for (let n = from; n < Math.min(end, inputs.length); n++) {
+    answers.push(inputInfo(inputs[n]!, n, spent.coins[n - from] ?? null, context, coinbase));
+    since = await breathe(since);
+  }
+  return answers;
+}
+
+/** Where the transaction is, and what it spends. */
+async function placeAndSpent(
+  services: RpcServices,
+  found: FoundTransaction,
+  txid: Bytes,
+  page: Page,
+): Promise<{ place: Answer; spent: Spent }> {
+  const { chain, mempool } = services;
+  if (found.block === NO_HEADER) {
+    const time = mempool.entry(txid)?.entryTimeSec ?? services.clock.nowSec();
+    const spent = await spentOfWaiting(services, found, txid, page);
+    return { place: { state: 'mempool', confirmations: 0, time }, spent };
+  }
+  const { headers } = chain;
+  const { active } = chain.chain.index;
+  const isActive = active.contains(found.block);
+  const height = headers.height(found.block);
+  const inBlock = await placeInBlock(services, found.block, txid);
+  const place = {
+    state: isActive ? 'chain' : 'stale',
+    height,
+    blockhash: hashToHex(headers.hash(found.block)),
+    position: inBlock?.position,
+    confirmations: isActive ? active.height - height + 1 : 0,
+    time: headers.timeSec(found.block),
+  };
+  if (inBlock === null || isCoinbase(found.tx)) return { place, spent: NOTHING_KNOWN };
+  const all = coinsInUndo(services, found.block, inBlock);
+  if (all === null) return { place, spent: NOTHING_KNOWN };
+  const amountSat = all.reduce((sum, { amount }) => sum + amount, 0n);
+  return { place, spent: { coins: all.slice(page.from, page.end), amountSat } };
+}
+
+function feeAnswer({ amountSat }: Spent, paidSat: bigint, vsize: number): Answer {
+  if (amountSat === null) return {};
+  const feeSat = amountSat - paidSat;
+  return {
+    fee: coins(feeSat),
+    feerate: coins((feeSat * 1000n) / BigInt(vsize)),
+    amountin: coins(amountSat),
+  };
+}
+
+export const getTxInfo = defineMethod({
+  name: 'gettxinfo',
+  category: 'rawtransactions',
+  explorer: 'console',
+  follows: 'chainAndMempool',
+  summary:
+    'Returns a transaction of the mempool or of a block (needs -txindex, unless an output is unspent) with the amounts ' +
+    'and scripts that its inputs spend, its fee, and of each output the claim operation, what became of it, and who ' +
+    'spends it (in blocks needs -spendindex). Values of claims are left out: see getrawtransaction.',
+  params: [
+    {
+      name: 'txid',
+      type: 'hash',
+      required: true,
+      label: 'parameter 1',
+      description: 'The transaction id',
+    },
+    {
+      name: 'from',
+      type: 'integer',
+      default: 0,
+      range: { min: 0, max: 0x7fffffff },
+      description: 'The number of the first input and output; for another page "next" of the one before',
+    },
+    pageParam('Most inputs, and most outputs, of the page'),
+  ],
+  result: TX_INFO_SCHEMA,
+  examples: [['"mytxid"'], ['"mytxid"', '100', '100']],
+  async run({ services }, { txid, from, count }): Promise<JsonOut> {
+    const { params, chain, claims } = services;
+    if (equalBytes(txid, params.genesis.merkleRoot)) throw transactionNotFound(services, NO_HEADER);
+    const found = await findTransaction(services, txid, true);
+    if (found === null) throw transactionNotFound(services, NO_HEADER);
+    const { tx, stored } = found;
+    const shown = stored === null ? shownTransaction(tx) : shownStored(stored);
+    const page = { from, end: from + count };
+    const coinbase = isCoinbase(tx);
+    const context = {
+      prefixes: addressPrefixes(params),
+      rules: claims.rules,
+      height: chain.chain.height,
+    };
+    const { place, spent } = await placeAndSpent(services, found, txid, page);
+    const vsize = Math.ceil(shown.weight / 4);
+    const paidSat = paidBy(tx);
+    const isMore = page.end < Math.max(tx.inputs.length, tx.outputs.length);
+    return {
+      txid: hashToHex(txid),
+      hash: hashToHex(shown.wtxid),
+      version: tx.version,
+      size: shown.sizeBytes,
+      vsize,
+      weight: shown.weight,
+      locktime: tx.lockTime,
+      ...place,
+      coinbase,
+      ...feeAnswer(spent, paidSat, vsize),
+      amountout: coins(paidSat),
+      inputcount: tx.inputs.length,
+      outputcount: tx.outputs.length,
+      from,
+      inputs: await inputsOf(tx, page, spent, context, coinbase),
+      outputs: await outputsOf(services, found, txid, page, context),
+      spendindex: services.spends !== null && isSynced(services),
+      next: isMore ? page.end : undefined,
+    };
+  },
+});
+
+function isSynced({ indexes }: RpcServices): boolean {
+  return indexes().some(({ name, synced }) => name === 'spendindex' && synced);
+}

@@ -1,0 +1,145 @@
+/** What `gettxinfo` finds out about a transaction: the coins that it spends, and who spends its outputs. Owns no shape. */
+import { positionInBlock } from '../../../chain/storedTransactions.js';
+import type { LoadedBlock } from '../../../chain/loadedBlock.js';
+import type { CoinValue } from '../../../native/binding.js';
+import { TX_FIRST_INPUT, TX_INPUT_COUNT, TX_STRIDE } from '../../../primitives/blockLayout.js';
+import { formatOutPoint, type Transaction } from '../../../primitives/transaction.js';
+import { isUnspendable } from '../../../script/script.js';
+import { BlockFileError } from '../../../store/blockFiles.js';
+import { undoCoins } from '../../../store/coinRow.js';
+import { NO_HEADER } from '../../../store/headerTable.js';
+import { breathe } from '../../../util/breathe.js';
+import { equalBytes, type Bytes } from '../../../util/bytes.js';
+import type { OutputFate } from '../../format/txInfo.js';
+import type { RpcServices } from '../../services.js';
+
+/** What an input spends; without a height it waits itself. */
+export interface SpentCoin {
+  readonly amount: bigint;
+  readonly script: Bytes;
+  readonly height: number | undefined;
+}
+
+const ofChain = ({ amount, script, heightCode }: CoinValue): SpentCoin => ({
+  amount,
+  script,
+  height: heightCode >>> 1,
+});
+
+/** Where a transaction lies in its block; null when the block is not on disk any more. */
+export interface PlaceInBlock {
+  readonly block: LoadedBlock;
+  readonly position: number;
+}
+
+export async function placeInBlock(
+  { chain }: RpcServices,
+  id: number,
+  txid: Bytes,
+): Promise<PlaceInBlock | null> {
+  if (!chain.hasData(id)) return null;
+  try {
+    const block = await chain.readBlock(id);
+    const position = positionInBlock(block, txid);
+    return position < 0 ? null : { block, position };
+  } catch (error) {
+    // Pruned while it was being read.
+    if (error instanceof BlockFileError && !chain.hasData(id)) return null;
+    throw error;
+  }
+}
+
+/** The coins that the inputs of a transaction of a block spend, in order; null where the undo data is gone. */
+export function coinsInUndo(
+  { chain }: RpcServices,
+  id: number,
+  { block, position }: PlaceInBlock,
+): SpentCoin[] | null {
+  const { txs } = block.parsed;
+  const row = position * TX_STRIDE;
+  const count = txs[row + TX_INPUT_COUNT]!;
+  // Undo data has none for the coinbase, which is in front.
+  const from = txs[row + TX_FIRST_INPUT]! - txs[TX_INPUT_COUNT]!;
+  try {
+    const found = undoCoins(chain.readUndo(id), from, count);
+    return found.length === count ? found.map(ofChain) : null;
+  } catch (error) {
+    if (error instanceof BlockFileError) return null;
+    throw error;
+  }
+}
+
+/** The coins that inputs of a transaction in the mempool spend, in order; null for one that is gone meanwhile. */
+export async function coinsOfWaiting(
+  { chain, mempool }: RpcServices,
+  inputs: Transaction['inputs'],
+): Promise<(SpentCoin | null)[]> {
+  const found: (SpentCoin | null)[] = [];
+  let since = performance.now();
+  for (const { prevout } of inputs) {
+    const outPoint = formatOutPoint(prevout);
+    const made = mempool.output(outPoint);
+    if (made !== null) found.push({ amount: made.amountSat, script: made.script, height: undefined });
+    else {
+      const coin = await chain.coin(outPoint);
+      found.push(coin && ofChain(coin));
+    }
+    since = await breathe(since);
+  }
+  return found;
+}
+
+/** Number of the input that spends the output, -1 for none. */
+function inputThatSpends({ inputs }: Transaction, txid: Bytes, n: number): number {
+  return inputs.findIndex(({ prevout }) => prevout.index === n && equalBytes(prevout.hash, txid));
+}
+
+/** Who spends outputs of one transaction. */
+export class Spenders {
+  private readonly services: RpcServices;
+  private readonly txid: Bytes;
+  /** Of blocks, by height and offset: one may spend many of the outputs. */
+  private readonly read = new Map<string, Transaction & { readonly id: Bytes }>();
+
+  constructor(services: RpcServices, txid: Bytes) {
+    this.services = services;
+    this.txid = txid;
+  }
+
+  /** Of output `n` with this script. `isConfirmed`: the transaction is in the active chain. */
+  async of(n: number, script: Bytes, isConfirmed: boolean): Promise<Omit<OutputFate, 'state'>> {
+    const { mempool, chain } = this.services;
+    const outPoint = formatOutPoint({ hash: this.txid, index: n });
+    const waiting = mempool.spender(outPoint);
+    if (waiting !== null) {
+      const tx = mempool.transaction(waiting);
+      const input = tx === null ? -1 : inputThatSpends(tx, this.txid, n);
+      if (input >= 0)
+        return {
+          isSpent: true,
+          spender: { txid: waiting, n: input, height: undefined, blockHash: undefined },
+        };
+    }
+    if (!isConfirmed || isUnspendable(script)) return { isSpent: false, spender: null };
+    if ((await chain.coin(outPoint)) !== null) return { isSpent: false, spender: null };
+    return { isSpent: true, spender: await this.confirmed(n) };
+  }
+
+  private async confirmed(n: number): Promise<OutputFate['spender']> {
+    const { chain, spends } = this.services;
+    for (const { height, offset, txidStart } of (await spends?.find(this.txid, n)) ?? []) {
+      const block = chain.chain.index.active.at(height);
+      if (block === NO_HEADER || !chain.hasData(block)) continue;
+      const place = `${block}:${offset}`;
+      let tx = this.read.get(place);
+      if (tx === undefined) {
+        const stored = await chain.readTransactionAt(block, offset, txidStart);
+        if (stored === null) continue;
+        this.read.set(place, (tx = { ...stored.tx, id: stored.txid }));
+      }
+      const input = inputThatSpends(tx, this.txid, n);
+      if (input >= 0) return { txid: tx.id, n: input, height, blockHash: chain.headers.hash(block) };
+    }
+    return null;
+  }
+}

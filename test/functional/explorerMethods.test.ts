@@ -1,0 +1,278 @@
+/**
+ * The methods behind the explorer's pages, on a node whose chain grows, crosses a fork and turns: each answer is held against
+ * what getblock, getrawtransaction and getclaimsforname say, worked out the slow way.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { ClaimSource } from './support/claimSource.js';
+import { OPEN_ADDRESS } from './support/network.js';
+import { startRegtest, type RegtestNode } from './support/node.js';
+
+interface Input {
+  txid?: string;
+  vout?: number;
+  coinbase?: string;
+}
+interface Output {
+  n: number;
+  value: number;
+  scriptPubKey: { hex: string; subtype?: string; type: string; addresses?: string[] };
+}
+interface Tx {
+  txid: string;
+  vin: Input[];
+  vout: Output[];
+}
+interface Block {
+  hash: string;
+  height: number;
+  time: number;
+  tx: Tx[];
+}
+interface TxInfo {
+  state: string;
+  height?: number;
+  blockhash?: string;
+  position?: number;
+  confirmations: number;
+  coinbase: boolean;
+  fee?: number;
+  amountin?: number;
+  amountout: number;
+  inputs: { n: number; txid?: string; vout?: number; amount?: number; address?: string; height?: number }[];
+  outputs: {
+    n: number;
+    amount: number;
+    type: string;
+    address?: string;
+    spent: boolean;
+    spentBy?: { txid: string; n: number; height?: number; blockhash?: string };
+    claim?: { op: string; name: string; claimId: string; state: string; isControlling?: boolean };
+  }[];
+  next?: number;
+}
+interface EventsPage {
+  height: number;
+  blockhash: string;
+  total: number;
+  counts: Record<string, number>;
+  events: Record<string, unknown>[];
+  next?: number;
+}
+
+let node: RegtestNode;
+let source: ClaimSource;
+/** What a subscriber was told of claims while the chain grew, by block. */
+const told = new Map<string, Record<string, unknown>[]>();
+let socket: WebSocket;
+
+async function mine(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    for (const hex of await source.take(4)) await node.rpc('sendrawtransaction', [hex, true]);
+    await node.rpc('generatetoaddress', [1, OPEN_ADDRESS]);
+  }
+}
+
+async function chain(): Promise<Block[]> {
+  const height = await node.rpc<number>('getblockcount');
+  const blocks: Block[] = [];
+  for (let at = 0; at <= height; at++)
+    blocks.push(await node.rpc<Block>('getblock', [await node.rpc('getblockhash', [at]), 2]));
+  return blocks;
+}
+
+const sum = (amounts: readonly number[]): number =>
+  Number(amounts.reduce((total, amount) => total + BigInt(Math.round(amount * 1e8)), 0n)) / 1e8;
+
+beforeAll(async () => {
+  node = await startRegtest({ args: ['-ws', '-txindex', '-spendindex', '-addressindex', '-claimindex'] });
+  await node.rpc('generatetoaddress', [225, OPEN_ADDRESS]);
+  source = new ClaimSource(node, 23, { claims: 4, supports: 3, updates: 2, followed: 2 });
+  socket = new WebSocket(`ws://127.0.0.1:${node.rpcPort}/ws`, { auth: 'regtest:regtest' });
+  await new Promise((resolve) => socket.once('open', resolve));
+  const subscribed = new Promise((resolve) => socket.once('message', resolve));
+  socket.send(JSON.stringify({ id: 1, method: 'subscribe', params: { topic: 'claims' } }));
+  await subscribed;
+  socket.on('message', (text: Buffer) => {
+    const { type, data } = JSON.parse(text.toString()) as { type?: string; data?: Record<string, unknown> };
+    if (type !== 'claim' || data === undefined || data['disconnected'] === true) return;
+    const block = data['blockhash'] as string;
+    told.set(block, [...(told.get(block) ?? []), data]);
+  });
+  // Through the normalization fork at 250.
+  await mine(40);
+});
+afterAll(async () => {
+  socket?.close();
+  await node?.stop();
+});
+
+/** Where each transaction is and who spends each output, from all blocks. */
+function indexed(blocks: readonly Block[]) {
+  const places = new Map<string, { block: Block; position: number; tx: Tx }>();
+  const spenders = new Map<string, { txid: string; n: number; height: number; blockhash: string }>();
+  for (const block of blocks)
+    block.tx.forEach((tx, position) => {
+      places.set(tx.txid, { block, position, tx });
+      tx.vin.forEach(({ txid, vout }, n) => {
+        if (txid !== undefined)
+          spenders.set(`${txid}:${vout}`, {
+            txid: tx.txid,
+            n,
+            height: block.height,
+            blockhash: block.hash,
+          });
+      });
+    });
+  return { places, spenders };
+}
+
+async function holdTransactions(blocks: readonly Block[]): Promise<number> {
+  const { places, spenders } = indexed(blocks);
+  const tip = blocks.at(-1)!;
+  let claims = 0;
+  for (const { block, position, tx } of places.values()) {
+    if (block.height < 200) continue;
+    const info = await node.rpc<TxInfo>('gettxinfo', [tx.txid]);
+    expect(info).toMatchObject({
+      state: 'chain',
+      height: block.height,
+      blockhash: block.hash,
+      position,
+      confirmations: tip.height - block.height + 1,
+      coinbase: position === 0,
+      amountout: sum(tx.vout.map(({ value }) => value)),
+    });
+    const spent = tx.vin.map(({ txid, vout }) =>
+      txid === undefined ? undefined : places.get(txid)!.tx.vout[vout!]!,
+    );
+    expect(info.inputs.map(({ amount }) => amount)).toEqual(spent.map((output) => output?.value));
+    if (position > 0) {
+      expect(info.amountin).toBe(sum(spent.map((output) => output!.value)));
+      expect(info.fee).toBeCloseTo(info.amountin! - info.amountout, 8);
+      expect(info.inputs.map(({ height }) => height)).toEqual(
+        tx.vin.map(({ txid }) => places.get(txid!)!.block.height),
+      );
+    }
+    for (const output of info.outputs) {
+      const plain = tx.vout[output.n]!;
+      const { scriptPubKey } = plain;
+      expect(output.amount).toBe(plain.value);
+      expect(output.type).toBe(scriptPubKey.subtype ?? scriptPubKey.type);
+      expect(output.address).toBe(scriptPubKey.addresses?.[0]);
+      const spender = spenders.get(`${tx.txid}:${output.n}`);
+      expect(output.spent).toBe(spender !== undefined);
+      expect(output.spentBy).toEqual(spender);
+      if (output.claim !== undefined) claims++;
+    }
+    await holdStates(tx.txid, info);
+  }
+  return claims;
+}
+
+/** The states of claims against getclaimsfortx, which knows the unspent ones. */
+async function holdStates(txid: string, { outputs }: TxInfo): Promise<void> {
+  const listed = await node.rpc<Record<string, unknown>[]>('getclaimsfortx', [txid]);
+  for (const { n, claim, spent, spentBy } of outputs) {
+    if (claim === undefined) continue;
+    const known = listed.find(({ nOut }) => nOut === n);
+    if (spentBy?.height !== undefined || !spent) expect(known === undefined).toBe(spent);
+    if (known === undefined) {
+      // Before the fork a spend may miss what it spends: the trie has it still, and says so everywhere.
+      const isGone = ['spent', 'expired', 'refused'].includes(claim.state);
+      if (!isGone) expect(JSON.stringify(await node.rpc('getclaimsforname', [claim.name]))).toContain(txid);
+      continue;
+    }
+    const isActive = (known['in claim trie'] ?? known['in support map']) as boolean;
+    const isFiled = isActive || known['in queue'] === true;
+    if (isFiled) expect(claim.state).toBe(isActive ? 'active' : 'pending');
+    else expect(['expired', 'refused']).toContain(claim.state);
+    expect(claim.isControlling).toBe(isFiled && isActive ? known['is controlling'] : undefined);
+  }
+}
+
+async function eventsOf(block: string | number, count: number): Promise<EventsPage> {
+  const first = await node.rpc<EventsPage>('getblockevents', [block, count]);
+  for (let page = first; page.next !== undefined;) {
+    page = await node.rpc<EventsPage>('getblockevents', [first.blockhash, count, page.next]);
+    first.events.push(...page.events);
+  }
+  return first;
+}
+
+describe('gettxinfo', () => {
+  it('tells of every transaction what it spends, what became of its outputs, and who spends them', async () => {
+    expect(await holdTransactions(await chain())).toBeGreaterThan(60);
+  });
+
+  it('tells of one that waits, and of who spends it in the mempool', async () => {
+    const [hex] = await source.take(1);
+    const txid = await node.rpc<string>('sendrawtransaction', [hex, true]);
+    const info = await node.rpc<TxInfo>('gettxinfo', [txid]);
+    expect(info).toMatchObject({ state: 'mempool', confirmations: 0, coinbase: false });
+    expect(info.fee).toBe((await node.rpc<{ fee: number }>('getmempoolentry', [txid])).fee);
+    expect(info.amountin).toBeCloseTo(info.fee! + info.amountout, 8);
+    const [{ txid: from, vout }] = info.inputs as [{ txid: string; vout: number }];
+    const parent = await node.rpc<TxInfo>('gettxinfo', [from]);
+    expect(parent.outputs[vout]).toMatchObject({ spent: true, spentBy: { txid, n: 0 } });
+    expect(parent.outputs[vout]!.spentBy).not.toHaveProperty('height');
+    for (const { claim } of info.outputs) if (claim) expect(claim.state).toBe('waiting');
+    await node.rpc('generatetoaddress', [1, OPEN_ADDRESS]);
+  });
+
+  it('cuts inputs and outputs into pages', async () => {
+    const blocks = await chain();
+    const tx = blocks.at(-1)!.tx.at(-1)!;
+    const whole = await node.rpc<TxInfo>('gettxinfo', [tx.txid]);
+    const outputs: TxInfo['outputs'] = [];
+    for (let from: number | undefined = 0; from !== undefined;) {
+      const page: TxInfo = await node.rpc('gettxinfo', [tx.txid, from, 1]);
+      expect(page.outputs.length).toBeLessThanOrEqual(1);
+      outputs.push(...page.outputs);
+      from = page.next;
+    }
+    expect(outputs).toEqual(whole.outputs);
+  });
+
+  it('refuses what is not there', async () => {
+    await expect(node.rpc('gettxinfo', ['00'.repeat(32)])).rejects.toThrow('No such mempool or blockchain');
+    await expect(node.rpc('gettxinfo', ['zz'])).rejects.toThrow('hexadecimal');
+    await expect(node.rpc('gettxinfo', ['00'.repeat(32), 0, 1001])).rejects.toThrow(
+      'count must be between 1 and 1000',
+    );
+  });
+});
+
+describe('getblockevents', () => {
+  it('tells of each block what subscribers were told, whatever the pages', async () => {
+    let events = 0;
+    for (const { hash, height } of (await chain()).slice(200)) {
+      const page = await eventsOf(height, 1000);
+      expect(page).toMatchObject({ height, blockhash: hash, total: page.events.length });
+      expect(page.events).toEqual(told.get(hash) ?? []);
+      expect((await eventsOf(hash, 2)).events).toEqual(page.events);
+      for (const [type, count] of Object.entries(page.counts))
+        expect(page.events.filter(({ event }) => event === type)).toHaveLength(count);
+      events += page.events.length;
+    }
+    expect(events).toBeGreaterThan(150);
+  });
+});
+
+describe('after blocks were taken back', () => {
+  it('transactions wait again, and the other branch is told of', async () => {
+    const before = await chain();
+    const tip = before.at(-1)!;
+    const fork = before[tip.height - 5]!;
+    const gone = before.slice(fork.height).flatMap(({ tx }) => tx.slice(1));
+    await node.rpc('invalidateblock', [fork.hash]);
+    for (const { txid } of gone)
+      expect((await node.rpc<TxInfo>('gettxinfo', [txid])).state).toMatch(/^(mempool|stale)$/);
+    await expect(node.rpc('getblockevents', [fork.hash])).rejects.toThrow('Block not in main chain');
+    await node.rpc('generatetoaddress', [7, OPEN_ADDRESS]);
+    const after = await chain();
+    await holdTransactions(after.slice(0, -1).concat(after.at(-1)!));
+    await node.rpc('reconsiderblock', [fork.hash]);
+    await holdTransactions(await chain());
+  });
+});
