@@ -10,6 +10,7 @@ NAPI_MODULE_INIT() {
   registerHashing(env, exports);
   registerClaimNode(env, exports);
   registerParsing(env, exports);
+  registerPaymentScan(env, exports);
   registerCoinTable(env, exports);
   registerRowTable(env, exports);
   registerIndexRows(env, exports);

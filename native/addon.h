@@ -6,7 +6,7 @@
 namespace lbc {
 
 // NATIVE_ABI of src/native/binding.ts.
-constexpr uint32_t kAbi = 18;
+constexpr uint32_t kAbi = 19;
 
 void registerDatabase(napi_env env, napi_value exports);
 void registerFileReads(napi_env env, napi_value exports);
@@ -15,6 +15,7 @@ void registerHeap(napi_env env, napi_value exports);
 void registerHashing(napi_env env, napi_value exports);
 void registerIndexRows(napi_env env, napi_value exports);
 void registerParsing(napi_env env, napi_value exports);
+void registerPaymentScan(napi_env env, napi_value exports);
 void registerCoinTable(napi_env env, napi_value exports);
 void registerRowTable(napi_env env, napi_value exports);
 // Adds the curve operations, `verify` excepted, to the object `ecdsa`.

@@ -19,37 +19,9 @@ namespace {
 // Core's MAX_SIZE: no length above this is accepted.
 constexpr uint64_t kMaxCompactSize = 0x02000000;
 
-// The scratch tables keep their memory between blocks, up to this many rows.
-constexpr size_t kKeptRows = 1 << 17;
-
-struct Tables {
-  std::vector<TxRow> txs;
-  std::vector<InputRow> inputs;
-  std::vector<OutputRow> outputs;
-  std::vector<uint8_t> txids;
-  std::vector<uint8_t> wtxids;
-  uint64_t strippedSize = 0;
-  uint64_t size = 0;
-
-  void clear() {
-    txs.clear();
-    inputs.clear();
-    outputs.clear();
-    txids.clear();
-    wtxids.clear();
-    strippedSize = 0;
-    size = 0;
-  }
-
-  // Gives the memory back after a block of very many transactions, inputs or outputs.
-  void release() {
-    if (txs.capacity() + inputs.capacity() + outputs.capacity() > kKeptRows) *this = Tables();
-  }
-};
-
 class Parser {
  public:
-  Parser(const uint8_t* data, size_t size, Tables* tables) : data_(data), size_(size), tables_(tables) {}
+  Parser(const uint8_t* data, size_t size, ParsedTables* tables) : data_(data), size_(size), tables_(tables) {}
 
   const char* error() const { return error_; }
   uint32_t offset() const { return at_; }
@@ -232,21 +204,14 @@ class Parser {
 
   const uint8_t* data_;
   size_t size_;
-  Tables* tables_;
+  ParsedTables* tables_;
   uint32_t at_ = 0;
   char error_[112] = {};
 };
 
-// What is computed of the tables as a whole.
-struct Summary {
-  uint32_t consumed = 0;
-  uint8_t root[32] = {};
-  uint8_t witnessRoot[32] = {};
-  bool isMutated = false;
-};
+}  // namespace
 
-// Answers what is wrong with the bytes; nothing where they are right.
-std::string parse(const Span& bytes, bool isBlock, Tables* tables, Summary* summary) {
+std::string parse(const Span& bytes, bool isBlock, ParsedTables* tables, ParsedSummary* summary) {
   if (bytes.size >= UINT32_MAX) return "ReadCompactSize(): size too large";
   tables->clear();
   Parser parser(bytes.data, bytes.size, tables);
@@ -264,6 +229,8 @@ std::string parse(const Span& bytes, bool isBlock, Tables* tables, Summary* summ
   merkleRoot(ids.data(), count, summary->witnessRoot, nullptr);
   return "";
 }
+
+namespace {
 
 template <typename Row>
 void drop(napi_env, void*, void* vector) {
@@ -297,7 +264,7 @@ napi_value moveToBuffer(napi_env env, std::vector<uint8_t>* bytes) {
 }
 
 // ParsedBlock of src/native/binding.ts, but for the tables.
-napi_value makeParsed(napi_env env, const Tables& tables, const Summary& summary) {
+napi_value makeParsed(napi_env env, const ParsedTables& tables, const ParsedSummary& summary) {
   napi_value result = makeObject(env);
   setProperty(env, result, "txCount", makeNumber(env, static_cast<double>(tables.txs.size())));
   setProperty(env, result, "merkleRoot", makeBuffer(env, summary.root, sizeof summary.root));
@@ -317,10 +284,10 @@ napi_value copyToArray(napi_env env, const std::vector<Row>& rows) {
 }
 
 napi_value parseHere(napi_env env, napi_callback_info info, bool isBlock) {
-  static thread_local Tables tables;
+  static thread_local ParsedTables tables;
   napi_value arguments[1];
   Span bytes;
-  Summary summary;
+  ParsedSummary summary;
   if (!readArguments(env, info, 1, arguments) || !readBytes(env, arguments[0], "bytes", &bytes)) return nullptr;
   const std::string error = parse(bytes, isBlock, &tables, &summary);
   if (!error.empty()) {
@@ -340,8 +307,8 @@ napi_value parseHere(napi_env env, napi_callback_info info, bool isBlock) {
 // (bytes) => Promise of what `parseBlock` answers. The bytes must not change meanwhile.
 napi_value jsParseBlockAside(napi_env env, napi_callback_info info) {
   struct Work {
-    Tables tables;
-    Summary summary;
+    ParsedTables tables;
+    ParsedSummary summary;
   };
   napi_value arguments[1];
   Span bytes;
@@ -354,7 +321,7 @@ napi_value jsParseBlockAside(napi_env env, napi_callback_info info) {
         return error.empty() ? Outcome() : Outcome::failed(error);
       },
       [work](napi_env env) {
-        Tables& tables = work->tables;
+        ParsedTables& tables = work->tables;
         napi_value result = makeParsed(env, tables, work->summary);
         setProperty(env, result, "txs", moveToArray(env, &tables.txs));
         setProperty(env, result, "inputs", moveToArray(env, &tables.inputs));
@@ -371,7 +338,7 @@ napi_value jsParseTx(napi_env env, napi_callback_info info) { return parseHere(e
 
 // Ids of the transaction that the bytes begin with, and how long it is.
 napi_value jsScanTx(napi_env env, napi_callback_info info) {
-  static thread_local Tables tables;
+  static thread_local ParsedTables tables;
   napi_value arguments[2];
   Span bytes;
   const uint8_t* ids;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "napi.h"
@@ -49,6 +50,46 @@ struct OutputRow {
   uint32_t claimKind;
 };
 static_assert(sizeof(OutputRow) == 4 * 4, "OUTPUT_STRIDE");
+
+// The offset table of a block or a transaction while it is made.
+struct ParsedTables {
+  // The memory is kept between blocks, up to this many rows.
+  static constexpr size_t kKeptRows = 1 << 17;
+
+  std::vector<TxRow> txs;
+  std::vector<InputRow> inputs;
+  std::vector<OutputRow> outputs;
+  std::vector<uint8_t> txids;
+  std::vector<uint8_t> wtxids;
+  uint64_t strippedSize = 0;
+  uint64_t size = 0;
+
+  void clear() {
+    txs.clear();
+    inputs.clear();
+    outputs.clear();
+    txids.clear();
+    wtxids.clear();
+    strippedSize = 0;
+    size = 0;
+  }
+
+  // Gives the memory back after a block of very many transactions, inputs or outputs.
+  void release() {
+    if (txs.capacity() + inputs.capacity() + outputs.capacity() > kKeptRows) *this = ParsedTables();
+  }
+};
+
+// What is computed of the tables as a whole.
+struct ParsedSummary {
+  uint32_t consumed = 0;
+  uint8_t root[32] = {};
+  uint8_t witnessRoot[32] = {};
+  bool isMutated = false;
+};
+
+// Parses a block or a transaction. Answers what is wrong with the bytes; nothing where they are right.
+std::string parse(const Span& bytes, bool isBlock, ParsedTables* tables, ParsedSummary* summary);
 
 // A block and its offset table, as handed back by JavaScript. Every offset lies within the block.
 struct ParsedView {

@@ -21,6 +21,7 @@ import { connectBlock, describeClaims, disconnectBlock, type ConnectDeps } from 
 import type { Flusher } from './flusher.js';
 import { HeaderChain } from './headerChain.js';
 import type { LoadedBlock } from './loadedBlock.js';
+import type { FoundPayments, SoughtPayments } from './paymentScan.js';
 import { Reorganisation } from './reorganisation.js';
 import { Route } from './route.js';
 import { StoredBlocks } from './storedBlocks.js';
@@ -276,6 +277,11 @@ export class Chain {
   /** The same, parsed and hashed on another thread: for many blocks that are read ahead. */
   readBlockAside(id: number): Promise<LoadedBlock> {
     return this.blocks.readAside(id);
+  }
+
+  /** Looks through stored blocks for what a wallet may have a part in; see `StoredBlocks.scanPayments`. */
+  scanPayments(ids: readonly number[], sought: SoughtPayments): Promise<FoundPayments> {
+    return this.blocks.scanPayments(ids, sought);
   }
 
   /**

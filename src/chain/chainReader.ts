@@ -19,6 +19,7 @@ import type { Soon } from '../util/soon.js';
 import type { Chain } from './chain.js';
 import type { Flusher } from './flusher.js';
 import type { LoadedBlock } from './loadedBlock.js';
+import type { FoundPayments, SoughtPayments } from './paymentScan.js';
 import { StoredTransactions, type StoredTransaction, type WantedTransaction } from './storedTransactions.js';
 
 /** Transactions of which unspent outputs are looked for one after the other. Arbitrary: each takes some milliseconds. */
@@ -63,6 +64,11 @@ export class ChainReader {
   /** The same, parsed and hashed on another thread: for many blocks that are read ahead. */
   readBlockAside(id: number): Promise<LoadedBlock> {
     return this.chain.readBlockAside(id);
+  }
+
+  /** Looks through stored blocks for what a wallet may have a part in; see `StoredBlocks.scanPayments`. */
+  scanPayments(ids: readonly number[], sought: SoughtPayments): Promise<FoundPayments> {
+    return this.chain.scanPayments(ids, sought);
   }
 
   /** One transaction without reading the rest of its block; see `StoredTransactions.read`. */

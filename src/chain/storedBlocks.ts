@@ -9,7 +9,12 @@ import { ReadError } from '../util/reader.js';
 import type { BlockIndex } from './blockIndex.js';
 import { checkBlockView, checkContents } from './checkBlockView.js';
 import { loadBlock, loadBlockAside, type LoadedBlock } from './loadedBlock.js';
+import { scanPayments, type FoundPayments, type SoughtPayments } from './paymentScan.js';
 import { WaitingBlocks } from './waitingBlocks.js';
+
+/** Blocks that are looked through together lie within about so many bytes. */
+const RUN_BYTES = 1 << 20;
+const HASH_BYTES = 32;
 
 export class StoredBlocks {
   private readonly files: BlockFiles;
@@ -80,6 +85,27 @@ export class StoredBlocks {
     const wrong = checkContents(block, versionBits.isActive('segwit', headers.prev(id)));
     if (wrong) throw this.damaged(id, wrong.reason);
     return block;
+  }
+
+  /**
+   * Reads the first of these blocks, in ascending order of height, and those behind it in its file, and looks through them;
+   * `FoundPayments.blockCount` says how many of them, at least one unless the first needs a closer look. Rejects with
+   * `BlockFileError` where the first cannot be read.
+   */
+  async scanPayments(ids: readonly number[], sought: SoughtPayments): Promise<FoundPayments> {
+    const { headers, versionBits } = this.index;
+    const { bytes, places } = await this.files.readRun(
+      ids.map((id) => headers.dataPosition(id)),
+      RUN_BYTES,
+    );
+    const count = places.length / 2;
+    const hashes = Buffer.allocUnsafe(HASH_BYTES * count);
+    let segwitFrom = count;
+    for (let n = count - 1; n >= 0; n--) {
+      hashes.set(headers.hash(ids[n]!), HASH_BYTES * n);
+      if (segwitFrom === n + 1 && versionBits.isActive('segwit', headers.prev(ids[n]!))) segwitFrom = n;
+    }
+    return scanPayments({ bytes, places, ids: hashes, segwitFrom }, sought);
   }
 
   /** Forgets what was kept for a connection that cannot come any more. */

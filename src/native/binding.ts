@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { addonCandidates, isCheckout, targetName } from './addonFiles.js';
 
 /** Raised with every change of a signature below; an addon built for another number is not used. */
-export const NATIVE_ABI = 18;
+export const NATIVE_ABI = 19;
 
 /**
  * A block (or one transaction) as offsets into its own bytes. All offsets count from the start of the parsed buffer.
@@ -339,6 +339,27 @@ export interface NativeAddon {
    * one with witness to the 64 bytes of `ids`.
    */
   scanTx(bytes: Uint8Array, ids: Uint8Array): number;
+  /**
+   * Looks through blocks for transactions that a wallet may have a part in; see `chain/paymentScan.ts`. `places`: where each
+   * block begins and ends in the bytes; `ids`: 32 bytes a block; `scripts`, `txids`: words of `PrefixFilter`s.
+   */
+  scanPayments(
+    bytes: Uint8Array,
+    places: Uint32Array,
+    ids: Uint8Array,
+    segwitFrom: number,
+    scripts: Uint32Array,
+    txids: Uint32Array,
+  ): Uint32Array;
+  /** The same on another thread; bytes, places and ids must not change meanwhile. */
+  scanPaymentsAside(
+    bytes: Uint8Array,
+    places: Uint32Array,
+    ids: Uint8Array,
+    segwitFrom: number,
+    scripts: Uint32Array,
+    txids: Uint32Array,
+  ): Promise<Uint32Array>;
   buildUndo(parsed: ParsedBlock, resolved: ResolvedInputs): Buffer;
   /** See `index/addressRows.ts`: the rows of a block that follows, as records of `store/rowRecords.ts`. */
   addressRows(

@@ -118,6 +118,7 @@ function chainPort({ services, reader, mempool }: WalletPortDeps): NodePort['cha
       const { raw, parsed, hash, header } = await reader.readBlockAside(idAt(height));
       return { height, hash, timeSec: header.timeSec, raw, parsed };
     },
+    scanPayments: (heights, sought) => reader.scanPayments(heights.map(idAt), sought),
     isInitialDownload: () => chain.isInitialDownload(),
     reorganised: () => chain.reorganisation.over,
     async coin(outPoint): Promise<PortCoin | null> {

@@ -47,6 +47,13 @@ export interface FilePosition {
   offset: number;
 }
 
+/** Blocks that were read together. */
+export interface StoredRun {
+  readonly bytes: Buffer;
+  /** Where each block begins and ends in `bytes`. */
+  readonly places: Uint32Array;
+}
+
 type Kind = 'blk' | 'rev';
 
 /** The files contradict what the database says of them, or cannot be read; the message tells which and what to do. */
@@ -273,6 +280,36 @@ export class BlockFiles {
     });
   }
 
+  /**
+   * Reads the first of these blocks and those that lie behind it in the same file, in this order, with one call: about
+   * `maxBytes`, more where the first block alone is larger. `places`: where each begins and ends in the bytes. Rejects with
+   * `BlockFileError` when the file does not hold the first block there; one that is not there later ends the run.
+   */
+  async readRun(positions: readonly FilePosition[], maxBytes: number): Promise<StoredRun> {
+    const { file, offset } = positions[0]!;
+    const start = offset - HEAD_BYTES;
+    let count = 1;
+    while (count < positions.length && follows(positions[count - 1]!, positions[count]!, start + maxBytes))
+      count++;
+    const fileEnd = this.sizeBytes('blk', file);
+    return this.hold('blk', file, async (fd) => {
+      const wanted = Math.min(positions[count - 1]!.offset - start + FIRST_BYTES, fileEnd - start);
+      const bytes = Buffer.allocUnsafe(Math.max(wanted, HEAD_BYTES));
+      const got = await readBytes(fd, bytes, start);
+      const places: number[] = [];
+      for (const { offset: at } of positions.slice(0, count)) {
+        const head = bytes.subarray(at - HEAD_BYTES - start, Math.min(at - start, got));
+        if (places.length > 0 && (head.length < HEAD_BYTES || !head.subarray(0, 4).equals(this.magic))) break;
+        const length = this.lengthOf('blk', { file, offset: at }, head, head.length, fileEnd);
+        if (at - start + length > got) break;
+        places.push(at - start, at - start + length);
+      }
+      if (places.length > 0) return { bytes, places: Uint32Array.from(places) };
+      const whole = await this.readBlock({ file, offset });
+      return { bytes: whole, places: Uint32Array.of(0, whole.length) };
+    });
+  }
+
   /** At most `length` bytes of a block from `from` on. They may be the next block's: whoever asks knows what to expect. */
   readPart({ file, offset }: FilePosition, from: number, length: number): Promise<Buffer> {
     const left = Math.max(0, this.sizeBytes('blk', file) - offset - from);
@@ -341,6 +378,11 @@ export class BlockFiles {
     this.sync();
     for (const [key, file] of this.opened) this.retire(key, file);
   }
+}
+
+/** Whether a block lies behind another, and begins before an offset. */
+function follows(before: FilePosition, { file, offset }: FilePosition, end: number): boolean {
+  return file === before.file && offset > before.offset && offset < end;
 }
 
 /** What the system refuses to read there, as `BlockFileError`; all else as it is. */

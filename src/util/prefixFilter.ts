@@ -1,16 +1,41 @@
 /**
- * An approximate set of hashes, asked by raw bytes: whether a hash with these first four bytes may be in it. It answers
+ * An approximate set of hashes, asked by raw bytes: whether a hash that begins with these twelve bytes may be in it. It answers
  * without making a text of the bytes, so that a scan over many foreign hashes allocates nothing. Hashes are never removed.
+ *
+ * Each hash sets three bits, which its first three words of four bytes (little endian) name. The addon reads the same bits
+ * (`native/paymentScan.cpp`).
  */
+import { assert } from './assert.js';
 
 const FIRST_BITS = 1 << 16;
-/** One foreign hash of so many is taken for a member at most. */
+/** Of so many bits a hash sets three. About one foreign hash of 1,000 is taken for a member at most. */
 const BITS_A_MEMBER = 32;
+const PROBES = 3;
+/** Hashes have at least so many bytes. */
+const MIN_HASH_BYTES = 4 * PROBES;
+
+/** Whether the bits of a filter (`PrefixFilter.words`) may have the hash of at least twelve bytes at `start`. */
+export function mayHaveHash(words: Uint32Array, bytes: Uint8Array, start: number): boolean {
+  const mask = words.length * 32 - 1;
+  for (let at = start; at < start + MIN_HASH_BYTES; at += 4) {
+    const bit = (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) & mask;
+    if ((words[bit >>> 5]! & (1 << (bit & 31))) === 0) return false;
+  }
+  return true;
+}
+
+/** Sets the bits of a hash. */
+export function addHash(words: Uint32Array, bytes: Uint8Array, start: number): void {
+  const mask = words.length * 32 - 1;
+  for (let at = start; at < start + MIN_HASH_BYTES; at += 4) {
+    const bit = (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) & mask;
+    words[bit >>> 5]! |= 1 << (bit & 31);
+  }
+}
 
 export class PrefixFilter {
   readonly #members: () => Iterable<string>;
   #words = new Uint32Array(FIRST_BITS / 32);
-  #mask = FIRST_BITS - 1;
   #count = 0;
 
   /** `members`: all hashes as texts (a character a byte), read again when the filter grows. */
@@ -18,37 +43,43 @@ export class PrefixFilter {
     this.#members = members;
   }
 
-  /** Adds a hash, a character a byte, at least four. It must be among `members` by then. */
+  /** The bits, in a power of two of words; others after the next `add`. Not to be changed. */
+  get words(): Uint32Array {
+    return this.#words;
+  }
+
+  /** Adds a hash, a character a byte, at least twelve. It must be among `members` by then. */
   add(hash: string): void {
-    if (++this.#count * BITS_A_MEMBER > this.#mask) this.#grow();
+    assert(hash.length >= MIN_HASH_BYTES, 'a hash is too short for the filter');
+    if (++this.#count * BITS_A_MEMBER >= this.#words.length * 32) this.#grow();
     this.#set(hash);
   }
 
   #set(hash: string): void {
-    const bit =
-      (hash.charCodeAt(0) |
-        (hash.charCodeAt(1) << 8) |
-        (hash.charCodeAt(2) << 16) |
-        (hash.charCodeAt(3) << 24)) &
-      this.#mask;
-    this.#words[bit >>> 5]! |= 1 << (bit & 31);
+    const words = this.#words;
+    const mask = words.length * 32 - 1;
+    for (let at = 0; at < MIN_HASH_BYTES; at += 4) {
+      const bit =
+        (hash.charCodeAt(at) |
+          (hash.charCodeAt(at + 1) << 8) |
+          (hash.charCodeAt(at + 2) << 16) |
+          (hash.charCodeAt(at + 3) << 24)) &
+        mask;
+      words[bit >>> 5]! |= 1 << (bit & 31);
+    }
   }
 
   #grow(): void {
     const members = [...this.#members()];
     this.#count = members.length;
-    let bits = this.#mask + 1;
+    let bits = this.#words.length * 32;
     while (this.#count * BITS_A_MEMBER * 2 > bits) bits *= 2;
     this.#words = new Uint32Array(bits / 32);
-    this.#mask = bits - 1;
     for (const hash of members) this.#set(hash);
   }
 
-  /** False only where no member begins with the four bytes at `start`. */
+  /** False only where no member begins with the twelve bytes at `start`. */
   mayHave(bytes: Uint8Array, start: number): boolean {
-    const bit =
-      (bytes[start]! | (bytes[start + 1]! << 8) | (bytes[start + 2]! << 16) | (bytes[start + 3]! << 24)) &
-      this.#mask;
-    return (this.#words[bit >>> 5]! & (1 << (bit & 31))) !== 0;
+    return mayHaveHash(this.#words, bytes, start);
   }
 }

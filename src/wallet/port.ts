@@ -50,6 +50,31 @@ export interface NodeListener {
   transactionRemoved(txid: Bytes, inBlock: boolean): void;
 }
 
+/** What is looked for in blocks: words of two `PrefixFilter`s. */
+export interface SoughtPayments {
+  /** Ids of keys and scripts. */
+  readonly scripts: Uint32Array;
+  /** Ids of transactions, in wire order. */
+  readonly txids: Uint32Array;
+}
+
+/** Transactions of blocks that may pay to scripts, are known, or may spend of known ones; numbered in the order of the chain. */
+export interface FoundPayments {
+  /** How many of the blocks were looked through: those before the first that needs a closer look. */
+  readonly blockCount: number;
+  readonly count: number;
+  /** The hash of a block by its number among those that were asked for, wire order. */
+  hash(block: number): Bytes;
+  /** The number of the block that holds a transaction, and its place in it. */
+  block(found: number): number;
+  index(found: number): number;
+  hasWitness(found: number): boolean;
+  /** The id of a transaction in wire order, a byte a character. */
+  txKey(found: number): string;
+  /** Its bytes with witness, a view. */
+  txBytes(found: number): Buffer;
+}
+
 /** A transaction output as the chain has it. */
 export interface PortCoin {
   readonly valueSat: bigint;
@@ -77,6 +102,11 @@ export interface ChainPort {
   hasBlock(height: number): boolean;
   /** Rejects where it is not on disk, or was taken back meanwhile. */
   readBlock(height: number): Promise<WalletBlock>;
+  /**
+   * Looks through the first of the blocks at these ascending heights and as many that follow it on disk as are read with it;
+   * all must be stored. Rejects where the first is not on disk, or was taken back meanwhile.
+   */
+  scanPayments(heights: readonly number[], sought: SoughtPayments): Promise<FoundPayments>;
   isInitialDownload(): boolean;
   /**
    * Resolves when blocks that are being exchanged for others are, and the mempool belongs to the new tip; null where none are.

@@ -113,6 +113,11 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return this.ids.mayHave(bytes, start);
   }
 
+  /** The ids behind `mayKnowId`: words of a `PrefixFilter`, others once a key or script came. */
+  get idWords(): Uint32Array {
+    return this.ids.words;
+  }
+
   private *allIds(): Generator<string> {
     yield* this.keys.keys();
     yield* this.scripts.keys();

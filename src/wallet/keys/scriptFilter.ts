@@ -14,7 +14,7 @@ export interface KnownScripts {
   /** Whether any script is watched as a whole, and whether this one is. */
   readonly watchesScripts: boolean;
   isWatched(script: Buffer): boolean;
-  /** False only where no known id of a key or script begins with the four bytes at `start`. */
+  /** False only where no known id of a key or script begins with the twelve bytes at `start`. */
   mayKnowId(bytes: Uint8Array, start: number): boolean;
 }
 

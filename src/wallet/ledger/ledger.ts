@@ -253,6 +253,18 @@ export class Ledger extends LedgerReader {
     return entry;
   }
 
+  /** Whether an entry is known as in that block at that place, so that `add` would change nothing. */
+  isSettled(
+    entry: Entry,
+    { blockHash, index }: Pick<Place, 'blockHash' | 'index'>,
+    hasWitness: boolean,
+  ): boolean {
+    const { row, state } = entry;
+    if (state !== 'confirmed' || row.index !== index || !isSame(row.blockHash, blockHash)) return false;
+    if (this.mayOwnMore || (hasWitness && !entry.hasWitness)) return false;
+    return entry.isCoinbase || entry.inputs.every((input) => this.spent.isOnlySpender(input));
+  }
+
   /** A transaction that differs from an earlier one only in how it is signed has what that is known for. Source: `SyncMetaData`. */
   private takeOverNotes(entry: Entry, tx: Transaction): void {
     const [first] = this.conflictsOf(entry).sort((a, b) => a.row.orderPos - b.row.orderPos);

@@ -165,6 +165,11 @@ export class LedgerReader {
     return this.index.ids.mayHave(bytes, start);
   }
 
+  /** The ids behind `mayKnow`: words of a `PrefixFilter`, others once a transaction came. */
+  get idWords(): Uint32Array {
+    return this.index.ids.words;
+  }
+
   has(txKey: string): boolean {
     return this.index.entries.has(txKey);
   }

@@ -85,6 +85,12 @@ export class SpentOutputs {
     return (typeof keys === 'string' ? [keys] : keys).map((key) => this.entries.get(key)!);
   }
 
+  /** Whether no more than one transaction of the wallet spends an output. */
+  isOnlySpender(output: string): boolean {
+    const keys = this.spenders.get(output);
+    return keys === undefined || typeof keys === 'string';
+  }
+
   /** The wallet's transactions that spend outputs of this one. */
   childrenOf({ key, outputCount }: Entry): Entry[] {
     const found = new Set<Entry>();

@@ -10,6 +10,7 @@ import type { ChainPort, WalletBlock } from '../port.js';
 import { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
 import { EveryHeight, IndexedHeights, type ScanBounds, type ScanHeights } from './scanHeights.js';
+import { QuickScan } from './quickScan.js';
 import type { ScanTurn } from './scans.js';
 import { endShortage } from './shortage.js';
 import { factsAhead, hasMuchOf, takeBlock } from './takeBlock.js';
@@ -41,6 +42,7 @@ async function scan(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise
   const { chain, log } = wallet.node;
   const { first } = bounds;
   const reader = new ReadAhead(chain);
+  const quick = new QuickScan(wallet);
   let heights: ScanHeights = (await IndexedHeights.ask(wallet, bounds)) ?? new EveryHeight(chain, bounds);
   let unreadable = -1;
   let loggedMs = performance.now();
@@ -59,7 +61,13 @@ async function scan(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise
       loggedMs = performance.now();
       log.info(`${logName} Still rescanning. At ${progress}`);
     }
-    const block = await reader.read(height, heights.ahead(READ_AHEAD));
+    const passed = await quick.look([height, ...heights.ahead(quick.wanted - 1)], bounds.isOwn === true);
+    if (passed > 0) {
+      heights.skip(passed - 1);
+      since = await breathe(since);
+      continue;
+    }
+    const block = await reader.read(height, quick.isPossible ? [] : heights.ahead(READ_AHEAD));
     // A block that the wallet does not follow yet is for whoever follows.
     await wallet.events.caughtUp();
     if (block === null) unreadable = Math.max(unreadable, height);

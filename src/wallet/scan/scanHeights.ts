@@ -18,6 +18,8 @@ export interface ScanHeights {
   next(): Promise<number | null>;
   /** Blocks that will follow if no keys are made. */
   ahead(count: number): number[];
+  /** Passes over the first of those. */
+  skip(count: number): void;
   /** Keys were made because of a block. False when it cannot be told any more where they were paid. */
   keysMade(height: number, keyIds: readonly Bytes[]): Promise<boolean>;
 }
@@ -72,6 +74,10 @@ export class EveryHeight implements ScanHeights {
   ahead(count: number): number[] {
     const { position, last } = this;
     return Array.from({ length: Math.max(0, Math.min(count, last + 1 - position)) }, (_, n) => position + n);
+  }
+
+  skip(count: number): void {
+    this.position += count;
   }
 
   keysMade(height: number): Promise<boolean> {
@@ -140,6 +146,10 @@ export class IndexedHeights implements ScanHeights {
 
   ahead(count: number): number[] {
     return this.heights.slice(this.at, this.at + count);
+  }
+
+  skip(count: number): void {
+    this.at += count;
   }
 
   async keysMade(height: number, keyIds: readonly Bytes[]): Promise<boolean> {

@@ -147,6 +147,11 @@ function take(
   wallet.announce(entry, ledger.size > sizeBefore);
 }
 
+/** Whether a transaction by its bytes may pay to the wallet, spends of it, or spends what it spends. */
+export function txConcernsWallet(wallet: Wallet, bytes: Buffer): boolean {
+  return concernsWallet(wallet, bytes, parseTxView(bytes), 0);
+}
+
 /** Whether a transaction may pay to the wallet, spends of it, or spends what it spends. */
 function concernsWallet(
   { ledger, keyring }: Wallet,

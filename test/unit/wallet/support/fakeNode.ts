@@ -2,6 +2,7 @@
  * A node for wallets under test: a chain that the test makes, a mempool that takes what it is given, rates and a clock that
  * stand where they are put. Everything happens at once, and nothing is validated.
  */
+import { FoundPayments } from '../../../../src/chain/paymentScan.js';
 import { sha256 } from '../../../../src/crypto/hash.js';
 import { regtestParams } from '../../../../src/params/regtest.js';
 import { formatBlock } from '../../../../src/primitives/block.js';
@@ -26,6 +27,12 @@ interface Waiting {
 /** Blocks are so far apart. */
 const SPACING_SEC = 150;
 const START_SEC = 1_600_000_000;
+
+/** All blocks need a closer look. */
+const NOTHING_FOUND = new FoundPayments(
+  { bytes: Buffer.alloc(0), places: new Uint32Array(), ids: Buffer.alloc(0), segwitFrom: 0 },
+  Uint32Array.of(0),
+);
 
 export class FakeNode {
   timeSec = START_SEC;
@@ -88,6 +95,7 @@ export class FakeNode {
       medianTimeSecAt: (height) => blocks[Math.max(0, height - 5)]?.timeSec ?? 0,
       hasBlock: () => true,
       readBlock: (height) => Promise.resolve(blocks[height]!),
+      scanPayments: () => Promise.resolve(NOTHING_FOUND),
       isInitialDownload: () => false,
       reorganised: () => this.reorganisation,
       coin: (outPoint) => Promise.resolve(this.coin(outPoint)),

@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import { FoundPayments, scanPayments, scanPaymentsTwin, type BlockRun } from '../../src/chain/paymentScan.js';
+import { merkleRoot } from '../../src/crypto/merkle.js';
+import { sha256dPair } from '../../src/crypto/hash.js';
+import { parseBlockTwin } from '../../src/primitives/blockScan.js';
+import { headerHash } from '../../src/primitives/header.js';
+import { formatTransaction } from '../../src/primitives/transaction.js';
+import { addHash } from '../../src/util/prefixFilter.js';
+import {
+  Random,
+  addon,
+  coinbaseTx,
+  formatRawBlock,
+  mutate,
+  native,
+  randomOutPoint,
+  randomTx,
+} from './support.js';
+
+const MERKLE_ROOT_AT = 36;
+
+/** A block with a right merkle root, with witnesses in most cases to which the coinbase commits. */
+function soundBlock(random: Random, txCount: number): Buffer {
+  const coinbase = coinbaseTx(random);
+  const others = Array.from({ length: txCount - 1 }, () =>
+    randomTx(random, {
+      inputs: Array.from({ length: 1 + random.below(3) }, () => randomOutPoint(random)),
+      outputs: 1 + random.below(4),
+      witness: random.chance(2),
+    }),
+  );
+  const reserved = random.bytes(32);
+  coinbase.inputs[0]!.witness = random.chance(6) ? [] : [reserved];
+  coinbase.outputs.push({ value: 0n, script: Buffer.alloc(38 + random.below(2)) });
+  const build = (): Buffer =>
+    formatRawBlock(
+      random,
+      [coinbase, ...others].map((tx) => formatTransaction(tx)),
+    );
+  const root = parseBlockTwin(build()).witnessMerkleRoot;
+  const commitment = Buffer.concat([Buffer.from('6a24aa21a9ed', 'hex'), sha256dPair(root, reserved)]);
+  const script = coinbase.outputs.at(-1)!.script as Buffer;
+  commitment.copy(script);
+  const block = build();
+  const { txids, txCount: count } = parseBlockTwin(block);
+  const ids = Array.from({ length: count }, (_, n) => txids.subarray(32 * n, 32 * n + 32));
+  merkleRoot(ids).root.copy(block, MERKLE_ROOT_AT);
+  return block;
+}
+
+function runOf(random: Random, blocks: readonly Buffer[]): BlockRun {
+  const places: number[] = [];
+  const pieces: Buffer[] = [];
+  let at = 0;
+  for (const block of blocks) {
+    const gap = random.bytes(random.below(9));
+    pieces.push(gap, block);
+    places.push(at + gap.length, at + gap.length + block.length);
+    at += gap.length + block.length;
+  }
+  return {
+    bytes: Buffer.concat(pieces),
+    places: Uint32Array.from(places),
+    ids: Buffer.concat(blocks.map((block) => headerHash(block.subarray(0, 112)))),
+    segwitFrom: random.chance(5) ? random.below(blocks.length + 1) : 0,
+  };
+}
+
+/** Words of filters that know some of what is in the blocks. */
+function someSought(random: Random, run: BlockRun): { scripts: Uint32Array; txids: Uint32Array } {
+  const scripts = new Uint32Array(2048);
+  const txids = new Uint32Array(1024);
+  for (let n = 0; n < 60; n++) {
+    const at = random.below(run.bytes.length - 32);
+    addHash(random.chance(2) ? scripts : txids, run.bytes, at);
+  }
+  // Every other bit: a third of all other hashes is taken for a member.
+  if (random.chance(3)) for (let n = 0; n < scripts.length; n++) scripts[n]! |= random.u32();
+  return { scripts, txids };
+}
+
+describe.skipIf(!native)('the addon that looks for payments against the twin', () => {
+  const compare = (run: BlockRun, sought: { scripts: Uint32Array; txids: Uint32Array }): Uint32Array => {
+    const twin = scanPaymentsTwin(run, sought);
+    const { bytes, places, ids, segwitFrom } = run;
+    expect(addon().scanPayments(bytes, places, ids, segwitFrom, sought.scripts, sought.txids)).toEqual(twin);
+    return twin;
+  };
+
+  it('finds the same in sound blocks', async () => {
+    const random = new Random(41);
+    let looked = 0;
+    let found = 0;
+    for (let n = 0; n < 60; n++) {
+      const run = runOf(
+        random,
+        Array.from({ length: 1 + random.below(6) }, () => soundBlock(random, 1 + random.below(12))),
+      );
+      const sought = someSought(random, run);
+      const answer = compare(run, sought);
+      looked += answer[0]!;
+      found += (answer.length - 1) / 13;
+      const aside = await addon().scanPaymentsAside(
+        run.bytes,
+        run.places,
+        run.ids,
+        run.segwitFrom,
+        sought.scripts,
+        sought.txids,
+      );
+      expect(aside).toEqual(answer);
+    }
+    expect(looked).toBeGreaterThan(100);
+    expect(found).toBeGreaterThan(20);
+  });
+
+  it('stops at the same damaged block', () => {
+    const random = new Random(42);
+    let stopped = 0;
+    for (let n = 0; n < 400; n++) {
+      const blocks = Array.from({ length: 3 }, () => soundBlock(random, 1 + random.below(4)));
+      const run = runOf(random, blocks);
+      const at = 2 * random.below(3);
+      const [start, end] = [run.places[at]!, run.places[at + 1]!];
+      const damaged = mutate(random, run.bytes.subarray(start, end));
+      damaged.copy(run.bytes, start, 0, end - start);
+      const answer = compare(run, someSought(random, run));
+      if (answer[0]! < 3) stopped++;
+    }
+    expect(stopped).toBeGreaterThan(200);
+  });
+
+  it('finds what spends a transaction that was found', async () => {
+    const random = new Random(43);
+    const hash = Buffer.alloc(20, 3);
+    const script = Buffer.concat([Buffer.of(0x76, 0xa9, 20), hash, Buffer.of(0x88, 0xac)]);
+    const paid = randomTx(random, { inputs: [randomOutPoint(random)], outputs: 0, witness: false });
+    paid.outputs.push({ value: 1n, script });
+    const paidBytes = formatTransaction(paid);
+    const block = (txs: Buffer[]): Buffer => {
+      const bytes = formatRawBlock(random, txs);
+      parseBlockTwin(bytes).merkleRoot.copy(bytes, MERKLE_ROOT_AT);
+      return bytes;
+    };
+    const coinbase = (): Buffer => {
+      const tx = coinbaseTx(random);
+      tx.inputs[0]!.witness = [];
+      return formatTransaction(tx);
+    };
+    const first = block([coinbase(), paidBytes]);
+    const txid = parseBlockTwin(first).txids.subarray(32, 64);
+    const spends = randomTx(random, { inputs: [{ hash: txid, index: 0 }], outputs: 1, witness: false });
+    const run = { ...runOf(random, [first, block([coinbase(), formatTransaction(spends)])]), segwitFrom: 2 };
+    const sought = { scripts: new Uint32Array(2048), txids: new Uint32Array(2048) };
+    addHash(sought.scripts, hash, 0);
+    compare(run, sought);
+    const found = await scanPayments(run, sought);
+    expect(found.blockCount).toBe(2);
+    const rows = Array.from({ length: found.count }, (_, n) => [found.block(n), found.index(n)]);
+    expect(rows).toEqual([
+      [0, 1],
+      [1, 1],
+    ]);
+    expect(found.txBytes(0).equals(paidBytes)).toBe(true);
+    expect(found).toBeInstanceOf(FoundPayments);
+  });
+
+  it('refuses places and filters that do not fit', () => {
+    const words = new Uint32Array(2048);
+    const scan = (places: number[], ids: number, filter = words): unknown =>
+      addon().scanPayments(Buffer.alloc(100), Uint32Array.from(places), Buffer.alloc(ids), 0, filter, words);
+    expect(() => scan([0, 101], 32)).toThrow('do not fit');
+    expect(() => scan([2, 1], 32)).toThrow('do not fit');
+    expect(() => scan([0, 100], 31)).toThrow('do not fit');
+    expect(() => scan([0, 100], 32, new Uint32Array(3))).toThrow('do not fit');
+    expect(scan([0, 100], 32)).toEqual(Uint32Array.of(0));
+  });
+});
