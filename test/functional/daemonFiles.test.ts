@@ -44,6 +44,10 @@ interface File {
   readonly added_on: number;
   readonly height: number;
   readonly confirmations: number;
+  readonly is_fully_reflected: boolean;
+  readonly uploading_to_reflector: boolean;
+  readonly reflector_progress: number;
+  readonly reflector_error?: string;
   readonly metadata: { readonly source: { readonly name: string } } | null;
 }
 interface Page<Item> {
@@ -229,6 +233,50 @@ describe('files', () => {
     const titled = await daemon.call<Made>('stream_update', { claim_id: old!.claim_id, title: 'Better' });
     expect((await files({ txid: titled.txid })).total_items).toBe(1);
     await node.rpc('generate', [1]);
+  });
+
+  it('go to a reflector at once, and are published without one', async () => {
+    const reflector = await startDaemon({
+      hubPorts: [],
+      settings: { components_to_skip: ['wallet', 'dht', 'upnp'] },
+      args: ['--reflector', '--reflector-port=0', '--reflector-peer-port=0', '--reflector-http-port=0'],
+    });
+    try {
+      const ports = (await reflector.call<{ reflector: Record<string, number> }>('status')).reflector;
+      const place = `127.0.0.1:${ports['upload_port']}`;
+      const one = async (name: string) => (await files({ claim_name: name })).items[0]!;
+      await daemon.call('settings_set', { key: 'reflector_servers', value: ['127.0.0.1:1'] });
+      const { path } = written('reflected.txt', 2_500_000, 'reflected');
+      await daemon.call('publish', { name: 'lonely', bid: '0.1', file_path: path });
+      let lonely = await one('lonely');
+      // It tries a few times before it gives up for now.
+      expect(lonely).toMatchObject({ is_fully_reflected: false, uploading_to_reflector: true });
+      await daemon.call('settings_set', { key: 'reflector_servers', value: [place] });
+      await daemon.call('stream_create', { name: 'reflected', bid: '0.1', file_path: path });
+      let reflected = await one('reflected');
+      while (!reflected.is_fully_reflected) reflected = await one('reflected');
+      const there = `http://127.0.0.1:${ports['http_port']}/blob?hash=${reflected.sd_hash}`;
+      expect((await fetch(there, { method: 'HEAD' })).status).toBe(204);
+      expect((await files({ is_fully_reflected: true })).items.map(({ sd_hash: hash }) => hash)).toEqual([
+        reflected.sd_hash,
+      ]);
+      expect((await files({ is_fully_reflected: true, comparison: 'ne', sort: 'rowid' })).total_items).toBe(
+        (await files()).total_items - 1,
+      );
+      // The update of a file goes there too.
+      const again = written('again.txt', 1000, 'again').path;
+      await daemon.call('stream_update', { claim_id: reflected.claim_id, file_path: again });
+      const before = reflected.sd_hash;
+      while (!reflected.is_fully_reflected || reflected.sd_hash === before)
+        reflected = await one('reflected');
+      expect(await daemon.call('file_delete', { claim_name: 'lonely' })).toBe(true);
+      lonely = await one('lonely');
+      expect(lonely).toBeUndefined();
+      await daemon.call('settings_clear', { key: 'reflector_servers' });
+      await node.rpc('generate', [1]);
+    } finally {
+      await reflector.stop();
+    }
   });
 
   it('are refused where there is nothing to publish, and nothing is left', async () => {

@@ -69,6 +69,17 @@ function progressMembers(file: ManagedFile, { services }: DaemonContext): Json {
   };
 }
 
+/** How far the upload to a reflector is. Like lbry-sdk's, `reflector_progress` is 0 before, and after the end. */
+function reflectorMembers(file: ManagedFile, { services }: DaemonContext): Json {
+  const { progress, failure } = services.files.uploadOf(file);
+  const percent = progress === null ? 0 : (progress.bytesSent * 100) / Math.max(1, progress.bytesToSend);
+  return {
+    reflector_progress: Math.min(100, Math.floor(percent)),
+    uploading_to_reflector: progress !== null,
+    ...(progress === null && failure !== null && { reflector_error: failure }),
+  };
+}
+
 /** `receipt` is the wallet's payment for the claim, where it is asked for. */
 export async function fileToJson(
   file: ManagedFile,
@@ -123,9 +134,8 @@ export async function fileToJson(
     confirmations: height === null || port === null ? null : height > 0 ? port.height + 1 - height : height,
     timestamp: height === null || port === null ? null : port.timeSecAt(height),
     original_file: services.blobs.originals.stateOf(row.streamHash),
-    is_fully_reflected: false,
-    reflector_progress: 0,
-    uploading_to_reflector: false,
+    is_fully_reflected: await services.files.isReflected(file),
+    ...reflectorMembers(file, context),
     ...progressMembers(file, context),
   };
 }

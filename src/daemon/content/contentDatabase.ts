@@ -46,6 +46,8 @@ const METHODS = [
   'pin',
   'unpin',
   'streamsToReflect',
+  'isReflected',
+  'reflectedStreams',
   'streamsOfFiles',
   'noteReflected',
   'withheldBlobs',

@@ -259,6 +259,14 @@ export class ContentStore {
     return this.#reflector.streamsToReflect();
   }
 
+  isReflected(sdHash: string): boolean {
+    return this.#reflector.isReflected(sdHash);
+  }
+
+  reflectedStreams(): string[] {
+    return this.#reflector.reflectedStreams();
+  }
+
   streamsOfFiles(filter: FileFilter): string[] {
     return this.#reflector.streamsOfFiles(filter);
   }

@@ -20,14 +20,27 @@ export class ReflectorRows {
   }
 
   /**
-   * Descriptors of the streams that have a file and were never noted as reflected.
+   * Descriptors of the streams that have a file and a data blob on disk, and were never noted as reflected.
    * QUIRK: lbry-sdk also lists those that were noted more than a day ago, and passes over them then.
    */
   streamsToReflect(): string[] {
     return this.#hashes(
       `select sd_hash from stream where stream_hash in (select stream_hash from file)
-       and sd_hash not in (select sd_hash from reflected_stream)`,
+       and sd_hash not in (select sd_hash from reflected_stream)
+       and exists (
+         select 1 from stream_blob part join blob using (blob_hash)
+         where part.stream_hash = stream.stream_hash and status = 'finished')`,
     );
+  }
+
+  /** Whether a reflector has the stream. Source: lbry-sdk `get_all_lbry_files`, `fully_reflected`. */
+  isReflected(sdHash: string): boolean {
+    return this.#main.get('select 1 from reflected_stream where sd_hash = ?', sdHash) !== undefined;
+  }
+
+  /** Descriptors of all streams that a reflector has. */
+  reflectedStreams(): string[] {
+    return this.#hashes('select distinct sd_hash from reflected_stream');
   }
 
   /** Descriptors of the files that match, in the order of the files. */

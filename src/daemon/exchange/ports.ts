@@ -76,5 +76,7 @@ export interface UploadProgress {
   /** What the reflector wants and this daemon has. */
   readonly blobsToSend: number;
   readonly bytesSent: number;
+  /** Together with what was sent already; 0 before the reflector said what it wants. */
+  readonly bytesToSend: number;
   readonly bytesPerSecond: number;
 }

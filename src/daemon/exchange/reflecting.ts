@@ -8,14 +8,14 @@ import { readDescriptor } from '../content/descriptor.js';
 import { placeText, type Place } from './links.js';
 import type { UploadProgress } from './ports.js';
 import { ReflectorSession } from './reflectorSession.js';
-import { StreamUpload, type UploadDeps, type UploadResult } from './streamUpload.js';
+import { StreamUpload, type UploadDeps, type UploadedStream, type UploadResult } from './streamUpload.js';
 
 /** Source: `_reflect_streams`. */
 const ROUND_MS = 300_000;
 
 /** What is noted about streams and reflectors; `ContentDatabase` is one. */
 export interface ReflectedNotes {
-  /** Descriptors of the streams that have a file and were never noted. */
+  /** Descriptors of the streams that have a file and some blob, and were never noted. */
   streamsToReflect(): Promise<readonly string[]>;
   noteReflected(sdHash: string, reflectorAddress: string, nowSec: number): Promise<void>;
 }
@@ -39,6 +39,7 @@ export interface ReflectingDeps extends UploadDeps {
 interface AtWork {
   readonly upload: StreamUpload;
   readonly result: Promise<UploadResult>;
+  readonly ending: AbortController;
 }
 
 export class Reflecting {
@@ -50,8 +51,8 @@ export class Reflecting {
   readonly #waiting: (() => void)[] = [];
   /** Whether the last upload reached its reflector; null before any. */
   isReached: boolean | null = null;
-  /** Failures of the last round, by descriptor: why a stream is not with a reflector. */
-  readonly failures = new Map<string, string>();
+  /** Why the last upload of a stream did not end well, by descriptor. */
+  readonly #failures = new Map<string, string>();
 
   constructor(deps: ReflectingDeps) {
     this.#deps = deps;
@@ -75,16 +76,42 @@ export class Reflecting {
     } while (await sleep(clock, ROUND_MS, this.#stopping.signal));
   }
 
+  /** Takes as many streams at a time as may be sent, so that no more descriptors are in memory. */
   async #round(): Promise<void> {
-    const { notes, blobs } = this.#deps;
+    const { notes, blobs, settings } = this.#deps;
     const due = (await notes.streamsToReflect()).filter((sdHash) => blobs.finished.has(sdHash));
-    this.failures.clear();
-    await Promise.all(due.map((sdHash) => this.reflectStream(sdHash)));
+    const work = async (): Promise<void> => {
+      for (let next = due.shift(); next !== undefined; next = due.shift())
+        if (!this.#stopping.signal.aborted) await this.reflectStream(next);
+    };
+    await Promise.all(Array.from({ length: Math.max(1, settings().concurrent) }, work));
   }
 
   /** How uploads go that run now, by descriptor. */
   progressOf(sdHash: string): UploadProgress | null {
     return this.#uploads.get(sdHash)?.upload.progress ?? null;
+  }
+
+  /** Why the last upload of the stream did not end well; null where it did, or there was none. */
+  failureOf(sdHash: string): string | null {
+    return this.#failures.get(sdHash) ?? null;
+  }
+
+  /**
+   * Begins to send a stream that was just published, where the settings want that. What fails is tried again by the next round.
+   * Source: lbry-sdk `StreamManager.create`.
+   */
+  reflectNew(sdHash: string): void {
+    const { isOn, servers } = this.#deps.settings();
+    if (isOn && servers.length > 0 && !this.#stopping.signal.aborted) void this.reflectStream(sdHash);
+  }
+
+  /** Ends the upload of a stream, if there is one. Source: lbry-sdk `StreamManager.delete`. */
+  async cancel(sdHash: string): Promise<void> {
+    const atWork = this.#uploads.get(sdHash);
+    atWork?.ending.abort(new Error('the stream is deleted'));
+    await atWork?.result;
+    this.#failures.delete(sdHash);
   }
 
   /** One of the reflectors of the settings. Null where there is none. */
@@ -103,26 +130,34 @@ export class Reflecting {
     const atWork = this.#uploads.get(sdHash);
     if (atWork) return atWork.result;
     if (server === null) return { sent: [], isComplete: false, reason: 'the settings name no reflector' };
-    const bytes = await this.#deps.blobs.read(sdHash);
-    if (bytes === null) return { sent: [], isComplete: false, reason: 'the descriptor is not there' };
+    let blobs: UploadedStream['blobs'];
+    try {
+      const bytes = await this.#deps.blobs.read(sdHash);
+      if (bytes === null) return { sent: [], isComplete: false, reason: 'the descriptor is not there' };
+      const data = readDescriptor(bytes).blobs.slice(0, -1);
+      blobs = data.map(({ blobHash, length }) => ({ hash: blobHash!, lengthBytes: length }));
+    } catch (error) {
+      return { sent: [], isComplete: false, reason: failureReason(error) };
+    }
     // Another call may have begun it meanwhile.
     const begun = this.#uploads.get(sdHash);
     if (begun) return begun.result;
-    const data = readDescriptor(bytes).blobs.slice(0, -1);
-    const blobs = data.map(({ blobHash, length }) => ({ hash: blobHash!, lengthBytes: length }));
     const upload = new StreamUpload({ sdHash, blobs }, server, this.#deps);
-    const result = this.#run(sdHash, upload, server).finally(() => this.#uploads.delete(sdHash));
-    this.#uploads.set(sdHash, { upload, result });
+    const ending = new AbortController();
+    const result = this.#run(sdHash, upload, server, ending.signal).finally(() =>
+      this.#uploads.delete(sdHash),
+    );
+    this.#uploads.set(sdHash, { upload, result, ending });
     return result;
   }
 
-  async #run(sdHash: string, upload: StreamUpload, server: Place): Promise<UploadResult> {
+  async #run(sdHash: string, upload: StreamUpload, server: Place, ended: AbortSignal): Promise<UploadResult> {
     await this.#takePlace();
     try {
-      const result = await upload.run(this.#stopping.signal);
-      if (!this.#stopping.signal.aborted) this.isReached = result.isComplete || result.sent.length > 0;
+      const result = await upload.run(AbortSignal.any([this.#stopping.signal, ended]));
       if (result.isComplete) await this.#note(sdHash, server);
-      else this.failures.set(sdHash, result.reason ?? '');
+      if (result.reason === null || ended.aborted) this.#failures.delete(sdHash);
+      else this.#failures.set(sdHash, result.reason);
       return result;
     } finally {
       this.#running--;

@@ -4,6 +4,7 @@
  * Source: lbry-sdk lbry/stream/managed_stream.py `upload_to_reflector`, stream_manager.py `_retriable_reflect_stream`.
  */
 import { sleep } from '../base/clock.js';
+import { RateWindow } from '../base/rateWindow.js';
 import { placeText, type Place } from './links.js';
 import type { BlobReader, UploadProgress } from './ports.js';
 import { ReflectorError, ReflectorSession, type SessionDeps } from './reflectorSession.js';
@@ -14,8 +15,6 @@ const SESSIONS = 4;
 const MAX_FAILURES = 6;
 const FIRST_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 30_000;
-/** Window of the rate that is shown. */
-const RATE_MS = 5000;
 
 export interface UploadedStream {
   readonly sdHash: string;
@@ -47,10 +46,13 @@ export class StreamUpload {
   readonly #place: Place;
   readonly #deps: UploadDeps;
   readonly #lengths: ReadonlyMap<string, number>;
+  #sdBytes = 0;
   readonly #acknowledged = new Set<string>();
   #blobsToSend = 0;
+  #bytesToSend = 0;
+  /** Those of a blob that is under way, too. A blob that was cut off is taken back at the next pass. */
   #bytesSent = 0;
-  readonly #recent: { readonly atMs: number; readonly bytes: number }[] = [];
+  readonly #rate: RateWindow;
   /** Whether the reflector took blobs over a second connection; null while that is not known. */
   #takesSeveral: boolean | null = null;
 
@@ -58,19 +60,19 @@ export class StreamUpload {
     this.#stream = stream;
     this.#place = place;
     this.#deps = deps;
+    this.#rate = new RateWindow(deps.clock);
     this.#lengths = new Map(stream.blobs.map(({ hash, lengthBytes }) => [hash, lengthBytes]));
   }
 
   get progress(): UploadProgress {
-    const now = this.#deps.clock.nowMs();
-    const recent = this.#recent.filter(({ atMs }) => now - atMs < RATE_MS);
     return {
       sdHash: this.#stream.sdHash,
       reflector: placeText(this.#place),
       blobsSent: this.#acknowledged.size,
       blobsToSend: this.#blobsToSend,
       bytesSent: this.#bytesSent,
-      bytesPerSecond: Math.round((recent.reduce((sum, { bytes }) => sum + bytes, 0) * 1000) / RATE_MS),
+      bytesToSend: this.#bytesToSend,
+      bytesPerSecond: this.#rate.perSecond,
     };
   }
 
@@ -99,11 +101,15 @@ export class StreamUpload {
 
   #open(signal: AbortSignal): Promise<ReflectorSession> {
     return ReflectorSession.open(this.#place, this.#deps, signal, (bytes) => {
-      const atMs = this.#deps.clock.nowMs();
       this.#bytesSent += bytes;
-      this.#recent.push({ atMs, bytes });
-      while (this.#recent.length > 0 && atMs - this.#recent[0]!.atMs >= RATE_MS) this.#recent.shift();
+      this.#rate.add(bytes);
     });
+  }
+
+  #lengthOf(hashes: Iterable<string>): number {
+    let sum = 0;
+    for (const hash of hashes) sum += hash === this.#stream.sdHash ? this.#sdBytes : this.#lengths.get(hash)!;
+    return sum;
   }
 
   /** One question for what is lacking, and all of that sent. */
@@ -112,6 +118,8 @@ export class StreamUpload {
     const { sdHash } = this.#stream;
     const sd = await blobs.read(sdHash);
     if (sd === null) return { isComplete: false, reason: 'the descriptor is not there' };
+    this.#sdBytes = sd.length;
+    this.#bytesSent = this.#lengthOf(this.#acknowledged);
     const session = await this.#open(signal);
     try {
       const { isSent, needed } = await session.offerStream(sdHash, sd);
@@ -122,6 +130,7 @@ export class StreamUpload {
       );
       const queue = wanted.filter((hash) => blobs.finished.has(hash));
       this.#blobsToSend = this.#acknowledged.size + queue.length;
+      this.#bytesToSend = this.#lengthOf([...this.#acknowledged, ...queue]);
       const lacking = wanted.length - queue.length;
       await this.#sendAll(session, queue, signal);
       return {

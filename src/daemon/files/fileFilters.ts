@@ -80,6 +80,10 @@ export type FileFilter = Readonly<Record<string, FieldValue | readonly string[] 
 export const needsFinished = (filter: FileFilter, sort: string | undefined): boolean =>
   [...Object.keys(filter), sort ?? ''].some((name) => name.startsWith('blobs_'));
 
+/** Fields that need `FilterFacts.isReflected`. */
+export const needsReflected = (filter: FileFilter, sort: string | undefined): boolean =>
+  'is_fully_reflected' in filter || sort === 'is_fully_reflected';
+
 /** The files that fit all of the filter. Throws `ValueError` for a comparison that there is not. */
 export function filterFiles(
   files: readonly ManagedFile[],

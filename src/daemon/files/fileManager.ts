@@ -7,9 +7,16 @@ import { hashToHex } from '../../util/bytes.js';
 import { encodeClaim } from '../../metadata/claim.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
 import type { NewFile, StoredClaim } from '../content/rows.js';
-import type { DownloadProgress } from '../exchange/ports.js';
+import type { DownloadProgress, UploadProgress } from '../exchange/ports.js';
 import type { Txo } from '../txo/txo.js';
-import { filterFiles, needsFinished, sortFiles, type FileFilter, type FilterFacts } from './fileFilters.js';
+import {
+  filterFiles,
+  needsFinished,
+  needsReflected,
+  sortFiles,
+  type FileFilter,
+  type FilterFacts,
+} from './fileFilters.js';
 import { ManagedFile } from './managedFile.js';
 import { removeOutput } from './outputs.js';
 import type { FilesDeps } from './ports.js';
@@ -81,11 +88,13 @@ export class FileManager {
 
   /** The files that fit, in their order. Throws `ValueError`. */
   async find({ filter, comparison, sort, isReversed }: FileQuery): Promise<ManagedFile[]> {
-    const counts = needsFinished(filter, sort) ? await this.#deps.database.finishedCounts() : [];
+    const { database } = this.#deps;
+    const counts = needsFinished(filter, sort) ? await database.finishedCounts() : [];
+    const reflected = new Set(needsReflected(filter, sort) ? await database.reflectedStreams() : []);
     const facts: FilterFacts = {
       finished: new Map(counts),
-      isReflected: () => false,
-      isReflecting: () => false,
+      isReflected: ({ row }) => reflected.has(row.sdHash),
+      isReflecting: (file) => this.uploadOf(file).progress !== null,
     };
     return sortFiles(filterFiles(this.all, filter, facts, comparison), facts, sort, isReversed);
   }
@@ -99,6 +108,23 @@ export class FileManager {
 
   progressOf({ row }: ManagedFile): DownloadProgress | null {
     return this.#deps.fetcher()?.progressOf(row.sdHash) ?? null;
+  }
+
+  /** Whether a reflector has the whole file. */
+  isReflected({ row }: ManagedFile): Promise<boolean> {
+    return this.#deps.database.isReflected(row.sdHash);
+  }
+
+  /** How the upload to a reflector goes, null where none runs; why the last one did not end well, null where it did. */
+  uploadOf({ row }: ManagedFile): {
+    readonly progress: UploadProgress | null;
+    readonly failure: string | null;
+  } {
+    const reflector = this.#deps.reflector();
+    return {
+      progress: reflector?.progressOf(row.sdHash) ?? null,
+      failure: reflector?.failureOf(row.sdHash) ?? null,
+    };
   }
 
   /** Adds the file of a stream whose rows are there already. */
@@ -129,6 +155,7 @@ export class FileManager {
     await file.stop();
     this.#byStream.delete(row.streamHash);
     this.#bySd.delete(row.sdHash);
+    await this.#deps.reflector()?.cancel(row.sdHash);
     await this.#deps.blobs.deleteStream(row.streamHash);
     if (deletesOutput && place !== null && isWhole) await removeOutput(place);
   }

@@ -2,7 +2,7 @@
 import type { BlobStore } from '../blobs/blobStore.js';
 import type { Clock } from '../base/clock.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
-import type { BlobFetcher } from '../exchange/ports.js';
+import type { BlobFetcher, UploadProgress } from '../exchange/ports.js';
 import type { Logger } from '../../util/logging.js';
 
 /** Settings as they are at each use. */
@@ -15,11 +15,24 @@ export interface FileSettings {
   readonly cachedBlobs: number;
 }
 
+/** Uploads of streams to reflectors; `Reflecting` is one. */
+export interface StreamReflector {
+  /** Begins to send a stream that was just published, where the settings want that. What fails does not matter here. */
+  reflectNew(sdHash: string): void;
+  progressOf(sdHash: string): UploadProgress | null;
+  /** Why the last upload did not end well; null where it did, or there was none. */
+  failureOf(sdHash: string): string | null;
+  /** Ends the upload of a stream that is to be deleted. */
+  cancel(sdHash: string): Promise<void>;
+}
+
 export interface FilesDeps {
   readonly database: ContentDatabase;
   readonly blobs: BlobStore;
   /** Null while no component downloads. */
   readonly fetcher: () => BlobFetcher | null;
+  /** Null while no component sends streams to reflectors. */
+  readonly reflector: () => StreamReflector | null;
   readonly settings: () => FileSettings;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'info' | 'warn'>;

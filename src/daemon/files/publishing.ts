@@ -20,6 +20,7 @@ import { inspectMedia, type MediaFacts } from '../media/inspection.js';
 import { noFfmpeg, VideoAnalyzer, type VideoSettings, type VideoTools } from '../media/videoAnalyzer.js';
 import type { Txo } from '../txo/txo.js';
 import { sdHashOf, type FileManager } from './fileManager.js';
+import type { StreamReflector } from './ports.js';
 
 type Given = Readonly<Record<string, JsonValue | undefined>>;
 
@@ -31,6 +32,8 @@ export interface PublishingDeps {
   /** Resolves to null where ffmpeg is not there. */
   readonly findTools: () => Promise<VideoTools | null>;
   readonly videoSettings: () => VideoSettings;
+  /** Null while no component sends streams to reflectors. */
+  readonly reflector: () => Pick<StreamReflector, 'reflectNew'> | null;
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -138,6 +141,7 @@ export class Publishing implements PublishingPort {
         await this.#tie(claim, streamHash, params());
         const old = replaced === null || replaced === made.sdHash ? null : manager.bySdHash(replaced);
         if (old !== null) await manager.delete(old, false);
+        this.#deps.reflector()?.reflectNew(made.sdHash);
       },
     };
   }

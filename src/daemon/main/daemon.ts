@@ -180,6 +180,7 @@ class Daemon implements RunningDaemon {
       random,
       content: this.content,
       fetcher: () => this.exchange.fetcher,
+      reflector: () => this.exchange.reflector,
       ledgerParams: () => this.wallet!.services!.ledger.params,
       findFfmpeg: () => this.findFfmpeg(false),
     });

@@ -27,6 +27,16 @@ import { SETTINGS } from './settingsTable.js';
 const PREFIX = 'LBRY_';
 const FILE_NAME = 'daemon_settings.yml';
 
+/** Servers of the public content network. On regtest none is the default. */
+const PUBLIC_SERVERS: ReadonlySet<string> = new Set([
+  'fixed_peers',
+  'http_blob_servers',
+  'known_dht_nodes',
+  'reflector_servers',
+  'tracker_servers',
+]);
+const REGTEST = 'lbrycrd_regtest';
+
 const ROWS: ReadonlyMap<string, SettingRow> = new Map(SETTINGS.map((row) => [row.name, row]));
 const ROWS_BY_FORMER_NAME: ReadonlyMap<string, SettingRow> = new Map(
   SETTINGS.flatMap((row) => (row.previousNames ?? []).map((name) => [name, row] as const)),
@@ -212,6 +222,8 @@ export class DaemonSettings implements Settings {
   private raw(name: string): SettingValue {
     // A null that is named counts.
     for (const value of [this.named(name), this.defaults?.get(name)]) if (value !== undefined) return value;
+    // Files of a test must not reach the public network by default.
+    if (PUBLIC_SERVERS.has(name) && this.raw('blockchain_name') === REGTEST) return [];
     return ROWS.get(name)!.default;
   }
 

@@ -60,6 +60,11 @@ export class ExchangeParts implements BesideBlobs {
     return this.#exchange;
   }
 
+  /** Null while `blob_manager` does not run. */
+  get reflector(): Reflecting | null {
+    return this.#reflecting;
+  }
+
   /** Throws while `blob_manager` does not run. */
   /** Whether the last upload reached its reflector; null before any, and where none are sent. */
   get reflectorContact(): boolean | null {

@@ -12,7 +12,7 @@ import { Downloads } from '../../files/download.js';
 import { FileManager } from '../../files/fileManager.js';
 import { Playing } from '../../files/playing.js';
 import type { MediaSource } from '../../http/mediaPort.js';
-import type { FilesDeps } from '../../files/ports.js';
+import type { FilesDeps, StreamReflector } from '../../files/ports.js';
 import { Publishing } from '../../files/publishing.js';
 import { probeBeside } from '../ffmpeg.js';
 import type { WalletServices } from '../walletPart.js';
@@ -27,6 +27,8 @@ export interface FilesPartDeps {
   readonly random: RandomSource;
   /** Null while no component downloads. */
   readonly fetcher: () => BlobFetcher | null;
+  /** Null while no component sends streams to reflectors. */
+  readonly reflector: () => StreamReflector | null;
   /** Of the wallet's chain; called while the wallet runs. */
   readonly ledgerParams: () => LedgerParams;
   /** Resolves to the path of ffmpeg; null where it is not there. */
@@ -84,12 +86,13 @@ export class FilesPart implements Component {
   }
 
   async start(): Promise<void> {
-    const { settings, log, clock, content, fetcher } = this.#deps;
+    const { settings, log, clock, content, fetcher, reflector } = this.#deps;
     const seconds = (name: 'download_timeout' | 'blob_download_timeout'): number => settings.get(name) * 1000;
     this.#files = {
       database: content.content,
       blobs: content.blobs,
       fetcher,
+      reflector,
       clock,
       log,
       settings: () => ({
@@ -107,9 +110,10 @@ export class FilesPart implements Component {
   }
 
   #publishingOf(manager: FileManager): Publishing {
-    const { settings, log, clock, random, content, ledgerParams, findFfmpeg } = this.#deps;
+    const { settings, log, clock, random, content, reflector, ledgerParams, findFfmpeg } = this.#deps;
     return new Publishing({
       manager,
+      reflector,
       log,
       making: {
         store: content.blobs,

@@ -281,6 +281,9 @@ describe('uploads', () => {
     expect(most).toBeGreaterThan(1);
     expect(seen).toMatchObject({ sdHash, reflector: `127.0.0.1:${place.port}`, blobsToSend: 9 });
     expect(seen!.bytesSent).toBeGreaterThan(0);
+    const bytes = [...ours.blobs.values()].reduce((sum, { length }) => sum + length, 0);
+    expect(seen!.bytesToSend).toBe(bytes);
+    expect(seen!.bytesSent).toBeLessThanOrEqual(bytes);
     expect(reflecting.progressOf(sdHash)).toBeNull();
   });
 
@@ -290,6 +293,50 @@ describe('uploads', () => {
     settings = { ...settings, concurrent: 1 };
     reflecting.start();
     await expect.poll(() => noted.length).toBe(2);
+  });
+
+  it('begin at once for a new stream, unless that is off', async () => {
+    const [one, two] = [addStream([10]), addStream([20])];
+    settings = { ...settings, isOn: false };
+    reflecting.reflectNew(one.sdHash);
+    settings = { ...settings, isOn: true, servers: [] };
+    reflecting.reflectNew(one.sdHash);
+    settings = { ...settings, servers: [[place.host, place.port]] };
+    reflecting.reflectNew(two.sdHash);
+    await expect.poll(() => noted.length).toBe(1);
+    expect(store.finished.has(two.sdHash)).toBe(true);
+    expect(store.finished.has(one.sdHash)).toBe(false);
+  });
+
+  it('keep the reason why a new stream did not arrive, until it does', async () => {
+    const { sdHash } = addStream([1000]);
+    settings = { ...settings, servers: [['127.0.0.1', 1]] };
+    reflecting.reflectNew(sdHash);
+    await expect.poll(() => reflecting.failureOf(sdHash)).toContain('ECONNREFUSED');
+    settings = { ...settings, servers: [[place.host, place.port]] };
+    await reflecting.reflectStream(sdHash);
+    expect(reflecting.failureOf(sdHash)).toBeNull();
+    // A descriptor that cannot be read is a result too.
+    const text = ours.put(Buffer.from('no descriptor'));
+    reflecting.reflectNew(text);
+    const { reason, isComplete } = await reflecting.reflectStream(text);
+    expect([isComplete, typeof reason]).toEqual([false, 'string']);
+  });
+
+  it('end when their stream is deleted', async () => {
+    const { sdHash } = addStream([1000]);
+    const silent = createServer(() => undefined);
+    await new Promise<void>((resolve) => {
+      silent.listen(0, '127.0.0.1', resolve);
+    });
+    const { port } = silent.address() as AddressInfo;
+    const result = reflecting.reflectStream(sdHash, { host: '127.0.0.1', port });
+    await expect.poll(() => reflecting.progressOf(sdHash)).not.toBeNull();
+    await reflecting.cancel(sdHash);
+    expect(await result).toMatchObject({ isComplete: false, sent: [], reason: 'stopped' });
+    expect([reflecting.progressOf(sdHash), reflecting.failureOf(sdHash)]).toEqual([null, null]);
+    await reflecting.cancel(sdHash);
+    silent.close();
   });
 
   it('send single blobs and pass over what is not here', async () => {

@@ -80,6 +80,7 @@ beforeEach(async () => {
     database: folder.database,
     blobs: folder.store,
     fetcher: () => fetcher,
+    reflector: () => null,
     clock: systemClock,
     log: { warn: (text: string) => folder.warnings.push(text), info: () => undefined },
     settings: () => ({

@@ -113,6 +113,26 @@ describe('sources', () => {
   });
 });
 
+describe('public servers', () => {
+  const names = [
+    'fixed_peers',
+    'http_blob_servers',
+    'known_dht_nodes',
+    'reflector_servers',
+    'tracker_servers',
+  ];
+
+  it('are defaults, but not on regtest', async () => {
+    const counts = (settings: DaemonSettings) =>
+      names.map((name) => (settings.value(name) as readonly unknown[]).length > 0);
+    expect(counts(open())).toContain(true);
+    const regtest = open({ given: { blockchain_name: 'lbrycrd_regtest' } });
+    expect(counts(regtest)).not.toContain(true);
+    await regtest.set('reflector_servers', ['127.0.0.1:5566']);
+    expect(regtest.value('reflector_servers')).toEqual([['127.0.0.1', 5566]]);
+  });
+});
+
 describe('the file', () => {
   it('keeps what no setting is called, with a warning that names the nearest', async () => {
     const settings = open({ file: 'save_fils: true\n' });
