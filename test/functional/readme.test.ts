@@ -30,6 +30,8 @@ describe('README.md', () => {
       LBCNODE_NATIVE_BUILD: '0',
       LBRY_API: `127.0.0.1:${await freePort()}`,
       LBRY_STREAMING_SERVER: `127.0.0.1:${await freePort()}`,
+      LBRY_TCP_PORT: `${await freePort()}`,
+      LBRY_UDP_PORT: `${await freePort()}`,
       npm_config_update_notifier: 'false',
     };
   });
@@ -64,19 +66,35 @@ describe('README.md', () => {
     expect(node.output).toContain('Shutdown: done');
   });
 
-  it('leads from a channel over a stream, a support and a search to a collection and a purchase', async () => {
-    const [programs, ...blocks] = blocksOf('Live in it: lbcnet');
-    const steps = stepsOf(blocks);
+  it('leads from a channel over a film, a support and a search to a second daemon that pays for it', async () => {
+    const [programs, ...others] = blocksOf('Live in it: lbcnet');
+    const isStart = (block: string): boolean => block.includes('lbcnet.js start ');
+    const second = others.find(isStart)!;
+    const ports = new Map([
+      ['localhost:50001', `127.0.0.1:${hubPort}`],
+      ['localhost:4444', `127.0.0.1:${env['LBRY_TCP_PORT']}`],
+      ['localhost:5379', `127.0.0.1:${await freePort()}`],
+      ['localhost:5380', `127.0.0.1:${await freePort()}`],
+      ['4445', `${await freePort()}`],
+    ]);
+    const withOwnPorts = (text: string): string =>
+      [...ports].reduce((changed, [from, to]) => changed.replaceAll(from, to), text);
+    const at = others.indexOf(second);
+    const walks = [others.slice(0, at), others.slice(at + 1)].map((blocks) => stepsOf(blocks));
+    const steps = walks.flat();
     expectWords(steps, ['channel create', 'publish', 'support create', 'resolve', 'claim search']);
-    expectWords(steps, ['collection create', 'purchase create']);
+    expectWords(steps, ['collection create', 'net2 get', 'curl']);
     const [node, daemon] = programs!.trim().split('\n');
     const nodeAtWork = await start(node!, 'Stop it: ');
-    const daemonAtWork = await start(
-      daemon!.replace('localhost:50001', `127.0.0.1:${hubPort}`),
-      'All components run',
-    );
-    await walk(steps, home, env);
-    expect(readdirSync(join(home, 'lbcnet-demo')).sort()).toEqual(['data', 'files', 'hello.txt', 'wallets']);
+    const daemonAtWork = await start(withOwnPorts(daemon!), 'All components run');
+    const secondAtWork = await start(withOwnPorts(second.trim()), 'All components run');
+    const script = steps.map(({ command, prints }) => ({ command: withOwnPorts(command), prints }));
+    await walk(script, home, env);
+    const folders = ['data', 'data2', 'files', 'files2', 'wallets', 'wallets2'];
+    expect(readdirSync(join(home, 'lbcnet-demo')).sort()).toEqual(folders);
+    // The user's own folders are not touched.
+    expect(readdirSync(home).filter((name) => /lbry|share/i.test(name))).toEqual([]);
+    expect(await secondAtWork.exited).toBe(0);
     expect(await daemonAtWork.exited).toBe(0);
     expect(await nodeAtWork.exited).toBe(0);
   });
