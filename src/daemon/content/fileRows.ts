@@ -2,7 +2,7 @@
  * Rows of files and of the claims that they belong to, in the form of lbry-sdk's revision 15: names are hexadecimal digits of
  * UTF-8, a fee is a transaction as hexadecimal digits. Source: lbry-sdk lbry/extras/daemon/storage.py.
  */
-import type { Statements } from '../../sqlite/statements.js';
+import { textList, type Statements } from '../../sqlite/statements.js';
 import type { FileRow, NewFile, SavedPlace, StoredClaim } from './rows.js';
 
 const hexOf = (text: string): string => Buffer.from(text, 'utf8').toString('hex');
@@ -14,8 +14,9 @@ const digitsOf = (value: unknown): string | null => {
   return typeof value === 'string' ? value : Buffer.from(value as Uint8Array).toString('latin1');
 };
 
-/** Claims whose channel is known by a row of its own. */
-const CHANNEL_NAMES = "select claim_id, claim_name from claim where claim_name like '@%'";
+/** Claims of the given channels, which have rows of their own where they are known. */
+const CHANNEL_NAMES =
+  'select claim_id, claim_name from claim where claim_id in (select value from json_each(?))';
 
 const FILES = `
   select f.rowid, f.stream_hash, s.sd_hash, s.stream_key, s.stream_name, s.suggested_filename, f.file_name,
@@ -56,11 +57,10 @@ export class FileRows {
       streamHash === null
         ? this.#main.all(`${FILES} order by f.rowid`)
         : this.#main.all(`${FILES} where f.stream_hash = ?`, streamHash);
-    const channels = new Map<string, string>();
-    for (const row of this.#main.all(CHANNEL_NAMES))
-      channels.set(String(row['claim_id']), String(row['claim_name']));
-    return rows.map((row) => {
-      const claim = claimOf(row);
+    const claims = rows.map(claimOf);
+    const channels = this.#channelNames(claims);
+    return rows.map((row, at) => {
+      const claim = claims[at]!;
       return {
         rowid: Number(row['rowid']),
         streamHash: String(row['stream_hash']),
@@ -80,6 +80,12 @@ export class FileRows {
         channelName: claim?.channelClaimId ? (channels.get(claim.channelClaimId) ?? null) : null,
       };
     });
+  }
+
+  #channelNames(claims: readonly (StoredClaim | null)[]): ReadonlyMap<string, string> {
+    const wanted = new Set(claims.flatMap((claim) => claim?.channelClaimId ?? []));
+    const rows = wanted.size === 0 ? [] : this.#main.all(CHANNEL_NAMES, textList([...wanted]));
+    return new Map(rows.map((row) => [String(row['claim_id']), String(row['claim_name'])]));
   }
 
   /** The number of the new row. Source: `store_file`. */
