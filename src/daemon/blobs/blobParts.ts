@@ -19,9 +19,12 @@ export class BlobParts {
     this.lengthBytes = lengthBytes;
   }
 
-  /** Bytes from a position on; fewer at the end. Throws `BlobChangedError` where the file was changed since its check. */
-  async read(at: number, count: number): Promise<Uint8Array> {
-    const bytes = new Uint8Array(Math.min(count, this.lengthBytes - at));
+  /**
+   * Bytes from a position on; fewer at the end. `into` takes them, if it is given. Throws `BlobChangedError` where the file was
+   * changed since its check.
+   */
+  async read(at: number, count: number, into: Uint8Array = new Uint8Array(count)): Promise<Uint8Array> {
+    const bytes = into.subarray(0, Math.min(count, this.lengthBytes - at));
     const { bytesRead } = await this.#file.read(bytes, 0, bytes.length, at);
     if (bytesRead < bytes.length || stampText(await this.#file.stat({ bigint: true })) !== this.#stamp)
       throw new BlobChangedError('the file of the blob was changed');

@@ -20,7 +20,7 @@ import { refuseSpecialFile } from '../../util/specialFile.js';
 import { Transferred } from '../../util/serveCalls.js';
 import { blobHashOf, MAX_BLOB_BYTES, PIECE_BYTES } from '../content/blobHash.js';
 import type { OriginalRow } from '../content/rows.js';
-import { decryptBlob, encryptPiece } from './cipher.js';
+import { decryptBlob, encryptParts, encryptPiece } from './cipher.js';
 
 /** By which a change of a file is seen: inode, size and times of the last changes. */
 export type FileStamp = string;
@@ -73,9 +73,8 @@ function stampOf(fd: number): { stamp: FileStamp; size: number } {
   return { stamp: stampText(stats), size: Number(stats.size) };
 }
 
-function readBytes(fd: number, size: number, from = 0): Uint8Array {
-  // A buffer of its own, which can be handed to another thread.
-  const bytes = new Uint8Array(size);
+/** `bytes` takes them; unless given, a buffer of their own, which can be handed to another thread. */
+function readBytes(fd: number, size: number, from = 0, bytes: Uint8Array = new Uint8Array(size)): Uint8Array {
   let at = 0;
   while (at < size) {
     const count = readSync(fd, bytes, at, size - at, from + at);
@@ -85,19 +84,22 @@ function readBytes(fd: number, size: number, from = 0): Uint8Array {
   return bytes.subarray(0, at);
 }
 
-/** Bytes in a buffer that holds nothing else. */
+/** The most bytes of its buffer that are no part of a result, where that is handed over: a padding. */
+const MAX_UNUSED_BYTES = 16;
+
+/** Bytes in a buffer that holds nothing else of use. */
 function ownBytes(bytes: Uint8Array): Uint8Array {
-  return bytes.byteLength === bytes.buffer.byteLength ? bytes : Uint8Array.from(bytes);
+  return bytes.buffer.byteLength - bytes.byteLength <= MAX_UNUSED_BYTES ? bytes : Uint8Array.from(bytes);
 }
 
 /** Writes to a temporary name, syncs and renames, so that the name of a blob never holds a part of it. */
-function writeFile(folder: string, name: string, bytes: Uint8Array, number: string): FileStamp {
+function writeFile(folder: string, name: string, parts: readonly Uint8Array[], number: string): FileStamp {
   const temporary = join(folder, `${name}.${number}${PARTIAL_SUFFIX}`);
   try {
     const fd = openSync(temporary, 'w');
     try {
-      let at = 0;
-      while (at < bytes.length) at += writeSync(fd, bytes, at, bytes.length - at);
+      for (const bytes of parts)
+        for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at, bytes.length - at);
       fsyncSync(fd);
     } finally {
       closeSync(fd);
@@ -119,6 +121,8 @@ export class BlobWork {
   readonly #hashes = new Map<number, Hash>();
   readonly #threadNumber: number;
   #written = 0;
+  /** For bytes that do not leave the thread. */
+  #scratch: Uint8Array | null = null;
 
   /** `threadNumber` keeps the temporary names of threads apart. */
   constructor(threadNumber: number) {
@@ -134,7 +138,7 @@ export class BlobWork {
    * the decrypted piece.
    */
   read(path: string, hash: string, checkedStamp: FileStamp | null, cipher: CipherKey | null): Transferred {
-    const read = this.#read(path, hash, checkedStamp);
+    const read = this.#read(path, hash, checkedStamp, cipher !== null);
     if (read.kind !== 'whole') return new Transferred(read, []);
     const bytes = ownBytes(cipher === null ? read.bytes : decryptBlob(read.bytes, cipher.key, cipher.iv));
     return new Transferred({ ...read, bytes }, [bytes.buffer as ArrayBuffer]);
@@ -142,11 +146,12 @@ export class BlobWork {
 
   /** Checks a blob's file as `read` does, without giving its bytes. */
   check(path: string, hash: string): BlobCheck {
-    const read = this.#read(path, hash, null);
+    const read = this.#read(path, hash, null, true);
     return read.kind === 'whole' ? { kind: 'whole', length: read.length, stamp: read.stamp } : read;
   }
 
-  #read(path: string, hash: string, checkedStamp: FileStamp | null): BlobRead {
+  /** With `isForHere` the bytes are valid until the next read only. */
+  #read(path: string, hash: string, checkedStamp: FileStamp | null, isForHere: boolean): BlobRead {
     let fd: number;
     try {
       refuseSpecialFile(path);
@@ -159,7 +164,8 @@ export class BlobWork {
       const before = stampOf(fd);
       if (before.size === 0 || before.size > MAX_BLOB_BYTES)
         return { kind: 'damaged', reason: `its file has ${before.size} bytes` };
-      const bytes = readBytes(fd, before.size);
+      const into = isForHere ? (this.#scratch ??= new Uint8Array(MAX_BLOB_BYTES)) : undefined;
+      const bytes = readBytes(fd, before.size, 0, into);
       const { stamp } = stampOf(fd);
       const isChecked = stamp === checkedStamp && stamp === before.stamp && bytes.length === before.size;
       if (!isChecked && blobHashOf(bytes) !== hash)
@@ -178,20 +184,21 @@ export class BlobWork {
   /** Writes a blob that was received. The result is null where the bytes have another hash; nothing is written then. */
   write(folder: string, hash: string, bytes: Uint8Array): WrittenBlob | null {
     if (bytes.length === 0 || bytes.length > MAX_BLOB_BYTES || blobHashOf(bytes) !== hash) return null;
-    return { hash, length: bytes.length, stamp: writeFile(folder, hash, bytes, this.#nextNumber) };
+    return { hash, length: bytes.length, stamp: writeFile(folder, hash, [bytes], this.#nextNumber) };
   }
 
   /** Encrypts a piece of a file and writes the blob. */
   encrypt(folder: string, piece: Uint8Array, { key, iv }: CipherKey): WrittenBlob {
-    const blob = encryptPiece(piece, key, iv);
-    const hash = blobHashOf(blob);
-    return { hash, length: blob.length, stamp: writeFile(folder, hash, blob, this.#nextNumber) };
+    const parts = encryptParts(piece, key, iv);
+    const hash = blobHashOf(...parts);
+    const length = parts[0].length + parts[1].length;
+    return { hash, length, stamp: writeFile(folder, hash, parts, this.#nextNumber) };
   }
 
   /** The blob of a piece, which is not written. */
   measure(piece: Uint8Array, { key, iv }: CipherKey): Pick<WrittenBlob, 'hash' | 'length'> {
-    const blob = encryptPiece(piece, key, iv);
-    return { hash: blobHashOf(blob), length: blob.length };
+    const parts = encryptParts(piece, key, iv);
+    return { hash: blobHashOf(...parts), length: parts[0].length + parts[1].length };
   }
 
   /** Whether a blob that was received has that hash. */

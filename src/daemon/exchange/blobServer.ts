@@ -7,6 +7,7 @@ import type { Clock, Timer } from '../base/clock.js';
 import type { Bandwidth } from './bandwidth.js';
 import { JsonMessages, ProtocolError } from './jsonMessages.js';
 import { answerBytes, readRequest, REQUEST_LIMIT_BYTES, type BlobRequest } from './messages.js';
+import { PieceBuffers } from './pieceBuffers.js';
 import type { BlobReader, OpenBlob } from './ports.js';
 import type { RateLimiter } from './rateLimiter.js';
 import { SharedReads } from './sharedReads.js';
@@ -18,8 +19,6 @@ const IDLE_MS = 30_000;
 const TRANSFER_MS = 60_000;
 /** Blobs in memory at a time, for all peers, where they are not read in parts. Arbitrary: 48 MiB. */
 const HELD_BLOBS = 24;
-/** What is handed to the system at a time. Arbitrary. */
-const PIECE_BYTES = 128 * 1024;
 
 export interface BlobServerDeps {
   readonly blobs: BlobReader;
@@ -40,6 +39,7 @@ export class BlobServer {
   readonly #deps: BlobServerDeps;
   readonly #server: TcpServer;
   readonly #reads: SharedReads;
+  readonly #buffers = new PieceBuffers();
   #transfers = 0;
   #port: number | null = null;
 
@@ -150,23 +150,34 @@ export class BlobServer {
   }
 
   /** While a piece goes out the next one is read. */
-  async #sendBlob({ socket, peer, closed }: Served, blob: OpenBlob): Promise<boolean> {
-    const { rate, bandwidth } = this.#deps;
-    let next = blob.read(0, PIECE_BYTES);
-    for (let at = 0; at < blob.lengthBytes; at += PIECE_BYTES) {
-      const piece = await next;
-      if (at + PIECE_BYTES < blob.lengthBytes) {
-        next = blob.read(at + PIECE_BYTES, PIECE_BYTES);
-        // It may fail while this piece still goes out.
-        next.catch(() => undefined);
+  async #sendBlob(served: Served, blob: OpenBlob): Promise<boolean> {
+    const size = PieceBuffers.pieceBytes(this.#transfers);
+    let [buffer, other] = [this.#buffers.take(size), this.#buffers.take(size)];
+    let next = blob.read(0, size, buffer);
+    try {
+      for (let at = 0; at < blob.lengthBytes; at += size) {
+        const piece = await next;
+        [buffer, other] = [other, buffer];
+        if (at + size < blob.lengthBytes) {
+          next = blob.read(at + size, size, buffer);
+          // It may fail while this piece still goes out.
+          next.catch(() => undefined);
+        }
+        if (!(await this.#sendPiece(served, piece))) return false;
       }
-      const mayPass = !rate.isLimited || (await rate.take(piece.length, closed));
-      if (mayPass) bandwidth.sent(peer, piece.length);
-      if (!mayPass || !(await writeBytes(socket, piece))) {
-        await next.catch(() => undefined);
-        return false;
-      }
+      return true;
+    } finally {
+      // A piece that is cut off may still be in the hands of the system.
+      const isWritten = !served.socket.destroyed && served.socket.writableLength === 0;
+      await next.catch(() => undefined);
+      if (isWritten) for (const one of [buffer, other]) this.#buffers.giveBack(one);
     }
-    return true;
+  }
+
+  async #sendPiece({ socket, peer, closed }: Served, piece: Uint8Array): Promise<boolean> {
+    const { rate, bandwidth } = this.#deps;
+    if (rate.isLimited && !(await rate.take(piece.length, closed))) return false;
+    bandwidth.sent(peer, piece.length);
+    return writeBytes(socket, piece);
   }
 }

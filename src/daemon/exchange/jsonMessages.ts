@@ -41,17 +41,19 @@ export class JsonMessages {
   }
 
   /**
-   * Takes the next bytes. Null while the object is incomplete. Throws `ProtocolError` for bytes that are not a JSON object, and
+   * Takes the next bytes, which may be overwritten after the call. Null while the object is incomplete. Throws `ProtocolError` for bytes that are not a JSON object, and
    * for an object that is too long.
    */
   push(bytes: Buffer): FoundMessage | null {
     const end = this.#endIn(bytes);
     const length = end ?? bytes.length;
     if (this.#size + length >= this.#limitBytes) throw new ProtocolError('the message is too long');
-    this.#parts.push(end === null ? bytes : bytes.subarray(0, end));
     this.#size += length;
-    if (end === null) return null;
-    const text = Buffer.concat(this.#parts).toString('utf8');
+    if (end === null) {
+      this.#parts.push(Buffer.from(bytes));
+      return null;
+    }
+    const text = Buffer.concat([...this.#parts, bytes.subarray(0, end)]).toString('utf8');
     this.#parts = [];
     this.#size = 0;
     return { members: parsed(text), rest: bytes.subarray(end) };

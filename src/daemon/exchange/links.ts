@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { writeBytes } from './tcpServer.js';
 
 export interface LinkEvents {
+  /** The bytes are valid during the call only. */
   onData(bytes: Buffer): void;
   /** Called once, whichever side closed. */
   onClose(): void;
@@ -25,13 +26,24 @@ export interface Place {
 
 export const placeText = ({ host, port }: Place): string => `${host}:${port}`;
 
+/** What is read at a time. Arbitrary. */
+const READ_BYTES = 128 * 1024;
+
 /** Connects. Rejects when that fails or the signal aborts; then no event follows. */
 export type Dial = (place: Place, events: LinkEvents, signal: AbortSignal) => Promise<Link>;
 
 export const dialTcp: Dial = ({ host, port }, events, signal) =>
   new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    const socket = connect({ host, port, noDelay: true });
+    // One buffer for all reads: a new one for each would be most of the work on the event loop.
+    const onread = {
+      buffer: Buffer.allocUnsafeSlow(READ_BYTES),
+      callback: (count: number, buffer: Uint8Array): boolean => {
+        events.onData((buffer as Buffer).subarray(0, count));
+        return true;
+      },
+    };
+    const socket = connect({ host, port, noDelay: true, onread });
     const abort = (): void => void socket.destroy(new Error('the connection was given up'));
     signal.addEventListener('abort', abort, { once: true });
     socket.once('error', reject);
@@ -39,7 +51,6 @@ export const dialTcp: Dial = ({ host, port }, events, signal) =>
       signal.removeEventListener('abort', abort);
       socket.off('error', reject);
       socket.on('error', () => undefined);
-      socket.on('data', (bytes) => events.onData(bytes as Buffer));
       socket.once('close', () => events.onClose());
       resolve({
         send: (bytes) => writeBytes(socket, bytes),

@@ -15,8 +15,11 @@ export interface BlobReader {
 
 export interface OpenBlob {
   readonly lengthBytes: number;
-  /** Bytes from a position on; fewer at the end. Rejects where the blob cannot be read or was changed. */
-  read(at: number, count: number): Promise<Uint8Array>;
+  /**
+   * Bytes from a position on; fewer at the end. `into`, of at least `count` bytes, may be used for them. Rejects where the blob
+   * cannot be read or was changed.
+   */
+  read(at: number, count: number, into?: Uint8Array): Promise<Uint8Array>;
   close(): Promise<void>;
 }
 

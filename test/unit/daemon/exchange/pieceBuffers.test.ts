@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { PieceBuffers } from '../../../../src/daemon/exchange/pieceBuffers.js';
+
+const KIB = 1024;
+
+describe('PieceBuffers', () => {
+  it('makes pieces smaller the more transfers there are', () => {
+    expect([1, 8, 9, 16, 17, 33, 200].map((transfers) => PieceBuffers.pieceBytes(transfers) / KIB)).toEqual([
+      512, 512, 256, 256, 128, 64, 64,
+    ]);
+  });
+
+  it('gives a buffer of the same size again, and keeps no more than 4 MiB', () => {
+    const buffers = new PieceBuffers();
+    const first = buffers.take(512 * KIB);
+    buffers.giveBack(first);
+    expect(buffers.take(64 * KIB)).not.toBe(first);
+    expect(buffers.take(512 * KIB)).toBe(first);
+    const many = Array.from({ length: 9 }, () => buffers.take(512 * KIB));
+    for (const one of many) buffers.giveBack(one);
+    const again = new Set(Array.from({ length: 9 }, () => buffers.take(512 * KIB)));
+    expect(many.filter((one) => again.has(one))).toHaveLength(8);
+  });
+});
