@@ -100,7 +100,7 @@ export class StatusPort {
 
   private answer(socket: Socket, ping: Buffer, from: RemoteInfo): void {
     if (this.isTooSoon(from.address)) return;
-    if (ping.length < PING_BYTES || ping.readInt32BE(0) !== MAGIC) return;
+    if (!isPing(ping)) return;
     if (from.port < FIRST_CLIENT_PORT || !isAnswered(from.address, this.allows)) return;
     // What cannot be sent is lost, as datagrams are.
     socket.send(this.pong(from.address), from.port, from.address, () => undefined);
@@ -134,6 +134,11 @@ export class StatusPort {
     this.socket = null;
     return socket ? new Promise((resolve) => socket.close(() => resolve())) : Promise.resolve();
   }
+}
+
+/** Whether a datagram is a question of a client. Source: `SPVPing.decode`. */
+export function isPing(datagram: Buffer): boolean {
+  return datagram.length >= PING_BYTES && datagram.readInt32BE(0) === MAGIC;
 }
 
 function holds(net: Subnet, address: string): boolean {

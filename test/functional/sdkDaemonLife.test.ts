@@ -1,26 +1,54 @@
 /**
  * The recorded life of lbry-sdk's daemon (`../shared/conformance/sdk/daemon.jsonl.gz`), followed by ours on the same
- * make-believe hub: each call has the same verdict, and a result of the same shape. Which coins pay is chance, so values
- * are others; ids of ours take the place of the recorded ones in what is asked. Streams are made of a descriptor's hash
- * instead of a file.
+ * make-believe hub. Each answer is compared value by value. Chance is taken out as the recording did: the first choice is
+ * taken. What hangs on random keys of a file (its hash, and the ids of all transactions after it) is compared through a
+ * one-to-one table of names. Other differences are rows of `docs/lbcnet-recordings.md`.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createConnection, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startDaemon, walletOfSeed, type TestDaemon } from './support/daemon.js';
+import { sha256 } from '../../src/crypto/hash.js';
+import { startDaemon, type RunningDaemon } from '../../src/daemon/main/daemon.js';
+import { DaemonSettings } from '../../src/daemon/main/daemonSettings.js';
+import { WalletAndLedger } from '../../src/daemon/main/walletPart.js';
+import { SILENT_LOGGER } from '../../src/util/logging.js';
+import type { JsonValue } from '../../src/util/json.js';
+import { AcceptedDifferences } from '../support/acceptedDifferences.js';
+import { walletOfSeed } from './support/daemon.js';
 import { freePort, HANG_MS, shared } from './support/node.js';
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 type Members = { [key: string]: Json };
+interface Call {
+  readonly kind: 'call';
+  readonly method: string;
+  readonly params: Members;
+  readonly answer: Members;
+}
 type Line =
-  | { kind: 'call'; method: string; params: Members; answer: Answer }
+  | Call
   | { kind: 'fund'; address: string; dewies: number; txid: string }
   | { kind: 'mine'; count: number; height: number };
 
 const SEED = 'carbon smart garage balance margin twelve chest sword toast envelope bottom stomach absent';
+/** Of the recorded file; what it holds is not recorded. */
+const FILE_BYTES = 5200;
+/** What the recorded daemon was started without, beside what lbcnet does not have. */
+const SKIPPED = [
+  'background_downloader',
+  'dht',
+  'hash_announcer',
+  'libtorrent_component',
+  'peer_protocol_server',
+  'tracker_announcer_component',
+  'upnp',
+  'wallet_server_payments',
+];
 const recording = shared('conformance/sdk/daemon.jsonl.gz');
 const hubProgram = shared('lbrysdk/hub.py');
 const hasPython = spawnSync('python3', ['--version']).status === 0;
@@ -62,172 +90,223 @@ class HubControl {
   }
 }
 
-/** Texts that chance or transactions decide. */
-const IS_NAME_OF_SOMETHING =
-  /^(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{66}|[0-9a-f]{128}|[mn2][1-9A-HJ-NP-Za-km-z]{25,34}|t(?:pub|prv)[1-9A-HJ-NP-Za-km-z]{100,})$/;
-/** What a URL has of an id that it shortens. */
-const BEGINNING = /(?<=^@?[^#]+#)[0-9a-f]{1,39}$/;
-const INSIDE = /[0-9a-f]{64}|[0-9a-f]{40}|[mn][1-9A-HJ-NP-Za-km-z]{33}/g;
+/** Ids, hashes, keys, addresses and phrases: texts that may be others in ours, always the same one for the same. */
+const IS_NAME =
+  /^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{66}|[0-9a-f]{96}|[0-9a-f]{128}|[mn][1-9A-HJ-NP-Za-km-z]{25,34}|t(?:pub|prv)[1-9A-HJ-NP-Za-km-z]{100,}|(?:[a-z]+ ){11,12}[a-z]+)$/;
+const NAME_INSIDE = /[0-9a-f]{96}|[0-9a-f]{64}|[0-9a-f]{40}|[mn][1-9A-HJ-NP-Za-km-z]{33}/g;
+const PERMANENT_URL = /^lbry:\/\/(.+)#([0-9a-f]{40})$/;
+/** A name in a URL with the beginning of its id. */
+const SHORT_ID = /(@?[a-z0-9]+)([#:])([0-9a-f]{1,39})(?![0-9a-f])/g;
 
-class Others {
+/** Which of our names stands for which recorded one, both ways. */
+class Names {
   private readonly ours = new Map<string, string>();
+  private readonly theirs = new Map<string, string>();
+  /** Our claim id of each claim name. */
+  private readonly claims = new Map<string, string>();
 
-  /** Our text for a recorded one, ids within it included. */
+  /** Our text for a recorded one, names within it included. */
   of(text: string): string {
-    const known = this.ours.get(text) ?? text.replaceAll(INSIDE, (part) => this.ours.get(part) ?? part);
-    return known.replace(BEGINNING, (beginning) => {
-      for (const [theirs, ours] of this.ours)
-        if (theirs.startsWith(beginning)) return this.cut(beginning, ours);
-      return beginning;
-    });
+    const known = this.ours.get(text);
+    if (known !== undefined) return known;
+    return text
+      .replaceAll(NAME_INSIDE, (part) => this.ours.get(part) ?? part)
+      .replaceAll(SHORT_ID, (whole: string, name: string, mark: string, id: string) => {
+        const claim = this.claims.get(name);
+        return claim === undefined ? whole : `${name}${mark}${claim.slice(0, id.length)}`;
+      });
   }
 
-  /** As much of our id as a URL has of the recorded one. */
-  private cut(theirs: string, id: string): string {
-    const ours = id.slice(0, theirs.length);
-    this.ours.set(theirs, ours);
-    return ours;
+  /** Which claim has a name, from a permanent URL. */
+  see(ours: string): void {
+    const [, name, id] = PERMANENT_URL.exec(ours) ?? [];
+    if (name !== undefined) this.claims.set(name, id!);
   }
 
-  /** A key of ours by the name that it has in the recording. */
-  recorded(key: string): string {
-    for (const [theirs, ours] of this.ours) if (key.includes(ours)) return key.replaceAll(ours, theirs);
-    return key;
-  }
-
-  /** From the first time on ours stands for the recorded one. */
-  note(recorded: string, ours: string): void {
-    if (!this.ours.has(recorded) && IS_NAME_OF_SOMETHING.test(recorded) && IS_NAME_OF_SOMETHING.test(ours))
-      this.ours.set(recorded, ours);
+  /** Whether ours may stand for the recorded name, as it does from now on. */
+  note(recorded: string, ours: string): boolean {
+    if (this.ours.has(recorded) || this.theirs.has(ours)) return this.ours.get(recorded) === ours;
+    const isSeed = recorded.includes(' ') && ours.includes(' ');
+    if (!IS_NAME.test(recorded) || !IS_NAME.test(ours)) return false;
+    if (recorded.length !== ours.length && !isSeed) return false;
+    this.ours.set(recorded, ours);
+    this.theirs.set(ours, recorded);
+    return true;
   }
 }
 
-/** Members that only files have, or whose lists hang on how many coins paid. */
-const FREE: ReadonlySet<string> = new Set([
-  'traceback',
-  'source',
-  'stream_type',
-  'claim_info',
-  'update_info',
-  'support_info',
-  'abandon_info',
-  'purchase_info',
-  'kwargs',
-  'is_my_input',
-]);
+/** Methods whose answers may have names that were not seen before, and members of files that have. */
+const MAKING = /_(?:create|update|send|fund|spend|abandon|repost)$|^publish$/;
+const OF_FILE = /\.(?:key|stream_hash)$/;
+/** Of the account that `wallet_create` made without showing it. */
+const OF_ACCOUNT = /^\.result\.items\[\]\.(?:id|public_key)$/;
+/** What the recording hides, but for the folder. */
+const MASK = /<(?!DIR>)[A-Z_]+>/;
+const quote = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+/** Whether ours is the recorded text with anything in the place of its masks. */
+const fitsMasks = (theirs: string, ours: string): boolean =>
+  new RegExp(`^${theirs.split(MASK).map(quote).join('[^"]*')}$`, 's').test(ours);
 
-/** The hub for tests tells figures of claims that were asked for, and not of those that they refer to. */
-const OF_OTHERS = /\.(?:signing_channel|reposted_claim)(?:\.meta)?$/;
-const OF_INDEX: ReadonlySet<string> = new Set([
-  'signing_channel',
-  'canonical_url',
-  'short_url',
-  'activation_height',
-  'claims_in_channel',
-  'creation_height',
-  'creation_timestamp',
-  'effective_amount',
-  'expiration_height',
-  'is_controlling',
-  'reposted',
-  'support_amount',
-  'take_over_height',
-]);
-
-interface Meant {
-  readonly is: (method: string, params: Members) => boolean;
-  readonly why: string;
-  /** What must be so all the same. */
-  readonly holds: (ours: Answer, recorded: Answer) => boolean;
-}
-type Answer = { readonly result?: Json; readonly error?: Members };
-
-const errorOf = ({ error }: Answer): Json | undefined => (error?.['data'] as Members | undefined)?.['name'];
-const counts = ({ result }: Answer): Json => {
-  const { items, total_items: total } = result as Members;
-  return [(items as Json[]).length, total!];
-};
-
-/** Calls that are answered otherwise, and why. */
-const MEANT: readonly Meant[] = [
-  {
-    is: (_method, params) => params['nope'] !== undefined || params['bad'] !== undefined,
-    why: 'a name that no method knows is refused as such',
-    holds: (ours) => ours.error?.['code'] === -32602,
-  },
-  {
-    is: (method) => /^(?:file_|blob_|get$)/.test(method),
-    why: 'files come with their component',
-    holds: (ours) => errorOf(ours) === 'NameError',
-  },
-  {
-    is: (_method, params) => String(params['file_path']).endsWith('.none'),
-    why: 'streams are made of a descriptor, and not of a file that may be missing',
-    holds: (ours) => ours.error !== undefined,
-  },
-  {
-    is: (_method, params) => params['order_by'] === 'amount' || params['order_by'] === 'none',
-    why: 'the order of equals is any',
-    holds: (ours, recorded) => JSON.stringify(counts(ours)) === JSON.stringify(counts(recorded)),
-  },
-];
-
-function differences(
-  recorded: Json | undefined,
-  ours: Json | undefined,
-  others: Others,
-  path: string,
-): string[] {
-  if (recorded === undefined || ours === undefined)
-    return recorded === ours ? [] : [`${path}: ${recorded === undefined ? 'too much' : 'missing'}`];
-  if (typeof recorded === 'string' && /^<[A-Z_]+>$/.test(recorded)) return [];
-  if (typeof recorded === 'string' && typeof ours === 'string') {
-    others.note(recorded, ours);
-    return [];
-  }
-  if (Array.isArray(recorded) && Array.isArray(ours)) {
-    // How many coins pay is chance.
-    const isChance = path.endsWith('.inputs');
-    if (!isChance && recorded.length !== ours.length)
-      return [`${path}: ${ours.length} items, not ${recorded.length}`];
-    return recorded
-      .slice(0, ours.length)
-      .flatMap((item, n) => differences(item, ours[n], others, `${path}[${n}]`));
-  }
-  if (isMembers(recorded) && isMembers(ours)) {
-    const shown = Object.fromEntries(
-      Object.entries(ours).map(([key, value]) => [others.recorded(key), value]),
-    );
-    const keys = new Set([...Object.keys(recorded), ...Object.keys(shown)]);
-    return [...keys]
-      .filter((key) => !FREE.has(key) && !(OF_OTHERS.test(path) && OF_INDEX.has(key)))
-      .flatMap((key) => differences(recorded[key], shown[key], others, `${path}.${key}`));
-  }
-  return typeof recorded === typeof ours && (recorded === null) === (ours === null)
-    ? []
-    : [`${path}: ${JSON.stringify(ours)}, not ${JSON.stringify(recorded)}`];
+interface Difference {
+  readonly method: string;
+  readonly path: string;
+  readonly ours: Json | undefined;
+  readonly theirs: Json | undefined;
 }
 
-const isMembers = (value: Json): value is Members =>
+const isMembers = (value: Json | undefined): value is Members =>
   value !== null && typeof value === 'object' && !Array.isArray(value);
 
+/** Everything in which our answer is another than the recorded one. */
+class Comparison {
+  readonly found: Difference[] = [];
+  /** Whether the items of both lists are the same in another order. */
+  isOrderOnly = false;
+  private readonly method: string;
+  private readonly names: Names;
+
+  constructor(method: string, names: Names) {
+    this.method = method;
+    this.names = names;
+  }
+
+  /** Compares whole answers. */
+  answers(theirs: Members, ours: Members): void {
+    this.compare(theirs, ours, '');
+    if (this.found.length === 0) return;
+    const [one, other] = [theirs, ours].map((answer) => (answer['result'] as Members | undefined)?.['items']);
+    if (!Array.isArray(one) || !Array.isArray(other)) return;
+    const left = [...other];
+    this.isOrderOnly =
+      one.length === other.length &&
+      one.every((item) => {
+        const at = left.findIndex((candidate) => {
+          const single = new Comparison(this.method, this.names);
+          single.compare(item, candidate, '.result.items[]');
+          return single.found.length === 0;
+        });
+        if (at >= 0) left.splice(at, 1);
+        return at >= 0;
+      });
+  }
+
+  compare(theirs: Json | undefined, ours: Json | undefined, path: string): void {
+    const { names } = this;
+    if (typeof theirs === 'string' && /^<[A-Z_]+>$/.test(theirs) && ours !== undefined) return;
+    if (typeof theirs === 'string' && typeof ours === 'string') {
+      names.see(ours);
+      const mayBeNew =
+        MAKING.test(this.method) ||
+        OF_FILE.test(path) ||
+        (this.method === 'account_list' && OF_ACCOUNT.test(path));
+      const isSame = MASK.test(theirs) ? fitsMasks(names.of(theirs), ours) : names.of(theirs) === ours;
+      if (!isSame && !(mayBeNew && names.note(theirs, ours)))
+        this.found.push({ method: this.method, path, ours, theirs: names.of(theirs) });
+    } else if (Array.isArray(theirs) && Array.isArray(ours)) {
+      if (theirs.length !== ours.length)
+        this.found.push({ method: this.method, path: `${path}.length`, ours, theirs });
+      else theirs.forEach((item, n) => this.compare(item, ours[n], `${path}[]`));
+    } else if (isMembers(theirs) && isMembers(ours)) {
+      const translated = Object.fromEntries(
+        Object.entries(theirs).map(([key, value]) => [names.of(key), value]),
+      );
+      for (const key of new Set([...Object.keys(translated), ...Object.keys(ours)]))
+        this.compare(translated[key], ours[key], `${path}.${key}`);
+    } else if (theirs !== ours) this.found.push({ method: this.method, path, ours, theirs });
+  }
+}
+
 describe.skipIf(!canRun)('the recorded life of a daemon', { timeout: HANG_MS }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lbcnet-life-'));
   let hubProcess: ChildProcess;
   let hub: HubControl;
-  let daemon: TestDaemon;
+  let daemon: RunningDaemon;
   beforeAll(async () => {
     const port = await freePort();
     hubProcess = spawn('python3', [hubProgram!, String(port)], { stdio: 'ignore' });
     hub = await HubControl.open(port);
-    // Streams are made of a descriptor's hash here, so the recorded files are not there.
-    const settings = { components_to_skip: ['database'] };
-    daemon = await startDaemon({ hubPorts: [port], walletText: walletOfSeed(SEED), settings });
+    daemon = await start(port);
+    await daemon.started;
   }, HANG_MS);
   afterAll(async () => {
     await daemon?.stop();
     hub?.close();
     hubProcess?.kill();
+    rmSync(folder, { recursive: true, force: true });
   });
+
+  function start(hubPort: number): Promise<RunningDaemon> {
+    mkdirSync(join(folder, 'wallet', 'wallets'), { recursive: true });
+    for (const inner of ['data', 'down']) mkdirSync(join(folder, inner));
+    writeFileSync(join(folder, 'wallet', 'wallets', 'default_wallet'), walletOfSeed(SEED));
+    writeFileSync(join(folder, 'note.txt'), Buffer.alloc(FILE_BYTES, 'A note. '));
+    const settings = new DaemonSettings({
+      given: new Map<string, JsonValue>([
+        ['api', '127.0.0.1:0'],
+        ['streaming_server', '127.0.0.1:0'],
+        ['network_interface', '127.0.0.1'],
+        ['config', join(folder, 'conf.yml')],
+        ['data_dir', join(folder, 'data')],
+        ['wallet_dir', join(folder, 'wallet')],
+        ['download_dir', join(folder, 'down')],
+        ['blockchain_name', 'lbrycrd_regtest'],
+        ['lbryum_servers', [`127.0.0.1:${hubPort}`]],
+        ['components_to_skip', SKIPPED],
+        ['reflect_streams', false],
+      ]),
+      machine: { platform: 'linux', home: folder, environment: {} },
+      warn: () => undefined,
+    });
+    let drawn = 0;
+    // Choices among addresses ask for four bytes: the first is chosen, as the recording did.
+    const random = {
+      bytes: (count: number) =>
+        count === 4
+          ? Buffer.alloc(4)
+          : Buffer.concat([sha256(Buffer.from(`${drawn++}`)), Buffer.alloc(count)]).subarray(0, count),
+    };
+    return startDaemon({
+      settings,
+      log: SILENT_LOGGER,
+      random,
+      makeWalletPart: (deps) => new WalletAndLedger(deps),
+      onStop: () => undefined,
+    });
+  }
+
+  async function ask(method: string, params: object = {}): Promise<Members> {
+    const [host, port] = daemon.api;
+    const response = await fetch(`http://${host}:${port}/`, {
+      method: 'POST',
+      body: JSON.stringify({ method, params }),
+    });
+    return JSON.parse((await response.text()).replaceAll(folder, '<DIR>')) as Members;
+  }
+  const resultOf = async <Result>(method: string, params: object = {}): Promise<Result> =>
+    (await ask(method, params))['result'] as Result;
+
+  async function untilMined(height: number): Promise<void> {
+    for (;;) {
+      const status = await resultOf<{ wallet: { blocks: number } }>('status');
+      const synced = await resultOf<{ is_syncing: boolean }>('wallet_status');
+      const { items } = await resultOf<{ items: { confirmations: number }[] }>('transaction_list', {
+        page_size: 1000,
+      });
+      if (
+        status.wallet.blocks >= height &&
+        !synced.is_syncing &&
+        items.every(({ confirmations }) => confirmations > 0)
+      )
+        return;
+    }
+  }
+
+  async function untilSaved(): Promise<void> {
+    for (;;) {
+      const { items } = await resultOf<{ items: { status: string }[] }>('file_list');
+      if (items.every(({ status }) => status === 'finished')) return;
+    }
+  }
 
   it('is followed', async () => {
     const lines = gunzipSync(readFileSync(recording!))
@@ -235,59 +314,157 @@ describe.skipIf(!canRun)('the recorded life of a daemon', { timeout: HANG_MS }, 
       .trimEnd()
       .split('\n')
       .map((text) => JSON.parse(text) as Line);
-    const others = new Others();
+    const names = new Names();
+    const accepted = new AcceptedDifferences('sdkDaemonLife');
     const wrong: string[] = [];
     let followed = 0;
-    const reasons = new Map<string, number>();
+    const firstFile = lines.findIndex((line) => line.kind === 'call' && line.method === 'stream_create');
     for (const [n, line] of lines.entries()) {
       if (line.kind === 'fund') {
-        const txid = await hub.call<string>('lab.fund', [others.of(line.address), line.dewies]);
-        others.note(line.txid, txid);
+        const txid = await hub.call<string>('lab.fund', [names.of(line.address), line.dewies]);
+        if (txid !== line.txid) names.note(line.txid, txid);
         for (;;) {
-          const { items } = await daemon.call<{ items: { txid: string }[] }>('transaction_list');
+          const { items } = await resultOf<{ items: { txid: string }[] }>('transaction_list');
           if (items.some((item) => item.txid === txid)) break;
         }
       } else if (line.kind === 'mine') {
         await hub.call('lab.mine', [line.count]);
-        for (;;) {
-          const status = await daemon.call<{ wallet: { blocks: number } }>('status');
-          const synced = await daemon.call<{ is_syncing: boolean }>('wallet_status');
-          const { items } = await daemon.call<{ items: { confirmations: number }[] }>('transaction_list', {
-            page_size: 1000,
-          });
-          if (
-            status.wallet.blocks >= line.height &&
-            !synced.is_syncing &&
-            items.every(({ confirmations }) => confirmations > 0)
-          )
-            break;
-        }
+        await untilMined(line.height);
       } else {
         const params = JSON.parse(
           JSON.stringify(line.params, (_key, value: unknown) =>
-            typeof value === 'string' ? others.of(value) : value,
+            typeof value === 'string' ? names.of(value).replace('<DIR>', folder) : value,
           ),
         ) as Members;
-        const meant = MEANT.find(({ is }) => is(line.method, line.params));
-        if (params['file_path'] !== undefined && !meant) {
-          delete params['file_path'];
-          Object.assign(params, { sd_hash: 'ab'.repeat(48), file_name: 'note.txt', file_size: 10 });
-        }
-        const answer = (await daemon.ask({ method: line.method, params })) as Answer & Members;
-        if (meant) {
-          if (!meant.holds(answer, line.answer))
-            wrong.push(`${n} ${line.method}: but ${JSON.stringify(answer)}`);
-          reasons.set(meant.why, (reasons.get(meant.why) ?? 0) + 1);
-          continue;
-        }
+        const comparison = new Comparison(line.method, names);
+        const answer = await ask(line.method, params);
+        comparison.answers(line.answer, answer);
+        if (line.method === 'file_save') await untilSaved();
         followed++;
-        const found = differences(line.answer as Json, answer as Json, others, '');
-        if (found.length > 0)
-          wrong.push(`${n} ${line.method} ${JSON.stringify(line.params)}: ${found.slice(0, 4).join('; ')}`);
+        const rowOfAll = rowOfList(line, answer, comparison);
+        if (rowOfAll !== null) accepted.accept(rowOfAll);
+        else
+          for (const difference of comparison.found) {
+            const row = n < firstFile && OF_BYTES.test(difference.path) ? null : rowOf(line, difference);
+            if (row !== null) accepted.accept(row);
+            else wrong.push(`${n} ${line.method} ${JSON.stringify(line.params)}: ${shown(difference)}`);
+          }
       }
     }
-    console.log(`${followed} calls followed; otherwise: ${JSON.stringify(Object.fromEntries(reasons))}`);
-    expect(followed).toBeGreaterThan(170);
+    expect(followed).toBe(lines.filter(({ kind }) => kind === 'call').length);
     expect(wrong.join('\n')).toBe('');
+    expect(accepted.problems()).toEqual([]);
   });
 });
+
+const shown = ({ path, ours, theirs }: Difference): string =>
+  `${path}: ${JSON.stringify(ours)}, not ${JSON.stringify(theirs)}`;
+
+/** The row that covers another order of a list, or null. */
+function rowOfList({ method, params, answer }: Call, ours: Members, comparison: Comparison): string | null {
+  if (comparison.found.length === 0) return null;
+  if (comparison.isOrderOnly) return 'order of equals';
+  const row =
+    params['order_by'] === 'none' ? 'no order' : method === 'address_list' ? 'order of addresses' : null;
+  if (row === null) return null;
+  const [one, other] = [answer, ours].map((whole) => {
+    const { items, ...page } = whole['result'] as Members;
+    return JSON.stringify([page, (items as Json[]).length]);
+  });
+  return one === other ? row : null;
+}
+
+/** Members that hold ids within bytes. */
+const OF_BYTES = /\.(?:hex|protobuf)$/;
+const OF_OTHER_CLAIM = /\.(?:signing_channel|reposted_claim)\./;
+
+interface Rule {
+  readonly row: string;
+  readonly covers: (call: Call, difference: Difference) => boolean;
+}
+
+/** What is accepted of single values. */
+const RULES: readonly Rule[] = [
+  {
+    row: 'text of a wrong amount',
+    covers: (_call, { path, ours, theirs }) =>
+      path === '.error.message' &&
+      /^Invalid value for '\w+': an amount is text/.test(String(ours)) &&
+      /\nDecimal inputs require/.test(String(theirs)),
+  },
+  {
+    row: 'unknown parameter',
+    covers: ({ params }, { path, ours }) =>
+      (params['nope'] !== undefined || params['bad'] !== undefined) &&
+      (ours === undefined ||
+        (path === '.error.code' && ours === -32602) ||
+        (path === '.error.message' &&
+          /^Extraneous parameters for \w+ command: (?:nope|bad)$/.test(String(ours)))),
+  },
+  {
+    row: 'text of wrong hex',
+    covers: ({ method }, { path, ours }) =>
+      method === 'channel_sign' &&
+      path === '.error.message' &&
+      ours === 'hexdata must be an even number of hex digits.',
+  },
+  {
+    row: 'nonsense as an exported channel',
+    covers: ({ method }, { ours }) =>
+      method === 'channel_import' &&
+      ['ValueError', 'The data is no exported channel.'].includes(String(ours)),
+  },
+  {
+    row: 'text of nonsense as an exported wallet',
+    covers: ({ method }, { path, ours }) =>
+      method === 'sync_apply' && path === '.error.message' && ours === 'The data is no exported wallet.',
+  },
+  {
+    row: 'support of an unknown claim',
+    covers: ({ method }, { path, ours, theirs }) =>
+      method === 'support_create' &&
+      ((path === '.error.data.name' && ours === 'Exception' && theirs === 'AttributeError') ||
+        (path === '.error.message' && String(ours).startsWith('Could not find claim with claim_id '))),
+  },
+  {
+    row: 'bytes that hold ids',
+    covers: (_call, { path, ours, theirs }) =>
+      OF_BYTES.test(path) &&
+      typeof ours === 'string' &&
+      typeof theirs === 'string' &&
+      Math.abs(ours.length - theirs.length) <= SIGNATURE_SLACK * Math.ceil(theirs.length / 200),
+  },
+  {
+    row: 'figures from an earlier answer',
+    covers: ({ method }, { path, ours }) =>
+      ['resolve', 'claim_search'].includes(method) &&
+      OF_OTHER_CLAIM.test(path) &&
+      (ours === undefined ||
+        /\.reposted_claim\.(?:is_channel_signature_valid|signing_channel\.channel_id)$/.test(path)),
+  },
+  {
+    row: 'time of a published file',
+    covers: (_call, { path, ours, theirs }) =>
+      path.endsWith('.added_on') && typeof ours === 'number' && theirs === null,
+  },
+  {
+    row: 'state of a finished file',
+    covers: ({ method }, { path, ours }) =>
+      method === 'get' &&
+      ((path === '.result.status' && ours === 'finished') || (path === '.result.stopped' && ours === true)),
+  },
+  {
+    row: 'state of a file that is being saved',
+    covers: ({ method }, { path, ours }) =>
+      method === 'file_save' &&
+      ((path === '.result.status' && ours === 'running') || (path === '.result.stopped' && ours === false)),
+  },
+];
+
+/** Hex digits by which the DER encodings of two signatures may differ. */
+const SIGNATURE_SLACK = 8;
+
+/** The row that covers a difference, or null. */
+function rowOf(call: Call, difference: Difference): string | null {
+  return RULES.find(({ covers }) => covers(call, difference))?.row ?? null;
+}

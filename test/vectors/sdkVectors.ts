@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import type { AcceptedDifferences } from '../support/acceptedDifferences.js';
 
 const FOLDER = new URL('../../../shared/conformance/sdk/', import.meta.url);
 /** Differences that a failing test shows. Arbitrary: more hide what they have in common. */
@@ -33,6 +34,16 @@ export function readLines(name: string): string[] | null {
   }
   const text = gunzipSync(readFileSync(url)).toString('utf8');
   return text.trimEnd().split('\n');
+}
+
+/** A test that the table of accepted differences says what was accepted. It stands behind all tests of the file. */
+export function checkAccepted(accepted: AcceptedDifferences): void {
+  it.skipIf(!existsSync(FOLDER))(
+    'accepts the differences of docs/lbcnet-recordings.md, each as often',
+    () => {
+      expect(accepted.problems()).toEqual([]);
+    },
+  );
 }
 
 /** Null, or in words how we differ from the line. `text` is the line itself, in which no number is rounded. */

@@ -15,22 +15,43 @@ const AVAILABLE = 1;
 
 const AT = { flags: 1, height: 2, address: 38, country: 42 } as const;
 
-export interface Pong {
-  readonly server: HostPort;
+/** What a hub says of itself. */
+export interface PongFacts {
   readonly isAvailable: boolean;
   readonly height: number;
-  /** As claim metadata names it; `UNKNOWN_COUNTRY` where the hub does not say. */
+  /** Two letters, or a region's three digits; `UNKNOWN_COUNTRY` where the hub does not say. */
   readonly country: string;
   /** IPv4: from where the hub saw the ping come. */
   readonly ownAddress: string;
+}
+
+export interface Pong extends PongFacts {
+  readonly server: HostPort;
   readonly afterMs: number;
 }
 
+/**
+ * Regions have an R before their digits in the messages.
+ * QUIRK: lbry-sdk cuts the R off names of countries too (`country_int_to_str`), so that hubs in `RU` never match a jurisdiction.
+ */
 function countryOf(number: number): string {
-  return Location_CountrySchema.value[number as Location_Country]?.name ?? 'UNKNOWN_COUNTRY';
+  const name = Location_CountrySchema.value[number as Location_Country]?.name ?? 'UNKNOWN_COUNTRY';
+  return name.replace(/^R(?=\d)/, '');
 }
 
-function pingBytes(): Buffer {
+/** What an answer says; null where it is too short. Source: `SPVPong.decode`. */
+export function readPong(bytes: Buffer): PongFacts | null {
+  if (bytes.length < PONG_SIZE) return null;
+  return {
+    isAvailable: (bytes.readUInt8(AT.flags) & AVAILABLE) !== 0,
+    height: bytes.readUInt32BE(AT.height),
+    country: countryOf(bytes.readUInt16BE(AT.country)),
+    ownAddress: bytes.subarray(AT.address, AT.address + 4).join('.'),
+  };
+}
+
+/** The question. Source: `SPVPing.make`. */
+export function pingBytes(): Buffer {
   const bytes = Buffer.alloc(PING_SIZE);
   bytes.writeInt32BE(MAGIC, 0);
   bytes.writeUInt8(PROTOCOL_VERSION, 4);
@@ -55,15 +76,10 @@ export async function pingHubs(servers: readonly HostPort[], timeoutMs: number):
     socket.on('message', (bytes, { address, port }) => {
       const key = joinHostPort({ host: address, port });
       const server = asked.get(key);
-      if (!server || bytes.length < PONG_SIZE) return;
+      const facts = readPong(bytes);
+      if (!server || !facts) return;
       asked.delete(key);
-      const isAvailable = (bytes.readUInt8(AT.flags) & AVAILABLE) !== 0;
-      const facts = {
-        height: bytes.readUInt32BE(AT.height),
-        country: countryOf(bytes.readUInt16BE(AT.country)),
-        ownAddress: bytes.subarray(AT.address, AT.address + 4).join('.'),
-      };
-      pongs.push({ server, isAvailable, ...facts, afterMs: performance.now() - startMs });
+      pongs.push({ server, ...facts, afterMs: performance.now() - startMs });
       endIfAll();
     });
     for (const server of servers)

@@ -1,6 +1,7 @@
 /**
  * What the whole reference answered about accounts, addresses, wallets and preferences before it had any coins and after
- * all was done, beside what these methods answer over a ledger without a chain.
+ * all was done, beside what these methods answer over a ledger without a chain. What differs is in the table of
+ * `docs/lbcnet-recordings.md`.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,6 +16,7 @@ import { syncMethods } from '../../../../src/daemon/api/methods/sync.js';
 import { walletMethods } from '../../../../src/daemon/api/methods/wallet.js';
 import { systemRandom } from '../../../../src/daemon/base/clock.js';
 import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
+import { AcceptedDifferences } from '../../../support/acceptedDifferences.js';
 import { callMethod, type MethodAnswer } from '../../../support/daemonMethods.js';
 import { FakeLedger } from '../../../support/fakeLedger.js';
 
@@ -50,6 +52,7 @@ function readCalls(): Call[] | null {
 }
 
 const calls = readCalls();
+const accepted = new AcceptedDifferences('recordedWalletMethods');
 /** Up to the first payment, and from the preferences to the end of what concerns wallets. */
 const isAsked = (call: Call, at: number): boolean =>
   call.kind === 'call' &&
@@ -91,6 +94,7 @@ it.skipIf(calls === null)('answers as recorded', async () => {
       count++;
     }
     expect(count).toBeGreaterThan(40);
+    expect(accepted.problems()).toEqual([]);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -113,13 +117,16 @@ function compare(call: Call, answer: MethodAnswer, replaced: (value: unknown) =>
   const { result, error } = call.answer;
   if (error !== undefined) {
     expect(answer.error?.name, told).toBe(error.data.name);
-    // Texts of Python's own exceptions are its business.
-    if (call.method !== 'sync_apply') expect(answer.error?.message, told).toBe(replaced(error.message));
+    if (answer.error?.message === replaced(error.message)) return;
+    expect(call.method, told).toBe('sync_apply');
+    accepted.accept('text of nonsense as an exported wallet');
     return;
   }
   expect(answer.error, told).toBeUndefined();
   const [ours, theirs] = [answer.result, replaced(result)].map((value) => unmasked(value));
-  if (call.method !== SORTED_BY_ADDRESS) return expect(ours, told).toEqual(theirs);
+  if (call.method !== SORTED_BY_ADDRESS || JSON.stringify(ours) === JSON.stringify(theirs))
+    return expect(ours, told).toEqual(theirs);
+  accepted.accept('order of addresses');
   const pages = [ours, theirs] as { items: { address: string }[] }[];
   expect({ ...pages[0], items: [] }, told).toEqual({ ...pages[1], items: [] });
   expect(pages[0]!.items.map((item) => Object.keys(item).sort())).toEqual(
