@@ -217,8 +217,9 @@ napi_value jsScanPaymentsAside(napi_env env, napi_callback_info info) {
   return startJob(
       env, "lbcnode:scanPayments",
       [scan, out] {
-        ParsedTables tables;
+        static thread_local ParsedTables tables;
         look(*scan, &tables, out.get());
+        tables.release();
         return Outcome();
       },
       [out](napi_env env) { return makeUint32Array(env, out->data(), out->size()); }, kept);

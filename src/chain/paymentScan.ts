@@ -43,7 +43,11 @@ export interface SoughtPayments {
   readonly scripts: Uint32Array;
   /** Ids of transactions, in wire order. */
   readonly txids: Uint32Array;
+  /** Blocks are read into it, as many as have room; not to be used for anything else until what was found is done with. */
+  readonly memory: Buffer;
 }
+
+type SoughtIds = Pick<SoughtPayments, 'scripts' | 'txids'>;
 
 /** Blocks that lie in memory, one behind the other. */
 export interface BlockRun extends StoredRun {
@@ -122,7 +126,7 @@ export class FoundPayments {
 const AT_ONCE_BYTES = 256 << 10;
 
 /** Looks through blocks, many on another thread. */
-export async function scanPayments(run: BlockRun, sought: SoughtPayments): Promise<FoundPayments> {
+export async function scanPayments(run: BlockRun, sought: SoughtIds): Promise<FoundPayments> {
   const { bytes, places, ids, segwitFrom } = run;
   const { scripts, txids } = sought;
   const native = loadNative();
@@ -132,10 +136,7 @@ export async function scanPayments(run: BlockRun, sought: SoughtPayments): Promi
 }
 
 /** Twin of the addon's `scanPayments`. */
-export function scanPaymentsTwin(
-  { bytes, places, ids, segwitFrom }: BlockRun,
-  sought: SoughtPayments,
-): Answer {
+export function scanPaymentsTwin({ bytes, places, ids, segwitFrom }: BlockRun, sought: SoughtIds): Answer {
   const txids = sought.txids.slice();
   const rows: number[] = [];
   let count = 0;

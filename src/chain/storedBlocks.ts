@@ -12,8 +12,6 @@ import { loadBlock, loadBlockAside, type LoadedBlock } from './loadedBlock.js';
 import { scanPayments, type FoundPayments, type SoughtPayments } from './paymentScan.js';
 import { WaitingBlocks } from './waitingBlocks.js';
 
-/** Blocks that are looked through together lie within about so many bytes. */
-const RUN_BYTES = 1 << 20;
 const HASH_BYTES = 32;
 
 export class StoredBlocks {
@@ -90,13 +88,13 @@ export class StoredBlocks {
   /**
    * Reads the first of these blocks, in ascending order of height, and those behind it in its file, and looks through them;
    * `FoundPayments.blockCount` says how many of them, at least one unless the first needs a closer look. Rejects with
-   * `BlockFileError` where the first cannot be read.
+   * `BlockFileError` where the first cannot be read. What is found may lie in `sought.memory`.
    */
   async scanPayments(ids: readonly number[], sought: SoughtPayments): Promise<FoundPayments> {
     const { headers, versionBits } = this.index;
     const { bytes, places } = await this.files.readRun(
       ids.map((id) => headers.dataPosition(id)),
-      RUN_BYTES,
+      sought.memory,
     );
     const count = places.length / 2;
     const hashes = Buffer.allocUnsafe(HASH_BYTES * count);

@@ -282,19 +282,22 @@ export class BlockFiles {
 
   /**
    * Reads the first of these blocks and those that lie behind it in the same file, in this order, with one call: about
-   * `maxBytes`, more where the first block alone is larger. `places`: where each begins and ends in the bytes. Rejects with
+   * the size of `memory`, more where the first block alone is larger. The answer may lie in `memory`. Rejects with
    * `BlockFileError` when the file does not hold the first block there; one that is not there later ends the run.
    */
-  async readRun(positions: readonly FilePosition[], maxBytes: number): Promise<StoredRun> {
+  async readRun(positions: readonly FilePosition[], memory: Buffer): Promise<StoredRun> {
     const { file, offset } = positions[0]!;
     const start = offset - HEAD_BYTES;
     let count = 1;
-    while (count < positions.length && follows(positions[count - 1]!, positions[count]!, start + maxBytes))
+    while (
+      count < positions.length &&
+      follows(positions[count - 1]!, positions[count]!, start + memory.length)
+    )
       count++;
     const fileEnd = this.sizeBytes('blk', file);
     return this.hold('blk', file, async (fd) => {
       const wanted = Math.min(positions[count - 1]!.offset - start + FIRST_BYTES, fileEnd - start);
-      const bytes = Buffer.allocUnsafe(Math.max(wanted, HEAD_BYTES));
+      const bytes = memory.subarray(0, wanted);
       const got = await readBytes(fd, bytes, start);
       const places: number[] = [];
       for (const { offset: at } of positions.slice(0, count)) {

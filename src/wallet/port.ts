@@ -56,6 +56,8 @@ export interface SoughtPayments {
   readonly scripts: Uint32Array;
   /** Ids of transactions, in wire order. */
   readonly txids: Uint32Array;
+  /** Blocks are read into it, as many as have room; not to be used for anything else until what was found is done with. */
+  readonly memory: Buffer;
 }
 
 /** Transactions of blocks that may pay to scripts, are known, or may spend of known ones; numbered in the order of the chain. */

@@ -16,10 +16,13 @@ import { txConcernsWallet } from './takeBlock.js';
 const MOST_BLOCKS = 512;
 const FEWEST_BLOCKS = 4;
 const FIRST_BLOCKS = 64;
+/** For the blocks that are read together. Arbitrary. */
+const MEMORY_BYTES = 1 << 20;
 
 export class QuickScan {
   private readonly wallet: Wallet;
   private blocks = FIRST_BLOCKS;
+  private memory: Buffer | null = null;
 
   constructor(wallet: Wallet) {
     this.wallet = wallet;
@@ -43,14 +46,18 @@ export class QuickScan {
     const { wallet } = this;
     if (!this.isPossible) return 0;
     const { chain } = wallet.node;
-    const stored = heights.findIndex((height) => chain.hashAt(height) === null || !chain.hasBlock(height));
+    const stored = heights.findIndex((height) => height > chain.height || !chain.hasBlock(height));
     const asked = stored < 0 ? heights : heights.slice(0, stored);
     if (asked.length === 0) return 0;
     const { keyring, ledger } = wallet;
     const [revision, size] = [keyring.revision, ledger.size];
     let found: FoundPayments;
     try {
-      found = await chain.scanPayments(asked, { scripts: keyring.idWords, txids: ledger.idWords });
+      found = await chain.scanPayments(asked, {
+        scripts: keyring.idWords,
+        txids: ledger.idWords,
+        memory: (this.memory ??= Buffer.allocUnsafeSlow(MEMORY_BYTES)),
+      });
     } catch {
       // The closer look meets the same, and tells.
       return 0;
@@ -89,7 +96,11 @@ export class QuickScan {
       return block;
     }
     tell();
-    if (found.blockCount >= this.blocks) this.blocks = Math.min(4 * this.blocks, MOST_BLOCKS);
+    // As many large ones as have room, and some more, in case that the next are smaller.
+    this.blocks =
+      found.blockCount < this.blocks
+        ? Math.max(FEWEST_BLOCKS, Math.min(this.blocks, 2 * found.blockCount))
+        : Math.min(4 * this.blocks, MOST_BLOCKS);
     return found.blockCount;
   }
 

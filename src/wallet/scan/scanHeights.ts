@@ -117,6 +117,8 @@ export class IndexedHeights implements ScanHeights {
   /** Null where there is no index that knows, or to read all blocks is quicker. */
   static async ask({ keyring, node: { chain } }: Wallet, bounds: ScanBounds): Promise<IndexedHeights | null> {
     const last = Math.min(bounds.last ?? Infinity, (bounds.seenFrom ?? Infinity) - 1, chain.height);
+    // Where no index knows, scripts are made for nothing.
+    if ((await touched(chain, [], bounds.first, last)) === null) return null;
     const scripts = await inSlices(ownScripts(keyring));
     const scriptsLeft = SCRIPTS_A_BLOCK * (last - bounds.first + 1) - scripts.length;
     if (scriptsLeft < 0) return null;
