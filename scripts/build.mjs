@@ -2,7 +2,7 @@
 // Builds `dist/` and, where a C++ compiler is there, the native addon. With --if-stale only what changed is built.
 // Needs nothing but what `npm ci` installed, also when install scripts are switched off.
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -76,6 +76,43 @@ async function bundle(next, program) {
   }
 }
 
+/**
+ * Makes the style sheet and the script of the explorer's pages: small, under names by their contents, with a manifest. Without
+ * the bundler's binary for this machine the style sheet is copied and there is no script; pages work without it.
+ */
+async function buildAssets(next) {
+  const folder = join(next, 'explorer', 'assets');
+  mkdirSync(folder, { recursive: true });
+  const put = (name, extension, text) => {
+    const file = `${name}.${createHash('sha256').update(text).digest('hex').slice(0, 12)}.${extension}`;
+    writeFileSync(join(folder, file), text);
+    return file;
+  };
+  const css = readFileSync(join(root, 'src', 'page', 'style.css'), 'utf8');
+  const script = join(root, 'src', 'page', 'browser', 'main.ts');
+  const manifest = { style: '', script: null };
+  try {
+    const { build, transform } = await import('esbuild');
+    manifest.style = put('style', 'css', (await transform(css, { loader: 'css', minify: true })).code);
+    if (existsSync(script)) {
+      const { outputFiles } = await build({
+        entryPoints: [script],
+        bundle: true,
+        minify: true,
+        write: false,
+        format: 'esm',
+        target: 'es2022',
+        logLevel: 'warning',
+      });
+      manifest.script = put('page', 'js', outputFiles[0].text);
+    }
+  } catch (error) {
+    console.warn(`The explorer's pages have no script: ${error.message}`);
+    manifest.style = put('style', 'css', css);
+  }
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest));
+}
+
 const inputs = [
   fileURLToPath(import.meta.url),
   ...filesBelow(join(root, 'src')),
@@ -98,6 +135,7 @@ if (!(onlyIfStale && existsSync(stamp) && readFileSync(stamp, 'utf8') === print)
   run(tsc, ['-p', 'tsconfig.json', '--outDir', next]);
   await bundle(next, 'lbcnode');
   await bundle(next, 'lbcnet');
+  await buildAssets(next);
   writeFileSync(join(next, '.stamp'), print);
   putInPlace(next, join(root, 'dist'));
 }

@@ -100,7 +100,8 @@ _lbcnode() {
     -rpcthreads= -rpcuser= -rpcworkqueue= -server -ws -wsmaxclients= -wsmaxqueue= -wsmaxsubscriptions= -hub
     -hubbanner= -hubbind= -hubblockingchannels= -hubcountry= -hubdailyfee= -hubdescription=
     -hubdonationaddress= -hubdropclient= -hubfilteringchannels= -hubmaxsessions= -hubpaymentaddress= -hubpeers=
-    -hubport= -hubsessiontimeout= -hubudpport=
+    -hubport= -hubsessiontimeout= -hubudpport= -explorer -explorerbind= -explorerhost= -explorerimages
+    -explorerindexable -explorerpeers -explorerport= -explorerproxy=
   '
   return 0
 }

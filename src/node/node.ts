@@ -163,6 +163,17 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
       })
     : null;
   closers.push(() => server?.close());
+  const explorer = options.explorer
+    ? await (
+        await import('./explorerService.js')
+      ).startExplorer(loaded, {
+        dispatcher,
+        table: rpc.table,
+        logger,
+        isStopping: () => deps.signal.aborted,
+      })
+    : null;
+  closers.push(() => explorer?.close());
   const walletServer =
     server && (await startWalletServer(loaded, share.httpPerServer, server, { ...rpc, leader: dispatcher }));
   closers.push(() => walletServer?.close());
@@ -238,6 +249,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
       notifications.follow({ chain: reader.chain, mempool });
       metrics?.follow(reader, mempool);
       chainReader = reader;
+      explorer?.follow(reader);
       if (options.checkblockindex ?? params.defaultConsistencyChecks)
         watchBlockIndex(reader.chain, loaded, logger);
     },
@@ -367,6 +379,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   // The server came first, to answer during the warm-up, but no call may find the chain closed.
   closers.push(() => server?.close());
   closers.push(() => walletServer?.close());
+  closers.push(() => explorer?.close());
   return handle;
 }
 

@@ -2,6 +2,7 @@
  * How options bear on one another: some set others, some exclude others, some figures follow from them.
  * Source: `InitParameterInteraction`, `AppInitParameterInteraction`. Owns no service: each reads its slice.
  */
+import { hasSqlite } from '../sqlite/sqliteProvider.js';
 import { availableParallelism } from 'node:os';
 import type { NetworkParams } from '../params/network.js';
 import { networkParams } from '../params/networks.js';
@@ -89,7 +90,20 @@ export function applyInteractions(args: OptionArgs): string[] {
     }
   }
   if (!args.isSet('minrelaytxfee') && args.isSet('incrementalrelayfee')) raiseMinRelayFee(args, notes);
+  if (interpretBool(args.value('explorer') ?? '0')) addExplorerNeeds(args, notes);
   return notes;
+}
+
+/** What pages of the explorer show more with. On a pruned node only what needs no old blocks. */
+function addExplorerNeeds(args: OptionArgs, notes: string[]): void {
+  const prunes = interpretBool(args.value('prune') ?? '0');
+  const needs = [
+    ...(prunes ? [] : ['txindex', 'addressindex', 'spendindex']),
+    'claimindex',
+    ...(hasSqlite() ? ['claimsearch'] : []),
+  ];
+  for (const name of needs)
+    if (args.set(name, '1', true)) notes.push(`parameter interaction: -explorer=1 -> setting -${name}=1`);
 }
 
 function applies(args: OptionArgs, name: OptionName, asSwitch: Interaction['asSwitch']): boolean {

@@ -13,6 +13,7 @@ export const OPTION_CATEGORIES = {
   block_creation: 'Block creation options:',
   rpc: 'RPC server options:',
   hub: 'Hub options:',
+  explorer: 'Explorer options:',
   hidden: '',
 } as const;
 export type OptionCategory = keyof typeof OPTION_CATEGORIES;

@@ -17,6 +17,7 @@ import {
   type OptionRow,
   type OptionValues,
 } from './optionRow.js';
+import { EXPLORER_OPTIONS } from './optionsTableExplorer.js';
 import { HUB_OPTIONS } from './optionsTableHub.js';
 import { BLOCK_OPTIONS, CONNECTION_OPTIONS, RELAY_OPTIONS } from './optionsTableNet.js';
 import { WALLET_DEBUG_OPTIONS, WALLET_OPTIONS } from './optionsTableWallet.js';
@@ -210,6 +211,7 @@ export const OPTION_GROUPS = {
   block_creation: BLOCK_OPTIONS,
   rpc: RPC_OPTIONS,
   hub: HUB_OPTIONS,
+  explorer: EXPLORER_OPTIONS,
   hidden: HIDDEN_OPTIONS,
 } as const satisfies Record<OptionCategory, readonly OptionRow[]>;
 

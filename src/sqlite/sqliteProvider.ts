@@ -2,6 +2,7 @@
  * The one place that knows where SQLite comes from: Node's own where it has FTS5 (22.13 and up), else the optional package
  * `@photostructure/sqlite`, which has the same calls and brings its binaries along.
  */
+import { createRequire, isBuiltin } from 'node:module';
 import { EnvironmentError } from '../util/environmentError.js';
 
 export type SqlValue = null | number | bigint | string | Uint8Array;
@@ -113,4 +114,15 @@ let found: Promise<SqliteProvider> | undefined;
 export function loadSqlite(neededBy = 'This'): Promise<SqliteProvider> {
   found ??= findSqlite(neededBy);
   return found;
+}
+
+/** Whether there is SQLite, of Node or of a package, without loading it. */
+export function hasSqlite(): boolean {
+  if (isBuiltin('node:sqlite')) return true;
+  try {
+    createRequire(import.meta.url).resolve(PACKAGE);
+    return true;
+  } catch {
+    return false;
+  }
 }

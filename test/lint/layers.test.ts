@@ -19,6 +19,7 @@ const RANKS: Readonly<Record<string, number>> = {
   claimtrie: 5,
   metadata: 5,
   consensus: 6,
+  page: 7,
   client: 7,
   store: 7,
   chain: 8,
@@ -31,9 +32,10 @@ const RANKS: Readonly<Record<string, number>> = {
   rpc: 12,
   server: 13,
   hub: 13,
-  node: 14,
-  bin: 14,
-  testing: 14,
+  explorer: 14,
+  node: 15,
+  bin: 15,
+  testing: 15,
   'daemon/base': 20,
   'daemon/txo': 21,
   'daemon/content': 21,
@@ -74,7 +76,7 @@ const EXCEPTIONS: readonly string[] = ['bin -> node', 'bin/lbcnet.ts -> daemon/m
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    return entry.isDirectory() ? filesBelow(path) : entry.name.endsWith('.ts') ? [path] : [];
+    return entry.isDirectory() ? filesBelow(path) : /\.tsx?$/.test(entry.name) ? [path] : [];
   });
 }
 

@@ -35,7 +35,7 @@ const all = { ...dependencies, ...peerDependencies };
 
 describe('package.json', () => {
   it('has as dependencies what the program imports, and nothing else', () => {
-    expect(packagesOf(filesBelow('src', /\.ts$/))).toEqual(Object.keys(all).sort());
+    expect(packagesOf(filesBelow('src', /\.tsx?$/))).toEqual(Object.keys(all).sort());
   });
 
   it('has as dependencies what the compiled program imports', () => {

@@ -142,7 +142,7 @@ class HttpLine implements Line {
   async #read(body: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<Buffer> {
     const { bandwidth, clock, rate } = this.#deps;
     const chunks: Uint8Array[] = [];
-    for await (const chunk of body) {
+    for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
       bandwidth.received(this.#place, chunk.length);
       this.receivedBytes += chunk.length;
       this.lastBytesMs = clock.nowMs();

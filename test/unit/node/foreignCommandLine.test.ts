@@ -42,7 +42,7 @@ describe('a command line of lbcd', () => {
   it('may have values in words of their own, and short names', () => {
     const { options, warnings } = load(
       ...['-u', 'me', '-P', 'pa ss', '-b', home, '-a', 'one:1', '--addpeer', 'two:2', '-d', 'info'],
-      ...['--maxpeers', '9', '--miningaddr', 'bXy', '--logdir', '/logs', '--rpcquirks', '--blocksonly'],
+      ...['--maxpeers', '9', '--logdir', '/logs', '--rpcquirks', '--blocksonly'],
     );
     expect(options).toMatchObject({
       rpcuser: 'me',

@@ -1,0 +1,324 @@
+/** Shapes of the methods' answers, as far as pages read them. Their declarations in `src/rpc/methods` are the contract. */
+
+export interface NamePieces {
+  readonly name: string;
+  readonly namehex?: string;
+  readonly normalized_name?: string;
+}
+
+export interface BlockHeaderAnswer {
+  readonly hash: string;
+  readonly confirmations: number;
+  readonly height: number;
+  readonly version: number;
+  readonly versionHex: string;
+  readonly merkleroot: string;
+  readonly nameclaimroot: string;
+  readonly time: number;
+  readonly mediantime: number;
+  readonly nonce: number;
+  readonly bits: string;
+  readonly difficulty: number;
+  readonly chainwork: string;
+  readonly nTx: number;
+  readonly previousblockhash?: string;
+  readonly nextblockhash?: string;
+}
+
+export interface BlockAnswer extends BlockHeaderAnswer {
+  readonly size: number;
+  readonly strippedsize: number;
+  readonly weight: number;
+  readonly tx: readonly string[];
+}
+
+export interface ClaimEvent extends NamePieces {
+  readonly event: string;
+  readonly index: number;
+  readonly claimId?: string;
+  readonly formerClaimId?: string;
+  readonly txid?: string;
+  readonly n?: number;
+  readonly amount?: number;
+  readonly isSupport?: boolean;
+  readonly validAtHeight?: number;
+  readonly active?: boolean;
+  readonly metadata?: { readonly value?: { readonly title?: string } };
+}
+
+export interface BlockEventsAnswer {
+  readonly height: number;
+  readonly blockhash: string;
+  readonly total: number;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly events: readonly ClaimEvent[];
+  readonly next?: number;
+}
+
+export interface OutputClaim extends NamePieces {
+  readonly op: string;
+  readonly claimId: string;
+  readonly kind?: string;
+  readonly title?: string;
+  readonly channelId?: string;
+  readonly state?: string;
+  readonly validAtHeight?: number;
+  readonly expirationHeight?: number;
+  readonly isControlling?: boolean;
+  readonly endedHeight?: number;
+}
+
+export interface TxInput {
+  readonly n: number;
+  readonly coinbase?: string;
+  readonly txid?: string;
+  readonly vout?: number;
+  readonly amount?: number;
+  readonly height?: number;
+  readonly type?: string;
+  readonly address?: string;
+  readonly script?: string;
+  readonly claim?: OutputClaim;
+}
+
+export interface TxOutput {
+  readonly n: number;
+  readonly amount: number;
+  readonly type: string;
+  readonly address?: string;
+  readonly script: string;
+  readonly claim?: OutputClaim;
+  readonly spent: boolean;
+  readonly spentBy?: { readonly txid: string; readonly n: number; readonly height?: number };
+}
+
+export interface TxInfoAnswer {
+  readonly txid: string;
+  readonly hash: string;
+  readonly version: number;
+  readonly size: number;
+  readonly vsize: number;
+  readonly weight: number;
+  readonly locktime: number;
+  readonly state: 'mempool' | 'chain' | 'stale';
+  readonly height?: number;
+  readonly blockhash?: string;
+  readonly position?: number;
+  readonly confirmations: number;
+  readonly time?: number;
+  readonly coinbase: boolean;
+  readonly fee?: number;
+  readonly feerate?: number;
+  readonly amountin?: number;
+  readonly amountout: number;
+  readonly inputcount: number;
+  readonly outputcount: number;
+  readonly from: number;
+  readonly inputs: readonly TxInput[];
+  readonly outputs: readonly TxOutput[];
+  readonly spendindex: boolean;
+  readonly next?: number;
+}
+
+export interface UpcomingEvent extends NamePieces {
+  readonly event: string;
+  readonly height: number;
+  readonly claimId?: string;
+  readonly formerClaimId?: string;
+  readonly txid?: string;
+  readonly n?: number;
+  readonly amount?: number;
+  readonly effectiveAmount?: number;
+  readonly isSupport?: boolean;
+}
+
+export interface UpcomingAnswer {
+  readonly height: number;
+  readonly blockhash: string;
+  readonly from: number;
+  readonly to: number;
+  readonly events: readonly UpcomingEvent[];
+  readonly next?: number;
+}
+
+export interface Bid extends NamePieces {
+  readonly bid: number;
+  readonly sequence: number;
+  readonly claimId: string;
+  readonly txid: string;
+  readonly n: number;
+  readonly height: number;
+  readonly active: boolean;
+  readonly validAtHeight: number;
+  readonly expirationHeight: number;
+  readonly amount: number;
+  readonly effectiveAmount: number;
+  readonly pendingAmount?: number;
+  readonly supports: number;
+  readonly supportAmount: number;
+  readonly address?: string;
+  readonly kind?: string;
+  readonly title?: string;
+  readonly channelId?: string;
+}
+
+export interface ListClaimsAnswer extends NamePieces {
+  readonly normalized_name: string;
+  readonly height: number;
+  readonly blockhash: string;
+  readonly claims: number;
+  readonly active: number;
+  readonly pending: number;
+  readonly supportsWithoutClaim: number;
+  readonly holder?: {
+    readonly claimId: string;
+    readonly txid: string;
+    readonly n: number;
+    readonly amount: number;
+    readonly effectiveAmount: number;
+  };
+  readonly lastTakeoverHeight?: number;
+  readonly newBid: {
+    readonly mustExceed: number;
+    readonly delay: number;
+    readonly height: number;
+    readonly validAtHeight: number;
+  };
+  readonly coming?: readonly UpcomingEvent[];
+  readonly comingMore?: boolean;
+  readonly bids: readonly Bid[];
+  readonly next?: string;
+}
+
+export interface ClaimStatusAnswer extends NamePieces {
+  readonly claimId: string;
+  readonly state: 'active' | 'pending' | 'spent' | 'expired';
+  readonly normalized_name: string;
+  readonly height: number;
+  readonly txid: string;
+  readonly n: number;
+  readonly amount: number;
+  readonly outputHeight: number;
+  readonly validAtHeight: number;
+  readonly expirationHeight: number;
+  readonly isControlling?: boolean;
+  readonly effectiveAmount?: number;
+  readonly endedHeight?: number;
+  readonly spentBy?: string;
+  readonly address?: string;
+  readonly kind?: string;
+  readonly title?: string;
+  readonly channelId?: string;
+  readonly value?: string;
+}
+
+export interface SupportsAnswer extends NamePieces {
+  readonly total: number;
+  readonly active: number;
+  readonly amount: number;
+  readonly supports: readonly {
+    readonly txid: string;
+    readonly n: number;
+    readonly amount: number;
+    readonly height: number;
+    readonly active: boolean;
+    readonly validAtHeight: number;
+    readonly expirationHeight: number;
+    readonly address?: string;
+    readonly channelId?: string;
+  }[];
+  readonly next?: string;
+}
+
+/** Of `getclaim`, `resolve` and `searchclaims`. */
+export interface ClaimAnswer {
+  readonly claim_id: string;
+  readonly name: string;
+  readonly normalized_name: string;
+  readonly txid: string;
+  readonly nout: number;
+  readonly height: number;
+  readonly timestamp: number;
+  readonly amount: number;
+  readonly creation_height: number;
+  readonly creation_timestamp: number;
+  readonly activation_height: number;
+  readonly expiration_height: number;
+  readonly takeover_height: number;
+  readonly is_controlling: boolean;
+  readonly effective_amount: number;
+  readonly support_amount: number;
+  readonly reposted: number;
+  readonly claims_in_channel: number;
+  readonly short_url: string;
+  readonly canonical_url: string;
+  readonly permanent_url: string;
+  readonly channel_id?: string;
+  readonly is_channel_signature_valid?: boolean;
+  readonly reposted_claim_id?: string;
+  readonly is_reposted_claim_gone?: boolean;
+  readonly value_type?: string;
+  readonly value?: unknown;
+  readonly signing_channel?: ClaimAnswer;
+  readonly reposted_claim?: ClaimAnswer;
+}
+
+export interface NamesAnswer {
+  readonly names: readonly (NamePieces & {
+    readonly claims?: number;
+    readonly owner?: { readonly claimId: string; readonly amount: number; readonly effectiveAmount?: number };
+  })[];
+  readonly next?: string;
+}
+
+export interface MempoolSummary {
+  readonly size: number;
+  readonly bytes: number;
+  readonly totalFee: number;
+  readonly minFeeRate: number;
+  readonly operations: Readonly<Record<string, number>>;
+  readonly histogram: readonly {
+    readonly feerate: number;
+    readonly count: number;
+    readonly bytes: number;
+    readonly fees: number;
+  }[];
+  readonly newest: readonly {
+    readonly txid: string;
+    readonly time: number;
+    readonly vsize: number;
+    readonly fee: number;
+    readonly feerate: number;
+  }[];
+}
+
+export interface MempoolClaims {
+  readonly total: number;
+  readonly claims: readonly (NamePieces & {
+    readonly event: string;
+    readonly claimId: string;
+    readonly txid: string;
+    readonly n: number;
+    readonly amount: number;
+    readonly isSupport?: boolean;
+    readonly transaction: string;
+    readonly time: number;
+  })[];
+  readonly next?: string;
+}
+
+export interface ChainInfo {
+  readonly chain: string;
+  readonly blocks: number;
+  readonly headers: number;
+  readonly bestblockhash: string;
+  readonly difficulty: number;
+  readonly mediantime: number;
+  readonly verificationprogress: number;
+  readonly initialblockdownload: boolean;
+  readonly chainwork: string;
+  readonly size_on_disk: number;
+  readonly pruned: boolean;
+  readonly pruneheight?: number;
+  readonly warnings: string;
+}

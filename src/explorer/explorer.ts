@@ -1,0 +1,198 @@
+/**
+ * The web explorer as the node's thread sees it: starts its thread, answers its questions by the methods that their
+ * declarations open to it, and tells it where the chain stands. Sockets, templates and limits live in the other thread.
+ */
+import { Worker } from 'node:worker_threads';
+import type { ChainReader } from '../chain/chainReader.js';
+import type { RpcDispatcher, RpcReply } from '../rpc/dispatch.js';
+import { isOpenTo } from '../rpc/explorerMethods.js';
+import type { MethodTable } from '../rpc/table.js';
+import { NO_HEADER } from '../store/headerTable.js';
+import { hashToHex } from '../util/bytes.js';
+import { EnvironmentError } from '../util/environmentError.js';
+import type { Logger } from '../util/logging.js';
+import { projectFile } from '../util/project.js';
+import type { ExplorerCounters, ExplorerStart, FromExplorer, Tip, ToExplorer } from './messages.js';
+
+/** How often the thread hears of the start's progress. */
+const STATUS_MS = 500;
+/** A thread that ended is started again after so long. */
+const RESTART_MS = 1000;
+
+export interface ExplorerDeps {
+  readonly dispatcher: Pick<RpcDispatcher, 'handle' | 'warmup'>;
+  readonly table: Pick<MethodTable, 'find'>;
+  readonly logger: Logger;
+  readonly isStopping: () => boolean;
+}
+
+export class Explorer {
+  private readonly start: ExplorerStart;
+  private readonly deps: ExplorerDeps;
+  private worker: Worker;
+  private readonly stopping = new AbortController();
+  private readonly offs: (() => void)[] = [];
+  private readonly timer: NodeJS.Timeout;
+  private reader: ChainReader | null = null;
+  private toldStatus: string | null | undefined;
+  private exited: Promise<void> = Promise.resolve();
+  /** What was counted since the start. */
+  counters: ExplorerCounters = { pages: 0, rendered: 0, refused: 0, failed: 0 };
+  /** Where it listens; 0 while it does not. */
+  port = 0;
+  /** Why the thread ended, until it runs again; null while it runs. */
+  failure: string | null = null;
+
+  private constructor(start: ExplorerStart, deps: ExplorerDeps) {
+    this.start = start;
+    this.deps = deps;
+    this.worker = this.begin(start);
+    this.timer = setInterval(() => this.tellStatus(), STATUS_MS).unref();
+  }
+
+  /** Resolves when it listens. Rejects with `EnvironmentError` where it cannot. */
+  static async open(start: ExplorerStart, deps: ExplorerDeps): Promise<Explorer> {
+    const explorer = new Explorer(start, deps);
+    try {
+      await explorer.listening();
+    } catch (error) {
+      await explorer.close();
+      throw error;
+    }
+    return explorer;
+  }
+
+  private begin(start: ExplorerStart): Worker {
+    const worker = new Worker(projectFile('dist', 'explorer', 'explorerWorker.js'), { workerData: start });
+    worker.unref();
+    worker.on('message', (message: FromExplorer) => void this.receive(message));
+    worker.on('error', (error) => {
+      this.failure = error.message;
+      this.deps.logger.error(`The explorer's thread failed: ${error.stack ?? error.message}`);
+    });
+    this.exited = new Promise((resolve) => worker.on('exit', () => resolve(this.ended())));
+    return worker;
+  }
+
+  private listening(): Promise<void> {
+    const { host, port } = this.start;
+    return new Promise((resolve, reject) => {
+      const onMessage = (message: FromExplorer): void => {
+        if (message.kind === 'listening') resolve();
+        else if (message.kind === 'failed')
+          reject(
+            new EnvironmentError(
+              `The explorer cannot listen at ${host}:${port}: ${message.reason}. Choose another port with -explorerport=<port>.`,
+            ),
+          );
+        else return;
+        this.worker.off('message', onMessage);
+      };
+      this.worker.on('message', onMessage);
+      this.worker.once('error', reject);
+    });
+  }
+
+  /** Starts the thread again at the same port, unless the node stops. */
+  private ended(): void {
+    if (this.stopping.signal.aborted || this.port === 0) return;
+    this.deps.logger.warn('The explorer starts again.');
+    setTimeout(() => {
+      if (this.stopping.signal.aborted) return;
+      this.worker = this.begin({ ...this.start, port: this.port });
+      this.failure = null;
+      this.toldStatus = undefined;
+      this.tellStatus();
+      this.tellTip();
+    }, RESTART_MS).unref();
+  }
+
+  private send(message: ToExplorer): void {
+    this.worker.postMessage(message);
+  }
+
+  private async receive(message: FromExplorer): Promise<void> {
+    switch (message.kind) {
+      case 'question':
+        this.send({
+          kind: 'answer',
+          id: message.id,
+          text: await this.answer(message.method, message.params),
+        });
+        return;
+      case 'listening':
+        this.port = message.port;
+        return;
+      case 'counters':
+        this.counters = message.counters;
+        return;
+      case 'log':
+        this.deps.logger.warn(`Explorer: ${message.text}`);
+    }
+  }
+
+  /** The answer of JSON-RPC as text. A method that is not open is unknown here. */
+  private async answer(method: string, params: readonly unknown[]): Promise<string> {
+    const { table, dispatcher } = this.deps;
+    const declared = table.find(method, 'documented');
+    if (!declared || !isOpenTo('page', declared))
+      return JSON.stringify({ result: null, error: { code: -32601, message: 'Method not found' } });
+    const body = Buffer.from(JSON.stringify({ id: 0, method, params }));
+    const { signal } = this.stopping;
+    try {
+      const reply = await dispatcher.handle(body, {
+        profile: 'documented',
+        walletName: undefined,
+        user: 'explorer',
+        gone: signal,
+        signal,
+      });
+      return await wholeText(reply);
+    } catch (error) {
+      return JSON.stringify({ result: null, error: { code: -1, message: (error as Error).message } });
+    }
+  }
+
+  /** Begins to tell of the chain's tip. */
+  follow(reader: ChainReader): void {
+    this.reader = reader;
+    this.offs.push(reader.chain.events.on('tipChanged', () => this.tellTip()));
+    this.tellTip();
+  }
+
+  private tellTip(): void {
+    const { reader } = this;
+    if (reader === null) return;
+    const { chain, headers } = reader;
+    const { tip } = chain;
+    const shown: Tip | null =
+      tip === NO_HEADER
+        ? null
+        : { height: chain.height, hash: hashToHex(headers.hash(tip)), timeSec: headers.timeSec(tip) };
+    this.send({ kind: 'tip', tip: shown, isSyncing: chain.isInitialDownload() });
+  }
+
+  private tellStatus(): void {
+    const { dispatcher, isStopping } = this.deps;
+    const status = isStopping() ? 'The node is stopping.' : dispatcher.warmup;
+    if (status === this.toldStatus) return;
+    this.toldStatus = status;
+    this.send({ kind: 'status', status });
+    if (status === null) this.tellTip();
+  }
+
+  async close(): Promise<void> {
+    if (!this.stopping.signal.aborted) this.stopping.abort();
+    clearInterval(this.timer);
+    for (const off of this.offs.splice(0)) off();
+    this.send({ kind: 'close' });
+    await this.exited;
+  }
+}
+
+async function wholeText(reply: RpcReply): Promise<string> {
+  if (reply.text !== null) return reply.text;
+  let text = '';
+  for await (const chunk of reply.chunks) text += chunk;
+  return text;
+}

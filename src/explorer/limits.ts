@@ -1,0 +1,57 @@
+/** How often one visitor may ask: a bucket that fills by a rate, per address; of IPv6 per /64. */
+import { isIPv6 } from 'node:net';
+
+/** Addresses remembered at a time. */
+const MAX_ADDRESSES = 10_000;
+
+export interface LimitOptions {
+  /** Requests a second. */
+  readonly rate: number;
+  /** Requests at once. */
+  readonly burst: number;
+}
+
+interface Bucket {
+  left: number;
+  atMs: number;
+}
+
+/** The part of an address that one visitor has. */
+export function visitorOf(address: string): string {
+  const plain = address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
+  if (!isIPv6(plain)) return plain;
+  const [head = '', tail] = plain.split('%')[0]!.split('::');
+  const start = head === '' ? [] : head.split(':');
+  const end = tail === undefined || tail === '' ? [] : tail.split(':');
+  const groups =
+    tail === undefined
+      ? start
+      : [...start, ...Array<string>(Math.max(0, 8 - start.length - end.length)).fill('0'), ...end];
+  return `${groups
+    .slice(0, 4)
+    .map((group) => parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}
+
+export class RateLimit {
+  private readonly options: LimitOptions;
+  private readonly nowMs: () => number;
+  private readonly buckets = new Map<string, Bucket>();
+
+  constructor(options: LimitOptions, nowMs: () => number) {
+    this.options = options;
+    this.nowMs = nowMs;
+  }
+
+  /** Null when the visitor may ask; else the seconds to wait. */
+  take(visitor: string): number | null {
+    const { rate, burst } = this.options;
+    const now = this.nowMs();
+    const known = this.buckets.get(visitor);
+    const left = known ? Math.min(burst, known.left + ((now - known.atMs) / 1000) * rate) : burst;
+    this.buckets.delete(visitor);
+    this.buckets.set(visitor, { left: left >= 1 ? left - 1 : left, atMs: now });
+    if (this.buckets.size > MAX_ADDRESSES) this.buckets.delete(this.buckets.keys().next().value!);
+    return left >= 1 ? null : Math.ceil((1 - left) / rate);
+  }
+}

@@ -1,0 +1,55 @@
+/** What the explorer's thread and the node's thread say to each other. */
+
+export interface ExplorerStart {
+  readonly host: string;
+  readonly port: number;
+  /** `main`, `test` or `regtest`. */
+  readonly network: string;
+  readonly spacingSec: number;
+  /** Host names by which may be asked; `*` for any. */
+  readonly hostNames: readonly string[];
+  /** Subnets of proxies whose `X-Forwarded-For` counts. */
+  readonly proxies: readonly string[];
+  readonly showsImages: boolean;
+  readonly isIndexable: boolean;
+  /** Whether peers' addresses are shown to everybody. */
+  readonly showsPeers: boolean;
+  /** Options that are off, by which pages say what they lack. */
+  readonly lacking: readonly string[];
+}
+
+export interface Tip {
+  readonly height: number;
+  /** As printed. */
+  readonly hash: string;
+  readonly timeSec: number;
+}
+
+/** To the explorer's thread. */
+export type ToExplorer =
+  | { readonly kind: 'answer'; readonly id: number; readonly text: string }
+  | { readonly kind: 'tip'; readonly tip: Tip | null; readonly isSyncing: boolean }
+  /** What the node starts or stops with; null while it runs. */
+  | { readonly kind: 'status'; readonly status: string | null }
+  | { readonly kind: 'close' };
+
+/** From it. */
+export type FromExplorer =
+  | { readonly kind: 'listening'; readonly port: number }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'closed' }
+  | { readonly kind: 'log'; readonly text: string }
+  | {
+      readonly kind: 'question';
+      readonly id: number;
+      readonly method: string;
+      readonly params: readonly unknown[];
+    }
+  | { readonly kind: 'counters'; readonly counters: ExplorerCounters };
+
+export interface ExplorerCounters {
+  readonly pages: number;
+  readonly rendered: number;
+  readonly refused: number;
+  readonly failed: number;
+}

@@ -1,0 +1,109 @@
+/**
+ * Questions to the node's thread: few at a time, so that a flood of visitors waits here instead of there. A question that
+ * is asked already is asked once.
+ */
+import type { FromExplorer } from './messages.js';
+
+/** Questions under way at a time. */
+const AT_A_TIME = 2;
+/** Questions that may wait. */
+const MOST_WAITING = 64;
+const TIMEOUT_MS = 10_000;
+
+/** The node refused a question: the error of its method. */
+export class AskError extends Error {
+  override readonly name = 'AskError';
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Too many questions wait, or one took too long. */
+export class BusyError extends Error {
+  override readonly name = 'BusyError';
+}
+
+interface Question {
+  readonly method: string;
+  readonly params: readonly unknown[];
+  resolve(text: string): void;
+  reject(error: Error): void;
+}
+
+export class NodePort {
+  private readonly send: (message: FromExplorer) => void;
+  private readonly running = new Map<number, Question>();
+  private readonly waiting: Question[] = [];
+  private readonly shared = new Map<string, Promise<unknown>>();
+  private nextId = 0;
+
+  constructor(send: (message: FromExplorer) => void) {
+    this.send = send;
+  }
+
+  /** The result of a method. Rejects with `AskError` or `BusyError`. */
+  ask<Result>(method: string, ...params: readonly unknown[]): Promise<Result> {
+    const key = JSON.stringify([method, params]);
+    const known = this.shared.get(key);
+    if (known) return known as Promise<Result>;
+    const answer = this.put(method, params).then(resultOf);
+    this.shared.set(key, answer);
+    const forget = (): void => void this.shared.delete(key);
+    answer.then(forget, forget);
+    return answer as Promise<Result>;
+  }
+
+  private put(method: string, params: readonly unknown[]): Promise<string> {
+    if (this.waiting.length >= MOST_WAITING) return Promise.reject(new BusyError('too many questions wait'));
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        const at = this.waiting.indexOf(question);
+        if (at >= 0) this.waiting.splice(at, 1);
+        reject(new BusyError(`${method} took too long`));
+      }, TIMEOUT_MS);
+      const question: Question = {
+        method,
+        params,
+        resolve: (text) => {
+          clearTimeout(timer);
+          resolve(text);
+        },
+        reject: (error) => {
+          clearTimeout(timer);
+          reject(error);
+        },
+      };
+      this.waiting.push(question);
+      this.next();
+    });
+  }
+
+  private next(): void {
+    while (this.running.size < AT_A_TIME) {
+      const question = this.waiting.shift();
+      if (question === undefined) return;
+      const id = this.nextId++;
+      this.running.set(id, question);
+      this.send({ kind: 'question', id, method: question.method, params: question.params });
+    }
+  }
+
+  answered(id: number, text: string): void {
+    const question = this.running.get(id);
+    this.running.delete(id);
+    question?.resolve(text);
+    this.next();
+  }
+}
+
+function resultOf(text: string): unknown {
+  const { result, error } = JSON.parse(text) as {
+    result: unknown;
+    error?: { code: number; message: string } | null;
+  };
+  if (error) throw new AskError(error.code, error.message);
+  return result;
+}

@@ -1,0 +1,106 @@
+/** `/claims?text=&tag=&kind=&channel=&order=`: find content. */
+import { Notice, Pager, Section } from '../../page/components.js';
+import { integerText } from '../../page/format.js';
+import { withQuery } from '../../page/links.js';
+import type { ClaimAnswer } from '../answers.js';
+import type { Page } from '../pageContext.js';
+import { ClaimTable } from './claimTable.js';
+import { isMissing, orNull } from './parts.js';
+
+const A_PAGE = 50;
+const KINDS = ['stream', 'channel', 'repost', 'collection'] as const;
+const ORDERS = [
+  ['release_time', 'newest first'],
+  ['effective_amount', 'by amount'],
+  ['trending_score', 'trending'],
+  ['name', 'by name'],
+] as const;
+
+export const claims: Page = async ({ ask, query, nowSec }) => {
+  const given = (key: string): string | undefined => query.get(key)?.slice(0, 300) || undefined;
+  const [text, tag, channel] = [given('text'), given('tag')?.toLowerCase(), given('channel')];
+  const kind = KINDS.find((known) => known === query.get('kind'));
+  const order = ORDERS.find(([key]) => key === query.get('order'))?.[0] ?? 'release_time';
+  const after = query.get('after') ?? '';
+  const answer = await orNull(
+    ask<{ claims: ClaimAnswer[]; total: number; next?: string }>(
+      'searchclaims',
+      {
+        ...(text && { text }),
+        ...(tag && { any_tags: [tag] }),
+        ...(channel && { channel_ids: [channel] }),
+        ...(kind && { claim_type: kind }),
+        order_by: [order === 'name' ? '^name' : order],
+        limit: A_PAGE,
+      },
+      after,
+    ),
+  );
+  const own = { text, tag, channel, kind, order: order === 'release_time' ? undefined : order };
+  return {
+    title: 'Find claims',
+    description: 'Claims by words, tags, channels and kinds.',
+    topics: ['tip'],
+    searched: text ?? '',
+    body: (
+      <>
+        <h1>Find claims</h1>
+        <form class="filters" action="/claims" method="get">
+          <label>
+            Words <input type="text" name="text" value={text} maxlength={300} />
+          </label>
+          <label>
+            Tag <input type="text" name="tag" value={tag} maxlength={100} />
+          </label>
+          <label>
+            Kind{' '}
+            <select name="kind">
+              <option value="">any</option>
+              {KINDS.map((known) => (
+                <option value={known} selected={known === kind}>
+                  {known}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            Order{' '}
+            <select name="order">
+              {ORDERS.map(([key, words]) => (
+                <option value={key} selected={key === order}>
+                  {words}
+                </option>
+              ))}
+            </select>
+          </label>
+          {channel && <input type="hidden" name="channel" value={channel} />}
+          <button type="submit">Find</button>
+        </form>
+        <Section
+          title={
+            isMissing(answer)
+              ? 'Claims'
+              : `Claims (${integerText(answer.total)}${answer.total >= 1000 ? ' or more' : ''})`
+          }
+        >
+          {isMissing(answer) ? (
+            <Notice tone="warning">{answer.message}</Notice>
+          ) : (
+            <>
+              <ClaimTable
+                claims={answer.claims}
+                nowSec={nowSec}
+                caption="Claims that were found"
+                empty="No claim fits."
+              />
+              <Pager
+                next={answer.next ? withQuery('/claims', { ...own, after: answer.next }) : undefined}
+                first={after === '' ? undefined : withQuery('/claims', own)}
+              />
+            </>
+          )}
+        </Section>
+      </>
+    ),
+  };
+};

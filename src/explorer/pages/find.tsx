@@ -1,0 +1,152 @@
+/** `/find?q=` and `/lbry/<url>`: where what was typed leads to. */
+import { Notice, Section } from '../../page/components.js';
+import { addressLink, blockLink, claimLink, nameLink, txLink, withQuery } from '../../page/links.js';
+import { shownLine } from '../../page/text.js';
+import type { ClaimAnswer } from '../answers.js';
+import type { Page, PageContext, PageResult, Redirect } from '../pageContext.js';
+import { ClaimTable } from './claimTable.js';
+import { isMissing, orNull } from './parts.js';
+
+const MAX_QUERY = 2000;
+const FOUND = 20;
+/** Digits of a claim id from which on claims are looked for by them. */
+const PREFIX_DIGITS = 6;
+
+type Found = Redirect | null;
+
+async function ofHash({ ask }: PageContext, hash: string): Promise<Found> {
+  const [block, tx] = await Promise.all([
+    orNull(ask('getblockheader', hash)),
+    orNull(ask('gettxinfo', hash, 0, 1)),
+  ]);
+  if (!isMissing(block)) return { redirect: blockLink(hash) };
+  return isMissing(tx) ? null : { redirect: txLink(hash) };
+}
+
+async function ofUrl({ ask }: PageContext, url: string): Promise<Found> {
+  const answer = await orNull(
+    ask<Readonly<Record<string, ClaimAnswer | { error: unknown }>>>('resolve', url),
+  );
+  if (isMissing(answer)) return null;
+  const [found] = Object.values(answer);
+  return found !== undefined && 'claim_id' in found ? { redirect: claimLink(found.claim_id) } : null;
+}
+
+/** The page that a text clearly names; null where it could be several. */
+async function target(context: PageContext, text: string): Promise<Found> {
+  const { ask, tip } = context;
+  const lower = text.toLowerCase();
+  if (/^[0-9a-f]{64}$/.test(lower)) {
+    const found = await ofHash(context, lower);
+    if (found) return found;
+  }
+  if (/^[0-9a-f]{40}$/.test(lower)) {
+    const found = await orNull(ask('getclaim', lower));
+    const ended = isMissing(found) ? await orNull(ask('getclaimstatus', lower)) : null;
+    if (!isMissing(found) || !isMissing(ended)) return { redirect: claimLink(lower) };
+  }
+  if (/^[0-9]{1,9}$/.test(text) && Number(text) <= tip.height) return { redirect: blockLink(text) };
+  if (/^(lbry:\/\/|@)/.test(text) || /^[^\s]+[#:$][0-9a-f]+/.test(text)) {
+    const found = await ofUrl(context, text);
+    if (found) return found;
+  }
+  if (/^[a-zA-Z0-9]{26,90}$/.test(text)) {
+    const validity = await orNull(ask<{ isvalid: boolean }>('validateaddress', text));
+    if (!isMissing(validity) && validity.isvalid) return { redirect: addressLink(text) };
+  }
+  return null;
+}
+
+async function results(context: PageContext, text: string): Promise<PageResult> {
+  const { ask, nowSec } = context;
+  const [names, claims, byId] = await Promise.all([
+    orNull(
+      ask<{ names: { name: string; namehex?: string; normalized_name: string }[] }>(
+        'listnames',
+        text.slice(0, 255),
+        FOUND,
+      ),
+    ),
+    orNull(ask<{ claims: ClaimAnswer[]; total: number }>('searchclaims', { text, limit: FOUND })),
+    new RegExp(`^[0-9a-f]{${PREFIX_DIGITS},39}$`).test(text.toLowerCase())
+      ? orNull(ask<ClaimAnswer>('getclaimbyid', text.toLowerCase()))
+      : null,
+  ]);
+  const found = isMissing(names) ? [] : names.names;
+  const id = byId === null || isMissing(byId) ? null : ((byId as { claimId?: string }).claimId ?? null);
+  return {
+    title: `Search: ${shownLine(text, 60)}`,
+    description: 'Names and claims that fit.',
+    topics: ['tip'],
+    searched: text,
+    body: (
+      <>
+        <h1>
+          Search for <bdi>{shownLine(text, 100)}</bdi>
+        </h1>
+        <ul class="chips">
+          <li>
+            <a href={nameLink(text)}>
+              The name <bdi>{shownLine(text, 60)}</bdi>
+            </a>
+          </li>
+          {id !== null && (
+            <li>
+              <a href={claimLink(id)}>The claim {id.slice(0, 12)}…</a>
+            </li>
+          )}
+        </ul>
+        <Section
+          title="Names that begin so"
+          more={<a href={withQuery('/names', { prefix: text.slice(0, 255) })}>All of them</a>}
+        >
+          {found.length === 0 ? (
+            <p class="quiet">No name with an active claim begins so.</p>
+          ) : (
+            <ul class="chips">
+              {found.map(({ name, namehex }) => (
+                <li>
+                  <a href={nameLink(name, namehex)}>
+                    <bdi>{shownLine(name, 60)}</bdi>
+                  </a>
+                </li>
+              ))}
+            </ul>
+          )}
+        </Section>
+        <Section
+          title="Claims that fit"
+          more={<a href={withQuery('/claims', { text: text.slice(0, 300) })}>All of them</a>}
+        >
+          {isMissing(claims) ? (
+            <Notice>{claims.message}</Notice>
+          ) : (
+            <ClaimTable
+              claims={claims.claims}
+              nowSec={nowSec}
+              caption="Claims that fit"
+              empty="No claim fits."
+            />
+          )}
+        </Section>
+      </>
+    ),
+  };
+}
+
+export const find: Page = async (context) => {
+  const text = (context.query.get('q') ?? '').trim().slice(0, MAX_QUERY);
+  if (text === '') return { redirect: '/' };
+  const found = await target(context, text);
+  if (found) return found;
+  const exact = await orNull(context.ask<{ claims: number }>('listclaims', text.slice(0, 255), 1));
+  if (!isMissing(exact) && exact.claims > 0 && Buffer.byteLength(text) <= 255)
+    return { redirect: nameLink(text) };
+  return results(context, text);
+};
+
+/** `/lbry/<url>`: a link of the network. */
+export const lbry: Page = async (context) => {
+  const url = `lbry://${context.parts.join('/')}`.slice(0, MAX_QUERY);
+  return (await ofUrl(context, url)) ?? { redirect: withQuery('/find', { q: url }) };
+};

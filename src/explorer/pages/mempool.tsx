@@ -1,0 +1,118 @@
+/** `/mempool`: what waits, at which fee; claim operations that wait. */
+import { Amount, ClaimId, Figures, Notice, Section, Table, Time, Tx } from '../../page/components.js';
+import { integerText, sizeText } from '../../page/format.js';
+import type { MempoolClaims, MempoolSummary } from '../answers.js';
+import type { Page } from '../pageContext.js';
+import { EventTag, isMissing, Missing, NameOf, orNull } from './parts.js';
+
+const BAR_WIDTH = 100;
+
+/** Satoshis for each virtual byte. */
+const rate = (lbcPerKvb: number): string => (lbcPerKvb * 1e5).toFixed(1);
+
+export const mempool: Page = async ({ ask, nowSec }) => {
+  const [summary, claims, estimate] = await Promise.all([
+    orNull(ask<MempoolSummary>('getmempoolsummary')),
+    orNull(ask<MempoolClaims>('listmempoolclaims')),
+    orNull(ask<{ feerate?: number }>('estimatesmartfee', 6)),
+  ]);
+  const most = isMissing(summary) ? 1 : Math.max(1, ...summary.histogram.map(({ bytes }) => bytes));
+  return {
+    title: 'Mempool',
+    description: 'Transactions and bids that wait for a block.',
+    topics: ['mempool', 'tip'],
+    isLively: true,
+    body: (
+      <>
+        <h1>What waits for a block</h1>
+        {isMissing(summary) ? (
+          <Missing error={summary} />
+        ) : (
+          <>
+            <Figures
+              items={[
+                ['Transactions', integerText(summary.size)],
+                ['Size', sizeText(summary.bytes)],
+                ['Fees', <Amount lbc={summary.totalFee} />],
+                ['Least fee', `${rate(summary.minFeeRate)} sat/vB`],
+                [
+                  'For six blocks',
+                  isMissing(estimate) || estimate.feerate === undefined
+                    ? 'not known'
+                    : `${rate(estimate.feerate)} sat/vB`,
+                ],
+              ]}
+            />
+            <Section title="By fee rate">
+              <Table
+                caption="Transactions by fee rate"
+                empty="Nothing waits."
+                rows={summary.histogram}
+                columns={[
+                  { title: 'From sat/vB', isHead: true, cell: ({ feerate }) => rate(feerate) },
+                  { title: 'Transactions', isNumber: true, cell: ({ count }) => integerText(count) },
+                  { title: 'Size', isNumber: true, cell: ({ bytes }) => sizeText(bytes) },
+                  {
+                    title: '',
+                    cell: ({ bytes }) => (
+                      <svg
+                        class="bar"
+                        viewBox="0 0 100 8"
+                        width={BAR_WIDTH * 2}
+                        height="16"
+                        aria-hidden="true"
+                        preserveAspectRatio="none"
+                      >
+                        <rect width={Math.max(1, (bytes / most) * BAR_WIDTH)} height="8" />
+                      </svg>
+                    ),
+                  },
+                ]}
+              />
+            </Section>
+            <Section title="Newest">
+              <Table
+                caption="The newest transactions"
+                empty="Nothing waits."
+                rows={summary.newest}
+                columns={[
+                  { title: 'Transaction', isHead: true, cell: ({ txid }) => <Tx txid={txid} /> },
+                  { title: 'Came', cell: ({ time }) => <Time sec={time} now={nowSec} /> },
+                  { title: 'Fee', isNumber: true, cell: ({ fee }) => <Amount lbc={fee} /> },
+                  { title: 'sat/vB', isNumber: true, cell: ({ feerate }) => rate(feerate) },
+                  { title: 'Size', isNumber: true, cell: ({ vsize }) => `${integerText(vsize)} vB` },
+                ]}
+              />
+            </Section>
+          </>
+        )}
+        <Section title="Bids that wait">
+          {isMissing(claims) ? (
+            <Missing error={claims} />
+          ) : (
+            <>
+              <Table
+                caption="Claim operations that wait"
+                empty="No claim operation waits."
+                rows={claims.claims}
+                columns={[
+                  { title: 'Name', isHead: true, cell: (claim) => <NameOf of={claim} /> },
+                  {
+                    title: 'What',
+                    cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} />,
+                  },
+                  { title: 'Claim', cell: ({ claimId }) => <ClaimId id={claimId} /> },
+                  { title: 'Amount', isNumber: true, cell: ({ amount }) => <Amount lbc={amount} /> },
+                  { title: 'Transaction', cell: ({ transaction }) => <Tx txid={transaction} /> },
+                ]}
+              />
+              {claims.next !== undefined && (
+                <Notice>There are more: {integerText(claims.total)} in all.</Notice>
+              )}
+            </>
+          )}
+        </Section>
+      </>
+    ),
+  };
+};

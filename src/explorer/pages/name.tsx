@@ -1,0 +1,378 @@
+/** `/name/<name>` and `/name-hex/<hex>`: who holds a name, who bids, what a new bid takes, what comes, what was. */
+import {
+  Amount,
+  Block,
+  ClaimId,
+  Facts,
+  Name,
+  Notice,
+  Pager,
+  Pattern,
+  Section,
+  Table,
+  Tag,
+  Title,
+} from '../../page/components.js';
+import { amountText, blocksText, countText, integerText } from '../../page/format.js';
+import { blockLink, claimLink, nameLink, withQuery } from '../../page/links.js';
+import { nameWarning, shownLine } from '../../page/text.js';
+import type { Bid, ClaimEvent, ListClaimsAnswer, MempoolClaims } from '../answers.js';
+import { badRequest, type Page, type PageContext } from '../pageContext.js';
+import {
+  AsOf,
+  blockOf,
+  Chips,
+  EventSubject,
+  EventTag,
+  isMissing,
+  Missing,
+  NameOf,
+  OptionalAmount,
+  orNull,
+  Tx,
+} from './parts.js';
+
+const A_PAGE = 100;
+const EVENTS = 100;
+const ORDERS = [
+  ['bid', 'by amount'],
+  ['newest', 'newest'],
+  ['oldest', 'oldest'],
+  ['expiration', 'by expiry'],
+] as const;
+
+interface HistoryAnswer {
+  readonly blocks: readonly {
+    readonly height: number;
+    readonly blockhash: string;
+    readonly events: readonly ClaimEvent[];
+  }[];
+  readonly next?: number;
+}
+
+/** The name asked for, and its bytes in hex where the page is one of bytes. */
+function askedName({ parts }: PageContext, isHex: boolean): string {
+  const [name = ''] = parts;
+  if (parts.length > 1) throw badRequest('A slash in a name is written %2F.');
+  if (isHex && !/^([0-9a-f]{2})+$/i.test(name))
+    throw badRequest('The bytes of a name are given as pairs of hexadecimal digits.');
+  return name;
+}
+
+function Bids({
+  answer,
+  path,
+  order,
+  block,
+}: {
+  readonly answer: ListClaimsAnswer;
+  readonly path: string;
+  readonly order: string;
+  readonly block: string | undefined;
+}) {
+  const { bids, holder } = answer;
+  return (
+    <>
+      <Chips
+        label="Order of bids"
+        items={ORDERS.map(([key, text]) => [
+          withQuery(path, { order: key === 'bid' ? undefined : key, block }),
+          text,
+          key === order,
+        ])}
+      />
+      <Table<Bid>
+        caption="Bids"
+        empty="No claim bids for this name."
+        rows={bids}
+        columns={[
+          { title: '#', cell: ({ bid }) => integerText(bid) },
+          {
+            title: 'Claim',
+            isHead: true,
+            cell: (bid) => (
+              <>
+                <Pattern id={bid.claimId} />{' '}
+                {bid.title ? (
+                  <a href={claimLink(bid.claimId)}>
+                    <Title text={bid.title} />
+                  </a>
+                ) : (
+                  <ClaimId id={bid.claimId} />
+                )}{' '}
+                {bid.kind && <Tag>{bid.kind}</Tag>}{' '}
+                {holder?.claimId === bid.claimId && <Tag tone="good">holds the name</Tag>}
+                {bid.name !== answer.name && (
+                  <>
+                    {' '}
+                    as <NameOf of={bid} />
+                  </>
+                )}
+              </>
+            ),
+          },
+          { title: 'Channel', cell: ({ channelId }) => (channelId ? <ClaimId id={channelId} /> : '–') },
+          {
+            title: 'Effective',
+            isNumber: true,
+            cell: ({ effectiveAmount }) => <Amount lbc={effectiveAmount} />,
+          },
+          { title: 'Own', isNumber: true, cell: ({ amount }) => <Amount lbc={amount} /> },
+          {
+            title: 'Supports',
+            isNumber: true,
+            cell: ({ supports, supportAmount }) =>
+              supports === 0 ? (
+                '–'
+              ) : (
+                <>
+                  {integerText(supports)}, <Amount lbc={supportAmount} />
+                </>
+              ),
+          },
+          {
+            title: 'Active',
+            cell: ({ active, validAtHeight }) =>
+              active ? (
+                <>
+                  since <Block height={validAtHeight} />
+                </>
+              ) : (
+                <Tag tone="warning">from {integerText(validAtHeight)}</Tag>
+              ),
+          },
+          { title: 'Expires', isNumber: true, cell: ({ expirationHeight }) => integerText(expirationHeight) },
+        ]}
+      />
+    </>
+  );
+}
+
+function Holder({ answer, context }: { readonly answer: ListClaimsAnswer; readonly context: PageContext }) {
+  const { holder, newBid, lastTakeoverHeight } = answer;
+  const { spacingSec } = context;
+  return (
+    <Section title={holder ? 'Held by' : 'Nobody holds this name'}>
+      {holder && (
+        <div class="lead">
+          <Pattern id={holder.claimId} />
+          <div>
+            <a href={claimLink(holder.claimId)}>
+              <strong>
+                <Title
+                  text={
+                    answer.bids.find(({ claimId }) => claimId === holder.claimId)?.title ?? holder.claimId
+                  }
+                />
+              </strong>
+            </a>
+            <br />
+            <Amount lbc={holder.effectiveAmount} /> effective
+            {lastTakeoverHeight !== undefined && (
+              <>
+                , since block <Block height={lastTakeoverHeight} />
+              </>
+            )}
+          </div>
+        </div>
+      )}
+      <Notice>
+        {holder ? (
+          <>
+            To take the name over, a new claim must have more than{' '}
+            <strong>{amountText(newBid.mustExceed)} LBC</strong>. It counts{' '}
+            {newBid.delay === 0
+              ? 'at once'
+              : `after ${countText(newBid.delay, 'block')} (${blocksText(newBid.delay, spacingSec)})`}
+            , from block {integerText(newBid.validAtHeight)} on.
+          </>
+        ) : (
+          <>A claim of any amount takes this name at once.</>
+        )}
+      </Notice>
+    </Section>
+  );
+}
+
+async function page(context: PageContext, isHex: boolean) {
+  const { ask, query, tip, spacingSec } = context;
+  const name = askedName(context, isHex);
+  const hex = isHex ? name.toLowerCase() : undefined;
+  const order = ORDERS.find(([key]) => key === query.get('order'))?.[0] ?? 'bid';
+  const after = query.get('after') ?? undefined;
+  const asOf = blockOf(context);
+  const answer = await ask<ListClaimsAnswer>(
+    'listclaims',
+    name,
+    A_PAGE,
+    after ?? null,
+    order,
+    asOf ?? null,
+    isHex,
+  );
+  const isNow = answer.height === tip.height;
+  const historyEnd = answer.blockhash;
+  const [history, waiting] = await Promise.all([
+    after === undefined
+      ? orNull(ask<HistoryAnswer>('getnamehistory', name, 0, historyEnd, 10_000, isHex))
+      : null,
+    after === undefined && isNow ? orNull(ask<MempoolClaims>('listmempoolclaims', name, null, isHex)) : null,
+  ]);
+  const path = nameLink(answer.name, answer.namehex ?? hex);
+  const blockText = query.get('block') ?? undefined;
+  const events =
+    history === null || isMissing(history)
+      ? []
+      : history.blocks.flatMap((one) =>
+          one.events.map((event) => ({ ...event, height: one.height, blockhash: one.blockhash })),
+        );
+  const latest = events.toReversed().slice(0, EVENTS);
+  const shownName = shownLine(answer.name, 60) || '(empty name)';
+  const warning = nameWarning(answer.name);
+  return {
+    title: shownName,
+    description: answer.holder
+      ? `Held for ${amountText(answer.holder.effectiveAmount)} LBC; ${countText(answer.claims, 'claim')} as of block ${answer.height}.`
+      : `Nobody holds this name as of block ${answer.height}.`,
+    topics: [`name:${answer.namehex ?? Buffer.from(answer.normalized_name).toString('hex')}`, 'tip'],
+    searched: answer.name.length < 100 ? answer.name : '',
+    isLively: isNow,
+    body: (
+      <>
+        <h1>
+          <bdi>{shownName}</bdi>
+        </h1>
+        {warning && <Notice tone="warning">{warning}</Notice>}
+        {answer.namehex && (
+          <Notice>
+            These bytes are no text: <code class="hash">{answer.namehex}</code>
+          </Notice>
+        )}
+        {answer.normalized_name !== answer.name && (
+          <p class="quiet">
+            Filed as <Name name={answer.normalized_name} />, with all its spellings.
+          </p>
+        )}
+        <AsOf height={answer.height} now={tip.height} path={path} />
+        {after === undefined && <Holder answer={answer} context={context} />}
+        {answer.coming && answer.coming.length > 0 && (
+          <Section title="What comes by itself">
+            <Table
+              caption="What comes"
+              empty=""
+              rows={answer.coming}
+              columns={[
+                {
+                  title: 'In',
+                  isHead: true,
+                  cell: ({ height }) =>
+                    `${countText(height - answer.height, 'block')} (${blocksText(height - answer.height, spacingSec)})`,
+                },
+                {
+                  title: 'What',
+                  cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} isFuture />,
+                },
+                { title: 'Claim', cell: (event) => <EventSubject event={event} /> },
+                {
+                  title: 'Amount',
+                  isNumber: true,
+                  cell: ({ amount, effectiveAmount }) => <OptionalAmount lbc={effectiveAmount ?? amount} />,
+                },
+              ]}
+            />
+          </Section>
+        )}
+        {waiting !== null && !isMissing(waiting) && waiting.total > 0 && (
+          <Section title={`Waiting in the mempool (${integerText(waiting.total)})`}>
+            <Table
+              caption="Operations in the mempool"
+              empty=""
+              rows={waiting.claims}
+              columns={[
+                {
+                  title: 'What',
+                  isHead: true,
+                  cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} />,
+                },
+                { title: 'Claim', cell: ({ claimId }) => <ClaimId id={claimId} /> },
+                { title: 'Amount', isNumber: true, cell: ({ amount }) => <Amount lbc={amount} /> },
+                { title: 'Transaction', cell: ({ transaction }) => <Tx txid={transaction} /> },
+              ]}
+            />
+          </Section>
+        )}
+        <Section title={`Bids (${integerText(answer.claims)})`} id="bids">
+          <Bids answer={answer} path={path} order={order} block={blockText} />
+          <Pager
+            next={
+              answer.next === undefined
+                ? undefined
+                : withQuery(path, {
+                    after: answer.next,
+                    order: order === 'bid' ? undefined : order,
+                    block: blockText,
+                  })
+            }
+            first={after === undefined ? undefined : withQuery(path, { block: blockText })}
+          />
+        </Section>
+        {history !== null && (
+          <Section title={`History (${integerText(events.length)})`} id="history">
+            {isMissing(history) ? (
+              <Missing error={history} />
+            ) : (
+              <Table
+                caption="What happened to the name, the latest first"
+                empty="Nothing ever happened to this name."
+                rows={latest}
+                columns={[
+                  {
+                    title: 'Block',
+                    isHead: true,
+                    cell: ({ height, blockhash }) => <a href={blockLink(blockhash)}>{integerText(height)}</a>,
+                  },
+                  {
+                    title: 'What',
+                    cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} />,
+                  },
+                  { title: 'Claim', cell: (event) => <EventSubject event={event} /> },
+                  { title: 'Amount', isNumber: true, cell: ({ amount }) => <OptionalAmount lbc={amount} /> },
+                  {
+                    title: 'As it was',
+                    cell: ({ height }) => <a href={withQuery(path, { block: height })}>then</a>,
+                  },
+                ]}
+              />
+            )}
+          </Section>
+        )}
+        <Section title="Proof">
+          <Facts
+            rows={[
+              ['As of block', <Block height={answer.height} />],
+              ['Claims', `${integerText(answer.active)} active, ${integerText(answer.pending)} pending`],
+              [
+                'Supports without a claim',
+                answer.supportsWithoutClaim > 0 && integerText(answer.supportsWithoutClaim),
+              ],
+            ]}
+          />
+          <p>
+            <a
+              href={
+                answer.namehex
+                  ? `/proof-hex/${answer.namehex}`
+                  : `/proof/${encodeURIComponent(answer.name.toWellFormed())}`
+              }
+            >
+              Check who holds it against the block header
+            </a>
+          </p>
+        </Section>
+      </>
+    ),
+  };
+}
+
+export const name: Page = (context) => page(context, false);
+export const nameHex: Page = (context) => page(context, true);

@@ -1,0 +1,103 @@
+/** `/names?prefix=`: the names that begin with a text. */
+import { Amount, Block, ClaimId, Pager, Section, Table } from '../../page/components.js';
+import { integerText } from '../../page/format.js';
+import { withQuery } from '../../page/links.js';
+import { shownLine } from '../../page/text.js';
+import type { NamePieces } from '../answers.js';
+import { badRequest, type Page } from '../pageContext.js';
+import { AsOf, blockOf, NameOf } from './parts.js';
+
+const A_PAGE = 100;
+
+interface ListNamesAnswer {
+  readonly height: number;
+  readonly blockhash: string;
+  readonly names: readonly (NamePieces & {
+    readonly claims: number;
+    readonly claimId: string;
+    readonly amount: number;
+    readonly effectiveAmount: number;
+    readonly lastTakeoverHeight: number;
+  })[];
+  readonly next?: string;
+}
+
+export const names: Page = async (context) => {
+  const { ask, query, tip } = context;
+  const prefix = query.get('prefix') ?? '';
+  const after = query.get('after') ?? '';
+  if (!/^([0-9a-f]{2})*$/i.test(after)) throw badRequest('“after” must be hexadecimal digits.');
+  const block = blockOf(context);
+  const answer = await ask<ListNamesAnswer>(
+    'listnames',
+    prefix,
+    A_PAGE,
+    after === '' ? null : after,
+    block ?? null,
+  );
+  const path = withQuery('/names', { prefix, block: query.get('block') ?? undefined });
+  return {
+    title: prefix === '' ? 'Names' : `Names that begin with ${shownLine(prefix, 40)}`,
+    description: `Names with active claims as of block ${answer.height}.`,
+    topics: ['tip'],
+    searched: prefix,
+    body: (
+      <>
+        <h1>
+          {prefix === '' ? (
+            'Names'
+          ) : (
+            <>
+              Names that begin with <bdi>{shownLine(prefix, 60)}</bdi>
+            </>
+          )}
+        </h1>
+        <AsOf height={answer.height} now={tip.height} path={withQuery('/names', { prefix })} />
+        <form class="search" action="/names" method="get">
+          <label class="unseen" for="prefix">
+            Names begin with
+          </label>
+          <input
+            id="prefix"
+            type="text"
+            name="prefix"
+            value={prefix}
+            maxlength={255}
+            placeholder="Names begin with"
+          />
+          <button type="submit">Show</button>
+        </form>
+        <Section title="In the order of their bytes">
+          <Table
+            caption="Names"
+            empty="No name with an active claim begins so."
+            rows={answer.names}
+            columns={[
+              { title: 'Name', isHead: true, cell: (name) => <NameOf of={name} /> },
+              { title: 'Held by', cell: ({ claimId }) => <ClaimId id={claimId} /> },
+              {
+                title: 'Effective',
+                isNumber: true,
+                cell: ({ effectiveAmount }) => <Amount lbc={effectiveAmount} />,
+              },
+              { title: 'Active claims', isNumber: true, cell: ({ claims }) => integerText(claims) },
+              {
+                title: 'Since block',
+                isNumber: true,
+                cell: ({ lastTakeoverHeight }) => <Block height={lastTakeoverHeight} />,
+              },
+            ]}
+          />
+          <Pager
+            next={
+              answer.next === undefined
+                ? undefined
+                : withQuery('/names', { prefix, after: answer.next, block: answer.blockhash })
+            }
+            first={after === '' ? undefined : path}
+          />
+        </Section>
+      </>
+    ),
+  };
+};

@@ -1,0 +1,33 @@
+/** The pages by the first part of their path. */
+import type { Page } from '../pageContext.js';
+import { address } from './address.js';
+import { block } from './block.js';
+import { blocks } from './blocks.js';
+import { claim } from './claim.js';
+import { claims } from './claims.js';
+import { find, lbry } from './find.js';
+import { home } from './home.js';
+import { mempool } from './mempool.js';
+import { name, nameHex } from './name.js';
+import { names } from './names.js';
+import { nodePage } from './nodePage.js';
+import { tx } from './tx.js';
+import { upcoming } from './upcoming.js';
+
+export const PAGES: ReadonlyMap<string, Page> = new Map([
+  ['', home],
+  ['address', address],
+  ['block', block],
+  ['blocks', blocks],
+  ['claim', claim],
+  ['claims', claims],
+  ['find', find],
+  ['lbry', lbry],
+  ['mempool', mempool],
+  ['name', name],
+  ['name-hex', nameHex],
+  ['names', names],
+  ['node', nodePage],
+  ['tx', tx],
+  ['upcoming', upcoming],
+]);

@@ -1,0 +1,164 @@
+/** Parts that several pages share: names of events, claim operations, notes on what an option would add. */
+import type { ComponentChildren, VNode } from 'preact';
+import { Amount, ClaimId, Name, Notice, Tag, Title, Tx } from '../../page/components.js';
+import { claimLink, nameLink, txLink } from '../../page/links.js';
+import type { ClaimEvent, NamePieces, OutputClaim, UpcomingEvent } from '../answers.js';
+import { AskError } from '../nodePort.js';
+import type { PageContext } from '../pageContext.js';
+
+/** What happened, in the past tense. */
+const PAST: Readonly<Record<string, string>> = {
+  claim: 'claimed',
+  update: 'updated',
+  support: 'supported',
+  abandon: 'abandoned',
+  activation: 'became active',
+  expiration: 'expired',
+  takeover: 'changed hands',
+  arrival: 'joined another spelling',
+  departure: 'left for another spelling',
+};
+
+const FUTURE: Readonly<Record<string, string>> = {
+  activation: 'becomes active',
+  expiration: 'expires',
+  takeover: 'changes hands',
+};
+
+const toneOf = (event: string): 'info' | 'good' | 'warning' =>
+  event === 'takeover' ? 'warning' : event === 'claim' || event === 'activation' ? 'good' : 'info';
+
+export function EventTag({
+  event,
+  isSupport,
+  isFuture,
+}: {
+  readonly event: string;
+  readonly isSupport?: boolean | undefined;
+  readonly isFuture?: boolean;
+}): VNode {
+  const words = (isFuture ? FUTURE : PAST)[event] ?? event;
+  return <Tag tone={toneOf(event)}>{isSupport && event !== 'support' ? `support ${words}` : words}</Tag>;
+}
+
+export const NameOf = ({ of }: { readonly of: NamePieces }): VNode => (
+  <Name name={of.name} hex={of.namehex} />
+);
+
+/** Who an event is about: the claim, and of a takeover the one before. */
+export function EventSubject({ event }: { readonly event: ClaimEvent | UpcomingEvent }): VNode {
+  if (event.event === 'takeover')
+    return (
+      <>
+        {event.formerClaimId ? <ClaimId id={event.formerClaimId} /> : 'nobody'} →{' '}
+        {event.claimId ? <ClaimId id={event.claimId} /> : 'nobody'}
+      </>
+    );
+  return event.claimId === undefined ? <></> : <ClaimId id={event.claimId} />;
+}
+
+export function OptionalAmount({ lbc }: { readonly lbc: number | undefined }): VNode | null {
+  return lbc === undefined ? null : <Amount lbc={lbc} />;
+}
+
+/** A claim operation of an output in a line. */
+export function ClaimLine({ claim }: { readonly claim: OutputClaim }): VNode {
+  const words = claim.op === 'claim' ? 'claims' : claim.op === 'update' ? 'updates' : 'supports';
+  return (
+    <span>
+      {words} <NameOf of={claim} /> <ClaimId id={claim.claimId} />
+      {claim.kind && (
+        <>
+          {' '}
+          <Tag>{claim.kind}</Tag>
+        </>
+      )}
+      {claim.title && (
+        <>
+          {' '}
+          “<Title text={claim.title} />”
+        </>
+      )}
+      {claim.isControlling && (
+        <>
+          {' '}
+          <Tag tone="good">holds the name</Tag>
+        </>
+      )}
+      {claim.state && claim.state !== 'active' && (
+        <>
+          {' '}
+          <Tag>{claim.state}</Tag>
+        </>
+      )}
+    </span>
+  );
+}
+
+/** What the answer of a question that an option must be on for is shown as. */
+export async function orNull<Result>(question: Promise<Result>): Promise<Result | AskError> {
+  try {
+    return await question;
+  } catch (error) {
+    if (error instanceof AskError) return error;
+    throw error;
+  }
+}
+
+/** The reason why a part of the page is not there. */
+export function Missing({ error }: { readonly error: AskError }): VNode {
+  return <Notice>{error.message}</Notice>;
+}
+
+export const isMissing = (answer: unknown): answer is AskError => answer instanceof AskError;
+
+/** A query parameter `block`: the height or hash as of which a page is asked for. */
+export function blockOf({ query }: PageContext): string | number | undefined {
+  const text = query.get('block');
+  if (text === null || text === '') return undefined;
+  return /^[0-9]{1,10}$/.test(text) ? Number(text) : text;
+}
+
+export function AsOf({
+  height,
+  now,
+  path,
+}: {
+  readonly height: number;
+  readonly now: number;
+  readonly path: string;
+}): VNode | null {
+  if (height === now) return null;
+  return (
+    <Notice tone="warning">
+      This is how it was after block {height}. <a href={path}>Show how it is now</a>
+    </Notice>
+  );
+}
+
+export const hexOf = (text: string): string => Buffer.from(text).toString('hex');
+
+/** Chips that switch between views; the present one is marked. */
+export function Chips({
+  label,
+  items,
+}: {
+  readonly label: string;
+  readonly items: readonly (readonly [href: string, text: ComponentChildren, isCurrent: boolean])[];
+}): VNode {
+  return (
+    <nav aria-label={label}>
+      <ul class="chips">
+        {items.map(([href, text, isCurrent]) => (
+          <li>
+            <a href={href} aria-current={isCurrent ? 'true' : undefined}>
+              {text}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+export { claimLink, nameLink, txLink, Tx };

@@ -1,0 +1,158 @@
+/** `/tx/<txid>`: what a transaction moved, made and ended, and who spent it. */
+import {
+  Address,
+  Amount,
+  Block,
+  Facts,
+  Figures,
+  Hash,
+  Notice,
+  Pager,
+  Section,
+  Table,
+  Tag,
+} from '../../page/components.js';
+import { integerText, sizeText, timeText } from '../../page/format.js';
+import { blockLink, txLink, withQuery } from '../../page/links.js';
+import type { TxInfoAnswer, TxInput, TxOutput } from '../answers.js';
+import { AskError } from '../nodePort.js';
+import { integerOf, notFound, type Page } from '../pageContext.js';
+import { ClaimLine } from './parts.js';
+
+const A_PAGE = 100;
+
+function InputCell({ input }: { readonly input: TxInput }) {
+  if (input.coinbase !== undefined)
+    return (
+      <>
+        newly made, with <code class="hash">{input.coinbase.slice(0, 200)}</code>
+      </>
+    );
+  return (
+    <>
+      {input.txid !== undefined && <Hash hash={`${input.txid}`} href={txLink(input.txid, input.vout)} />}{' '}
+      output {input.vout} {input.address && <Address address={input.address} />}{' '}
+      {input.claim && <ClaimLine claim={input.claim} />}
+    </>
+  );
+}
+
+function OutputCell({ output }: { readonly output: TxOutput }) {
+  return (
+    <>
+      {output.claim && <ClaimLine claim={output.claim} />}{' '}
+      {output.address ? <Address address={output.address} /> : <Tag>{output.type}</Tag>}
+    </>
+  );
+}
+
+function Spent({ output, hasIndex }: { readonly output: TxOutput; readonly hasIndex: boolean }) {
+  if (!output.spent) return <Tag tone="good">unspent</Tag>;
+  const by = output.spentBy;
+  if (by === undefined)
+    return <span title={hasIndex ? undefined : 'by which is told with -spendindex'}>spent</span>;
+  return (
+    <>
+      spent by <Hash hash={by.txid} href={txLink(by.txid)} />
+      {by.height === undefined ? ' (waits)' : ''}
+    </>
+  );
+}
+
+export const tx: Page = async ({ ask, parts, query, tip }) => {
+  const [wanted = ''] = parts;
+  if (!/^[0-9a-f]{64}$/i.test(wanted))
+    throw notFound('This is no transaction', 'A transaction is named by its id of 64 hexadecimal digits.');
+  const txid = wanted.toLowerCase();
+  const from = integerOf(query, 'from') ?? 0;
+  let info: TxInfoAnswer;
+  try {
+    info = await ask<TxInfoAnswer>('gettxinfo', txid, from, A_PAGE);
+  } catch (error) {
+    if (!(error instanceof AskError) || error.code !== -5) throw error;
+    throw notFound('There is no such transaction', error.message);
+  }
+  const path = txLink(txid);
+  return {
+    title: `Transaction ${txid.slice(0, 12)}…`,
+    description:
+      info.state === 'chain'
+        ? `In block ${info.height}, ${info.inputcount} inputs, ${info.outputcount} outputs.`
+        : 'A transaction that waits for a block.',
+    topics: [`tx:${txid}`, 'tip'],
+    isLively: info.state !== 'chain',
+    body: (
+      <>
+        <h1>Transaction</h1>
+        <p>
+          <Hash hash={txid} isWhole />
+        </p>
+        {info.state === 'mempool' && <Notice>It waits in the mempool for a block.</Notice>}
+        {info.state === 'stale' && (
+          <Notice tone="warning">Its block is no longer in the chain, and no other block has it.</Notice>
+        )}
+        <Figures
+          items={[
+            ['Block', info.height === undefined ? 'none yet' : <Block height={info.height} />],
+            ['Confirmations', info.height === undefined ? '0' : integerText(tip.height - info.height + 1)],
+            ['Fee', info.fee === undefined ? '–' : <Amount lbc={info.fee} />],
+            ['Fee rate', info.feerate === undefined ? '–' : `${(info.feerate * 1e5).toFixed(1)} sat/vB`],
+            ['Size', sizeText(info.size)],
+          ]}
+        />
+        <div class="columns">
+          <Section title={`Inputs (${integerText(info.inputcount)})`} id="inputs">
+            <Table
+              caption="Inputs"
+              empty="No further input."
+              rows={info.inputs}
+              columns={[
+                { title: '#', cell: ({ n }) => integerText(n) },
+                { title: 'From', isHead: true, cell: (input) => <InputCell input={input} /> },
+                {
+                  title: 'Amount',
+                  isNumber: true,
+                  cell: ({ amount }) => (amount === undefined ? '–' : <Amount lbc={amount} />),
+                },
+              ]}
+            />
+          </Section>
+          <Section title={`Outputs (${integerText(info.outputcount)})`} id="outputs">
+            <Table
+              caption="Outputs"
+              empty="No further output."
+              rows={info.outputs}
+              idOf={({ n }) => `out-${n}`}
+              columns={[
+                { title: '#', cell: ({ n }) => integerText(n) },
+                { title: 'To', isHead: true, cell: (output) => <OutputCell output={output} /> },
+                { title: 'Amount', isNumber: true, cell: ({ amount }) => <Amount lbc={amount} /> },
+                { title: 'State', cell: (output) => <Spent output={output} hasIndex={info.spendindex} /> },
+              ]}
+            />
+          </Section>
+        </div>
+        <Pager
+          next={info.next === undefined ? undefined : withQuery(path, { from: info.next })}
+          first={from === 0 ? undefined : path}
+        />
+        <Section title="Details">
+          <Facts
+            rows={[
+              ['Block', info.blockhash && <Hash hash={info.blockhash} href={blockLink(info.blockhash)} />],
+              ['Place in the block', info.position !== undefined && integerText(info.position)],
+              ['Time', info.time !== undefined && timeText(info.time)],
+              ['Amount in', info.amountin !== undefined && <Amount lbc={info.amountin} />],
+              ['Amount out', <Amount lbc={info.amountout} />],
+              ['Virtual size', `${integerText(info.vsize)} vB`],
+              ['Weight', integerText(info.weight)],
+              ['Version', integerText(info.version)],
+              ['Lock time', integerText(info.locktime)],
+              ['Hash with witness', info.hash !== info.txid && <Hash hash={info.hash} />],
+            ]}
+          />
+        </Section>
+      </>
+    ),
+  };
+};

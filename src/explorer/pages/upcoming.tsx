@@ -1,0 +1,93 @@
+/** `/upcoming`: what enters, expires and changes hands by itself. */
+import { Pager, Section, Table } from '../../page/components.js';
+import { blocksText, countText, integerText } from '../../page/format.js';
+import { withQuery } from '../../page/links.js';
+import type { UpcomingAnswer } from '../answers.js';
+import { integerOf, type Page } from '../pageContext.js';
+import { Chips, EventSubject, EventTag, NameOf, OptionalAmount } from './parts.js';
+
+const A_PAGE = 100;
+const KINDS = [
+  ['all', 'All'],
+  ['takeover', 'Changes of hands'],
+  ['activation', 'Claims that become active'],
+  ['expiration', 'Expiries'],
+] as const;
+/** A week of the main network. */
+const BLOCKS = 4032;
+
+export const upcoming: Page = async ({ ask, query, tip, spacingSec }) => {
+  const kind = KINDS.find(([key]) => key === query.get('kind'))?.[0] ?? 'all';
+  const from = integerOf(query, 'from');
+  const block = query.get('block') ?? undefined;
+  const answer = await ask<UpcomingAnswer>('listupcoming', BLOCKS, kind, A_PAGE, from ?? null, block ?? null);
+  return {
+    title: 'What comes',
+    description: `What the next ${BLOCKS} blocks do to names by themselves.`,
+    topics: ['tip'],
+    body: (
+      <>
+        <h1>What comes by itself</h1>
+        <p class="quiet">
+          As if no claim transaction came: what enters, expires and changes hands in blocks{' '}
+          {integerText(answer.from)} to {integerText(answer.to)}, as of block {integerText(answer.height)}.
+        </p>
+        <Chips
+          label="What"
+          items={KINDS.map(([key, text]) => [
+            withQuery('/upcoming', { kind: key === 'all' ? undefined : key }),
+            text,
+            key === kind,
+          ])}
+        />
+        <Section title="In the order of blocks">
+          <Table
+            caption="What comes"
+            empty="Nothing comes by itself in these blocks."
+            rows={answer.events}
+            columns={[
+              { title: 'Block', isHead: true, cell: ({ height }) => integerText(height) },
+              {
+                title: 'In',
+                cell: ({ height }) =>
+                  `${countText(height - tip.height, 'block')} (${blocksText(height - tip.height, spacingSec)})`,
+              },
+              {
+                title: 'Name',
+                cell: (event) => (
+                  <NameOf of={{ ...event, name: event.name ?? event.normalized_name ?? '' }} />
+                ),
+              },
+              {
+                title: 'What',
+                cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} isFuture />,
+              },
+              { title: 'Claim', cell: (event) => <EventSubject event={event} /> },
+              {
+                title: 'Amount',
+                isNumber: true,
+                cell: ({ amount, effectiveAmount }) => <OptionalAmount lbc={effectiveAmount ?? amount} />,
+              },
+            ]}
+          />
+          <Pager
+            next={
+              answer.next === undefined
+                ? undefined
+                : withQuery('/upcoming', {
+                    kind: kind === 'all' ? undefined : kind,
+                    from: answer.next,
+                    block: answer.blockhash,
+                  })
+            }
+            first={
+              from === undefined
+                ? undefined
+                : withQuery('/upcoming', { kind: kind === 'all' ? undefined : kind })
+            }
+          />
+        </Section>
+      </>
+    ),
+  };
+};

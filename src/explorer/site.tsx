@@ -1,0 +1,553 @@
+/**
+ * The web server of the explorer: addresses to pages, one rendering a page and block, headers that keep everything from the
+ * chain harmless, limits. Source of the headers: OWASP Secure Headers Project; W3C Content Security Policy 3.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { documentText, type Assets, type Look } from '../page/document.js';
+import { Notice } from '../page/components.js';
+import { HostNames } from '../server/hostNames.js';
+import { parseIp, Subnet } from '../util/subnet.js';
+import { RateLimit, visitorOf } from './limits.js';
+import type { ExplorerCounters, ExplorerStart, Tip } from './messages.js';
+import { AskError, BusyError, type NodePort } from './nodePort.js';
+import { PageError, type PageContext, type PageResult, type Redirect } from './pageContext.js';
+import { PAGES } from './pages/pageTable.js';
+
+const MAX_URL_CHARS = 4096;
+/** Memory of rendered pages. */
+const CACHE_BYTES = 32 << 20;
+/** How long a page stays that changes between blocks. */
+const LIVELY_MS = 2000;
+/** Pages that cost more than others, by the first part of their path. */
+const HEAVY: ReadonlySet<string> = new Set(['find', 'console', 'proof', 'claims']);
+const STARTING_REFRESH_SEC = 3;
+const YEAR_SEC = 31_536_000;
+
+export interface SiteState {
+  tip: Tip | null;
+  isSyncing: boolean;
+  /** What the node starts or stops with; null while it runs. */
+  status: string | null;
+}
+
+export interface SiteDeps {
+  readonly node: Pick<NodePort, 'ask'>;
+  readonly state: SiteState;
+  /** The folder of the built assets. */
+  readonly assetFolder: string;
+  readonly log: (text: string) => void;
+  readonly nowMs: () => number;
+}
+
+interface Rendered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  readonly etag: string;
+  readonly type: string;
+  /** Compressed forms, made when they are first asked for. */
+  readonly packed: Map<string, Buffer>;
+}
+
+interface Manifest {
+  readonly style: string;
+  readonly script: string | null;
+}
+
+/** Addresses that belong to this machine. */
+const isLoopback = (address: string): boolean =>
+  address === '::1' || address.startsWith('127.') || address.startsWith('::ffff:127.');
+
+const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path d="M12 2 22 7v10l-10 5L2 17V7z" fill="#0b6e5f"/><path d="m2 7 10 5 10-5M12 12v10" fill="none" stroke="#fff" stroke-width="1.6"/></svg>';
+
+/** Headers of every answer. */
+function securityHeaders(showsPictures: boolean): Record<string, string> {
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `img-src 'self'${showsPictures ? ' https:' : ''}`,
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ];
+  return {
+    'Content-Security-Policy': policy.join('; '),
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+    'X-Frame-Options': 'DENY',
+  };
+}
+
+/** The cookies that the explorer sets itself. */
+function cookiesOf(header: string | undefined): ReadonlyMap<string, string> {
+  const pairs = (header ?? '').split(';').map((pair) => pair.trim().split('=', 2));
+  return new Map(pairs.filter(([name]) => name).map(([name, value = '']) => [name!, value]));
+}
+
+function schemeOf(text: string | undefined | null): Look['scheme'] {
+  return text === 'dark' || text === 'light' ? text : null;
+}
+
+export class Site {
+  readonly server: Server;
+  private readonly start: ExplorerStart;
+  private readonly deps: SiteDeps;
+  private readonly hosts: HostNames;
+  private readonly proxies: readonly Subnet[];
+  private readonly pagesLimit: RateLimit;
+  private readonly heavyLimit: RateLimit;
+  private readonly assets: Assets;
+  private readonly files = new Map<string, { readonly body: Buffer; readonly type: string }>();
+  private readonly cache = new Map<string, Rendered>();
+  private cacheBytes = 0;
+  private readonly rendering = new Map<string, Promise<Rendered>>();
+  private errorNumber = 0;
+  private counts = { pages: 0, rendered: 0, refused: 0, failed: 0 };
+
+  constructor(start: ExplorerStart, deps: SiteDeps) {
+    this.start = start;
+    this.deps = deps;
+    this.hosts = new HostNames([start.host, ...start.hostNames]);
+    this.proxies = start.proxies.map((text) => Subnet.parse(text)).filter((subnet) => subnet !== null);
+    this.pagesLimit = new RateLimit({ rate: 20, burst: 60 }, deps.nowMs);
+    this.heavyLimit = new RateLimit({ rate: 2, burst: 20 }, deps.nowMs);
+    this.assets = this.loadAssets();
+    this.server = createServer((request, response) => void this.handle(request, response));
+  }
+
+  get counters(): ExplorerCounters {
+    return this.counts;
+  }
+
+  private loadAssets(): Assets {
+    const { assetFolder } = this.deps;
+    const manifest = JSON.parse(readFileSync(`${assetFolder}/manifest.json`, 'utf8')) as Manifest;
+    const put = (file: string, type: string): string => {
+      this.files.set(`/assets/${file}`, { body: readFileSync(`${assetFolder}/${file}`), type });
+      return `/assets/${file}`;
+    };
+    return {
+      style: put(manifest.style, 'text/css; charset=utf-8'),
+      script: manifest.script === null ? null : put(manifest.script, 'text/javascript; charset=utf-8'),
+    };
+  }
+
+  private isProxy(address: string): boolean {
+    const ip = parseIp(address);
+    return ip !== null && this.proxies.some((proxy) => proxy.contains(ip));
+  }
+
+  private addressOf(request: IncomingMessage): string {
+    const direct = request.socket.remoteAddress ?? '';
+    const forwarded = request.headers['x-forwarded-for'];
+    if (typeof forwarded !== 'string' || !this.isProxy(direct)) return direct;
+    return forwarded.split(',').at(-1)?.trim() || direct;
+  }
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      await this.answer(request, response);
+    } catch (error) {
+      const number = ++this.errorNumber;
+      this.counts.failed++;
+      this.deps.log(
+        `error ${number} at ${request.url?.slice(0, 200)}: ${(error as Error).stack ?? String(error)}`,
+      );
+      if (response.headersSent) return void response.destroy();
+      this.sendError(
+        request,
+        response,
+        new PageError(500, 'Something went wrong', `The log of the node has the reason as error ${number}.`),
+      );
+    }
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = 'GET', url = '/' } = request;
+    if (method !== 'GET' && method !== 'HEAD') {
+      response.setHeader('Allow', 'GET, HEAD');
+      // What was sent is not read.
+      response.setHeader('Connection', 'close');
+      return this.sendError(request, response, new PageError(405, 'Pages are only read', 'Use GET or HEAD.'));
+    }
+    if (!this.hosts.allows(request.headers.host))
+      return this.sendError(
+        request,
+        response,
+        new PageError(
+          403,
+          'This host name is not allowed',
+          'Ask for the IP address or for localhost, or allow the name by -explorerhost=<name>.',
+        ),
+      );
+    if (url.length > MAX_URL_CHARS)
+      return this.sendError(request, response, new PageError(414, 'This address is too long', 'Shorten it.'));
+    const [path = '/', search = ''] = url.split('?', 2);
+    if (this.sendFile(request, response, path)) return;
+    const visitor = visitorOf(this.addressOf(request));
+    const first = path.split('/')[1] ?? '';
+    const waitSec =
+      this.pagesLimit.take(visitor) ?? (HEAVY.has(first) ? this.heavyLimit.take(visitor) : null);
+    if (waitSec !== null) {
+      this.counts.refused++;
+      response.setHeader('Retry-After', String(waitSec));
+      return this.sendError(
+        request,
+        response,
+        new PageError(429, 'Too many requests', `Wait ${waitSec} seconds and try again.`),
+      );
+    }
+    if (path === '/look') return this.setLook(response, new URLSearchParams(search));
+    this.counts.pages++;
+    const { status } = this.deps.state;
+    if (status !== null) return this.sendStarting(request, response, status);
+    await this.sendPage(request, response, path, search);
+  }
+
+  private sendFile(request: IncomingMessage, response: ServerResponse, path: string): boolean {
+    if (path === '/robots.txt') {
+      const text = this.start.isIndexable
+        ? 'User-agent: *\nDisallow: /console\nDisallow: /find\n'
+        : 'User-agent: *\nDisallow: /\n';
+      this.send(
+        request,
+        response,
+        this.rendered(200, 'text/plain; charset=utf-8', Buffer.from(text), {}),
+        'no-cache',
+      );
+      return true;
+    }
+    if (path === '/icon.svg' || path === '/favicon.ico') {
+      this.send(
+        request,
+        response,
+        this.rendered(200, 'image/svg+xml', Buffer.from(ICON), {}),
+        'public, max-age=86400',
+      );
+      return true;
+    }
+    const file = this.files.get(path);
+    if (file === undefined) return false;
+    const key = `file ${path}`;
+    const known = this.cache.get(key) ?? this.keep(key, this.rendered(200, file.type, file.body, {}));
+    this.send(request, response, known, `public, max-age=${YEAR_SEC}, immutable`);
+    return true;
+  }
+
+  /** Remembers the visitor's colours in a cookie, and goes back to the page. */
+  private setLook(response: ServerResponse, query: URLSearchParams): void {
+    const back = query.get('back') ?? '/';
+    const place = /^\/(?!\/)[\x21-\x7e]*$/.test(back) && !back.includes('\\') ? back : '/';
+    const cookie = (name: string, value: string, keep: boolean): string =>
+      `${name}=${value}; Path=/; SameSite=Strict; HttpOnly; Max-Age=${keep ? YEAR_SEC : 0}`;
+    const cookies: string[] = [];
+    if (query.has('scheme')) {
+      const scheme = schemeOf(query.get('scheme'));
+      cookies.push(cookie('scheme', scheme ?? '', scheme !== null));
+    }
+    if (query.has('images')) cookies.push(cookie('images', 'yes', query.get('images') === 'yes'));
+    response
+      .writeHead(303, {
+        ...securityHeaders(false),
+        Location: place,
+        'Cache-Control': 'no-store',
+        ...(cookies.length > 0 && { 'Set-Cookie': cookies }),
+        'Content-Length': '0',
+      })
+      .end();
+  }
+
+  private lookOf(request: IncomingMessage): Look & { readonly wantsImages: boolean } {
+    const cookies = cookiesOf(request.headers.cookie);
+    return {
+      scheme: schemeOf(cookies.get('scheme')),
+      wantsImages: this.start.showsImages && cookies.get('images') === 'yes',
+    };
+  }
+
+  private async sendPage(
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+    search: string,
+  ): Promise<void> {
+    const { tip } = this.deps.state;
+    const look = this.lookOf(request);
+    const isLocal = isLoopback(this.addressOf(request));
+    const key = JSON.stringify([path, search, tip?.hash, look, isLocal]);
+    const known = this.cache.get(key);
+    if (known) {
+      // The latest used goes last.
+      this.cache.delete(key);
+      this.cache.set(key, known);
+      return this.send(request, response, known, 'no-cache');
+    }
+    let work = this.rendering.get(key);
+    if (work === undefined) {
+      work = this.render(path, search, look, isLocal, key).finally(() => this.rendering.delete(key));
+      this.rendering.set(key, work);
+    }
+    try {
+      this.send(request, response, await work, 'no-cache');
+    } catch (error) {
+      if (error instanceof PageError) return this.sendError(request, response, error);
+      if (error instanceof BusyError) {
+        response.setHeader('Retry-After', '2');
+        return this.sendError(
+          request,
+          response,
+          new PageError(503, 'The node is busy', 'Too many pages were asked for. Try again in some seconds.'),
+        );
+      }
+      if (error instanceof AskError)
+        return this.sendError(
+          request,
+          response,
+          new PageError(statusOf(error), 'The node cannot tell', error.message),
+        );
+      throw error;
+    }
+  }
+
+  private async render(
+    path: string,
+    search: string,
+    look: Look & { readonly wantsImages: boolean },
+    isLocal: boolean,
+    key: string,
+  ): Promise<Rendered> {
+    const { start, deps } = this;
+    const { tip } = deps.state;
+    if (tip === null)
+      throw new PageError(503, 'There is no block yet', 'The node has not read its first block.');
+    const parts = partsOf(path);
+    const page = PAGES.get(parts[0] ?? '');
+    if (page === undefined)
+      throw new PageError(404, 'There is no such page', 'Use the links above, or search.');
+    this.counts.rendered++;
+    const nowSec = Math.floor(Date.now() / 1000);
+    const context: PageContext = {
+      ask: (method, ...params) => deps.node.ask(method, ...params),
+      parts: parts.slice(1),
+      query: new URLSearchParams(search),
+      tip,
+      nowSec,
+      network: start.network,
+      spacingSec: start.spacingSec,
+      isLocal,
+      wantsImages: look.wantsImages,
+      showsImages: start.showsImages,
+      showsPeers: start.showsPeers || isLocal,
+      lacking: start.lacking,
+    };
+    const result = await page(context);
+    if ('redirect' in result) return this.redirection(result);
+    const html = this.html(result, path, search, look);
+    const rendered = this.rendered(
+      result.status ?? 200,
+      'text/html; charset=utf-8',
+      Buffer.from(html),
+      securityHeaders(look.wantsImages),
+    );
+    this.keep(key, rendered);
+    if (result.isLively || deps.state.isSyncing) setTimeout(() => this.forget(key), LIVELY_MS).unref();
+    return rendered;
+  }
+
+  private redirection({ redirect }: Redirect): Rendered {
+    return this.rendered(302, 'text/plain; charset=utf-8', Buffer.alloc(0), {
+      ...securityHeaders(false),
+      Location: redirect,
+    });
+  }
+
+  private html(result: PageResult, path: string, search: string, look: Look): string {
+    const { tip, isSyncing } = this.deps.state;
+    return documentText(
+      {
+        title: result.title,
+        description: result.description,
+        path: search === '' ? path : `${path}?${search}`,
+        query: result.searched,
+        network: this.start.network,
+        tip,
+        topics: result.topics,
+        strip:
+          isSyncing && this.start.network !== 'regtest' && tip !== null ? (
+            <div class="strip">
+              The node still reads the chain. Everything here is as of block {tip.height}; bids that come next
+              and the mempool are not known yet.
+            </div>
+          ) : null,
+        nowSec: Math.floor(Date.now() / 1000),
+        isIndexable: this.start.isIndexable,
+      },
+      look,
+      this.assets,
+      result.body,
+    );
+  }
+
+  private sendStarting(request: IncomingMessage, response: ServerResponse, status: string): void {
+    response.setHeader('Retry-After', String(STARTING_REFRESH_SEC));
+    this.sendError(
+      request,
+      response,
+      new PageError(
+        503,
+        status.includes('stopping') ? 'The node is stopping' : 'The node is starting',
+        status,
+      ),
+      STARTING_REFRESH_SEC,
+    );
+  }
+
+  private sendError(
+    request: IncomingMessage,
+    response: ServerResponse,
+    error: PageError,
+    refreshSec?: number,
+  ): void {
+    const look = this.lookOf(request);
+    const { tip, status } = this.deps.state;
+    const html = documentText(
+      {
+        title: error.title,
+        description: error.title,
+        path: '/',
+        network: this.start.network,
+        tip: status === null ? tip : null,
+        topics: [],
+        nowSec: Math.floor(Date.now() / 1000),
+        isIndexable: false,
+        ...(refreshSec !== undefined && { refreshSec }),
+      },
+      look,
+      this.assets,
+      <>
+        <h1>{error.title}</h1>
+        <Notice tone="warning">{error.message}</Notice>
+        {error.near.length > 0 && (
+          <>
+            <h2>Perhaps you mean</h2>
+            <ul>
+              {error.near.map(([href, text]) => (
+                <li>
+                  <a href={href}>{text}</a>
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </>,
+    );
+    this.send(
+      request,
+      response,
+      this.rendered(error.status, 'text/html; charset=utf-8', Buffer.from(html), securityHeaders(false)),
+      'no-store',
+    );
+  }
+
+  private rendered(
+    status: number,
+    type: string,
+    body: Buffer,
+    headers: Readonly<Record<string, string>>,
+  ): Rendered {
+    const etag = `"${createHash('sha256').update(body).update(JSON.stringify(headers)).digest('base64url').slice(0, 22)}"`;
+    const all = Object.keys(headers).length > 0 ? headers : securityHeaders(false);
+    return { status, type, body, headers: all, etag, packed: new Map() };
+  }
+
+  private keep(key: string, rendered: Rendered): Rendered {
+    this.cache.set(key, rendered);
+    this.cacheBytes += rendered.body.length;
+    for (const oldest of this.cache.keys()) {
+      if (this.cacheBytes <= CACHE_BYTES || oldest === key) break;
+      this.forget(oldest);
+    }
+    return rendered;
+  }
+
+  private forget(key: string): void {
+    const known = this.cache.get(key);
+    if (known === undefined) return;
+    this.cache.delete(key);
+    this.cacheBytes -= known.body.length;
+  }
+
+  private send(
+    request: IncomingMessage,
+    response: ServerResponse,
+    rendered: Rendered,
+    caching: string,
+  ): void {
+    const { status, type, headers, etag } = rendered;
+    const base = { ...headers, 'Cache-Control': caching, Vary: 'Accept-Encoding, Cookie' };
+    if (status === 200 && request.headers['if-none-match'] === etag) {
+      response.writeHead(304, { ...base, ETag: etag }).end();
+      return;
+    }
+    const encoding = encodingOf(request.headers['accept-encoding'], rendered.body.length);
+    const body = packed(rendered, encoding);
+    response.writeHead(status, {
+      ...base,
+      'Content-Type': type,
+      'Content-Length': body.length,
+      ...(encoding !== '' && { 'Content-Encoding': encoding }),
+      ...(status === 200 && { ETag: etag }),
+    });
+    response.end(request.method === 'HEAD' ? undefined : body);
+  }
+}
+
+/** Texts below this size are sent as they are. */
+const PACK_FROM_BYTES = 1024;
+
+function encodingOf(accepted: string | string[] | undefined, bytes: number): '' | 'br' | 'gzip' {
+  if (bytes < PACK_FROM_BYTES || typeof accepted !== 'string') return '';
+  if (/\bbr\b/.test(accepted)) return 'br';
+  return /\bgzip\b/.test(accepted) ? 'gzip' : '';
+}
+
+function packed(rendered: Rendered, encoding: '' | 'br' | 'gzip'): Buffer {
+  if (encoding === '') return rendered.body;
+  const known = rendered.packed.get(encoding);
+  if (known) return known;
+  const made =
+    encoding === 'gzip'
+      ? gzipSync(rendered.body)
+      : brotliCompressSync(rendered.body, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
+  rendered.packed.set(encoding, made);
+  return made;
+}
+
+/** The decoded parts of a path; the last is not empty but for the root. Throws `PageError` for malformed ones. */
+export function partsOf(path: string): string[] {
+  try {
+    const parts = path.slice(1).split('/').map(decodeURIComponent);
+    if (parts.length > 1 && parts.at(-1) === '') parts.pop();
+    return parts;
+  } catch {
+    throw new PageError(400, 'This address is malformed', 'A part of it is no UTF-8 in percent encoding.');
+  }
+}
+
+/** The status of a page whose question the node refused. */
+function statusOf({ code }: AskError): number {
+  if (code === -28) return 503;
+  if (code === -5 || code === -8) return 404;
+  return code === -1 ? 501 : 500;
+}

@@ -1,0 +1,45 @@
+/** From the options to the web explorer: where it listens, who may see what, which parts of pages lack an option. Loaded only with `-explorer`. */
+import { Explorer, type ExplorerDeps } from '../explorer/explorer.js';
+import type { ExplorerStart } from '../explorer/messages.js';
+import { joinHostPort } from '../util/hostPort.js';
+import { OptionError } from './optionArgs.js';
+import type { LoadedOptions } from './options.js';
+
+/** How far the explorer's port lies above that of JSON-RPC. */
+const PORT_OFFSET = 3;
+
+/** Options by which pages show more. */
+const WANTED = ['txindex', 'spendindex', 'addressindex', 'claimindex', 'claimsearch'] as const;
+
+function startOf({ options, params }: LoadedOptions): ExplorerStart {
+  return {
+    host: options.explorerbind,
+    port: options.explorerport ?? params.rpcPort + PORT_OFFSET,
+    network: params.name,
+    spacingSec: params.targetSpacingSec,
+    hostNames: options.explorerhost,
+    proxies: options.explorerproxy,
+    showsImages: options.explorerimages,
+    isIndexable: options.explorerindexable,
+    showsPeers: options.explorerpeers,
+    lacking: WANTED.filter((name) => !options[name]),
+  };
+}
+
+/** The explorer, with its port open. Rejects with `OptionError` where it cannot listen. */
+export async function startExplorer(loaded: LoadedOptions, deps: ExplorerDeps): Promise<Explorer> {
+  const start = startOf(loaded);
+  let explorer: Explorer;
+  try {
+    explorer = await Explorer.open(start, deps);
+  } catch (error) {
+    throw new OptionError((error as Error).message, 'explorerport');
+  }
+  const host = ['0.0.0.0', '::', '127.0.0.1'].includes(start.host) ? 'localhost' : start.host;
+  deps.logger.info(`Explorer: open http://${joinHostPort({ host, port: explorer.port })}/ in a browser`);
+  if (start.lacking.length > 0)
+    deps.logger.info(
+      `Explorer: parts of its pages need options that are off: ${start.lacking.map((name) => `-${name}`).join(', ')}`,
+    );
+  return explorer;
+}

@@ -1,0 +1,270 @@
+/** What all pages are made of. Escaping is Preact's; texts from the chain go through `shownText`. */
+import type { ComponentChildren, VNode } from 'preact';
+import { agoText, amountText, isoTime, timeText } from './format.js';
+import { addressLink, blockLink, claimLink, nameLink, txLink } from './links.js';
+import { shownLine, shownText } from './text.js';
+
+/** Characters of a title that are shown. */
+const MAX_TITLE = 200;
+const MAX_NAME = 120;
+
+export function Name({ name, hex }: { readonly name: string; readonly hex?: string | undefined }): VNode {
+  return (
+    <a class="name" href={nameLink(name, hex)}>
+      <bdi>{shownLine(name, MAX_NAME) || '(empty name)'}</bdi>
+    </a>
+  );
+}
+
+/** A text from the chain in one line. */
+export function Title({ text }: { readonly text: string }): VNode {
+  return <bdi>{shownLine(text, MAX_TITLE)}</bdi>;
+}
+
+/** A text from the chain with its line breaks; cut at 5,000 characters. */
+export function LongText({ text, most = 5000 }: { readonly text: string; readonly most?: number }): VNode {
+  return <p class="long">{<bdi>{shownText(text, most)}</bdi>}</p>;
+}
+
+export function Amount({ lbc }: { readonly lbc: number }): VNode {
+  const [whole, decimals] = amountText(lbc).split('.');
+  return (
+    <span class="amount">
+      {whole}
+      <small>.{decimals}</small> <abbr title="LBRY credits">LBC</abbr>
+    </span>
+  );
+}
+
+interface HashProps {
+  readonly hash: string;
+  readonly href?: string;
+  /** Shown whole. */
+  readonly isWhole?: boolean;
+}
+
+/** A hash with its middle left out; screen readers and the tooltip have all of it. */
+export function Hash({ hash, href, isWhole = false }: HashProps): VNode {
+  const text = isWhole || hash.length <= 20 ? hash : `${hash.slice(0, 8)}…${hash.slice(-6)}`;
+  const shown = <code class="hash">{text}</code>;
+  return href === undefined ? (
+    <span title={hash}>{shown}</span>
+  ) : (
+    <a href={href} title={hash}>
+      {shown}
+    </a>
+  );
+}
+
+export const Tx = ({ txid }: { readonly txid: string }): VNode => <Hash hash={txid} href={txLink(txid)} />;
+export const ClaimId = ({ id }: { readonly id: string }): VNode => <Hash hash={id} href={claimLink(id)} />;
+export const Block = ({ height }: { readonly height: number }): VNode => (
+  <a href={blockLink(height)}>{height.toLocaleString('en')}</a>
+);
+export const Address = ({ address }: { readonly address: string }): VNode => (
+  <a class="hash" href={addressLink(address)}>
+    <code>{address}</code>
+  </a>
+);
+
+/** A moment: how long ago, with the exact time behind it. */
+export function Time({ sec, now }: { readonly sec: number; readonly now: number }): VNode {
+  return (
+    <time dateTime={isoTime(sec)} title={timeText(sec)}>
+      {agoText(sec, now)}
+    </time>
+  );
+}
+
+/** A link to another host: the only place where one is made. Null where the URL is not of HTTPS. */
+export function Outside({
+  url,
+  children,
+}: {
+  readonly url: string;
+  readonly children: ComponentChildren;
+}): VNode {
+  const isSafe = URL.canParse(url) && new URL(url).protocol === 'https:';
+  if (!isSafe) return <span>{children}</span>;
+  return (
+    <a href={url} rel="noopener noreferrer nofollow ugc">
+      {children} <span aria-hidden="true">↗</span>
+      <span class="unseen">(another site)</span>
+    </a>
+  );
+}
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly cell: (row: Row, index: number) => ComponentChildren;
+  /** Numbers stand to the right. */
+  readonly isNumber?: boolean;
+  /** The cell names the row. */
+  readonly isHead?: boolean;
+}
+
+interface TableProps<Row> {
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  /** Shown in the place of rows when there are none. */
+  readonly empty: ComponentChildren;
+  readonly idOf?: (row: Row) => string | undefined;
+}
+
+/** A table in a scroller that the keyboard reaches. */
+export function Table<Row>({ caption, columns, rows, empty, idOf }: TableProps<Row>): VNode {
+  if (rows.length === 0) return <p class="quiet">{empty}</p>;
+  return (
+    <div class="scroller" role="region" aria-label={caption} tabIndex={0}>
+      <table>
+        <caption class="unseen">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ title, isNumber }) => (
+              <th scope="col" class={isNumber ? 'number' : undefined}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr id={idOf?.(row)}>
+              {columns.map(({ cell, isNumber, isHead }) =>
+                isHead ? (
+                  <th scope="row">{cell(row, index)}</th>
+                ) : (
+                  <td class={isNumber ? 'number' : undefined}>{cell(row, index)}</td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Names and values. A value that is null or undefined is left out. */
+export function Facts({ rows }: { readonly rows: readonly (readonly [string, ComponentChildren])[] }): VNode {
+  return (
+    <dl class="facts">
+      {rows
+        .filter(([, value]) => value !== null && value !== undefined && value !== false)
+        .map(([name, value]) => (
+          <div>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+/** Figures in a row, for the head of a page. */
+export function Figures({
+  items,
+}: {
+  readonly items: readonly (readonly [string, ComponentChildren])[];
+}): VNode {
+  return (
+    <ul class="figures">
+      {items.map(([name, value]) => (
+        <li>
+          <span>{name}</span>
+          <strong>{value}</strong>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface SectionProps {
+  readonly title: string;
+  readonly id?: string;
+  readonly more?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+export function Section({ title, id, more, children }: SectionProps): VNode {
+  return (
+    <section id={id}>
+      <header>
+        <h2>{title}</h2>
+        {more}
+      </header>
+      {children}
+    </section>
+  );
+}
+
+export type Tone = 'info' | 'good' | 'warning';
+const SIGNS: Readonly<Record<Tone, string>> = { info: 'ⓘ', good: '✓', warning: '⚠' };
+
+/** A remark whose kind is told by a sign and a word, not by its colour alone. */
+export function Notice({
+  tone = 'info',
+  children,
+}: {
+  readonly tone?: Tone;
+  readonly children: ComponentChildren;
+}): VNode {
+  return (
+    <p class={`notice ${tone}`}>
+      <span aria-hidden="true">{SIGNS[tone]}</span> <span>{children}</span>
+    </p>
+  );
+}
+
+export function Tag({
+  tone = 'info',
+  children,
+}: {
+  readonly tone?: Tone;
+  readonly children: ComponentChildren;
+}): VNode {
+  return <span class={`tag ${tone}`}>{children}</span>;
+}
+
+/** Links to the pages before and behind. */
+export function Pager({
+  next,
+  first,
+}: {
+  readonly next?: string | undefined;
+  readonly first?: string | undefined;
+}): VNode | null {
+  if (next === undefined && first === undefined) return null;
+  return (
+    <nav class="pager" aria-label="Pages">
+      {first !== undefined && <a href={first}>First page</a>}
+      {next !== undefined && (
+        <a rel="next" href={next}>
+          Next page
+        </a>
+      )}
+    </nav>
+  );
+}
+
+/** Squares of the pattern in a row; the right half mirrors the left one. */
+const CELLS = 5;
+
+/** A picture for a claim, drawn from its id: two claims of one name look different at once. */
+export function Pattern({ id }: { readonly id: string }): VNode {
+  const bytes = id.match(/../g)?.map((pair) => parseInt(pair, 16)) ?? [];
+  const hue = (((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0)) % 12;
+  const cells: VNode[] = [];
+  for (let row = 0; row < CELLS; row++)
+    for (let column = 0; column < 3; column++) {
+      if (((bytes[2 + row * 3 + column] ?? 0) & 1) === 0) continue;
+      for (const x of new Set([column, CELLS - 1 - column]))
+        cells.push(<rect x={x} y={row} width="1.02" height="1.02" />);
+    }
+  return (
+    <svg class={`pattern hue-${hue}`} viewBox="0 0 5 5" aria-hidden="true" focusable="false">
+      {cells}
+    </svg>
+  );
+}

@@ -1,0 +1,164 @@
+/** The frame of every page: head, navigation, search, strips, footer. */
+import type { ComponentChildren, VNode } from 'preact';
+import { render } from 'preact-render-to-string';
+import { agoText, integerText } from './format.js';
+import { shownLine } from './text.js';
+
+/** How the visitor wants to see pages. */
+export interface Look {
+  readonly scheme: 'dark' | 'light' | null;
+}
+
+export interface Assets {
+  readonly style: string;
+  /** Null where the build had no bundler: pages work without it. */
+  readonly script: string | null;
+}
+
+export interface Frame {
+  readonly title: string;
+  readonly description: string;
+  /** The path of the page, which links of the frame lead back to. */
+  readonly path: string;
+  /** What the visitor searched for. */
+  readonly query?: string | undefined;
+  readonly network: string;
+  /** Null while the node starts. */
+  readonly tip: { readonly height: number; readonly hash: string; readonly timeSec: number } | null;
+  /** What changes the page shows, as hints name it. */
+  readonly topics: readonly string[];
+  readonly strip?: ComponentChildren;
+  /** Seconds after which the browser asks again without scripts. */
+  readonly refreshSec?: number;
+  readonly nowSec: number;
+  readonly isIndexable: boolean;
+}
+
+const LINKS = [
+  ['/names', 'Names'],
+  ['/claims', 'Claims'],
+  ['/upcoming', 'Upcoming'],
+  ['/blocks', 'Blocks'],
+  ['/mempool', 'Mempool'],
+  ['/charts', 'Charts'],
+  ['/node', 'Node'],
+  ['/console', 'Console'],
+] as const;
+
+function Logo(): VNode {
+  return (
+    <svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true" focusable="false">
+      <path d="M12 2 22 7v10l-10 5L2 17V7z" fill="none" stroke="currentColor" stroke-width="1.8" />
+      <path d="M2 7l10 5 10-5M12 12v10" fill="none" stroke="currentColor" stroke-width="1.8" />
+    </svg>
+  );
+}
+
+function Header({ path, query, network, tip, nowSec }: Frame): VNode {
+  return (
+    <header class="top">
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <a class="brand" href="/">
+        <Logo /> <span>lbcnode</span>
+        {network !== 'main' && <span class="tag info">{network}</span>}
+      </a>
+      <form class="search" role="search" action="/find" method="get">
+        <label class="unseen" for="q">
+          Search names, claims, blocks, transactions and addresses
+        </label>
+        <input
+          id="q"
+          name="q"
+          type="search"
+          maxlength={2000}
+          value={query}
+          placeholder="Name, claim id, block, transaction, address"
+          autocomplete="off"
+          spellcheck={false}
+        />
+        <button type="submit">Search</button>
+      </form>
+      <p class="tip" id="tip" aria-live="polite">
+        {tip === null ? (
+          'starting'
+        ) : (
+          <>
+            <span class="dot" id="live" aria-hidden="true"></span> Block{' '}
+            <a href="/block/tip">{integerText(tip.height)}</a>, {agoText(tip.timeSec, nowSec)}
+          </>
+        )}
+      </p>
+      <nav class="main" aria-label="Pages">
+        <ul>
+          {LINKS.map(([href, text]) => (
+            <li>
+              <a href={href} aria-current={path === href || path.startsWith(`${href}/`) ? 'page' : undefined}>
+                {text}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+    </header>
+  );
+}
+
+function Footer({ look, path }: { readonly look: Look; readonly path: string }): VNode {
+  const back = `&back=${encodeURIComponent(path)}`;
+  return (
+    <footer class="bottom">
+      <p>
+        This page comes from your own node. It asks no other server for anything. What it shows can also be
+        asked by the node’s methods, as the console shows.
+      </p>
+      <p>
+        Colours:{' '}
+        {(['system', 'light', 'dark'] as const).map((scheme) => (
+          <>
+            <a
+              href={`/look?scheme=${scheme}${back}`}
+              rel="nofollow"
+              aria-current={(look.scheme ?? 'system') === scheme ? 'true' : undefined}
+            >
+              {scheme}
+            </a>{' '}
+          </>
+        ))}
+      </p>
+    </footer>
+  );
+}
+
+/** The whole page as HTML. */
+export function documentText(frame: Frame, look: Look, assets: Assets, body: ComponentChildren): string {
+  const { title, description, strip, topics, tip, refreshSec, isIndexable } = frame;
+  const html = render(
+    <html lang="en" dir="ltr" data-scheme={look.scheme ?? undefined}>
+      <head>
+        <meta charset="utf-8" />
+        <title>{`${shownLine(title, 100)} · lbcnode`}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="description" content={shownLine(description, 300)} />
+        <meta property="og:title" content={shownLine(title, 100)} />
+        <meta property="og:description" content={shownLine(description, 300)} />
+        <meta name="color-scheme" content={look.scheme ?? 'light dark'} />
+        {!isIndexable && <meta name="robots" content="noindex, nofollow" />}
+        {refreshSec !== undefined && <meta http-equiv="refresh" content={String(refreshSec)} />}
+        <link rel="icon" href="/icon.svg" type="image/svg+xml" />
+        <link rel="stylesheet" href={assets.style} />
+        {assets.script !== null && <script type="module" src={assets.script}></script>}
+      </head>
+      <body data-tip={tip?.hash} data-topics={topics.join(' ')}>
+        <Header {...frame} />
+        {strip}
+        <main id="main" tabIndex={-1}>
+          {body}
+        </main>
+        <Footer look={look} path={frame.path} />
+      </body>
+    </html>,
+  );
+  return `<!DOCTYPE html>${html}`;
+}

@@ -1,0 +1,69 @@
+/** Numbers, amounts, sizes and times as the pages show them. English; times are UTC. */
+
+const INTEGER = new Intl.NumberFormat('en');
+const THREE_DIGITS = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
+
+export const integerText = (value: number): string => INTEGER.format(value);
+
+/** LBC with as many decimals as it has, at least two. */
+export function amountText(lbc: number): string {
+  const [whole = '0', decimals = ''] = Math.abs(lbc).toFixed(8).split('.');
+  const shown = decimals.replace(/0+$/, '').padEnd(2, '0');
+  return `${lbc < 0 ? '−' : ''}${INTEGER.format(BigInt(whole))}.${shown}`;
+}
+
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
+
+export function sizeText(bytes: number): string {
+  let [value, unit] = [bytes, 0];
+  for (; value >= 1000 && unit < UNITS.length - 1; unit++) value /= 1000;
+  return `${unit === 0 ? INTEGER.format(value) : THREE_DIGITS.format(value)} ${UNITS[unit]}`;
+}
+
+const PREFIXES = ['', 'k', 'M', 'G', 'T', 'P', 'E'] as const;
+
+/** A number with a prefix of its thousands: `3.21 T`. */
+export function prefixedText(number: number, unit = ''): string {
+  let [value, prefix] = [number, 0];
+  for (; value >= 1000 && prefix < PREFIXES.length - 1; prefix++) value /= 1000;
+  return `${value !== 0 && value < 0.001 ? value.toExponential(2) : THREE_DIGITS.format(value)} ${PREFIXES[prefix]}${unit}`.trim();
+}
+
+const STEPS: readonly (readonly [seconds: number, unit: string])[] = [
+  [365 * 86_400, 'year'],
+  [30 * 86_400, 'month'],
+  [86_400, 'day'],
+  [3600, 'hour'],
+  [60, 'minute'],
+  [1, 'second'],
+];
+
+/** A length of time in its largest unit: `3 days`. */
+export function durationText(seconds: number): string {
+  const [step, unit] = STEPS.find(([length]) => Math.abs(seconds) >= length) ?? STEPS.at(-1)!;
+  const count = Math.round(Math.abs(seconds) / step);
+  return `${INTEGER.format(count)} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+/** `2 minutes ago`, or `in 2 minutes` for what is to come. */
+export function agoText(timeSec: number, nowSec: number): string {
+  const age = nowSec - timeSec;
+  if (Math.abs(age) < 1) return 'just now';
+  return age >= 0 ? `${durationText(age)} ago` : `in ${durationText(age)}`;
+}
+
+/** `2026-11-27 18:20:05 UTC`. */
+export const timeText = (timeSec: number): string =>
+  Number.isFinite(timeSec) && Math.abs(timeSec) < 8.64e12
+    ? new Date(timeSec * 1000).toISOString().replace('T', ' ').replace('.000Z', ' UTC')
+    : String(timeSec);
+
+export const isoTime = (timeSec: number): string => new Date(timeSec * 1000).toISOString();
+
+/** How long so many blocks take, about: `≈ 9 hours`. */
+export const blocksText = (blocks: number, spacingSec: number): string =>
+  `≈ ${durationText(Math.max(1, blocks) * spacingSec)}`;
+
+/** `3 claims`, `1 claim`. */
+export const countText = (count: number, noun: string, plural = `${noun}s`): string =>
+  `${INTEGER.format(count)} ${count === 1 ? noun : plural}`;

@@ -1,0 +1,27 @@
+/** Addresses of the explorer's pages. Whatever stands in them is encoded here. */
+
+/** Path parts that browsers resolve by themselves. */
+const DOTS = /^\.{1,2}$/;
+
+/** The page of a name; one that is not UTF-8, or that a browser would resolve, is named by its bytes in hex. */
+export function nameLink(name: string, nameHex?: string): string {
+  if (nameHex !== undefined) return `/name-hex/${nameHex}`;
+  if (DOTS.test(name)) return `/name-hex/${Buffer.from(name).toString('hex')}`;
+  return `/name/${encodeURIComponent(name.toWellFormed())}`;
+}
+
+export const claimLink = (claimId: string): string => `/claim/${encodeURIComponent(claimId)}`;
+export const txLink = (txid: string, output?: number): string =>
+  `/tx/${encodeURIComponent(txid)}${output === undefined ? '' : `#out-${output}`}`;
+export const blockLink = (block: string | number): string => `/block/${encodeURIComponent(String(block))}`;
+export const addressLink = (address: string): string => `/address/${encodeURIComponent(address)}`;
+
+/** A path with parameters; those without a value are left out. */
+export function withQuery(
+  path: string,
+  query: Readonly<Record<string, string | number | undefined>>,
+): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  if (given.length === 0) return path;
+  return `${path}?${new URLSearchParams(given.map(([key, value]) => [key, String(value)]))}`;
+}

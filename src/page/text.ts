@@ -1,0 +1,39 @@
+/**
+ * Texts from the chain as people may safely see them: characters that hide or turn text around are shown by their number, and
+ * names that could pass for others are found. Everything from the chain is hostile until it went through here.
+ */
+
+/**
+ * Control characters, directional marks (Unicode TR9), zero-width and tag characters, lone surrogates. Line breaks and tabs of
+ * longer texts are kept by `shownText`.
+ */
+const HIDDEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]|[\u{e0000}-\u{e0fff}]|\p{Surrogate}/gu;
+
+/** A text of which nothing is invisible; each hidden character becomes ⟨its number⟩. */
+export function shownText(text: string, most = Infinity): string {
+  const cut = text.length > most ? `${[...text.slice(0, most * 2)].slice(0, most).join('')}…` : text;
+  return cut.replaceAll(
+    HIDDEN,
+    (character) => `⟨${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}⟩`,
+  );
+}
+
+/** The same in one line. */
+export const shownLine = (text: string, most = Infinity): string =>
+  shownText(text.replaceAll(/\s+/g, ' ').trim(), most);
+
+const SCRIPTS = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Hebrew', 'Arabic'].map(
+  (name) => [name, new RegExp(`\\p{Script=${name}}`, 'u')] as const,
+);
+
+/** Why a name could be taken for another one; null where nothing speaks for it. */
+export function nameWarning(name: string): string | null {
+  HIDDEN.lastIndex = 0;
+  if (HIDDEN.test(name))
+    return 'This name has characters that cannot be seen. They are shown by their numbers.';
+  const used = SCRIPTS.filter(([, script]) => script.test(name)).map(([script]) => script);
+  if (used.length > 1)
+    return `This name mixes ${used.join(' and ')} letters, of which some look alike. It may imitate another name.`;
+  return null;
+}
