@@ -12,7 +12,7 @@ _lbcnet_words() {
     'channel') words='abandon create export import list sign update' ;;
     'claim') words='list search' ;;
     'collection') words='abandon create list resolve update' ;;
-    'file') words='delete list reflect save set_status' ;;
+    'file') words='delete list rebuild reflect save set_status' ;;
     'peer') words='list ping' ;;
     'preference') words='get set' ;;
     'purchase') words='create list' ;;

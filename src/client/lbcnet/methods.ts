@@ -936,6 +936,11 @@ export interface LbcnetMethods {
     };
     result: FilePage;
   };
+  /** Find files again whose rows were lost. */
+  file_rebuild: {
+    params: Record<string, never>;
+    result: { streams: number; files: number; claims: number; without_claim: string[]; unreadable: string[]; blobs_of_no_stream: number };
+  };
   /** Send a stream to a reflector. */
   file_reflect: {
     params: {

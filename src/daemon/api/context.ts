@@ -10,6 +10,7 @@ import type { DhtNode } from '../dht/node.js';
 import type { PeerFinder } from '../dht/peerFinder.js';
 import type { Downloads } from '../files/download.js';
 import type { FileManager } from '../files/fileManager.js';
+import type { LibraryRebuild } from '../files/libraryRebuild.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Maker } from '../making/maker.js';
 import type { Resolver } from '../resolve/resolver.js';
@@ -58,6 +59,8 @@ export interface DaemonServices {
   readonly peerFinder: PeerFinder | null;
   /** Runs while the component `file_manager` does. */
   readonly files: FileManager;
+  /** Finds files again whose rows were lost; runs while the component `file_manager` does. */
+  readonly library: Pick<LibraryRebuild, 'run'>;
   /** Runs while the components `file_manager` and `wallet` do. */
   readonly downloads: Downloads;
   readonly clock: Clock;

@@ -57,10 +57,31 @@ const DAMAGED_SUFFIX = '.damaged';
 /** Checks that are noted together. Arbitrary. */
 const CHECKS_AT_ONCE = 256;
 
+/** How descriptors begin, in either field order, or written by others. */
+const DESCRIPTOR_START = /^\s*\{\s*"/;
+const START_BYTES = 16;
+
+/** Whether the file may hold a descriptor. False where it cannot be read: that is found out when it is needed. */
+async function beginsAsDescriptor(path: string): Promise<boolean> {
+  try {
+    const file = await open(path, 'r');
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(START_BYTES), 0, START_BYTES, 0);
+      return DESCRIPTOR_START.test(buffer.toString('latin1', 0, bytesRead));
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return false;
+  }
+}
+
 export class BlobStore {
   /** Hashes of all blobs on disk and of those that are made. Others may look at it and see each change. */
   readonly finished: ReadonlySet<string>;
   readonly #finished = new Set<string>();
+  /** Files in the folder that were not checked yet and that the database does not know. */
+  readonly #unknown = new Set<string>();
   readonly originals: Originals;
   readonly #held = new HeldBlobs();
   readonly #deps: BlobStoreDeps;
@@ -82,6 +103,7 @@ export class BlobStore {
       database,
       threads,
       log,
+      isOnDisk: (hash) => this.#finished.has(hash),
       lost: async (hashes) => {
         for (const hash of hashes) this.#finished.delete(hash);
         await database.setPending(hashes);
@@ -113,23 +135,57 @@ export class BlobStore {
 
   /** Compares folder and database. Files that the database does not know are checked in the background. */
   async open(): Promise<void> {
-    const { finished, unknown, made } = await this.#deps.database.reconcile(PARTIAL_SUFFIX);
+    const { finished, unknown, made, isLost } = await this.#deps.database.reconcile(PARTIAL_SUFFIX);
     for (const hash of finished) this.#finished.add(hash);
     await this.originals.load(made);
-    this.settled = this.#checkUnknown(unknown);
+    for (const [hash] of unknown) this.#unknown.add(hash);
+    this.settled = this.#checkUnknown(unknown, isLost);
     this.settled.catch((error: unknown) =>
       this.#deps.log.warn(`Not all files in ${this.#folder} could be checked: ${failureReason(error)}`),
     );
   }
 
   /** Takes over files that were put into the folder, if they hold what their name says. */
-  async #checkUnknown(unknown: readonly (readonly [hash: string, stamp: FileStamp | null])[]): Promise<void> {
+  async #checkUnknown(
+    unknown: readonly (readonly [hash: string, stamp: FileStamp | null])[],
+    isMine: boolean,
+  ): Promise<void> {
     for (const [hash, stamp] of unknown) {
       if (this.#isClosed) return;
+      if (!this.#unknown.has(hash)) continue;
       const lengthBytes = await this.#lengthIfChecked(hash, stamp);
-      if (lengthBytes === null) await this.#read(hash, null, true);
-      else await this.#finish({ hash, lengthBytes, addedOn: this.#deps.clock.nowSec(), isMine: false });
+      if (lengthBytes === null) await this.#takeOver(hash, isMine);
+      else await this.#finish({ hash, lengthBytes, addedOn: this.#deps.clock.nowSec(), isMine });
+      this.#unknown.delete(hash);
     }
+  }
+
+  /** The bytes of a file that the database does not know. */
+  async #takeOver(hash: string, isMine: boolean): Promise<Uint8Array | null> {
+    const bytes = await this.#read(hash, null);
+    this.#unknown.delete(hash);
+    if (bytes !== null && !this.#finished.has(hash))
+      await this.#finish({ hash, lengthBytes: bytes.length, addedOn: this.#deps.clock.nowSec(), isMine });
+    return bytes;
+  }
+
+  /** All blobs in the folder: those that are known, and those that were not checked yet. */
+  get inFolder(): readonly string[] {
+    const known = [...this.#finished].filter((hash) => !this.originals.has(hash));
+    return [...known, ...this.#unknown];
+  }
+
+  /** Those of the blobs in the folder that begin as descriptors do. No more than their first bytes are read. */
+  async descriptorsAmong(hashes: readonly string[]): Promise<string[]> {
+    const found = await Promise.all(
+      hashes.map(async (hash) => ((await beginsAsDescriptor(this.#pathOf(hash))) ? [hash] : [])),
+    );
+    return found.flat();
+  }
+
+  /** As `read`, also of files that were not checked yet. Blobs of a lost library count as own ones. */
+  readInFolder(hash: string): Promise<Uint8Array | null> {
+    return this.#unknown.has(hash) ? this.#takeOver(hash, true) : this.read(hash);
   }
 
   /** The size of the file where it has the stamp of an earlier check. */
@@ -163,7 +219,7 @@ export class BlobStore {
    */
   read(hash: string, cipher: CipherKey | null = null): Promise<Uint8Array | null> {
     if (this.originals.has(hash)) return this.originals.read(hash, cipher);
-    return this.#finished.has(hash) ? this.#read(hash, cipher, false) : this.#readHeld(hash, cipher);
+    return this.#finished.has(hash) ? this.#read(hash, cipher) : this.#readHeld(hash, cipher);
   }
 
   async #readHeld(hash: string, cipher: CipherKey | null): Promise<Uint8Array | null> {
@@ -196,7 +252,7 @@ export class BlobStore {
     return this.originals.has(hash);
   }
 
-  async #read(hash: string, cipher: CipherKey | null, isNew: boolean): Promise<Uint8Array | null> {
+  async #read(hash: string, cipher: CipherKey | null): Promise<Uint8Array | null> {
     const found = await this.#deps.threads.read(
       this.#pathOf(hash),
       hash,
@@ -205,13 +261,6 @@ export class BlobStore {
     );
     if (found.kind !== 'whole') return this.#lose(hash);
     if (this.#checked.get(hash) !== found.stamp) this.#noteChecked(hash, found.stamp);
-    if (isNew)
-      await this.#finish({
-        hash,
-        lengthBytes: found.length,
-        addedOn: this.#deps.clock.nowSec(),
-        isMine: false,
-      });
     return found.bytes;
   }
 

@@ -28,7 +28,8 @@ export interface OriginalsDeps {
   readonly log: Pick<Logger, 'warn' | 'info'>;
   /** Called with blobs that cannot be made any more. */
   readonly lost: (hashes: readonly string[]) => Promise<void>;
-  /** Called with blobs that can be made again; those that are on disk are among them. */
+  readonly isOnDisk: (hash: string) => boolean;
+  /** Called with blobs that can be made again. */
   readonly found: (blobs: readonly StreamBlobRow[]) => Promise<void>;
 }
 
@@ -205,13 +206,26 @@ export class Originals {
   async #regain(original: Original, stamp: string): Promise<void> {
     const { row } = original;
     if (!row.isSame) {
-      const { blobs } = await this.#secretsOf(row.streamHash);
-      const data = blobs.filter(({ hash }) => hash !== null);
-      for (const { hash, position } of data) this.#addPiece(original, hash!, position);
-      await this.#deps.found(data);
+      await this.#offer(original);
       this.#deps.log.info(`The file ${row.path} holds again what was published: it is offered.`);
     }
     await this.#note(original, { goodStamp: stamp, seenStamp: stamp, isSame: true });
+  }
+
+  async #offer(original: Original): Promise<void> {
+    const { blobs } = await this.#secretsOf(original.row.streamHash);
+    const missing = blobs.filter(({ hash }) => hash !== null && !this.#deps.isOnDisk(hash));
+    for (const { hash, position } of missing) this.#addPiece(original, hash!, position);
+    await this.#deps.found(missing);
+  }
+
+  /** Offers the blobs of a stream whose rows were lost and are there again. Its file; null where blobs are not made. */
+  async adopt(streamHash: string): Promise<string | null> {
+    const original = this.#byStream.get(streamHash);
+    if (original === undefined) return null;
+    this.#secrets.delete(streamHash);
+    if (original.row.isSame) await this.#offer(original);
+    return original.row.path;
   }
 
   /** Looks whether files were changed. Those with another time of modification are compared as a whole. */
@@ -247,6 +261,8 @@ export class Originals {
     const { row } = original;
     if (row.seenStamp === stamp) return;
     const { key, blobs } = await this.#secretsOf(row.streamHash);
+    // The rows of the stream were lost, and are not there again yet.
+    if (blobs.length === 0) return;
     for (const { hash, position, iv } of blobs) {
       if (this.#isClosed || this.#byStream.get(row.streamHash) !== original) return;
       if (hash === null) continue;

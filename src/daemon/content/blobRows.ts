@@ -56,7 +56,7 @@ export class BlobRows {
    * Compares the folder with the rows and reads no file. Files of writes that did not end are removed. A finished blob without a
    * file becomes pending unless it can be made from an original; a file without a finished row is to be checked by the caller. Source: `sync_missing_blobs`.
    */
-  reconcile(partialSuffix: string): Reconciled {
+  reconcile(partialSuffix: string): Omit<Reconciled, 'isLost'> {
     const there = new Set<string>();
     for (const entry of readdirSync(this.#folder, { withFileTypes: true })) {
       if (entry.name.endsWith(partialSuffix)) rmSync(join(this.#folder, entry.name), { force: true });

@@ -7,6 +7,7 @@ import { onFile } from '../../util/environmentError.js';
 import { BlobRows } from './blobRows.js';
 import { FileRows } from './fileRows.js';
 import { BLOB_FOLDER_NAME, openDatabases } from './openDatabases.js';
+import { LibraryRows } from './libraryRows.js';
 import { OriginalRows } from './originalRows.js';
 import { ReflectorRows } from './reflectorRows.js';
 import type {
@@ -42,6 +43,7 @@ export class ContentStore {
   readonly #own: Statements;
   readonly #blobs: BlobRows;
   readonly #originals: OriginalRows;
+  readonly #library: LibraryRows;
   readonly #reflector: ReflectorRows;
   readonly #files: FileRows;
 
@@ -55,6 +57,8 @@ export class ContentStore {
     this.#own = new Statements(own);
     this.#originals = new OriginalRows(this.#main, this.#own);
     this.#blobs = new BlobRows(this.#main, this.#own, this.#originals, blobFolder);
+    this.#library = new LibraryRows(this.#main, this.#own);
+    onFile(blobFolder, () => this.#library.noteLoss(blobFolder));
     this.#reflector = new ReflectorRows(this.#main);
     this.#files = new FileRows(this.#main);
   }
@@ -68,7 +72,7 @@ export class ContentStore {
   }
 
   reconcile(partialSuffix: string): Reconciled {
-    return this.#blobs.reconcile(partialSuffix);
+    return { ...this.#blobs.reconcile(partialSuffix), isLost: this.#library.isLost };
   }
 
   forgetBlobs(hashes: readonly string[]): void {
@@ -144,6 +148,29 @@ export class ContentStore {
         );
       this.#main.run('update blob set should_announce = 1 where blob_hash = ?', sdHash);
     });
+  }
+
+  /** Whether the library is to be rebuilt: there were blobs and no rows. It is so until `endRebuild`. */
+  isLibraryLost(): boolean {
+    return this.#library.isLost;
+  }
+
+  endRebuild(): void {
+    this.#library.endRebuild();
+  }
+
+  /** See `LibraryRows.ofNoStream`. */
+  ofNoStream(hashes: readonly string[]): string[] {
+    return this.#library.ofNoStream(hashes);
+  }
+
+  streamsWithoutFile(): string[] {
+    return this.#library.streamsWithoutFile();
+  }
+
+  /** Whether the blobs of a stream are own ones, which cleaning spares. */
+  setOwn(streamHash: string, isMine: boolean): void {
+    this.#library.setOwn(streamHash, isMine);
   }
 
   originals(): OriginalRow[] {

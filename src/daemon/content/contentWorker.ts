@@ -5,11 +5,11 @@ import { loadSqlite } from '../../sqlite/sqliteProvider.js';
 import { environmentError } from '../../util/environmentError.js';
 import { serveCalls } from '../../util/serveCalls.js';
 import { ContentStore, type ContentStoreOptions } from './contentStore.js';
-import { DATABASE_NAME, databaseError } from './openDatabases.js';
+import { DATABASE_NAME, mainDatabaseError } from './openDatabases.js';
 
 const options = workerData as ContentStoreOptions;
 const path = join(options.dataDir, DATABASE_NAME);
 serveCalls(
   async () => new ContentStore(await loadSqlite(), options),
-  (error) => environmentError(databaseError(error, path), path),
+  (error) => environmentError(mainDatabaseError(error, path), path),
 );

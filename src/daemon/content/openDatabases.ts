@@ -1,8 +1,8 @@
 /**
- * Opens `lbrynet.sqlite` and `lbcnet.sqlite` of a data folder. A database that cannot be used ends the start with an error;
- * an empty one never takes its place. Source: lbry-sdk lbry/extras/daemon/components.py `DatabaseComponent.start`.
+ * Opens `lbrynet.sqlite` and `lbcnet.sqlite` of a data folder. A database that cannot be used ends the start with an error.
+ * Only a damaged one is set aside, and an empty one takes its place; none is ever deleted. Source: lbry-sdk lbry/extras/daemon/components.py `DatabaseComponent.start`.
  */
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sqliteFileError } from '../../sqlite/sqliteFileError.js';
 import type { SqliteDatabase, SqliteProvider } from '../../sqlite/sqliteProvider.js';
@@ -15,6 +15,10 @@ export const DATABASE_NAME = 'lbrynet.sqlite';
 export const OWN_DATABASE_NAME = 'lbcnet.sqlite';
 export const BLOB_FOLDER_NAME = 'blobfiles';
 const REVISION_NAME = 'db_revision';
+/** Beside the main database: damage was met, so all of it is checked at the start. */
+const CHECK_SUFFIX = '.check';
+/** A database of at most this size is checked at each start. Arbitrary: it takes some tens of milliseconds. */
+const SMALL_BYTES = 16 * 1024 * 1024;
 
 /** Every acknowledged write is on disk, also after a power failure. */
 const PRAGMAS = 'pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on;';
@@ -44,14 +48,33 @@ function writeRevision(path: string): void {
   renameSync(temporary, path);
 }
 
-/** Throws an `EnvironmentError` when the file is not a database, or is damaged. */
-export function databaseError(error: unknown, path: string): unknown {
+/** Whether the database is no database or contradicts itself. Source: sqlite3.h, SQLITE_CORRUPT and SQLITE_NOTADB. */
+function isDamage(error: unknown): boolean {
   const { message = '', errcode } = error as { message?: string; errcode?: number };
-  const isDamage = typeof errcode === 'number' && [11, 26].includes(errcode & 0xff);
-  if (!isDamage && !/malformed|not a database/i.test(message)) return sqliteFileError(error, path);
+  if (typeof errcode === 'number' && [11, 26].includes(errcode & 0xff)) return true;
+  return /malformed|not a database/i.test(message);
+}
+
+/** Turns damage of the main database into an `EnvironmentError`, and has it checked as a whole at the next start. */
+export function mainDatabaseError(error: unknown, path: string): unknown {
+  if (!isDamage(error)) return sqliteFileError(error, path);
+  try {
+    writeFileSync(path + CHECK_SUFFIX, '', { flush: true });
+  } catch {
+    // Without the note only a small database is checked.
+  }
   return new EnvironmentError(
-    `${path} is damaged (${message}). It is left as it is. Put a backup in its place; or move it away, then lbcnet begins ` +
-      'with an empty one and finds the blobs in blobfiles again.',
+    `${path} is damaged (${(error as Error).message}). Stop lbcnet and start it again: it then sets the database aside and ` +
+      'rebuilds the library from blobfiles and the hub. Or put a backup in its place.',
+    { cause: error },
+  );
+}
+
+function ownDatabaseError(error: unknown, path: string): unknown {
+  if (!isDamage(error)) return sqliteFileError(error, path);
+  return new EnvironmentError(
+    `${path} is damaged (${(error as Error).message}). It is left as it is. Put a backup in its place; or move it away: pins, ` +
+      'marks and the places of published files whose blobs are not kept are then lost, and no blob.',
     { cause: error },
   );
 }
@@ -82,6 +105,50 @@ function revisionOf(provider: SqliteProvider, path: string, noted: number | null
   }
 }
 
+/** Throws SQLite's finding where the pages contradict each other. */
+function assertWhole(database: SqliteDatabase, path: string): void {
+  const note = path + CHECK_SUFFIX;
+  if (!existsSync(note) && statSync(path).size > SMALL_BYTES) return;
+  const [found] = Object.values(database.prepare('pragma quick_check(1)').get()!);
+  if (found !== 'ok') throw new Error(`database disk image is malformed: ${String(found)}`);
+  rmSync(note, { force: true });
+}
+
+/** Renames a damaged database with what belongs to it. Its new path. */
+function setAside(path: string): string {
+  let aside = `${path}.damaged`;
+  for (let number = 1; existsSync(aside); number++) aside = `${path}.damaged.${number}`;
+  for (const suffix of ['-wal', '-shm', ''])
+    if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
+  rmSync(path + CHECK_SUFFIX, { force: true });
+  return aside;
+}
+
+/**
+ * Opens the main database. A damaged one of the present revision is set aside, and an empty one takes its place: the library
+ * is rebuilt from the blobs. An older one is left to the operator, since its copy for the migration may be at fault.
+ */
+function openOrReplaceMain(
+  provider: SqliteProvider,
+  dataDir: string,
+  nowSec: number,
+): [SqliteDatabase, string | null] {
+  const path = join(dataDir, DATABASE_NAME);
+  try {
+    return openMain(provider, dataDir, nowSec);
+  } catch (error) {
+    const noted = readRevision(join(dataDir, REVISION_NAME));
+    if (!isDamage(error) || (noted !== null && noted !== REVISION)) throw error;
+    const aside = onFile(path, () => setAside(path));
+    const [database] = openMain(provider, dataDir, nowSec);
+    const reason = (error as Error).message;
+    return [
+      database,
+      `${path} was damaged (${reason}). It lies at ${aside} now. The library is rebuilt from the blobs and the hub.`,
+    ];
+  }
+}
+
 function openMain(
   provider: SqliteProvider,
   dataDir: string,
@@ -102,6 +169,7 @@ function openMain(
   const database = open(provider, path);
   try {
     database.exec(CREATE_TABLES);
+    assertWhole(database, path);
     if (noted !== REVISION) onFile(revisionPath, () => writeRevision(revisionPath));
     return [database, notice];
   } catch (error) {
@@ -125,7 +193,7 @@ function openOwn(provider: SqliteProvider, dataDir: string): SqliteDatabase {
     return database;
   } catch (error) {
     database?.close();
-    throw databaseError(error, path);
+    throw ownDatabaseError(error, path);
   }
 }
 
@@ -133,9 +201,9 @@ function openOwn(provider: SqliteProvider, dataDir: string): SqliteDatabase {
 export function openDatabases(provider: SqliteProvider, dataDir: string, nowSec: number): OpenedDatabases {
   let opened: [SqliteDatabase, string | null];
   try {
-    opened = openMain(provider, dataDir, nowSec);
+    opened = openOrReplaceMain(provider, dataDir, nowSec);
   } catch (error) {
-    throw databaseError(error, join(dataDir, DATABASE_NAME));
+    throw mainDatabaseError(error, join(dataDir, DATABASE_NAME));
   }
   const [main, notice] = opened;
   try {

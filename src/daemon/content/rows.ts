@@ -22,6 +22,8 @@ export interface Reconciled {
   readonly unknown: readonly (readonly [hash: string, stamp: string | null])[];
   /** Finished blobs without a file that can be made from an original. */
   readonly made: readonly MadeRow[];
+  /** Whether the rows were lost. What is in the folder may all be of one's own then. */
+  readonly isLost: boolean;
 }
 
 /** A stream whose blobs are made from the file that was published. */

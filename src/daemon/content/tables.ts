@@ -138,7 +138,7 @@ export const OWN_VERSION = 2;
 /**
  * `blob_check`: the stamp of a blob's file when its hash was last found right. `doomed_blob`: blobs whose file is to be removed;
  * a kill may come before that. `pin`: streams (by stream hash) and channels (by claim id) that cleaning spares. `stream_size`:
- * the exact bytes of a stream's file. `original`: the files from which blobs are made. A folder of an older version gets the tables
+ * the exact bytes of a stream's file. `original`: the files from which blobs are made. `note`: what is to be done yet. A folder of an older version gets the tables
  * that it lacks.
  */
 export const CREATE_OWN_TABLES = `
@@ -146,6 +146,7 @@ export const CREATE_OWN_TABLES = `
   create table if not exists doomed_blob (blob_hash text primary key) without rowid;
   create table if not exists pin (kind text not null, id text not null, added_on integer not null, primary key (kind, id)) without rowid;
   create table if not exists stream_size (stream_hash text primary key, size_bytes integer not null) without rowid;
+  create table if not exists note (name text primary key, value text not null) without rowid;
   create table if not exists original (stream_hash text primary key, sd_hash text not null, path text not null,
     size_bytes integer not null, good_stamp text not null, seen_stamp text not null, is_same integer not null) without rowid;
 `;

@@ -183,6 +183,16 @@ class Daemon implements RunningDaemon {
       reflector: () => this.exchange.reflector,
       ledgerParams: () => this.wallet!.services!.ledger.params,
       findFfmpeg: () => this.findFfmpeg(false),
+      claimFinder: () => {
+        const services = this.components.isRunning('wallet') ? this.wallet?.services : null;
+        if (!services) return null;
+        const { resolver, ledger, wallets } = services;
+        return {
+          resolver,
+          params: ledger.params,
+          accountIds: wallets.all.flatMap(({ accountIds }) => accountIds),
+        };
+      },
     });
     const files = {
       publishing: () => {
@@ -257,6 +267,9 @@ class Daemon implements RunningDaemon {
       },
       get files() {
         return files.manager;
+      },
+      get library() {
+        return files.library;
       },
       get downloads() {
         if (wallet?.services) return files.downloadsOf(wallet.services);

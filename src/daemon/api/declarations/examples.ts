@@ -56,6 +56,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   blob_list: [{}, { uri: URL_OF_STREAM, needed: true }],
   blob_reflect: [{ blob_hashes: [BLOB, SD_BLOB], reflector_server: 'reflector.example.com:5567' }],
   blob_reflect_all: [{}],
+  blob_restore: [{}],
   channel_abandon: [{ claim_id: CHANNEL }],
   channel_create: [
     { name: '@me', bid: '0.1' },
@@ -83,6 +84,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ffmpeg_find: [{}],
   file_delete: [{ claim_id: CLAIM, delete_from_download_dir: true }],
   file_list: [{}, { channel_name: '@me', sort: 'added_on', reverse: true }],
+  file_rebuild: [{}],
   file_reflect: [{ sd_hash: SD_BLOB }],
   file_save: [{ claim_id: CLAIM, download_directory: '/home/me/Downloads' }],
   file_set_status: [{ status: 'stop', sd_hash: SD_BLOB }],

@@ -89,6 +89,26 @@ export const fileList = declareMethod({
   needs: ['file_manager'],
 });
 
+export const fileRebuild = declareMethod({
+  name: 'file_rebuild',
+  group: 'file',
+  summary: 'Find files again whose rows were lost.',
+  usage: [],
+  params: [],
+  result: t.object(
+    {
+      streams: t.int('streams whose rows were made from their descriptors'),
+      files: t.int('files that were added to the list'),
+      claims: t.int('files that were tied to their claims'),
+      without_claim: t.array(t.str('descriptor of a stream'), 'files of which the hub knows no claim'),
+      unreadable: t.array(t.str('hash of a blob'), 'blobs that look like descriptors and are none'),
+      blobs_of_no_stream: t.int('blobs whose descriptor is not there; they stay'),
+    },
+    'what was found, and what was not',
+  ),
+  needs: ['wallet', 'file_manager', 'blob_manager', 'database'],
+});
+
 export const fileReflect = declareMethod({
   name: 'file_reflect',
   group: 'file',

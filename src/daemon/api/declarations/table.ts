@@ -40,7 +40,7 @@ import {
   collectionResolve,
   collectionUpdate,
 } from './collection.js';
-import { fileDelete, fileList, fileReflect, fileSave, fileSetStatus, get } from './file.js';
+import { fileDelete, fileList, fileRebuild, fileReflect, fileSave, fileSetStatus, get } from './file.js';
 import { ffmpegFind, publish, resolve, routingTableGet, status, stop, version } from './main.js';
 import { peerList, peerPing } from './peer.js';
 import { preferenceGet, preferenceSet } from './preference.js';
@@ -116,6 +116,7 @@ export const DECLARATIONS: readonly MethodDeclaration[] = [
   ffmpegFind,
   fileDelete,
   fileList,
+  fileRebuild,
   fileReflect,
   fileSave,
   fileSetStatus,

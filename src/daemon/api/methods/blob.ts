@@ -82,7 +82,7 @@ const clean = implement(blobClean, async ({ services }) => {
 
 const restore = implement(blobRestore, async ({ services }, args) => {
   const { streams, blobs, bytes, changed } = await services.blobs.restore(args.sd_hash || null);
-  return { streams, blobs, bytes, changed };
+  return { streams, blobs, bytes, changed: [...changed] };
 });
 
 export const blobMethods: readonly MethodImplementation[] = [announce, clean, remove, restore, list];

@@ -7,7 +7,7 @@ import type { ManagedFile } from '../../files/managedFile.js';
 import { listPurchases } from '../../lists/listTxos.js';
 import { JsonObject, type JsonValue } from '../../../util/json.js';
 import type { DaemonContext } from '../context.js';
-import { fileDelete, fileList, fileSave, fileSetStatus, get } from '../declarations/file.js';
+import { fileDelete, fileList, fileRebuild, fileSave, fileSetStatus, get } from '../declarations/file.js';
 import { fileToJson } from '../fileJson.js';
 import { implement, type MethodImplementation } from '../implement.js';
 import { listPortsOf } from './listing.js';
@@ -126,4 +126,23 @@ const save = implement(fileSave, async (context, args) => {
   return fileToJson(file, context);
 });
 
-export const fileMethods: readonly MethodImplementation[] = [list, download, setStatus, remove, save];
+const rebuild = implement(fileRebuild, async ({ services }) => {
+  const { withoutClaim, blobsOfNoStream, streams, files, claims, unreadable } = await services.library.run();
+  return {
+    streams,
+    files,
+    claims,
+    without_claim: [...withoutClaim],
+    unreadable: [...unreadable],
+    blobs_of_no_stream: blobsOfNoStream,
+  };
+});
+
+export const fileMethods: readonly MethodImplementation[] = [
+  list,
+  download,
+  setStatus,
+  remove,
+  rebuild,
+  save,
+];

@@ -12,6 +12,7 @@ import { Downloads } from '../../files/download.js';
 import { FileManager } from '../../files/fileManager.js';
 import { Playing } from '../../files/playing.js';
 import type { MediaSource } from '../../http/mediaPort.js';
+import { LibraryRebuild, type ClaimFinder } from '../../files/libraryRebuild.js';
 import type { FilesDeps, StreamReflector } from '../../files/ports.js';
 import { Publishing } from '../../files/publishing.js';
 import { probeBeside } from '../ffmpeg.js';
@@ -31,6 +32,8 @@ export interface FilesPartDeps {
   readonly reflector: () => StreamReflector | null;
   /** Of the wallet's chain; called while the wallet runs. */
   readonly ledgerParams: () => LedgerParams;
+  /** What claims of a lost library are found by; null while the wallet does not run. */
+  readonly claimFinder: () => ClaimFinder | null;
   /** Resolves to the path of ffmpeg; null where it is not there. */
   readonly findFfmpeg: () => Promise<string | null>;
 }
@@ -43,6 +46,8 @@ export class FilesPart implements Component {
   #manager: FileManager | null = null;
   #publishing: Publishing | null = null;
   #playing: Playing | null = null;
+  #library: LibraryRebuild | null = null;
+  readonly #stopping = new AbortController();
   #downloads: { readonly of: WalletServices; readonly downloads: Downloads } | null = null;
 
   constructor(deps: FilesPartDeps) {
@@ -57,6 +62,11 @@ export class FilesPart implements Component {
   get publishing(): Publishing {
     if (this.#publishing === null) throw new Error('the component file_manager does not run');
     return this.#publishing;
+  }
+
+  get library(): LibraryRebuild {
+    if (this.#library === null) throw new Error('the component file_manager does not run');
+    return this.#library;
   }
 
   /** Downloads that are paid for by these wallets. */
@@ -107,6 +117,13 @@ export class FilesPart implements Component {
     this.#playing = new Playing({ manager: this.#manager, files: this.#files });
     this.#publishing = this.#publishingOf(this.#manager);
     await this.#manager.start();
+    this.#library = new LibraryRebuild({
+      manager: this.#manager,
+      files: this.#files,
+      finder: this.#deps.claimFinder,
+      signal: this.#stopping.signal,
+    });
+    void this.#library.start();
   }
 
   #publishingOf(manager: FileManager): Publishing {
@@ -140,7 +157,10 @@ export class FilesPart implements Component {
   }
 
   async stop(): Promise<void> {
+    this.#stopping.abort(new Error('the daemon stops'));
+    await this.#library?.close();
     await this.#manager?.close();
+    this.#library = null;
     this.#manager = null;
     this.#publishing = null;
     this.#playing = null;

@@ -342,11 +342,47 @@ describe('the content database', () => {
     ).toEqual([]);
   });
 
-  it('never puts an empty database in the place of a damaged one', () => {
-    writeFileSync(fileOf(), Buffer.alloc(8192, 7));
+  it('sets a damaged database aside, again and again, and deletes none', () => {
     writeFileSync(fileOf('db_revision'), '15');
+    for (const [n, aside] of ['lbrynet.sqlite.damaged', 'lbrynet.sqlite.damaged.1'].entries()) {
+      writeFileSync(fileOf(), Buffer.alloc(8192, 7 + n));
+      const store = open();
+      expect(store.notice).toContain(`It lies at ${fileOf(aside)} now`);
+      // There are no blobs, so nothing was lost.
+      expect(store.isLibraryLost()).toBe(false);
+      store.close();
+      expect(readFileSync(fileOf(aside)).equals(Buffer.alloc(8192, 7 + n))).toBe(true);
+    }
+  });
+
+  it('finds a damaged page, and notes that blobs have no rows', () => {
+    mkdirSync(fileOf('blobfiles'), { recursive: true });
+    writeFileSync(fileOf(join('blobfiles', 'ab'.repeat(48))), 'x');
+    const store = open();
+    expect(store.isLibraryLost()).toBe(true);
+    const hash = (n: number): string => n.toString(16).padStart(96, '0');
+    store.addBlobs(
+      Array.from({ length: 500 }, (_, n) => ({ hash: hash(n), lengthBytes: 16, addedOn: 1, isMine: true })),
+      true,
+    );
+    store.endRebuild();
+    store.close();
+    const bytes = readFileSync(fileOf());
+    // The pages behind the first ones, which hold the schema.
+    bytes.fill(0xee, bytes.length - 3 * 4096);
+    writeFileSync(fileOf(), bytes);
+    const again = open();
+    expect(again.notice).toContain('was damaged');
+    expect([again.isLibraryLost(), again.files()]).toEqual([true, []]);
+    again.close();
+    expect(readFileSync(fileOf('lbrynet.sqlite.damaged')).equals(bytes)).toBe(true);
+  });
+
+  it('leaves a damaged database of an older revision as it is', () => {
+    writeFileSync(fileOf('db_revision'), '12');
+    writeFileSync(fileOf(), Buffer.alloc(8192, 7));
     expect(open).toThrow('lbrynet.sqlite is damaged');
-    expect(readFileSync(fileOf())).toEqual(Buffer.alloc(8192, 7));
+    expect(readFileSync(fileOf()).equals(Buffer.alloc(8192, 7))).toBe(true);
     rmSync(fileOf());
     mkdirSync(fileOf());
     expect(open).toThrow('lbrynet.sqlite');

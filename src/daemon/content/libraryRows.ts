@@ -1,0 +1,66 @@
+/**
+ * What the rebuilding of a lost library needs of the databases: whether it is under way, which blobs belong to no stream, and
+ * whose streams are.
+ */
+import { readdirSync } from 'node:fs';
+import { textList, type Statements } from '../../sqlite/statements.js';
+import { isBlobHash } from './blobHash.js';
+
+/** The name of the note that lasts until the library is rebuilt, over restarts too. */
+const NOTE = 'rebuild';
+
+const OF_STREAM = `(select blob_hash from stream_blob where stream_hash = ?1 and blob_hash is not null
+  union select sd_hash from stream where stream_hash = ?1)`;
+
+export class LibraryRows {
+  readonly #main: Statements;
+  readonly #own: Statements;
+
+  constructor(main: Statements, own: Statements) {
+    this.#main = main;
+    this.#own = own;
+  }
+
+  /** Notes that the library is to be rebuilt where there are blobs and no rows. */
+  noteLoss(blobFolder: string): void {
+    const isEmpty = ['blob', 'stream', 'file'].every(
+      (table) => this.#main.get(`select 1 from ${table} limit 1`) === undefined,
+    );
+    if (isEmpty && readdirSync(blobFolder).some(isBlobHash))
+      this.#own.run('insert or replace into note values (?, ?)', NOTE, '1');
+  }
+
+  get isLost(): boolean {
+    return this.#own.get('select 1 from note where name = ?', NOTE) !== undefined;
+  }
+
+  endRebuild(): void {
+    this.#own.run('delete from note where name = ?', NOTE);
+  }
+
+  /** Those of the hashes that belong to no stream. */
+  ofNoStream(hashes: readonly string[]): string[] {
+    return this.#main
+      .all(
+        `select value from json_each(?) where not exists (select 1 from stream_blob where blob_hash = value)
+         and not exists (select 1 from stream where sd_hash = value)`,
+        textList(hashes),
+      )
+      .map((row) => String(row['value']));
+  }
+
+  /** The streams that have no file. */
+  streamsWithoutFile(): string[] {
+    return this.#main
+      .all('select stream_hash from stream where stream_hash not in (select stream_hash from file)')
+      .map((row) => String(row['stream_hash']));
+  }
+
+  setOwn(streamHash: string, isMine: boolean): void {
+    this.#main.run(
+      `update blob set is_mine = ?2 where blob_hash in ${OF_STREAM}`,
+      streamHash,
+      isMine ? 1 : 0,
+    );
+  }
+}
