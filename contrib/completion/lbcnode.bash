@@ -21,16 +21,16 @@ _lbcnode_methods=(
     gettotalclaims gettotalvalueofclaims gettransaction gettxinfo gettxout gettxoutproof gettxoutsetinfo
     getunconfirmedbalance getvalueforname getwalletinfo getzmqnotifications help importaddress importmulti
     importprivkey importprunedfunds importpubkey importwallet keypoolrefill listaccounts listaddressgroupings
-    listbanned listlabels listlockunspent listnameclaims listnames listreceivedbyaccount listreceivedbyaddress
-    listreceivedbylabel listsinceblock listtransactions listunspent listupcoming listwalletdir listwallets
-    loadwallet lockunspent logging migratewallet move node normalize ping preciousblock prioritisetransaction
-    pruneblockchain removeprunedfunds rescanblockchain resolve rpc.discover savemempool scantxoutset
-    searchclaims searchrawtransactions sendfrom sendmany sendrawtransaction sendtoaddress setaccount setban
-    setgenerate sethdseed setlabel setnetworkactive settxfee signmessage signmessagewithprivkey
-    signrawtransaction signrawtransactionwithkey signrawtransactionwithwallet stop submitblock supportclaim
-    testmempoolaccept unloadwallet updateclaim uptime validateaddress verifychain verifymessage
-    verifytxoutproof version walletcreatefundedpsbt walletlock walletpassphrase walletpassphrasechange
-    walletprocesspsbt
+    listbanned listclaims listlabels listlockunspent listnameclaims listnames listreceivedbyaccount
+    listreceivedbyaddress listreceivedbylabel listsinceblock listsupports listtransactions listunspent
+    listupcoming listwalletdir listwallets loadwallet lockunspent logging migratewallet move node normalize
+    ping preciousblock prioritisetransaction pruneblockchain removeprunedfunds rescanblockchain resolve
+    rpc.discover savemempool scantxoutset searchclaims searchrawtransactions sendfrom sendmany
+    sendrawtransaction sendtoaddress setaccount setban setgenerate sethdseed setlabel setnetworkactive settxfee
+    signmessage signmessagewithprivkey signrawtransaction signrawtransactionwithkey
+    signrawtransactionwithwallet stop submitblock supportclaim testmempoolaccept unloadwallet updateclaim
+    uptime validateaddress verifychain verifymessage verifytxoutproof version walletcreatefundedpsbt walletlock
+    walletpassphrase walletpassphrasechange walletprocesspsbt
 )
 
 # Completes the value behind an option; fails where what is completed is no value.

@@ -39,6 +39,21 @@ export interface NameToCome {
 const ITEMS_AT_ONCE = 256;
 
 export function* forecastName(rules: ClaimRules, coming: NameToCome): Slices<ForecastEvent[]> {
+  return (yield* foreseeName(rules, coming)).events;
+}
+
+/** What comes, and who owns the name after it. */
+export interface Foreseen {
+  readonly events: readonly ForecastEvent[];
+  /** Null where nobody does. */
+  ownerAt(height: number): Owner | null;
+}
+
+/** The same with the owner after each block up to `until`. */
+export function* foreseeName(
+  rules: ClaimRules,
+  coming: NameToCome,
+): Slices<Foreseen & { readonly events: ForecastEvent[] }> {
   const { items, height, until } = coming;
   const future = new NameFuture(rules, coming);
   const due = new Map<number, Item[]>();
@@ -52,12 +67,19 @@ export function* forecastName(rules: ClaimRules, coming: NameToCome): Slices<For
     }
     addTo(old, expirationHeight(rules, item.height), item);
   }
+  const owners: { readonly height: number; readonly owner: Owner | null }[] = [
+    { height, owner: future.owner },
+  ];
   const heights = new Set([...due.keys(), ...old.keys()]);
   for (const at of [...heights].sort((a, b) => a - b)) {
     if (at <= height || at > until) continue;
     yield* future.block(at, due.get(at) ?? [], old.get(at) ?? []);
+    owners.push({ height: at, owner: future.owner });
   }
-  return future.events;
+  return {
+    events: future.events,
+    ownerAt: (at) => owners.findLast((one) => one.height <= at)?.owner ?? null,
+  };
 }
 
 function addTo(map: Map<number, Item[]>, height: number, item: Item): void {
@@ -96,6 +118,11 @@ class NameFuture {
     this.change(item);
     if (item.kind === 'support') addSupport(this.state, item.claimId, item.amount);
     else addActiveClaim(this.state, item);
+  }
+
+  /** As after the last block that was gone through. */
+  get owner(): Owner | null {
+    return ownerOf(this.state);
   }
 
   private change(item: Item): void {

@@ -79,6 +79,21 @@ export function inRemovalWorkaround(rules: ClaimRules, height: number): boolean 
   return height < rules.takeoverWorkaroundMax;
 }
 
+/**
+ * Blocks that a new claim, made in block `height`, waits: none for a name that nobody owns (`takeover` null), else by how
+ * long the name has had its owner. Source: `CClaimTrieCacheBase::getDelayForName`.
+ */
+export function newClaimDelay(height: number, takeover: number | null): number {
+  return takeover === null ? 0 : proportionalDelay(height - takeover);
+}
+
+/** The last block of which anything can be told after block `height`: names are moved at the normalization fork. */
+export function lastForeseen(rules: ClaimRules, height: number): number {
+  const longest = Math.max(rules.originalExpiration, rules.extendedExpiration, MAX_DELAY);
+  const fork = rules.normalizationForkHeight;
+  return height < fork ? Math.min(fork - 1, height + longest) : height + longest;
+}
+
 /** Delay of an item for a name that has been owned for `ownedBlocks`. */
 export function proportionalDelay(ownedBlocks: number): number {
   return Math.min(Math.floor(ownedBlocks / DELAY_FACTOR), MAX_DELAY);

@@ -6,6 +6,8 @@
  * is the caller's to notice (`methods/claimtrie/atBlock.ts`).
  */
 import type { ActiveChain } from '../chain/activeChain.js';
+import { foreseeName, type Foreseen } from '../claimtrie/forecast.js';
+import { pointKey, type Item } from '../claimtrie/item.js';
 import type { NameProof } from '../claimtrie/proof.js';
 import { normalizeNameInSlices } from '../claimtrie/normalizeSlices.js';
 import { filesNormalized, hashesAllClaims } from '../claimtrie/rules.js';
@@ -23,6 +25,7 @@ import {
   type ClaimLocation,
   type NameInfo,
   type NameQuery,
+  type OutputInfo,
 } from '../store/claims/claimQueries.js';
 import {
   describePastNames,
@@ -94,6 +97,11 @@ export interface ClaimReader {
   historyOf(name: Bytes, span: HistorySpan): Promise<NameHistoryPage & { readonly name: Bytes }>;
   /** The oldest block as of which it is told what comes. */
   oldestForeseeing(): Promise<number>;
+  /**
+   * What comes for a name after block `height`, up to block `until`, from what is known of it; null for a block older than
+   * that.
+   */
+  foresee(info: NameInfo, height: number, until: number): Promise<Foreseen | null>;
   /** What comes after block `height`, not older than that; null when a block came or went meanwhile. */
   upcoming(query: UpcomingQuery): Promise<UpcomingPage | null>;
 }
@@ -143,6 +151,38 @@ async function longProofQuery(rules: ClaimRules, query: ProofQuery): Promise<Pro
   const { name, height } = query;
   const asked = hashesAllClaims(rules, height) ? name : await longFiledName(rules, name, height);
   return { ...query, name: asked.subarray(0, LONGEST_FILED_BYTES + 1) };
+}
+
+/** What is filed under a name as the forecast needs it: of pending items the height for which they are queued. */
+function itemsOf({ name, claims, supportsWithoutClaim }: NameInfo): Item[] {
+  const filed = toLatin1(name);
+  const items: Item[] = [];
+  const add = (output: OutputInfo, kind: Item['kind']): void => {
+    const { txid, n, claimId, amount, height, txOffset, validAtHeight, active, name: rawName } = output;
+    items.push({
+      name: filed,
+      since: height,
+      point: pointKey(txid, n),
+      kind,
+      claimId: toLatin1(claimId),
+      amount,
+      height,
+      txOffset,
+      dueHeight: validAtHeight,
+      activated: active ? validAtHeight : 0,
+      removed: 0,
+      removal: 0,
+      rawName: toLatin1(rawName),
+      ordinal: 0,
+      isNew: false,
+    });
+  };
+  for (const claim of claims) {
+    add(claim, 'update');
+    for (const support of claim.supports) add(support, 'support');
+  }
+  for (const support of supportsWithoutClaim) add(support, 'support');
+  return items;
 }
 
 /**
@@ -275,6 +315,17 @@ export function claimReader(
     async oldestForeseeing() {
       const provable = await oldestProvable(rows, proofWindow, active.height);
       return Math.max(provable, active.height - FORESEEN_BLOCKS_BEHIND);
+    },
+    async foresee(info, height, until) {
+      const provable = await oldestProvable(rows, proofWindow, active.height);
+      if (height < Math.max(provable, active.height - FORESEEN_BLOCKS_BEHIND)) return null;
+      const name = toLatin1(info.name);
+      const isClaimed = info.claims[0]?.active === true;
+      const isParting =
+        !isClaimed &&
+        (await isNodeAfter(rows, rules, proofWindow, { name, height, tipHeight: () => active.height }));
+      const items = itemsOf(info);
+      return inSlices(foreseeName(rules, { name, items, height, until, isParting }));
     },
     async upcoming(query) {
       const { tip, disconnects } = active;

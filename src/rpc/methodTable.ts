@@ -203,6 +203,8 @@ import { getCFilter } from './methods/blockchain/getCFilter.js';
 import { getCFilterHeader } from './methods/blockchain/getCFilterHeader.js';
 import { getBlockFilter } from './methods/blockchain/getBlockFilter.js';
 import { getBlockEvents } from './methods/claimtrie/getBlockEvents.js';
+import { listClaims } from './methods/claimtrie/listClaims.js';
+import { listSupports } from './methods/claimtrie/listSupports.js';
 import { getTxInfo } from './methods/rawtransactions/getTxInfo.js';
 import { searchRawTransactions } from './methods/addressindex/searchRawTransactions.js';
 
@@ -272,7 +274,9 @@ export const METHODS: readonly RpcMethod[] = [
   getValueForName,
   lbcdGetChangesInBlock,
   lbcdGetClaimsForName,
+  listClaims,
   listNames,
+  listSupports,
   listUpcoming,
   normalize,
   // control

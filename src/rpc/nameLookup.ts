@@ -38,6 +38,11 @@ export function claimById({ claims }: NameInfo, claimId: Bytes): ClaimInfo | und
 const inDocumentedOrder = perName(({ claims }) => byAge(claims, false));
 const inReferenceOrder = perName(({ claims }) => byAge(claims, true));
 
+/** All claims by age, the oldest first. The list is shared and must not be changed. */
+export function claimsByAge(info: NameInfo): readonly ClaimInfo[] {
+  return inDocumentedOrder(info);
+}
+
 /** The claim at a place by age. One that is listed twice keeps the bid of its first mention. */
 export function claimAtAge(info: NameInfo, sequence: number, asReference: boolean): ClaimInfo | undefined {
   const found = (asReference ? inReferenceOrder : inDocumentedOrder)(info)[sequence];

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { buildClaimPrefix } from '../../src/script/claimScript.js';
 import { ClaimSource } from './support/claimSource.js';
 import { OPEN_ADDRESS } from './support/network.js';
 import { startRegtest, type RegtestNode } from './support/node.js';
@@ -127,12 +128,12 @@ function indexed(blocks: readonly Block[]) {
   return { places, spenders };
 }
 
-async function holdTransactions(blocks: readonly Block[]): Promise<number> {
+async function holdTransactions(blocks: readonly Block[], from: number): Promise<number> {
   const { places, spenders } = indexed(blocks);
   const tip = blocks.at(-1)!;
   let claims = 0;
   for (const { block, position, tx } of places.values()) {
-    if (block.height < 200) continue;
+    if (block.height < from) continue;
     const info = await node.rpc<TxInfo>('gettxinfo', [tx.txid]);
     expect(info).toMatchObject({
       state: 'chain',
@@ -202,7 +203,7 @@ async function eventsOf(block: string | number, count: number): Promise<EventsPa
 
 describe('gettxinfo', () => {
   it('tells of every transaction what it spends, what became of its outputs, and who spends them', async () => {
-    expect(await holdTransactions(await chain())).toBeGreaterThan(60);
+    expect(await holdTransactions(await chain(), 225)).toBeGreaterThan(60);
   });
 
   it('tells of one that waits, and of who spends it in the mempool', async () => {
@@ -259,6 +260,213 @@ describe('getblockevents', () => {
   });
 });
 
+interface Bid {
+  bid: number;
+  sequence: number;
+  claimId: string;
+  height: number;
+  active: boolean;
+  supports: number;
+}
+interface BidsPage {
+  normalized_name: string;
+  height: number;
+  blockhash: string;
+  claims: number;
+  active: number;
+  pending: number;
+  holder?: { claimId: string; effectiveAmount: number };
+  newBid: { mustExceed: number; delay: number; height: number; validAtHeight: number };
+  coming?: Record<string, unknown>[];
+  bids: Bid[];
+  next?: string;
+}
+interface NameAnswer {
+  nLastTakeoverHeight: number;
+  claims: Record<string, unknown>[];
+  'supports without claims': unknown[];
+}
+
+async function bidsOf(args: readonly unknown[], count: number, order = 'bid', block: string | null = null) {
+  const [name, hex] = args;
+  const first: BidsPage = await node.rpc('listclaims', [name, count, null, order, block, hex === true]);
+  const bids = [...first.bids];
+  for (let page = first; page.next !== undefined;) {
+    page = await node.rpc<BidsPage>('listclaims', [name, count, page.next, 'bid', null, hex === true]);
+    expect(page.blockhash).toBe(first.blockhash);
+    expect(page).not.toHaveProperty('coming');
+    bids.push(...page.bids);
+  }
+  // Two random bytes may happen to be a value.
+  for (const bid of bids as Record<string, unknown>[]) delete bid['kind'];
+  return { ...first, bids };
+}
+
+/** A bid as getclaimsforname has it. */
+function bidOf(claim: Record<string, unknown>): Record<string, unknown> {
+  const supports = claim['supports'] as { nAmount: number; nValidAtHeight: number }[];
+  const amount = claim['nAmount'] as number;
+  const effective = claim['nEffectiveAmount'] as number;
+  const active = effective > 0;
+  return {
+    bid: claim['bid'],
+    sequence: claim['sequence'],
+    claimId: claim['claimId'],
+    name: claim['name'],
+    txid: claim['txid'],
+    n: claim['n'],
+    height: claim['nHeight'],
+    active,
+    validAtHeight: claim['nValidAtHeight'],
+    expirationHeight: claim['expiration height'],
+    amount,
+    effectiveAmount: effective,
+    ...(claim['nPendingAmount'] === undefined ? {} : { pendingAmount: claim['nPendingAmount'] }),
+    supports: supports.length,
+    supportAmount: Number((effective - (active ? amount : 0)).toFixed(8)),
+    address: claim['address'],
+  };
+}
+
+const NAMES_ASKED = ['a', 'A', 'ab', 'abc', 'b', 'strasse', 'é', '@channel', 'zoë', 'nobody'];
+
+async function holdBids(block: string | null): Promise<number> {
+  let seen = 0;
+  for (const name of NAMES_ASKED) {
+    const slow: NameAnswer = await node.rpc('getclaimsforname', block === null ? [name] : [name, block]);
+    const bids = slow.claims.map(bidOf);
+    const page = await bidsOf([name], 1000, 'bid', block);
+    expect(page.bids).toEqual(bids);
+    expect(page).toMatchObject({ claims: bids.length, active: bids.filter(({ active }) => active).length });
+    const best = bids[0]?.['active'] === true ? bids[0] : undefined;
+    expect(page.holder?.claimId).toBe(best?.['claimId']);
+    expect(page.holder?.effectiveAmount).toBe(best?.['effectiveAmount']);
+    expect((await bidsOf([name], 2, 'bid', block)).bids).toEqual(bids);
+    const oldest = await bidsOf([name], 3, 'oldest', block);
+    expect(oldest.bids.map(({ sequence }) => sequence)).toEqual(bids.map((_, i) => i));
+    expect((await bidsOf([name], 3, 'newest', block)).bids).toEqual(oldest.bids.toReversed());
+    seen += bids.length;
+  }
+  return seen;
+}
+
+describe('listclaims', () => {
+  it('has the bids of getclaimsforname, in pages and orders, of the latest and of past blocks', async () => {
+    expect(await holdBids(null)).toBeGreaterThan(20);
+    const tip = await node.rpc<number>('getblockcount');
+    for (const height of [tip - 1, 240]) await holdBids(await node.rpc('getblockhash', [height]));
+  });
+
+  it('tells of a name what listupcoming does', async () => {
+    const coming = await node.rpc<{ events: Record<string, unknown>[] }>('listupcoming', [
+      4033,
+      'all',
+      10_000,
+    ]);
+    for (const name of NAMES_ASKED) {
+      const page = await bidsOf([name], 10);
+      const wanted = coming.events.filter((event) => event['normalized_name'] === page.normalized_name);
+      expect(page.coming).toEqual(wanted);
+    }
+  });
+
+  it('keeps its pages at the first block, and refuses them when that is gone', async () => {
+    const first = await node.rpc<BidsPage>('listclaims', ['a', 1]);
+    await mine(1);
+    const second: BidsPage = await node.rpc('listclaims', ['a', 1, first.next]);
+    expect(second.blockhash).toBe(first.blockhash);
+    await node.rpc('invalidateblock', [first.blockhash]);
+    await expect(node.rpc('listclaims', ['a', 1, first.next])).rejects.toThrow('begin with the first page');
+    await node.rpc('reconsiderblock', [first.blockhash]);
+    expect(await node.rpc('listclaims', ['a', 1, first.next])).toEqual(second);
+    const tip = await node.rpc<string>('getbestblockhash');
+    await expect(node.rpc('listclaims', ['a', 1, first.next, 'bid', tip])).rejects.toThrow(
+      'block is not the one of the page before',
+    );
+    for (const after of ['', 'zz', '00'.repeat(37), `${first.next}00`])
+      await expect(node.rpc('listclaims', ['a', 1, after])).rejects.toThrow();
+    await expect(node.rpc('listclaims', ['a', 1, null, 'best'])).rejects.toThrow('order must be one of');
+  });
+
+  it('foretells what a new bid must exceed, and when it enters', async () => {
+    const { newBid } = await bidsOf(['a'], 1);
+    expect(newBid.height).toBe((await node.rpc<number>('getblockcount')) + 1);
+    const stake = async (amountSat: number): Promise<string> => {
+      const prefix = buildClaimPrefix(Buffer.from('a'), Buffer.from('00', 'hex'));
+      const { hex } = await source.stake(prefix, BigInt(amountSat));
+      return node.rpc<string>('sendrawtransaction', [hex, true]);
+    };
+    const equal = await stake(Math.round(newBid.mustExceed * 1e8));
+    const more = await stake(Math.round(newBid.mustExceed * 1e8) + 1);
+    await node.rpc('generatetoaddress', [1, OPEN_ADDRESS]);
+    const made = (await bidsOf(['a'], 1000)).bids as (Bid & { txid: string; validAtHeight: number })[];
+    for (const txid of [equal, more])
+      expect(made.find((bid) => bid.txid === txid)?.validAtHeight).toBe(newBid.validAtHeight);
+    if (newBid.delay > 0) await node.rpc('generatetoaddress', [newBid.delay, OPEN_ADDRESS]);
+    const holder = (await bidsOf(['a'], 1)).bids[0] as Bid & { txid: string };
+    expect(holder.txid).toBe(more);
+  });
+});
+
+describe('listsupports', () => {
+  it('has the supports of getclaimsforname, in pages', async () => {
+    let seen = 0;
+    for (const name of NAMES_ASKED) {
+      const { claims }: NameAnswer = await node.rpc('getclaimsforname', [name]);
+      for (const claim of claims) {
+        const slow = claim['supports'] as Record<string, unknown>[];
+        const supports: Record<string, unknown>[] = [];
+        for (let after: string | null | undefined = null; after !== undefined;) {
+          const page: { total: number; supports: Record<string, unknown>[]; next?: string } = await node.rpc(
+            'listsupports',
+            [claim['claimId'], 1, after],
+          );
+          expect(page.total).toBe(slow.length);
+          supports.push(...page.supports);
+          after = page.next;
+        }
+        expect(
+          supports.map(({ txid, n, amount, validAtHeight }) => [txid, n, amount, validAtHeight]),
+        ).toEqual(slow.map(({ txid, n, nAmount, nValidAtHeight }) => [txid, n, nAmount, nValidAtHeight]));
+        seen += slow.length;
+      }
+    }
+    expect(seen).toBeGreaterThan(10);
+    await expect(node.rpc('listsupports', ['00'.repeat(20)])).rejects.toThrow('Could not find claim');
+    await expect(node.rpc('listsupports', ['00'])).rejects.toThrow('40 hexadecimal digits');
+  });
+});
+
+describe('names that are no UTF-8', () => {
+  it('can be asked for in hex', async () => {
+    const odd = '61ff62';
+    const { hex } = await source.stake(
+      buildClaimPrefix(Buffer.from(odd, 'hex'), Buffer.from('00', 'hex')),
+      2_000_000n,
+    );
+    const txid = await node.rpc<string>('sendrawtransaction', [hex, true]);
+    await node.rpc('generatetoaddress', [1, OPEN_ADDRESS]);
+    const { bids } = await bidsOf([odd, true], 10);
+    expect(bids).toEqual([expect.objectContaining({ txid, namehex: odd, name: 'a\\u00ffb' })]);
+    const { claimId } = bids[0]!;
+    const tip = await node.rpc<string>('getbestblockhash');
+    const one = { claimId };
+    for (const [method, args] of [
+      ['getvalueforname', [odd, null, null, true]],
+      ['getclaimbybid', [odd, 0, null, true]],
+      ['getclaimbyseq', [odd, 0, tip, true]],
+    ] as const)
+      expect(await node.rpc(method, args), method).toMatchObject(one);
+    expect(await node.rpc('getclaimsforname', [odd, null, true])).toMatchObject({ claims: [one] });
+    expect(await node.rpc('checknormalization', [odd, true])).toBe('a\\u00ffb');
+    const proof = await node.rpc('getnameproof', [odd, null, null, true]);
+    expect(proof).toMatchObject({ txhash: txid, nOut: 0 });
+    for (const method of ['getclaimproofbybid', 'getclaimproofbyseq'])
+      expect(await node.rpc(method, [odd, 0, null, true]), method).toEqual(proof);
+    await expect(node.rpc('getvalueforname', ['x', null, null, true])).rejects.toThrow('name must be in hex');
+  });
+});
+
 describe('after blocks were taken back', () => {
   it('transactions wait again, and the other branch is told of', async () => {
     const before = await chain();
@@ -270,9 +478,8 @@ describe('after blocks were taken back', () => {
       expect((await node.rpc<TxInfo>('gettxinfo', [txid])).state).toMatch(/^(mempool|stale)$/);
     await expect(node.rpc('getblockevents', [fork.hash])).rejects.toThrow('Block not in main chain');
     await node.rpc('generatetoaddress', [7, OPEN_ADDRESS]);
-    const after = await chain();
-    await holdTransactions(after.slice(0, -1).concat(after.at(-1)!));
+    await holdTransactions(await chain(), fork.height - 3);
     await node.rpc('reconsiderblock', [fork.hash]);
-    await holdTransactions(await chain());
+    await holdTransactions(await chain(), fork.height - 3);
   });
 });

@@ -196,7 +196,9 @@ export async function makeExampleCalls(node: Caller): Promise<ExampleCase[]> {
     call('gettotalclaims'),
     call('gettotalvalueofclaims', true),
     call('getvalueforname', 'MindBlown'),
+    call('listclaims', 'MindBlown', 1),
     call('listnames', 'mi', 1),
+    call('listsupports', claimId),
     call('listupcoming', 2000),
     lbcd('normalize', 'MindBlown'),
     // hub

@@ -264,6 +264,31 @@ export interface LbrycrdTrieEntry {
 }
 
 // prettier-ignore
+export interface ListedBid {
+  /** place by effective amount; 0 is the best */ bid: number;
+  /** place by height; 0 is the oldest */ sequence: number;
+  /** the claim */ claimId: string;
+  /** the name as the output has it */ name: string;
+  /** its bytes */ namehex?: string;
+  /** the transaction with the output */ txid: string;
+  /** the number of the output */ n: number;
+  /** the height of its block */ height: number;
+  /** whether it counts */ active: boolean;
+  /** the height at which it entered or will */ validAtHeight: number;
+  /** the height at which it expires */ expirationHeight: number;
+  /** its own amount */ amount: number;
+  /** its amount, once it counts, with that of its active supports */ effectiveAmount: number;
+  /** the same once everything counts */ pendingAmount?: number;
+  /** the number of its supports */ supports: number;
+  /** the sum of those that count */ supportAmount: number;
+  /** what the value is of */ kind?: "stream" | "channel" | "repost" | "collection" | "support";
+  /** its title, cut at 200 characters */ title?: string;
+  /** the channel that the value names; the signature is not verified */ channelId?: string;
+  /** the address that it pays to */ address?: string;
+  /** true: value and address are not known any more */ pruned?: boolean;
+}
+
+// prettier-ignore
 export interface ListedName {
   /** the name as the controlling claim has it */ name: string;
   /** the name as it is filed: normalized, from the fork on */ normalized_name: string;
@@ -276,6 +301,20 @@ export interface ListedName {
   /** its amount with that of its active supports */ effectiveAmount: number;
   /** the height of the block with its output */ height: number;
   /** the height at which ownership of the name changed last */ lastTakeoverHeight: number;
+}
+
+// prettier-ignore
+export interface ListedSupport {
+  /** the transaction with the output */ txid: string;
+  /** the number of the output */ n: number;
+  /** the height of its block */ height: number;
+  /** whether it counts */ active: boolean;
+  /** the height at which it entered or will */ validAtHeight: number;
+  /** the height at which it expires */ expirationHeight: number;
+  /** its own amount */ amount: number;
+  /** the channel that the value names; the signature is not verified */ channelId?: string;
+  /** the address that it pays to */ address?: string;
+  /** true: value and address are not known any more */ pruned?: boolean;
 }
 
 // prettier-ignore

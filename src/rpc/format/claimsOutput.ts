@@ -5,7 +5,7 @@
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { StoredTransaction } from '../../chain/storedTransactions.js';
 import { encodeDestination } from '../../script/address.js';
-import { decodeClaimScript } from '../../script/claimScript.js';
+import { decodeClaimScript, type ClaimScript } from '../../script/claimScript.js';
 import { isUnspendable } from '../../script/script.js';
 import { extractDestination } from '../../script/standard.js';
 import type { OutputInfo } from '../../store/claims/claimQueries.js';
@@ -211,6 +211,12 @@ export class ClaimOutputs {
   of(item: OutputInfo): ShownOutput {
     const script = this.scripts.get(item);
     return script === undefined ? PRUNED : this.shownOf(script);
+  }
+
+  /** The claim operation of an item that was read; null where nothing is known of it any more. */
+  claimOf(item: OutputInfo): ClaimScript | null {
+    const script = this.scripts.get(item);
+    return script === undefined ? null : decodeClaimScript(script);
   }
 
   /** What the value of an item that was read says, with `-claimmetadata`; decoded as it is written. */

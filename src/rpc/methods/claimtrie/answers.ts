@@ -5,10 +5,10 @@ import type { Soon } from '../../../util/soon.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { CLAIM_SCHEMA, documentedClaim } from '../../format/claimsDocumented.js';
 import { LBRYCRD_CLAIM_SCHEMA, lbrycrdClaim } from '../../format/claimsLbrycrd.js';
-import { nameBytes } from '../../format/claimsText.js';
 import type { RpcContext } from '../../method.js';
 import { claimAtAge } from '../../nameLookup.js';
 import { t } from '../../../schema/schema.js';
+import { givenName, hexParam } from './hexNames.js';
 
 /** Result of the methods that answer with one claim, or with an empty object. */
 export const ONE_CLAIM_SCHEMA = t.union([
@@ -23,9 +23,18 @@ export const NAME_PARAM = {
   description: 'The name to look up',
 } as const;
 
+/** How the name is given; the last parameter of methods that take one. */
+export const NAME_HEX_PARAM = hexParam('name');
+
+/** The arguments that say which name is asked for. */
+export interface GivenName {
+  readonly name: string;
+  readonly hex: boolean;
+}
+
 /** The name after block `height`; in all profiles but the documented one with the reference's oddities. */
-export function nameAt(ctx: RpcContext, name: string, height: number): Soon<NameInfo> {
-  return nameBytesAt(ctx, nameBytes(name), height);
+export function nameAt(ctx: RpcContext, { name, hex }: GivenName, height: number): Soon<NameInfo> {
+  return nameBytesAt(ctx, givenName('name', name, hex), height);
 }
 
 export function nameBytesAt({ services, profile }: RpcContext, name: Bytes, height: number): Soon<NameInfo> {

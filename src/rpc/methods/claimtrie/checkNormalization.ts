@@ -1,9 +1,10 @@
 /** `checknormalization`: how a name is filed. */
 import { normalizeNameInSlices } from '../../../claimtrie/normalizeSlices.js';
 import { inSlices } from '../../../util/slices.js';
-import { nameBytes, nameText } from '../../format/claimsText.js';
+import { nameText } from '../../format/claimsText.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
+import { givenName, hexParam } from './hexNames.js';
 
 export const checkNormalization = defineMethod({
   name: 'checknormalization',
@@ -11,8 +12,12 @@ export const checkNormalization = defineMethod({
   explorer: 'console',
   chainUse: 'none',
   summary: 'Given an unnormalized name of a claim, returns the normalized version of it.',
-  params: [{ name: 'name', type: 'string', required: true, description: 'The name to normalize' }],
+  params: [
+    { name: 'name', type: 'string', required: true, description: 'The name to normalize' },
+    hexParam('name'),
+  ],
   result: t.str('the normalized name'),
   examples: [['"MindBlown"']],
-  run: async (_ctx, { name }) => nameText(await inSlices(normalizeNameInSlices(nameBytes(name)))),
+  run: async (_ctx, { name, hex }) =>
+    nameText(await inSlices(normalizeNameInSlices(givenName('name', name, hex)))),
 });

@@ -1,6 +1,6 @@
 /** `getclaimbybid`: a claim of a name by its place by effective amount. */
 import { defineMethod } from '../../method.js';
-import { nameAt, NAME_PARAM, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
+import { nameAt, NAME_HEX_PARAM, NAME_PARAM, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
 import { atBlock, blockParam } from './atBlock.js';
 
 /** The place by effective amount, as two methods take it. */
@@ -18,12 +18,12 @@ export const getClaimByBid = defineMethod({
   explorer: 'console',
   follows: 'chain',
   summary: 'Gets a claim of a name by its place by effective amount.',
-  params: [NAME_PARAM, BID_PARAM, blockParam('blockhash (optional parameter 3)')],
+  params: [NAME_PARAM, BID_PARAM, blockParam('blockhash (optional parameter 3)'), NAME_HEX_PARAM],
   result: ONE_CLAIM_SCHEMA,
   examples: [['"mindblown"', '1']],
-  run(ctx, { name, bid, blockhash }) {
+  run(ctx, { name, hex, bid, blockhash }) {
     return atBlock(ctx.services, blockhash, async ({ height }) => {
-      const info = await nameAt(ctx, name, height);
+      const info = await nameAt(ctx, { name, hex }, height);
       return oneClaimAnswer(ctx, info, info.claims[bid], height);
     });
   },

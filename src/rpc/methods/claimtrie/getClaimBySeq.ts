@@ -1,6 +1,13 @@
 /** `getclaimbyseq`: a claim of a name by its place by height. */
 import { defineMethod } from '../../method.js';
-import { claimBySequence, nameAt, NAME_PARAM, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
+import {
+  claimBySequence,
+  nameAt,
+  NAME_HEX_PARAM,
+  NAME_PARAM,
+  ONE_CLAIM_SCHEMA,
+  oneClaimAnswer,
+} from './answers.js';
 import { atBlock, blockParam } from './atBlock.js';
 
 /** The place by height, as two methods take it. */
@@ -18,12 +25,12 @@ export const getClaimBySeq = defineMethod({
   explorer: 'console',
   follows: 'chain',
   summary: 'Gets a claim of a name by its place by height.',
-  params: [NAME_PARAM, SEQUENCE_PARAM, blockParam('blockhash (optional parameter 3)')],
+  params: [NAME_PARAM, SEQUENCE_PARAM, blockParam('blockhash (optional parameter 3)'), NAME_HEX_PARAM],
   result: ONE_CLAIM_SCHEMA,
   examples: [['"mindblown"', '1']],
-  run(ctx, { name, sequence, blockhash }) {
+  run(ctx, { name, hex, sequence, blockhash }) {
     return atBlock(ctx.services, blockhash, async ({ height }) => {
-      const info = await nameAt(ctx, name, height);
+      const info = await nameAt(ctx, { name, hex }, height);
       return oneClaimAnswer(ctx, info, claimBySequence(ctx, info, sequence), height);
     });
   },

@@ -1,7 +1,7 @@
 /** `getclaimproofbybid`: the proof of the claim at a place by effective amount. */
 import { equalBytes } from '../../../util/bytes.js';
 import { defineMethod } from '../../method.js';
-import { nameAt, NAME_PARAM } from './answers.js';
+import { nameAt, NAME_HEX_PARAM, NAME_PARAM } from './answers.js';
 import { atBlock, blockParam } from './atBlock.js';
 import { BID_PARAM } from './getClaimByBid.js';
 import { PLACED_PROOF_SCHEMA, provenName } from './proofs.js';
@@ -12,15 +12,15 @@ export const getClaimProofByBid = defineMethod({
   explorer: 'console',
   follows: 'chain',
   summary: 'Returns the cryptographic proof of the claim of a name at a place by effective amount.',
-  params: [NAME_PARAM, BID_PARAM, blockParam('blockhash (optional parameter 3)')],
+  params: [NAME_PARAM, BID_PARAM, blockParam('blockhash (optional parameter 3)'), NAME_HEX_PARAM],
   result: PLACED_PROOF_SCHEMA,
   examples: [['"mindblown"', '1']],
-  run(ctx, { name, bid, blockhash }) {
+  run(ctx, { name, hex, bid, blockhash }) {
     return atBlock(ctx.services, blockhash, async ({ height }) => {
-      if (bid === 0) return provenName(ctx, name, height);
-      const claim = (await nameAt(ctx, name, height)).claims[bid];
+      if (bid === 0) return provenName(ctx, { name, hex }, height);
+      const claim = (await nameAt(ctx, { name, hex }, height)).claims[bid];
       if (claim === undefined) return [];
-      return provenName(ctx, name, height, (id) => equalBytes(id, claim.claimId));
+      return provenName(ctx, { name, hex }, height, (id) => equalBytes(id, claim.claimId));
     });
   },
 });

@@ -1,7 +1,7 @@
 /** `getclaimproofbyseq`: the proof of the claim at a place by height. */
 import { equalBytes } from '../../../util/bytes.js';
 import { defineMethod } from '../../method.js';
-import { claimBySequence, nameAt, NAME_PARAM } from './answers.js';
+import { claimBySequence, nameAt, NAME_HEX_PARAM, NAME_PARAM } from './answers.js';
 import { atBlock, blockParam } from './atBlock.js';
 import { SEQUENCE_PARAM } from './getClaimBySeq.js';
 import { PLACED_PROOF_SCHEMA, provenName } from './proofs.js';
@@ -13,14 +13,14 @@ export const getClaimProofBySeq = defineMethod({
   follows: 'chain',
   summary: 'Returns the cryptographic proof of the claim of a name at a place by height.',
   // The reference's label lacks the closing parenthesis, too.
-  params: [NAME_PARAM, SEQUENCE_PARAM, blockParam('blockhash (optional parameter 3')],
+  params: [NAME_PARAM, SEQUENCE_PARAM, blockParam('blockhash (optional parameter 3'), NAME_HEX_PARAM],
   result: PLACED_PROOF_SCHEMA,
   examples: [['"mindblown"', '1']],
-  run(ctx, { name, sequence, blockhash }) {
+  run(ctx, { name, hex, sequence, blockhash }) {
     return atBlock(ctx.services, blockhash, async ({ height }) => {
-      const claim = claimBySequence(ctx, await nameAt(ctx, name, height), sequence);
+      const claim = claimBySequence(ctx, await nameAt(ctx, { name, hex }, height), sequence);
       if (claim === undefined) return [];
-      return provenName(ctx, name, height, (id) => equalBytes(id, claim.claimId));
+      return provenName(ctx, { name, hex }, height, (id) => equalBytes(id, claim.claimId));
     });
   },
 });

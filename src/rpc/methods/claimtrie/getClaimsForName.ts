@@ -5,7 +5,7 @@ import { documentedName, NAME_SCHEMA } from '../../format/claimsDocumented.js';
 import { LBRYCRD_NAME_SCHEMA, lbrycrdName } from '../../format/claimsLbrycrd.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
-import { nameAt, NAME_PARAM } from './answers.js';
+import { nameAt, NAME_HEX_PARAM, NAME_PARAM } from './answers.js';
 import { atBlock, blockParam } from './atBlock.js';
 
 export const getClaimsForName = defineMethod({
@@ -14,17 +14,17 @@ export const getClaimsForName = defineMethod({
   explorer: 'console',
   follows: 'chain',
   summary: 'Returns all claims and supports for a name.',
-  params: [NAME_PARAM, blockParam('blockhash (optional parameter 2)')],
+  params: [NAME_PARAM, blockParam('blockhash (optional parameter 2)'), NAME_HEX_PARAM],
   result: t.union([
     { when: 'in the documented profile', schema: NAME_SCHEMA },
     { when: 'in the lbrycrd profile', schema: LBRYCRD_NAME_SCHEMA },
   ]),
   examples: [['"mindblown"']],
   profiles: ['documented', 'lbrycrd'],
-  run(ctx, { name, blockhash }) {
+  run(ctx, { name, hex, blockhash }) {
     const { services, profile } = ctx;
     return atBlock(services, blockhash, ({ id, height }) =>
-      whenSoon(nameAt(ctx, name, height), (info) => {
+      whenSoon(nameAt(ctx, { name, hex }, height), (info) => {
         if (profile === 'lbrycrd') return lbrycrdName(services, info, height);
         return documentedName(services, info, height, hashToHex(services.chain.headers.hash(id)));
       }),

@@ -4,7 +4,7 @@ import type { Slices } from '../../../util/slices.js';
 import { LBCD_NAME_SCHEMA, type ChosenClaims, type RankedClaim } from '../../format/claimsLbcd.js';
 import { defineMethod } from '../../method.js';
 import { getInt } from '../../paramTypes.js';
-import { NAME_PARAM } from './answers.js';
+import { NAME_HEX_PARAM, NAME_PARAM } from './answers.js';
 import { HASH_OR_HEIGHT_PARAM } from './lbcdBlock.js';
 import { INCLUDE_VALUES_PARAM, checkItems, ITEMS_AT_ONCE, lbcdNameAnswer } from './lbcdNames.js';
 
@@ -19,6 +19,7 @@ export const getClaimsForNameByBid = defineMethod({
     { name: 'bids', type: 'array', required: true, description: 'Places by effective amount; 0 is the best' },
     HASH_OR_HEIGHT_PARAM,
     INCLUDE_VALUES_PARAM,
+    NAME_HEX_PARAM,
   ],
   result: LBCD_NAME_SCHEMA,
   examples: [['"mindblown"', '[0, 1]']],

@@ -3,7 +3,7 @@ import { hashToHex } from '../../../util/bytes.js';
 import { LBCD_NAME_SCHEMA, type RankedClaim } from '../../format/claimsLbcd.js';
 import { defineMethod } from '../../method.js';
 import { getString } from '../../paramTypes.js';
-import { NAME_PARAM } from './answers.js';
+import { NAME_HEX_PARAM, NAME_PARAM } from './answers.js';
 import { HASH_OR_HEIGHT_PARAM } from './lbcdBlock.js';
 import { INCLUDE_VALUES_PARAM, checkItems, ITEMS_AT_ONCE, lbcdNameAnswer } from './lbcdNames.js';
 
@@ -24,6 +24,7 @@ export const getClaimsForNameById = defineMethod({
     },
     HASH_OR_HEIGHT_PARAM,
     INCLUDE_VALUES_PARAM,
+    NAME_HEX_PARAM,
   ],
   result: LBCD_NAME_SCHEMA,
   examples: [['"mindblown"', '["36a7"]']],

@@ -2,7 +2,7 @@
 import { LBCD_NAME_SCHEMA } from '../../format/claimsLbcd.js';
 import { defineMethod } from '../../method.js';
 import { getInt } from '../../paramTypes.js';
-import { NAME_PARAM } from './answers.js';
+import { NAME_HEX_PARAM, NAME_PARAM } from './answers.js';
 import { HASH_OR_HEIGHT_PARAM } from './lbcdBlock.js';
 import { INCLUDE_VALUES_PARAM, checkItems, ITEMS_AT_ONCE, lbcdNameAnswer } from './lbcdNames.js';
 
@@ -21,6 +21,7 @@ export const getClaimsForNameBySeq = defineMethod({
     },
     HASH_OR_HEIGHT_PARAM,
     INCLUDE_VALUES_PARAM,
+    NAME_HEX_PARAM,
   ],
   result: LBCD_NAME_SCHEMA,
   examples: [['"mindblown"', '[0, 1]']],

@@ -2,7 +2,7 @@
 import { hashToHex } from '../../../util/bytes.js';
 import { PROOF_SCHEMA } from '../../format/claimsProof.js';
 import { defineMethod } from '../../method.js';
-import { NAME_PARAM } from './answers.js';
+import { NAME_HEX_PARAM, NAME_PARAM } from './answers.js';
 import { atBlock, blockParam } from './atBlock.js';
 import { provenName } from './proofs.js';
 
@@ -22,11 +22,12 @@ export const getNameProof = defineMethod({
       description: 'The id of the claim to prove, or the beginning of it; from the all-claims fork on',
       defaultText: 'the winning claim',
     },
+    NAME_HEX_PARAM,
   ],
   result: PROOF_SCHEMA,
   examples: [['"mindblown"']],
-  run(ctx, { name, blockhash, claimId }) {
+  run(ctx, { name, hex, blockhash, claimId }) {
     const selects = claimId === undefined ? undefined : (id: Uint8Array) => hashToHex(id).startsWith(claimId);
-    return atBlock(ctx.services, blockhash, ({ height }) => provenName(ctx, name, height, selects));
+    return atBlock(ctx.services, blockhash, ({ height }) => provenName(ctx, { name, hex }, height, selects));
   },
 });

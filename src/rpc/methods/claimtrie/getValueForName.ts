@@ -2,7 +2,7 @@
 import { whenSoon } from '../../../util/soon.js';
 import { defineMethod } from '../../method.js';
 import { claimByDigits } from '../../nameLookup.js';
-import { nameAt, NAME_PARAM, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
+import { nameAt, NAME_HEX_PARAM, NAME_PARAM, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
 import { atBlock, blockParam } from './atBlock.js';
 
 export const getValueForName = defineMethod({
@@ -21,12 +21,13 @@ export const getValueForName = defineMethod({
       description: 'The id of one of its claims, or the beginning of it',
       defaultText: 'the winning claim',
     },
+    NAME_HEX_PARAM,
   ],
   result: ONE_CLAIM_SCHEMA,
   examples: [['"mindblown"']],
-  run(ctx, { name, blockhash, claimId }) {
+  run(ctx, { name, hex, blockhash, claimId }) {
     return atBlock(ctx.services, blockhash, ({ height }) =>
-      whenSoon(nameAt(ctx, name, height), (info) => {
+      whenSoon(nameAt(ctx, { name, hex }, height), (info) => {
         const claim = claimId === undefined ? info.claims[0] : claimByDigits(info, claimId);
         return oneClaimAnswer(ctx, info, claim, height);
       }),

@@ -6,9 +6,9 @@ import { inSlices, type Slices } from '../../../util/slices.js';
 import type { Soon } from '../../../util/soon.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { lbcdName, rankByBid, type ChosenClaims, type RankedClaim } from '../../format/claimsLbcd.js';
-import { nameBytes } from '../../format/claimsText.js';
 import type { RpcContext } from '../../method.js';
 import { retryWhileGone } from './atBlock.js';
+import { givenName } from './hexNames.js';
 import { lbcdBlock } from './lbcdBlock.js';
 
 export const INCLUDE_VALUES_PARAM = {
@@ -45,6 +45,7 @@ function* checked(items: readonly JsonValue[], read: (item: JsonValue) => unknow
 
 export interface LbcdNameArgs {
   readonly name: string;
+  readonly hex: boolean;
   readonly hashorheight: string | undefined;
   readonly includevalues: number;
 }
@@ -58,7 +59,7 @@ export function lbcdNameAnswer(
   const { claims, chain } = services;
   const named = (): ReturnType<typeof lbcdBlock> => lbcdBlock(services, args.hashorheight);
   return retryWhileGone(services, named, async ({ id, height }) => {
-    const name = nameBytes(args.name);
+    const name = givenName('name', args.name, args.hex);
     const info = await claims.lbcdNameAt(name, height);
     if (info === null) {
       throw rpcError(RPC_ERROR.MISC_ERROR, `Message: name does not exist at height ${height}: ${args.name}`);

@@ -1,6 +1,5 @@
 /** `listupcoming`: which claims and supports enter and expire in the blocks to come, and which names change hands by it. */
-import { MAX_DELAY } from '../../../claimtrie/rules.js';
-import type { ClaimRules } from '../../../claimtrie/types.js';
+import { lastForeseen } from '../../../claimtrie/rules.js';
 import { FORESEEN_BLOCKS_BEHIND, type UpcomingPage } from '../../../store/claims/upcoming.js';
 import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
@@ -23,13 +22,6 @@ const DEFAULT_BLOCKS = 576;
 const BLOCKS_PER_PAGE = 2000;
 
 const ALL_KINDS = 'all';
-
-/** The last block of which anything can be told after block `height`. */
-function lastForeseen(rules: ClaimRules, height: number): number {
-  const longest = Math.max(rules.originalExpiration, rules.extendedExpiration, MAX_DELAY);
-  const fork = rules.normalizationForkHeight;
-  return height < fork ? Math.min(fork - 1, height + longest) : height + longest;
-}
 
 interface Request {
   readonly blocks: number;

@@ -5,9 +5,10 @@ import { isPromise, type Soon } from '../../../util/soon.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { PROOF_SCHEMA, proofAnswer } from '../../format/claimsProof.js';
-import { nameBytes } from '../../format/claimsText.js';
 import type { RpcContext } from '../../method.js';
 import { t } from '../../../schema/schema.js';
+import type { GivenName } from './answers.js';
+import { givenName } from './hexNames.js';
 
 /** Result of the methods that choose the claim by its place. */
 export const PLACED_PROOF_SCHEMA = t.union([
@@ -18,12 +19,12 @@ export const PLACED_PROOF_SCHEMA = t.union([
 /** The proof after block `height` of the claim that `selects` chooses, or of the controlling one. */
 export function provenName(
   { services, profile }: RpcContext,
-  name: string,
+  { name: given, hex }: GivenName,
   height: number,
   selects?: (claimId: Bytes) => boolean,
 ): Soon<JsonOut> {
   const { chain } = services.chain;
-  const query = { name: nameBytes(name), height, tipHeight: () => chain.height };
+  const query = { name: givenName('name', given, hex), height, tipHeight: () => chain.height };
   const proof = services.claims.proofAt(selects ? { ...query, selects } : query);
   // The proof after the latest block is there; only that of a past one, which is waited for, may not be to be had.
   return isPromise(proof)

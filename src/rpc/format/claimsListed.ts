@@ -1,0 +1,109 @@
+/** Bids for a name and supports of a claim as lists show them, page by page. */
+import { expirationHeight } from '../../claimtrie/rules.js';
+import type { ClaimInfo, OutputInfo } from '../../store/claims/claimQueries.js';
+import { hashToHex } from '../../util/bytes.js';
+import { coins } from '../../util/json.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
+import { t, type SchemaFields } from '../../schema/schema.js';
+import { BRIEF_VALUE_FIELDS, briefValue } from './claimsBrief.js';
+import type { DocumentedDeps } from './claimsDocumented.js';
+import { nameHex, NAME_HEX } from './claimsExplorer.js';
+import { ClaimOutputs } from './claimsOutput.js';
+import { nameText } from './claimsText.js';
+
+type Answer = Record<string, JsonOut | undefined>;
+
+const OUTPUT_FIELDS: SchemaFields = {
+  txid: t.hash('the transaction with the output'),
+  n: t.int('the number of the output'),
+  height: t.int('the height of its block'),
+  active: t.bool('whether it counts'),
+  validAtHeight: t.int('the height at which it entered or will'),
+  expirationHeight: t.int('the height at which it expires'),
+  amount: t.coins('its own amount'),
+};
+
+const SHOWN_FIELDS: SchemaFields = {
+  address: t.optional(t.str('the address that it pays to'), 'when it shows one'),
+  pruned: t.optional(t.bool('true: value and address are not known any more'), 'when they are pruned'),
+};
+
+export const LISTED_BID_SCHEMA = t.named(
+  'ListedBid',
+  t.object({
+    bid: t.int('place by effective amount; 0 is the best'),
+    sequence: t.int('place by height; 0 is the oldest'),
+    claimId: t.claimId('the claim'),
+    name: t.str('the name as the output has it'),
+    namehex: NAME_HEX,
+    ...OUTPUT_FIELDS,
+    effectiveAmount: t.coins('its amount, once it counts, with that of its active supports'),
+    pendingAmount: t.optional(t.coins('the same once everything counts'), 'when it is more'),
+    supports: t.int('the number of its supports'),
+    supportAmount: t.coins('the sum of those that count'),
+    ...BRIEF_VALUE_FIELDS,
+    ...SHOWN_FIELDS,
+  }),
+);
+
+export const LISTED_SUPPORT_SCHEMA = t.named(
+  'ListedSupport',
+  t.object({ ...OUTPUT_FIELDS, channelId: BRIEF_VALUE_FIELDS['channelId']!, ...SHOWN_FIELDS }),
+);
+
+function outputFields(rules: DocumentedDeps['claims']['rules'], item: OutputInfo): Answer {
+  return {
+    txid: hashToHex(item.txid),
+    n: item.n,
+    height: item.height,
+    active: item.active,
+    validAtHeight: item.validAtHeight,
+    expirationHeight: expirationHeight(rules, item.height),
+    amount: coins(item.amount),
+  };
+}
+
+/** What the active supports of a claim add up to. */
+export function supportAmount({ amount, active, effectiveAmount }: ClaimInfo): bigint {
+  return effectiveAmount - (active ? amount : 0n);
+}
+
+export async function listedBids(deps: DocumentedDeps, bids: readonly ClaimInfo[]): Promise<Answer[]> {
+  const { rules } = deps.claims;
+  const outputs = await ClaimOutputs.read(deps, bids);
+  return bids.map((bid) => {
+    const { address, isPruned } = outputs.of(bid);
+    return {
+      bid: bid.bid,
+      sequence: bid.sequence,
+      claimId: hashToHex(bid.claimId),
+      name: nameText(bid.name),
+      namehex: nameHex(bid.name),
+      ...outputFields(rules, bid),
+      effectiveAmount: coins(bid.effectiveAmount),
+      pendingAmount: bid.fullAmount > bid.effectiveAmount ? coins(bid.fullAmount) : undefined,
+      supports: bid.supports.length,
+      supportAmount: coins(supportAmount(bid)),
+      ...briefValue(outputs.claimOf(bid)?.value, false),
+      address,
+      pruned: isPruned ? true : undefined,
+    };
+  });
+}
+
+export async function listedSupports(
+  deps: DocumentedDeps,
+  supports: readonly OutputInfo[],
+): Promise<Answer[]> {
+  const { rules } = deps.claims;
+  const outputs = await ClaimOutputs.read(deps, supports);
+  return supports.map((support) => {
+    const { address, isPruned } = outputs.of(support);
+    return {
+      ...outputFields(rules, support),
+      channelId: briefValue(outputs.claimOf(support)?.value, true).channelId,
+      address,
+      pruned: isPruned ? true : undefined,
+    };
+  });
+}
