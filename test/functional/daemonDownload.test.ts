@@ -126,3 +126,46 @@ describe('a stream', () => {
     expect(await viewer.call('blob_list')).toMatchObject({ total_items: 0 });
   });
 });
+
+describe('the media server', () => {
+  const ask = async (path: string, method = 'GET') => {
+    const [host, port] = (
+      await viewer.call<{ streaming_server: string }>('settings_get')
+    ).streaming_server.split(':');
+    const answer = await fetch(`http://${host}:${port}/get/${path}`, { method, redirect: 'manual' });
+    return { status: answer.status, text: await answer.text(), retry: answer.headers.get('retry-after') };
+  };
+
+  it('says why a name does not play', async () => {
+    await creator.call('publish', { name: 'lost', bid: '0.1', file_path: join(folder, 'film.bin') });
+    await creator.call('file_delete', { claim_name: 'lost' });
+    await creator.call('stream_create', { name: 'empty', bid: '0.1', title: 'No file' });
+    await node.rpc('generate', [1]);
+    await viewer.call('settings_set', { key: 'download_timeout', value: 1 });
+    expect(await ask('nowhere')).toMatchObject({ status: 404, retry: null });
+    expect(await ask('@channel')).toMatchObject({ status: 400 });
+    expect(await ask('dear')).toMatchObject({ status: 402, retry: null });
+    for (const [name, status, words] of [
+      ['empty', 404, 'There is nothing to download'],
+      ['lost', 504, 'Failed to download sd blob'],
+    ] as const) {
+      let answer = await ask(name);
+      while (answer.text.includes('NOT_FOUND')) answer = await ask(name);
+      expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(words) as string]);
+    }
+    expect((await ask('lost', 'HEAD')).status).toBe(302);
+    expect((await files({ claim_name: 'lost' })).total_items).toBe(0);
+  });
+
+  it('says that no hub is there, which is not the same as that there is no such claim', async () => {
+    await node.stop();
+    let answer = await ask('anything');
+    // The question may be under way when the connection ends.
+    while (answer.status === 502) answer = await ask('anything');
+    expect(answer).toMatchObject({ status: 503, retry: '5' });
+    expect(answer.text).toContain('no hub is connected');
+    expect(await viewer.call<File>('get', { uri: 'anything' })).toEqual({
+      error: "Failed to resolve 'anything' within the timeout.",
+    });
+  });
+});

@@ -9,6 +9,7 @@ import { JsonObject } from '../../util/json.js';
 import { parseUrl } from '../../metadata/url.js';
 import { DaemonError, failure } from '../base/daemonError.js';
 import { pythonStr } from '../base/pythonText.js';
+import { ResolveError } from '../base/resolveError.js';
 import type { MadeTransaction, Maker } from '../making/maker.js';
 import { buildPurchase, priceIn } from '../making/purchases.js';
 import type { Resolver } from '../resolve/resolver.js';
@@ -37,9 +38,6 @@ export interface DownloadPorts {
   readonly maker: Maker;
   readonly resolver: Pick<Resolver, 'resolve'>;
 }
-
-const resolveError = (text: string): DaemonError =>
-  new DaemonError('ResolveError', `Failed to resolve '${text}'.`);
 
 /** Aborts with an error after so many milliseconds. */
 function timeLimit(
@@ -85,11 +83,11 @@ async function resolveStream(
     found = await withLimit(files, RESOLVE_MS, timeout, () => resolver.resolve([url], accountIds, includes));
   } catch (error) {
     if (error instanceof DaemonError && error.name === 'ResolveTimeoutError') throw error;
-    throw resolveError(`Unexpected error resolving stream: ${(error as Error).message}`);
+    throw new ResolveError('hub failed', `Unexpected error resolving stream: ${(error as Error).message}`);
   }
   const resolved = found.get(url) ?? null;
   if (resolved instanceof Txo) return resolved;
-  if (resolved === null) throw resolveError(`Failed to resolve stream at '${url}'`);
+  if (resolved === null) throw new ResolveError('not found', `Failed to resolve stream at '${url}'`);
   const { name, text } = resolved.failure;
   const shown = new JsonObject([
     [
@@ -100,14 +98,15 @@ async function resolveStream(
       ]),
     ],
   ]);
-  throw resolveError(`Failed to resolve stream at '${url}': ${pythonStr(shown)}`);
+  const problem = name === 'BLOCKED' ? 'blocked' : 'not found';
+  throw new ResolveError(problem, `Failed to resolve stream at '${url}': ${pythonStr(shown)}`);
 }
 
 /** The hash of the descriptor. Throws `ResolveError` where the claim names none. */
 function sourceOf(claim: Txo, url: string): string {
   const sdHash = sdHashOf(claim);
   if (sdHash === null)
-    throw resolveError(`There is nothing to download at ${url} - Source is unknown or unset`);
+    throw new ResolveError('no file', `There is nothing to download at ${url} - Source is unknown or unset`);
   return sdHash;
 }
 
@@ -230,7 +229,10 @@ async function download(request: DownloadRequest, ports: DownloadPorts): Promise
   if (known !== null) {
     const { claim: tied } = known.row;
     if (tied !== null && tied.claimId !== claimId)
-      throw resolveError(`stream for ${tied.claimId} collides with existing download ${claimId}`);
+      throw new ResolveError(
+        'collision',
+        `stream for ${tied.claimId} collides with existing download ${claimId}`,
+      );
     return resume(known, attempt, ports);
   }
   const replaced = manager.byClaimId(claimId);

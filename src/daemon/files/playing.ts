@@ -5,7 +5,7 @@
 import { decodeClaim } from '../../metadata/claim.js';
 import { mediaTypeOfFile } from '../../metadata/mediaTypes.js';
 import { failureReason } from '../../util/environmentError.js';
-import { failure } from '../base/daemonError.js';
+import { DaemonError } from '../base/daemonError.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
 import type { FileManager } from './fileManager.js';
 import type { ManagedFile } from './managedFile.js';
@@ -167,7 +167,8 @@ export class Playing {
         const wanted = at + 1 < data.length ? data[at]!.length - 1 : (sizeBytes ?? 0) - start;
         if (bytes.length !== wanted) {
           if (at + 1 === data.length) await this.#learnSize(streamHash, stream, bytes.length);
-          throw failure(
+          throw new DaemonError(
+            'InvalidDataError',
             `The stream ${sdHash} is not what its claim or descriptor says: blob ${at} holds ${bytes.length} instead of ${wanted} bytes.`,
           );
         }

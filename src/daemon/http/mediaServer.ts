@@ -2,14 +2,12 @@
  * The media server: streams by name and by the hash of their descriptor. Source: lbry-sdk lbry/extras/daemon/daemon.py
  * `handle_stream_get_request`, `handle_stream_range_request`.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { EnvironmentError } from '../../util/environmentError.js';
-import { boundedErrorText } from '../../util/errorText.js';
 import type { ComponentName } from '../api/declaration.js';
 import type { ComponentGate } from '../api/dispatch.js';
-import { DaemonError } from '../base/daemonError.js';
 import { sendStream } from './mediaAnswer.js';
+import { mediaFailure, type MediaFailure } from './mediaErrors.js';
 import type { MediaSource } from './mediaPort.js';
 import { plainServer, TEXT_TYPE, type Routes } from './plainServer.js';
 
@@ -27,27 +25,28 @@ export interface MediaServerDeps {
   readonly onFailure: (path: string, error: unknown) => void;
 }
 
-/** Statuses of the errors of `get`; all others are 500. lbry-sdk sends a status line that HTTP does not know. */
-const STATUS_BY_NAME: Readonly<Record<string, number>> = {
-  ResolveError: 404,
-  InvalidStreamURLError: 404,
-  KeyFeeAboveMaxAllowedError: 402,
-  InsufficientFundsError: 402,
-  CurrencyConversionError: 402,
-  ResolveTimeoutError: 504,
-  DownloadSDTimeoutError: 504,
-  DownloadDataTimeoutError: 504,
-  TimeoutError: 504,
-};
+/** After how many seconds a client may ask again for what failed for a passing reason. Arbitrary. */
+const RETRY_SEC = 5;
 
-function sendText(response: ServerResponse, status: number, text: string, location?: string): void {
+function sendText(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: OutgoingHttpHeaders = {},
+): void {
   response
     .writeHead(status, {
       'Content-Type': TEXT_TYPE,
       'Content-Length': Buffer.byteLength(text),
-      ...(location === undefined ? {} : { Location: location }),
+      // An error of this moment must not be kept by a cache.
+      ...(status >= 400 && { 'Cache-Control': 'no-store' }),
+      ...headers,
     })
     .end(text);
+}
+
+function sendFailure(response: ServerResponse, { status, text, isPassing }: MediaFailure): void {
+  sendText(response, status, text, isPassing ? { 'Retry-After': String(RETRY_SEC) } : {});
 }
 
 /** The parts of a path behind its first, decoded; null where they are not valid UTF-8 in percent encoding. */
@@ -89,7 +88,7 @@ export function mediaServer(deps: MediaServerDeps): FastifyInstance {
       gate.check(needs);
       return true;
     } catch (error) {
-      sendText(response, 500, (error as Error).message);
+      sendFailure(response, mediaFailure(error)!);
       return false;
     }
   }
@@ -100,7 +99,7 @@ export function mediaServer(deps: MediaServerDeps): FastifyInstance {
     if (!mayGet()) return sendText(response, 403, '403: Forbidden');
     if (!isReady(response, ['file_manager', 'wallet'])) return undefined;
     const sdHash = await source().find(url, { mayDownload, signal: endOf(response, stopping) });
-    return sendText(response, 302, '302: Found', `/stream/${sdHash}`);
+    return sendText(response, 302, '302: Found', { Location: `/stream/${sdHash}` });
   }
 
   async function answerStream(request: IncomingMessage, response: ServerResponse, parts: readonly string[]) {
@@ -121,15 +120,12 @@ export function mediaServer(deps: MediaServerDeps): FastifyInstance {
       response.destroy();
       return;
     }
-    const { name, message } = error as Error;
-    const isKnown =
-      error instanceof DaemonError || error instanceof EnvironmentError || name === 'TimeoutError';
-    if (!isKnown) onFailure(path, error);
-    sendText(
-      response,
-      STATUS_BY_NAME[name] ?? 500,
-      isKnown ? boundedErrorText(message) : '500: Internal Server Error',
-    );
+    const failure = mediaFailure(error);
+    if (failure !== null) sendFailure(response, failure);
+    else {
+      onFailure(path, error);
+      sendText(response, 500, '500: Internal Server Error');
+    }
   }
 
   return plainServer(ROUTES, (request, response) => {

@@ -6,7 +6,9 @@ import type { JsonOut } from '../../../util/jsonWrite.js';
 import type { Logger } from '../../../util/logging.js';
 import type { Settings } from '../../api/settings.js';
 import type { Clock, RandomSource } from '../../base/clock.js';
+import { DaemonError } from '../../base/daemonError.js';
 import type { LedgerParams } from '../../base/ledgerParams.js';
+import { ResolveError } from '../../base/resolveError.js';
 import type { BlobFetcher } from '../../exchange/ports.js';
 import { Downloads } from '../../files/download.js';
 import { FileManager } from '../../files/fileManager.js';
@@ -90,7 +92,17 @@ export class FilesPart implements Component {
         const wallet = running.wallets.default;
         const downloads = this.downloadsOf(running);
         const request = { url, wallet, accountIds: wallet.accountIds };
-        return mayDownload ? (await downloads.get(request)).row.sdHash : downloads.lookUp(request);
+        try {
+          return mayDownload ? (await downloads.get(request)).row.sdHash : await downloads.lookUp(request);
+        } catch (error) {
+          // `get` has the text of lbry-sdk, which does not say why.
+          const isLate = error instanceof DaemonError && error.name === 'ResolveTimeoutError';
+          if (!isLate || running.ledger.hub.isConnected) throw error;
+          throw new ResolveError(
+            'no hub',
+            `${url}: no hub is connected. The servers of the setting lbryum_servers are tried again`,
+          );
+        }
       },
     };
   }

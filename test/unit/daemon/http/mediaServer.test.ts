@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { FastifyInstance } from 'fastify';
 import { DaemonError, skippedComponent } from '../../../../src/daemon/base/daemonError.js';
+import { ResolveError, type ResolveProblem } from '../../../../src/daemon/base/resolveError.js';
 import type { MediaOptions, MediaSource } from '../../../../src/daemon/http/mediaPort.js';
 import { mediaServer } from '../../../../src/daemon/http/mediaServer.js';
 
@@ -286,7 +287,7 @@ describe('streams that fail', () => {
     const late = await stream();
     expect([late.status, late.body.toString()]).toEqual([504, 'The blob did not come in time.']);
     failAt = { position: 0, error: new DaemonError('InvalidStreamDescriptorError', 'no descriptor') };
-    expect([(await stream()).status, (await stream()).body.toString()]).toEqual([500, 'no descriptor']);
+    expect([(await stream()).status, (await stream()).body.toString()]).toEqual([502, 'no descriptor']);
     expect(failures).toEqual([]);
     failAt = { position: 0, error: new Error('a bug') };
     const bug = await stream();
@@ -381,18 +382,44 @@ describe('names', () => {
   });
 
   it.each([
-    ['ResolveError', 404],
-    ['InvalidStreamURLError', 404],
+    ['InvalidStreamURLError', 400],
     ['KeyFeeAboveMaxAllowedError', 402],
     ['InsufficientFundsError', 402],
+    ['CurrencyConversionError', 402],
+    ['AssertionError', 402],
+    ['RPCError', 502],
+    ['ConnectionError', 502],
+    ['InvalidStreamDescriptorError', 502],
+    ['NameError', 501],
+    ['ComponentsNotStartedError', 503],
     ['ResolveTimeoutError', 504],
     ['DownloadSDTimeoutError', 504],
     ['DownloadDataTimeoutError', 504],
     ['OSError', 500],
   ])('answer errors with their text: %s', async (name, status) => {
-    findError = new DaemonError(name as 'ResolveError', 'why “not”');
+    findError = new DaemonError(name, 'why “not”');
     const answer = await ask('/get/film');
-    expect([answer.status, answer.body.toString()]).toEqual([status, 'why “not”']);
+    expect([answer.status, answer.body.toString(), answer.headers['cache-control']]).toEqual([
+      status,
+      'why “not”',
+      'no-store',
+    ]);
+    expect(answer.headers['retry-after']).toBe(status >= 502 ? '5' : undefined);
+    const head = await ask('/get/film', {}, 'HEAD');
+    expect([head.status, head.body.length]).toEqual([status, 0]);
+  });
+
+  it.each<[ResolveProblem, number]>([
+    ['not found', 404],
+    ['no file', 404],
+    ['collision', 409],
+    ['blocked', 451],
+    ['hub failed', 502],
+    ['no hub', 503],
+  ])('answer why they do not resolve: %s', async (problem, status) => {
+    findError = new ResolveError(problem, 'this');
+    const answer = await ask('/get/film');
+    expect([answer.status, answer.body.toString()]).toEqual([status, "Failed to resolve 'this'."]);
   });
 
   it('are refused where the setting or a component is off', async () => {
@@ -404,7 +431,7 @@ describe('names', () => {
     for (const path of ['/get/film', `/stream/${SD_HASH}`]) {
       const response = await begin(path);
       expect([response.statusCode, await text(response)]).toEqual([
-        500,
+        501,
         'file_manager is not a known Component: it is skipped',
       ]);
     }
