@@ -885,7 +885,7 @@ export interface LbcnetMethods {
       sort?: string;
       /** the other way round */
       reverse?: boolean;
-      /** how filters compare: eq, ne, g, ge, l, le or in */
+      /** how filters compare: eq, ne, g, ge, l or le */
       comparison?: string;
       /** the wallet; otherwise the default one */
       wallet_id?: string;
@@ -915,6 +915,8 @@ export interface LbcnetMethods {
       channel_name?: string;
       /** when it was added */
       added_on?: number;
+      /** height of its claim, below 1 while that is in no block */
+      claim_height?: number;
       /** outpoint of its claim, or one of several */
       outpoint?: string | readonly string[];
       /** blobs of the stream */

@@ -4,7 +4,6 @@
  */
 import { badValue } from '../base/daemonError.js';
 import type { ManagedFile } from './managedFile.js';
-import { pathOf } from './outputs.js';
 
 export type FieldValue = string | number | boolean | null;
 
@@ -32,8 +31,9 @@ const FIELDS: Readonly<Record<string, Field>> = {
   // QUIRK: the name that is shown, or the suggested one where nothing is saved.
   file_name: (file) => file.row.fileName ?? file.suggestedFileName,
   added_on: ({ row }) => row.addedOn,
-  download_path: ({ place }) => (place === null ? null : pathOf(place)),
+  download_path: ({ place }) => (place === null ? null : `${place.directory}/${place.fileName}`),
   claim_name: claimed('name'),
+  claim_height: ({ row }) => row.claim?.height ?? null,
   claim_id: claimed('claimId'),
   outpoint: claimed('outpoint'),
   txid: ({ row }) => row.claim?.outpoint.split(':')[0] ?? null,
@@ -53,17 +53,17 @@ const FIELDS: Readonly<Record<string, Field>> = {
   uploading_to_reflector: (file, { isReflecting }) => isReflecting(file),
 };
 
-/** Fields whose filters may be lists: any of their values fits. Source: `set_filter_fields`. */
+/** Fields whose filters may be lists: any of their values fits, whatever the comparison. Source: `set_filter_fields`. */
 const LISTED = new Set(['claim_id', 'outpoint', 'channel_claim_id']);
 
 type Compare = (ours: FieldValue, given: FieldValue) => boolean;
+type Ordered = number | string | boolean;
 
+/** A file without a value, or with one of another type, does not fit. lbry-sdk fails there. */
 const ordered =
-  (holds: (ours: number | string, given: number | string) => boolean): Compare =>
-  (ours, given) => {
-    const isPair = typeof ours === typeof given && (typeof ours === 'number' || typeof ours === 'string');
-    return isPair && holds(ours, given as number | string);
-  };
+  (holds: (ours: Ordered, given: Ordered) => boolean): Compare =>
+  (ours, given) =>
+    ours !== null && given !== null && typeof ours === typeof given && holds(ours, given);
 
 const COMPARISONS: Readonly<Record<string, Compare>> = {
   eq: (ours, given) => ours === given,
@@ -75,6 +75,12 @@ const COMPARISONS: Readonly<Record<string, Compare>> = {
 };
 
 export type FileFilter = Readonly<Record<string, FieldValue | readonly string[] | undefined>>;
+
+const isList = (value: FileFilter[string]): value is readonly string[] => Array.isArray(value);
+
+/** Names come from outside: those of every object are none of ours. */
+const own = <Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined;
 
 /** Fields that need `FilterFacts.finished`. */
 export const needsFinished = (filter: FileFilter, sort: string | undefined): boolean =>
@@ -91,17 +97,18 @@ export function filterFiles(
   facts: FilterFacts,
   comparison = 'eq',
 ): ManagedFile[] {
-  const compare = COMPARISONS[comparison];
+  // An empty text is none, as in lbry-sdk.
+  const compare = own(COMPARISONS, comparison || 'eq');
   if (compare === undefined) throw badValue(`'${comparison}' is not a valid comparison`);
   const tests = Object.entries(filter).flatMap(([name, given]) => {
-    const field = FIELDS[name];
     if (given === undefined || name === 'full_status') return [];
+    const field = own(FIELDS, name);
     if (field === undefined) throw badValue(`'${name}' is not a valid search operation`);
-    if (Array.isArray(given) || LISTED.has(name)) {
-      const any = new Set<FieldValue>(Array.isArray(given) ? (given as string[]) : [given as FieldValue]);
-      return [(file: ManagedFile) => any.has(field(file, facts))];
-    }
-    return [(file: ManagedFile) => compare(field(file, facts), given as FieldValue)];
+    // A list of one is what a single value is read as.
+    const value = isList(given) && given.length === 1 ? given[0]! : given;
+    if (!isList(value)) return [(file: ManagedFile) => compare(field(file, facts), value)];
+    const any = new Set<FieldValue>(LISTED.has(name) ? value : []);
+    return [(file: ManagedFile) => any.has(field(file, facts))];
   });
   return files.filter((file) => tests.every((test) => test(file)));
 }
@@ -120,7 +127,7 @@ export function sortFiles(
   sort = 'rowid',
   isReversed = false,
 ): ManagedFile[] {
-  const field = FIELDS[sort];
+  const field = own(FIELDS, sort || 'rowid');
   if (field === undefined) throw badValue(`'${sort}' is not a valid field to sort by`);
   const sorted = files
     .map((file) => ({ file, value: field(file, facts) }))

@@ -53,7 +53,6 @@ export class FileManager {
     for (const file of this.all.filter(({ isRunning }) => isRunning)) await this.#resume(file);
   }
 
-  /** What an unfinished save left was made by it, since it takes only names that are free. */
   async #resume(file: ManagedFile): Promise<void> {
     const { place, row } = file;
     if (place === null || row.isSaved) {
@@ -61,8 +60,7 @@ export class FileManager {
       file.row = { ...row, status: 'stopped' };
       return;
     }
-    await removeOutput(place);
-    file.save({}).catch((error: unknown) => this.#deps.log.warn(failureReason(error)));
+    file.resume(place).catch((error: unknown) => this.#deps.log.warn(failureReason(error)));
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,7 @@
  * A file of the daemon: its row, whether it is being saved or read, and the states between which it goes.
  * Source: lbry-sdk lbry/stream/managed_stream.py `ManagedStream`.
  */
-import type { FileHandle } from 'node:fs/promises';
+import { open, type FileHandle } from 'node:fs/promises';
 import { environmentError, failureReason } from '../../util/environmentError.js';
 import { failure } from '../base/daemonError.js';
 import type { Timer } from '../base/clock.js';
@@ -45,6 +45,7 @@ export class ManagedFile {
   writtenBytes: number | null = null;
   #save: Save | null = null;
   #readers = 0;
+  readonly #resuming = new AbortController();
   #idle: Timer | null = null;
   readonly #deps: FilesDeps;
   readonly #reader: StreamReader;
@@ -179,6 +180,42 @@ export class ManagedFile {
     }
   }
 
+  /**
+   * Saves the stream after a start of the daemon, as `save` does. What a daemon that was killed left at the place is deleted
+   * first; a file that somebody else put there stays, and the stream gets the next free name.
+   */
+  async resume(place: SavedPlace): Promise<void> {
+    const { signal } = this.#resuming;
+    if (await this.#isOwnOutput(place, signal)) await removeOutput(place);
+    // The user may have stopped or saved it meanwhile.
+    if (!signal.aborted && this.isRunning && !this.isSaving) await this.save({});
+  }
+
+  /** Whether the file at the place holds a beginning of the stream and nothing else. */
+  async #isOwnOutput(place: SavedPlace, signal: AbortSignal): Promise<boolean> {
+    const size = await outputSize(place);
+    const { finished } = this.#deps.blobs;
+    if (size === null || !finished.has(this.row.sdHash)) return size === 0;
+    const stream = await this.#reader.open(this.row.sdHash, signal);
+    const file = await open(pathOf(place), 'r');
+    try {
+      let at = 0;
+      for (const [number, { blobHash }] of dataBlobs(stream.descriptor).entries()) {
+        if (at >= size) break;
+        // Each blob was on disk before it was written to the file.
+        if (signal.aborted || !finished.has(blobHash!)) return false;
+        const bytes = await this.#reader.blob(stream, number, signal);
+        const found = Buffer.alloc(Math.min(bytes.length, size - at));
+        const { bytesRead } = await file.read(found, 0, found.length, at);
+        if (bytesRead !== found.length || !found.equals(bytes.subarray(0, found.length))) return false;
+        at += found.length;
+      }
+      return at === size;
+    } finally {
+      await file.close();
+    }
+  }
+
   #begin(place: SavedPlace, file: FileHandle): Save {
     const ending = new AbortController();
     let wroteFirst: () => void = () => undefined;
@@ -252,6 +289,7 @@ export class ManagedFile {
 
   /** Ends what is being saved. Blobs stay. */
   async stop(): Promise<void> {
+    this.#resuming.abort(new SaveEnded('stopped'));
     this.#idle?.cancel();
     await this.#endSave('stopped');
     await this.#setStatus('stopped');
@@ -259,6 +297,7 @@ export class ManagedFile {
 
   /** For the end of the daemon. */
   async close(): Promise<void> {
+    this.#resuming.abort(new SaveEnded('daemon stops'));
     this.#idle?.cancel();
     await this.#endSave('daemon stops');
   }

@@ -69,12 +69,18 @@ export const fileList = declareMethod({
   params: [
     { name: 'sort', type: 'str', description: 'field to order by' },
     { name: 'reverse', type: 'bool', description: 'the other way round', default: false },
-    { name: 'comparison', type: 'str', description: 'how filters compare: eq, ne, g, ge, l, le or in' },
+    { name: 'comparison', type: 'str', description: 'how filters compare: eq, ne, g, ge, l or le' },
     walletId,
     page,
     pageSize,
     ...fileFilter,
     { name: 'added_on', type: 'int', description: 'when it was added' },
+    // Of the filters of lbry-sdk its usage leaves this one out.
+    {
+      name: 'claim_height',
+      type: 'int',
+      description: 'height of its claim, below 1 while that is in no block',
+    },
     { name: 'outpoint', type: 'strOrList', description: 'outpoint of its claim, or one of several' },
     { name: 'blobs_in_stream', type: 'int', description: 'blobs of the stream' },
     { name: 'download_path', type: 'str', description: 'path of the file' },

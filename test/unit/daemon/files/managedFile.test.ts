@@ -1,0 +1,419 @@
+/** States of files: saved, stopped, read, cut off, and gone on with at the next start. Blobs come when a test lets them come. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { create } from '@bufbuild/protobuf';
+import { BlobThreads } from '../../../../src/daemon/blobs/blobThreads.js';
+import { makeStream, type MadeStream } from '../../../../src/daemon/blobs/makeStream.js';
+import type { FileStatus } from '../../../../src/daemon/content/rows.js';
+import type { BlobFetcher, FetchOptions } from '../../../../src/daemon/exchange/ports.js';
+import { FileManager } from '../../../../src/daemon/files/fileManager.js';
+import type { ManagedFile } from '../../../../src/daemon/files/managedFile.js';
+import { dataBlobs } from '../../../../src/daemon/files/streamReader.js';
+import { encodeClaim } from '../../../../src/metadata/claim.js';
+import { ClaimSchema } from '../../../../src/metadata/messages/claim_pb.js';
+import { ContentFolder, NOW_SEC } from '../../../support/contentFolder.js';
+import { FakeClock } from '../../../support/fakeClock.js';
+
+const PIECE_BYTES = 2_097_151;
+const bytes = randomBytes(PIECE_BYTES + 1000);
+const BLOB_TIMEOUT_MS = 3000;
+const threads = new BlobThreads(2);
+
+let source: ContentFolder;
+let made: MadeStream;
+let hashes: string[];
+const network = new Map<string, Buffer>();
+
+let folder: ContentFolder;
+let clock: FakeClock;
+let manager: FileManager;
+/** Blobs that do not come until they are let go. */
+let held: Map<string, () => void>;
+let wanted: string[];
+let downloadDir: string;
+
+const fetcher: BlobFetcher = {
+  async fetchBlob(hash: string, _lengthBytes: number | null, { signal }: FetchOptions) {
+    wanted.push(hash);
+    if (held.has(hash))
+      await new Promise<void>((resolve, reject) => {
+        held.set(hash, resolve);
+        signal.addEventListener('abort', () => reject(signal.reason as Error));
+        if (signal.aborted) reject(signal.reason as Error);
+      });
+    signal.throwIfAborted();
+    const blob = network.get(hash)!;
+    await folder.store.write(hash, blob);
+    return blob;
+  },
+  progressOf: () => null,
+};
+
+beforeAll(async () => {
+  source = new ContentFolder(threads);
+  await source.open();
+  const path = join(source.path, 'film.mp4');
+  writeFileSync(path, bytes);
+  made = await makeStream(path, source.making);
+  hashes = dataBlobs(made.descriptor).map(({ blobHash }) => blobHash!);
+  for (const hash of [made.sdHash, ...hashes]) network.set(hash, readFileSync(source.blobPath(hash)));
+});
+afterAll(async () => {
+  await source.close();
+  source.remove();
+  await threads.close();
+});
+
+function openManager(): FileManager {
+  return new FileManager({
+    database: folder.database,
+    blobs: folder.store,
+    fetcher: () => fetcher,
+    reflector: () => null,
+    clock,
+    log: { warn: (text: string) => folder.warnings.push(text), info: () => undefined },
+    settings: () => ({
+      downloadDir,
+      savesFiles: false,
+      downloadTimeoutMs: 60_000,
+      blobTimeoutMs: BLOB_TIMEOUT_MS,
+      cachedBlobs: 0,
+    }),
+  });
+}
+
+beforeEach(async () => {
+  [held, wanted] = [new Map(), []];
+  folder = new ContentFolder(threads);
+  await folder.open();
+  downloadDir = join(folder.path, 'films');
+  clock = new FakeClock(NOW_SEC);
+  manager = openManager();
+});
+afterEach(async () => {
+  await manager.close();
+  await folder.close();
+  folder.remove();
+});
+
+/** A file of the stream, none of whose blobs is here. */
+async function add(status: FileStatus = 'stopped'): Promise<ManagedFile> {
+  const { descriptor, sdHash } = made;
+  const sdLengthBytes = network.get(sdHash)!.length;
+  await folder.database.addStream({ descriptor, sdHash, sdLengthBytes, addedOn: NOW_SEC, isMine: false });
+  await folder.store.write(sdHash, network.get(sdHash)!);
+  return manager.add({
+    streamHash: descriptor.streamHash,
+    place: null,
+    status,
+    isSaved: false,
+    contentFee: null,
+    addedOn: NOW_SEC,
+  });
+}
+
+const hold = (hash: string): void => void held.set(hash, () => undefined);
+/** The row as the database has it. */
+async function stored() {
+  const [row] = await folder.database.files(made.descriptor.streamHash);
+  const { status, fileName, directory, isSaved } = row!;
+  return { status, fileName, directory, isSaved };
+}
+const NOWHERE = { fileName: null, directory: null, isSaved: false };
+const names = (): string[] => (existsSync(downloadDir) ? readdirSync(downloadDir).sort() : []);
+/** Lets work on disk and in threads go on until the condition holds. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('a file that is saved', () => {
+  it('is running until its last byte is on disk, then finished', async () => {
+    const file = await add();
+    hold(hashes[1]!);
+    await file.save({});
+    expect(await stored()).toEqual({
+      status: 'running',
+      fileName: 'film.mp4',
+      directory: downloadDir,
+      isSaved: false,
+    });
+    expect([file.isRunning, file.isSaving, file.isCompleted, file.writtenBytes]).toEqual([
+      true,
+      true,
+      false,
+      PIECE_BYTES,
+    ]);
+    await until(() => wanted.includes(hashes[1]!));
+    held.get(hashes[1]!)!();
+    await file.settled();
+    expect(await stored()).toMatchObject({ status: 'finished', fileName: 'film.mp4', isSaved: true });
+    expect([file.isRunning, file.isSaving, file.isCompleted]).toEqual([false, false, true]);
+    expect(readFileSync(join(downloadDir, 'film.mp4')).equals(bytes)).toBe(true);
+  });
+
+  it('goes to the given name and folder, and beside what is there', async () => {
+    const file = await add();
+    const elsewhere = join(folder.path, 'deep', 'down');
+    for (const wantedName of ['a.mp4', 'a_1.mp4', 'a_2.mp4']) {
+      await file.save({ fileName: 'a.mp4', directory: elsewhere });
+      await file.settled();
+      expect(file.place).toEqual({ fileName: wantedName, directory: elsewhere });
+    }
+    expect(readdirSync(elsewhere).sort()).toEqual(['a.mp4', 'a_1.mp4', 'a_2.mp4']);
+    // Its own folder and name count without new ones.
+    await file.save({});
+    await file.settled();
+    expect(file.place).toEqual({ fileName: 'a_2_1.mp4', directory: elsewhere });
+  });
+
+  it('stays in its folder, whatever the name says', async () => {
+    const file = await add();
+    await file.save({ fileName: '../../outside.mp4' });
+    await file.settled();
+    expect(names()).toEqual(['outside.mp4']);
+  });
+
+  it('loses its output when it is stopped, and keeps its blobs', async () => {
+    const file = await add();
+    hold(hashes[1]!);
+    await file.save({});
+    await file.stop();
+    expect(await stored()).toEqual({ status: 'stopped', ...NOWHERE });
+    expect([names(), file.writtenBytes, file.isSaving]).toEqual([[], null, false]);
+    expect(folder.store.finished.has(hashes[0]!)).toBe(true);
+    held.clear();
+    wanted = [];
+    await file.save({});
+    await file.settled();
+    expect([names(), wanted.includes(hashes[0]!)]).toEqual([['film.mp4'], false]);
+  });
+
+  it('gives way to a later save', async () => {
+    const file = await add();
+    hold(hashes[1]!);
+    await file.save({ fileName: 'first.mp4' });
+    held.clear();
+    await file.save({ fileName: 'second.mp4' });
+    await file.settled();
+    expect([names(), await stored()]).toEqual([
+      ['second.mp4'],
+      { status: 'finished', fileName: 'second.mp4', directory: downloadDir, isSaved: true },
+    ]);
+  });
+
+  it('is stopped where a later blob does not come in time', async () => {
+    const file = await add();
+    hold(hashes[1]!);
+    await file.save({});
+    await until(() => wanted.filter((hash) => hash === hashes[1]).length > 0);
+    // The time begins once the blob before is on disk.
+    await until(() => file.writtenBytes === PIECE_BYTES);
+    while (file.isSaving) await clock.advance(10 * BLOB_TIMEOUT_MS);
+    await file.settled();
+    await until(() => file.row.status === 'stopped');
+    expect(await stored()).toEqual({ status: 'stopped', ...NOWHERE });
+    expect([names(), folder.warnings.join()]).toEqual([
+      [],
+      expect.stringContaining('did not come in time') as string,
+    ]);
+  });
+
+  it('is stopped when its caller gives up before the first blob', async () => {
+    const file = await add();
+    hold(hashes[0]!);
+    const caller = new AbortController();
+    const saving = file.save({}, caller.signal);
+    await until(() => wanted.includes(hashes[0]!));
+    caller.abort(new Error('too late'));
+    await expect(saving).rejects.toThrow('too late');
+    await until(() => file.row.status === 'stopped');
+    expect([await stored(), names()]).toEqual([{ status: 'stopped', ...NOWHERE }, []]);
+  });
+
+  it('is not begun where the folder cannot be made', async () => {
+    const file = await add();
+    writeFileSync(join(folder.path, 'plain'), '');
+    await expect(file.save({ directory: join(folder.path, 'plain', 'films') })).rejects.toMatchObject({
+      name: 'EnvironmentError',
+    });
+    expect([await stored(), file.isSaving]).toEqual([{ status: 'stopped', ...NOWHERE }, false]);
+  });
+
+  it('goes on at the next start where the daemon was stopped', async () => {
+    const file = await add();
+    hold(hashes[1]!);
+    await file.save({ fileName: 'later.mp4' });
+    await manager.close();
+    expect([names(), await stored()]).toEqual([
+      [],
+      { status: 'running', fileName: 'later.mp4', directory: downloadDir, isSaved: false },
+    ]);
+    held.clear();
+    manager = openManager();
+    await manager.start();
+    const again = manager.bySdHash(made.sdHash)!;
+    await until(() => again.isSaving || again.row.status === 'finished');
+    await again.settled();
+    expect([names(), (await stored()).status]).toEqual([['later.mp4'], 'finished']);
+  });
+
+  it.each<[string, Buffer, string[]]>([
+    ['what a killed daemon left', bytes.subarray(0, 100_000), ['film.mp4']],
+    ['an empty file', Buffer.alloc(0), ['film.mp4']],
+    ['a film of somebody else', Buffer.from('my own film'), ['film.mp4', 'film_1.mp4']],
+    [
+      'a film that begins alike',
+      Buffer.concat([bytes.subarray(0, 5000), Buffer.from('!')]),
+      ['film.mp4', 'film_1.mp4'],
+    ],
+    ['a longer film', Buffer.concat([bytes, Buffer.from('!')]), ['film.mp4', 'film_1.mp4']],
+  ])('goes on beside or over what lies at its place: %s', async (_what, content, wantedNames) => {
+    const file = await add();
+    await file.save({});
+    await file.settled();
+    // As a kill leaves it.
+    await folder.database.setFilePlace(file.row.streamHash, file.place, false);
+    await folder.database.setFileStatus(file.row.streamHash, 'running');
+    writeFileSync(join(downloadDir, 'film.mp4'), content);
+    manager = openManager();
+    await manager.start();
+    const again = manager.bySdHash(made.sdHash)!;
+    await until(() => again.row.status === 'finished');
+    expect(names()).toEqual(wantedNames);
+    expect(readFileSync(join(downloadDir, wantedNames.at(-1)!)).equals(bytes)).toBe(true);
+    if (wantedNames.length > 1)
+      expect(readFileSync(join(downloadDir, 'film.mp4')).equals(content)).toBe(true);
+  });
+});
+
+describe('a file that is read', () => {
+  it('is running, and stopped two seconds after its last reader left', async () => {
+    const file = await add();
+    const ends: (() => void)[] = [];
+    const reader = (n: number) =>
+      file.withReader(
+        () =>
+          new Promise<void>((resolve) => {
+            ends[n] = resolve;
+          }),
+      );
+    const reading = [reader(0), reader(1)];
+    await until(() => ends[0] !== undefined && ends[1] !== undefined);
+    expect(file.row.status).toBe('running');
+    ends[0]!();
+    await reading[0];
+    await clock.advance(10_000);
+    expect(file.row.status).toBe('running');
+    ends[1]!();
+    await reading[1];
+    await clock.advance(1999);
+    expect(file.row.status).toBe('running');
+    const next = reader(2);
+    await until(() => ends[2] !== undefined);
+    await clock.advance(5000);
+    expect(file.row.status).toBe('running');
+    ends[2]!();
+    await next;
+    await clock.advance(2000);
+    await until(() => file.row.status === 'stopped');
+    expect((await stored()).status).toBe('stopped');
+  });
+
+  it('stays finished where it was', async () => {
+    const file = await add();
+    await file.save({});
+    await file.settled();
+    await file.withReader(() => Promise.resolve());
+    await clock.advance(10_000);
+    expect([file.row.status, (await stored()).status]).toEqual(['finished', 'finished']);
+  });
+
+  it('stays running while it is being saved', async () => {
+    const file = await add();
+    hold(hashes[1]!);
+    await file.save({});
+    await file.withReader(() => Promise.resolve());
+    await clock.advance(10_000);
+    expect([file.row.status, file.isSaving]).toEqual(['running', true]);
+  });
+
+  it('is not running any more where its reader failed', async () => {
+    const file = await add();
+    await expect(file.withReader(() => Promise.reject(new Error('left')))).rejects.toThrow('left');
+    await clock.advance(2000);
+    await until(() => file.row.status === 'stopped');
+  });
+});
+
+describe('a saved file', () => {
+  it('has no name once it is gone from the disk, and keeps its status', async () => {
+    const file = await add();
+    await file.save({});
+    await file.settled();
+    unlinkSync(join(downloadDir, 'film.mp4'));
+    await file.lookAtOutput();
+    expect([await stored(), file.place, file.isCompleted]).toEqual([
+      { status: 'finished', ...NOWHERE },
+      null,
+      false,
+    ]);
+  });
+
+  it('is not complete where it is cut', async () => {
+    const file = await add();
+    await file.save({});
+    await file.settled();
+    const { lower, upper } = file.bounds;
+    expect([lower <= bytes.length && bytes.length < upper, upper - lower]).toEqual([true, 16]);
+    truncateSync(join(downloadDir, 'film.mp4'), lower - 1);
+    await file.lookAtOutput();
+    expect([file.writtenBytes, file.isCompleted]).toEqual([lower - 1, false]);
+  });
+
+  it('goes with its file only where that is asked for', async () => {
+    const file = await add();
+    await file.save({});
+    await file.settled();
+    await manager.delete(file, false);
+    expect([names(), manager.all.length, folder.store.finished.size]).toEqual([['film.mp4'], 0, 0]);
+    const again = await add();
+    await again.save({ fileName: 'other.mp4' });
+    await again.settled();
+    await manager.delete(again, true);
+    expect(names()).toEqual(['film.mp4']);
+  });
+});
+
+describe('names', () => {
+  it('are those of the claim where the descriptor has none, and safe on any disk', async () => {
+    const file = await add();
+    expect([file.streamName, file.suggestedFileName]).toEqual(['film.mp4', 'film.mp4']);
+    const message = create(ClaimSchema, {
+      type: { case: 'stream', value: { source: { name: ' CON/of:the*claim.mp4' } } },
+    });
+    const claim = { claim: message, channelId: null, signature: null };
+    const value = encodeClaim(claim as unknown as Parameters<typeof encodeClaim>[0]).toString('hex');
+    const tied = { outpoint: '', claimId: '', name: '', amountDewies: 1n, height: 1, address: '' };
+    file.row = {
+      ...file.row,
+      streamName: ' ',
+      suggestedFileName: '',
+      claim: { ...tied, value, channelClaimId: null },
+    };
+    expect(file.streamName).toBe(' CON/of:the*claim.mp4');
+    expect(file.suggestedFileName).not.toMatch(/[/:*]/);
+    file.row = { ...file.row, claim: { ...file.row.claim!, value: 'ff' } };
+    expect([file.streamName, file.suggestedFileName.length > 0]).toEqual(['', true]);
+  });
+});
+
+describe('the start', () => {
+  it('stops what ran without being saved', async () => {
+    await add('running');
+    manager = openManager();
+    await manager.start();
+    expect([manager.all[0]!.row.status, (await stored()).status]).toEqual(['stopped', 'stopped']);
+  });
+});
