@@ -15,22 +15,22 @@ _lbcnode_methods=(
     getclaimsforname getclaimsfornamebybid getclaimsfornamebyid getclaimsfornamebyseq getclaimsfortx
     getclaimsintrie getconnectioncount getcurrentnet getdifficulty getgenerate gethashespersec getheaders
     gethubinfo getindexinfo getmemoryinfo getmempoolancestors getmempooldescendants getmempoolentry
-    getmempoolinfo getmininginfo getnamehistory getnameproof getnamesintrie getnettotals getnetworkhashps
-    getnetworkinfo getnewaddress getnodeaddresses getpeerinfo getrawchangeaddress getrawmempool
-    getrawtransaction getreceivedbyaccount getreceivedbyaddress getreceivedbylabel gettotalclaimednames
-    gettotalclaims gettotalvalueofclaims gettransaction gettxinfo gettxout gettxoutproof gettxoutsetinfo
-    getunconfirmedbalance getvalueforname getwalletinfo getzmqnotifications help importaddress importmulti
-    importprivkey importprunedfunds importpubkey importwallet keypoolrefill listaccounts listaddressgroupings
-    listbanned listclaims listlabels listlockunspent listnameclaims listnames listreceivedbyaccount
-    listreceivedbyaddress listreceivedbylabel listsinceblock listsupports listtransactions listunspent
-    listupcoming listwalletdir listwallets loadwallet lockunspent logging migratewallet move node normalize
-    ping preciousblock prioritisetransaction pruneblockchain removeprunedfunds rescanblockchain resolve
-    rpc.discover savemempool scantxoutset searchclaims searchrawtransactions sendfrom sendmany
-    sendrawtransaction sendtoaddress setaccount setban setgenerate sethdseed setlabel setnetworkactive settxfee
-    signmessage signmessagewithprivkey signrawtransaction signrawtransactionwithkey
-    signrawtransactionwithwallet stop submitblock supportclaim testmempoolaccept unloadwallet updateclaim
-    uptime validateaddress verifychain verifymessage verifytxoutproof version walletcreatefundedpsbt walletlock
-    walletpassphrase walletpassphrasechange walletprocesspsbt
+    getmempoolinfo getmempoolsummary getmininginfo getnamehistory getnameproof getnamesintrie getnettotals
+    getnetworkhashps getnetworkinfo getnewaddress getnodeaddresses getpeerinfo getrawchangeaddress
+    getrawmempool getrawtransaction getreceivedbyaccount getreceivedbyaddress getreceivedbylabel
+    gettotalclaimednames gettotalclaims gettotalvalueofclaims gettransaction gettxinfo gettxout gettxoutproof
+    gettxoutsetinfo getunconfirmedbalance getvalueforname getwalletinfo getzmqnotifications help importaddress
+    importmulti importprivkey importprunedfunds importpubkey importwallet keypoolrefill listaccounts
+    listaddressgroupings listbanned listclaims listlabels listlockunspent listmempoolclaims listnameclaims
+    listnames listreceivedbyaccount listreceivedbyaddress listreceivedbylabel listsinceblock listsupports
+    listtransactions listunspent listupcoming listwalletdir listwallets loadwallet lockunspent logging
+    migratewallet move node normalize ping preciousblock prioritisetransaction pruneblockchain
+    removeprunedfunds rescanblockchain resolve rpc.discover savemempool scantxoutset searchclaims
+    searchrawtransactions sendfrom sendmany sendrawtransaction sendtoaddress setaccount setban setgenerate
+    sethdseed setlabel setnetworkactive settxfee signmessage signmessagewithprivkey signrawtransaction
+    signrawtransactionwithkey signrawtransactionwithwallet stop submitblock supportclaim testmempoolaccept
+    unloadwallet updateclaim uptime validateaddress verifychain verifymessage verifytxoutproof version
+    walletcreatefundedpsbt walletlock walletpassphrase walletpassphrasechange walletprocesspsbt
 )
 
 # Completes the value behind an option; fails where what is completed is no value.

@@ -25,6 +25,8 @@ export interface PageRequest {
   limit: number;
   /** Mark of the last entry that the caller has. */
   after?: Bytes | undefined;
+  /** The last first: `after` is the mark of the lowest entry that the caller has. */
+  descending?: boolean;
   /** Heights, both included. */
   startHeight?: number | undefined;
   endHeight?: number | undefined;
@@ -105,20 +107,22 @@ export class AddressQueries {
   private async collect(
     scriptKeys: readonly string[],
     prefixOf: (scriptKey: string) => string,
-    { limit, after, startHeight = 0, endHeight }: PageRequest,
+    { limit, after, startHeight = 0, endHeight, descending = false }: PageRequest,
   ): Promise<MarkedRow[]> {
     let page: MarkedRow[] = [];
-    const behind = after ? `${toLatin1(after)}\0` : '';
+    const mark = after ? toLatin1(after) : null;
+    const behind = mark !== null && !descending ? `${mark}\0` : '';
     for (const scriptKey of scriptKeys) {
       const prefix = prefixOf(scriptKey);
       const first = u32Key(startHeight);
       const gte = prefix + (behind > first ? behind : first);
-      const lt = endHeight === undefined ? prefixEnd(prefix) : prefix + u32Key(endHeight + 1);
+      const end = endHeight === undefined ? prefixEnd(prefix) : prefix + u32Key(endHeight + 1);
+      const lt = mark !== null && descending && prefix + mark < end ? prefix + mark : end;
       if (gte >= lt) continue;
-      for await (const [key, value] of this.rows.range({ gte, lt, limit: limit + 1 })) {
+      for await (const [key, value] of this.rows.range({ gte, lt, limit: limit + 1, reverse: descending })) {
         page.push({ mark: key.slice(prefix.length), scriptKey, value });
       }
-      page = firstEntries(page, limit + 1);
+      page = firstEntries(page, limit + 1, descending);
     }
     return page;
   }
@@ -129,8 +133,9 @@ function heightOf(mark: string): number {
 }
 
 /** The rows of the first `count` entries, sorted. */
-function firstEntries(rows: MarkedRow[], count: number): MarkedRow[] {
-  rows.sort((a, b) => (a.mark < b.mark ? -1 : a.mark > b.mark ? 1 : 0));
+function firstEntries(rows: MarkedRow[], count: number, descending: boolean): MarkedRow[] {
+  const first = descending ? 1 : -1;
+  rows.sort((a, b) => (a.mark < b.mark ? first : a.mark > b.mark ? -first : 0));
   let entries = 0;
   for (let i = 0; i < rows.length; i++) {
     if (i > 0 && rows[i]!.mark === rows[i - 1]!.mark) continue;

@@ -61,8 +61,16 @@ export interface MempoolDeps {
 
 /** `bytes` are the transaction, serialized with witness; not to be changed. */
 export interface MempoolListener {
-  /** A transaction was let in, and is there to stay; `spentScripts` are those of the outputs that its inputs spend, in order. */
-  added?(entry: MempoolEntry, bytes: Buffer, spentScripts: readonly Bytes[]): void;
+  /**
+   * A transaction was let in, and is there to stay; `spentScripts` and `spentAmountsSat` are those of the outputs that its
+   * inputs spend, in order.
+   */
+  added?(
+    entry: MempoolEntry,
+    bytes: Buffer,
+    spentScripts: readonly Bytes[],
+    spentAmountsSat: readonly bigint[],
+  ): void;
   /** One left; with `sizelimit` perhaps one that was too cheap for a full mempool and was never announced. */
   removed?(entry: MempoolEntry, reason: RemovalReason, bytes: Buffer): void;
 }
@@ -108,7 +116,8 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
         if (this.listeners.size === 0) return;
         const added = describe(entry);
         const spentScripts = coins.map(({ script }) => script);
-        for (const listener of this.listeners) listener.added?.(added, entry.bytes, spentScripts);
+        const amountsSat = coins.map(({ amount }) => amount);
+        for (const listener of this.listeners) listener.added?.(added, entry.bytes, spentScripts, amountsSat);
       },
     };
     this.files = new MempoolFiles(options, this.pool, this.unbroadcast, {

@@ -32,6 +32,7 @@ import { channelIds } from './channelIds.js';
 import { ChainWarnings } from './chainWarnings.js';
 import type { AdjustedClock } from './clock.js';
 import { mempoolSettings } from './mempoolSettings.js';
+import { waitingService } from './waitingService.js';
 import { presentNetworks, versionNumber } from './networkSettings.js';
 import { notifyAlert } from './notify.js';
 import type { LoadedOptions } from './options.js';
@@ -119,6 +120,7 @@ export function makeServices({
   let hub: HubService | null = null;
   let peers: { net: PeerNetwork; service: PeerService } | null = null;
   const loading = new AbortController();
+  let waiting: RpcServices['waiting'] | null = null;
   let mempoolRead: Promise<void> = Promise.resolve();
   const now = (): Attached => {
     assert(attached, 'a method asked for the chain before it was open');
@@ -159,6 +161,10 @@ export function makeServices({
     indexes: () => now().indexes.statuses(),
     get mempool() {
       return theMempool();
+    },
+    get waiting() {
+      assert(waiting, 'a method asked for the mempool before there was one');
+      return waiting;
     },
     get mempoolGate() {
       return theMempool();
@@ -220,6 +226,7 @@ export function makeServices({
         warn,
         feeHistory: readFeeHistory(feesPath, deps.logger, warn),
       });
+      waiting = waitingService(mempool);
       if (options.addressindex) addresses = addressService(mempool, () => now().opened.store);
       warnings = new ChainWarnings({
         chain: reader.chain,

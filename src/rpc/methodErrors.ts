@@ -119,6 +119,7 @@ export const METHOD_ERRORS: Readonly<Record<string, readonly RpcErrorName[]>> = 
   listclaims: ['INTERNAL_ERROR', 'INVALID_ADDRESS_OR_KEY', 'INVALID_PARAMETER'],
   listlabels: ['METHOD_NOT_FOUND', 'WALLET_NOT_FOUND', 'WALLET_NOT_SPECIFIED'],
   listlockunspent: ['METHOD_NOT_FOUND', 'WALLET_NOT_FOUND', 'WALLET_NOT_SPECIFIED'],
+  listmempoolclaims: ['INVALID_PARAMETER'],
   listnameclaims: ['METHOD_NOT_FOUND', 'WALLET_NOT_FOUND', 'WALLET_NOT_SPECIFIED'],
   listnames: ['INTERNAL_ERROR', 'INVALID_ADDRESS_OR_KEY', 'INVALID_PARAMETER'],
   listreceivedbyaccount: ['METHOD_NOT_FOUND', 'WALLET_NOT_FOUND', 'WALLET_NOT_SPECIFIED'],

@@ -205,6 +205,8 @@ import { getBlockFilter } from './methods/blockchain/getBlockFilter.js';
 import { getBlockEvents } from './methods/claimtrie/getBlockEvents.js';
 import { listClaims } from './methods/claimtrie/listClaims.js';
 import { listSupports } from './methods/claimtrie/listSupports.js';
+import { getMempoolSummary } from './methods/blockchain/getMempoolSummary.js';
+import { listMempoolClaims } from './methods/claimtrie/listMempoolClaims.js';
 import { getTxInfo } from './methods/rawtransactions/getTxInfo.js';
 import { searchRawTransactions } from './methods/addressindex/searchRawTransactions.js';
 
@@ -235,6 +237,7 @@ export const METHODS: readonly RpcMethod[] = [
   getMempoolDescendants,
   getMempoolEntry,
   getMempoolInfo,
+  getMempoolSummary,
   getRawMempool,
   getTxOut,
   getTxOutProof,
@@ -275,6 +278,7 @@ export const METHODS: readonly RpcMethod[] = [
   lbcdGetChangesInBlock,
   lbcdGetClaimsForName,
   listClaims,
+  listMempoolClaims,
   listNames,
   listSupports,
   listUpcoming,

@@ -12,6 +12,8 @@ import type { UnconfirmedTransaction } from '../index/mempoolAddresses.js';
 import type { SpenderPlace } from '../index/spendIndex.js';
 import type { TxLocation } from '../index/txIndex.js';
 import type { FeeEstimates } from '../mempool/fees/feeEstimator.js';
+import type { MempoolClaims } from '../mempool/mempoolClaims.js';
+import type { MempoolSummary } from '../mempool/mempoolSummary.js';
 import type { MempoolGate, MempoolReader } from '../mempool/mempoolReader.js';
 import type { MiningService } from '../mining/miner.js';
 import type { NetworkParams } from '../params/network.js';
@@ -53,6 +55,8 @@ export interface RpcServices {
   /** What is kept of answers about blocks; null without `-rpccache`. */
   readonly blockTexts: BlockTexts | null;
   readonly mempool: MempoolReader;
+  /** Figures and claim operations of what is in the mempool, kept as it changes. */
+  readonly waiting: { readonly summary: MempoolSummary; readonly claims: MempoolClaims };
   readonly mempoolGate: MempoolGate;
   /** What fee rates let transactions confirm in time. */
   readonly fees: FeeEstimates;

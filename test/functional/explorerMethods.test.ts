@@ -437,6 +437,135 @@ describe('listsupports', () => {
   });
 });
 
+interface Waiting {
+  event: string;
+  name: string;
+  claimId: string;
+  txid: string;
+  n: number;
+  amount: number;
+  isSupport: boolean;
+  transaction: string;
+  time: number;
+}
+interface WaitingPage {
+  total: number;
+  claims: Waiting[];
+  next?: string;
+}
+
+async function waitingOf(name: string | null, claimId: string | null, count: number): Promise<Waiting[]> {
+  const found: Waiting[] = [];
+  for (let after: string | null | undefined = null; after !== undefined;) {
+    const page: WaitingPage = await node.rpc('listmempoolclaims', [name, claimId, false, count, after]);
+    found.push(...page.claims);
+    after = page.next;
+    if (after === undefined) expect(found).toHaveLength(page.total);
+  }
+  return found;
+}
+
+/** Figures of the mempool against each of its entries. */
+async function holdSummary(): Promise<Record<string, number>> {
+  const summary: {
+    size: number;
+    bytes: number;
+    totalFee: number;
+    operations: Record<string, number>;
+    histogram: { feerate: number; count: number; bytes: number; fees: number }[];
+    newest: { txid: string; time: number; vsize: number; fee: number }[];
+  } = await node.rpc('getmempoolsummary');
+  const entries = await node.rpc<Record<string, { vsize?: number; size: number; fee: number; time: number }>>(
+    'getrawmempool',
+    [true],
+  );
+  const all = Object.entries(entries);
+  expect(summary.size).toBe(all.length);
+  expect(summary.newest.map(({ txid }) => txid).toSorted()).toEqual(all.map(([txid]) => txid).toSorted());
+  for (const { txid, fee, vsize } of summary.newest)
+    expect(entries[txid]).toMatchObject({ fee, size: vsize });
+  summary.histogram.forEach(({ feerate, count, fees }, i) => {
+    const next = summary.histogram[i + 1]?.feerate ?? Infinity;
+    const inside = all.filter(([, { fee, size }]) => {
+      const rate = Math.floor((Math.round(fee * 1e8) * 1000) / size) / 1e8;
+      return rate >= feerate && rate < next;
+    });
+    expect(inside).toHaveLength(count);
+    expect(fees).toBeCloseTo(sum(inside.map(([, { fee }]) => fee)), 8);
+  });
+  expect(summary.histogram.reduce((total, { count }) => total + count, 0)).toBe(all.length);
+  return summary.operations;
+}
+
+describe('what waits in the mempool', () => {
+  it('is counted, and listed by name and claim, until its block comes', async () => {
+    expect(await holdSummary()).toEqual({ claim: 0, update: 0, support: 0, abandon: 0 });
+    const sent: string[] = [];
+    for (const hex of await source.take(14))
+      sent.push(await node.rpc<string>('sendrawtransaction', [hex, true]));
+    const all = await waitingOf(null, null, 1000);
+    expect(await waitingOf(null, null, 3)).toEqual(all);
+    const operations = await holdSummary();
+    for (const event of ['claim', 'update', 'support', 'abandon'])
+      expect(
+        all.filter((one) => one.event === event),
+        event,
+      ).toHaveLength(operations[event]!);
+    expect([...new Set(all.map(({ transaction }) => transaction))].toSorted()).toEqual(sent.toSorted());
+    for (const { name, claimId, event, txid, n, amount, transaction } of all) {
+      expect(await waitingOf(null, claimId, 2)).toEqual(all.filter((one) => one.claimId === claimId));
+      const alike = await waitingOf(name, null, 2);
+      expect(alike).toEqual(all.filter((one) => alike.some((other) => other.txid === one.txid)));
+      expect(alike.map((one) => one.claimId)).toContain(claimId);
+      const info = await node.rpc<TxInfo>('gettxinfo', [transaction]);
+      const output = info.outputs.find((one) => txid === transaction && one.n === n);
+      const input = info.inputs.find((one) => one.txid === txid && one.vout === n);
+      expect((event === 'abandon' ? input : output)?.amount).toBe(amount);
+    }
+    await node.rpc('generatetoaddress', [1, OPEN_ADDRESS]);
+    expect(await waitingOf(null, null, 10)).toEqual([]);
+    expect(await holdSummary()).toEqual({ claim: 0, update: 0, support: 0, abandon: 0 });
+    const page = await eventsOf(await node.rpc<string>('getbestblockhash'), 1000);
+    const made = page.events.filter(({ event }) =>
+      ['claim', 'update', 'support', 'abandon'].includes(event as string),
+    );
+    expect(
+      made.map(({ event, txid, n }) => `${event as string}:${txid as string}:${n as number}`).toSorted(),
+    ).toEqual(all.map(({ event, txid, n }) => `${event}:${txid}:${n}`).toSorted());
+    for (const args of [
+      [null, '00'],
+      [null, null, false, 10, 'zz'],
+      ['x', null, true],
+    ])
+      await expect(node.rpc('listmempoolclaims', args)).rejects.toThrow();
+  });
+});
+
+describe('getaddresstxids', () => {
+  it('tells the newest first, in pages, what waits in front', async () => {
+    for (const hex of await source.take(5)) await node.rpc('sendrawtransaction', [hex, true]);
+    for (const mempool of [false, true]) {
+      const query = { addresses: [OPEN_ADDRESS], mempool, verbose: true };
+      const up = await node.rpc<{ txid: string }[]>('getaddresstxids', [query]);
+      expect(up.length).toBeGreaterThan(250);
+      for (const limit of [1000, 3, 100]) {
+        const down: { txid: string }[] = [];
+        for (let after: string | undefined, pages = 0; pages === 0 || after !== undefined; pages++) {
+          const page: { txids: { txid: string }[]; next?: string } = await node.rpc('getaddresstxids', [
+            { ...query, descending: true, limit, ...(after === undefined ? {} : { after }) },
+          ]);
+          down.push(...page.txids);
+          after = page.next;
+          if (limit === 3 && pages > 20) break;
+        }
+        expect(down).toEqual(up.toReversed().slice(0, down.length));
+        if (limit > 3) expect(down).toHaveLength(up.length);
+      }
+    }
+    await node.rpc('generatetoaddress', [1, OPEN_ADDRESS]);
+  });
+});
+
 describe('names that are no UTF-8', () => {
   it('can be asked for in hex', async () => {
     const odd = '61ff62';

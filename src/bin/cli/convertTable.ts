@@ -77,6 +77,7 @@ export const CONVERSIONS: Readonly<Record<string, readonly Conversion[]>> = {
   keypoolrefill: [[0, 'newsize', 'json']],
   listaccounts: [[0, 'minconf', 'json'], [1, 'include_watchonly', 'json']],
   listclaims: [[1, 'count', 'json'], [4, 'block', 'auto'], [5, 'hex', 'json']],
+  listmempoolclaims: [[2, 'hex', 'json'], [3, 'count', 'json']],
   listnameclaims: [[0, 'includesuppports|includesupports', 'json'], [1, 'activeonly', 'json'], [2, 'minconf', 'json']],
   listnames: [[1, 'count', 'json'], [3, 'block', 'auto'], [4, 'hex', 'json']],
   listreceivedbyaccount: [[0, 'minconf', 'json'], [1, 'include_empty', 'json'], [2, 'include_watchonly', 'json']],

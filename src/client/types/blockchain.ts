@@ -95,6 +95,12 @@ export interface BlockchainMethods {
     named: Record<string, never>;
     result: { size: number; bytes: number; usage: number; maxmempool: number; mempoolminfee: number; minrelaytxfee: number; total_fee?: number; unbroadcastcount?: number };
   };
+  /** `getmempoolsummary` */
+  getmempoolsummary: {
+    params: [];
+    named: Record<string, never>;
+    result: { size: number; bytes: number; totalFee: number; minFeeRate: number; operations: { claim: number; update: number; support: number; abandon: number }; histogram: ({ feerate: number; count: number; bytes: number; fees: number })[]; newest: ({ txid: string; time: number; vsize: number; fee: number; feerate: number })[] };
+  };
   /** `getrawmempool ( verbose )` */
   getrawmempool: {
     params: [verbose?: number | boolean | null];

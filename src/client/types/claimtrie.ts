@@ -137,6 +137,12 @@ export interface ClaimtrieMethods {
     named: { name: string; count?: number | null; after?: string | null; order?: string | null; block?: string | number | null; hex?: boolean | null };
     result: { name: string; normalized_name: string; namehex?: string; height: number; blockhash: string; claims: number; active: number; pending: number; supportsWithoutClaim: number; holder?: { claimId: string; txid: string; n: number; amount: number; effectiveAmount: number }; lastTakeoverHeight?: number; newBid: { mustExceed: number; delay: number; height: number; validAtHeight: number }; coming?: UpcomingEvent[]; comingMore?: boolean; bids: ListedBid[]; next?: string };
   };
+  /** `listmempoolclaims ( "name" "claimid" hex count "after" )` */
+  listmempoolclaims: {
+    params: [name?: string | null, claimid?: string | null, hex?: boolean | null, count?: number | null, after?: string | null];
+    named: { name?: string | null; claimid?: string | null; hex?: boolean | null; count?: number | null; after?: string | null };
+    result: { total: number; claims: ({ event: "claim" | "update" | "support" | "abandon"; name: string; namehex?: string; normalized_name?: string; claimId: string; txid: string; n: number; amount: number; isSupport: boolean; transaction: string; time: number })[]; next?: string };
+  };
   /** `listnameclaims ( includesuppports activeonly minconf )` */
   listnameclaims: {
     params: [includesuppports?: boolean | null, activeonly?: boolean | null, minconf?: number | null];

@@ -35,7 +35,7 @@ const ENTRIES_SCHEMA = t.array(
       }),
     },
   ]),
-  'the oldest first, each transaction once; unconfirmed ones follow the last confirmed one',
+  'the oldest first, each transaction once; unconfirmed ones follow the last confirmed one; with "descending" the other way round',
 );
 
 /** A page: what is confirmed, then what is not. */
@@ -59,13 +59,34 @@ async function find(index: AddressService, query: AddressQuery): Promise<FoundTr
   return { confirmed: entries, unconfirmed, next: isWhole ? null : mempoolMark(end) };
 }
 
+/** The newest first: what waits, the last that came in front, then what is confirmed. */
+async function findDescending(index: AddressService, query: AddressQuery): Promise<FoundTransactions> {
+  const { keys, after, afterMempool } = query;
+  const limit = entryLimit(query);
+  const waiting = query.mempool && after === undefined ? index.mempoolTransactions(keys).toReversed() : [];
+  const left = waiting.filter(({ arrival }) => !afterMempool || arrival < afterMempool.arrival);
+  const unconfirmed = left.slice(0, limit);
+  const last = unconfirmed.at(-1);
+  // An entry more than there is room for tells whether another page follows.
+  const room = limit - unconfirmed.length;
+  const request = { ...pageRequest(query), limit: Math.max(1, room), descending: true };
+  const history = left.length > limit ? NO_HISTORY : await index.history(keys, request);
+  if (room > 0) return { confirmed: history.entries, unconfirmed, next: history.next };
+  const isMore = left.length > limit || history.entries.length > 0;
+  return {
+    confirmed: [],
+    unconfirmed,
+    next: isMore ? mempoolMark({ arrival: last!.arrival, order: 0 }) : null,
+  };
+}
+
 export const getAddressTxids = defineMethod({
   name: 'getaddresstxids',
   category: 'addressindex',
   explorer: 'console',
   chainUse: 'reads',
   summary:
-    'Returns the ids of the transactions that pay to one or more addresses or scripts or spend from them (needs -addressindex). With "verbose": true in the query also heights and amounts.',
+    'Returns the ids of the transactions that pay to one or more addresses or scripts or spend from them (needs -addressindex). With "verbose": true in the query also heights and amounts; with "descending": true the newest first.',
   params: [QUERY_PARAM],
   result: pagedSchema('txids', ENTRIES_SCHEMA),
   examples: [['"bXYZ…"'], ['{"addresses": ["bXYZ…"], "start": 1000, "end": 2000, "limit": 100}']],
@@ -73,12 +94,17 @@ export const getAddressTxids = defineMethod({
     const index = requireIndex(services);
     const query = await parseQuery(services, addresses, HISTORY_MARK_BYTES);
     const isVerbose = flagOf(query.options, 'verbose');
-    const { confirmed, unconfirmed, next } = await atOneTip(services, () => find(index, query));
+    const isDescending = flagOf(query.options, 'descending');
+    const search = isDescending ? findDescending : find;
+    const { confirmed, unconfirmed, next } = await atOneTip(services, () => search(index, query));
     requireWhole(query, next);
-    const txids = confirmed.map(({ txid, height, receivedSat, spentSat }): JsonOut =>
+    const settled = confirmed.map(({ txid, height, receivedSat, spentSat }): JsonOut =>
       isVerbose ? { txid: hashToHex(txid), height, received: receivedSat, spent: spentSat } : hashToHex(txid),
     );
-    for (const { txid } of unconfirmed) txids.push(isVerbose ? { txid: hashToHex(txid) } : hashToHex(txid));
+    const waiting = unconfirmed.map(({ txid }): JsonOut =>
+      isVerbose ? { txid: hashToHex(txid) } : hashToHex(txid),
+    );
+    const txids = isDescending ? [...waiting, ...settled] : [...settled, ...waiting];
     return pagedAnswer(query, 'txids', txids, next);
   },
 });
