@@ -24,6 +24,8 @@ export interface ExplorerDeps {
   readonly table: Pick<MethodTable, 'find'>;
   readonly logger: Logger;
   readonly isStopping: () => boolean;
+  /** A number that changes with the mempool. */
+  readonly mempoolChanges: () => number;
 }
 
 export class Explorer {
@@ -35,6 +37,7 @@ export class Explorer {
   private readonly timer: NodeJS.Timeout;
   private reader: ChainReader | null = null;
   private toldStatus: string | null | undefined;
+  private toldChanges = 0;
   private exited: Promise<void> = Promise.resolve();
   /** What was counted since the start. */
   counters: ExplorerCounters = { pages: 0, rendered: 0, refused: 0, failed: 0 };
@@ -174,11 +177,20 @@ export class Explorer {
 
   private tellStatus(): void {
     const { dispatcher, isStopping } = this.deps;
+    this.tellMempool();
     const status = isStopping() ? 'The node is stopping.' : dispatcher.warmup;
     if (status === this.toldStatus) return;
     this.toldStatus = status;
     this.send({ kind: 'status', status });
     if (status === null) this.tellTip();
+  }
+
+  private tellMempool(): void {
+    if (this.deps.dispatcher.warmup !== null) return;
+    const changes = this.deps.mempoolChanges();
+    if (changes === this.toldChanges) return;
+    this.toldChanges = changes;
+    this.send({ kind: 'mempool' });
   }
 
   async close(): Promise<void> {

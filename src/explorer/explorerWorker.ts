@@ -38,6 +38,7 @@ const counting = setInterval(() => {
 async function close(): Promise<void> {
   clearInterval(counting);
   const cut = setTimeout(() => server.closeAllConnections(), CLOSE_MS);
+  site.live.close();
   server.closeIdleConnections();
   await new Promise<void>((resolve) => server.close(() => resolve()));
   clearTimeout(cut);
@@ -53,6 +54,10 @@ port.on('message', (message: ToExplorer) => {
     case 'tip':
       state.tip = message.tip;
       state.isSyncing = message.isSyncing;
+      site.live.changed('tip');
+      return;
+    case 'mempool':
+      site.live.changed('mempool');
       return;
     case 'status':
       state.status = message.status;

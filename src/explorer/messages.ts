@@ -1,5 +1,19 @@
 /** What the explorer's thread and the node's thread say to each other. */
 
+/** A method that visitors may ask in the console. */
+export interface OpenMethod {
+  readonly name: string;
+  readonly category: string;
+  readonly help: string;
+  readonly params: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly isRequired: boolean;
+    /** How the command line reads a word for it. */
+    readonly cli: 'string' | 'json' | 'auto' | 'text';
+  }[];
+}
+
 export interface ExplorerStart {
   readonly host: string;
   readonly port: number;
@@ -16,6 +30,8 @@ export interface ExplorerStart {
   readonly showsPeers: boolean;
   /** Options that are off, by which pages say what they lack. */
   readonly lacking: readonly string[];
+  /** What the console offers. */
+  readonly methods: readonly OpenMethod[];
 }
 
 export interface Tip {
@@ -31,6 +47,8 @@ export type ToExplorer =
   | { readonly kind: 'tip'; readonly tip: Tip | null; readonly isSyncing: boolean }
   /** What the node starts or stops with; null while it runs. */
   | { readonly kind: 'status'; readonly status: string | null }
+  /** The mempool changed. */
+  | { readonly kind: 'mempool' }
   | { readonly kind: 'close' };
 
 /** From it. */

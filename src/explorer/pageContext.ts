@@ -1,6 +1,6 @@
 /** What a page asks, and what it answers. */
 import type { ComponentChildren } from 'preact';
-import type { Tip } from './messages.js';
+import type { OpenMethod, Tip } from './messages.js';
 import type { NodePort } from './nodePort.js';
 
 export interface PageContext {
@@ -20,6 +20,8 @@ export interface PageContext {
   readonly showsPeers: boolean;
   /** Options that are off. */
   readonly lacking: readonly string[];
+  /** What the console offers. */
+  readonly methods: readonly OpenMethod[];
 }
 
 export interface PageResult {

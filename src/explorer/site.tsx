@@ -11,6 +11,7 @@ import { Notice } from '../page/components.js';
 import { HostNames } from '../server/hostNames.js';
 import { parseIp, Subnet } from '../util/subnet.js';
 import { RateLimit, visitorOf } from './limits.js';
+import { Live } from './live.js';
 import type { ExplorerCounters, ExplorerStart, Tip } from './messages.js';
 import { AskError, BusyError, type NodePort } from './nodePort.js';
 import { PageError, type PageContext, type PageResult, type Redirect } from './pageContext.js';
@@ -101,6 +102,7 @@ function schemeOf(text: string | undefined | null): Look['scheme'] {
 
 export class Site {
   readonly server: Server;
+  readonly live: Live;
   private readonly start: ExplorerStart;
   private readonly deps: SiteDeps;
   private readonly hosts: HostNames;
@@ -124,6 +126,15 @@ export class Site {
     this.heavyLimit = new RateLimit({ rate: 2, burst: 20 }, deps.nowMs);
     this.assets = this.loadAssets();
     this.server = createServer((request, response) => void this.handle(request, response));
+    this.live = new Live({
+      allows: (request) => this.allowsSocket(request),
+      addressOf: (request) => this.addressOf(request),
+      tipHash: () => this.deps.state.tip?.hash ?? null,
+    });
+    this.server.on('upgrade', (request, socket, head) => {
+      if (request.url === '/live') this.live.upgrade(request, socket, head);
+      else socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+    });
   }
 
   get counters(): ExplorerCounters {
@@ -141,6 +152,13 @@ export class Site {
       style: put(manifest.style, 'text/css; charset=utf-8'),
       script: manifest.script === null ? null : put(manifest.script, 'text/javascript; charset=utf-8'),
     };
+  }
+
+  /** A page of this site alone may listen: its origin must be the host that is asked. */
+  private allowsSocket({ headers: { host, origin } }: IncomingMessage): boolean {
+    if (!this.hosts.allows(host)) return false;
+    if (origin === undefined) return true;
+    return URL.canParse(origin) && new URL(origin).host === host;
   }
 
   private isProxy(address: string): boolean {
@@ -350,6 +368,7 @@ export class Site {
       showsImages: start.showsImages,
       showsPeers: start.showsPeers || isLocal,
       lacking: start.lacking,
+      methods: start.methods,
     };
     const result = await page(context);
     if ('redirect' in result) return this.redirection(result);

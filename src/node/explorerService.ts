@@ -1,6 +1,10 @@
 /** From the options to the web explorer: where it listens, who may see what, which parts of pages lack an option. Loaded only with `-explorer`. */
 import { Explorer, type ExplorerDeps } from '../explorer/explorer.js';
-import type { ExplorerStart } from '../explorer/messages.js';
+import type { ExplorerStart, OpenMethod } from '../explorer/messages.js';
+import { isOpenTo } from '../rpc/explorerMethods.js';
+import { methodHelp } from '../rpc/helpText.js';
+import { paramKey, type RpcMethod } from '../rpc/method.js';
+import { PARAM_TYPES } from '../rpc/paramTypes.js';
 import { joinHostPort } from '../util/hostPort.js';
 import { OptionError } from './optionArgs.js';
 import type { LoadedOptions } from './options.js';
@@ -11,7 +15,24 @@ const PORT_OFFSET = 3;
 /** Options by which pages show more. */
 const WANTED = ['txindex', 'spendindex', 'addressindex', 'claimindex', 'claimsearch'] as const;
 
-function startOf({ options, params }: LoadedOptions): ExplorerStart {
+function openMethods(methods: readonly RpcMethod[]): OpenMethod[] {
+  return methods
+    .filter((method) => isOpenTo('console', method) && (method.profiles?.includes('documented') ?? true))
+    .map((method) => ({
+      name: method.name,
+      category: method.category,
+      help: methodHelp(method),
+      params: method.params.map((param) => ({
+        name: paramKey(param),
+        description: param.description,
+        isRequired: param.required === true,
+        cli: param.cli ?? PARAM_TYPES[param.type].cli,
+      })),
+    }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function startOf({ options, params }: LoadedOptions, methods: readonly RpcMethod[]): ExplorerStart {
   return {
     host: options.explorerbind,
     port: options.explorerport ?? params.rpcPort + PORT_OFFSET,
@@ -23,12 +44,16 @@ function startOf({ options, params }: LoadedOptions): ExplorerStart {
     isIndexable: options.explorerindexable,
     showsPeers: options.explorerpeers,
     lacking: WANTED.filter((name) => !options[name]),
+    methods: openMethods(methods),
   };
 }
 
 /** The explorer, with its port open. Rejects with `OptionError` where it cannot listen. */
-export async function startExplorer(loaded: LoadedOptions, deps: ExplorerDeps): Promise<Explorer> {
-  const start = startOf(loaded);
+export async function startExplorer(
+  loaded: LoadedOptions,
+  deps: ExplorerDeps & { readonly methods: readonly RpcMethod[] },
+): Promise<Explorer> {
+  const start = startOf(loaded, deps.methods);
   let explorer: Explorer;
   try {
     explorer = await Explorer.open(start, deps);

@@ -169,8 +169,10 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
       ).startExplorer(loaded, {
         dispatcher,
         table: rpc.table,
+        methods: METHODS,
         logger,
         isStopping: () => deps.signal.aborted,
+        mempoolChanges: () => nodeServices.services.mempool.changeCount,
       })
     : null;
   closers.push(() => explorer?.close());

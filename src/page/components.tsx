@@ -200,7 +200,7 @@ export function Section({ title, id, more, children }: SectionProps): VNode {
 }
 
 export type Tone = 'info' | 'good' | 'warning';
-const SIGNS: Readonly<Record<Tone, string>> = { info: 'ⓘ', good: '✓', warning: '⚠' };
+const SIGNS: Readonly<Record<Tone, string>> = { info: '›', good: '✓', warning: '⚠' };
 
 /** A remark whose kind is told by a sign and a word, not by its colour alone. */
 export function Notice({

@@ -45,10 +45,13 @@ export function durationText(seconds: number): string {
   return `${INTEGER.format(count)} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-/** `2 minutes ago`, or `in 2 minutes` for what is to come. */
+/** Blocks may be dated so far ahead of the clock. Source: lbrycrd chain.h `MAX_FUTURE_BLOCK_TIME`. */
+const FUTURE_SEC = 7200;
+
+/** `2 minutes ago`, or `in 3 hours` for what is to come. */
 export function agoText(timeSec: number, nowSec: number): string {
   const age = nowSec - timeSec;
-  if (Math.abs(age) < 1) return 'just now';
+  if (age < 1 && age > -FUTURE_SEC) return 'just now';
   return age >= 0 ? `${durationText(age)} ago` : `in ${durationText(age)}`;
 }
 

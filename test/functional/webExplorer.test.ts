@@ -1,5 +1,6 @@
 /** The pages of `-explorer` over a regtest chain with claims, in the real process. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { freePort, startRegtest, type RegtestNode } from './support/node.js';
 
 let node: RegtestNode;
@@ -13,10 +14,19 @@ interface Page {
   readonly headers: Headers;
   readonly text: string;
 }
-async function get(path: string, headers: Record<string, string> = {}): Promise<Page> {
+async function ask(path: string, headers: Record<string, string> = {}): Promise<Page> {
   const response = await fetch(base + path, { headers, redirect: 'manual' });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
+/** Waits where the limit of requests is reached. */
+async function get(path: string, headers?: Record<string, string>): Promise<Page> {
+  for (;;) {
+    const page = await ask(path, headers);
+    if (page.status !== 429) return page;
+    await new Promise((resolve) => setTimeout(resolve, Number(page.headers.get('retry-after')) * 1000));
+  }
+}
+
 beforeAll(async () => {
   const port = await freePort();
   node = await startRegtest({ args: ['-explorer', `-explorerport=${port}`, '-fallbackfee=0.0002'] });
@@ -78,6 +88,15 @@ describe('pages', () => {
     expect(text).toContain('href="/name/mindblown"');
   });
 
+  it('are escaped, whatever the chain holds', async () => {
+    const { status, text } = await get(`/name/${encodeURIComponent('<script>alert(1)</script>')}`);
+    expect(status).toBe(200);
+    expect(text).toContain('&lt;script>alert(1)&lt;/script>');
+    expect(text).not.toContain('<script>alert');
+    const found = await get(`/find?q=${encodeURIComponent('"><img src=x onerror=alert(1)>')}`);
+    expect(found.text).not.toContain('<img src=x');
+  });
+
   it('answer what is malformed, missing, too long or not allowed', async () => {
     for (const [path, status] of [
       ['/nothing', 404],
@@ -107,6 +126,7 @@ describe('pages', () => {
   it('lead searches to what is meant', async () => {
     const tip = await node.rpc<string>('getbestblockhash');
     for (const [query, place] of [
+      ['mindblown', '/name/mindblown'],
       [claimId, `/claim/${claimId}`],
       [claimTx, `/tx/${claimTx}`],
       [tip, `/block/${tip}`],
@@ -130,6 +150,95 @@ describe('pages', () => {
       expect((await get(`/look?scheme=dark&back=${encodeURIComponent(back)}`)).headers.get('location')).toBe(
         '/',
       );
+  });
+
+  it('tell who holds a name, who bids and what a new bid takes', async () => {
+    const { status, text } = await get('/name/mindblown');
+    expect(status).toBe(200);
+    expect(text).toContain(`href="/claim/${claimId}"`);
+    expect(text).toContain(`href="/claim/${otherId}"`);
+    expect(text).toContain('To take the name over');
+    expect(text).toContain('History (');
+    const then = await get('/name/mindblown?block=361');
+    expect(then.text).toContain('This is how it was after block 361');
+    expect(then.text).not.toContain(otherId);
+    const nobody = await get('/name/nobodyhasthis');
+    expect([nobody.status, nobody.text.includes('Nobody holds this name')]).toEqual([200, true]);
+    expect((await get('/name-hex/ff00')).status).toBe(200);
+  });
+
+  it('prove who holds a name by the header', async () => {
+    const { text } = await get('/proof/mindblown');
+    expect(text).toContain('The steps lead to the root in the header.');
+    expect(text).toContain('data-proof=');
+  });
+
+  it('let visitors try reading methods, and no others', async () => {
+    expect((await get('/console')).text).toContain('getblockheader');
+    const asked = await get('/console?method=getblockhash&p0=361&run=1');
+    expect(asked.text).toContain(await node.rpc<string>('getblockhash', [361]));
+    expect(asked.text).toContain('lbcnode-cli getblockhash');
+    for (const method of [
+      'stop',
+      'getnewaddress',
+      'generatetoaddress',
+      'dumpprivkey',
+      'getpeerinfo',
+      'nothing',
+    ])
+      expect([method, (await get(`/console?method=${method}&run=1`)).status]).toEqual([method, 404]);
+    expect((await get('/console?method=getblockhash&p0=x&run=1')).status).toBe(400);
+  });
+
+  it('say what changed over a socket, to pages of this site alone', async () => {
+    const host = base.slice('http://'.length);
+    const foreign = new WebSocket(`ws://${host}/live`, { headers: { Origin: 'http://evil.example' } });
+    await new Promise((resolve) => foreign.on('error', resolve));
+    const socket = new WebSocket(`ws://${host}/live`, { headers: { Origin: base } });
+    const hints: { tip?: string; changed?: string[] }[] = [];
+    const next = (): Promise<unknown> => new Promise((resolve) => socket.once('message', resolve));
+    socket.on('message', (data) => hints.push(JSON.parse(String(data)) as (typeof hints)[number]));
+    await new Promise((resolve) => socket.on('open', resolve));
+    const first = next();
+    socket.send('{"topics": ["tip"]}');
+    await first;
+    expect(hints).toEqual([{ tip: await node.rpc<string>('getbestblockhash') }]);
+    const second = next();
+    await node.rpc('generatetoaddress', [1, await node.rpc<string>('getnewaddress')]);
+    await second;
+    expect(hints[1]).toEqual({ tip: await node.rpc<string>('getbestblockhash'), changed: ['tip'] });
+    const closed = new Promise<number>((resolve) => socket.on('close', resolve));
+    socket.send('{"topics": 5}');
+    expect(await closed).toBe(1008);
+  });
+
+  it('have no dead link, three steps from the first', async () => {
+    const seen = new Set<string>();
+    let level = ['/'];
+    for (let step = 0; step < 3; step++) {
+      const found: string[] = [];
+      for (const path of level) {
+        const { status, headers, text } = await get(path);
+        expect([path, status < 400 || (path.startsWith('/charts') && status === 404)]).toEqual([path, true]);
+        const links = [...text.matchAll(/href="([^"]*)"/g)].map(([, href]) => href!.replaceAll('&amp;', '&'));
+        const all = headers.has('location') ? [...links, headers.get('location')!] : links;
+        for (const link of all) {
+          const [plain = ''] = link.split('#');
+          if (
+            !plain.startsWith('/') ||
+            plain.startsWith('/assets') ||
+            plain.startsWith('/look') ||
+            seen.has(plain)
+          )
+            continue;
+          seen.add(plain);
+          found.push(plain);
+        }
+      }
+      // Blocks and console pages are alike: a few of each kind are enough.
+      level = found.filter((path, index) => index < 40 || !/^\/(block|console|tx)/.test(path)).slice(0, 60);
+    }
+    expect(seen.size).toBeGreaterThan(50);
   });
 
   it('show names, claims and what comes', async () => {

@@ -86,7 +86,7 @@ function Bids({
         empty="No claim bids for this name."
         rows={bids}
         columns={[
-          { title: '#', cell: ({ bid }) => integerText(bid) },
+          { title: '#', cell: ({ bid }) => integerText(bid + 1) },
           {
             title: 'Claim',
             isHead: true,

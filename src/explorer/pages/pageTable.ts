@@ -5,12 +5,15 @@ import { block } from './block.js';
 import { blocks } from './blocks.js';
 import { claim } from './claim.js';
 import { claims } from './claims.js';
+import { charts } from './charts.js';
+import { consolePage } from './console.js';
 import { find, lbry } from './find.js';
 import { home } from './home.js';
 import { mempool } from './mempool.js';
 import { name, nameHex } from './name.js';
 import { names } from './names.js';
 import { nodePage } from './nodePage.js';
+import { proof, proofHex } from './proof.js';
 import { tx } from './tx.js';
 import { upcoming } from './upcoming.js';
 
@@ -21,6 +24,8 @@ export const PAGES: ReadonlyMap<string, Page> = new Map([
   ['blocks', blocks],
   ['claim', claim],
   ['claims', claims],
+  ['charts', charts],
+  ['console', consolePage],
   ['find', find],
   ['lbry', lbry],
   ['mempool', mempool],
@@ -28,6 +33,8 @@ export const PAGES: ReadonlyMap<string, Page> = new Map([
   ['name-hex', nameHex],
   ['names', names],
   ['node', nodePage],
+  ['proof', proof],
+  ['proof-hex', proofHex],
   ['tx', tx],
   ['upcoming', upcoming],
 ]);

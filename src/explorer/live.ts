@@ -1,0 +1,132 @@
+/**
+ * `/live`: a WebSocket that says what changed, never what it is. A client names the topics of its page and gets the present
+ * tip at once, so that nothing falls between the page and the socket; then hints, at most one a second.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer, type WebSocket } from 'ws';
+import { visitorOf } from './limits.js';
+
+const MAX_TOPICS = 16;
+const MAX_MESSAGE_BYTES = 4096;
+const MAX_SOCKETS = 512;
+const MAX_SOCKETS_A_VISITOR = 8;
+/** Least time between two hints about the same. */
+const TIP_MS = 1000;
+const MEMPOOL_MS = 5000;
+const PING_MS = 30_000;
+
+interface Client {
+  readonly socket: WebSocket;
+  topics: ReadonlySet<string>;
+  isAlive: boolean;
+}
+
+export interface LiveDeps {
+  /** Whether a page of that origin may listen, asked for by that host. */
+  readonly allows: (request: IncomingMessage) => boolean;
+  readonly addressOf: (request: IncomingMessage) => string;
+  readonly tipHash: () => string | null;
+}
+
+export class Live {
+  private readonly deps: LiveDeps;
+  private readonly server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES });
+  private readonly clients = new Set<Client>();
+  private readonly byVisitor = new Map<string, number>();
+  private readonly waiting = new Map<string, NodeJS.Timeout>();
+  private readonly lastMs = new Map<string, number>();
+  private readonly pinging: NodeJS.Timeout;
+
+  constructor(deps: LiveDeps) {
+    this.deps = deps;
+    this.pinging = setInterval(() => this.ping(), PING_MS).unref();
+  }
+
+  get count(): number {
+    return this.clients.size;
+  }
+
+  /** Takes a connection that asks to become a WebSocket. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const visitor = visitorOf(this.deps.addressOf(request));
+    const count = this.byVisitor.get(visitor) ?? 0;
+    const status = !this.deps.allows(request)
+      ? '403 Forbidden'
+      : count >= MAX_SOCKETS_A_VISITOR || this.clients.size >= MAX_SOCKETS
+        ? '429 Too Many Requests'
+        : null;
+    if (status !== null) {
+      socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+      return;
+    }
+    this.server.handleUpgrade(request, socket, head, (opened) => this.add(opened, visitor));
+  }
+
+  private add(socket: WebSocket, visitor: string): void {
+    const client: Client = { socket, topics: new Set(), isAlive: true };
+    this.clients.add(client);
+    this.byVisitor.set(visitor, (this.byVisitor.get(visitor) ?? 0) + 1);
+    socket.on('error', () => undefined);
+    socket.on('pong', () => (client.isAlive = true));
+    socket.on('message', (data) => this.listen(client, data.toString()));
+    socket.on('close', () => {
+      this.clients.delete(client);
+      const left = (this.byVisitor.get(visitor) ?? 1) - 1;
+      if (left > 0) this.byVisitor.set(visitor, left);
+      else this.byVisitor.delete(visitor);
+    });
+  }
+
+  private listen(client: Client, text: string): void {
+    const topics = topicsIn(text);
+    if (topics === null) return client.socket.close(1008, 'send {"topics": [...]}');
+    client.topics = new Set(topics);
+    client.socket.send(JSON.stringify({ tip: this.deps.tipHash() }));
+  }
+
+  private ping(): void {
+    for (const client of this.clients) {
+      if (!client.isAlive) client.socket.terminate();
+      client.isAlive = false;
+      client.socket.ping();
+    }
+  }
+
+  /** Something changed; hints go out now, or when the least time has passed. */
+  changed(topic: 'tip' | 'mempool'): void {
+    if (this.waiting.has(topic)) return;
+    const least = topic === 'tip' ? TIP_MS : MEMPOOL_MS;
+    const due = Math.max(0, (this.lastMs.get(topic) ?? -Infinity) + least - performance.now());
+    const tell = (): void => {
+      this.waiting.delete(topic);
+      this.lastMs.set(topic, performance.now());
+      const hint = JSON.stringify(
+        topic === 'tip' ? { tip: this.deps.tipHash(), changed: ['tip'] } : { changed: ['mempool'] },
+      );
+      for (const { socket, topics } of this.clients) if (topics.has(topic)) socket.send(hint);
+    };
+    if (due === 0) tell();
+    else this.waiting.set(topic, setTimeout(tell, due));
+  }
+
+  close(): void {
+    clearInterval(this.pinging);
+    for (const timer of this.waiting.values()) clearTimeout(timer);
+    for (const { socket } of this.clients) socket.close(1001);
+    this.server.close();
+  }
+}
+
+function topicsIn(text: string): string[] | null {
+  try {
+    const { topics } = JSON.parse(text) as { topics?: unknown };
+    const isFine =
+      Array.isArray(topics) &&
+      topics.length <= MAX_TOPICS &&
+      topics.every((topic) => typeof topic === 'string');
+    return isFine ? (topics as string[]) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,133 @@
+/** `/charts/<metric>`: how the chain grew, as a line, a sentence and a table. */
+import { scaleLinear } from 'd3-scale';
+import { line } from 'd3-shape';
+import type { VNode } from 'preact';
+import { Block, Notice, Section, Table } from '../../page/components.js';
+import { integerText, prefixedText, timeText } from '../../page/format.js';
+import { notFound, type Page } from '../pageContext.js';
+import { Chips, isMissing, Missing, orNull } from './parts.js';
+
+interface Point {
+  readonly height: number;
+  readonly time: number;
+  readonly value: number;
+}
+interface SeriesAnswer {
+  readonly metric: string;
+  readonly unit: string;
+  readonly from: number;
+  readonly to: number;
+  readonly points: readonly Point[];
+}
+
+const METRICS = [
+  ['difficulty', 'Difficulty'],
+  ['hashrate', 'Hash rate'],
+  ['interval', 'Time between blocks'],
+  ['transactions', 'Transactions a block'],
+  ['names', 'Names'],
+  ['claims', 'Claims'],
+  ['amount', 'LBC in claims'],
+] as const;
+
+const POINTS = 600;
+/** Rows of the table behind the line. */
+const ROWS = 50;
+const SIZE = { width: 960, height: 320, left: 64, right: 12, top: 12, bottom: 32 } as const;
+const TICKS = 5;
+
+function Chart({ points, title }: { readonly points: readonly Point[]; readonly title: string }): VNode {
+  const { width, height, left, right, top, bottom } = SIZE;
+  const heights = points.map((point) => point.height);
+  const x = scaleLinear([Math.min(...heights), Math.max(...heights)], [left, width - right]);
+  const y = scaleLinear([0, Math.max(...points.map(({ value }) => value)) || 1], [height - bottom, top]).nice(
+    TICKS,
+  );
+  const path =
+    line<Point>(
+      (point) => x(point.height),
+      (point) => y(point.value),
+    )([...points]) ?? '';
+  return (
+    <svg
+      class="chart"
+      viewBox={`0 0 ${width} ${height}`}
+      role="img"
+      aria-label={`${title} by block; the table below has the figures`}
+    >
+      {y.ticks(TICKS).map((tick) => (
+        <g>
+          <line class="grid" x1={left} x2={width - right} y1={y(tick)} y2={y(tick)} />
+          <text x={left - 8} y={y(tick)} text-anchor="end" dominant-baseline="middle">
+            {prefixedText(tick)}
+          </text>
+        </g>
+      ))}
+      {x.ticks(TICKS).map((tick) => (
+        <text x={x(tick)} y={height - 8} text-anchor="middle">
+          {integerText(tick)}
+        </text>
+      ))}
+      <path class="line" d={path} fill="none" />
+    </svg>
+  );
+}
+
+export const charts: Page = async ({ ask, parts }) => {
+  const [wanted = 'difficulty'] = parts;
+  const metric = METRICS.find(([key]) => key === wanted);
+  if (metric === undefined)
+    throw notFound(
+      'There is no such chart',
+      'Choose one of these.',
+      METRICS.map(([key, title]) => [`/charts/${key}`, title]),
+    );
+  const [key, title] = metric;
+  const series = await orNull(ask<SeriesAnswer>('getchainseries', key, null, null, POINTS));
+  const step = isMissing(series) ? 1 : Math.max(1, Math.ceil(series.points.length / ROWS));
+  const rows = isMissing(series)
+    ? []
+    : series.points.filter((_, index) => index % step === 0 || index === series.points.length - 1).reverse();
+  const [first, last] = isMissing(series) ? [] : [series.points[0], series.points.at(-1)];
+  return {
+    title: `${title} of the chain`,
+    description: `${title} of the LBRY chain by block.`,
+    topics: ['tip'],
+    body: (
+      <>
+        <h1>{title}</h1>
+        <Chips
+          label="Charts"
+          items={METRICS.map(([other, text]) => [`/charts/${other}`, text, other === key])}
+        />
+        {isMissing(series) ? (
+          <Missing error={series} />
+        ) : series.points.length < 2 ? (
+          <Notice>There are not enough blocks yet.</Notice>
+        ) : (
+          <>
+            <Section title={`${title}${series.unit ? ` (${series.unit})` : ''}`}>
+              <Chart points={series.points} title={title} />
+              <p>
+                From {prefixedText(first!.value)} at block {integerText(first!.height)} to{' '}
+                {prefixedText(last!.value)} at block {integerText(last!.height)}.
+              </p>
+            </Section>
+            <Section title="Figures">
+              <Table
+                caption={title}
+                empty=""
+                rows={rows}
+                columns={[
+                  { title: 'Block', isHead: true, cell: ({ height }) => <Block height={height} /> },
+                  { title: 'Time', cell: ({ time }) => timeText(time) },
+                  { title, isNumber: true, cell: ({ value }) => prefixedText(value) },
+                ]}
+              />
+            </Section>
+          </>
+        )}
+      </>
+    ),
+  };
+};

@@ -1,0 +1,153 @@
+/** `/console`: try a method. Methods that are not open here are shown with the line for the command line. */
+import type { VNode } from 'preact';
+import { Notice, Section } from '../../page/components.js';
+import { withQuery } from '../../page/links.js';
+import { shownText } from '../../page/text.js';
+import type { OpenMethod } from '../messages.js';
+import { AskError } from '../nodePort.js';
+import { badRequest, notFound, type Page, type PageContext } from '../pageContext.js';
+
+/** Characters of an answer that are shown. */
+const MAX_ANSWER_CHARS = 100_000;
+const MAX_VALUE_CHARS = 2000;
+
+/** A value as the command line reads it. */
+function valueOf(text: string, way: OpenMethod['params'][number]['cli'], name: string): unknown {
+  if (way === 'string' || way === 'text') return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    if (way === 'auto') return text;
+    throw badRequest(`“${name}” must be JSON: a number, true or false, or an array or object.`);
+  }
+}
+
+/** Positional parameters; what is left out in front of a given one is null. */
+function paramsOf({ params }: OpenMethod, query: URLSearchParams): unknown[] {
+  const values: unknown[] = [];
+  params.forEach(({ name, cli }, index) => {
+    const text = query.get(`p${index}`) ?? '';
+    if (text === '') return;
+    if (text.length > MAX_VALUE_CHARS) throw badRequest(`“${name}” is too long.`);
+    while (values.length < index) values.push(null);
+    values.push(valueOf(text, cli, name));
+  });
+  return values;
+}
+
+function MethodForm({
+  method,
+  query,
+}: {
+  readonly method: OpenMethod;
+  readonly query: URLSearchParams;
+}): VNode {
+  return (
+    <form class="filters" action="/console" method="get">
+      <input type="hidden" name="method" value={method.name} />
+      {method.params.map(({ name, description, isRequired }, index) => (
+        <label title={description}>
+          {name}
+          {isRequired ? ' (required)' : ''}
+          <input
+            type="text"
+            name={`p${index}`}
+            value={query.get(`p${index}`) ?? ''}
+            maxlength={MAX_VALUE_CHARS}
+          />
+        </label>
+      ))}
+      <button type="submit" name="run" value="1">
+        Ask
+      </button>
+    </form>
+  );
+}
+
+async function answerOf({ ask }: PageContext, method: OpenMethod, query: URLSearchParams): Promise<VNode> {
+  const params = paramsOf(method, query);
+  const words = [
+    method.name,
+    ...params.map((param) => (typeof param === 'string' ? `'${param}'` : `'${JSON.stringify(param)}'`)),
+  ];
+  let shown: VNode;
+  try {
+    const text = JSON.stringify(await ask(method.name, ...params), null, 2) ?? 'null';
+    shown = (
+      <pre tabIndex={0}>
+        <code>{shownText(text, MAX_ANSWER_CHARS)}</code>
+      </pre>
+    );
+  } catch (error) {
+    if (!(error instanceof AskError)) throw error;
+    shown = (
+      <Notice tone="warning">
+        Error {error.code}: {shownText(error.message, 1000)}
+      </Notice>
+    );
+  }
+  return (
+    <Section title="Answer">
+      <p>
+        The same on the command line: <code>{shownText(`lbcnode-cli ${words.join(' ')}`, 1000)}</code>
+      </p>
+      {shown}
+    </Section>
+  );
+}
+
+export const consolePage: Page = async (context) => {
+  const { query, methods } = context;
+  const name = query.get('method');
+  const method = name === null ? null : methods.find((one) => one.name === name);
+  if (method === undefined)
+    throw notFound(
+      'This method is not open here',
+      `The console asks reading methods alone. On the node’s machine: lbcnode-cli ${shownText(name ?? '', 60)}`,
+      [['/console', 'All open methods']],
+    );
+  const answer = method !== null && query.get('run') === '1' ? await answerOf(context, method, query) : null;
+  const categories = [...new Set(methods.map(({ category }) => category))].sort();
+  return {
+    title: method === null ? 'Console' : `Console: ${method.name}`,
+    description: 'Try the reading methods of the node.',
+    topics: [],
+    isLively: true,
+    body: (
+      <>
+        <h1>{method === null ? 'Console' : <code>{method.name}</code>}</h1>
+        {method === null ? (
+          <>
+            <p>These methods of the node read only. Choose one to see what it takes and to try it.</p>
+            {categories.map((category) => (
+              <Section title={category}>
+                <ul class="chips">
+                  {methods
+                    .filter((one) => one.category === category)
+                    .map((one) => (
+                      <li>
+                        <a href={withQuery('/console', { method: one.name })}>{one.name}</a>
+                      </li>
+                    ))}
+                </ul>
+              </Section>
+            ))}
+          </>
+        ) : (
+          <>
+            <p>
+              <a href="/console">All methods</a>
+            </p>
+            <MethodForm method={method} query={query} />
+            {answer}
+            <Section title="Help">
+              <pre tabIndex={0}>
+                <code>{method.help}</code>
+              </pre>
+            </Section>
+          </>
+        )}
+      </>
+    ),
+  };
+};

@@ -1,0 +1,24 @@
+/** Checks the proof of the page in this browser, so that the visitor need not believe the server. */
+import { proofSteps, type ProofPair, type ProvenClaim } from '../proof.js';
+
+interface Given {
+  readonly claim: ProvenClaim;
+  readonly pairs: readonly ProofPair[];
+  readonly root: string;
+}
+
+export async function checkProof(): Promise<void> {
+  const place = document.querySelector<HTMLElement>('[data-proof]');
+  const shown = document.querySelector('#proof-check');
+  if (place === null || shown === null) return;
+  if (!globalThis.crypto?.subtle) {
+    shown.textContent = 'This browser checks proofs only on secure pages (HTTPS or localhost).';
+    return;
+  }
+  const { claim, pairs, root } = JSON.parse(place.dataset['proof']!) as Given;
+  const steps = await proofSteps(claim, pairs);
+  shown.textContent =
+    steps.at(-1) === root
+      ? '✓ Checked in this browser: the steps lead to the root in the header.'
+      : '⚠ Checked in this browser: the steps do not lead to the root in the header.';
+}

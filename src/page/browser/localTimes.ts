@@ -1,0 +1,9 @@
+/** Tooltips of times name the moment in the visitor's own zone, too. */
+export function showLocalTimes(): void {
+  for (const element of document.querySelectorAll('time[datetime]')) {
+    const moment = new Date(element.getAttribute('datetime')!);
+    const utc = element.getAttribute('title') ?? '';
+    if (Number.isNaN(moment.getTime()) || utc.includes('\n')) continue;
+    element.setAttribute('title', `${utc}\n${moment.toLocaleString()}`);
+  }
+}

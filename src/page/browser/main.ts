@@ -1,0 +1,17 @@
+/**
+ * What pages do beyond plain HTML: they stay up to date, show times in the visitor's zone, and check proofs. A page is complete
+ * without it.
+ */
+import { checkProof } from './checkProof.js';
+import { keepLive } from './live.js';
+import { followKeys } from './keys.js';
+import { showLocalTimes } from './localTimes.js';
+
+function refreshDetails(): void {
+  showLocalTimes();
+  void checkProof();
+}
+
+refreshDetails();
+followKeys();
+keepLive(refreshDetails);
