@@ -14,7 +14,7 @@ import type { Logger } from '../util/logging.js';
 import { projectFile } from '../util/project.js';
 import type { ExplorerCounters, ExplorerStart, FromExplorer, Tip, ToExplorer } from './messages.js';
 
-/** How often the thread hears of the start's progress. */
+/** Time between two messages about the start's progress. */
 const STATUS_MS = 500;
 /** A thread that ended is started again after so long. */
 const RESTART_MS = 1000;

@@ -560,7 +560,7 @@ export function partsOf(path: string): string[] {
     if (parts.length > 1 && parts.at(-1) === '') parts.pop();
     return parts;
   } catch {
-    throw new PageError(400, 'This address is malformed', 'A part of it is no UTF-8 in percent encoding.');
+    throw new PageError(400, 'This address is malformed', 'A part of it is not UTF-8 in percent encoding.');
   }
 }
 

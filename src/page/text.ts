@@ -10,7 +10,7 @@
 const HIDDEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]|[\u{e0000}-\u{e0fff}]|\p{Surrogate}/gu;
 
-/** A text of which nothing is invisible; each hidden character becomes ⟨its number⟩. */
+/** The text with every hidden character replaced by ⟨its number⟩. */
 export function shownText(text: string, most = Infinity): string {
   const cut = text.length > most ? `${[...text.slice(0, most * 2)].slice(0, most).join('')}…` : text;
   return cut.replaceAll(
@@ -34,6 +34,6 @@ export function nameWarning(name: string): string | null {
     return 'This name has characters that cannot be seen. They are shown by their numbers.';
   const used = SCRIPTS.filter(([, script]) => script.test(name)).map(([script]) => script);
   if (used.length > 1)
-    return `This name mixes ${used.join(' and ')} letters, of which some look alike. It may imitate another name.`;
+    return `This name mixes ${used.join(' and ')} letters. Some of them look alike, so it may imitate another name.`;
   return null;
 }

@@ -1,8 +1,8 @@
 /**
  * Facts about a network that change with time: its servers, and blocks that are known to be valid. They lie in
  * `data/networks/<network>.json`, each with its source and the date of that source, so that a release can renew them
- * without a change of code. Lists begin with the servers that living programs name, and end with those of which only
- * older lists tell.
+ * without a change of code. Lists begin with the servers that living programs name, and end with those that only
+ * older lists name.
  */
 import { readFileSync } from 'node:fs';
 import { hashFromHex, type Bytes } from '../util/bytes.js';

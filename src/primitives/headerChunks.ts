@@ -63,7 +63,7 @@ export class ChunkChecks {
     const isBeyond = height >= (this.chunks.length / HASH_BYTES) * HEADERS_PER_CHUNK;
     if (begun === undefined || isBeyond || (height + 1) % HEADERS_PER_CHUNK === 0) return;
     this.begun.set(id, { hash: begun.hash.update(header), nextHeight: height + 1 });
-    // Branches are few; one that nobody continues goes first.
+    // Branches are few; the oldest is dropped first.
     if (this.begun.size > MAX_BRANCHES) this.begun.delete(this.begun.keys().next().value!);
   }
 }

@@ -162,8 +162,8 @@ describe('pages', () => {
     const then = await get('/name/mindblown?block=361');
     expect(then.text).toContain('This is how it was after block 361');
     expect(then.text).not.toContain(otherId);
-    const nobody = await get('/name/nobodyhasthis');
-    expect([nobody.status, nobody.text.includes('Nobody holds this name')]).toEqual([200, true]);
+    const free = await get('/name/notclaimed');
+    expect([free.status, free.text.includes('No claim holds this name')]).toEqual([200, true]);
     expect((await get('/name-hex/ff00')).status).toBe(200);
   });
 

@@ -40,7 +40,7 @@ export const address: Page = async ({ ask, parts, query }) => {
   const [wanted = ''] = parts;
   const validity = await ask<{ isvalid: boolean }>('validateaddress', wanted.slice(0, 200));
   if (!validity.isvalid)
-    throw notFound('This is no address', 'It is no address of this network.', [
+    throw notFound('This is not an address', 'The text is not an address of this network.', [
       [withQuery('/find', { q: wanted.slice(0, 200) }), 'Search for it'],
     ]);
   const after = query.get('after') ?? undefined;

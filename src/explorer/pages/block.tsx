@@ -33,7 +33,7 @@ async function hashOf({ ask, tip }: PageContext, wanted: string): Promise<{ hash
   }
   if (!/^[0-9a-f]{64}$/i.test(wanted))
     throw notFound(
-      'This is no block',
+      'This is not a block',
       'A block is named by its hash of 64 hexadecimal digits, or by its height.',
     );
   return { hash: wanted.toLowerCase(), isHash: true };

@@ -433,7 +433,7 @@ export const claim: Page = async (context) => {
   const { ask, parts } = context;
   const [wanted = ''] = parts;
   if (!/^[0-9a-f]{40}$/i.test(wanted))
-    throw notFound('This is no claim id', 'A claim is named by its id of 40 hexadecimal digits.', [
+    throw notFound('This is not a claim id', 'A claim is named by its id of 40 hexadecimal digits.', [
       [withQuery('/find', { q: wanted.slice(0, 300) }), 'Search for it'],
     ]);
   const id = wanted.toLowerCase();

@@ -152,7 +152,7 @@ function Holder({ answer, context }: { readonly answer: ListClaimsAnswer; readon
   const { holder, newBid, lastTakeoverHeight } = answer;
   const { spacingSec } = context;
   return (
-    <Section title={holder ? 'Held by' : 'Nobody holds this name'}>
+    <Section title={holder ? 'Held by' : 'No claim holds this name'}>
       {holder && (
         <div class="lead">
           <Pattern id={holder.claimId} />
@@ -233,7 +233,7 @@ async function page(context: PageContext, isHex: boolean) {
     title: shownName,
     description: answer.holder
       ? `Held for ${amountText(answer.holder.effectiveAmount)} LBC; ${countText(answer.claims, 'claim')} as of block ${answer.height}.`
-      : `Nobody holds this name as of block ${answer.height}.`,
+      : `No claim holds this name as of block ${answer.height}.`,
     topics: [`name:${answer.namehex ?? Buffer.from(answer.normalized_name).toString('hex')}`, 'tip'],
     searched: answer.name.length < 100 ? answer.name : '',
     isLively: isNow,
@@ -245,7 +245,7 @@ async function page(context: PageContext, isHex: boolean) {
         {warning && <Notice tone="warning">{warning}</Notice>}
         {answer.namehex && (
           <Notice>
-            These bytes are no text: <code class="hash">{answer.namehex}</code>
+            These bytes are not text: <code class="hash">{answer.namehex}</code>
           </Notice>
         )}
         {answer.normalized_name !== answer.name && (

@@ -50,8 +50,8 @@ export function EventSubject({ event }: { readonly event: ClaimEvent | UpcomingE
   if (event.event === 'takeover')
     return (
       <>
-        {event.formerClaimId ? <ClaimId id={event.formerClaimId} /> : 'nobody'} →{' '}
-        {event.claimId ? <ClaimId id={event.claimId} /> : 'nobody'}
+        {event.formerClaimId ? <ClaimId id={event.formerClaimId} /> : 'no claim'} →{' '}
+        {event.claimId ? <ClaimId id={event.claimId} /> : 'no claim'}
       </>
     );
   return event.claimId === undefined ? <></> : <ClaimId id={event.claimId} />;
@@ -112,7 +112,7 @@ export function Missing({ error }: { readonly error: AskError }): VNode {
 
 export const isMissing = (answer: unknown): answer is AskError => answer instanceof AskError;
 
-/** A query parameter `block`: the height or hash as of which a page is asked for. */
+/** A query parameter `block`: the page shows the state after the block of this height or hash. */
 export function blockOf({ query }: PageContext): string | number | undefined {
   const text = query.get('block');
   if (text === null || text === '') return undefined;

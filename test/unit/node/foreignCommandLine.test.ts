@@ -74,7 +74,7 @@ describe('a command line of lbcd', () => {
     expect(load('-C', file).options.rpcuser).toBe('filed');
   });
 
-  it('is refused for a network that does not exist here, and for options that nobody has', () => {
+  it('is refused for a network that does not exist here, and for options of none of the programs', () => {
     expect(() => load('--simnet')).toThrow('The network simnet of lbcd does not exist here');
     expect(() => load('--nosuchthing')).toThrow('Invalid parameter -nosuchthing');
     expect(() => load('--rpcpas=x')).toThrow('Invalid parameter -rpcpas');
