@@ -129,6 +129,9 @@ describe('claims of all', { timeout: HANG_MS }, () => {
     });
     expect(answer['nothing']).toHaveProperty('error.name', 'NOT_FOUND');
     expect(answer['a b']).toEqual({ error: 'a b is not a valid url' });
+    const long = 'a b'.repeat(1000);
+    const refused = await call<Record<string, { error: string }>>('resolve', { urls: long });
+    expect(refused[long]!.error).toHaveLength(1000);
     expect(Object.keys(await call<object>('resolve', { urls: 'song' }))).toEqual(['song']);
   });
 

@@ -448,6 +448,10 @@ const RULES: readonly Rule[] = [
       path.endsWith('.added_on') && typeof ours === 'number' && theirs === null,
   },
   {
+    row: 'members of files that lbcnet alone shows',
+    covers: (_call, { path, theirs }) => path.endsWith('.original_file') && theirs === undefined,
+  },
+  {
     row: 'state of a finished file',
     covers: ({ method }, { path, ours }) =>
       method === 'get' &&

@@ -3,6 +3,7 @@
  * path with another method says which methods it has. Source: aiohttp's answers, which clients of lbry-sdk know.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 
 /** Paths with their methods, as `Allow` lists them; `*` at the end of a path stands for anything but nothing. */
@@ -14,6 +15,25 @@ const KEEP_ALIVE_MS = 75_000;
 
 export function refuse(reply: FastifyReply, status: number, reason: string): FastifyReply {
   return reply.code(status).type(TEXT_TYPE).send(`${status}: ${reason}`);
+}
+
+/**
+ * Answers what is no HTTP, or has more bytes before its body than the parser takes, and closes the connection.
+ * Source: aiohttp's `handle_parse_error`, which answers 400 to both.
+ */
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+  const text = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408: Request Timeout' : '400: Bad Request';
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy(error);
+    return;
+  }
+  const lines = [
+    `HTTP/1.1 ${text.replace(':', '')}`,
+    `Content-Type: ${TEXT_TYPE}`,
+    `Content-Length: ${text.length}`,
+    'Connection: close',
+  ];
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`);
 }
 
 function methodsOf(routes: Routes, path: string): string | undefined {
@@ -37,6 +57,7 @@ export function plainServer(routes: Routes, shortCut: ShortCut = () => false): F
     exposeHeadRoutes: false,
     logger: false,
     // A path that is not valid percent encoding, or longer than the router takes.
+    clientErrorHandler: refuseUnreadable,
     frameworkErrors: (_error, _request, reply) => refuse(reply, 400, 'Bad Request'),
     // `OPTIONS *`: the router takes the star for any path.
     rewriteUrl: ({ url = '/' }) => (url === '*' ? '/*' : url),

@@ -107,7 +107,7 @@ export function updatedClaimOutput(
  * Throws where the claim has expired: an update of it is a valid transaction without any effect. A test chain may have other
  * terms than the network's, so a claim that the hub still finds counts as alive.
  */
-async function refuseExpired({ ports: { ledger, claims } }: Maker, old: Txo): Promise<void> {
+export async function refuseExpired({ ports: { ledger, claims } }: Maker, old: Txo): Promise<void> {
   if (!hasExpired(ledger.params, old.height, ledger.height)) return;
   const id = hashToHex(old.claimId ?? Buffer.alloc(0));
   const found = await claims.byId(id).catch(() => null);

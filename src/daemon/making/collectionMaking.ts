@@ -15,6 +15,7 @@ import {
   newClaimOutput,
   ownClaim,
   quotedIds,
+  refuseExpired,
   updatedClaimOutput,
   type ClaimOptions,
   type Holding,
@@ -90,6 +91,8 @@ export async function updateCollection(
   return maker.held.with(find, async ([old]) => {
     if (old.claim?.kind !== 'collection')
       throw failure(`A claim with id '${change.claimId}' was found but it is not a collection.`);
+    // Before its channel is looked at, which cannot help.
+    await refuseExpired(maker, old);
     const holding = holdingOf(ledger, claimAddress, old);
     const { signing, clearChannel, replace } = change;
     const isNamed = Boolean(signing.channelId ?? signing.channelName);

@@ -18,6 +18,7 @@ import {
   newClaimOutput,
   ownClaim,
   quotedIds,
+  refuseExpired,
   updatedClaimOutput,
   type ClaimOptions,
   type ClaimPlan,
@@ -224,6 +225,8 @@ export async function updateStream(
     const kind = old.claim?.kind;
     if (!old.claim || (kind !== 'stream' && kind !== 'repost'))
       throw badClaim(`A claim with id '${change.claimId}' was found but it is not a stream or repost claim.`);
+    // Before its channel and its file are looked at: neither can help.
+    await refuseExpired(maker, old);
     const holding = holdingOf(ledger, claimAddress, old);
     const { signing, clearChannel, replace } = change;
     const isNamed = !clearChannel && Boolean(signing.channelId ?? signing.channelName);

@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hashToHex } from '../../util/bytes.js';
+import { boundedErrorText } from '../../util/errorText.js';
 import type { Logger } from '../../util/logging.js';
 import { parseUrl, type ClaimUrl } from '../../metadata/url.js';
 import { DaemonError } from '../base/daemonError.js';
@@ -198,10 +199,10 @@ function ownUrl(txo: Txo): string {
   return only?.name === txo.claimName ? permanent : `lbry://claim#${idOf(txo)}`;
 }
 
-/** As an answer shows it. */
+/** As an answer shows it. What a hub says may be of any length. */
 export const failureMembers = ({ name, text }: ResolveFailure): { name: string; text: string } => ({
   name,
-  text,
+  text: boundedErrorText(text),
 });
 
 /** The output as the claim index has it, with what the wallet knows of it. Source: `update_annotations`. */

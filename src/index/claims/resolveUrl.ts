@@ -13,6 +13,7 @@ import type { RowReader } from '../../store/rows.js';
 import { prefixEnd } from '../../store/rows.js';
 import { breathe } from '../../util/breathe.js';
 import { fromLatin1, hashFromHex, toLatin1 } from '../../util/bytes.js';
+import { boundedErrorText } from '../../util/errorText.js';
 import { ID_LENGTH, groupOf, keyTag, signedNamePrefix } from './claimIndexKeys.js';
 import type { ClaimRecord, ResolvedUrl, ResolveFailure } from './claimReader.js';
 import { ClaimRecords, nameText } from './claimRecords.js';
@@ -120,11 +121,11 @@ function loadEach(
 }
 
 function noClaim(url: string): ResolveFailure {
-  return { kind: 'not-found-claim', text: `Could not find claim at "${url}".` };
+  return { kind: 'not-found-claim', text: boundedErrorText(`Could not find claim at "${url}".`) };
 }
 
 function noChannel(url: string): ResolveFailure {
-  return { kind: 'not-found-channel', text: `Could not find channel in "${url}".` };
+  return { kind: 'not-found-channel', text: boundedErrorText(`Could not find channel in "${url}".`) };
 }
 
 async function resolveOne(scope: ResolveScope, text: string): Promise<Outcome> {

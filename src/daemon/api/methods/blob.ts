@@ -1,4 +1,5 @@
 /** Blobs on disk: lists, announcements, deletion. Source: lbry-sdk daemon.py `jsonrpc_blob_*`. */
+import { boundedErrorText } from '../../../util/errorText.js';
 import { Txo } from '../../txo/txo.js';
 import { failure } from '../../base/daemonError.js';
 import { pageOf, pageOfList } from '../../base/pages.js';
@@ -68,7 +69,7 @@ const announce = implement(blobAnnounce, async ({ services }, args) => {
 const remove = implement(blobDelete, async ({ services }, args) => {
   const { content, blobs } = services;
   const hash = args.blob_hash;
-  if (!isBlobHash(hash)) return `Invalid blob hash to delete '${hash}'`;
+  if (!isBlobHash(hash)) return boundedErrorText(`Invalid blob hash to delete '${hash}'`);
   const streamHash = await content.streamHashOf(hash);
   if (streamHash === null) await blobs.delete([hash]);
   else await blobs.deleteStream(streamHash);

@@ -5,6 +5,7 @@ import { paged, pageOf } from '../../base/pages.js';
 import type { FileFilter } from '../../files/fileFilters.js';
 import type { ManagedFile } from '../../files/managedFile.js';
 import { listPurchases } from '../../lists/listTxos.js';
+import { boundedErrorText } from '../../../util/errorText.js';
 import { JsonObject, type JsonValue } from '../../../util/json.js';
 import type { DaemonContext } from '../context.js';
 import { fileDelete, fileList, fileRebuild, fileSave, fileSetStatus, get } from '../declarations/file.js';
@@ -86,7 +87,7 @@ const download = implement(get, async (context, args) => {
     });
     return await fileToJson(file, context);
   } catch (error) {
-    return { error: (error as Error).message };
+    return { error: boundedErrorText((error as Error).message) };
   }
 });
 

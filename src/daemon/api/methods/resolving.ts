@@ -6,11 +6,13 @@
 import { feeCurrencies, formatFeeAmount } from '../../../metadata/fee.js';
 import { breathe } from '../../../util/breathe.js';
 import { hashToHex } from '../../../util/bytes.js';
+import { boundedErrorText } from '../../../util/errorText.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { float } from '../../base/answerJson.js';
 import { badValue, failure } from '../../base/daemonError.js';
 import { paged, pageOf, type Page } from '../../base/pages.js';
 import type { Inflated, Resolved } from '../../resolve/inflate.js';
+import { failureMembers } from '../../resolve/resolver.js';
 import { searchQuery } from '../../resolve/searchQuery.js';
 import { supportSums } from '../../resolve/supportSums.js';
 import { outputToJson, type ShowPort } from '../../txo/outputJson.js';
@@ -54,10 +56,10 @@ async function shown<Item>(items: Iterable<Item>, show: (item: Item) => JsonOut)
 }
 
 function resolvedToJson(url: string, resolved: Resolved | null, port: ShowPort): JsonOut {
-  if (resolved === null) return { error: `${url} is not a valid url` };
+  if (resolved === null) return { error: boundedErrorText(`${url} is not a valid url`) };
   if (resolved instanceof Txo) return outputToJson(resolved, port);
-  const { name, text, censor } = resolved.failure;
-  const error = { name, text };
+  const { name, censor } = resolved.failure;
+  const error = failureMembers(resolved.failure);
   // The reference has the member whenever a claim is blocked, null where the hub does not tell by whom.
   return { error: name === 'BLOCKED' ? { ...error, censor: censor && outputToJson(censor, port) } : error };
 }

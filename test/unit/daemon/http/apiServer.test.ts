@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { apiServer } from '../../../../src/daemon/http/apiServer.js';
 
@@ -36,6 +38,17 @@ it.each([
     expect([answer.status, await answer.json()]).toEqual([200, { jsonrpc: '2.0', result: 'version' }]);
   }
 });
+
+it.each([`GET /${'x'.repeat(40_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 'no HTTP\r\n\r\n'])(
+  'refuses what is no readable request as plain text: %#',
+  async (request) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write(request);
+    const [head = '', body] = (await text(socket)).split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\nContent-Type: text\/plain; charset=utf-8\r\n/);
+    expect(body).toBe('400: Bad Request');
+  },
+);
 
 describe('a page of an allowed origin', () => {
   const ORIGIN = 'chrome-extension://abcdefgh';

@@ -261,6 +261,21 @@ describe('an update of a claim whose channel another wallet holds', () => {
   });
 });
 
+it('says that a claim has expired before it looks for its channel', async () => {
+  const { channel, stream, update, ledger, ports } = world();
+  await channel('@old');
+  const made = await stream('note', { sd_hash: SD_HASH }, { signing: { channelName: '@old' } });
+  const kept = [...ledger.kept.values()].find(({ txo }) => txo.txidHex === made.outputs[0]!.txidHex)!;
+  Object.assign(kept.txo, { height: 10 });
+  ledger.height = 10 + ledger.params.network.claimForks.originalExpiration;
+  Object.assign(ports.claims, { byId: () => Promise.resolve(null) });
+  for (const one of ledger.kept.values())
+    if (one.txo.claimName === '@old') Object.assign(one, { spentBy: Buffer.alloc(32) });
+  await expect(update(idOf(made), { title: 'New' })).rejects.toThrow(
+    /expired at height \d+.*txo_spend --type=stream/,
+  );
+});
+
 describe('an update of a stream', () => {
   it('keeps what it does not name, and the channel', async () => {
     const { channel, stream, update } = world();

@@ -42,6 +42,8 @@ it('names that are longer than any claim has are not looked for, however short t
   );
   const found = await resolveUrls(scope, urls);
   expect(found.map(({ failure }) => failure!.kind.slice(0, 9))).toEqual(urls.map(() => 'not-found'));
+  // What an error quotes is bounded.
+  expect(Math.max(...found.map(({ failure }) => failure!.text.length))).toBe(1000);
   expect(longest()).toBeGreaterThan(100);
   expect(longest()).toBeLessThan(2400);
 });
