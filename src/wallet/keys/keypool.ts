@@ -29,7 +29,8 @@ export class Keypool {
     change: new Map(),
     preSplit: new Map(),
   };
-  private readonly indexByKey = new Map<string, number>();
+  /** Indexes by the ids of the keys; null until somebody asks, since a wallet that is opened need not hash them all. */
+  private byId: Map<string, number> | null = null;
   private highest = 0;
   /** Keys that were taken out and may come back, by index; those up to `forgotten` may not any more. */
   private readonly reserved = new Set<number>();
@@ -55,7 +56,15 @@ export class Keypool {
 
   private enter(index: number, key: PoolKey): void {
     this.pools[poolOf(key)].set(index, key);
-    this.indexByKey.set(toLatin1(idOf(key.publicKey)), index);
+    this.byId?.set(toLatin1(idOf(key.publicKey)), index);
+  }
+
+  private get indexByKey(): Map<string, number> {
+    if (this.byId !== null) return this.byId;
+    this.byId = new Map();
+    for (const pool of Object.values(this.pools))
+      for (const [index, { publicKey }] of pool) this.byId.set(toLatin1(idOf(publicKey)), index);
+    return this.byId;
   }
 
   /** Takes in rows of the disk, in any order; `loaded` comes after the last. */
@@ -79,7 +88,7 @@ export class Keypool {
     const pool = this.pools[this.pools.preSplit.size > 0 ? 'preSplit' : isInternal ? 'change' : 'receive'];
     for (const [index, key] of pool) {
       pool.delete(index);
-      this.indexByKey.delete(toLatin1(idOf(key.publicKey)));
+      this.byId?.delete(toLatin1(idOf(key.publicKey)));
       this.reserved.add(index);
       return { index, key };
     }
@@ -148,6 +157,6 @@ export class Keypool {
       for (const index of pool.keys()) batch.del(indexKey(index));
       pool.clear();
     }
-    this.indexByKey.clear();
+    this.byId = null;
   }
 }
