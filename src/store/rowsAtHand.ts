@@ -37,6 +37,7 @@ class Attempt implements RowsAtHand {
   }
 
   getMany(keys: readonly string[]): (Bytes | undefined)[] {
+    if (keys.length === 0) return [];
     if (this.values.size > 0 && keys.every((key) => this.values.has(key)))
       return keys.map((key) => this.values.get(key));
     const found = this.rows.getManyNow?.(keys) ?? null;

@@ -126,12 +126,15 @@ function makeServer(name, program, programArgs) {
   return server;
 }
 
-async function call(server, method, params = []) {
-  const answer = await fetch(`http://127.0.0.1:${server.port}/`, {
+const post = (server, body) =>
+  fetch(`http://127.0.0.1:${server.port}/`, {
     method: 'POST',
     headers: { authorization: `Basic ${btoa(AUTH)}` },
-    body: JSON.stringify({ method, params }),
+    body,
   });
+
+async function call(server, method, params = []) {
+  const answer = await post(server, JSON.stringify({ method, params }));
   const { result, error } = await answer.json();
   if (error) throw new Error(`${method}: ${error.message}`);
   return result;
@@ -282,6 +285,36 @@ function blockFiles() {
   return files.sort().map((name) => join(blocks, name));
 }
 
+/** Blocks after each of which a row is asked for once. */
+const FIRST_CALLS = 9;
+
+/** Times of the first answer after a block, when nothing is kept of the names. */
+async function firstCalls(rows) {
+  console.log(`\nThe first call after a block, medians of ${FIRST_CALLS}`);
+  const theirs = servers.length > 1;
+  line('', 'ms', 'CPU ms', ...(theirs ? ['lbrycrd ms', 'CPU ms', 'ratio', 'ratio CPU'] : []));
+  for (const { name, bodies } of rows) {
+    const results = servers.map(() => ({ ms: [], cpuMs: 0 }));
+    for (let n = 0; n < FIRST_CALLS; n++) {
+      const [hash] = await call(ours, 'generatetoaddress', [1, 'mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8']);
+      const block = await call(ours, 'getblock', [hash, 0]);
+      for (const server of servers.slice(1)) await call(server, 'submitblock', [block]);
+      // What a block brings about in the background is over then.
+      await sleep(200);
+      for (const [i, server] of servers.entries()) {
+        const cpu = cpuSeconds(server.child.pid);
+        const since = performance.now();
+        await (await post(server, bodies[n % bodies.length])).arrayBuffer();
+        results[i].ms.push(performance.now() - since);
+        results[i].cpuMs += ((cpuSeconds(server.child.pid) - cpu) * 1000) / FIRST_CALLS;
+      }
+    }
+    const [own, other] = results.map(({ ms, cpuMs }) => [median(ms), cpuMs]);
+    const ratios = other ? own.map((value, i) => (value / other[i]).toFixed(2)) : [];
+    line(name, ...own.map(shown), ...(other ?? []).map(shown), ...ratios);
+  }
+}
+
 /** Times of single answers about crowded names. */
 async function compareCrowded() {
   const { makeCrowdedNames } = await import('./crowdedStage.mjs');
@@ -306,6 +339,7 @@ async function compareCrowded() {
     { name: 'getvalueforname 8,000 claims', bodies: [body('getvalueforname', [many])] },
   ].filter(({ name }) => wanted.length === 0 || wanted.some((word) => name.startsWith(word)));
   await table('Crowded names, one connection', servers, rows);
+  await firstCalls(rows);
   for (const server of servers) await server.stop();
 }
 

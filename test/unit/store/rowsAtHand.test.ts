@@ -57,6 +57,11 @@ describe('queries over rows at hand', () => {
     }
   });
 
+  it('wait for no rows where no keys are asked for', () => {
+    const rows: RowReader = { ...partlySlow(rowsOf('a'), () => true), getManyNow: () => null };
+    expect(readAtHand(rows, (atHand) => atHand.getMany([]).length)).toBe(0);
+  });
+
   it('always wait where the reader cannot tell', async () => {
     const answer = readAtHand(rowsOf('a', 'b'), query);
     expect(isPromise(answer)).toBe(true);

@@ -1,0 +1,223 @@
+/**
+ * Names with many claims and supports, asked for at the tip: what is read from few rows or kept from one question to the next,
+ * against what the past is told from and against the naive model. Random lives with reorganisations across all forks.
+ */
+import { describe, expect, it } from 'vitest';
+import { pointKey } from '../../../../src/claimtrie/item.js';
+import { claimReader } from '../../../../src/rpc/claimReader.js';
+import { claimAtAge, claimByDigits, claimById, filedOutput } from '../../../../src/rpc/nameLookup.js';
+import { byAge, filedName, readName, type NameInfo } from '../../../../src/store/claims/claimQueries.js';
+import { aliveItems, presentItems } from '../../../../src/store/claims/itemHistory.js';
+import { KeptClaims } from '../../../../src/store/claims/keptClaims.js';
+import { readPresentProof, readProof } from '../../../../src/store/claims/proofQueries.js';
+import { readPresentStandings, readStandings } from '../../../../src/store/claims/standings.js';
+import { equalBytes, hashToHex, toHex, toLatin1 } from '../../../../src/util/bytes.js';
+import { SMALL_RULES } from '../../../support/claimComparison.js';
+import { claimsOf, pointOf } from '../../../support/claimModel.js';
+import { PROOF_WINDOW, TwoLives } from '../../../support/explorerModel.js';
+
+const NAMES = ['ab', 'aB', 'abc'].map((name) => Buffer.from(name));
+const BLOCKS = 120;
+const TRANSACTIONS = 6;
+/** Claims of a name, and outputs of it, that are looked up. */
+const LOOKED_UP = 12;
+
+/** As text, which is compared many times faster than bytes are. */
+function textOf(value: unknown): string {
+  if (typeof value === 'bigint') return `${value}n`;
+  if (value instanceof Uint8Array) return toHex(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  return `{${Object.entries(value)
+    .map(([key, part]) => `${key}:${textOf(part)}`)
+    .sort()
+    .join()}}`;
+}
+
+function expectAlike(found: unknown, wanted: unknown): void {
+  expect(textOf(found) === textOf(wanted), 'two ways to one answer').toBe(true);
+}
+
+/** The same object; a failure prints none of it, since it is large. */
+function expectSame(found: unknown, wanted: unknown): void {
+  expect(found === wanted, 'two ways to one object').toBe(true);
+}
+
+const outputsOf = ({ claims, supportsWithoutClaim }: NameInfo) => [
+  ...claims.flatMap((claim) => [claim, ...claim.supports]),
+  ...supportsWithoutClaim,
+];
+
+/** What the lookups find is what going through all of the claims finds. */
+function compareLookups(info: NameInfo): void {
+  const step = Math.max(1, Math.floor(info.claims.length / LOOKED_UP));
+  for (const [n, claim] of info.claims.entries()) {
+    if (n % step !== 0) continue;
+    const digits = hashToHex(claim.claimId);
+    for (const length of [0, 1, 2, 3, 7, 40])
+      expectSame(
+        claimByDigits(info, digits.slice(0, length)),
+        info.claims.find((other) => hashToHex(other.claimId).startsWith(digits.slice(0, length))),
+      );
+    expectSame(claimByDigits(info, `${digits}0`), undefined);
+    expectSame(claimByDigits(info, `g${digits.slice(1)}`), undefined);
+    const first = info.claims.find((other) => equalBytes(other.claimId, claim.claimId));
+    expectSame(claimById(info, claim.claimId), first);
+    for (const asReference of [false, true]) {
+      const aged = byAge(info.claims, asReference)[n]!;
+      expectAlike(claimAtAge(info, n, asReference), {
+        ...aged,
+        bid: claimById(info, aged.claimId)!.bid,
+        sequence: n,
+      });
+    }
+  }
+  expectSame(claimAtAge(info, info.claims.length, false), undefined);
+  for (const output of outputsOf(info).slice(-LOOKED_UP)) {
+    const found = filedOutput(info, output.txid, output.n)!;
+    expect(pointKey(found.output.txid, found.output.n)).toBe(pointKey(output.txid, output.n));
+    expect(found.claim !== null).toBe(info.claims.some((claim) => claim === found.output));
+  }
+  expectSame(filedOutput(info, Buffer.alloc(32, 7), 0), undefined);
+}
+
+/** One life, with a reader that lives through it. */
+class Crowd {
+  readonly two: TwoLives;
+  readonly active = { height: 0, tip: 0, disconnects: 0, at: () => 0 };
+  readonly reader: ReturnType<typeof claimReader>;
+  readonly claims = new KeptClaims();
+  /** The most items that a name had. */
+  most = 0;
+  compared = 0;
+
+  constructor(seed: number, rules: TwoLives['rules']) {
+    this.two = new TwoLives(seed, rules, { names: NAMES });
+    const { rows } = this.two;
+    this.reader = claimReader(rows, { rules, proofWindow: PROOF_WINDOW }, this.active);
+  }
+
+  async step(): Promise<void> {
+    const { two, active } = this;
+    if (two.life.chance(6)) {
+      for (let depth = Math.min(1 + two.life.pick(5), two.height); depth > 0; depth--) {
+        await two.disconnect();
+        active.disconnects++;
+      }
+    }
+    await two.connect(two.life.block(two.height + 1, TRANSACTIONS));
+    active.height = two.height;
+    active.tip++;
+  }
+
+  async compare(): Promise<void> {
+    for (const name of NAMES) {
+      await this.compareName(name);
+      await this.compareProofs(name);
+    }
+    await this.compareStandings();
+    this.compared++;
+  }
+
+  private async compareName(name: Buffer): Promise<void> {
+    const { two, reader } = this;
+    const { height, rows, rules } = two;
+    for (const asReference of [undefined, { tipHeight: height }]) {
+      const query = { name, height, ...(asReference ? { asReference } : {}) };
+      const wanted = await readName(rows, rules, query);
+      const info = await reader.nameAt(query);
+      expectAlike(info, wanted);
+      const again = await reader.nameAt(query);
+      expectAlike(again, wanted);
+      const items = outputsOf(info).length;
+      this.most = Math.max(this.most, items);
+      if (items >= 64) expectSame(again, info);
+      compareLookups(info);
+    }
+    const filed = filedName(rules, name, height);
+    const info = await reader.nameAt({ name, height });
+    const model = claimsOf(two.stateAt(height), filed);
+    expectAlike(
+      info.claims
+        .filter(({ active }) => active)
+        .map(({ txid, n, claimId, effectiveAmount }) => [
+          pointOf(Buffer.from(txid), n),
+          toHex(claimId),
+          effectiveAmount,
+        ]),
+      model.map(({ item, effective }) => [item.point, item.claimId, effective]),
+    );
+    const ids = new Map(info.claims.map(({ txid, n, claimId }) => [pointKey(txid, n), toLatin1(claimId)]));
+    const present = await presentItems(rows, filed, height, ids);
+    expectAlike(present, await aliveItems(rows, filed, height));
+  }
+
+  private async compareProofs(name: Buffer): Promise<void> {
+    const { two, reader, claims } = this;
+    const { height, rows, rules } = two;
+    const query = { name, height, tipHeight: () => height };
+    const wanted = await readProof(rows, rules, PROOF_WINDOW, query);
+    expectAlike(await reader.proofAt(query), wanted);
+    expectAlike(await reader.proofAt(query), wanted);
+    expectAlike(await readPresentProof(rows, rules, query, { claims }), wanted);
+    expectAlike(await readPresentProof(rows, rules, query), wanted);
+    const [claim] = (await reader.nameAt({ name, height })).claims.slice(-1);
+    const selects = (id: Uint8Array): boolean => claim !== undefined && equalBytes(id, claim.claimId);
+    expectAlike(
+      await reader.proofAt({ ...query, selects }),
+      await readProof(rows, rules, PROOF_WINDOW, { ...query, selects }),
+    );
+  }
+
+  /** Of all outputs that lately made claims and supports, spent ones too. */
+  private async compareStandings(): Promise<void> {
+    const { two, reader } = this;
+    const { height, rows, rules } = two;
+    for (let madeAt = Math.max(1, height - 30); madeAt <= height; madeAt += 6) {
+      for (const { txid, outputs } of two.blocks[madeAt]!.transactions) {
+        for (const exact of [false, true]) {
+          const query = { height, txid, madeAt, outputs, exact };
+          const wanted = await readStandings(rows, rules, query);
+          expectAlike(await readPresentStandings(rows, rules, query), wanted);
+          expectAlike(await reader.standings(query), wanted);
+          if (!exact) this.compareModel(query, wanted);
+        }
+      }
+    }
+  }
+
+  private compareModel(
+    { height, txid, outputs }: Parameters<typeof readStandings>[2],
+    standings: Awaited<ReturnType<typeof readStandings>>,
+  ): void {
+    const state = this.two.stateAt(height);
+    for (const [i, { name, n }] of outputs.entries()) {
+      const point = pointOf(Buffer.from(txid), n);
+      const filed = filedName(this.two.rules, name, height);
+      const item = state.items.find((one) => one.point === point && one.name === filed);
+      const standing = standings[i]!;
+      expect(standing === null).toBe(item === undefined);
+      if (item === undefined) continue;
+      expect(standing?.active).toBe(item.active);
+      const best = claimsOf(state, filed)[0]?.item.point;
+      expect(standing?.controls).toBe(item.active && !item.support && best === point);
+    }
+  }
+}
+
+describe('crowded names', () => {
+  for (const [title, seed] of [['forks as on regtest', 4]] as const) {
+    it(
+      `are told alike from few rows, from the past and by the model, ${title}`,
+      { timeout: 300_000 },
+      async () => {
+        const crowd = new Crowd(seed, SMALL_RULES[title]!);
+        while (crowd.two.height < BLOCKS) {
+          await crowd.step();
+          if (crowd.two.height % 30 === 0) await crowd.compare();
+        }
+        expect(crowd.most).toBeGreaterThan(64);
+        expect(crowd.compared).toBeGreaterThan(1);
+      },
+    );
+  }
+});
