@@ -54,7 +54,11 @@ export class Statements {
       this.database.exec('COMMIT');
       return result;
     } catch (error) {
-      this.database.exec('ROLLBACK');
+      try {
+        this.database.exec('ROLLBACK');
+      } catch {
+        // A full disk has ended the transaction already; the first error is the reason.
+      }
       throw error;
     } finally {
       this.#depth--;

@@ -28,8 +28,10 @@ afterEach(async () => {
 });
 
 /** What was acknowledged until the kill. */
-async function writeUntilKilled(lines: number): Promise<Done[]> {
-  const child = spawn(process.execPath, [WRITER, folder.path], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function writeUntilKilled(lines: number, ...mode: string[]): Promise<Done[]> {
+  const child = spawn(process.execPath, [WRITER, folder.path, ...mode], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const exited = once(child, 'exit');
   const done: Done[] = [];
   for await (const line of createInterface({ input: child.stdout })) {
@@ -66,4 +68,24 @@ it('loses no acknowledged blob, and takes no part for one', async () => {
     await folder.close();
   }
   expect(streams.size).toBeGreaterThan(2);
+});
+
+it('makes each acknowledged blob from its file, and offers none that it cannot make', async () => {
+  const acknowledged = new Set<string>();
+  for (let kill = 0; kill < KILLS / 2; kill++) {
+    for (const { hashes } of await writeUntilKilled(linesBefore(kill) + 2, 'made'))
+      for (const hash of hashes) acknowledged.add(hash);
+    await folder.open();
+    expect([...acknowledged].filter((hash) => !folder.store.finished.has(hash))).toEqual([]);
+    for (const hash of folder.store.finished) expect(blobHashOf((await folder.store.read(hash))!)).toBe(hash);
+    expect(folder.warnings).toEqual([]);
+    await folder.close();
+  }
+  await folder.open();
+  expect(folder.store.originals.size).toBeGreaterThan(0);
+  await folder.store.restore(null);
+  expect([folder.store.originals.size, folder.store.originals.madeBytes]).toEqual([0, 0]);
+  const names = new Set(readdirSync(folder.blobFolder));
+  expect([...acknowledged].filter((hash) => !names.has(hash))).toEqual([]);
+  await folder.close();
 });

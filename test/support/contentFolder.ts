@@ -22,11 +22,12 @@ export class ContentFolder {
   database!: ContentDatabase;
   store!: BlobStore;
 
-  constructor(threads = new BlobThreads(2)) {
+  /** A new folder, unless one is given. */
+  constructor(threads = new BlobThreads(2), path = mkdtempSync(join(tmpdir(), 'lbcnet-content-'))) {
     this.threads = threads;
-    this.path = mkdtempSync(join(tmpdir(), 'lbcnet-content-'));
+    this.path = path;
     this.blobFolder = join(this.path, 'blobfiles');
-    mkdirSync(this.blobFolder);
+    mkdirSync(this.blobFolder, { recursive: true });
   }
 
   /** Resolves when the store has checked all files that the database does not know. */

@@ -429,6 +429,21 @@ export class BlobStore {
     await this.#removeFiles(hashes);
   }
 
+  /**
+   * Removes blobs that were written for nothing and acknowledged to nobody. Their files go first, since a full disk may keep the
+   * database from taking a change; it then takes it at the next start.
+   */
+  async discard(hashes: readonly string[]): Promise<void> {
+    for (const hash of hashes)
+      await this.#queue.run(hash, () => {
+        this.#finished.delete(hash);
+        this.#checked.delete(hash);
+        return rm(this.#pathOf(hash), { force: true });
+      });
+    await this.#deps.database.forgetBlobs(hashes);
+    await this.#deps.database.endDeletion(hashes);
+  }
+
   /** Deletes a stream and the blobs that no other stream needs. */
   async deleteStream(streamHash: string): Promise<void> {
     const removed = await this.#deps.database.removeStream(streamHash);

@@ -149,6 +149,16 @@ const dataOf = ({ blobs }: StreamDescriptor) =>
     lengthBytes: length,
   }));
 
+/** Removes what was written of a stream that cannot be kept, as far as a disk that is full allows it. */
+async function discard(
+  written: readonly string[],
+  streamHash: string | null,
+  store: BlobStore,
+): Promise<void> {
+  await store.discard(written).catch(() => undefined);
+  if (streamHash !== null) await store.deleteStream(streamHash).catch(() => undefined);
+}
+
 /**
  * Makes a stream of the file at the path; its blobs and rows are kept when it resolves; of the data blobs only rows
  * where blobs are not kept. Throws `EnvironmentError` for what the
@@ -199,8 +209,7 @@ export async function makeStream(path: string, making: StreamMaking): Promise<Ma
     if (!keeps) await store.addMade(original, dataOf(descriptor));
     return { descriptor, sdHash, fileHash, sizeBytes };
   } catch (error) {
-    const removal = added === null ? store.delete(written) : store.deleteStream(added);
-    await removal.catch(() => undefined);
+    await discard(written, added, store);
     throw environmentError(error, path);
   }
 }

@@ -108,6 +108,19 @@ export function rebuiltDescriptor(stream: StreamDescriptor, sdHash: string): Buf
 export const invalidDescriptor = (text: string): DaemonError =>
   new DaemonError('InvalidStreamDescriptorError', text);
 
+/**
+ * Most values in a descriptor. An entry has at most four and at least 60 bytes, so that no more than 140,000 can stand in a
+ * blob of 2 MiB. What has more is refused before it is parsed: it would fill the memory.
+ */
+const MAX_VALUES = 200_000;
+
+/** Whether the text has so few commas that few values can stand in it. */
+function hasFewValues(bytes: Uint8Array): boolean {
+  let commas = 0;
+  for (const byte of bytes) if (byte === 0x2c && ++commas > MAX_VALUES) return false;
+  return true;
+}
+
 type Members = ReadonlyMap<string, JsonValue>;
 
 const membersOf = (value: JsonValue): Members | null =>
@@ -115,6 +128,8 @@ const membersOf = (value: JsonValue): Members | null =>
 
 function parseMembers(bytes: Uint8Array): Members {
   let members: Members | null;
+  if (bytes.length > MAX_BLOB_BYTES) throw invalidDescriptor('Is larger than a blob');
+  if (!hasFewValues(bytes)) throw invalidDescriptor('Has more entries than a stream can have');
   try {
     members = membersOf(parseJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)));
   } catch {

@@ -229,7 +229,8 @@ export class ManagedFile {
       () => this.#saved(place),
       (error: Error) => {
         failedFirst(error instanceof SaveEnded ? failure(error.message) : error);
-        return this.#failed(place, ending.signal.aborted ? (ending.signal.reason as Error) : error);
+        const reason = ending.signal.aborted ? (ending.signal.reason as Error) : error;
+        return this.#failed(place, reason).finally(() => (this.#save = null));
       },
     );
     const save = { ending, firstWritten, done };
@@ -270,13 +271,14 @@ export class ManagedFile {
 
   /** The output that is cut off is deleted. When the daemon stops the row stays, so that the next start saves it again. */
   async #failed(place: SavedPlace, error: Error): Promise<void> {
-    this.#save = null;
     this.writtenBytes = null;
     await removeOutput(place);
     const how = error instanceof SaveEnded ? error.how : null;
     if (how === 'daemon stops') return;
-    await this.#setPlace(null, false);
-    if (how !== 'replaced') await this.#setStatus('stopped');
+    // On a full disk rows may not take it. The file has it all the same, and the next start looks again.
+    const note = (error: unknown): void => this.#deps.log.warn(failureReason(error));
+    await this.#setPlace(null, false).catch(note);
+    if (how !== 'replaced') await this.#setStatus('stopped').catch(note);
     if (how === null) this.#deps.log.warn(`The file ${place.fileName} could not be saved: ${error.message}`);
   }
 

@@ -25,6 +25,9 @@ const BLOB_TIMEOUTS = 10;
 
 type ReaderDeps = Pick<FilesDeps, 'database' | 'blobs' | 'fetcher' | 'settings' | 'clock'>;
 
+/** Bytes that decryption takes off a blob. */
+const MAX_PADDING_BYTES = 16;
+
 /** The data blobs of a stream: all entries but the terminator. */
 export const dataBlobs = ({ blobs }: StreamDescriptor) => blobs.filter(({ blobHash }) => blobHash !== null);
 
@@ -96,8 +99,8 @@ export class StreamReader {
   }
 
   /**
-   * The decrypted bytes of a data blob. Throws `InvalidStreamDescriptorError` where it cannot be decrypted, and the signal's
-   * reason.
+   * The decrypted bytes of a data blob. Throws `InvalidStreamDescriptorError` where it cannot be decrypted or has another length
+   * than the descriptor says, and the signal's reason.
    */
   async blob(stream: OpenStream, at: number, signal: AbortSignal): Promise<Uint8Array> {
     const { sdHash } = stream;
@@ -118,11 +121,22 @@ export class StreamReader {
         return this.blob(stream, at, signal);
       }
     }
-    const bytes = this.#load(stream, at, signal).finally(() => this.#loading.delete(key));
+    const bytes = this.#loadChecked(stream, at, signal).finally(() => this.#loading.delete(key));
     this.#loading.set(key, { bytes, signal });
     const loaded = await bytes;
     this.#keep(key, loaded);
     return loaded;
+  }
+
+  async #loadChecked(stream: OpenStream, at: number, signal: AbortSignal): Promise<Uint8Array> {
+    const bytes = await this.#load(stream, at, signal);
+    const { blobHash, length } = dataBlobs(stream.descriptor)[at]!;
+    const padding = length - bytes.length;
+    if (padding < 1 || padding > MAX_PADDING_BYTES)
+      throw invalidDescriptor(
+        `The blob ${blobHash} has another length than the descriptor says: not ${length} bytes`,
+      );
+    return bytes;
   }
 
   async #load({ sdHash, descriptor }: OpenStream, at: number, signal: AbortSignal): Promise<Uint8Array> {

@@ -1,4 +1,5 @@
-// Writes blobs into a folder until it is killed: one line for each that is acknowledged. Half of them come from streams.
+// Writes blobs into a folder until it is killed: one line for each that is acknowledged. Half of them come from streams. With
+// `made` the blobs of streams are made from their files, and every other stream is restored.
 import { createHash, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +8,9 @@ import { BlobThreads } from '../../../dist/daemon/blobs/blobThreads.js';
 import { makeStream } from '../../../dist/daemon/blobs/makeStream.js';
 import { openContentDatabase } from '../../../dist/daemon/content/contentDatabase.js';
 
-const folder = process.argv[2];
+const [, , folder, mode] = process.argv;
+const isMade = mode === 'made';
+let number = 0;
 const clock = { nowSec: () => Math.floor(Date.now() / 1000) };
 const log = { warn: (text) => process.stderr.write(`${text}\n`), info: () => undefined };
 const threads = new BlobThreads(2);
@@ -24,12 +27,21 @@ async function writeOne() {
 }
 
 async function writeStream() {
-  const path = join(folder, 'source.bin');
+  const path = join(folder, isMade ? `source-${process.pid}-${number++}.bin` : 'source.bin');
   writeFileSync(path, randomBytes(5_000_000));
   const random = { bytes: randomBytes };
-  const { descriptor, sdHash } = await makeStream(path, { store, threads, database, clock, random });
+  const keepsBlobs = () => !isMade;
+  const { descriptor, sdHash } = await makeStream(path, {
+    store,
+    threads,
+    database,
+    clock,
+    random,
+    keepsBlobs,
+  });
   const hashes = [sdHash, ...descriptor.blobs.slice(0, -1).map(({ blobHash }) => blobHash)];
   process.stdout.write(`${JSON.stringify({ hashes, stream: descriptor.streamHash })}\n`);
+  if (isMade && number % 2 === 0) await store.restore(sdHash);
 }
 
 for (;;) {

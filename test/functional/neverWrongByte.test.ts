@@ -1,0 +1,18 @@
+/** The first damages of `neverWrongByte.long.test.ts`, which has 200. */
+import { afterEach, expect, it } from 'vitest';
+import { DamageRun } from '../support/damageRun.js';
+
+const ROUNDS = 16;
+const SEED = 1;
+
+let run: DamageRun;
+afterEach(() => run.close());
+
+it(`plays, saves and serves no wrong byte after ${ROUNDS} damages and kills`, async () => {
+  run = new DamageRun(SEED);
+  await run.open();
+  for (let round = 0; round < ROUNDS; round++) await run.round();
+  const { flips, truncations, kills, wrongBytes, healed, faults } = run.report;
+  expect({ wrongBytes, healed, faults }).toEqual({ wrongBytes: 0, healed: ROUNDS, faults: [] });
+  expect([flips > 0, truncations > 0, kills > 0]).toEqual([true, true, true]);
+});

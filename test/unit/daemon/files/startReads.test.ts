@@ -1,0 +1,101 @@
+/** A start reads no descriptor and no other blob, however many files there are. */
+import { randomBytes } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { systemClock } from '../../../../src/daemon/base/clock.js';
+import { BlobThreads } from '../../../../src/daemon/blobs/blobThreads.js';
+import { makeStream } from '../../../../src/daemon/blobs/makeStream.js';
+import { FileManager } from '../../../../src/daemon/files/fileManager.js';
+import { LibraryRebuild } from '../../../../src/daemon/files/libraryRebuild.js';
+import { Playing } from '../../../../src/daemon/files/playing.js';
+import { ContentFolder, NOW_SEC } from '../../../support/contentFolder.js';
+
+const FILES = 60;
+
+/** Counts how often a blob is read, checked or made. */
+class CountingThreads extends BlobThreads {
+  reads = 0;
+
+  override read(...args: Parameters<BlobThreads['read']>): ReturnType<BlobThreads['read']> {
+    this.reads++;
+    return super.read(...args);
+  }
+
+  override check(...args: Parameters<BlobThreads['check']>): ReturnType<BlobThreads['check']> {
+    this.reads++;
+    return super.check(...args);
+  }
+
+  override make(...args: Parameters<BlobThreads['make']>): ReturnType<BlobThreads['make']> {
+    this.reads++;
+    return super.make(...args);
+  }
+}
+
+const threads = new CountingThreads(2);
+const folder = new ContentFolder(threads);
+afterEach(async () => {
+  await folder.close();
+  await threads.close();
+  folder.remove();
+});
+
+it(`reads no blob at a start with ${FILES} files, and two to play one of them`, async () => {
+  await folder.open();
+  const sdHashes: string[] = [];
+  for (let n = 0; n < FILES; n++) {
+    const path = join(folder.path, `file ${n}`);
+    writeFileSync(path, randomBytes(100 + n));
+    // Of some the blobs are made from the file.
+    folder.keepsBlobs = n % 3 !== 0;
+    const { descriptor, sdHash } = await makeStream(path, folder.making);
+    sdHashes.push(sdHash);
+    const isSaved = n % 2 === 0;
+    await folder.database.addFile({
+      streamHash: descriptor.streamHash,
+      place: isSaved ? { fileName: `file ${n}`, directory: folder.path } : null,
+      status: isSaved ? 'finished' : 'stopped',
+      isSaved,
+      contentFee: null,
+      addedOn: NOW_SEC,
+    });
+  }
+  // Descriptors that are gone are not looked for either.
+  rmSync(folder.blobPath(sdHashes[5]!));
+  await folder.close();
+  threads.reads = 0;
+  await folder.open();
+  const files = {
+    database: folder.database,
+    blobs: folder.store,
+    fetcher: () => null,
+    reflector: () => null,
+    clock: systemClock,
+    log: { warn: (text: string) => folder.warnings.push(text), info: () => undefined },
+    settings: () => ({
+      downloadDir: folder.path,
+      savesFiles: false,
+      downloadTimeoutMs: 60_000,
+      blobTimeoutMs: 60_000,
+      cachedBlobs: 0,
+    }),
+  };
+  const manager = new FileManager(files);
+  await manager.start();
+  const { signal } = new AbortController();
+  await new LibraryRebuild({ manager, files, finder: () => null, signal }).start();
+  await folder.store.originals.check();
+  expect([manager.all.length, threads.reads, folder.warnings]).toEqual([FILES, 0, []]);
+  const playing = new Playing({ manager, files });
+  for (const [n, reads] of [
+    [1, 2],
+    [3, 4],
+  ] as const) {
+    const stream = (await playing.open(sdHashes[n]!, { mayDownload: false, signal }))!;
+    let length = 0;
+    for await (const piece of stream.read(0, 100 + n, signal)) length += piece.length;
+    expect([length, threads.reads]).toEqual([100 + n, reads]);
+  }
+  await manager.close();
+});
