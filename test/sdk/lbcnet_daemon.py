@@ -4,13 +4,13 @@ A pytest plugin that puts lbcnet in the place of the daemon in the integration t
 there remains one, with the same wallet file and the same hub, that only watches. It is made to follow what lbcnet changes,
 and lbcnet is asked again until it knows of what the watching one knows.
 
-lbcnet has no files: one that a test publishes is told by its name, size and hashes.
+Files are lbcnet's: `lbcnet_files` shows them to the tests. The server of blobs and the reflector stay the reference's, in the
+process of the tests.
 
     LBCNODE=<dist/bin/lbcnode.js> LBCNET=<dist/bin/lbcnet.js> pytest -p lbcnode_stack -p lbcnet_daemon tests/integration/...
 """
 import asyncio
 import builtins
-import hashlib
 import inspect
 import json
 import os
@@ -21,6 +21,8 @@ import time
 import types
 import urllib.request
 from binascii import unhexlify
+
+import lbcnet_files
 
 PROGRAM = os.environ['LBCNET']
 NODE = os.environ.get('LBCNODE_NODE', 'node')
@@ -113,6 +115,11 @@ class Item(dict):
         raise AttributeError(f'the answer of lbcnet has no {name}')
 
 
+class FileItem(lbcnet_files.Files, Item):
+    def __getattr__(self, name):
+        return self.now(name) if name in lbcnet_files.LIVE else super().__getattr__(name)
+
+
 def made_transaction(daemon, answer):
     """A transaction of the reference that shows itself as lbcnet showed it."""
     from lbry.wallet import Transaction
@@ -121,7 +128,16 @@ def made_transaction(daemon, answer):
         @property
         def input_sum(self):
             from lbry.wallet.dewies import lbc_to_dewies
-            return lbc_to_dewies(self.answer['total_input'])
+            # The payment of a file is shown without what it spends.
+            known = self.answer if float(self.answer['total_input']) else daemon.transaction(self.id).answer
+            return lbc_to_dewies(known['total_input'])
+
+        async def sign(self, *args, **kwargs):
+            # What it spends is not in its bytes.
+            for spent in self.inputs:
+                outputs = daemon.transaction(spent.txo_ref.tx_ref.id).outputs
+                spent.txo_ref = outputs[spent.txo_ref.position].ref
+            await super().sign(*args, **kwargs)
 
     # What lbcnet shows to be in a block it has seen the merkle branch of.
     made = Made(unhexlify(answer['hex']), height=answer['height'], is_verified=answer['height'] > 0)
@@ -136,7 +152,7 @@ def wrap(daemon, value):
     if isinstance(value, dict):
         if 'hex' in value and 'txid' in value and 'outputs' in value:
             return made_transaction(daemon, value)
-        return Item(daemon, value)
+        return (FileItem if lbcnet_files.is_file(value) else Item)(daemon, value)
     if isinstance(value, list):
         return [wrap(daemon, one) for one in value]
     return value
@@ -177,13 +193,18 @@ class LbcnetDaemon:
     """Answers `jsonrpc_*` as the reference's `Daemon` does: with coroutines where that one has them."""
 
     def __init__(self, conf, wallet_node, hub):
-        self.conf = conf
+        self.conf = lbcnet_files.Conf(self, conf)
         self.wallet_node = wallet_node
         self.hub = hub
         self.component_manager = Components()
         self.port = free_port()
         self.process = None
         self.known_keys = {}
+        self.folder = os.path.join(wallet_node.data_path, 'lbcnet')
+        self.blob_manager = lbcnet_files.BlobManager(self)
+        self.storage = lbcnet_files.Storage(self)
+        self.file_manager = lbcnet_files.FileManager(self)
+        self.streaming_runner = lbcnet_files.StreamingRunner()
 
     @property
     def wallet_manager(self):
@@ -215,12 +236,11 @@ class LbcnetDaemon:
             return {key: value for key, value in bound.items() if value is not None}
 
         async def ask(*arguments, **named):
-            if name == 'jsonrpc_file_delete':
-                # Of a stream whose file lbcnet never had.
-                return True
+            if self.process is None and name == 'jsonrpc_file_list':
+                # The program was ended in the place of the part that keeps files.
+                return wrap(self, {'items': [], 'total_items': 0})
             self.send_keys()
             given = params(arguments, named)
-            with_file(given)
             answer = await asyncio.get_running_loop().run_in_executor(None, self.call, name[8:], given)
             if name in ('jsonrpc_channel_create', 'jsonrpc_channel_update') and not given.get('preview'):
                 try:
@@ -269,12 +289,28 @@ class LbcnetDaemon:
             only_watch(wallet)
         node.ledger.lbcnet = self
         self.known_keys = keys_of(node.manager)
-        folder = os.path.join(node.data_path, 'lbcnet')
-        os.mkdir(folder)
+        os.mkdir(self.folder)
+        conf = self.conf
+        settings = {
+            'download_dir': node.data_path,
+            'streaming_server': f'{conf.streaming_host}:{conf.streaming_port}',
+            'save_files': conf.save_files,
+            'reflector_servers': [f'{host}:{port}' for host, port in conf.reflector_servers],
+            'fixed_peers': [f'{host}:{port}' for host, port in conf.fixed_peers],
+            'blob_lru_cache_size': conf.blob_lru_cache_size,
+            'components_to_skip': ['dht', 'upnp', 'hash_announcer', 'peer_protocol_server', 'libtorrent_component'],
+            'http_blob_servers': [],
+            'tracker_servers': [],
+        }
+        with open(os.path.join(self.folder, 'conf.yml'), 'w', encoding='utf-8') as file:
+            json.dump(settings, file)
+        await self.run()
+
+    async def run(self):
+        node, folder = self.wallet_node, self.folder
         command = [
             NODE, PROGRAM, 'start', f'--config={folder}/conf.yml', f'--data-dir={folder}', f'--wallet-dir={node.data_path}',
-            f'--download-dir={folder}', f'--api=127.0.0.1:{self.port}', f'--streaming-server=127.0.0.1:{free_port()}',
-            '--network-interface=127.0.0.1', '--udp-port=0', f'--tcp-port={free_port()}',
+            f'--api=127.0.0.1:{self.port}', '--network-interface=127.0.0.1',
             '--blockchain-name=lbrycrd_regtest', f'--lbryum-servers={self.hub.hostname}:{self.hub.port}',
             *(f'--wallets={wallet.id}' for wallet in node.manager.wallets),
             *(f'--exchange-rates={rate}' for rate in RATES),
@@ -396,20 +432,6 @@ def only_watch(wallet):
     wallet.storage.write = lambda _: None
 
 
-def with_file(given):
-    path = given.pop('file_path', None)
-    if path is None:
-        return
-    with open(path, 'rb') as file:
-        data = file.read()
-    if not data:
-        raise Exception(f'cannot publish empty file: {path}')
-    given.setdefault('file_name', os.path.basename(path))
-    given.setdefault('file_size', len(data))
-    given.setdefault('file_hash', hashlib.sha384(data).hexdigest())
-    given.setdefault('sd_hash', hashlib.sha384(b'descriptor' + path.encode() + data).hexdigest())
-
-
 def pytest_configure(config):
     from lbry import testcase
     from lbry.conf import Config
@@ -426,7 +448,9 @@ def pytest_configure(config):
         upload_dir = os.path.join(wallet_node.data_path, 'uploads')
         os.mkdir(upload_dir)
         conf = Config(
-            data_dir=wallet_node.data_path, wallet_dir=wallet_node.data_path, download_dir=wallet_node.data_path)
+            data_dir=wallet_node.data_path, wallet_dir=wallet_node.data_path, download_dir=wallet_node.data_path,
+            save_files=True, reflector_servers=[('127.0.0.1', 5566)], fixed_peers=[('127.0.0.1', 5567)],
+            blob_lru_cache_size=self.blob_lru_cache_size, streaming_server=f'127.0.0.1:{free_port()}')
         conf.upload_dir = upload_dir
         conf.blockchain_name = 'lbrycrd_regtest'
         conf.lbryum_servers = [(self.conductor.spv_node.hostname, self.conductor.spv_node.port)]
@@ -480,6 +504,7 @@ def pytest_configure(config):
 
     # It only ends what hangs; a busy machine takes its time.
     testcase.AsyncioTestCase.TIMEOUT = 600.0
+    lbcnet_files.patch_sites()
     case.add_daemon = add_daemon
     case.confirm_tx = confirm_for_both
     integration.generate = generate_for_all

@@ -50,7 +50,9 @@ export class DiskSpace {
     this.#deps = deps;
   }
 
-  start(): void {
+  /** Resolves when the sums are known, and cleans every half an hour from then on. */
+  async start(): Promise<void> {
+    this.#usage = await this.#measure();
     this.#timer = setInterval(() => {
       this.clean().catch((error: unknown) =>
         this.#deps.log.warn(`Blobs could not be cleaned: ${failureReason(error)}`),
@@ -102,7 +104,7 @@ export class DiskSpace {
     };
   }
 
-  /** Sums in whole MiB as of the last cleaning. */
+  /** Sums in whole MiB as of the start or the last cleaning. */
   status(): JsonOut {
     const usage = this.#usage;
     if (usage === null)

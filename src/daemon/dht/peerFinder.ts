@@ -25,6 +25,8 @@ export interface PeerFinderDeps {
   readonly trackers: TrackerSearch | null;
   readonly external: () => { readonly address: string | null; readonly tcpPort: number };
   readonly allowLocalhost?: boolean;
+  /** Whether this daemon is shown too where a tracker tells of it, as `peer_list` of lbry-sdk shows it. */
+  readonly showsOwn?: boolean;
 }
 
 /** With more than a download needs: what `peer_list` shows. */
@@ -50,7 +52,7 @@ export class PeerFinder implements PeerSource {
     const given = new Set<string>();
     const give = (peer: FoundPeer): void => {
       const place = `${peer.address}:${peer.tcpPort}`;
-      if (given.has(place) || this.#isOwn(peer)) return;
+      if (given.has(place)) return;
       given.add(place);
       found.push(peer);
     };
@@ -80,7 +82,8 @@ export class PeerFinder implements PeerSource {
     const { trackers } = this.#deps;
     if (trackers === null) return;
     for await (const peers of trackers.search(hash, signal))
-      for (const peer of peers) give({ ...peer, udpPort: null });
+      for (const peer of peers)
+        if (this.#deps.showsOwn === true || !this.#isOwn(peer)) give({ ...peer, udpPort: null });
   }
 
   async #fromDht(key: Buffer, signal: AbortSignal, give: (peer: FoundPeer) => void): Promise<void> {

@@ -165,14 +165,15 @@ export class BlobExchange implements BlobFetcher {
   }
 
   /**
-   * Peers and servers of the settings: after `fixed_peer_delay`, so that the network comes first; at once where there is no
-   * other source. Source: `add_fixed_peers`.
+   * Peers and servers of the settings: after `fixed_peer_delay`, so that the network comes first; at once where no other source
+   * goes before them. Source: `add_fixed_peers`.
    */
   async #addFixed(atWork: AtWork): Promise<void> {
     const { clock, sources, settings } = this.#deps;
     const { fixedPeers, fixedPeerDelayMs, httpServers } = settings();
     const { signal } = atWork.ending;
-    if (sources().length > 0 && !(await sleep(clock, fixedPeerDelayMs, signal))) return;
+    const waits = sources().some(({ precedesFixed }) => precedesFixed?.() ?? true);
+    if (waits && !(await sleep(clock, fixedPeerDelayMs, signal))) return;
     if (signal.aborted) return;
     for (const base of httpServers) this.#addServer(atWork, base);
     await Promise.all(

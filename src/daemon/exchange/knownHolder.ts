@@ -11,8 +11,9 @@ const MIN_STUCK_MS = 200;
 const SLOW_AFTER_MS = 2000;
 const SLOW_RATE = 32;
 const STUCK_RATE = 2;
-/** How long a holder is not asked again for a blob that it lacked. Arbitrary. */
-const LACKS_MS = 30_000;
+/** How long a holder is not asked again for a blob that it lacked, at first; doubled each time up to the second. Arbitrary. */
+const LACKS_MS = 1000;
+const MAX_LACKS_MS = 30_000;
 
 export interface Wanted {
   readonly hash: string;
@@ -44,7 +45,8 @@ export class Known {
   score = 0;
   /** What it is asked for while it is busy. */
   wanted: Wanted | null = null;
-  readonly lacks = new Map<string, number>();
+  /** By blob. */
+  readonly lacks = new Map<string, { readonly untilMs: number; readonly pauseMs: number }>();
 
   constructor(holder: Holder, order: number) {
     this.holder = holder;
@@ -52,16 +54,20 @@ export class Known {
   }
 
   mayHave(hash: string, nowMs: number): boolean {
-    return !((this.lacks.get(hash) ?? nowMs) > nowMs);
+    return (this.lacks.get(hash)?.untilMs ?? nowMs) <= nowMs;
   }
 
   noteLacks(hash: string, nowMs: number): void {
-    for (const [oldest, untilMs] of this.lacks) {
-      if (untilMs > nowMs) break;
+    const before = this.lacks.get(hash);
+    // A question that told of several blobs counts once.
+    if (before !== undefined && before.untilMs > nowMs) return;
+    for (const [oldest, { untilMs }] of this.lacks) {
+      if (untilMs + MAX_LACKS_MS > nowMs) break;
       this.lacks.delete(oldest);
     }
+    const pauseMs = before === undefined ? LACKS_MS : Math.min(MAX_LACKS_MS, before.pauseMs * 2);
     this.lacks.delete(hash);
-    this.lacks.set(hash, nowMs + LACKS_MS);
+    this.lacks.set(hash, { untilMs: nowMs + pauseMs, pauseMs });
   }
 }
 

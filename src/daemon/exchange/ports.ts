@@ -36,6 +36,8 @@ export interface BlobKeeper extends BlobReader {
 export interface NamedPeerSource extends PeerSource {
   /** For the log: `DHT`, `trackers`. */
   readonly name: string;
+  /** Whether fixed peers wait for what it finds. Where it is missing, they do. */
+  readonly precedesFixed?: () => boolean;
 }
 
 /** What a blob is wanted for: a reader waits for it (it goes first), or one may come for it soon. */

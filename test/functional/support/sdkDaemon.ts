@@ -20,6 +20,13 @@ const SKIPPED = [
 ];
 const LOOK_MS = 100;
 
+export interface SdkOptions {
+  /** A folder that is there already, and stays when the daemon is stopped. */
+  readonly folder?: string;
+  /** Beside the usual settings. */
+  readonly settings?: object;
+}
+
 /** An error answer of the daemon. */
 export class SdkError extends Error {
   override readonly name = 'SdkError';
@@ -30,11 +37,13 @@ export class SdkDaemon {
   private readonly child: ChildProcess;
   private readonly exited: Promise<unknown>;
   readonly port: number;
+  private readonly keepsFolder: boolean;
   private output = '';
 
-  private constructor(program: string, folder: string, port: number) {
+  private constructor(program: string, folder: string, port: number, keepsFolder: boolean) {
     this.folder = folder;
     this.port = port;
+    this.keepsFolder = keepsFolder;
     this.child = spawn(
       program,
       [
@@ -61,9 +70,10 @@ export class SdkDaemon {
     program: string,
     hubPorts: readonly number[],
     parts: readonly string[] = [],
+    options: SdkOptions = {},
   ): Promise<SdkDaemon> {
-    const folder = mkdtempSync(join(tmpdir(), 'lbcnode-lbrynet-'));
-    for (const name of ['data', 'wallet', 'files']) mkdirSync(join(folder, name));
+    const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'lbcnode-lbrynet-'));
+    for (const name of ['data', 'wallet', 'files']) mkdirSync(join(folder, name), { recursive: true });
     const port = await freePort();
     const settings = {
       api: `127.0.0.1:${port}`,
@@ -74,10 +84,11 @@ export class SdkDaemon {
       components_to_skip: SKIPPED.filter((name) => !parts.includes(name)),
       use_upnp: false,
       share_usage_data: false,
+      ...options.settings,
     };
     // JSON is YAML.
     writeFileSync(join(folder, 'conf.yml'), JSON.stringify(settings));
-    const daemon = new SdkDaemon(program, folder, port);
+    const daemon = new SdkDaemon(program, folder, port, options.folder !== undefined);
     await daemon.until('it is up', async () => {
       const { startup_status: parts } = await daemon.call<{ startup_status: Record<string, boolean> }>(
         'status',
@@ -133,6 +144,6 @@ export class SdkDaemon {
     this.child.kill('SIGTERM');
     await this.exited;
     clearTimeout(last);
-    rmSync(this.folder, { recursive: true, force: true });
+    if (!this.keepsFolder) rmSync(this.folder, { recursive: true, force: true });
   }
 }

@@ -167,7 +167,7 @@ export class ContentParts {
           }),
           log,
         });
-        this.#diskSpace.start();
+        await this.#diskSpace.start();
       },
       stop: async () => {
         this.#diskSpace?.stop();

@@ -79,28 +79,36 @@ export class NetworkParts {
   /** Finds peers by whichever of DHT and trackers run, without announcing this daemon; null where neither does. */
   get peerFinder(): PeerFinder | null {
     if (this.#node === null && this.#trackers === null) return null;
-    return this.#finder(this.#node, this.#trackers, false);
+    return this.#finder(this.#node, this.#trackers, 'list');
   }
 
   /** Where downloads look for peers, of those that run now. Trackers learn of the download. */
-  sources(): (PeerSource & { readonly name: string })[] {
-    const named = (name: string, finder: PeerFinder) => ({
+  sources(): (PeerSource & { readonly name: string; readonly precedesFixed: () => boolean })[] {
+    const named = (name: string, finder: PeerFinder, precedesFixed: () => boolean) => ({
       name,
+      precedesFixed,
       peersFor: (hash: string, signal: AbortSignal) => finder.peersFor(hash, signal),
     });
+    const node = this.#node;
+    // Source: lbry-sdk lbry/stream/downloader.py `add_fixed_peers`.
+    const knowsPeers = (): boolean => node?.buckets.some(({ contacts }) => contacts.length > 0) ?? false;
     return [
-      ...(this.#node === null ? [] : [named('DHT', this.#finder(this.#node, null, false))]),
-      ...(this.#trackers === null ? [] : [named('trackers', this.#finder(null, this.#trackers, true))]),
+      ...(node === null ? [] : [named('DHT', this.#finder(node, null, 'download'), knowsPeers)]),
+      ...(this.#trackers === null
+        ? []
+        : [named('trackers', this.#finder(null, this.#trackers, 'download'), () => false)]),
     ];
   }
 
-  #finder(node: DhtNode | null, trackers: TrackerClient | null, announces: boolean): PeerFinder {
+  /** Trackers learn of a download, not of a list. */
+  #finder(node: DhtNode | null, trackers: TrackerClient | null, use: 'download' | 'list'): PeerFinder {
     const { place } = this;
     return new PeerFinder({
       node,
       trackers: trackers && {
-        search: (hash, signal) => trackers.search(hash, signal, { announces }),
+        search: (hash, signal) => trackers.search(hash, signal, { announces: use === 'download' }),
       },
+      showsOwn: use === 'list',
       external: () => ({ address: place.address, tcpPort: place.tcpPort }),
       allowLocalhost: isOnLoopback(this.#deps.settings),
     });

@@ -1,0 +1,219 @@
+"""
+What tests of lbry-sdk see of files of a lbcnet in another process: the objects that they read off `file_list` and `get`, settings
+that they change while it runs, its folder of blobs and its database. Used by `lbcnet_daemon`.
+"""
+import asyncio
+import os
+import sqlite3
+import time
+import types
+
+LOOK_SEC = 0.02
+#: It only ends what hangs.
+WAIT_SEC = 120
+
+
+async def until(holds):
+    end = time.monotonic() + WAIT_SEC
+    while not holds():
+        if time.monotonic() > end:
+            raise asyncio.TimeoutError()
+        await asyncio.sleep(LOOK_SEC)
+
+
+class Moment:
+    """Stands for an `asyncio.Event` of the reference: whether it has come is looked up."""
+
+    def __init__(self, holds):
+        self.is_set = holds
+
+    def wait(self):
+        return until(self.is_set)
+
+
+class Conf:
+    """The settings of the watching process; what a test changes is changed in lbcnet too."""
+
+    def __init__(self, daemon, conf):
+        self.__dict__.update(_daemon=daemon, _conf=conf)
+
+    def __getattr__(self, name):
+        return getattr(self._conf, name)
+
+    def __setattr__(self, name, value):
+        setattr(self._conf, name, value)
+        if name in ('fixed_peers', 'tracker_servers', 'reflector_servers'):
+            value = [f'{host}:{port}' for host, port in value]
+        if value is None:
+            self._daemon.call('settings_clear', {'key': name}) if name != 'max_key_fee' else \
+                self._daemon.call('settings_set', {'key': name, 'value': 'null'})
+            return
+        self._daemon.call('settings_set', {'key': name, 'value': value})
+
+
+class Blob:
+    def __init__(self, manager, blob_hash):
+        self.manager = manager
+        self.blob_hash = blob_hash
+        self.file_path = os.path.join(manager.blob_dir, blob_hash)
+
+    def get_is_verified(self):
+        return self.blob_hash in self.manager.completed_blob_hashes
+
+
+class BlobManager:
+    def __init__(self, daemon):
+        self.daemon = daemon
+        self.blob_dir = os.path.join(daemon.folder, 'blobfiles')
+
+    def get_blob(self, blob_hash):
+        return Blob(self, blob_hash)
+
+    @property
+    def completed_blob_hashes(self):
+        return set(self.daemon.call('blob_list', {'page_size': 100_000})['items'])
+
+    async def delete_blobs(self, hashes, _delete_from_db=True):
+        for blob_hash in hashes:
+            self.daemon.call('blob_delete', {'blob_hash': blob_hash})
+
+
+class Storage:
+    """The rows of lbrynet.sqlite, read and changed beside lbcnet."""
+
+    def __init__(self, daemon):
+        self.path = os.path.join(daemon.folder, 'lbrynet.sqlite')
+        self.db = types.SimpleNamespace(execute_fetchall=self.run)
+
+    def query(self, sql, *values):
+        with sqlite3.connect(self.path, timeout=30) as database:
+            return database.execute(sql, values).fetchall()
+
+    async def run(self, sql, values=()):
+        return self.query(sql, *values)
+
+    async def run_and_return_one_or_none(self, sql, *values):
+        rows = self.query(sql, *values)
+        return rows[0][0] if rows else None
+
+    async def get_blobs_to_announce(self):
+        rows = self.query(
+            "select blob_hash from blob where status = 'finished' and next_announce_time < ?"
+            " and (should_announce = 1 or single_announce = 1)", time.time())
+        return [blob_hash for blob_hash, in rows]
+
+    async def get_stream_hash_for_sd_hash(self, sd_hash):
+        return await self.run_and_return_one_or_none('select stream_hash from stream where sd_hash = ?', sd_hash)
+
+    async def get_blobs_for_stream(self, stream_hash):
+        rows = self.query('select blob_hash, position from stream_blob where stream_hash = ? order by position', stream_hash)
+        return [types.SimpleNamespace(blob_hash=blob_hash, blob_num=number) for blob_hash, number in rows]
+
+    async def update_blob_ownership(self, sd_hash, is_mine):
+        self.query(
+            'update blob set is_mine = ? where blob_hash = ? or blob_hash in (select blob_hash from stream_blob'
+            ' join stream using (stream_hash) where sd_hash = ?)', int(is_mine), sd_hash, sd_hash)
+
+
+class FileManager:
+    """Stopping and starting it is stopping and starting the program."""
+
+    def __init__(self, daemon):
+        self.daemon = daemon
+
+    async def stop(self):
+        await self.daemon.stop()
+
+    async def start(self):
+        await self.daemon.run()
+
+    def get_filtered(self, **filters):
+        return self.daemon.call('file_list', filters)['items']
+
+
+class StreamingRunner:
+    """lbcnet's media server runs already."""
+
+    async def setup(self):
+        pass
+
+
+class NoSite:
+    async def start(self):
+        pass
+
+
+def descriptor_of(daemon, sd_hash):
+    """The reference's descriptor; one that a test writes is found by a start of the program."""
+    from lbry.blob.blob_file import BlobFile
+    from lbry.stream.descriptor import StreamDescriptor
+
+    class Descriptor(StreamDescriptor):
+        async def make_sd_blob(self, *args, **kwargs):
+            blob = await super().make_sd_blob(*args, **kwargs)
+            await daemon.stop()
+            await daemon.run()
+            return blob
+
+    loop, folder = asyncio.get_event_loop(), daemon.blob_manager.blob_dir
+    return Descriptor._from_stream_descriptor_blob(loop, folder, BlobFile(loop, sd_hash, None, None, folder))
+
+
+#: Of these a file tells what they are at the moment, as long as lbcnet lists it.
+LIVE = {
+    'status', 'completed', 'blobs_remaining', 'blobs_completed', 'is_fully_reflected', 'file_name', 'download_directory',
+    'download_path', 'written_bytes',
+}
+
+
+class Files:
+    """What a file of an answer has beside its fields. Mixed into the class of answers."""
+
+    def now(self, name):
+        daemon = self._daemon
+        if daemon.process is None:
+            # It has ended: rows tell what it left.
+            rows = daemon.storage.query('select status from file where stream_hash = ?', self['stream_hash'])
+            return rows[0][0] if name == 'status' and rows else self.get(name)
+        found = daemon.call('file_list', {'sd_hash': self['sd_hash']})['items']
+        return dict.get(found[0] if found else self, name)
+
+    @property
+    def full_path(self):
+        return self.now('download_path')
+
+    @property
+    def descriptor(self):
+        if 'descriptor' not in self.__dict__:
+            self.__dict__['descriptor_'] = self.__dict__.get('descriptor_') or \
+                descriptor_of(self._daemon, self['sd_hash'])
+        return self.__dict__['descriptor_']
+
+    @property
+    def stream_claim_info(self):
+        from lbry.schema import Claim
+        return types.SimpleNamespace(claim=Claim.from_bytes(bytes.fromhex(self['protobuf'])))
+
+    @property
+    def fully_reflected(self):
+        return Moment(lambda: self.now('is_fully_reflected'))
+
+    @property
+    def finished_writing(self):
+        return Moment(lambda: self.now('status') == 'finished')
+
+    @property
+    def started_writing(self):
+        return Moment(lambda: (self.now('written_bytes') or 0) > 0)
+
+
+def is_file(value):
+    return 'streaming_url' in value and 'sd_hash' in value
+
+
+def patch_sites():
+    """Tests open a site for the reference's media server."""
+    import aiohttp.web
+    site = aiohttp.web.TCPSite
+    aiohttp.web.TCPSite = lambda runner, *args, **kwargs: \
+        NoSite() if isinstance(runner, StreamingRunner) else site(runner, *args, **kwargs)
