@@ -155,6 +155,7 @@ export class FileManager {
     this.#bySd.delete(row.sdHash);
     await this.#deps.reflector()?.cancel(row.sdHash);
     await this.#deps.blobs.deleteStream(row.streamHash);
+    this.reader.forget(row.sdHash);
     if (deletesOutput && place !== null && isWhole) await removeOutput(place);
   }
 

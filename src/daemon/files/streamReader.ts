@@ -170,6 +170,11 @@ export class StreamReader {
     }
   }
 
+  /** Forgets the blobs of a stream that was deleted: else a file could be saved from them, without the blobs of its stream. */
+  forget(sdHash: string): void {
+    for (const key of this.#kept.keys()) if (key.startsWith(`${sdHash}:`)) this.#kept.delete(key);
+  }
+
   #keep(key: string, bytes: Uint8Array): void {
     const { cachedBlobs } = this.#deps.settings();
     this.#kept.delete(key);
