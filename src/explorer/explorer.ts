@@ -40,7 +40,7 @@ export class Explorer {
   private toldChanges = 0;
   private exited: Promise<void> = Promise.resolve();
   /** What was counted since the start. */
-  counters: ExplorerCounters = { pages: 0, rendered: 0, refused: 0, failed: 0 };
+  counters: ExplorerCounters = { pages: 0, rendered: 0, refused: 0, failed: 0, viewers: 0 };
   /** Where it listens; 0 while it does not. */
   port = 0;
   /** Why the thread ended, until it runs again; null while it runs. */

@@ -70,4 +70,6 @@ export interface ExplorerCounters {
   readonly rendered: number;
   readonly refused: number;
   readonly failed: number;
+  /** Pages that are open with a live connection. */
+  readonly viewers: number;
 }

@@ -138,7 +138,7 @@ export class Site {
   }
 
   get counters(): ExplorerCounters {
-    return this.counts;
+    return { ...this.counts, viewers: this.live.count };
   }
 
   private loadAssets(): Assets {

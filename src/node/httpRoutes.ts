@@ -33,6 +33,8 @@ export interface HttpRoutesInput extends Pick<RpcDispatcherDeps, 'services' | 't
   readonly chain: HealthDeps['chain'];
   /** Null without `-hub`, and before it is open. */
   readonly hub: HealthDeps['hub'];
+  /** Null without `-explorer`, and before it is open. */
+  readonly explorer: HealthDeps['explorer'];
   readonly indexes: HealthDeps['indexes'];
   /** See `HealthDeps`. */
   readonly outage: () => string;
@@ -44,14 +46,35 @@ export async function httpRoutes(
   { options }: LoadedOptions,
   input: HttpRoutesInput,
 ): Promise<NonNullable<HttpServerDeps['extraRoutes']>> {
-  const { dispatcher, services, table, onException, metrics, chain, hub, indexes, outage, isStopping } =
-    input;
+  const {
+    dispatcher,
+    services,
+    table,
+    onException,
+    metrics,
+    chain,
+    hub,
+    explorer,
+    indexes,
+    outage,
+    isStopping,
+  } = input;
   const warmupStatus = (): string | null => dispatcher.warmup;
   const rest = options.rest ? await import('../server/rest/restRoutes.js') : null;
   return (app, tools) => {
     const peerCount = (): number => services.network.connectionCount();
     const search = (): SearchStatus | null => services.claimSearch?.status() ?? null;
-    addHealthRoute(app, { warmupStatus, isStopping, chain, peerCount, outage, indexes, hub, search });
+    addHealthRoute(app, {
+      warmupStatus,
+      isStopping,
+      chain,
+      peerCount,
+      outage,
+      indexes,
+      hub,
+      explorer,
+      search,
+    });
     rest?.addRestRoutes(app, tools, { services, table, warmupStatus, onException });
     metrics?.addRoute(app, tools);
   };

@@ -8,6 +8,7 @@ import { openChain } from '../chain/openChain.js';
 import { Pruner } from '../chain/pruner.js';
 import { verifyChain } from '../chain/verifyChain.js';
 import { MAX_FUTURE_BLOCK_TIME_SEC } from '../consensus/limits.js';
+import type { Explorer } from '../explorer/explorer.js';
 import { addressIndex } from '../index/addressIndex.js';
 import { BackgroundFill } from '../index/backgroundFill.js';
 import { TrackedIndex } from '../index/chainIndex.js';
@@ -145,6 +146,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   };
   const dispatcher = new RpcDispatcher({ deprecated: new Set(options.deprecatedrpc) }, rpc);
   let chainReader: ChainReader | null = null;
+  let explorer: Explorer | null = null;
   const server = options.server
     ? await startServer(loaded, share.httpPerServer, {
         dispatcher,
@@ -156,6 +158,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
           metrics,
           chain: () => chainReader,
           hub: () => nodeServices.services.hub?.status ?? null,
+          explorer: () => explorer,
           indexes: () => nodeServices.services.indexes(),
           outage: () => nodeServices.outage(),
           isStopping: () => deps.signal.aborted,
@@ -163,7 +166,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
       })
     : null;
   closers.push(() => server?.close());
-  const explorer = options.explorer
+  explorer = options.explorer
     ? await (
         await import('./explorerService.js')
       ).startExplorer(loaded, {
@@ -175,6 +178,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
         mempoolChanges: () => nodeServices.services.mempool.changeCount,
       })
     : null;
+  if (explorer) metrics?.followExplorer(explorer);
   closers.push(() => explorer?.close());
   const walletServer =
     server && (await startWalletServer(loaded, share.httpPerServer, server, { ...rpc, leader: dispatcher }));

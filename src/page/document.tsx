@@ -85,7 +85,7 @@ function Header({ path, query, network, tip, nowSec }: Frame): VNode {
           'starting'
         ) : (
           <>
-            <span class="dot" id="live" aria-hidden="true"></span> Block{' '}
+            <span class="dot" id="live" aria-hidden="true"></span> <span id="live-words"></span> Block{' '}
             <a href="/block/tip">{integerText(tip.height)}</a>, {agoText(tip.timeSec, nowSec)}
           </>
         )}
@@ -127,6 +127,7 @@ function Footer({ look, path }: { readonly look: Look; readonly path: string }):
           </>
         ))}
       </p>
+      <p id="switches"></p>
     </footer>
   );
 }

@@ -25,6 +25,16 @@ export interface HealthDeps {
   readonly search?: (() => SearchHealth | null) | undefined;
   /** Null where there is no hub. */
   readonly hub?: (() => HubHealth | null) | undefined;
+  /** Null where there is no explorer. */
+  readonly explorer?: (() => ExplorerHealth | null) | undefined;
+}
+
+/** How the web explorer is. */
+export interface ExplorerHealth {
+  readonly port: number;
+  /** Why its thread ended, until it runs again. */
+  readonly failure: string | null;
+  readonly counters: { readonly viewers: number };
 }
 
 /** How the search over claims is. */
@@ -69,10 +79,11 @@ export function addHealthRoute(app: FastifyInstance, deps: HealthDeps): void {
   });
 }
 
-function health({ warmupStatus, isStopping, chain, peerCount, outage, indexes, search, hub }: HealthDeps): {
+function health(deps: HealthDeps): {
   isUp: boolean;
   body: JsonOut;
 } {
+  const { warmupStatus, isStopping, chain, peerCount, outage, indexes, search, hub } = deps;
   const warmup = warmupStatus();
   const missing = outage?.() ?? '';
   const running = missing === '' ? 'ok' : 'degraded';
@@ -121,6 +132,13 @@ function health({ warmupStatus, isStopping, chain, peerCount, outage, indexes, s
             waiting: hubHealth.waiting,
           }
         : undefined,
+      explorer: explorerAnswer(deps.explorer?.() ?? null),
     },
   };
+}
+
+function explorerAnswer(explorer: ExplorerHealth | null): JsonOut | undefined {
+  if (explorer === null) return undefined;
+  const { port, failure, counters } = explorer;
+  return { running: failure === null, failure: failure ?? undefined, port, viewers: counters.viewers };
 }

@@ -173,6 +173,21 @@ describe('pages', () => {
     expect(text).toContain('data-proof=');
   });
 
+  it('prove a name as of a block, and compare a root of the visitor', async () => {
+    const hash = await node.rpc<string>('getblockhash', [361]);
+    const { nameclaimroot } = await node.rpc<{ nameclaimroot: string }>('getblockheader', [hash]);
+    for (const [query, text] of [
+      [`block=361&root=${nameclaimroot}`, 'It is the same root.'],
+      [`block=361&root=${'0'.repeat(64)}`, 'It is another root.'],
+      ['root=%3Cb%3E', 'A root has 64 hexadecimal digits.'],
+    ] as const) {
+      const page = await get(`/proof/mindblown?${query}`);
+      expect([page.status, page.text.includes(text)]).toEqual([200, true]);
+      expect(page.text).toContain('The steps lead to the root in the header.');
+    }
+    expect((await get('/proof/mindblown?block=99999999')).status).toBe(404);
+  });
+
   it('let visitors try reading methods, and no others', async () => {
     expect((await get('/console')).text).toContain('getblockheader');
     const asked = await get('/console?method=getblockhash&p0=361&run=1');
@@ -210,6 +225,16 @@ describe('pages', () => {
     const closed = new Promise<number>((resolve) => socket.on('close', resolve));
     socket.send('{"topics": 5}');
     expect(await closed).toBe(1008);
+  });
+
+  it('are counted, and /health tells that they are served', async () => {
+    const answer = await fetch(`http://127.0.0.1:${node.rpcPort}/health`);
+    const { explorer } = (await answer.json()) as { explorer: object };
+    expect(explorer).toEqual({
+      running: true,
+      port: Number(new URL(base).port),
+      viewers: expect.any(Number),
+    });
   });
 
   it('have no dead link, three steps from the first', async () => {

@@ -12,8 +12,8 @@ const MAX_ANSWER_CHARS = 100_000;
 const MAX_VALUE_CHARS = 2000;
 
 /** A value as the command line reads it. */
-function valueOf(text: string, way: OpenMethod['params'][number]['cli'], name: string): unknown {
-  if (way === 'string' || way === 'text') return text;
+export function valueOf(text: string, way: OpenMethod['params'][number]['cli'], name: string): unknown {
+  if (way === 'string' || (way === 'text' && !/^\s*["[{]/.test(text))) return text;
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -23,7 +23,7 @@ function valueOf(text: string, way: OpenMethod['params'][number]['cli'], name: s
 }
 
 /** Positional parameters; what is left out in front of a given one is null. */
-function paramsOf({ params }: OpenMethod, query: URLSearchParams): unknown[] {
+export function paramsOf({ params }: OpenMethod, query: URLSearchParams): unknown[] {
   const values: unknown[] = [];
   params.forEach(({ name, cli }, index) => {
     const text = query.get(`p${index}`) ?? '';

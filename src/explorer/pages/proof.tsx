@@ -5,7 +5,9 @@ import { nameLink, txLink } from '../../page/links.js';
 import { proofSteps, type ProofPair } from '../../page/proof.js';
 import { shownLine } from '../../page/text.js';
 import type { BlockHeaderAnswer } from '../answers.js';
+import type { VNode } from 'preact';
 import { badRequest, type Page, type PageContext } from '../pageContext.js';
+import { blockOf } from './parts.js';
 
 interface ProofAnswer {
   readonly nodes?: readonly unknown[];
@@ -15,14 +17,51 @@ interface ProofAnswer {
   readonly 'last takeover height'?: number;
 }
 
-async function page({ ask, parts, tip }: PageContext, isHex: boolean) {
+const HASH = /^[0-9a-f]{64}$/;
+
+/** The block that the proof is of: the one asked for, or the tip. */
+async function headerOf(context: PageContext): Promise<BlockHeaderAnswer> {
+  const block = blockOf(context) ?? context.tip.hash;
+  const hash = typeof block === 'number' ? await context.ask<string>('getblockhash', block) : block;
+  return context.ask<BlockHeaderAnswer>('getblockheader', hash);
+}
+
+/** Holds the root against one that the visitor has from another node. */
+function OwnRoot({ query, root }: { readonly query: URLSearchParams; readonly root: string }): VNode {
+  const own = query.get('root')?.trim().toLowerCase() ?? '';
+  return (
+    <Section title="Compare with a root of your own">
+      <p>
+        Another node that you trust has the same root for the same block: its <code>getblockheader</code>{' '}
+        shows it as <code>nameclaimroot</code>.
+      </p>
+      <form class="filters" method="get">
+        {query.get('block') && <input type="hidden" name="block" value={query.get('block')!} />}
+        <label>
+          Root
+          <input type="text" name="root" value={shownLine(own, 64)} maxlength={64} spellcheck={false} />
+        </label>
+        <button type="submit">Compare</button>
+      </form>
+      {own === '' ? null : !HASH.test(own) ? (
+        <Notice tone="warning">A root has 64 hexadecimal digits.</Notice>
+      ) : own === root ? (
+        <Notice tone="good">It is the same root.</Notice>
+      ) : (
+        <Notice tone="warning">It is another root. Is it of the same block?</Notice>
+      )}
+    </Section>
+  );
+}
+
+async function page(context: PageContext, isHex: boolean) {
+  const { ask, parts, query } = context;
   const [name = ''] = parts;
+  if (parts.length > 1) throw badRequest('A slash in a name is written %2F.');
   if (isHex && !/^([0-9a-f]{2})+$/i.test(name))
     throw badRequest('The bytes of a name are given as pairs of hexadecimal digits.');
-  const [header, proof] = await Promise.all([
-    ask<BlockHeaderAnswer>('getblockheader', tip.hash),
-    ask<ProofAnswer>('getnameproof', name, tip.hash, null, isHex),
-  ]);
+  const header = await headerOf(context);
+  const proof = await ask<ProofAnswer>('getnameproof', name, header.hash, null, isHex);
   const claim =
     proof.txhash === undefined
       ? null
@@ -35,7 +74,7 @@ async function page({ ask, parts, tip }: PageContext, isHex: boolean) {
   const shown = isHex ? name : shownLine(name, 60);
   return {
     title: `Proof of ${shown}`,
-    description: `Who holds the name, held against the header of block ${tip.height}.`,
+    description: `Who holds the name, held against the header of block ${header.height}.`,
     topics: ['tip'],
     body: (
       <>
@@ -51,7 +90,7 @@ async function page({ ask, parts, tip }: PageContext, isHex: boolean) {
         </p>
         {claim === null && (
           <Notice>
-            No claim holds this name after block {integerText(tip.height)}; the node’s proof shows that by
+            No claim holds this name after block {integerText(header.height)}; the node’s proof shows that by
             what is not there.
           </Notice>
         )}
@@ -76,7 +115,7 @@ async function page({ ask, parts, tip }: PageContext, isHex: boolean) {
         <Section title="What is proven">
           <Facts
             rows={[
-              ['Block', <Block height={tip.height} />],
+              ['Block', <Block height={header.height} />],
               ['Root in its header', <Hash hash={header.nameclaimroot} isWhole />],
               [
                 'Winning claim',
@@ -115,6 +154,7 @@ async function page({ ask, parts, tip }: PageContext, isHex: boolean) {
             />
           </Section>
         )}
+        <OwnRoot query={query} root={header.nameclaimroot} />
       </>
     ),
   };

@@ -1,4 +1,41 @@
-/** The key `/` leads to the search field, unless something is typed already. */
+/** The key `/` leads to the search field, unless something is typed already or the visitor turned it off (WCAG 2.1.4). */
+
+const STORED = 'slash-key';
+
+function isOn(): boolean {
+  try {
+    return localStorage.getItem(STORED) !== 'off';
+  } catch {
+    return true;
+  }
+}
+
+/** Where the browser stores nothing, the choice holds for this page. */
+let isFollowed = isOn();
+
+/** A button in the footer that turns the key off and on. Called after each change of the page. */
+export function addKeySwitch(): void {
+  const place = document.querySelector('#switches');
+  if (place === null || place.childElementCount > 0) return;
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'plain';
+  const label = (): void => {
+    button.textContent = `Key “/” goes to the search: ${isFollowed ? 'on' : 'off'}`;
+  };
+  label();
+  button.addEventListener('click', () => {
+    isFollowed = !isFollowed;
+    label();
+    try {
+      localStorage.setItem(STORED, isFollowed ? 'on' : 'off');
+    } catch {
+      // Nothing is stored.
+    }
+  });
+  place.append(button);
+}
+
 export function followKeys(): void {
   document.addEventListener('keydown', (event) => {
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
@@ -6,7 +43,7 @@ export function followKeys(): void {
     const isTyping =
       active instanceof HTMLElement &&
       (/^(INPUT|TEXTAREA|SELECT)$/.test(active.tagName) || active.isContentEditable);
-    if (event.key !== '/' || !isPlain || isTyping) return;
+    if (event.key !== '/' || !isFollowed || !isPlain || isTyping) return;
     event.preventDefault();
     document.querySelector<HTMLInputElement>('#q')?.focus();
   });

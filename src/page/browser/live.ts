@@ -8,6 +8,9 @@ const FIRST_PAUSE_MS = 1000;
 const LAST_PAUSE_MS = 60_000;
 /** Visitors of one page do not ask all at once. */
 const SPREAD_MS = 2000;
+/** After an answer that is not the page: asked too often, node busy, starting or stopping. */
+const AGAIN_MS = 3000;
+const NOT_THE_PAGE: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
 interface Hint {
   readonly tip?: string | null;
@@ -15,75 +18,97 @@ interface Hint {
 }
 
 let pauseMs = FIRST_PAUSE_MS;
+let isConnected = false;
 let isPaused = false;
+/** Whether something changed that is not shown yet. */
 let isDue = false;
 let isBusy = false;
+let timer = 0;
 let after: () => void = () => undefined;
 
 const topics = (): string[] =>
   (document.body.dataset['topics'] ?? '').split(' ').filter((topic) => topic !== '');
 
-function show(isLive: boolean): void {
+/** The state beside the block height, as a dot and as words. */
+function show(): void {
   const dot = document.querySelector<HTMLElement>('#live');
-  if (dot === null) return;
-  dot.dataset['live'] = isLive && !isPaused ? 'yes' : 'no';
-  const text = isPaused ? 'updates are paused' : isLive ? 'live' : 'not live: no connection to the node';
-  dot.title = text;
+  const words = document.querySelector('#live-words');
+  if (dot) dot.dataset['live'] = isConnected && !isPaused ? 'yes' : 'no';
+  if (words) words.textContent = isPaused ? 'paused' : isConnected ? 'live' : 'not live';
 }
 
-/** The page as it is now. Its text is parsed by the browser's own loader, which Trusted Types allow. */
+/** The page as it is now; null where the answer is another one. The browser's own loader parses it, as Trusted Types demand. */
 function load(): Promise<Document | null> {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
     request.open('GET', location.href);
     request.responseType = 'document';
-    request.addEventListener('load', () => resolve(request.status < 500 ? request.responseXML : null));
-    request.addEventListener('error', () => resolve(null));
+    request.timeout = 20_000;
+    request.onload = () => resolve(NOT_THE_PAGE.has(request.status) ? null : request.responseXML);
+    request.onerror = request.ontimeout = () => resolve(null);
     request.send();
   });
 }
 
+/** What the visitor opened stays open, and what he types stays. */
+function mayChange(name: string, element: Element): boolean {
+  return (
+    !(name === 'open' && element instanceof HTMLDetailsElement) && !(name === 'value' && element.id === 'q')
+  );
+}
+
+function put(next: Document): void {
+  document.title = next.title;
+  Idiomorph.morph(document.body, next.body, {
+    ignoreActiveValue: true,
+    restoreFocus: true,
+    callbacks: { beforeAttributeUpdated: mayChange },
+  });
+  addPause();
+  show();
+  after();
+}
+
 async function refresh(): Promise<void> {
-  if (isBusy || isPaused) return;
-  if (document.hidden) {
-    isDue = true;
-    return;
-  }
+  isDue = true;
+  // Whoever ends these states asks again.
+  if (isBusy || isPaused || document.hidden) return;
   isBusy = true;
   isDue = false;
   try {
     const next = await load();
-    if (next === null) return;
-    document.title = next.title;
-    const search = document.querySelector<HTMLInputElement>('#q');
-    const typed = search?.value ?? '';
-    Idiomorph.morph(document.body, next.body, { ignoreActiveValue: true, restoreFocus: true });
-    const now = document.querySelector<HTMLInputElement>('#q');
-    if (now) now.value = typed;
-    show(true);
-    addPause();
-    after();
+    if (next === null) later(AGAIN_MS);
+    else put(next);
   } finally {
     isBusy = false;
   }
+  if (isDue) later(Math.random() * SPREAD_MS);
+}
+
+function later(ms: number): void {
+  isDue = true;
+  clearTimeout(timer);
+  timer = window.setTimeout(() => void refresh(), ms);
 }
 
 function connect(): void {
   const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/live`);
   socket.addEventListener('open', () => {
     pauseMs = FIRST_PAUSE_MS;
-    socket.send(JSON.stringify({ topics: topics() }));
-    show(true);
+    isConnected = true;
+    socket.send(JSON.stringify({ topics: topics().slice(0, 16) }));
+    show();
   });
   socket.addEventListener('message', ({ data }) => {
     const hint = JSON.parse(String(data)) as Hint;
     const isOld = hint.tip !== undefined && hint.tip !== document.body.dataset['tip'];
     const isMine = hint.changed?.some((topic) => topics().includes(topic)) === true;
-    if (isOld || isMine) setTimeout(() => void refresh(), isOld && !isMine ? 0 : Math.random() * SPREAD_MS);
+    if (isOld || isMine) later(isOld && !isMine ? 0 : Math.random() * SPREAD_MS);
   });
   socket.addEventListener('close', () => {
-    show(false);
-    setTimeout(connect, pauseMs);
+    isConnected = false;
+    show();
+    setTimeout(connect, pauseMs * (0.5 + Math.random() / 2));
     pauseMs = Math.min(LAST_PAUSE_MS, pauseMs * 2);
   });
 }
@@ -97,14 +122,13 @@ function addPause(): void {
   button.className = 'plain';
   const label = (): void => {
     button.textContent = isPaused ? 'Go on' : 'Pause';
-    button.setAttribute('aria-pressed', String(isPaused));
   };
   label();
   button.addEventListener('click', () => {
     isPaused = !isPaused;
     label();
-    show(true);
-    if (!isPaused) void refresh();
+    show();
+    if (!isPaused && isDue) void refresh();
   });
   place.append(' ', button);
 }
@@ -114,6 +138,7 @@ export function keepLive(refreshed: () => void): void {
   if (topics().length === 0) return;
   after = refreshed;
   addPause();
+  show();
   connect();
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden && isDue) void refresh();

@@ -4,11 +4,12 @@
  */
 import { checkProof } from './checkProof.js';
 import { keepLive } from './live.js';
-import { followKeys } from './keys.js';
+import { addKeySwitch, followKeys } from './keys.js';
 import { showLocalTimes } from './localTimes.js';
 
 function refreshDetails(): void {
   showLocalTimes();
+  addKeySwitch();
   void checkProof();
 }
 

@@ -20,6 +20,7 @@ import {
 import { shared } from '../../util/shared.js';
 import type { RouteTools } from '../routes.js';
 import { followSearch, type MeasuredSearch } from './searchMetrics.js';
+import { followExplorer, type MeasuredExplorer } from './explorerMetrics.js';
 import { followHub, type MeasuredHub } from './hubMetrics.js';
 import { followIndexes } from './indexMetrics.js';
 import { followMempool } from './mempoolMetrics.js';
@@ -89,6 +90,10 @@ export class NodeMetrics {
 
   followPeers(network: MeasuredPeers): void {
     followPeers(this.metrics, network);
+  }
+
+  followExplorer(explorer: MeasuredExplorer): void {
+    followExplorer(this.metrics, explorer);
   }
 
   followHub(hub: MeasuredHub): void {
