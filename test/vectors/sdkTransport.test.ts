@@ -356,7 +356,7 @@ const MEANT: readonly Meant[] = [
     holds: (line, ours) =>
       line.server === 'media' &&
       line.status === 500 &&
-      ours.status === 500 &&
+      ours.status === 501 &&
       (line.method === 'HEAD' || ours.body === 'file_manager is not a known Component: it is skipped'),
   },
   {
