@@ -158,7 +158,8 @@ describe('pages', () => {
     expect(text).toContain(`href="/claim/${claimId}"`);
     expect(text).toContain(`href="/claim/${otherId}"`);
     expect(text).toContain('To take the name over');
-    expect(text).toContain('History (');
+    expect(text).toContain('id="history"');
+    expect((await get('/name/mindblown?before=362')).text).toContain('claimed');
     const then = await get('/name/mindblown?block=361');
     expect(then.text).toContain('This is how it was after block 361');
     expect(then.text).not.toContain(otherId);

@@ -17,7 +17,7 @@ import { amountText, blocksText, countText, integerText } from '../../page/forma
 import { blockLink, claimLink, nameLink, withQuery } from '../../page/links.js';
 import { nameWarning, shownLine } from '../../page/text.js';
 import type { Bid, ClaimEvent, ListClaimsAnswer, MempoolClaims } from '../answers.js';
-import { badRequest, type Page, type PageContext } from '../pageContext.js';
+import { badRequest, integerOf, type Page, type PageContext } from '../pageContext.js';
 import {
   AsOf,
   blockOf,
@@ -34,6 +34,9 @@ import {
 
 const A_PAGE = 100;
 const EVENTS = 100;
+/** Events asked for at a time, and the blocks looked at, until there are enough. */
+const EVENTS_ASKED = 1000;
+const WINDOWS: readonly number[] = [100, 1000, 10_000, 100_000, Infinity];
 const ORDERS = [
   ['bid', 'by amount'],
   ['newest', 'newest'],
@@ -48,6 +51,43 @@ interface HistoryAnswer {
     readonly events: readonly ClaimEvent[];
   }[];
   readonly next?: number;
+}
+
+interface PastEvent extends ClaimEvent {
+  readonly height: number;
+  readonly blockhash: string;
+}
+
+interface Past {
+  /** The latest first: 100, and what else their last block did. */
+  readonly events: readonly PastEvent[];
+  /** The block above which older events lie; null where there are none. */
+  readonly before: number | null;
+}
+
+/**
+ * The latest events up to a block. The method tells the oldest first, so windows of blocks below it grow until they have
+ * enough, and a crowded name is never read whole.
+ */
+async function pastOf(ask: PageContext['ask'], name: string, isHex: boolean, to: number): Promise<Past> {
+  let events: PastEvent[] = [];
+  let from = to;
+  for (const window of WINDOWS) {
+    from = Math.max(0, to - window);
+    const answer = await ask<HistoryAnswer>('getnamehistory', name, from, to, EVENTS_ASKED, isHex);
+    // Too many for one answer: the smaller window has the latest ones.
+    if (answer.next !== undefined && events.length > 0) break;
+    events = answer.blocks.flatMap(({ height, blockhash, events: inBlock }) =>
+      inBlock.map((event) => ({ ...event, height, blockhash })),
+    );
+    if (events.length >= EVENTS || from === 0) break;
+  }
+  // Whole blocks, so that the next page begins below the last one.
+  const newest = events.toReversed();
+  const cutAt = newest[EVENTS - 1]?.height ?? -1;
+  const latest = newest.filter(({ height }) => height >= cutAt);
+  const isAll = from === 0 && latest.length === events.length;
+  return { events: latest, before: isAll || latest.length === 0 ? null : latest.at(-1)!.height };
 }
 
 /** The name asked for, and its bytes in hex where the page is one of bytes. */
@@ -211,22 +251,14 @@ async function page(context: PageContext, isHex: boolean) {
     isHex,
   );
   const isNow = answer.height === tip.height;
-  const historyEnd = answer.blockhash;
+  const before = integerOf(query, 'before');
+  const historyEnd = Math.max(0, Math.min(answer.height, before === undefined ? Infinity : before - 1));
   const [history, waiting] = await Promise.all([
-    after === undefined
-      ? orNull(ask<HistoryAnswer>('getnamehistory', name, 0, historyEnd, 10_000, isHex))
-      : null,
+    after === undefined ? orNull(pastOf(ask, name, isHex, historyEnd)) : null,
     after === undefined && isNow ? orNull(ask<MempoolClaims>('listmempoolclaims', name, null, isHex)) : null,
   ]);
   const path = nameLink(answer.name, answer.namehex ?? hex);
   const blockText = query.get('block') ?? undefined;
-  const events =
-    history === null || isMissing(history)
-      ? []
-      : history.blocks.flatMap((one) =>
-          one.events.map((event) => ({ ...event, height: one.height, blockhash: one.blockhash })),
-        );
-  const latest = events.toReversed().slice(0, EVENTS);
   const shownName = shownLine(answer.name, 60) || '(empty name)';
   const warning = nameWarning(answer.name);
   return {
@@ -317,32 +349,47 @@ async function page(context: PageContext, isHex: boolean) {
           />
         </Section>
         {history !== null && (
-          <Section title={`History (${integerText(events.length)})`} id="history">
+          <Section title="History" id="history">
             {isMissing(history) ? (
               <Missing error={history} />
             ) : (
-              <Table
-                caption="What happened to the name, the latest first"
-                empty="Nothing ever happened to this name."
-                rows={latest}
-                columns={[
-                  {
-                    title: 'Block',
-                    isHead: true,
-                    cell: ({ height, blockhash }) => <a href={blockLink(blockhash)}>{integerText(height)}</a>,
-                  },
-                  {
-                    title: 'What',
-                    cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} />,
-                  },
-                  { title: 'Claim', cell: (event) => <EventSubject event={event} /> },
-                  { title: 'Amount', isNumber: true, cell: ({ amount }) => <OptionalAmount lbc={amount} /> },
-                  {
-                    title: 'As it was',
-                    cell: ({ height }) => <a href={withQuery(path, { block: height })}>then</a>,
-                  },
-                ]}
-              />
+              <>
+                <Table
+                  caption="What happened to the name, the latest first"
+                  empty="Nothing ever happened to this name."
+                  rows={history.events}
+                  columns={[
+                    {
+                      title: 'Block',
+                      isHead: true,
+                      cell: ({ height, blockhash }) => (
+                        <a href={blockLink(blockhash)}>{integerText(height)}</a>
+                      ),
+                    },
+                    {
+                      title: 'What',
+                      cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} />,
+                    },
+                    { title: 'Claim', cell: (event) => <EventSubject event={event} /> },
+                    {
+                      title: 'Amount',
+                      isNumber: true,
+                      cell: ({ amount }) => <OptionalAmount lbc={amount} />,
+                    },
+                    {
+                      title: 'As it was',
+                      cell: ({ height }) => <a href={withQuery(path, { block: height })}>then</a>,
+                    },
+                  ]}
+                />
+                {history.before !== null && (
+                  <nav class="pager" aria-label="Older events">
+                    <a href={`${withQuery(path, { before: history.before, block: blockText })}#history`}>
+                      Older events
+                    </a>
+                  </nav>
+                )}
+              </>
             )}
           </Section>
         )}

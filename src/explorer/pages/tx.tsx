@@ -62,7 +62,10 @@ function Spent({ output, hasIndex }: { readonly output: TxOutput; readonly hasIn
 export const tx: Page = async ({ ask, parts, query, tip }) => {
   const [wanted = ''] = parts;
   if (!/^[0-9a-f]{64}$/i.test(wanted))
-    throw notFound('This is not a transaction id', 'A transaction is named by its id of 64 hexadecimal digits.');
+    throw notFound(
+      'This is not a transaction id',
+      'A transaction is named by its id of 64 hexadecimal digits.',
+    );
   const txid = wanted.toLowerCase();
   const from = integerOf(query, 'from') ?? 0;
   let info: TxInfoAnswer;
