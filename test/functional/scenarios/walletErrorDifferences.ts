@@ -47,6 +47,24 @@ const DIFFERENCES: readonly Difference[] = [
       /^-4 .* wallet (of lbrycrd )?lies there$/.test(ours) &&
       theirs === 'answered',
   },
+  {
+    why: 'claimname refuses an empty name and has a fourth argument (force), which lbrycrd has not.',
+    fits: ({ call, ours }) =>
+      isOf(call, 'claimname') &&
+      (ours.startsWith('-8 The name is empty') ||
+        (call.params.length > 3 && ours === '-1 JSON value is not a boolean as expected')),
+  },
+  {
+    why: 'lbrycrd made the claims that the row above is about: its wallet has less left for the claims that follow.',
+    fits: ({ call, ours, theirs }) =>
+      isOf(call, 'claimname') && ours === 'answered' && theirs === '-4 Insufficient funds',
+  },
+  {
+    why: 'So one side has names that the other has not.',
+    fits: ({ call, ours, theirs }) =>
+      isOf(call, 'supportclaim') &&
+      [ours, theirs].every((text) => /^-8 Unable to find a claim(?: named|id that starts with)/.test(text)),
+  },
 ];
 
 /** Why the answers to a call may differ; null when they may not. */
