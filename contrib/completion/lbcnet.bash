@@ -12,7 +12,7 @@ _lbcnet_words() {
     'channel') words='abandon create export import list sign update' ;;
     'claim') words='list search' ;;
     'collection') words='abandon create list resolve update' ;;
-    'file') words='delete list rebuild reflect save set_status' ;;
+    'file') words='delete list pin rebuild reflect save set_status unpin' ;;
     'peer') words='list ping' ;;
     'preference') words='get set' ;;
     'purchase') words='create list' ;;
@@ -60,10 +60,12 @@ _lbcnet_words() {
     'collection resolve') words='--claim_id= --url= --wallet_id= --page= --page_size=' ;;
     'collection update') words='--claim_id= --bid= --claims= --clear_claims --title= --description= --tags= --clear_tags --languages= --clear_languages --locations= --clear_locations --thumbnail_url= --cover_url= --channel_id= --channel_name= --channel_account_id= --account_id= --wallet_id= --claim_address= --funding_account_ids= --preview --blocking --replace' ;;
     'file delete') words='--delete_from_download_dir --delete_all --sd_hash= --file_name= --stream_hash= --rowid= --claim_id= --txid= --nout= --claim_name= --channel_claim_id= --channel_name=' ;;
-    'file list') words='--sd_hash= --file_name= --stream_hash= --rowid= --added_on= --claim_id= --outpoint= --txid= --nout= --channel_claim_id= --channel_name= --claim_name= --blobs_in_stream= --download_path= --blobs_remaining= --uploading_to_reflector= --is_fully_reflected= --status= --completed= --sort= --comparison= --full_status= --reverse --page= --page_size= --wallet_id=' ;;
+    'file list') words='--sd_hash= --file_name= --stream_hash= --rowid= --added_on= --claim_id= --outpoint= --txid= --nout= --channel_claim_id= --channel_name= --claim_name= --blobs_in_stream= --download_path= --blobs_remaining= --uploading_to_reflector= --is_fully_reflected= --status= --completed= --is_pinned= --sort= --comparison= --full_status= --reverse --page= --page_size= --wallet_id=' ;;
+    'file pin') words='--sd_hash= --file_name= --stream_hash= --rowid= --claim_id= --txid= --nout= --claim_name= --channel_claim_id= --channel_name= --channel_id=' ;;
     'file reflect') words='--sd_hash= --file_name= --stream_hash= --rowid= --reflector= --server= --port=' ;;
     'file save') words='--file_name= --download_directory= --sd_hash= --stream_hash= --rowid= --claim_id= --txid= --nout= --claim_name= --channel_claim_id= --channel_name=' ;;
     'file set_status') words='--status= --sd_hash= --file_name= --stream_hash= --rowid=' ;;
+    'file unpin') words='--sd_hash= --file_name= --stream_hash= --rowid= --claim_id= --txid= --nout= --claim_name= --channel_claim_id= --channel_name= --channel_id=' ;;
     'get') words='--file_name= --download_directory= --timeout= --save_file= --wallet_id=' ;;
     'peer list') words='--blob_hash= --page= --page_size=' ;;
     'peer ping') words='--node_id= --address= --port=' ;;

@@ -216,6 +216,40 @@ describe('files', () => {
     await node.rpc('generate', [1]);
   });
 
+  it('are pinned by filters and by channel, and stay so over a restart', async () => {
+    interface Pins {
+      readonly streams: readonly string[];
+      readonly channels: readonly string[];
+    }
+    const pinned = async () =>
+      (await files({ is_pinned: true })).items.map(({ claim_name: name }) => name).sort();
+    const [film, small] = ['film', 'small1'].map(
+      async (name) => (await files({ claim_name: name })).items[0]!,
+    );
+    const channel = 'ab'.repeat(20);
+    expect(await daemon.call<Pins>('file_pin')).toEqual({ streams: [], channels: [] });
+    expect(await daemon.call<Pins>('file_pin', { claim_id: (await film)!.claim_id })).toEqual({
+      streams: [(await film)!.sd_hash],
+      channels: [],
+    });
+    await daemon.call('file_pin', { sd_hash: (await small)!.sd_hash, channel_id: [channel] });
+    expect(await pinned()).toEqual(['film', 'small1']);
+    await expect(daemon.call('file_pin', { channel_id: ['@me'] })).rejects.toThrow(
+      "'@me' is not the claim id of a channel",
+    );
+    await daemon.stop();
+    daemon = await startDaemon(options());
+    expect(await daemon.call<Pins>('file_unpin', { claim_name: 'film' })).toEqual({
+      streams: [(await small)!.sd_hash],
+      channels: [channel],
+    });
+    expect(await daemon.call<Pins>('file_unpin', { channel_id: [channel], claim_name: 'small1' })).toEqual({
+      streams: [],
+      channels: [],
+    });
+    expect(await pinned()).toEqual([]);
+  });
+
   it('give way to the new ones of an update, once that is sent', async () => {
     const [old] = (await files({ claim_name: 'small0' })).items;
     const { path } = written('better.txt', 3_000, 'better');

@@ -933,10 +933,40 @@ export interface LbcnetMethods {
       status?: string;
       /** whether it is complete */
       completed?: boolean;
+      /** whether cleaning spares it */
+      is_pinned?: boolean;
       /** taken for the sake of older clients */
       full_status?: boolean;
     };
     result: FilePage;
+  };
+  /** Keep files when disk space runs short. */
+  file_pin: {
+    params: {
+      /** hash of the stream descriptor */
+      sd_hash?: string;
+      /** name of the file */
+      file_name?: string;
+      /** hash of the stream */
+      stream_hash?: string;
+      /** number of the file in the database */
+      rowid?: number;
+      /** its claim, or one of several */
+      claim_id?: string | readonly string[];
+      /** transaction of its claim */
+      txid?: string;
+      /** output of its claim */
+      nout?: number;
+      /** name of its claim */
+      claim_name?: string;
+      /** channel of its claim */
+      channel_claim_id?: string | readonly string[];
+      /** name of the channel of its claim */
+      channel_name?: string;
+      /** claim ids of channels: all their files, later ones too */
+      channel_id?: string | readonly string[];
+    };
+    result: { streams: string[]; channels: string[] };
   };
   /** Find files again whose rows were lost. */
   file_rebuild: {
@@ -1018,6 +1048,34 @@ export interface LbcnetMethods {
       channel_name?: string;
     };
     result: string;
+  };
+  /** Let files be deleted when disk space runs short. */
+  file_unpin: {
+    params: {
+      /** hash of the stream descriptor */
+      sd_hash?: string;
+      /** name of the file */
+      file_name?: string;
+      /** hash of the stream */
+      stream_hash?: string;
+      /** number of the file in the database */
+      rowid?: number;
+      /** its claim, or one of several */
+      claim_id?: string | readonly string[];
+      /** transaction of its claim */
+      txid?: string;
+      /** output of its claim */
+      nout?: number;
+      /** name of its claim */
+      claim_name?: string;
+      /** channel of its claim */
+      channel_claim_id?: string | readonly string[];
+      /** name of the channel of its claim */
+      channel_name?: string;
+      /** claim ids of channels: all their files, later ones too */
+      channel_id?: string | readonly string[];
+    };
+    result: { streams: string[]; channels: string[] };
   };
   /** Download a stream. */
   get: {

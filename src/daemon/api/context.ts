@@ -35,7 +35,7 @@ export interface DaemonServices {
   readonly ledger: Ledger;
   /** The wallets that are open, while the component `wallet` runs. */
   readonly wallets: Wallets;
-  /** The same, null before they run. */
+  /** The same; null before they run, and where the component `wallet` is skipped. */
   readonly runningWallets: Wallets | null;
   /** Makes transactions; runs while the component `wallet` does. */
   readonly maker: Maker;

@@ -133,6 +133,7 @@ export async function fileToJson(
     height,
     confirmations: height === null || port === null ? null : height > 0 ? port.height + 1 - height : height,
     timestamp: height === null || port === null ? null : port.timeSecAt(height),
+    is_pinned: services.files.pins.has(file),
     original_file: services.blobs.originals.stateOf(row.streamHash),
     is_fully_reflected: await services.files.isReflected(file),
     ...reflectorMembers(file, context),

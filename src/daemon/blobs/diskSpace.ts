@@ -104,6 +104,13 @@ export class DiskSpace {
     };
   }
 
+  /** Bytes that blobs of no stream may still take. Source: `get_free_space_mb`. */
+  async freeNetworkBytes(): Promise<number> {
+    const { database, limits } = this.#deps;
+    const { networkBytes } = await database.diskUsage();
+    return Math.max(0, limits().networkMib * MIB - networkBytes);
+  }
+
   /** Sums in whole MiB as of the start or the last cleaning. */
   status(): JsonOut {
     const usage = this.#usage;

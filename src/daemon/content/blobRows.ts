@@ -141,6 +141,14 @@ export class BlobRows {
     );
   }
 
+  /** Blobs that are announced like the descriptors of streams: again and again. */
+  alwaysAnnounce(hashes: readonly string[]): void {
+    this.#main.run(
+      `update blob set should_announce = 1 where status = 'finished' and blob_hash in ${GIVEN}`,
+      textList(hashes),
+    );
+  }
+
   /** The blobs whose announcement is due, the longest waiting first. A stream whose file was changed is left out. Source: `get_blobs_to_announce`. */
   dueForAnnouncement(headAndSdOnly: boolean, limit: number, nowSec: number): string[] {
     const chosen = headAndSdOnly ? 'and (should_announce = 1 or single_announce = 1)' : '';

@@ -20,6 +20,7 @@ import type {
   NewStream,
   OriginalRow,
   PeerRow,
+  Pin,
   PinKind,
   Reconciled,
   SavedPlace,
@@ -89,6 +90,10 @@ export class ContentStore {
 
   announceSoon(hashes: readonly string[], nowSec: number): void {
     this.#blobs.announceSoon(hashes, nowSec);
+  }
+
+  alwaysAnnounce(hashes: readonly string[]): void {
+    this.#blobs.alwaysAnnounce(hashes);
   }
 
   dueForAnnouncement(headAndSdOnly: boolean, limit: number, nowSec: number): string[] {
@@ -280,6 +285,13 @@ export class ContentStore {
 
   unpin(kind: PinKind, id: string): void {
     this.#own.run('delete from pin where kind = ? and id = ?', kind, id);
+  }
+
+  /** All pins, the oldest first. */
+  pins(): Pin[] {
+    return this.#own
+      .all('select kind, id from pin order by added_on, kind, id')
+      .map((row) => ({ kind: row['kind'] as PinKind, id: row['id'] as string }));
   }
 
   streamsToReflect(): string[] {

@@ -100,6 +100,12 @@ export interface CompletedStream {
 
 export type PinKind = 'stream' | 'channel';
 
+/** What cleaning spares: a stream by its stream hash, or all streams of a channel by its claim id as printed. */
+export interface Pin {
+  readonly kind: PinKind;
+  readonly id: string;
+}
+
 /** A claim as it was when it was resolved or made. */
 export interface StoredClaim {
   /** `txid:nout` as printed. */

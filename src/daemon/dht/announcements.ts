@@ -62,6 +62,12 @@ export class Announcements {
     return Array.from(this.#byKey.keys(), (key) => Buffer.from(key, 'latin1'));
   }
 
+  /** Those of them whose first byte is this one. */
+  keysBeginningWith(byte: number): Buffer[] {
+    const near = [...this.#byKey.keys()].filter((key) => key.charCodeAt(0) === byte);
+    return near.map((key) => Buffer.from(key, 'latin1'));
+  }
+
   /**
    * Keeps the announcement, or renews it. Of a key with too many peers the oldest one goes; where there are too many
    * announcements, the oldest of the address with the most, so that a flood displaces itself.

@@ -13,6 +13,7 @@ export interface FilterFacts {
   readonly finished: ReadonlyMap<string, number>;
   readonly isReflected: (file: ManagedFile) => boolean;
   readonly isReflecting: (file: ManagedFile) => boolean;
+  readonly isPinned: (file: ManagedFile) => boolean;
 }
 
 type Field = (file: ManagedFile, facts: FilterFacts) => FieldValue;
@@ -50,6 +51,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
   blobs_remaining: (file, facts) => file.row.blobsInStream - finishedOf(file, facts),
   full_status: () => null,
   is_fully_reflected: (file, { isReflected }) => isReflected(file),
+  is_pinned: (file, { isPinned }) => isPinned(file),
   uploading_to_reflector: (file, { isReflecting }) => isReflecting(file),
 };
 

@@ -20,6 +20,7 @@ import {
 import { ManagedFile } from './managedFile.js';
 import { removeOutput } from './outputs.js';
 import type { FilesDeps } from './ports.js';
+import { Pins } from './pins.js';
 import { StreamReader } from './streamReader.js';
 
 /** Saved files that are looked at together at the start. */
@@ -34,6 +35,7 @@ export interface FileQuery {
 
 export class FileManager {
   readonly reader: StreamReader;
+  readonly pins: Pins;
   readonly #deps: FilesDeps;
   readonly #byStream = new Map<string, ManagedFile>();
   readonly #bySd = new Map<string, ManagedFile>();
@@ -41,10 +43,12 @@ export class FileManager {
   constructor(deps: FilesDeps) {
     this.#deps = deps;
     this.reader = new StreamReader(deps);
+    this.pins = new Pins(deps);
   }
 
   /** Loads all files, and goes on with those that were being saved when the daemon ended. */
   async start(): Promise<void> {
+    await this.pins.load();
     for (const row of await this.#deps.database.files())
       this.#add(new ManagedFile(row, this.#deps, this.reader));
     const saved = this.all.filter(({ place }) => place !== null);
@@ -93,6 +97,7 @@ export class FileManager {
       finished: new Map(counts),
       isReflected: ({ row }) => reflected.has(row.sdHash),
       isReflecting: (file) => this.uploadOf(file).progress !== null,
+      isPinned: (file) => this.pins.has(file),
     };
     return sortFiles(filterFiles(this.all, filter, facts, comparison), facts, sort, isReversed);
   }
@@ -156,6 +161,7 @@ export class FileManager {
     await this.#deps.reflector()?.cancel(row.sdHash);
     await this.#deps.blobs.deleteStream(row.streamHash);
     this.reader.forget(row.sdHash);
+    this.pins.forget(row.streamHash);
     if (deletesOutput && place !== null && isWhole) await removeOutput(place);
   }
 

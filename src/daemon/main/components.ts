@@ -1,7 +1,8 @@
 /**
- * The parts of the daemon: started in stages by what they depend on, stopped the other way round, asked whether they run.
+ * The parts of the daemon: started in the order of what they depend on, stopped the other way round, asked whether they run.
  * Source: lbry-sdk lbry/extras/daemon/componentmanager.py `ComponentManager`; sdk-facts 1.7.
  */
+import { EnvironmentError, failureReason } from '../../util/environmentError.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
 import type { ComponentName } from '../api/declaration.js';
 import type { ComponentGate } from '../api/dispatch.js';
@@ -19,7 +20,12 @@ export interface Component {
 interface Part {
   readonly component: Component;
   isRunning: boolean;
+  /** Why it did not start; null while that did not happen. */
+  failure: string | null;
 }
+
+/** Called at once with what a component threw, or that it lacks one which did not start. */
+export type OnStartFailure = (name: ComponentName, error: unknown) => void;
 
 export class Components implements ComponentGate {
   private readonly parts: readonly Part[];
@@ -27,7 +33,7 @@ export class Components implements ComponentGate {
 
   /** Throws where one depends on another that is not there. */
   constructor(components: readonly Component[]) {
-    this.parts = components.map((component) => ({ component, isRunning: false }));
+    this.parts = components.map((component) => ({ component, isRunning: false, failure: null }));
     const names = new Set(components.map(({ name }) => name));
     for (const { name, dependsOn } of components) {
       const missing = dependsOn.find((needed) => !names.has(needed));
@@ -39,18 +45,41 @@ export class Components implements ComponentGate {
     }
   }
 
-  /** Resolves when all run; rejects with the first failure. What is `stopping` meanwhile starts no further stage. */
-  async start(stopping: AbortSignal): Promise<void> {
-    for (const stage of this.stages()) {
-      if (stopping.aborted) return;
-      this.begun.push(...stage);
-      await Promise.all(
-        stage.map(async (part) => {
-          await part.component.start();
-          part.isRunning = true;
-        }),
-      );
+  /**
+   * Starts each component as soon as those run that it depends on. One that fails keeps only those back that depend on it.
+   * Resolves when all run or failed, to whether all run. What is `stopping` meanwhile starts no further one.
+   * QUIRK: in lbry-sdk the others stay as they are at a failure, for ever starting.
+   */
+  async start(stopping: AbortSignal, onFailure: OnStartFailure): Promise<boolean> {
+    const started = new Map<ComponentName, Promise<boolean>>();
+    for (const part of this.inOrder()) {
+      const { name, dependsOn } = part.component;
+      const needed = dependsOn.map(async (other) => [other, await started.get(other)!] as const);
+      started.set(name, this.startOne(part, Promise.all(needed), stopping, onFailure));
     }
+    const all = await Promise.all(started.values());
+    return all.every((isRunning) => isRunning);
+  }
+
+  private async startOne(
+    part: Part,
+    needed: Promise<readonly (readonly [name: ComponentName, isRunning: boolean])[]>,
+    stopping: AbortSignal,
+    onFailure: OnStartFailure,
+  ): Promise<boolean> {
+    const { component } = part;
+    const lacking = (await needed).find(([, isRunning]) => !isRunning);
+    if (stopping.aborted) return false;
+    try {
+      if (lacking) throw new EnvironmentError(`It needs the component ${lacking[0]}, which did not start.`);
+      this.begun.push(part);
+      await component.start();
+      part.isRunning = !stopping.aborted;
+    } catch (error) {
+      part.failure = failureReason(error);
+      onFailure(component.name, error);
+    }
+    return part.isRunning;
   }
 
   /** Stops what was begun, the last first; a failure is told and keeps nothing from being stopped. */
@@ -71,6 +100,11 @@ export class Components implements ComponentGate {
     for (const name of needs) {
       const part = this.parts.find(({ component }) => component.name === name);
       if (part === undefined) throw skippedComponent(name);
+      if (part.failure !== null)
+        throw new DaemonError(
+          'ComponentsNotStartedError',
+          `the component ${name} did not start: ${part.failure}`,
+        );
       if (!part.isRunning)
         throw new DaemonError(
           'ComponentsNotStartedError',
@@ -92,23 +126,30 @@ export class Components implements ComponentGate {
     return Object.fromEntries(this.parts.map(({ component, isRunning }) => [component.name, isRunning]));
   }
 
+  /** Why components did not start, by name. */
+  failures(): Record<string, string> {
+    const failed = this.parts.map(({ component, failure }) => [component.name, failure] as const);
+    return Object.fromEntries(failed.filter((one): one is [ComponentName, string] => one[1] !== null));
+  }
+
   /** What each shows of itself, by name. */
   statuses(): Record<string, JsonOut> {
     const shown = this.parts.map(({ component }) => [component.name, component.status()] as const);
     return Object.fromEntries(shown.filter(([, status]) => status !== null));
   }
 
-  private stages(): Part[][] {
-    const stages: Part[][] = [];
-    const staged = new Set<ComponentName>();
+  /** Each behind those that it depends on. */
+  private inOrder(): Part[] {
+    const ordered: Part[] = [];
+    const placed = new Set<ComponentName>();
     let waiting = [...this.parts];
     while (waiting.length > 0) {
-      const stage = waiting.filter(({ component }) => component.dependsOn.every((name) => staged.has(name)));
-      if (stage.length === 0) throw new Error('components depend on each other in a circle');
-      stages.push(stage);
-      for (const { component } of stage) staged.add(component.name);
-      waiting = waiting.filter((part) => !stage.includes(part));
+      const next = waiting.filter(({ component }) => component.dependsOn.every((name) => placed.has(name)));
+      if (next.length === 0) throw new Error('components depend on each other in a circle');
+      ordered.push(...next);
+      for (const { component } of next) placed.add(component.name);
+      waiting = waiting.filter((part) => !next.includes(part));
     }
-    return stages;
+    return ordered;
   }
 }

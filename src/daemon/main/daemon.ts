@@ -29,6 +29,7 @@ import { ExchangeParts } from './parts/exchangeParts.js';
 import { NetworkParts } from './parts/networkParts.js';
 import { ReflectorRole } from './parts/reflectorRole.js';
 import { FilesPart } from './parts/filesPart.js';
+import { backgroundPart } from './parts/backgroundPart.js';
 import { ratesPart } from './parts/ratesPart.js';
 import { Outages } from './outages.js';
 import { parseServer } from './settingKinds.js';
@@ -47,6 +48,8 @@ export interface DaemonOptions {
   readonly isReflector?: boolean;
   /** What `status` shows of a node that runs beside the daemon. */
   readonly nodeStatus?: () => JsonOut;
+  /** Called when a component did not start, which is in the log then; the others go on. */
+  readonly onComponentFailure?: (name: ComponentName, error: unknown) => void;
   /** Called when `stop` was answered. */
   readonly onStop: () => void;
   readonly clock?: Clock;
@@ -57,8 +60,8 @@ export interface RunningDaemon {
   /** Where the API listens. */
   readonly api: HostPort;
   readonly media: HostPort;
-  /** Resolves when all components run. */
-  readonly started: Promise<void>;
+  /** Resolves when all components run or failed to start, to whether all run. */
+  readonly started: Promise<boolean>;
   stop(): Promise<void>;
 }
 
@@ -137,7 +140,7 @@ class Daemon implements RunningDaemon {
   private readonly versionShown = fixed(versionAnswer());
   api: HostPort = ['', 0];
   media: HostPort = ['', 0];
-  started: Promise<void> = Promise.resolve();
+  started: Promise<boolean> = Promise.resolve(false);
 
   constructor(options: DaemonOptions) {
     const { settings, log, clock = systemClock, random = systemRandom } = options;
@@ -211,6 +214,7 @@ class Daemon implements RunningDaemon {
         this.exchange.serverPart,
         ...this.network.components,
         this.files,
+        this.backgroundPart(),
         ratesPart,
       ],
       toSkip,
@@ -282,7 +286,7 @@ class Daemon implements RunningDaemon {
         return ofWallet('wallets');
       },
       get runningWallets() {
-        return wallet === null ? ofWallet('wallets') : (wallet.services?.wallets ?? null);
+        return wallet?.services?.wallets ?? null;
       },
       get resolver() {
         return ofWallet('resolver');
@@ -339,9 +343,26 @@ class Daemon implements RunningDaemon {
     }
     await this.reflector?.start();
     this.outages.start();
-    this.started = this.components.start(stopping.signal);
-    // Whoever waits for it is told; nobody may.
-    this.started.catch(() => undefined);
+    this.started = this.components.start(stopping.signal, (name, error) => {
+      // What still starts when it is told to stop ends as it may.
+      if (stopping.signal.aborted) return;
+      const { stack } = error as Error;
+      const reason = error instanceof EnvironmentError ? error.message : (stack ?? failureReason(error));
+      log.error(`The component ${name} did not start: ${reason}`);
+      this.options.onComponentFailure?.(name, error);
+    });
+  }
+
+  private backgroundPart(): Component {
+    const { settings, options, content, network, exchange } = this;
+    return backgroundPart({
+      settings,
+      log: options.log,
+      clock: options.clock ?? systemClock,
+      content,
+      dht: () => network.runningDht,
+      fetcher: () => exchange.fetcher,
+    });
   }
 
   private watchOutages(log: Logger, clock: Clock): Outages {
@@ -385,7 +406,7 @@ class Daemon implements RunningDaemon {
     await this.components.stop((name, error) =>
       log.error(`The component ${name} did not stop as it should: ${(error as Error).message}`),
     );
-    await this.started.catch(() => undefined);
+    await this.started;
     await this.reflector?.stop();
     this.unlock?.();
     log.info('Stopped.');

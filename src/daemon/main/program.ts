@@ -3,9 +3,10 @@
  */
 import { join } from 'node:path';
 import { loadSqlite } from '../../sqlite/sqliteProvider.js';
-import { EnvironmentError } from '../../util/environmentError.js';
+import { EnvironmentError, failureReason } from '../../util/environmentError.js';
 import { SILENT_LOGGER, type Logger } from '../../util/logging.js';
 import { programVersion } from '../../util/project.js';
+import type { ComponentName } from '../api/declaration.js';
 import { requestOf, send, shownAnswer } from './callDaemon.js';
 import { parseCommandLine, type StartCommand } from './commandLine.js';
 import { startDaemon } from './daemon.js';
@@ -20,6 +21,9 @@ import { WalletAndLedger } from './walletPart.js';
 const LOG_NAME = 'lbcnet.log';
 /** What is left of a stop that takes longer is ended. Arbitrary: far above what closing files takes. */
 const STOP_TIMEOUT_MS = 60_000;
+
+/** A daemon ends whose component of these did not start: what is wrong is to be mended first. */
+const ESSENTIAL: readonly ComponentName[] = ['database', 'wallet'];
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const printError = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -114,21 +118,18 @@ async function runDaemon(command: StartCommand): Promise<number> {
       makeWalletPart: (deps) => (wallet = new WalletAndLedger({ ...deps, ...more })),
       isReflector: command.isReflector,
       ...(beside && { nodeStatus: () => beside!.status() }),
+      onComponentFailure: (name, error) => {
+        if (!ESSENTIAL.includes(name)) return;
+        if (command.isQuiet || command.hasNoLog) printError(`Error: ${failureReason(error)}`);
+        fail(`Without the component ${name} there is little to do.`);
+      },
       onStop: () => end('The method stop was called.'),
     });
-    daemon.started.then(
-      () => {
-        if (!isEnding) log.info('All components run.');
-      },
-      (error: unknown) => {
-        // What still starts when it is told to stop ends as it may.
-        if (isEnding) return;
-        const { message, stack } = error as Error;
-        log.error(error instanceof EnvironmentError ? message : (stack ?? message));
-        if (command.isQuiet || command.hasNoLog) printError(`Error: ${message}`);
-        fail('A component did not start.');
-      },
-    );
+    void daemon.started.then((areAllRunning) => {
+      if (isEnding) return;
+      if (areAllRunning) log.info('All components run.');
+      else log.warn('Not all components run; `status` shows which under component_failures.');
+    });
     log.info(`Stopping. ${await ended}`);
     const overdue = setTimeout(() => {
       log.error('Stopping takes too long; what is left is ended.');

@@ -40,12 +40,14 @@ const numberIn = (value: JsonOut | undefined): number | null => (typeof value ==
 
 export function statusOf(sources: StatusSources): JsonOut {
   const { installationId, components, skipped, wallet, ffmpeg, node, warnings, reflector } = sources;
+  const failures = components.failures();
   const answer: Record<string, JsonOut> = {
     installation_id: installationId,
     is_running: components.areAllRunning,
     skipped_components: skipped,
     startup_status: components.startup(),
     ffmpeg_status: ffmpeg,
+    ...(Object.keys(failures).length > 0 && { component_failures: failures }),
     ...components.statuses(),
     ...(node !== null && { node }),
     ...(reflector !== null && { reflector }),

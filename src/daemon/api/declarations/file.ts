@@ -1,6 +1,6 @@
 /** Declarations of the methods of the group file, and `get`. */
 import { t } from '../../../schema/schema.js';
-import { declareMethod, required } from '../declaration.js';
+import { declareMethod, declareParam, required } from '../declaration.js';
 import {
   channelClaimId,
   claimName,
@@ -63,7 +63,8 @@ export const fileList = declareMethod({
     '[--blobs_in_stream=<blobs_in_stream>] [--download_path=<download_path>]',
     '[--blobs_remaining=<blobs_remaining>] [--uploading_to_reflector=<uploading_to_reflector>]',
     '[--is_fully_reflected=<is_fully_reflected>] [--status=<status>] [--completed=<completed>]',
-    '[--sort=<sort_by>] [--comparison=<comparison>] [--full_status=<full_status>] [--reverse]',
+    '[--is_pinned=<is_pinned>] [--sort=<sort_by>] [--comparison=<comparison>]',
+    '[--full_status=<full_status>] [--reverse]',
     '[--page=<page>] [--page_size=<page_size>] [--wallet_id=<wallet_id>]',
   ],
   params: [
@@ -89,6 +90,7 @@ export const fileList = declareMethod({
     { name: 'is_fully_reflected', type: 'bool', description: 'whether a reflector has it' },
     { name: 'status', type: 'str', description: 'running, finished or stopped' },
     { name: 'completed', type: 'bool', description: 'whether it is complete' },
+    { name: 'is_pinned', type: 'bool', description: 'whether cleaning spares it' },
     { name: 'full_status', type: 'bool', description: 'taken for the sake of older clients' },
   ],
   result: filePage,
@@ -113,6 +115,38 @@ export const fileRebuild = declareMethod({
     'what was found, and what was not',
   ),
   needs: ['wallet', 'file_manager', 'blob_manager', 'database'],
+});
+
+const pinUsage = [
+  '[--sd_hash=<sd_hash>] [--file_name=<file_name>] [--stream_hash=<stream_hash>]',
+  '[--rowid=<rowid>] [--claim_id=<claim_id>] [--txid=<txid>] [--nout=<nout>]',
+  '[--claim_name=<claim_name>] [--channel_claim_id=<channel_claim_id>]',
+  '[--channel_name=<channel_name>] [--channel_id=<channel_id>...]',
+];
+const pinnedChannels = declareParam({
+  name: 'channel_id',
+  type: 'strOrList',
+  description: 'claim ids of channels: all their files, later ones too',
+});
+const pinsLeft = t.object(
+  {
+    streams: t.array(t.str('hash of a stream descriptor'), 'files that are pinned by themselves'),
+    channels: t.array(t.str('claim id'), 'channels that are pinned'),
+  },
+  'all pins there are now',
+);
+
+export const filePin = declareMethod({
+  name: 'file_pin',
+  group: 'file',
+  summary: 'Keep files when disk space runs short.',
+  details: [
+    'Blobs of pinned files are not deleted to keep to blob_storage_limit. Without arguments all pins are shown.',
+  ],
+  usage: pinUsage,
+  params: [...fileFilter, pinnedChannels],
+  result: pinsLeft,
+  needs: ['file_manager'],
 });
 
 export const fileReflect = declareMethod({
@@ -184,6 +218,17 @@ export const fileSetStatus = declareMethod({
     ...fileFilter,
   ],
   result: t.str('what was done'),
+  needs: ['file_manager'],
+});
+
+export const fileUnpin = declareMethod({
+  name: 'file_unpin',
+  group: 'file',
+  summary: 'Let files be deleted when disk space runs short.',
+  details: ['A file whose channel is pinned stays until that is unpinned by --channel_id.'],
+  usage: pinUsage,
+  params: [...fileFilter, pinnedChannels],
+  result: pinsLeft,
   needs: ['file_manager'],
 });
 

@@ -40,7 +40,17 @@ import {
   collectionResolve,
   collectionUpdate,
 } from './collection.js';
-import { fileDelete, fileList, fileRebuild, fileReflect, fileSave, fileSetStatus, get } from './file.js';
+import {
+  fileDelete,
+  fileList,
+  filePin,
+  fileRebuild,
+  fileReflect,
+  fileSave,
+  fileSetStatus,
+  fileUnpin,
+  get,
+} from './file.js';
 import { ffmpegFind, publish, resolve, routingTableGet, status, stop, version } from './main.js';
 import { peerList, peerPing } from './peer.js';
 import { preferenceGet, preferenceSet } from './preference.js';
@@ -116,10 +126,12 @@ export const DECLARATIONS: readonly MethodDeclaration[] = [
   ffmpegFind,
   fileDelete,
   fileList,
+  filePin,
   fileRebuild,
   fileReflect,
   fileSave,
   fileSetStatus,
+  fileUnpin,
   get,
   peerList,
   peerPing,

@@ -7,8 +7,18 @@ import type { ManagedFile } from '../../files/managedFile.js';
 import { listPurchases } from '../../lists/listTxos.js';
 import { boundedErrorText } from '../../../util/errorText.js';
 import { JsonObject, type JsonValue } from '../../../util/json.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
 import type { DaemonContext } from '../context.js';
-import { fileDelete, fileList, fileRebuild, fileSave, fileSetStatus, get } from '../declarations/file.js';
+import {
+  fileDelete,
+  fileList,
+  filePin,
+  fileRebuild,
+  fileSave,
+  fileSetStatus,
+  fileUnpin,
+  get,
+} from '../declarations/file.js';
 import { fileToJson } from '../fileJson.js';
 import { implement, type MethodImplementation } from '../implement.js';
 import { listPortsOf } from './listing.js';
@@ -139,10 +149,37 @@ const rebuild = implement(fileRebuild, async ({ services }) => {
   };
 });
 
+/** The files and channels that are meant. No filter means no file, not all of them. */
+async function pinChoice(
+  { services }: DaemonContext,
+  args: { readonly channel_id?: readonly string[] | undefined },
+) {
+  const filter = filterOf(args, ['channel_id']);
+  const files = Object.keys(filter).length === 0 ? [] : await services.files.find({ filter });
+  return { files, channels: args.channel_id ?? [] };
+}
+
+function pinsToJson({ services: { files } }: DaemonContext): JsonOut {
+  const streams = files.all.filter(({ row }) => files.pins.hasStream(row.streamHash));
+  return { streams: streams.map(({ row }) => row.sdHash), channels: files.pins.channels };
+}
+
+const pin = implement(filePin, async (context, args) => {
+  await context.services.files.pins.add(await pinChoice(context, args));
+  return pinsToJson(context);
+});
+
+const unpin = implement(fileUnpin, async (context, args) => {
+  await context.services.files.pins.remove(await pinChoice(context, args));
+  return pinsToJson(context);
+});
+
 export const fileMethods: readonly MethodImplementation[] = [
   list,
   download,
+  pin,
   setStatus,
+  unpin,
   remove,
   rebuild,
   save,

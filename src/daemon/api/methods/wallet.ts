@@ -1,4 +1,5 @@
 /** Wallets: opening, making, locking, exporting. Source: lbry-sdk daemon.py `jsonrpc_wallet_*`; sdk-facts 3. */
+import { skippedComponent } from '../../base/daemonError.js';
 import { pageOf, pageOfList } from '../../base/pages.js';
 import type { DaemonServices } from '../context.js';
 import {
@@ -54,7 +55,8 @@ const balance = implement(walletBalance, async ({ services }, args) =>
 );
 
 const status = implement(walletStatus, ({ services }, args) => {
-  const { runningWallets } = services;
+  const { runningWallets, settings } = services;
+  if (settings.get('components_to_skip').includes('wallet')) throw skippedComponent('wallet');
   if (runningWallets === null) return { is_encrypted: null, is_syncing: null, is_locked: null };
   const wallet = runningWallets.get(args.wallet_id);
   return {

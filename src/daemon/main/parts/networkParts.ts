@@ -68,6 +68,11 @@ export class NetworkParts {
     return this.#node;
   }
 
+  /** Null where the component `dht` does not run. */
+  get runningDht(): DhtNode | null {
+    return this.#node;
+  }
+
   /** Whether any node of the DHT is known to run; null where the component does not run, or knows no node to ask. */
   get dhtContact(): boolean | null {
     if (this.#node === null) return null;

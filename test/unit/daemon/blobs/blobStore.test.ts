@@ -307,4 +307,44 @@ describe('DiskSpace', () => {
     expect(folder.store.finished.has(small.hash)).toBe(false);
     expect(readFileSync(folder.blobPath(pinned.blobs[0]!.blobHash!))).toHaveLength(MIB);
   });
+
+  it('spares the streams of pinned channels, later ones too', async () => {
+    const channel = 'cd'.repeat(20);
+    await folder.database.pin('channel', channel, NOW_SEC);
+    const streams = [await foreignStream([MIB], 'ofChannel'), await foreignStream([MIB], 'other')];
+    for (const [n, { streamHash }] of streams.entries()) {
+      const outpoint = `${'0'.repeat(63)}${n}:0`;
+      await folder.database.saveClaims([
+        {
+          outpoint,
+          claimId: `${n}`.repeat(40),
+          name: 'a',
+          amountDewies: 1n,
+          height: 1,
+          value: '00',
+          channelClaimId: n === 0 ? channel : 'ef'.repeat(20),
+          address: 'b',
+        },
+      ]);
+      expect(await folder.database.tieClaim(streamHash, outpoint)).toBeNull();
+    }
+    limits = { contentMib: 1, networkMib: 0 };
+    for (let n = 0; n < 2; n++) await disk().clean();
+    expect(await Promise.all(streams.map(statusesOf))).toEqual([
+      [true, false],
+      [false, false],
+    ]);
+  });
+
+  it('says how many bytes are left for blobs of no stream', async () => {
+    limits = { contentMib: 0, networkMib: 0 };
+    expect(await disk().freeNetworkBytes()).toBe(0);
+    limits = { contentMib: 0, networkMib: 2 };
+    await blobOf(MIB);
+    await foreignStream([MIB], 'content');
+    expect(await disk().freeNetworkBytes()).toBe(MIB);
+    limits = { contentMib: 0, networkMib: 1 };
+    await blobOf(16);
+    expect(await disk().freeNetworkBytes()).toBe(0);
+  });
 });

@@ -1,0 +1,199 @@
+/**
+ * Downloads what other nodes announced near this node's id, to give it to peers: streams of nobody in particular, within the
+ * limit `network_storage_limit`. Their blobs belong to no stream of the database, which makes them network blobs.
+ * Source: lbry-sdk lbry/stream/background_downloader.py `BackgroundDownloader`, lbry/extras/daemon/components.py
+ * `BackgroundDownloaderComponent`.
+ */
+import { failureReason } from '../../util/environmentError.js';
+import type { Logger } from '../../util/logging.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
+import { sleep, type Clock } from '../base/clock.js';
+import { DaemonError } from '../base/daemonError.js';
+import type { BlobStore } from '../blobs/blobStore.js';
+import type { DiskSpace } from '../blobs/diskSpace.js';
+import type { ContentDatabase } from '../content/contentDatabase.js';
+import type { Announcements } from '../dht/announcements.js';
+import { readDescriptor, type StreamDescriptor } from '../content/descriptor.js';
+import type { BlobFetcher } from '../exchange/ports.js';
+
+/** Between two rounds. Source: `download_loop_delay_seconds`. */
+const ROUND_MS = 60_000;
+const MIB = 1024 * 1024;
+/** No download begins with less space. Source: `download_blobs_in_background`. */
+const LEAST_FREE_BYTES = 10 * MIB;
+/** A data blob may take so many times the timeout of a descriptor. Source: `download_stream_blob`. */
+const DATA_TIMEOUTS = 10;
+/** What was looked at is left alone for so long. lbry-sdk tries a hash that fails again each minute, and no other one. */
+const LEFT_ALONE_MS = 6 * 3600_000;
+/** Hashes that are left alone. Arbitrary. */
+const MAX_LEFT_ALONE = 10_000;
+
+export interface BackgroundDownloaderDeps {
+  /** The DHT node; null while it does not run. */
+  readonly dht: () => {
+    readonly nodeId: Buffer;
+    readonly announcements: Pick<Announcements, 'keysBeginningWith'>;
+  } | null;
+  /** Null while no component downloads. */
+  readonly fetcher: () => Pick<BlobFetcher, 'fetchBlob'> | null;
+  readonly blobs: Pick<BlobStore, 'finished' | 'delete'>;
+  readonly database: Pick<ContentDatabase, 'alwaysAnnounce' | 'streamHashOf'>;
+  readonly space: Pick<DiskSpace, 'freeNetworkBytes'>;
+  /** Whether blobs are written (`save_blobs`). Read at each round. */
+  readonly savesBlobs: () => boolean;
+  /** For a descriptor (`blob_download_timeout`). Read at each use. */
+  readonly blobTimeoutMs: () => number;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'info' | 'warn' | 'debug'>;
+}
+
+export class BackgroundDownloader {
+  readonly #deps: BackgroundDownloaderDeps;
+  readonly #stopping = new AbortController();
+  /** Until when hashes are left alone. */
+  readonly #leftAlone = new Map<string, number>();
+  #rounds: Promise<void> | null = null;
+  #ongoing: Promise<void> | null = null;
+  #freeBytes: number | null = null;
+
+  constructor(deps: BackgroundDownloaderDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#rounds = this.#work();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('the daemon stops'));
+    await this.#rounds;
+    await this.#ongoing;
+    this.#rounds = null;
+  }
+
+  /** `available_free_space_mb` is null before the first round. Source: `get_status`. */
+  status(): JsonOut {
+    return {
+      running: this.#rounds !== null && !this.#stopping.signal.aborted,
+      available_free_space_mb: this.#freeBytes === null ? null : Math.floor(this.#freeBytes / MIB),
+      ongoing_download: this.#ongoing !== null,
+    };
+  }
+
+  async #work(): Promise<void> {
+    const { clock, log } = this.#deps;
+    const { signal } = this.#stopping;
+    do
+      try {
+        await this.#round();
+      } catch (error) {
+        if (!signal.aborted) log.warn(`The background downloader failed: ${failureReason(error)}.`);
+      }
+    while (await sleep(clock, ROUND_MS, signal));
+  }
+
+  /** Looks at the space, and begins a download where there is enough and none goes on. */
+  async #round(): Promise<void> {
+    const { space, savesBlobs } = this.#deps;
+    this.#freeBytes = await space.freeNetworkBytes();
+    if (this.#ongoing !== null || this.#stopping.signal.aborted) return;
+    if (this.#freeBytes <= LEAST_FREE_BYTES || !savesBlobs()) return;
+    this.#ongoing = this.#downloadOne().finally(() => (this.#ongoing = null));
+  }
+
+  /** What turns out to be complete takes no time: then the next one is looked at. Never rejects. */
+  async #downloadOne(): Promise<void> {
+    for (const hash of this.#nearHashes()) {
+      if (this.#stopping.signal.aborted) return;
+      this.#leaveAlone(hash);
+      if (await this.#download(hash)) return;
+    }
+  }
+
+  /**
+   * Announced hashes that share the first byte with the node's id, but for those that are left alone.
+   * Source: `MIN_PREFIX_COLLIDING_BITS`.
+   */
+  #nearHashes(): string[] {
+    const { dht, clock } = this.#deps;
+    const node = dht();
+    if (node === null) return [];
+    const keys = node.announcements.keysBeginningWith(node.nodeId[0]!);
+    return keys
+      .map((key) => key.toString('hex'))
+      .filter((hash) => (this.#leftAlone.get(hash) ?? -Infinity) <= clock.nowMs());
+  }
+
+  #leaveAlone(hash: string): void {
+    this.#leftAlone.delete(hash);
+    if (this.#leftAlone.size >= MAX_LEFT_ALONE) {
+      const [oldest] = this.#leftAlone.keys();
+      this.#leftAlone.delete(oldest!);
+    }
+    this.#leftAlone.set(hash, this.#deps.clock.nowMs() + LEFT_ALONE_MS);
+  }
+
+  /**
+   * Downloads the blob, and the stream that it describes. Resolves to whether anything was asked for. Never rejects. A stream that
+   * was broken off goes on at the next attempt.
+   */
+  async #download(hash: string): Promise<boolean> {
+    const { log, database, blobs } = this.#deps;
+    const wasThere = blobs.finished.has(hash);
+    try {
+      // Streams of files are downloaded when somebody wants them.
+      if ((await database.streamHashOf(hash)) !== null) return false;
+      const bytes = await this.#fetch(hash, hash, null, 1);
+      // Peers find it by this hash, whatever it is.
+      if (!wasThere) await database.alwaysAnnounce([hash]);
+      const data = descriptorIn(bytes)?.blobs.filter(({ blobHash }) => blobHash !== null) ?? [];
+      const missing = new Map(data.map(({ blobHash, length }) => [blobHash!, length]));
+      for (const one of missing.keys()) if (blobs.finished.has(one)) missing.delete(one);
+      const neededBytes = [...missing.values()].reduce((sum, length) => sum + length, 0);
+      if (neededBytes > (await this.#deps.space.freeNetworkBytes())) {
+        // Without its data it is of no use to peers.
+        if (!wasThere) await blobs.delete([hash]);
+        log.debug('net', () => `stream ${hash} is too large for the space that is left`);
+        return true;
+      }
+      for (const [one, length] of missing) await this.#fetch(one, hash, length, DATA_TIMEOUTS);
+      if (missing.size > 0)
+        log.info(`The background downloader has the stream ${hash} of ${missing.size} blobs.`);
+      return !wasThere || missing.size > 0;
+    } catch (error) {
+      log.debug('net', () => `the background download of ${hash} ended: ${failureReason(error)}`);
+      return true;
+    }
+  }
+
+  async #fetch(
+    hash: string,
+    sdHash: string,
+    lengthBytes: number | null,
+    timeouts: number,
+  ): Promise<Uint8Array> {
+    const { fetcher, clock, blobTimeoutMs } = this.#deps;
+    const running = fetcher();
+    if (running === null) throw new Error('no component downloads');
+    const late = new AbortController();
+    const timer = clock.after(timeouts * blobTimeoutMs(), () =>
+      late.abort(new Error('no blob came in time')),
+    );
+    try {
+      const signal = AbortSignal.any([late.signal, this.#stopping.signal]);
+      return await running.fetchBlob(hash, lengthBytes, { sdHash, signal, urgency: 'ahead' });
+    } finally {
+      timer.cancel();
+    }
+  }
+}
+
+/** Null for a blob that is no descriptor: it is kept as a single one. */
+function descriptorIn(bytes: Uint8Array): StreamDescriptor | null {
+  try {
+    return readDescriptor(bytes);
+  } catch (error) {
+    if (error instanceof DaemonError) return null;
+    throw error;
+  }
+}
