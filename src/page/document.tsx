@@ -2,7 +2,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { render } from 'preact-render-to-string';
 import { agoText, integerText } from './format.js';
-import { shownLine } from './text.js';
+import { shownLine, shownMarkup } from './text.js';
 
 /** How the visitor wants to see pages. */
 export interface Look {
@@ -161,5 +161,5 @@ export function documentText(frame: Frame, look: Look, assets: Assets, body: Com
       </body>
     </html>,
   );
-  return `<!DOCTYPE html>${html}`;
+  return `<!DOCTYPE html>${shownMarkup(html)}`;
 }

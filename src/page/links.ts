@@ -1,5 +1,8 @@
 /** Addresses of the explorer's pages. Whatever stands in them is encoded here. */
 
+/** Half of a surrogate pair cannot be encoded: U+FFFD takes its place. */
+const encoded = (text: string): string => encodeURIComponent(text.toWellFormed());
+
 /** Path parts that browsers resolve by themselves. */
 const DOTS = /^\.{1,2}$/;
 
@@ -7,14 +10,14 @@ const DOTS = /^\.{1,2}$/;
 export function nameLink(name: string, nameHex?: string): string {
   if (nameHex !== undefined) return `/name-hex/${nameHex}`;
   if (DOTS.test(name)) return `/name-hex/${Buffer.from(name).toString('hex')}`;
-  return `/name/${encodeURIComponent(name.toWellFormed())}`;
+  return `/name/${encoded(name)}`;
 }
 
-export const claimLink = (claimId: string): string => `/claim/${encodeURIComponent(claimId)}`;
+export const claimLink = (claimId: string): string => `/claim/${encoded(claimId)}`;
 export const txLink = (txid: string, output?: number): string =>
-  `/tx/${encodeURIComponent(txid)}${output === undefined ? '' : `#out-${output}`}`;
-export const blockLink = (block: string | number): string => `/block/${encodeURIComponent(String(block))}`;
-export const addressLink = (address: string): string => `/address/${encodeURIComponent(address)}`;
+  `/tx/${encoded(txid)}${output === undefined ? '' : `#out-${output}`}`;
+export const blockLink = (block: string | number): string => `/block/${encoded(String(block))}`;
+export const addressLink = (address: string): string => `/address/${encoded(address)}`;
 
 /** A path with parameters; those without a value are left out. */
 export function withQuery(

@@ -19,6 +19,16 @@ export function shownText(text: string, most = Infinity): string {
   );
 }
 
+/**
+ * The same for a whole page of markup, as a last line of defence. What stands in a form field stays as it was typed, and goes
+ * back to the server unchanged; text of the template's has no plain quotes, so that it cannot pass for such a field.
+ */
+export const shownMarkup = (html: string): string =>
+  html
+    .split(/( value="[^"]*")/)
+    .map((part, index) => (index % 2 === 1 ? part : shownText(part)))
+    .join('');
+
 /** The same in one line. */
 export const shownLine = (text: string, most = Infinity): string =>
   shownText(text.replaceAll(/\s+/g, ' ').trim(), most);
