@@ -10,13 +10,13 @@ _lbcnode_methods=(
     getaccountaddress getaddednodeinfo getaddressbalance getaddressesbyaccount getaddressesbylabel
     getaddressinfo getaddressmempool getaddresstxids getaddressutxos getbalance getbestblock getbestblockhash
     getblock getblockchaininfo getblockcount getblockevents getblockfilter getblockhash getblockheader
-    getblockstats getblocktemplate getcfilter getcfilterheader getchaintips getchaintxstats getchangesinblock
-    getclaim getclaimbybid getclaimbyid getclaimbyseq getclaimindexinfo getclaimproofbybid getclaimproofbyseq
-    getclaimsforname getclaimsfornamebybid getclaimsfornamebyid getclaimsfornamebyseq getclaimsfortx
-    getclaimsintrie getconnectioncount getcurrentnet getdifficulty getgenerate gethashespersec getheaders
-    gethubinfo getindexinfo getmemoryinfo getmempoolancestors getmempooldescendants getmempoolentry
-    getmempoolinfo getmempoolsummary getmininginfo getnamehistory getnameproof getnamesintrie getnettotals
-    getnetworkhashps getnetworkinfo getnewaddress getnodeaddresses getpeerinfo getrawchangeaddress
+    getblockstats getblocktemplate getcfilter getcfilterheader getchainseries getchaintips getchaintxstats
+    getchangesinblock getclaim getclaimbybid getclaimbyid getclaimbyseq getclaimindexinfo getclaimproofbybid
+    getclaimproofbyseq getclaimsforname getclaimsfornamebybid getclaimsfornamebyid getclaimsfornamebyseq
+    getclaimsfortx getclaimsintrie getclaimstatus getconnectioncount getcurrentnet getdifficulty getgenerate
+    gethashespersec getheaders gethubinfo getindexinfo getmemoryinfo getmempoolancestors getmempooldescendants
+    getmempoolentry getmempoolinfo getmempoolsummary getmininginfo getnamehistory getnameproof getnamesintrie
+    getnettotals getnetworkhashps getnetworkinfo getnewaddress getnodeaddresses getpeerinfo getrawchangeaddress
     getrawmempool getrawtransaction getreceivedbyaccount getreceivedbyaddress getreceivedbylabel
     gettotalclaimednames gettotalclaims gettotalvalueofclaims gettransaction gettxinfo gettxout gettxoutproof
     gettxoutsetinfo getunconfirmedbalance getvalueforname getwalletinfo getzmqnotifications help importaddress

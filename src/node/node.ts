@@ -13,7 +13,8 @@ import { addressIndex } from '../index/addressIndex.js';
 import { BackgroundFill } from '../index/backgroundFill.js';
 import { TrackedIndex } from '../index/chainIndex.js';
 import { filterIndex } from '../index/filterIndex.js';
-import { claimIndex } from '../index/claims/claimIndex.js';
+import { CLAIM_INDEX_NAME, claimIndex } from '../index/claims/claimIndex.js';
+import { PastWalk } from '../index/claims/pastWalk.js';
 import { spendIndex } from '../index/spendIndex.js';
 import { txIndex } from '../index/txIndex.js';
 import type { NetworkParams } from '../params/network.js';
@@ -366,6 +367,13 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   }
   dispatcher.finishWarmup();
   fill.start(deps.onFatal);
+  if (options.claimindex) {
+    const isSynced = (): boolean =>
+      fill.statuses().some(({ name, synced }) => name === CLAIM_INDEX_NAME && synced);
+    const pastWalk = new PastWalk({ chain, isSynced, log: logger });
+    pastWalk.start(deps.onFatal);
+    closers.push(() => pastWalk.stop());
+  }
   if (hubService !== null) {
     const { claimIndex, claimSearch } = nodeServices.services;
     const hub = await hubService.startHub(loaded, {

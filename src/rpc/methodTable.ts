@@ -207,6 +207,8 @@ import { listClaims } from './methods/claimtrie/listClaims.js';
 import { listSupports } from './methods/claimtrie/listSupports.js';
 import { getMempoolSummary } from './methods/blockchain/getMempoolSummary.js';
 import { listMempoolClaims } from './methods/claimtrie/listMempoolClaims.js';
+import { getChainSeries } from './methods/blockchain/getChainSeries.js';
+import { getClaimStatus } from './methods/claimindex/getClaimStatus.js';
 import { getTxInfo } from './methods/rawtransactions/getTxInfo.js';
 import { searchRawTransactions } from './methods/addressindex/searchRawTransactions.js';
 
@@ -230,6 +232,7 @@ export const METHODS: readonly RpcMethod[] = [
   getBlockHash,
   getBlockHeader,
   getBlockStats,
+  getChainSeries,
   getChainTips,
   getChainTxStats,
   getDifficulty,
@@ -251,6 +254,7 @@ export const METHODS: readonly RpcMethod[] = [
   // claimindex
   getClaim,
   getClaimIndexInfo,
+  getClaimStatus,
   resolve,
   searchClaims,
   // claimtrie

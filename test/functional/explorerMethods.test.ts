@@ -2,6 +2,9 @@
  * The methods behind the explorer's pages, on a node whose chain grows, crosses a fork and turns: each answer is held against
  * what getblock, getrawtransaction and getclaimsforname say, worked out the slow way.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { buildClaimPrefix } from '../../src/script/claimScript.js';
@@ -85,10 +88,27 @@ async function chain(): Promise<Block[]> {
 const sum = (amounts: readonly number[]): number =>
   Number(amounts.reduce((total, amount) => total + BigInt(Math.round(amount * 1e8)), 0n)) / 1e8;
 
+const dataDir = mkdtempSync(join(tmpdir(), 'lbcnode-explorer-'));
+
+async function start(args: readonly string[]): Promise<void> {
+  const indexes = ['-txindex', '-spendindex', '-addressindex', '-claimindex'];
+  node = await startRegtest({ dataDir, args: ['-ws', ...indexes, ...args] });
+}
+
+async function restart(args: readonly string[]): Promise<void> {
+  await node.stop();
+  await start(args);
+}
+
 beforeAll(async () => {
-  node = await startRegtest({ args: ['-ws', '-txindex', '-spendindex', '-addressindex', '-claimindex'] });
+  await start([]);
   await node.rpc('generatetoaddress', [225, OPEN_ADDRESS]);
-  source = new ClaimSource(node, 23, { claims: 4, supports: 3, updates: 2, followed: 2 });
+  source = new ClaimSource({ rpc: (method, params) => node.rpc(method, params) }, 23, {
+    claims: 4,
+    supports: 3,
+    updates: 2,
+    followed: 2,
+  });
   socket = new WebSocket(`ws://127.0.0.1:${node.rpcPort}/ws`, { auth: 'regtest:regtest' });
   await new Promise((resolve) => socket.once('open', resolve));
   const subscribed = new Promise((resolve) => socket.once('message', resolve));
@@ -106,6 +126,7 @@ beforeAll(async () => {
 afterAll(async () => {
   socket?.close();
   await node?.stop();
+  rmSync(dataDir, { recursive: true, force: true });
 });
 
 /** Where each transaction is and who spends each output, from all blocks. */
@@ -213,7 +234,7 @@ describe('gettxinfo', () => {
     expect(info).toMatchObject({ state: 'mempool', confirmations: 0, coinbase: false });
     expect(info.fee).toBe((await node.rpc<{ fee: number }>('getmempoolentry', [txid])).fee);
     expect(info.amountin).toBeCloseTo(info.fee! + info.amountout, 8);
-    const [{ txid: from, vout }] = info.inputs as [{ txid: string; vout: number }];
+    const { txid: from, vout } = info.inputs[0] as { txid: string; vout: number };
     const parent = await node.rpc<TxInfo>('gettxinfo', [from]);
     expect(parent.outputs[vout]).toMatchObject({ spent: true, spentBy: { txid, n: 0 } });
     expect(parent.outputs[vout]!.spentBy).not.toHaveProperty('height');
@@ -563,6 +584,159 @@ describe('getaddresstxids', () => {
       }
     }
     await node.rpc('generatetoaddress', [1, OPEN_ADDRESS]);
+  });
+});
+
+interface Status {
+  state: string;
+  height: number;
+  name: string;
+  txid: string;
+  n: number;
+  outputHeight: number;
+  endedHeight?: number;
+  endedBlockhash?: string;
+  spentBy?: string;
+}
+interface Series {
+  points: { height: number; time: number; value: number }[];
+}
+
+/** The normalization fork of regtest. */
+const FORK = 250;
+
+/** Each claim that was ever made, by its id, with what the events of all blocks say became of it. */
+async function livesOf(blocks: readonly Block[]) {
+  const lives = new Map<
+    string,
+    { output: string; madeAt: number; end: { type: string; height: number; spentBy?: string } | null }
+  >();
+  for (const { height } of blocks.slice(200)) {
+    for (const { event, claimId, txid, n, isSupport, spentBy } of (await eventsOf(height, 1000)).events) {
+      if (event === 'claim' || event === 'update')
+        lives.set(claimId as string, {
+          output: `${txid as string}:${n as number}`,
+          madeAt: height,
+          end: null,
+        });
+      if ((event === 'abandon' || event === 'expiration') && isSupport === false)
+        lives.get(claimId as string)!.end = {
+          type: event,
+          height,
+          ...(event === 'abandon' && { spentBy: spentBy as string }),
+        };
+    }
+  }
+  return lives;
+}
+
+async function holdLives(): Promise<number> {
+  let ended = 0;
+  for (const [claimId, { output, madeAt, end }] of await livesOf(await chain())) {
+    const status = await node.rpc<Status>('getclaimstatus', [claimId]).catch((error: Error) => error);
+    if (status instanceof Error) {
+      // Made and spent in one block: it was in no state after a block.
+      expect(status.message).toContain('Could not find claim');
+      expect(end).not.toBeNull();
+      continue;
+    }
+    // The block that files names anew is told without events.
+    if (status.outputHeight === FORK || status.endedHeight === FORK) continue;
+    // An output that its own block spent again is in no state after a block: the one before it is told.
+    const isFleeting = end?.height === madeAt;
+    if (!isFleeting) expect(`${status.txid}:${status.n}`).toBe(output);
+    if (end === null) expect(['active', 'pending']).toContain(status.state);
+    else {
+      ended++;
+      expect(status).toMatchObject({
+        state: end.type === 'abandon' ? 'spent' : 'expired',
+        endedHeight: end.height,
+        endedBlockhash: await node.rpc('getblockhash', [end.height]),
+      });
+      if (!isFleeting) expect(status.spentBy).toBe(end.spentBy);
+    }
+  }
+  return ended;
+}
+
+/** The series of all blocks. */
+async function seriesOf(metric: string): Promise<Series['points']> {
+  return (await node.rpc<Series>('getchainseries', [metric, 0, null, 2000])).points;
+}
+
+async function holdSeries(): Promise<void> {
+  const tip = await node.rpc<number>('getblockcount');
+  const [names, claims, amounts] = [
+    await seriesOf('names'),
+    await seriesOf('claims'),
+    await seriesOf('amount'),
+  ];
+  expect(names.map(({ height }) => height)).toEqual(Array.from({ length: tip + 1 }, (_, i) => i));
+  expect(names.at(-1)!.value).toBe(await node.rpc('gettotalclaimednames'));
+  expect(claims.at(-1)!.value).toBe(await node.rpc('gettotalclaims'));
+  expect(amounts.at(-1)!.value).toBeCloseTo(await node.rpc<number>('gettotalvalueofclaims'), 8);
+  for (const height of [230, 245, tip - 3]) {
+    const block = await node.rpc<string>('getblockhash', [height]);
+    const page = await node.rpc<{ names: { claims: number }[] }>('listnames', ['', 10_000, null, block]);
+    expect(names[height]!.value).toBe(page.names.length);
+    expect(claims[height]!.value).toBe(page.names.reduce((total, one) => total + one.claims, 0));
+  }
+}
+
+describe('getclaimstatus', () => {
+  it('tells of every claim that ever was what became of it', async () => {
+    expect(await holdLives()).toBeGreaterThan(5);
+    await expect(node.rpc('getclaimstatus', ['00'.repeat(20)])).rejects.toThrow('Could not find claim');
+    await expect(node.rpc('getclaimstatus', ['00'])).rejects.toThrow('40 hexadecimal digits');
+  });
+});
+
+describe('getchainseries', () => {
+  it('tells of each block what names and claims there were after it', () => holdSeries());
+
+  it('tells means over stretches of blocks', async () => {
+    const blocks = await chain();
+    const tip = blocks.length - 1;
+    for (const points of [2, 7, 2000]) {
+      const { points: series }: Series = await node.rpc('getchainseries', ['transactions', 1, null, points]);
+      let counted = 0;
+      series.forEach(({ height, value, time }, i) => {
+        counted += value * (height - (i === 0 ? 0 : series[i - 1]!.height));
+        expect(time).toBe(blocks[height]!.time);
+      });
+      expect(counted).toBeCloseTo(
+        blocks.slice(1).reduce((total, { tx }) => total + tx.length, 0),
+        6,
+      );
+      expect(series.at(-1)!.height).toBe(tip);
+    }
+    const difficulty = await node.rpc<number>('getdifficulty');
+    const last = (await seriesOf('difficulty')).at(-1)!;
+    expect(Math.abs(last.value / difficulty - 1)).toBeLessThan(0.5);
+    for (const args of [['weight'], ['names', 5, 4], ['names', 0, tip + 1], ['names', 0, tip, 1]])
+      await expect(node.rpc('getchainseries', args)).rejects.toThrow();
+  });
+});
+
+describe('an index that lacks the past', () => {
+  it('is gone through in the background, and tells the same', async () => {
+    const series = await seriesOf('amount');
+    // Off for some blocks, it has to be filled: as one of an older version it lacks what came before.
+    await restart(['-claimindex=0']);
+    await expect(node.rpc('getclaimstatus', ['00'.repeat(20)])).rejects.toThrow('not enabled');
+    await node.rpc('generatetoaddress', [3, OPEN_ADDRESS]);
+    await restart([]);
+    for (;;) {
+      const points = await seriesOf('amount').catch((error: Error) => {
+        expect(error.message).toMatch(/still being|not yet/);
+        return null;
+      });
+      if (points === null) continue;
+      expect(points.slice(0, series.length)).toEqual(series);
+      break;
+    }
+    expect(await holdLives()).toBeGreaterThan(5);
+    await holdSeries();
   });
 });
 

@@ -18,7 +18,7 @@ const FOR_VISITORS =
   'getclaimbyseq getclaimproofbybid getclaimproofbyseq getclaimsforname getclaimsfortx getdifficulty getmempoolancestors ' +
   'getmempooldescendants getmempoolentry getmempoolinfo getmininginfo getnamehistory getnameproof getnetworkhashps ' +
   'getrawtransaction gettotalclaimednames gettotalclaims gettotalvalueofclaims gettxinfo gettxout gettxoutproof getvalueforname ' +
-  'getmempoolsummary listclaims listmempoolclaims listnames listsupports listupcoming resolve validateaddress verifymessage verifytxoutproof';
+  'getchainseries getclaimstatus getmempoolsummary listclaims listmempoolclaims listnames listsupports listupcoming resolve validateaddress verifymessage verifytxoutproof';
 
 /** Groups whose methods act, or tell what is the operator's alone. */
 const CLOSED: readonly Category[] = ['wallet', 'control', 'generating', 'hidden', 'zmq'];

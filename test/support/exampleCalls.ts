@@ -151,6 +151,7 @@ export async function makeExampleCalls(node: Caller): Promise<ExampleCase[]> {
     call('getblockheader', claimBlock),
     call('getblockheader', claimBlock, false),
     call('getblockstats', COINBASES + 1, ['avgfeerate', 'minfeerate', 'txs']),
+    call('getchainseries', 'transactions', 0, 100, 3),
     call('getchaintips'),
     call('getchaintxstats', 10),
     call('getdifficulty'),
@@ -172,6 +173,7 @@ export async function makeExampleCalls(node: Caller): Promise<ExampleCase[]> {
     // claimindex
     call('getclaim', claimId),
     call('getclaimindexinfo'),
+    call('getclaimstatus', claimId),
     call('resolve', ['lbry://MindBlown', '@nobody/anything']),
     call('searchclaims', { name: 'MindBlown' }),
     // claimtrie

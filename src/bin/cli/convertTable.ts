@@ -43,6 +43,7 @@ export const CONVERSIONS: Readonly<Record<string, readonly Conversion[]>> = {
   getblocktemplate: [[0, 'template_request', 'json']],
   getcfilter: [[1, 'filtertype', 'json']],
   getcfilterheader: [[1, 'filtertype', 'json']],
+  getchainseries: [[1, 'from', 'json'], [2, 'to', 'json'], [3, 'points', 'json']],
   getchaintxstats: [[0, 'nblocks', 'json']],
   getclaimbybid: [[1, 'bid', 'json'], [3, 'hex', 'json']],
   getclaimbyseq: [[1, 'sequence', 'json'], [3, 'hex', 'json']],

@@ -53,6 +53,12 @@ export interface BlockchainMethods {
     named: { hash_or_height: unknown; stats?: readonly unknown[] | null };
     result: { avgfee?: number; avgfeerate?: number; avgtxsize?: number; blockhash?: string; feerate_percentiles?: number[]; height?: number; ins?: number; maxfee?: number; maxfeerate?: number; maxtxsize?: number; medianfee?: number; mediantime?: number; mediantxsize?: number; minfee?: number; minfeerate?: number; mintxsize?: number; outs?: number; subsidy?: number; swtotal_size?: number; swtotal_weight?: number; swtxs?: number; time?: number; total_out?: number; total_size?: number; total_weight?: number; totalfee?: number; txs?: number; utxo_increase?: number; utxo_size_inc?: number };
   };
+  /** `getchainseries "metric" ( from to points )` */
+  getchainseries: {
+    params: [metric: string, from?: number | null, to?: number | null, points?: number | null];
+    named: { metric: string; from?: number | null; to?: number | null; points?: number | null };
+    result: { metric: string; unit: string; from: number; to: number; height: number; blockhash: string; points: ({ height: number; time: number; value: number })[] };
+  };
   /** `getchaintips` */
   getchaintips: {
     params: [];

@@ -17,6 +17,12 @@ export interface ClaimindexMethods {
     named: Record<string, never>;
     result: { synced: boolean; height: number; tip_height: number; progress: number; failure?: string; size_on_disk: number; claims?: { total: number; streams: number; channels: number; collections: number; reposts: number; unknown: number }; search?: { synced: boolean; height: number; documents: number; building?: { claims: number; stage: string }; failure?: string; backend: string; running: number; waiting: number; searches: number; timeouts: number } };
   };
+  /** `getclaimstatus "claimid"` */
+  getclaimstatus: {
+    params: [claimid: string];
+    named: { claimid: string };
+    result: { claimId: string; height: number; blockhash: string; state: "active" | "pending" | "spent" | "expired"; name: string; normalized_name: string; namehex?: string; txid: string; n: number; amount: number; outputHeight: number; validAtHeight: number; expirationHeight: number; isControlling?: boolean; effectiveAmount?: number; endedHeight?: number; endedBlockhash?: string; spentBy?: string; address?: string; kind?: "stream" | "channel" | "repost" | "collection" | "support"; title?: string; channelId?: string; value?: string; pruned?: boolean };
+  };
   /** `resolve urls` */
   resolve: {
     params: [urls: string | readonly string[]];

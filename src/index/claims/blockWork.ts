@@ -18,6 +18,7 @@ import { wasSpent, type BlockItems, type CreatedItem } from './blockItems.js';
 import {
   claimKey,
   countsKey,
+  endedKey,
   groupOf,
   ID_LENGTH,
   keyTag,
@@ -41,6 +42,7 @@ import {
   type ClaimRow,
   type KindTotals,
 } from './claimRow.js';
+import { formatEndedRow } from './claimPast.js';
 import { findSigners } from './claimSignatures.js';
 import { EffectiveAmounts } from './effectiveAmounts.js';
 import type { NotedRows } from './notedRows.js';
@@ -157,6 +159,7 @@ export class BlockWork {
     for (const [claimId, row] of ended) {
       this.takeOut(claimId, row);
       this.deleted.push(claimId);
+      noted.set(endedKey(claimId), formatEndedRow(removed.get(claimId)!));
       since = await breathe(since);
     }
     for (const claim of claims) {

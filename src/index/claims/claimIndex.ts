@@ -13,6 +13,8 @@ import type { ClaimRules } from '../../claimtrie/types.js';
 import type { ResolvedInputs } from '../../native/binding.js';
 import type { NetworkParams } from '../../params/network.js';
 import { PREFIX } from '../../store/keys.js';
+import { SUMMARY_KEY } from '../../store/claims/claimKeys.js';
+import { parseSummaryRow } from '../../store/claims/summaryRow.js';
 import type { ConnectedClaims, ProofWindow } from '../../store/claims/claimStore.js';
 import { RecordWriter } from '../../store/rowRecords.js';
 import type { RowTransaction } from '../../store/rows.js';
@@ -20,7 +22,8 @@ import type { ChainIndex } from '../chainIndex.js';
 import { writeChanges, writeTrending, type NotedChanges, type NotedTrending } from './blockChanges.js';
 import { itemsOfLog, readBlockItems, type BlockItems } from './blockItems.js';
 import { BlockWork } from './blockWork.js';
-import { changesKey, trendingKey, undoKey } from './claimIndexKeys.js';
+import { changesKey, PAST_KEY, seriesKey, trendingKey, undoKey } from './claimIndexKeys.js';
+import { formatSeriesRow } from './claimPast.js';
 import { canTakeBack, dropChunks, firstUndoHeight, NotedRows, takeBack } from './notedRows.js';
 
 /** As `getindexinfo` names it. */
@@ -75,6 +78,14 @@ class ClaimIndex implements ChainIndex {
     await writeTrending(rows, height, trending);
     if (window !== 'all') await this.dropBehind(rows, height - window);
     await noted.finish(keepsUndo ? height : null);
+    await this.noteTotals(rows, height, isPresent);
+  }
+
+  /** Of a block far behind the tip they are not to be had: then all of the past is gone through again (`pastWalk.ts`). */
+  private async noteTotals(rows: RowTransaction, height: number, isPresent: boolean): Promise<void> {
+    if (!isPresent) return rows.del(PAST_KEY);
+    const { totals } = parseSummaryRow(await rows.get(SUMMARY_KEY));
+    rows.put(seriesKey(height), formatSeriesRow(totals));
   }
 
   canTakeBack(rows: RowTransaction, height: number): Promise<boolean> {
@@ -85,6 +96,7 @@ class ClaimIndex implements ChainIndex {
     await takeBack(rows, height);
     await dropChunks(rows, (chunk) => changesKey(height, chunk));
     await dropChunks(rows, (chunk) => trendingKey(height, chunk));
+    rows.del(seriesKey(height));
   }
 
   /** Drops what is kept of the blocks up to this height to take them back. */

@@ -21,6 +21,9 @@ const KIND = {
   changes: 'k',
   undo: 'u',
   totals: 'x',
+  ended: 'e',
+  series: 'y',
+  past: 'z',
 } as const;
 
 const prefixOf = (kind: keyof typeof KIND): string => PREFIX.claimIndex + KIND[kind];
@@ -109,3 +112,10 @@ export const heightOfKey = (key: string): number => readU32(key, 2);
 
 /** `x` → how many live claims there are of each kind. */
 export const TOTALS_KEY = prefixOf('totals');
+
+/** `e` ‖ claim id → where the last output of a claim that ended is filed (`claimPast.ts`). */
+export const endedKey = (claimId: string): string => prefixOf('ended') + turned(claimId);
+/** `y` ‖ height → names, claims and their amounts after the block. */
+export const seriesKey = (height: number): string => prefixOf('series') + u32Key(height);
+/** `z` → nothing; rows of the two kinds above are there for all blocks of the past. */
+export const PAST_KEY = prefixOf('past');

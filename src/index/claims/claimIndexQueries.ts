@@ -3,6 +3,7 @@
  * put together it is begun anew, and at last made while the chain is held.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
+import type { Item } from '../../claimtrie/item.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { PREFIX } from '../../store/keys.js';
 import { prefixEnd, type RowReader } from '../../store/rows.js';
@@ -32,6 +33,7 @@ import type {
   ResolvedUrl,
   TrendingChange,
 } from './claimReader.js';
+import { isPastKnown, readEnded, readSeries, type SeriesEntry } from './claimPast.js';
 import { ClaimRecords } from './claimRecords.js';
 import { parseCountRow, parseTotalsRow, type KindTotals } from './claimRow.js';
 import { readValues, type ValuePlace, type ValueSource } from './claimValues.js';
@@ -226,6 +228,26 @@ export class ClaimIndexQueries implements ClaimIndexReader {
   /** How many live claims there are, by kind. */
   totals(): Promise<KindTotals> {
     return this.atOneTip(async ({ rows }) => parseTotalsRow(await rows.get(TOTALS_KEY)));
+  }
+
+  /**
+   * The last output of a claim that ended; null for other ids. `isKnown` is false as long as claims that ended long ago are
+   * still being looked for.
+   */
+  ended(claimId: Bytes): Promise<{ readonly item: Item | null; readonly isKnown: boolean }> {
+    return this.atOneTip(async ({ rows }) => ({
+      item: await readEnded(rows, toLatin1(claimId)),
+      isKnown: await isPastKnown(rows),
+    }));
+  }
+
+  /** Sums over the claim trie after each of these blocks; null while they are not all known. */
+  series(heights: readonly number[]): Promise<SeriesEntry[] | null> {
+    return this.atOneTip(async ({ rows }) => {
+      const found = await readSeries(rows, heights);
+      const whole = found.filter((entry) => entry !== null);
+      return whole.length === found.length && (await isPastKnown(rows)) ? whole : null;
+    });
   }
 
   /** About how many bytes the rows take in the database's files. */

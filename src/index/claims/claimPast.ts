@@ -1,0 +1,77 @@
+/**
+ * What the claim index keeps of the past: under which name each ended claim was filed, and how many names and claims there
+ * were after each block. Both come with the blocks; for blocks that came before an index had these rows, or while it was
+ * off, they follow from the item rows and the history of owners, which are never dropped (`pastWalk.ts`). So a folder of an
+ * older version, pruned or not, needs no block again.
+ */
+import type { Item } from '../../claimtrie/item.js';
+import { itemKey } from '../../store/claims/claimKeys.js';
+import { parseItemRow } from '../../store/claims/itemRow.js';
+import { readPoint, writePoint } from '../../store/claims/nameRow.js';
+import { RowDecoder, RowEncoder } from '../../store/claims/rowCodec.js';
+import type { ClaimTotals } from '../../store/claims/summaryRow.js';
+import type { RowReader } from '../../store/rows.js';
+import type { Bytes } from '../../util/bytes.js';
+import { endedKey, PAST_KEY, seriesKey } from './claimIndexKeys.js';
+
+/** Where an item row lies. */
+export interface ItemPlace {
+  readonly name: string;
+  readonly since: number;
+  readonly point: string;
+}
+
+export function formatEndedRow({ name, since, point }: ItemPlace): Buffer {
+  const out = new RowEncoder();
+  out.number(since);
+  writePoint(out, point);
+  return out.raw(name).finish();
+}
+
+export function parseEndedRow(row: Bytes): ItemPlace {
+  const input = new RowDecoder(row);
+  const since = input.number();
+  const point = readPoint(input);
+  return { since, point, name: input.raw(row.length - input.position) };
+}
+
+/** Sums over the claim trie after one block. */
+export type SeriesEntry = Pick<ClaimTotals, 'names' | 'claims' | 'amount'>;
+
+export function formatSeriesRow({ names, claims, amount }: SeriesEntry): Buffer {
+  return new RowEncoder().number(names).number(claims).amount(amount).finish();
+}
+
+export function parseSeriesRow(row: Bytes): SeriesEntry {
+  const input = new RowDecoder(row);
+  return { names: input.number(), claims: input.number(), amount: input.amount() };
+}
+
+/** Whether the rows of the past are complete. */
+export async function isPastKnown(rows: RowReader): Promise<boolean> {
+  return (await rows.get(PAST_KEY)) !== undefined;
+}
+
+/** The last output of a claim that ended, by its id (latin1); null when there is no such claim, or it lives. */
+export async function readEnded(rows: RowReader, claimId: string): Promise<Item | null> {
+  const row = await rows.get(endedKey(claimId));
+  if (row === undefined) return null;
+  const { name, since, point } = parseEndedRow(row);
+  const item = await rows.get(itemKey(name, since, point));
+  if (item === undefined) return null;
+  const found = parseItemRow(name, since, point, item);
+  // A block that ended it, or made it, may have been taken back.
+  return found.removed === 0 ? null : found;
+}
+
+/** The sums after each of these blocks; null for one without. */
+export async function readSeries(
+  rows: RowReader,
+  heights: readonly number[],
+): Promise<(SeriesEntry | null)[]> {
+  const found = await rows.getMany(heights.map(seriesKey));
+  return heights.map((_, i) => {
+    const row = found[i];
+    return row ? parseSeriesRow(row) : null;
+  });
+}

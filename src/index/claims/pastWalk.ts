@@ -1,0 +1,205 @@
+/**
+ * Makes the rows of `claimPast.ts` for blocks that came before the index had them, or while it was off: one walk over all
+ * item rows and the history of owners, in the background, while blocks go on. Written in the chain's queue a few
+ * milliseconds at a time. A kill or a block that is taken back begins it again; until its end nothing is told of the past.
+ */
+import type { Chain } from '../../chain/chain.js';
+import { REMOVAL, type Item } from '../../claimtrie/item.js';
+import { CLAIM_PREFIX, claimIdKey, parseItemKey, parseOwnerKey } from '../../store/claims/claimKeys.js';
+import { parseItemRow } from '../../store/claims/itemRow.js';
+import { parseOwnerRow } from '../../store/claims/markRow.js';
+import { prefixEnd } from '../../store/rows.js';
+import { EMPTY_BYTES } from '../../util/bytes.js';
+import type { Logger } from '../../util/logging.js';
+import { letOthersWork } from '../../util/pace.js';
+import { endedKey, PAST_KEY, seriesKey } from './claimIndexKeys.js';
+import { formatEndedRow, formatSeriesRow, isPastKnown, parseEndedRow } from './claimPast.js';
+
+/** Rows read, or written, in one go: some milliseconds. */
+const ROWS_AT_ONCE = 1000;
+/** Where the name begins in an item's key: behind one byte of length, or three where that says 255. */
+const nameAt = (key: string): number => (key.charCodeAt(1) === 255 ? 4 : 2);
+/** `since` and outpoint behind the name. */
+const BEHIND_NAME = 40;
+
+export interface PastWalkDeps {
+  readonly chain: Pick<Chain, 'index' | 'change' | 'events' | 'deps'>;
+  /** Whether the claim index is at the tip. */
+  readonly isSynced: () => boolean;
+  readonly log: Logger;
+}
+
+/** How names, claims and amounts change with each block, summed up at the end. */
+class Deltas {
+  readonly names: Int32Array;
+  readonly claims: Int32Array;
+  readonly amounts: BigInt64Array;
+
+  constructor(blocks: number) {
+    this.names = new Int32Array(blocks);
+    this.claims = new Int32Array(blocks);
+    this.amounts = new BigInt64Array(blocks);
+  }
+
+  /** A claim counts from the block that it entered in, or that moved it here, until one took it away. */
+  addClaim({ activated, since, removed, amount }: Item): void {
+    const last = this.claims.length - 1;
+    if (activated === 0 || activated > last) return;
+    const entered = Math.max(activated, since);
+    if (entered > last) return;
+    this.claims[entered]!++;
+    this.amounts[entered]! += amount;
+    if (removed === 0 || removed > last) return;
+    this.claims[removed]!--;
+    this.amounts[removed]! -= amount;
+  }
+}
+
+export class PastWalk {
+  private readonly deps: PastWalkDeps;
+  private stopping = false;
+  private running: Promise<void> = Promise.resolve();
+  private wake: () => void = () => undefined;
+
+  constructor(deps: PastWalkDeps) {
+    this.deps = deps;
+  }
+
+  /** Goes on until the rows are there, and again whenever the index was filled. `onBug` gets what should not happen. */
+  start(onBug: (error: unknown) => void): void {
+    const { events } = this.deps.chain;
+    const off = [
+      events.on('backgroundProgress', () => this.wake()),
+      events.on('tipChanged', () => this.wake()),
+    ];
+    this.running = this.run()
+      .catch(onBug)
+      .finally(() => off.forEach((end) => end()));
+  }
+
+  /** Resolves once nothing is written any more. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    this.wake();
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    const { store } = this.deps.chain.deps;
+    while (!this.stopping) {
+      if (this.deps.isSynced() && !(await isPastKnown(store))) {
+        if (await this.walk())
+          this.deps.log.info('claimindex knows ended claims and the totals of all blocks');
+        else await letOthersWork(1);
+        continue;
+      }
+      if (this.stopping) return;
+      await new Promise<void>((resolve) => (this.wake = resolve));
+    }
+  }
+
+  /** Whether it came to its end. */
+  async walk(): Promise<boolean> {
+    const { active } = this.deps.chain.index;
+    const { disconnects, height } = active;
+    const isSame = (): boolean => !this.stopping && active.disconnects === disconnects;
+    const deltas = new Deltas(height + 1);
+    return (
+      (await this.walkItems(deltas, height, isSame)) &&
+      (await this.walkOwners(deltas, isSame)) &&
+      this.writeSeries(deltas, isSame)
+    );
+  }
+
+  /** Rows of a prefix, piece by piece, with turns for others in between. */
+  private async *pieces(prefix: string, isSame: () => boolean) {
+    const { store } = this.deps.chain.deps;
+    for (let gte = prefix; isSame();) {
+      const began = performance.now();
+      const rows = await store.getRange({ gte, lt: prefixEnd(prefix), limit: ROWS_AT_ONCE });
+      yield rows;
+      if (rows.length < ROWS_AT_ONCE) return;
+      gte = `${rows.at(-1)![0]}\0`;
+      await letOthersWork(performance.now() - began);
+    }
+  }
+
+  private async walkItems(deltas: Deltas, height: number, isSame: () => boolean): Promise<boolean> {
+    for await (const rows of this.pieces(CLAIM_PREFIX.item, isSame)) {
+      const ended = new Map<string, Item>();
+      for (const [key, row] of rows) {
+        const name = key.slice(nameAt(key), key.length - BEHIND_NAME);
+        const { since, point } = parseItemKey(key);
+        const item = parseItemRow(name, since, point, row);
+        if (item.kind === 'support') continue;
+        deltas.addClaim(item);
+        if (item.removed === 0 || item.removed > height || item.removal === REMOVAL.refiled) continue;
+        const known = ended.get(item.claimId);
+        if (known === undefined || known.since < since) ended.set(item.claimId, item);
+      }
+      if (ended.size > 0 && !(await this.writeEnded(ended, isSame))) return false;
+    }
+    return isSame();
+  }
+
+  /** Files what has ended, unless the claim lives or a later output of it is filed. */
+  private async writeEnded(ended: ReadonlyMap<string, Item>, isSame: () => boolean): Promise<boolean> {
+    const { chain } = this.deps;
+    const { store } = chain.deps;
+    return chain.change(async () => {
+      if (!isSame()) return false;
+      const ids = [...ended.keys()];
+      const alive = await store.getMany(ids.map(claimIdKey));
+      const filed = await store.getMany(ids.map(endedKey));
+      const rows = store.begin();
+      for (const [i, id] of ids.entries()) {
+        const item = ended.get(id)!;
+        const former = filed[i];
+        if (alive[i] !== undefined || (former && parseEndedRow(former).since >= item.since)) continue;
+        rows.put(endedKey(id), formatEndedRow(item));
+      }
+      store.commit(rows);
+      return true;
+    });
+  }
+
+  private async walkOwners(deltas: Deltas, isSame: () => boolean): Promise<boolean> {
+    let latest: { readonly name: string; readonly hasClaims: boolean } | null = null;
+    for await (const rows of this.pieces(CLAIM_PREFIX.owner, isSame)) {
+      for (const [key, row] of rows) {
+        const { name, height } = parseOwnerKey(key);
+        const { hasClaims } = parseOwnerRow(row, height);
+        const had = latest?.name === name && latest.hasClaims;
+        latest = { name, hasClaims };
+        if (height < deltas.names.length && had !== hasClaims) deltas.names[height]! += hasClaims ? 1 : -1;
+      }
+    }
+    return isSame();
+  }
+
+  private async writeSeries({ names, claims, amounts }: Deltas, isSame: () => boolean): Promise<boolean> {
+    const { chain } = this.deps;
+    const { store } = chain.deps;
+    const sums = { names: 0, claims: 0, amount: 0n };
+    for (let from = 0; from < names.length; from += ROWS_AT_ONCE) {
+      const began = performance.now();
+      const end = Math.min(names.length, from + ROWS_AT_ONCE);
+      const written = await chain.change(async () => {
+        if (!isSame()) return false;
+        const rows = store.begin();
+        for (let height = from; height < end; height++) {
+          sums.names += names[height]!;
+          sums.claims += claims[height]!;
+          sums.amount += amounts[height]!;
+          rows.put(seriesKey(height), formatSeriesRow(sums));
+        }
+        if (end === names.length) rows.put(PAST_KEY, EMPTY_BYTES);
+        store.commit(rows);
+        return true;
+      });
+      if (!written) return false;
+      await letOthersWork(performance.now() - began);
+    }
+    return true;
+  }
+}

@@ -1,0 +1,162 @@
+/** `getchainseries`: how a figure of the chain or of the claim trie went, as points for a chart. */
+import { requireClaimIndex } from '../claimindex/claimAnswer.js';
+import { coins } from '../../../util/json.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { ofBlock, OF_BLOCK_FIELDS } from '../../format/claimsExplorer.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../../schema/schema.js';
+import type { RpcServices } from '../../services.js';
+import { retryWhileGone, type QueriedBlock } from '../claimtrie/atBlock.js';
+
+/** Hashes that a block of difficulty 1 takes on average: 2^256 over its target, 0xffff * 2^224 (`difficultyOf`). */
+const WORK_OF_DIFFICULTY_1 = 2 ** 32 / 0xffff;
+
+const METRICS = {
+  difficulty: { unit: 'difficulty, the mean', isOfClaims: false },
+  hashrate: { unit: 'hashes a second, the mean', isOfClaims: false },
+  interval: { unit: 'seconds between blocks, the mean', isOfClaims: false },
+  transactions: { unit: 'transactions a block, the mean', isOfClaims: false },
+  names: { unit: 'names with an active claim', isOfClaims: true },
+  claims: { unit: 'active claims', isOfClaims: true },
+  amount: { unit: 'LBC in active claims', isOfClaims: true },
+} as const;
+type Metric = keyof typeof METRICS;
+
+const DEFAULT_POINTS = 600;
+const MAX_POINTS = 2000;
+
+/** The last blocks of so many stretches, which are as long as one another; `from` and `to` are the first and the last. */
+function heightsOf(from: number, to: number, points: number): number[] {
+  const count = Math.min(points, to - from + 1);
+  if (count === 1) return [to];
+  return Array.from({ length: count }, (_, i) => from + Math.round((i * (to - from)) / (count - 1)));
+}
+
+/** The value of the stretch behind block `before` up to block `last`. */
+function headerValue({ chain }: RpcServices, metric: Metric, before: number, last: number): number {
+  const { headers } = chain;
+  const { active } = chain.chain.index;
+  const [start, end] = [active.at(before), active.at(last)];
+  const blocks = last - before;
+  if (blocks === 0) return 0;
+  const seconds = headers.timeSec(end) - headers.timeSec(start);
+  if (metric === 'interval') return seconds / blocks;
+  if (metric === 'transactions') return (headers.chainTxCount(end) - headers.chainTxCount(start)) / blocks;
+  const work = Number(BigInt(`0x${headers.workHex(end)}`) - BigInt(`0x${headers.workHex(start)}`));
+  if (metric === 'difficulty') return work / blocks / WORK_OF_DIFFICULTY_1;
+  return seconds > 0 ? work / seconds : 0;
+}
+
+async function valuesOf(
+  services: RpcServices,
+  metric: Metric,
+  from: number,
+  heights: readonly number[],
+): Promise<JsonOut[]> {
+  if (!METRICS[metric].isOfClaims)
+    return heights.map((height, i) =>
+      headerValue(services, metric, i === 0 ? Math.max(0, from - 1) : heights[i - 1]!, height),
+    );
+  const series = await requireClaimIndex(services).series(heights);
+  if (series === null)
+    throw rpcError(
+      RPC_ERROR.MISC_ERROR,
+      'The totals of past blocks are still being worked out: an index of an older version is brought up to date in the background',
+    );
+  return series.map(({ names, claims, amount }) =>
+    metric === 'names' ? names : metric === 'claims' ? claims : coins(amount),
+  );
+}
+
+interface Request {
+  readonly metric: Metric;
+  readonly from: number;
+  readonly to: number | undefined;
+  readonly points: number;
+}
+
+async function seriesAt(
+  services: RpcServices,
+  { id, height }: QueriedBlock,
+  { metric, from, to = height, points }: Request,
+): Promise<JsonOut> {
+  const { chain } = services;
+  if (to > height || from > to)
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, `from and to must be heights up to ${height}, in this order`);
+  const heights = heightsOf(from, to, points);
+  const { active } = chain.chain.index;
+  const times = heights.map((at) => chain.headers.timeSec(active.at(at)));
+  const values = await valuesOf(services, metric, from, heights);
+  return {
+    metric,
+    unit: METRICS[metric].unit,
+    from,
+    to,
+    ...ofBlock(chain, id, height),
+    points: heights.map((at, i) => ({ height: at, time: times[i]!, value: values[i]! })),
+  };
+}
+
+export const getChainSeries = defineMethod({
+  name: 'getchainseries',
+  category: 'blockchain',
+  explorer: 'console',
+  follows: 'chain',
+  summary:
+    'Returns how a figure went from one block to another, as points for a chart: of the chain difficulty, hashrate, ' +
+    'interval and transactions, of the claim trie names, claims and amount (these need -claimindex).',
+  params: [
+    {
+      name: 'metric',
+      type: 'string',
+      required: true,
+      description: `One of ${Object.keys(METRICS).join(', ')}`,
+    },
+    {
+      name: 'from',
+      type: 'integer',
+      default: 0,
+      range: { min: 0, max: 0x7fffffff },
+      description: 'The height of the first block',
+    },
+    {
+      name: 'to',
+      type: 'integer',
+      range: { min: 0, max: 0x7fffffff },
+      defaultText: 'the tip',
+      description: 'The height of the last block',
+    },
+    {
+      name: 'points',
+      type: 'integer',
+      default: DEFAULT_POINTS,
+      range: { min: 2, max: MAX_POINTS },
+      description: 'Most points; fewer when there are fewer blocks',
+    },
+  ],
+  result: t.object({
+    metric: t.str('the metric'),
+    unit: t.str('what values are'),
+    from: t.int('the first block'),
+    to: t.int('the last block'),
+    ...OF_BLOCK_FIELDS,
+    points: t.array(
+      t.object({
+        height: t.int('a block'),
+        time: t.time('its time'),
+        value: t.num('a mean over the blocks since the point before, or what is after this block'),
+      }),
+      'by height',
+    ),
+  }),
+  examples: [['"difficulty"'], ['"claims"', '0', '1000', '100']],
+  run({ services }, { metric, from, to, points }) {
+    if (!Object.hasOwn(METRICS, metric))
+      throw rpcError(RPC_ERROR.INVALID_PARAMETER, `metric must be one of ${Object.keys(METRICS).join(', ')}`);
+    const request = { metric: metric as Metric, from, to, points };
+    const { chain } = services.chain;
+    const find = (): QueriedBlock => ({ id: chain.tip, height: chain.height });
+    return retryWhileGone(services, find, (queried) => seriesAt(services, queried, request));
+  },
+});

@@ -1,0 +1,160 @@
+/** `getclaimstatus`: a claim by its id, whether it lives or has ended, with its last output. */
+import { expirationHeight } from '../../../claimtrie/rules.js';
+import { pointIndex, pointTxid, REMOVAL, type Item } from '../../../claimtrie/item.js';
+import type { ClaimRecord } from '../../../index/claims/claimReader.js';
+import { prevoutAt, txidAt } from '../../../primitives/blockView.js';
+import { TX_FIRST_INPUT, TX_INPUT_COUNT, TX_STRIDE } from '../../../primitives/blockLayout.js';
+import { formatOutPoint } from '../../../primitives/transaction.js';
+import { decodeClaimScript } from '../../../script/claimScript.js';
+import { equalBytes, fromLatin1, hashFromHex, hashToHex, toHex, type Bytes } from '../../../util/bytes.js';
+import { coins } from '../../../util/json.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { readBlockOrNull } from '../../blockLookup.js';
+import { BRIEF_VALUE_FIELDS, briefValue } from '../../format/claimsBrief.js';
+import { NAME_HEX, nameHex, ofBlock, OF_BLOCK_FIELDS } from '../../format/claimsExplorer.js';
+import { ClaimOutputs, showScript } from '../../format/claimsOutput.js';
+import { nameText } from '../../format/claimsText.js';
+import { outputOf } from '../../../store/claims/claimQueries.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../../schema/schema.js';
+import type { RpcServices } from '../../services.js';
+import { retryWhileGone } from '../claimtrie/atBlock.js';
+import { CLAIM_ID_PARAM, claimNotFound, requireWholeId } from '../claimtrie/listSupports.js';
+import { requireClaimIndex } from './claimAnswer.js';
+
+type Answer = Record<string, JsonOut | undefined>;
+
+async function livingAnswer({ chain, params }: RpcServices, claim: ClaimRecord): Promise<Answer> {
+  const { txid, nout, activationHeight } = claim;
+  const isActive = activationHeight <= chain.chain.height;
+  const coin = await chain.coin(formatOutPoint({ hash: txid, index: nout }));
+  const value = coin === null ? undefined : decodeClaimScript(coin.script)?.value;
+  return {
+    state: isActive ? 'active' : 'pending',
+    name: nameText(claim.name),
+    normalized_name: nameText(claim.normalizedName),
+    namehex: nameHex(claim.name),
+    txid: hashToHex(txid),
+    n: nout,
+    amount: coins(claim.amountSat),
+    outputHeight: claim.height,
+    validAtHeight: activationHeight,
+    expirationHeight: claim.expirationHeight,
+    isControlling: claim.isControlling,
+    effectiveAmount: coins(claim.effectiveAmountSat),
+    address: coin === null ? undefined : showScript(params, coin.script).address,
+    ...briefValue(value, false),
+    value: value && toHex(value),
+  };
+}
+
+/** The transaction of the block that spent an output; undefined where the block is not on disk any more. */
+async function spenderIn(services: RpcServices, height: number, outPoint: Bytes): Promise<Bytes | undefined> {
+  const block = await readBlockOrNull(services, services.chain.chain.index.active.at(height));
+  if (block === null) return undefined;
+  const { raw, parsed } = block;
+  for (let tx = 1; tx < parsed.txCount; tx++) {
+    const first = parsed.txs[tx * TX_STRIDE + TX_FIRST_INPUT]!;
+    const end = first + parsed.txs[tx * TX_STRIDE + TX_INPUT_COUNT]!;
+    for (let input = first; input < end; input++)
+      if (equalBytes(prevoutAt(raw, parsed, input), outPoint)) return txidAt(parsed, tx);
+  }
+  return undefined;
+}
+
+async function endedAnswer(services: RpcServices, item: Item): Promise<Answer> {
+  const { chain, claims } = services;
+  const validAtHeight = item.activated === 0 ? item.dueHeight : item.activated;
+  const output = outputOf(item, item.activated !== 0, validAtHeight);
+  const outputs = await ClaimOutputs.read(services, [output]);
+  const value = outputs.claimOf(output)?.value;
+  const { address, isPruned } = outputs.of(output);
+  const wasSpent = item.removal === REMOVAL.spent;
+  const txid = pointTxid(item.point);
+  const n = pointIndex(item.point);
+  const spender = wasSpent
+    ? await spenderIn(services, item.removed, formatOutPoint({ hash: txid, index: n }))
+    : undefined;
+  const block = chain.chain.index.active.at(item.removed);
+  return {
+    state: wasSpent ? 'spent' : 'expired',
+    name: nameText(output.name),
+    normalized_name: nameText(fromLatin1(item.name)),
+    namehex: nameHex(output.name),
+    txid: hashToHex(txid),
+    n,
+    amount: coins(item.amount),
+    outputHeight: item.height,
+    validAtHeight,
+    expirationHeight: expirationHeight(claims.rules, item.height),
+    endedHeight: item.removed,
+    endedBlockhash: hashToHex(chain.headers.hash(block)),
+    spentBy: spender && hashToHex(spender),
+    address,
+    ...briefValue(value, false),
+    value: value && toHex(value),
+    pruned: isPruned ? true : undefined,
+  };
+}
+
+export const getClaimStatus = defineMethod({
+  name: 'getclaimstatus',
+  category: 'claimindex',
+  explorer: 'console',
+  follows: 'chain',
+  summary:
+    'Returns a claim by its id whether it lives or has ended, with the last output that was there after a block, and of ' +
+    'one that ended when and how ' +
+    '(needs -claimindex). A folder of an older version is gone through once, in the background, for claims that ended ' +
+    'long ago.',
+  params: [CLAIM_ID_PARAM],
+  result: t.object({
+    claimId: t.claimId('the claim'),
+    ...OF_BLOCK_FIELDS,
+    state: t.oneOf(
+      ['active', 'pending', 'spent', 'expired'],
+      'spent: abandoned, or updated in a way that does not count',
+    ),
+    name: t.str('the name as the last output has it'),
+    normalized_name: t.str('the name as it is or was filed'),
+    namehex: NAME_HEX,
+    txid: t.hash('the transaction with the last output'),
+    n: t.int('the number of that output'),
+    amount: t.coins('its amount'),
+    outputHeight: t.int('the height of its block'),
+    validAtHeight: t.int('the height at which it entered or was due'),
+    expirationHeight: t.int('the height at which it expires'),
+    isControlling: t.optional(t.bool('whether it controls its name'), 'while it lives'),
+    effectiveAmount: t.optional(t.coins('its amount with active supports'), 'while it lives'),
+    endedHeight: t.optional(t.int('the height at which it ended'), 'when it has'),
+    endedBlockhash: t.optional(t.hash('that block'), 'when it has'),
+    spentBy: t.optional(
+      t.hash('the transaction that spent it'),
+      'when it was spent and that block is on disk',
+    ),
+    address: t.optional(t.str('the address that the output pays to'), 'when it shows one'),
+    ...BRIEF_VALUE_FIELDS,
+    value: t.optional(t.hex('the value'), 'unless it is pruned'),
+    pruned: t.optional(t.bool('true: value and address are not known any more'), 'when they are pruned'),
+  }),
+  examples: [['"36a719a156a1df178531f3c712b8b37f8e7cc3b3"']],
+  run({ services }, { claimid }) {
+    requireWholeId(claimid);
+    const index = requireClaimIndex(services);
+    const { chain } = services;
+    const find = () => ({ id: chain.chain.tip, height: chain.chain.height });
+    return retryWhileGone(services, find, async ({ id, height }): Promise<JsonOut> => {
+      const place = { claimId: claimid, ...ofBlock(chain, id, height) };
+      const living = await index.claim(hashFromHex(claimid));
+      if (living !== null) return { ...place, ...(await livingAnswer(services, living)) };
+      const { item, isKnown } = await index.ended(hashFromHex(claimid));
+      if (item !== null) return { ...place, ...(await endedAnswer(services, item)) };
+      if (isKnown) throw claimNotFound(claimid);
+      throw rpcError(
+        RPC_ERROR.MISC_ERROR,
+        'Ended claims are still being looked for: an index of an older version is brought up to date in the background',
+      );
+    });
+  },
+});
