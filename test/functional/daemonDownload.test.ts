@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDaemon, type TestDaemon } from './support/daemon.js';
-import { freePort, HANG_MS, startRegtest, type RegtestNode } from './support/node.js';
+import { freePort, HANG_MS, program, startRegtest, type RegtestNode } from './support/node.js';
+import { hasTerminals, shownOn, startInTerminal, type TerminalProcess } from './support/terminal.js';
 
 const SKIPPED = ['dht', 'hash_announcer', 'upnp', 'tracker_announcer_component', 'background_downloader'];
 const LENGTH = 7_000_000;
@@ -125,6 +126,62 @@ describe('a stream', () => {
     );
     expect(await viewer.call('blob_list')).toMatchObject({ total_items: 0 });
   });
+});
+
+describe('progress', () => {
+  /** The events of a daemon until one holds the text. */
+  async function eventsUntil(daemon: TestDaemon, text: string): Promise<string> {
+    const leaving = new AbortController();
+    const answer = await fetch(`http://127.0.0.1:${daemon.port}/events`, { signal: leaving.signal });
+    let heard = '';
+    for await (const piece of answer.body!.pipeThrough(new TextDecoderStream())) {
+      heard += piece;
+      if (heard.includes(text)) break;
+    }
+    leaving.abort();
+    return heard;
+  }
+
+  it('is told by events and by the status, and shown on a terminal', async () => {
+    const path = join(folder, 'film.bin');
+    const published = eventsUntil(creator, '"outcome"');
+    await creator.call('publish', { name: 'slow', bid: '0.1', file_path: path });
+    expect(await published).toMatch(
+      /event: ended\ndata: .*"kind":"publish".*"bytes_done":7000000.*"finished"/,
+    );
+    await node.rpc('generate', [1]);
+    await viewer.call('settings_set', { key: 'download_bytes_per_second', value: 2_500_000 });
+    const downloaded = eventsUntil(viewer, '"outcome"');
+    let told: { kind: string; bytes_total: number; path: string }[] = [];
+    if (hasTerminals()) {
+      let terminal = getInTerminal();
+      while ((await terminal.exited, terminal.output().includes('NOT_FOUND'))) terminal = getInTerminal();
+      const { renewed, rows } = shownOn(terminal.output());
+      expect(renewed.some((line) => /^\[#+-*\] +\d+%  .* of 7\.0 MB  /.test(line))).toBe(true);
+      expect(rows.some((line) => line.startsWith('Saved: '))).toBe(true);
+      expect(rows.join('\n')).toContain('"sd_hash"');
+    } else await get('slow', { save_file: true });
+    const heard = await downloaded;
+    for (const [, data] of heard.matchAll(/event: progress\ndata: (.*)\n/g))
+      told = [...told, ...(JSON.parse(data!) as { transfers: typeof told }).transfers];
+    expect(told[0]).toMatchObject({ kind: 'download', bytes_total: expect.any(Number) as number });
+    expect(heard).toMatch(/event: ended\ndata: .*"claim_name":"slow".*"finished"/);
+    expect(await viewer.call('status')).toMatchObject({ transfers: [] });
+    await viewer.call('settings_clear', { key: 'download_bytes_per_second' });
+  });
+
+  const getInTerminal = (): TerminalProcess =>
+    startInTerminal(
+      [
+        process.execPath,
+        program('lbcnet'),
+        `--api=127.0.0.1:${viewer.port}`,
+        'get',
+        'slow',
+        '--save_file=true',
+      ],
+      120,
+    );
 });
 
 describe('the media server', () => {

@@ -31,6 +31,8 @@ export interface StreamMaking {
   readonly random: RandomSource;
   /** Whether data blobs are written (`keep_blobs`); yes unless given. Else they are made from the file when they are needed. */
   readonly keepsBlobs?: () => boolean;
+  /** Gets the bytes of each piece of the file that is done. */
+  readonly onEncrypted?: (bytes: number) => void;
 }
 
 export interface MadeStream {
@@ -85,7 +87,7 @@ interface Encrypted {
 async function encryptFile(
   path: string,
   key: Uint8Array,
-  { store, threads, random }: StreamMaking,
+  { store, threads, random, onEncrypted }: StreamMaking,
   keeps: boolean,
   written: string[],
 ): Promise<Encrypted> {
@@ -104,6 +106,7 @@ async function encryptFile(
         const encrypted = keeps ? store.encrypt(piece, { key, iv }) : threads.measure(piece, { key, iv });
         const [blob] = await Promise.all([encrypted, fileHash.add(piece)]);
         if (keeps) written.push(blob.hash);
+        onEncrypted?.(length);
         return { blobHash: blob.hash, blobNum, iv: iv.toString('hex'), length: blob.length };
       } catch (error) {
         failed ??= error;

@@ -4,6 +4,7 @@
  */
 import { failureReason } from '../../util/environmentError.js';
 import { sleep, type Clock, type RandomSource } from '../base/clock.js';
+import type { EndTransfer, Transfers } from '../base/transfers.js';
 import { readDescriptor } from '../content/descriptor.js';
 import { placeText, type Place } from './links.js';
 import type { UploadProgress } from './ports.js';
@@ -34,6 +35,8 @@ export interface ReflectingDeps extends UploadDeps {
   readonly random: RandomSource;
   /** Read at each use. */
   readonly settings: () => ReflectingSettings;
+  /** Takes note of uploads; without it none is taken. */
+  readonly transfers?: Transfers;
 }
 
 interface AtWork {
@@ -153,16 +156,32 @@ export class Reflecting {
 
   async #run(sdHash: string, upload: StreamUpload, server: Place, ended: AbortSignal): Promise<UploadResult> {
     await this.#takePlace();
+    const end = this.#report(sdHash, upload);
     try {
       const result = await upload.run(AbortSignal.any([this.#stopping.signal, ended]));
       if (result.isComplete) await this.#note(sdHash, server);
       if (result.reason === null || ended.aborted) this.#failures.delete(sdHash);
       else this.#failures.set(sdHash, result.reason);
+      if (result.isComplete) end?.('finished');
+      else if (ended.aborted || this.#stopping.signal.aborted) end?.('stopped');
+      else end?.('failed', result.reason ?? '');
       return result;
     } finally {
       this.#running--;
       this.#waiting.shift()?.();
     }
+  }
+
+  #report(sdHash: string, upload: StreamUpload): EndTransfer | undefined {
+    const { reflector } = upload.progress;
+    return this.#deps.transfers?.begin(
+      { kind: 'reflect', sdHash, claimName: null, path: null, reflector },
+      () => {
+        const { bytesSent, bytesToSend, bytesPerSecond } = upload.progress;
+        const bytesTotal = bytesToSend === 0 ? null : bytesToSend;
+        return { bytesDone: bytesSent, bytesTotal, bytesPerSecond, peers: null };
+      },
+    );
   }
 
   async #note(sdHash: string, server: Place): Promise<void> {

@@ -6,6 +6,8 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { environmentError, failureReason } from '../../util/environmentError.js';
 import { failure } from '../base/daemonError.js';
 import type { Timer } from '../base/clock.js';
+import { RateWindow } from '../base/rateWindow.js';
+import type { EndTransfer } from '../base/transfers.js';
 import type { FileRow, FileStatus, SavedPlace } from '../content/rows.js';
 import { safeFileName } from '../content/fileNames.js';
 import { decodeClaim } from '../../metadata/claim.js';
@@ -47,6 +49,7 @@ export class ManagedFile {
   #readers = 0;
   readonly #resuming = new AbortController();
   #idle: Timer | null = null;
+  #writing: RateWindow;
   readonly #deps: FilesDeps;
   readonly #reader: StreamReader;
 
@@ -54,6 +57,7 @@ export class ManagedFile {
     this.row = row;
     this.#deps = deps;
     this.#reader = reader;
+    this.#writing = new RateWindow(deps.clock);
   }
 
   get isRunning(): boolean {
@@ -225,17 +229,48 @@ export class ManagedFile {
       failedFirst = reject;
     });
     firstWritten.catch(() => undefined);
+    const end = this.#report(place);
     const done = this.#write(place, file, ending.signal, wroteFirst).then(
-      () => this.#saved(place),
+      async () => {
+        try {
+          await this.#saved(place);
+          end?.('finished');
+        } catch (error) {
+          end?.('failed', failureReason(error));
+          throw error;
+        }
+      },
       (error: Error) => {
         failedFirst(error instanceof SaveEnded ? failure(error.message) : error);
         const reason = ending.signal.aborted ? (ending.signal.reason as Error) : error;
+        if (reason instanceof SaveEnded) end?.('stopped');
+        else end?.('failed', reason.message);
         return this.#failed(place, reason).finally(() => (this.#save = null));
       },
     );
     const save = { ending, firstWritten, done };
     done.catch((error: unknown) => this.#deps.log.warn(failureReason(error)));
     return save;
+  }
+
+  #report(place: SavedPlace): EndTransfer | undefined {
+    const { transfers, fetcher, clock } = this.#deps;
+    const { sdHash, claim } = this.row;
+    const path = pathOf(place);
+    this.#writing = new RateWindow(clock);
+    return transfers?.begin(
+      { kind: 'download', sdHash, claimName: claim?.name ?? null, path, reflector: null },
+      () => {
+        const coming = fetcher()?.progressOf(sdHash) ?? null;
+        return {
+          bytesDone: this.writtenBytes ?? 0,
+          bytesTotal: this.bounds.upper,
+          // Blobs that are here already come from no peer.
+          bytesPerSecond: coming?.bytesPerSecond || this.#writing.perSecond,
+          peers: coming?.peers ?? null,
+        };
+      },
+    );
   }
 
   async #write(
@@ -252,6 +287,7 @@ export class ManagedFile {
         const bytes = await this.#reader.blob(stream, at, signal);
         await file.write(bytes, 0, bytes.length, null);
         this.writtenBytes = (this.writtenBytes ?? 0) + bytes.length;
+        this.#writing.add(bytes.length);
         wroteFirst();
       }
       await file.sync();

@@ -1,6 +1,7 @@
 /** What the file manager takes from other parts of the daemon. */
 import type { BlobStore } from '../blobs/blobStore.js';
 import type { Clock } from '../base/clock.js';
+import type { Transfers } from '../base/transfers.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
 import type { BlobFetcher, UploadProgress } from '../exchange/ports.js';
 import type { Logger } from '../../util/logging.js';
@@ -33,6 +34,8 @@ export interface FilesDeps {
   readonly fetcher: () => BlobFetcher | null;
   /** Null while no component sends streams to reflectors. */
   readonly reflector: () => StreamReflector | null;
+  /** Takes note of files that are saved; without it none is taken. */
+  readonly transfers?: Transfers;
   readonly settings: () => FileSettings;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'info' | 'warn'>;

@@ -8,11 +8,13 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { JsonNumber, type JsonValue } from '../../util/json.js';
-import { environmentError } from '../../util/environmentError.js';
+import { environmentError, failureReason } from '../../util/environmentError.js';
 import type { Logger } from '../../util/logging.js';
 import { mediaTypeOfFile } from '../../metadata/mediaTypes.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
 import { DaemonError, failure } from '../base/daemonError.js';
+import { RateWindow } from '../base/rateWindow.js';
+import type { Transfers } from '../base/transfers.js';
 import { makeStream, type StreamMaking } from '../blobs/makeStream.js';
 import type { FileChoice, FileStream, PreparedFile, PublishingPort } from '../making/ports.js';
 import { contentExtensionOf } from '../media/contentType.js';
@@ -34,6 +36,8 @@ export interface PublishingDeps {
   readonly videoSettings: () => VideoSettings;
   /** Null while no component sends streams to reflectors. */
   readonly reflector: () => Pick<StreamReflector, 'reflectNew'> | null;
+  /** Takes note of streams that are made; without it none is taken. */
+  readonly transfers?: Transfers;
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -114,9 +118,42 @@ export class Publishing implements PublishingPort {
     return analyzer.check(path, { validate, repair: optimize });
   }
 
+  /** Takes note of what is made while it is made. */
+  async #reported<T>(
+    path: string,
+    bytesTotal: number,
+    make: (onBytes: (bytes: number) => void) => Promise<T>,
+  ): Promise<T> {
+    const { transfers, making } = this.#deps;
+    const rate = new RateWindow(making.clock);
+    let bytesDone = 0;
+    const end = transfers?.begin(
+      { kind: 'publish', sdHash: null, claimName: null, path, reflector: null },
+      () => ({
+        bytesDone,
+        bytesTotal,
+        bytesPerSecond: rate.perSecond,
+        peers: null,
+      }),
+    );
+    try {
+      const made = await make((bytes) => {
+        bytesDone += bytes;
+        rate.add(bytes);
+      });
+      end?.('finished');
+      return made;
+    } catch (error) {
+      end?.('failed', failureReason(error));
+      throw error;
+    }
+  }
+
   async #makeStream(path: string, sizeBytes: number): Promise<FileStream> {
     const { manager, making, params } = this.#deps;
-    const made = await makeStream(path, making);
+    const made = await this.#reported(path, sizeBytes, (onEncrypted) =>
+      makeStream(path, { ...making, onEncrypted }),
+    );
     const { streamHash } = made.descriptor;
     const file = await manager.add({
       streamHash,

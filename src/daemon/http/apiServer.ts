@@ -8,6 +8,7 @@ import { JsonObject } from '../../util/json.js';
 import { decodeUtf8, JsonParseError, parseJson } from '../../util/jsonParse.js';
 import { ERROR_CODE, errorAnswer, type Answer, type Dispatcher } from '../api/dispatch.js';
 import { answerText } from '../base/answerJson.js';
+import type { EventStreams } from './eventStreams.js';
 import { plainServer, TEXT_TYPE, type Routes } from './plainServer.js';
 
 /** Largest body. Source: OdyseeTeam/lbry-sdk 0.113.1 lbry/extras/daemon/daemon.py; 1 MiB in lbryio/lbry-sdk. */
@@ -21,10 +22,13 @@ const ROUTES: Routes = {
   '/': 'OPTIONS,POST',
   '/lbryapi': 'GET,HEAD,OPTIONS,POST',
   '/lbcnet': 'GET,HEAD,OPTIONS,POST',
+  '/events': 'GET',
 };
 
 export interface ApiServerDeps {
   readonly dispatcher: Pick<Dispatcher, 'call'>;
+  /** Answers `GET /events`. */
+  readonly events: Pick<EventStreams, 'answer'>;
   /** The setting of the moment. */
   readonly allowedOrigin: () => string;
   /** Aborted when the daemon stops. */
@@ -125,6 +129,7 @@ function send(
 
 export function apiServer({
   dispatcher,
+  events,
   allowedOrigin,
   stopping,
   onRefusedOrigin,
@@ -158,14 +163,27 @@ export function apiServer({
     }
   }
 
-  function answer(request: IncomingMessage, response: ServerResponse): void {
+  /** Whether a page of the request's origin may ask; else it is refused. */
+  function isAllowed({ headers: { origin } }: IncomingMessage, response: ServerResponse): boolean {
     const allowed = allowedOrigin();
-    const { origin } = request.headers;
-    if (origin !== undefined && origin !== plainOrigin(allowed) && origin !== allowed && allowed !== '*') {
-      onRefusedOrigin(origin);
-      send(response, 403, TEXT_TYPE, '403: Forbidden');
-      return;
-    }
+    if (origin === undefined || origin === plainOrigin(allowed) || origin === allowed || allowed === '*')
+      return true;
+    onRefusedOrigin(origin);
+    send(response, 403, TEXT_TYPE, '403: Forbidden');
+    return false;
+  }
+
+  function answerEvents(request: IncomingMessage, response: ServerResponse): void {
+    if (!isAllowed(request, response)) return;
+    // A page may ask without an origin, as for an image. It could read nothing, but take the places of others.
+    const site = request.headers['sec-fetch-site'];
+    const isStrange = site === 'cross-site' || site === 'same-site';
+    if (isStrange && request.headers.origin === undefined) send(response, 403, TEXT_TYPE, '403: Forbidden');
+    else events.answer(request, response, corsHeaders(allowedOrigin()));
+  }
+
+  function answer(request: IncomingMessage, response: ServerResponse): void {
+    if (!isAllowed(request, response)) return;
     readBody(request, (body) => {
       if (typeof body !== 'number') respond(response, body);
       else {
@@ -187,6 +205,10 @@ export function apiServer({
     answer(request.raw, reply.raw);
   };
   app.post('/', handler);
+  app.get('/events', (request, reply) => {
+    reply.hijack();
+    answerEvents(request.raw, reply.raw);
+  });
   for (const url of API_PATHS) app.route({ method: ['GET', 'HEAD', 'POST'], url, handler });
   const preflight = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const cors = corsHeaders(allowedOrigin());

@@ -34,19 +34,21 @@ export interface StartCommand {
   readonly warnings: readonly string[];
 }
 
+export interface CallCommand {
+  readonly kind: 'call';
+  readonly given: GivenSettings;
+  readonly method: string;
+  readonly params: JsonObject;
+  /** Shown before. */
+  readonly notice: string | null;
+}
+
 export type Command =
   | StartCommand
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'version' }
   | { readonly kind: 'wrong'; readonly exitCode: number; readonly text: string }
-  | {
-      readonly kind: 'call';
-      readonly given: GivenSettings;
-      readonly method: string;
-      readonly params: JsonObject;
-      /** Shown before. */
-      readonly notice: string | null;
-    };
+  | CallCommand;
 
 /** Settings that matter to a call. Source: `CLIConfig`. */
 const CALL_SETTINGS: ReadonlySet<string> = new Set([

@@ -15,7 +15,9 @@ import { implementationsByName } from '../api/methodTable.js';
 import type { HostPort } from '../api/settings.js';
 import { fixed } from '../base/answerJson.js';
 import { systemClock, systemRandom, type Clock, type RandomSource } from '../base/clock.js';
+import { Transfers } from '../base/transfers.js';
 import { apiServer } from '../http/apiServer.js';
+import { EventStreams } from '../http/eventStreams.js';
 import { mediaServer } from '../http/mediaServer.js';
 import { CallMetrics, metricsServer } from '../http/metricsServer.js';
 import { Components, type Component } from './components.js';
@@ -130,6 +132,7 @@ class Daemon implements RunningDaemon {
   private readonly reflector: ReflectorRole | null;
   private readonly files: FilesPart;
   private readonly components: Components;
+  private readonly transfers: Transfers;
   private readonly outages: Outages;
   private readonly skipped: readonly ComponentName[];
   private readonly servers: FastifyInstance[] = [];
@@ -150,7 +153,10 @@ class Daemon implements RunningDaemon {
     for (const name of toSkip)
       if (!COMPONENT_NAMES.some((known) => known === name))
         log.warn(`Setting 'components_to_skip' names '${name}', which is no component.`);
+    this.transfers = new Transfers(clock);
+    const { transfers } = this;
     this.exchange = new ExchangeParts({
+      transfers,
       settings,
       log,
       clock,
@@ -177,6 +183,7 @@ class Daemon implements RunningDaemon {
       isSkipped: (name) => toSkip.includes(name),
     });
     this.files = new FilesPart({
+      transfers,
       settings,
       log,
       clock,
@@ -312,6 +319,7 @@ class Daemon implements RunningDaemon {
     });
     const api = apiServer({
       dispatcher,
+      events: new EventStreams({ transfers: this.transfers, clock, stopping: stopping.signal }),
       allowedOrigin: () => settings.get('allowed_origin'),
       stopping: stopping.signal,
       onRefusedOrigin: (origin) =>
@@ -408,6 +416,7 @@ class Daemon implements RunningDaemon {
     );
     await this.started;
     await this.reflector?.stop();
+    this.transfers.close();
     this.unlock?.();
     log.info('Stopped.');
   }
@@ -442,6 +451,7 @@ class Daemon implements RunningDaemon {
         ffmpeg: await this.ffmpegAnswer(false),
         node: this.options.nodeStatus?.() ?? null,
         reflector: this.reflector?.status() ?? null,
+        transfers: this.transfers.all(),
         warnings: this.outages.warnings,
       }),
     version: () => this.versionShown,

@@ -4,11 +4,14 @@
 import { join } from 'node:path';
 import { loadSqlite } from '../../sqlite/sqliteProvider.js';
 import { EnvironmentError, failureReason } from '../../util/environmentError.js';
+import { JsonObject } from '../../util/json.js';
 import { SILENT_LOGGER, type Logger } from '../../util/logging.js';
 import { programVersion } from '../../util/project.js';
 import type { ComponentName } from '../api/declaration.js';
+import type { HostPort } from '../api/settings.js';
+import { systemClock } from '../base/clock.js';
 import { requestOf, send, shownAnswer } from './callDaemon.js';
-import { parseCommandLine, type StartCommand } from './commandLine.js';
+import { parseCommandLine, type CallCommand, type StartCommand } from './commandLine.js';
 import { startDaemon } from './daemon.js';
 import { DaemonLog } from './daemonLog.js';
 import { DaemonSettings } from './daemonSettings.js';
@@ -17,6 +20,7 @@ import { COMPATIBLE_VERSION } from './machineInfo.js';
 import { NodeBeside } from './nodeBeside.js';
 import { parseServer } from './settingKinds.js';
 import { WalletAndLedger } from './walletPart.js';
+import { isWatched, WatchedCall } from './watchedCall.js';
 
 const LOG_NAME = 'lbcnet.log';
 /** What is left of a stop that takes longer is ended. Arbitrary: far above what closing files takes. */
@@ -46,9 +50,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
         if (command.notice !== null) print(command.notice);
         const settings = new DaemonSettings({ given: command.given, warn: () => undefined });
         const place = parseServer(settings.get('api'))!;
-        const shown = shownAnswer(await send(requestOf(command.method, command.params), place));
-        if (shown.text !== '') print(shown.text);
-        return shown.isError ? 1 : 0;
+        return await runCall(command, place);
       }
       case 'start':
         return await runDaemon(command);
@@ -58,6 +60,26 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     printError(`Error: ${error.message}`);
     return 1;
   }
+}
+
+/** On a terminal the transfer of the call is shown on stderr meanwhile, and the rest of a download that `get` began. */
+async function runCall({ method, params }: CallCommand, place: HostPort): Promise<number> {
+  const call = send(requestOf(method, params), place);
+  const { stderr, stdout } = process;
+  const watched =
+    stderr.isTTY && isWatched(method)
+      ? new WatchedCall({
+          send: (name, given) => send(requestOf(name, new JsonObject(Object.entries(given))), place),
+          terminal: stderr,
+          clock: systemClock,
+        })
+      : null;
+  const answer = await (watched?.until(method, params, call) ?? call);
+  const shown = shownAnswer(answer);
+  if (shown.text !== '') print(shown.text);
+  // A script that reads the answer goes on at once.
+  if (watched !== null && method === 'get' && stdout.isTTY) await watched.afterGet(answer);
+  return shown.isError ? 1 : 0;
 }
 
 function logOf(command: StartCommand, settings: DaemonSettings): Logger {

@@ -17,6 +17,8 @@ export interface StatusSources {
   readonly warnings: readonly string[];
   /** Of the reflector; null where the daemon is none. */
   readonly reflector: JsonOut;
+  /** What travels now. */
+  readonly transfers: JsonOut;
 }
 
 type Members = Readonly<Record<string, JsonOut | undefined>>;
@@ -39,7 +41,8 @@ function walletMembers({ ledger, wallets }: WalletServices): Members {
 const numberIn = (value: JsonOut | undefined): number | null => (typeof value === 'number' ? value : null);
 
 export function statusOf(sources: StatusSources): JsonOut {
-  const { installationId, components, skipped, wallet, ffmpeg, node, warnings, reflector } = sources;
+  const { installationId, components, skipped, wallet, ffmpeg, node, warnings, reflector, transfers } =
+    sources;
   const failures = components.failures();
   const answer: Record<string, JsonOut> = {
     installation_id: installationId,
@@ -51,6 +54,7 @@ export function statusOf(sources: StatusSources): JsonOut {
     ...components.statuses(),
     ...(node !== null && { node }),
     ...(reflector !== null && { reflector }),
+    transfers,
     ...(warnings.length > 0 && { warnings }),
   };
   const services = wallet?.services ?? null;

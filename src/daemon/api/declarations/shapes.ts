@@ -324,6 +324,28 @@ const walletStatusShape = t.object(
   'hub, headers, histories and locks',
 );
 
+const transferShape = t.named(
+  'Transfer',
+  t.object(
+    {
+      id: t.int('number in this run of the daemon'),
+      kind: t.str(
+        'download (to a file), publish (a file becomes a stream) or reflect (a stream goes to a reflector)',
+      ),
+      sd_hash: orNull(t.str('hash of the stream descriptor'), 'while the stream is made'),
+      claim_name: orNull(t.str('name of the claim'), 'where it is not known'),
+      path: orNull(t.str('the file that is written or read'), 'for a reflector'),
+      reflector: orNull(t.str('HOST:PORT'), 'without one'),
+      bytes_done: t.int('bytes that are through'),
+      bytes_total: orNull(t.int('bytes in all'), 'while that is not known'),
+      bytes_per_second: t.int('over the last seconds'),
+      seconds_left: orNull(t.int('at this rate'), 'while nothing comes'),
+      peers: orNull(t.int('peers and servers with a connection'), 'where none takes part'),
+    },
+    'a file or stream on its way',
+  ),
+);
+
 export const statusShape = t.named(
   'Status',
   t.openObject(
@@ -345,6 +367,7 @@ export const statusShape = t.named(
         'once a hub told how high its chain is',
       ),
       wallet: t.optional(walletStatusShape, 'with the wallet'),
+      transfers: t.array(transferShape, 'what is on its way; lbrynet has no such field'),
       dht: t.optional(
         t.object({
           node_id: orNull(t.str('own id in the DHT'), 'before it runs'),

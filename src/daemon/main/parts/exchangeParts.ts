@@ -8,6 +8,7 @@ import type { Logger } from '../../../util/logging.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import type { Settings } from '../../api/settings.js';
 import type { Clock, RandomSource } from '../../base/clock.js';
+import type { Transfers } from '../../base/transfers.js';
 import type { BlobStore } from '../../blobs/blobStore.js';
 import type { ContentDatabase } from '../../content/contentDatabase.js';
 import { Bandwidth } from '../../exchange/bandwidth.js';
@@ -25,6 +26,7 @@ export interface ExchangePartsDeps {
   readonly log: Logger;
   readonly clock: Clock;
   readonly random: RandomSource;
+  readonly transfers: Transfers;
   /** Throw where their components do not run. */
   readonly blobs: () => BlobStore;
   readonly database: () => ContentDatabase;
@@ -102,6 +104,7 @@ export class ExchangeParts implements BesideBlobs {
     this.#reflecting = new Reflecting({
       blobs: store,
       notes: this.#deps.database(),
+      transfers: this.#deps.transfers,
       dial: dialTcp,
       clock,
       random,

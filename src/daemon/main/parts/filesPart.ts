@@ -9,6 +9,7 @@ import type { Clock, RandomSource } from '../../base/clock.js';
 import { DaemonError } from '../../base/daemonError.js';
 import type { LedgerParams } from '../../base/ledgerParams.js';
 import { ResolveError } from '../../base/resolveError.js';
+import type { Transfers } from '../../base/transfers.js';
 import type { BlobFetcher } from '../../exchange/ports.js';
 import { Downloads } from '../../files/download.js';
 import { FileManager } from '../../files/fileManager.js';
@@ -28,6 +29,7 @@ export interface FilesPartDeps {
   readonly clock: Clock;
   readonly content: ContentParts;
   readonly random: RandomSource;
+  readonly transfers: Transfers;
   /** Null while no component downloads. */
   readonly fetcher: () => BlobFetcher | null;
   /** Null while no component sends streams to reflectors. */
@@ -115,6 +117,7 @@ export class FilesPart implements Component {
       blobs: content.blobs,
       fetcher,
       reflector,
+      transfers: this.#deps.transfers,
       clock,
       log,
       settings: () => ({
@@ -143,6 +146,7 @@ export class FilesPart implements Component {
     return new Publishing({
       manager,
       reflector,
+      transfers: this.#deps.transfers,
       log,
       making: {
         store: content.blobs,

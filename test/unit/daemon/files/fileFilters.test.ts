@@ -1,5 +1,6 @@
 /** Filters and orders of files, one by one. */
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../../src/daemon/base/clock.js';
 import type { FileRow, StoredClaim } from '../../../../src/daemon/content/rows.js';
 import {
   filterFiles,
@@ -45,7 +46,7 @@ function file(n: number, more: Partial<FileRow> = {}, writtenBytes: number | nul
     channelName: null,
     ...more,
   };
-  const made = new ManagedFile(row, {} as never, {} as never);
+  const made = new ManagedFile(row, { clock: systemClock } as never, {} as never);
   made.writtenBytes = writtenBytes;
   return made;
 }

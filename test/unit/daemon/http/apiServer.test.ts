@@ -8,6 +8,7 @@ const app = apiServer({
   dispatcher: {
     call: (request) => Promise.resolve({ jsonrpc: '2.0', result: request.get('method') ?? null }),
   },
+  events: { answer: (_request, response) => void response.end('events') },
   allowedOrigin: () => allowed,
   stopping: new AbortController().signal,
   onRefusedOrigin: () => undefined,
@@ -98,4 +99,23 @@ it('reads bodies of up to 10 MiB', async () => {
   };
   expect((await send(10 << 20)).status).toBe(200);
   expect((await send((10 << 20) + 1)).status).toBe(413);
+});
+
+describe('events', () => {
+  beforeEach(() => {
+    allowed = '';
+  });
+  const ask = async (headers: Record<string, string>, method = 'GET') => {
+    const answer = await fetch(`${url}/events`, { method, headers });
+    return [answer.status, await answer.text()];
+  };
+
+  it('are for programs, and for pages of the allowed origin', async () => {
+    expect(await ask({})).toEqual([200, 'events']);
+    expect(await ask({ Origin: 'http://other.example' })).toEqual([403, '403: Forbidden']);
+    expect(await ask({ 'Sec-Fetch-Site': 'cross-site' })).toEqual([403, '403: Forbidden']);
+    allowed = 'http://page.example';
+    expect(await ask({ Origin: allowed, 'Sec-Fetch-Site': 'cross-site' })).toEqual([200, 'events']);
+    expect((await ask({}, 'POST'))[0]).toBe(405);
+  });
 });

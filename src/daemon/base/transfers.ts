@@ -1,0 +1,128 @@
+/**
+ * What travels at the moment: files that are saved, files that are made into streams, streams that go to reflectors. Those who
+ * do it report it here; `status`, the events of the API and the command line show it.
+ */
+import type { JsonOut } from '../../util/jsonWrite.js';
+import type { Clock, Timer } from './clock.js';
+
+/** Between two reports of progress to listeners. */
+export const REPORT_MS = 1000;
+
+export type TransferKind = 'download' | 'publish' | 'reflect';
+export type TransferOutcome = 'finished' | 'stopped' | 'failed';
+
+export interface TransferSubject {
+  readonly kind: TransferKind;
+  /** Null while a stream is being made. */
+  readonly sdHash: string | null;
+  readonly claimName: string | null;
+  /** The file that is written or read. */
+  readonly path: string | null;
+  /** `host:port`. */
+  readonly reflector: string | null;
+}
+
+export interface TransferState {
+  readonly bytesDone: number;
+  /** Null while it is not known. */
+  readonly bytesTotal: number | null;
+  readonly bytesPerSecond: number;
+  /** With a connection; null where no peers take part. */
+  readonly peers: number | null;
+}
+
+export type TransferEvent =
+  | { readonly name: 'begun'; readonly data: JsonOut }
+  /** Once a second while something travels. */
+  | { readonly name: 'progress'; readonly data: JsonOut }
+  | { readonly name: 'ended'; readonly data: JsonOut };
+
+/** `error` is why it failed. */
+export type EndTransfer = (outcome: TransferOutcome, error?: string) => void;
+
+interface Transfer {
+  readonly id: number;
+  readonly subject: TransferSubject;
+  readonly state: () => TransferState;
+}
+
+type Members = Readonly<Record<string, JsonOut>>;
+
+function shown({ id, subject, state }: Transfer): Members {
+  const { bytesDone, bytesTotal, bytesPerSecond, peers } = state();
+  const left = bytesTotal === null ? null : Math.max(0, bytesTotal - bytesDone);
+  return {
+    id,
+    kind: subject.kind,
+    sd_hash: subject.sdHash,
+    claim_name: subject.claimName,
+    path: subject.path,
+    reflector: subject.reflector,
+    bytes_done: bytesDone,
+    bytes_total: bytesTotal,
+    bytes_per_second: bytesPerSecond,
+    seconds_left: left === null || bytesPerSecond === 0 ? null : Math.ceil(left / bytesPerSecond),
+    peers,
+  };
+}
+
+export class Transfers {
+  readonly #clock: Pick<Clock, 'after'>;
+  readonly #running = new Map<number, Transfer>();
+  readonly #listeners = new Set<(event: TransferEvent) => void>();
+  #lastId = 0;
+  #timer: Timer | null = null;
+
+  constructor(clock: Pick<Clock, 'after'>) {
+    this.#clock = clock;
+  }
+
+  /** `state` is called whenever somebody looks. The result must be called once, when it has ended. */
+  begin(subject: TransferSubject, state: () => TransferState): EndTransfer {
+    const transfer = { id: ++this.#lastId, subject, state };
+    this.#running.set(transfer.id, transfer);
+    this.#tell(() => ({ name: 'begun', data: shown(transfer) }));
+    this.#reportLater();
+    return (outcome, error) => {
+      if (!this.#running.delete(transfer.id)) return;
+      this.#tell(() => ({ name: 'ended', data: { ...shown(transfer), outcome, error: error ?? null } }));
+    };
+  }
+
+  /** All that runs, the oldest first, as answers show it. */
+  all(): readonly Members[] {
+    return [...this.#running.values()].map(shown);
+  }
+
+  /** Calls the listener for each event from now on; the result ends that. */
+  listen(listener: (event: TransferEvent) => void): () => void {
+    this.#listeners.add(listener);
+    this.#reportLater();
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  #tell(event: () => TransferEvent): void {
+    if (this.#listeners.size === 0) return;
+    const told = event();
+    for (const listener of this.#listeners) listener(told);
+  }
+
+  /** A timer runs only while somebody listens and something travels. */
+  #reportLater(): void {
+    if (this.#listeners.size === 0 || this.#running.size === 0) return;
+    this.#timer ??= this.#clock.after(REPORT_MS, () => {
+      this.#timer = null;
+      if (this.#running.size === 0) return;
+      this.#tell(() => ({ name: 'progress', data: { transfers: this.all() } }));
+      this.#reportLater();
+    });
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+    this.#timer = null;
+    this.#listeners.clear();
+  }
+}

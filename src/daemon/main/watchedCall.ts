@@ -1,0 +1,121 @@
+/** A call of the command line whose transfer is shown on the terminal while it runs. */
+import { basename } from 'node:path';
+import type { JsonObject } from '../../util/json.js';
+import type { Clock } from '../base/clock.js';
+import { sumOf, TransferBar, type BarStream, type ShownTransfer } from './transferBar.js';
+
+/** Between two looks at the daemon. */
+const LOOK_MS = 500;
+/** A call that takes no longer shows nothing. */
+const PATIENCE_MS = 1000;
+
+/** What runs while the method does, by method. */
+const KINDS: Readonly<Record<string, string>> = {
+  get: 'download',
+  publish: 'publish',
+  stream_create: 'publish',
+  stream_update: 'publish',
+  file_reflect: 'reflect',
+};
+
+export const isWatched = (method: string): boolean => Object.hasOwn(KINDS, method);
+
+export interface WatchDeps {
+  /** Text of the answer to a call; null where the daemon does not answer. */
+  readonly send: (method: string, params: Readonly<Record<string, string>>) => Promise<string | null>;
+  readonly terminal: BarStream;
+  readonly clock: Pick<Clock, 'after' | 'nowMs'>;
+}
+
+const pause = (clock: WatchDeps['clock']): Promise<void> =>
+  new Promise((resolve) => {
+    clock.after(LOOK_MS, resolve);
+  });
+
+type Result = Readonly<Record<string, unknown>>;
+
+/** The result of an answer where it is an object. */
+function resultOf(text: string | null): Result | null {
+  try {
+    const { result } = JSON.parse(text ?? 'null') as { result?: unknown };
+    return typeof result === 'object' && result !== null ? (result as Result) : null;
+  } catch {
+    return null;
+  }
+}
+
+const isTransfer = (value: unknown): value is ShownTransfer =>
+  typeof value === 'object' && value !== null && 'kind' in value && 'bytes_done' in value;
+
+export class WatchedCall {
+  readonly #deps: WatchDeps;
+  readonly #bar: TransferBar;
+
+  constructor(deps: WatchDeps) {
+    this.#deps = deps;
+    this.#bar = new TransferBar(deps.terminal);
+  }
+
+  /** A daemon of another kind has no such list; then nothing is shown. */
+  async #transfers(fits: (transfer: ShownTransfer) => boolean): Promise<ShownTransfer | null> {
+    const found = resultOf(await this.#deps.send('status', {}))?.['transfers'];
+    return sumOf((Array.isArray(found) ? found : []).filter(isTransfer).filter(fits));
+  }
+
+  /** Shows the transfer of a call until it is answered; resolves to the answer. */
+  async until(method: string, params: JsonObject, call: Promise<string | null>): Promise<string | null> {
+    const { clock } = this.#deps;
+    const beganMs = clock.nowMs();
+    const text = (name: string): string | null => {
+      const value = params.get(name);
+      return typeof value === 'string' ? value : null;
+    };
+    const [path, sdHash] = [text('file_path'), text('sd_hash')];
+    const fits = (transfer: ShownTransfer): boolean =>
+      transfer.kind === KINDS[method] &&
+      (path === null || transfer.path === null || basename(transfer.path) === basename(path)) &&
+      (sdHash === null || transfer.sd_hash === sdHash);
+    let isAnswered = false;
+    const answered = call.finally(() => (isAnswered = true));
+    answered.catch(() => undefined);
+    for (;;) {
+      await Promise.race([answered, pause(clock)]);
+      if (isAnswered) break;
+      // Before the answer to `get` nothing says which download is meant.
+      const transfer = method === 'get' ? null : await this.#transfers(fits);
+      if (isAnswered) break;
+      const seconds = Math.floor((clock.nowMs() - beganMs) / 1000);
+      if (transfer !== null) this.#bar.show(transfer);
+      else if (clock.nowMs() - beganMs >= PATIENCE_MS) this.#bar.wait(`Waiting for the daemon: ${seconds} s`);
+    }
+    this.#bar.clear();
+    return answered;
+  }
+
+  /** Shows the rest of a download whose beginning `get` answered. Resolves when it has ended. */
+  async afterGet(answer: string | null): Promise<void> {
+    const { clock, send, terminal } = this.#deps;
+    const sdHash = resultOf(answer)?.['sd_hash'];
+    if (typeof sdHash !== 'string') return;
+    let isSeen = false;
+    for (;;) {
+      const transfer = await this.#transfers(
+        ({ kind, sd_hash }) => kind === 'download' && sd_hash === sdHash,
+      );
+      if (transfer === null) break;
+      isSeen = true;
+      this.#bar.show(transfer);
+      await pause(clock);
+    }
+    this.#bar.clear();
+    if (!isSeen) return;
+    const page = resultOf(await send('file_list', { sd_hash: sdHash }));
+    const [file] = (page?.['items'] ?? []) as (Result | undefined)[];
+    const [path, status] = [file?.['download_path'], file?.['status']];
+    if (status === 'finished' && typeof path === 'string') terminal.write(`Saved: ${path}\n`);
+    else
+      terminal.write(
+        'The download has ended before the file was complete; the log of the daemon says why.\n',
+      );
+  }
+}

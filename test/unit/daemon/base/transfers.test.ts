@@ -1,0 +1,91 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  Transfers,
+  type TransferEvent,
+  type TransferSubject,
+} from '../../../../src/daemon/base/transfers.js';
+import { FakeClock } from '../../../support/fakeClock.js';
+
+const DOWNLOAD: TransferSubject = {
+  kind: 'download',
+  sdHash: 'ab',
+  claimName: 'film',
+  path: '/films/film.mp4',
+  reflector: null,
+};
+
+let clock: FakeClock;
+let transfers: Transfers;
+let state: { bytesDone: number; bytesTotal: number | null; bytesPerSecond: number; peers: number | null };
+beforeEach(() => {
+  clock = new FakeClock();
+  transfers = new Transfers(clock);
+  state = { bytesDone: 0, bytesTotal: 1000, bytesPerSecond: 0, peers: 2 };
+});
+
+describe('transfers', () => {
+  it('are shown with what they tell at the moment, until they end', () => {
+    const end = transfers.begin(DOWNLOAD, () => state);
+    const row = {
+      id: 1,
+      kind: 'download',
+      sd_hash: 'ab',
+      claim_name: 'film',
+      path: '/films/film.mp4',
+      reflector: null,
+      bytes_done: 0,
+      bytes_total: 1000,
+      bytes_per_second: 0,
+      seconds_left: null,
+      peers: 2,
+    };
+    expect(transfers.all()).toEqual([row]);
+    state = { bytesDone: 400, bytesTotal: 1000, bytesPerSecond: 130, peers: null };
+    expect(transfers.all()[0]).toMatchObject({ bytes_done: 400, seconds_left: 5, peers: null });
+    state = { ...state, bytesTotal: null };
+    expect(transfers.all()[0]).toMatchObject({ bytes_total: null, seconds_left: null });
+    end('finished');
+    end('failed');
+    expect(transfers.all()).toEqual([]);
+  });
+
+  it('are told to listeners when they begin, each second, and when they end', async () => {
+    const heard: TransferEvent[] = [];
+    const unlisten = transfers.listen((event) => heard.push(event));
+    await clock.advance(10_000);
+    expect(heard).toEqual([]);
+    const end = transfers.begin(DOWNLOAD, () => state);
+    await clock.advance(2500);
+    const endOther = transfers.begin({ ...DOWNLOAD, kind: 'reflect' }, () => state);
+    end('failed', 'the disk is full');
+    endOther('stopped');
+    await clock.advance(10_000);
+    expect(heard.map(({ name }) => name)).toEqual([
+      'begun',
+      'progress',
+      'progress',
+      'begun',
+      'ended',
+      'ended',
+    ]);
+    expect(heard[1]!.data).toMatchObject({ transfers: [{ id: 1, kind: 'download' }] });
+    expect(heard[4]!.data).toMatchObject({ id: 1, outcome: 'failed', error: 'the disk is full' });
+    expect(heard[5]!.data).toMatchObject({ id: 2, outcome: 'stopped', error: null });
+    unlisten();
+    transfers.begin(DOWNLOAD, () => state);
+    await clock.advance(5000);
+    expect(heard).toHaveLength(6);
+  });
+
+  it('are told to a listener that comes later', async () => {
+    transfers.begin(DOWNLOAD, () => state);
+    await clock.advance(5000);
+    const heard: string[] = [];
+    transfers.listen(({ name }) => heard.push(name));
+    await clock.advance(1000);
+    expect(heard).toEqual(['progress']);
+    transfers.close();
+    await clock.advance(5000);
+    expect(heard).toEqual(['progress']);
+  });
+});
