@@ -164,6 +164,7 @@ export interface Status {
   connection_status?: { code: string; message: string };
   blockchain_headers?: { downloading_headers: boolean; download_progress: number };
   /** hub, headers, histories and locks */ wallet?: { connected: string | null; connected_features: { [key: string]: unknown } | null; servers: ({ [key: string]: unknown })[]; connected_servers: ({ [key: string]: unknown })[]; known_servers: number; available_servers: number; headers_synchronization_progress?: number; blocks?: number; blocks_behind?: number; best_blockhash?: string; is_syncing: boolean; history_synchronization_progress?: number; addresses?: number; addresses_behind?: number; transactions_fetched?: number; is_encrypted: boolean | null; is_locked: boolean | null };
+  /** what is on its way; lbrynet has no such field */ transfers: Transfer[];
   dht?: { node_id: string | null; peers_in_routing_table: number };
   hash_announcer?: { announce_queue_size: number };
   upnp?: { aioupnp_version: string; redirects: { [key: string]: number }; gateway: string; dht_redirect_set: boolean; peer_redirect_set: boolean; external_ip: string | null };
@@ -189,6 +190,21 @@ export interface Transaction {
   /** sum of what is paid (LBC as text) */ total_output: string;
   /** the fee (LBC as text) */ total_fee: string;
   /** the whole transaction */ hex: string;
+}
+
+// prettier-ignore
+export interface Transfer {
+  /** number in this run of the daemon */ id: number;
+  /** download (to a file), publish (a file becomes a stream) or reflect (a stream goes to a reflector) */ kind: string;
+  sd_hash: string | null;
+  claim_name: string | null;
+  path: string | null;
+  reflector: string | null;
+  /** bytes that are through */ bytes_done: number;
+  bytes_total: number | null;
+  /** over the last seconds */ bytes_per_second: number;
+  seconds_left: number | null;
+  peers: number | null;
 }
 
 // prettier-ignore
