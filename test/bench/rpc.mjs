@@ -236,12 +236,14 @@ const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1]
 const medians = (results) =>
   Object.fromEntries(Object.keys(results[0]).map((key) => [key, median(results.map((one) => one[key]))]));
 
-/** Measures a row on all servers, turn by turn. */
-async function measureRow(servers, bodies) {
-  for (const server of servers) if (warmupSeconds > 0) await measure(server, bodies, warmupSeconds);
+/** Measures a row on all servers, turn by turn; the reference is asked `theirs` where it has no such method. */
+async function measureRow(servers, own, theirs = own) {
+  const asked = servers.map((_, i) => (i === 0 ? own : theirs));
+  for (const [i, server] of servers.entries())
+    if (warmupSeconds > 0) await measure(server, asked[i], warmupSeconds);
   const results = servers.map(() => []);
   for (let turn = 0; turn < turns; turn++) {
-    for (const [i, server] of servers.entries()) results[i].push(await measure(server, bodies));
+    for (const [i, server] of servers.entries()) results[i].push(await measure(server, asked[i]));
   }
   return results.map(medians);
 }
@@ -264,8 +266,8 @@ async function table(title, servers, rows, perAnswer = 1, earlier = null) {
     ...(earlier ? ['before'] : []),
   );
   const rates = new Map();
-  for (const { name, bodies } of rows) {
-    const [ours, other] = await measureRow(servers, bodies);
+  for (const { name, bodies, theirs } of rows) {
+    const [ours, other] = await measureRow(servers, bodies, theirs);
     rates.set(name, ours.rate);
     const cells = ({ rate, p50, p99, cpuUs }) => [rate * perAnswer, p50, p99, cpuUs / perAnswer].map(shown);
     line(
@@ -293,7 +295,7 @@ async function firstCalls(rows) {
   console.log(`\nThe first call after a block, medians of ${FIRST_CALLS}`);
   const theirs = servers.length > 1;
   line('', 'ms', 'CPU ms', ...(theirs ? ['lbrycrd ms', 'CPU ms', 'ratio', 'ratio CPU'] : []));
-  for (const { name, bodies } of rows) {
+  for (const { name, bodies, theirs = bodies } of rows) {
     const results = servers.map(() => ({ ms: [], cpuMs: 0 }));
     for (let n = 0; n < FIRST_CALLS; n++) {
       const [hash] = await call(ours, 'generatetoaddress', [1, 'mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8']);
@@ -304,7 +306,8 @@ async function firstCalls(rows) {
       for (const [i, server] of servers.entries()) {
         const cpu = cpuSeconds(server.child.pid);
         const since = performance.now();
-        await (await post(server, bodies[n % bodies.length])).arrayBuffer();
+        const asked = i === 0 ? bodies : theirs;
+        await (await post(server, asked[n % asked.length])).arrayBuffer();
         results[i].ms.push(performance.now() - since);
         results[i].cpuMs += ((cpuSeconds(server.child.pid) - cpu) * 1000) / FIRST_CALLS;
       }
@@ -318,15 +321,26 @@ async function firstCalls(rows) {
 /** Times of single answers about crowded names. */
 async function compareCrowded() {
   const { makeCrowdedNames } = await import('./crowdedStage.mjs');
-  await ours.start(['-blockmintxfee=0']);
+  await ours.start(['-blockmintxfee=0', '-txindex', '-spendindex']);
   const stage = await makeCrowdedNames((method, params) => call(ours, method, params));
   await ours.stop();
   for (const server of servers.slice(1)) await server.load(blockFiles());
-  await ours.start(['-rpccache=0', `-compat=${option('compat', 'documented')}`]);
+  await ours.start(['-rpccache=0', '-txindex', '-spendindex', `-compat=${option('compat', 'documented')}`]);
   for (const server of servers.slice(1)) await server.start();
   const { crowd, supported, many, supportedId } = stage;
   const rows = [
     { name: 'getclaimsforname 5,001 claims', bodies: [body('getclaimsforname', [crowd])] },
+    // Beside the reference's whole answer.
+    {
+      name: 'listclaims 5,001 claims',
+      bodies: [body('listclaims', [crowd])],
+      theirs: [body('getclaimsforname', [crowd])],
+    },
+    {
+      name: 'gettxinfo 250 claims',
+      bodies: stage.crowdTransactions.map((id) => body('gettxinfo', [id, 0, 250])),
+      theirs: each('getclaimsfortx', stage.crowdTransactions),
+    },
     { name: 'getvalueforname 5,001 claims', bodies: [body('getvalueforname', [crowd])] },
     { name: 'getclaimsfortx 250 claims', bodies: each('getclaimsfortx', stage.crowdTransactions) },
     { name: 'getclaimbyid of 5,001', bodies: each('getclaimbyid', stage.crowdIds) },
