@@ -244,7 +244,7 @@ describe('what is wrong at a start is said', { timeout: HANG_MS }, () => {
     await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
     const said = await start('option', { args: ['--save-fils', `--api=127.0.0.1:${port}`] });
     taken.close();
-    expect(said).toContain("There is no option '--save-fils'. Did you mean --save-files?");
+    expect(said).toContain("there is no option '--save-fils'; it is passed over. Did you mean --save-files?");
   });
 
   it('a folder that cannot be one', async () => {

@@ -449,7 +449,7 @@ const RULES: readonly Rule[] = [
   },
   {
     row: 'members of files that lbcnet alone shows',
-    covers: (_call, { path, theirs }) => path.endsWith('.original_file') && theirs === undefined,
+    covers: (_call, { path, theirs }) => /\.(original_file|is_pinned)$/.test(path) && theirs === undefined,
   },
   {
     row: 'state of a finished file',

@@ -78,7 +78,13 @@ it.skipIf(calls === null)('answers as recorded', async () => {
       warn: (text) => expect.unreachable(text),
     });
     await wallets.begin();
-    const services: Partial<DaemonServices> = { ledger: ledger.ledger, wallets, runningWallets: wallets };
+    const settings = { get: () => [] } as unknown as DaemonServices['settings'];
+    const services: Partial<DaemonServices> = {
+      ledger: ledger.ledger,
+      settings,
+      wallets,
+      runningWallets: wallets,
+    };
     const ours = new Map<string, string>([['<DIR>/wallet/wallets', folder]]);
     const replaced = (value: unknown): unknown => {
       let text = JSON.stringify(value);
