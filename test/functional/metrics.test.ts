@@ -37,6 +37,8 @@ beforeAll(async () => {
       '-ws',
       '-hub',
       `-hubport=${await freePort()}`,
+      '-explorer',
+      `-explorerport=${await freePort()}`,
     ],
   });
   await node.rpc('generatetoaddress', [2, ADDRESS]);
