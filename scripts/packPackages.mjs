@@ -39,6 +39,8 @@ const NEEDLESS_PARTS = {
   'cmake-ts': /^(src|build\/(?!loader\.js$).+|.*\.mts)$/,
   'mediainfo.js': /^(src|dist\/(umd|cjs|esm-bundle|esm\/cli\.js))$/,
   'node-addon-api': /^(?!package\.json$|LICENSE).+$/,
+  preact: /^(src|compat|debug|devtools|hooks|test-utils)$/,
+  'preact-render-to-string': /^(src|jsx\.js|dist\/(?!index\.mjs$).+)$/,
   secp256k1: /^(src|prebuilds\/win32.*)$/,
   // What of it is asked for, by fetch-blob on old versions of Node, is one file.
   'web-streams-polyfill': /^(es6|es2018|ponyfill|dist\/(?!ponyfill\.es2018\.js$).+)$/,
