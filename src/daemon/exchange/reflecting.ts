@@ -13,6 +13,8 @@ import { StreamUpload, type UploadDeps, type UploadedStream, type UploadResult }
 
 /** Source: `_reflect_streams`. */
 const ROUND_MS = 300_000;
+/** How long another reflector is preferred to one that was not reached. Arbitrary: longer than a round. */
+const AVOID_MS = 600_000;
 
 /** What is noted about streams and reflectors; `ContentDatabase` is one. */
 export interface ReflectedNotes {
@@ -52,6 +54,8 @@ export class Reflecting {
   #loop: Promise<void> = Promise.resolve();
   #running = 0;
   readonly #waiting: (() => void)[] = [];
+  /** When an upload last did not reach a reflector, by its place. */
+  readonly #unreached = new Map<string, number>();
   /** Whether the last upload reached its reflector; null before any. */
   isReached: boolean | null = null;
   /** Why the last upload of a stream did not end well, by descriptor. */
@@ -117,11 +121,19 @@ export class Reflecting {
     this.#failures.delete(sdHash);
   }
 
-  /** One of the reflectors of the settings. Null where there is none. */
+  /**
+   * One of the reflectors of the settings, by chance; those that no upload reached lately only where there is no other. Null where
+   * there is none.
+   */
   anyServer(): Place | null {
-    const { settings, random } = this.#deps;
+    const { settings, random, clock } = this.#deps;
     const { servers } = settings();
-    const found = servers[random.bytes(4).readUInt32BE() % Math.max(1, servers.length)];
+    const reached = servers.filter(([host, port]) => {
+      const failedMs = this.#unreached.get(placeText({ host, port }));
+      return failedMs === undefined || clock.nowMs() - failedMs >= AVOID_MS;
+    });
+    const choice = reached.length > 0 ? reached : servers;
+    const found = choice[random.bytes(4).readUInt32BE() % Math.max(1, choice.length)];
     return found === undefined ? null : { host: found[0], port: found[1] };
   }
 
@@ -160,6 +172,7 @@ export class Reflecting {
     try {
       const result = await upload.run(AbortSignal.any([this.#stopping.signal, ended]));
       if (result.isComplete) await this.#note(sdHash, server);
+      if (!ended.aborted && !this.#stopping.signal.aborted) this.#noteContact(server, result);
       if (result.reason === null || ended.aborted) this.#failures.delete(sdHash);
       else this.#failures.set(sdHash, result.reason);
       if (result.isComplete) end?.('finished');
@@ -170,6 +183,12 @@ export class Reflecting {
       this.#running--;
       this.#waiting.shift()?.();
     }
+  }
+
+  #noteContact(server: Place, { isComplete, sent }: UploadResult): void {
+    this.isReached = isComplete || sent.length > 0;
+    if (this.isReached) this.#unreached.delete(placeText(server));
+    else this.#unreached.set(placeText(server), this.#deps.clock.nowMs());
   }
 
   #report(sdHash: string, upload: StreamUpload): EndTransfer | undefined {

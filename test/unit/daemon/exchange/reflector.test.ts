@@ -323,6 +323,28 @@ describe('uploads', () => {
     expect([isComplete, typeof reason]).toEqual([false, 'string']);
   });
 
+  it('go to a reflector that was reached, where another was not', async () => {
+    const { sdHash } = addStream([1000]);
+    settings = { ...settings, servers: [['127.0.0.1', 1]] };
+    expect(reflecting.isReached).toBeNull();
+    expect((await reflecting.reflectStream(sdHash)).isComplete).toBe(false);
+    expect(reflecting.isReached).toBe(false);
+    settings = {
+      ...settings,
+      servers: [
+        ['127.0.0.1', 1],
+        [place.host, place.port],
+      ],
+    };
+    expect(Array.from({ length: 20 }, () => reflecting.anyServer()!.port)).toEqual(
+      Array<number>(20).fill(place.port),
+    );
+    expect((await reflecting.reflectStream(sdHash)).isComplete).toBe(true);
+    expect(reflecting.isReached).toBe(true);
+    settings = { ...settings, servers: [['127.0.0.1', 1]] };
+    expect(reflecting.anyServer()?.port).toBe(1);
+  });
+
   it('end when their stream is deleted', async () => {
     const { sdHash } = addStream([1000]);
     const silent = createServer(() => undefined);
