@@ -169,7 +169,7 @@ export class PeerNetwork {
     );
     this.partition = new PartitionWatch(params, { chain, nowSec: () => deps.nowSec(), warn: deps.warn });
     this.outage = new OutageWatch(
-      { what: 'the network, not a single peer is connected', advice: () => this.outageAdvice() },
+      { what: 'any peer', advice: () => this.outageAdvice() },
       { log, nowMs: () => performance.now() },
     );
     this.peers = this.makePeers();
