@@ -94,9 +94,10 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   dropaddrindex: 'start with -reindex-chainstate and without -addressindex',
   dropcfindex: 'start with -reindex-chainstate and without -blockfilterindex',
   droptxindex: 'start with -reindex-chainstate and without -txindex',
-  gen: 'there is no miner in the node: getblocktemplate serves those outside, generatetoaddress regtest',
-  generate: 'there is no miner in the node: getblocktemplate serves those outside, generatetoaddress regtest',
-  genproclimit: 'there is no miner in the node',
+  gen: 'the node does not mine by itself: getblocktemplate serves those outside, generatetoaddress regtest',
+  generate:
+    'the node does not mine by itself: getblocktemplate serves those outside, generatetoaddress regtest',
+  genproclimit: 'the node does not mine by itself',
   limitfreerelay: 'transactions without a fee are not relayed',
   logdir: 'the log is named by -debuglogfile',
   memprofile: 'use node --heap-prof',

@@ -149,7 +149,7 @@ const DETAILS: readonly Detail[] = [
   { method: 'claim_list', params: { claim_id: '' } },
   { method: 'claim_list', params: { name: '' } },
   { method: 'claim_list', params: { channel_id: '' } },
-  { method: 'txo_list', params: { txid: '' }, row: 'What is no transaction id is said to be none' },
+  { method: 'txo_list', params: { txid: '' }, row: 'Text that is not a transaction id is said to be none' },
   { method: 'purchase_list', params: { claim_id: '' } },
   { method: 'claim_search', params: { claim_id: '' } },
   { method: 'claim_search', params: { channel: '' } },
@@ -163,7 +163,7 @@ const DETAILS: readonly Detail[] = [
   {
     method: 'transaction_show',
     params: { txid: '' },
-    row: '`transaction_show` of what is no transaction id',
+    row: '`transaction_show` of text that is not a transaction id',
   },
   { method: 'address_is_mine', params: { address: '' } },
   { method: 'account_balance', params: { account_id: '' } },

@@ -93,7 +93,7 @@ const REASONED: readonly { readonly why: string; readonly applies: (one: Case) =
     applies: ({ param, value }) => isNumber(value) && !['bid', 'amount'].includes(param),
   },
   {
-    why: 'What is no transaction id is said to be none; there nothing is found.',
+    why: 'Text that is not a transaction id is said to be none; there nothing is found.',
     applies: ({ param }) => param === 'txid',
   },
   {

@@ -412,12 +412,12 @@ const RULES: readonly Rule[] = [
     row: 'nonsense as an exported channel',
     covers: ({ method }, { ours }) =>
       method === 'channel_import' &&
-      ['ValueError', 'The data is no exported channel.'].includes(String(ours)),
+      ['ValueError', 'The data is not an exported channel.'].includes(String(ours)),
   },
   {
     row: 'text of nonsense as an exported wallet',
     covers: ({ method }, { path, ours }) =>
-      method === 'sync_apply' && path === '.error.message' && ours === 'The data is no exported wallet.',
+      method === 'sync_apply' && path === '.error.message' && ours === 'The data is not an exported wallet.',
   },
   {
     row: 'support of an unknown claim',

@@ -277,7 +277,7 @@ const isRequest = (line: Exchange, method: string): boolean => methodIn(line) ==
 
 const MEANT: readonly Meant[] = [
   {
-    row: 'body that is no request',
+    row: 'body that is not a request',
     holds: (line, ours, _theirs, answer) =>
       line.status === 500 &&
       line.server === 'api' &&
@@ -285,7 +285,7 @@ const MEANT: readonly Meant[] = [
       (line.method === 'HEAD' || codeOf(answer) === -32700 || codeOf(answer) === -32600),
   },
   {
-    row: 'method name that is no text',
+    row: 'method name that is not text',
     holds: (line, ours, _theirs, answer) =>
       line.status === 500 && ours.status === 200 && codeOf(answer) === -32601,
   },

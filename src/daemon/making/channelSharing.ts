@@ -68,7 +68,7 @@ function parseExport(text: string): ExportedChannel {
   const bytes = text.length <= MAX_EXPORT_CHARS ? decodeBase58(text.trim()) : null;
   const json = bytes && decodeUtf8(bytes);
   const parsed = json === null ? null : jsonOrNull(json);
-  if (!(parsed instanceof JsonObject)) throw badValue('The data is no exported channel.');
+  if (!(parsed instanceof JsonObject)) throw badValue('The data is not an exported channel.');
   const fields = EXPORT_FIELDS.map((name): [string, string] => {
     const value = parsed.get(name);
     if (typeof value !== 'string') throw badValue(`The exported channel has no ${name}.`);

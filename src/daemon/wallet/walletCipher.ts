@@ -92,4 +92,4 @@ export async function decryptExport(password: string, text: string): Promise<Buf
   return decrypt(await exportKey(password, initVector, cost), initVector, body.subarray(INIT_VECTOR_SIZE));
 }
 
-const badExport = (): DaemonError => badValue('The data is no exported wallet.');
+const badExport = (): DaemonError => badValue('The data is not an exported wallet.');

@@ -122,7 +122,7 @@ describe('the file of lbrycrd', () => {
     const { options, warnings } = load(`-conf=${file}`, '-regtest');
     expect(options).toMatchObject({ txindex: true, rpcport: 1234 });
     expect(warnings).toEqual([
-      `gen is passed over: there is no miner in the node: getblocktemplate serves those outside, generatetoaddress regtest (${file}, line 5).`,
+      `gen is passed over: the node does not mine by itself: getblocktemplate serves those outside, generatetoaddress regtest (${file}, line 5).`,
       `alerts is passed over: the network has no alerts any more (${file}, line 6).`,
     ]);
   });
