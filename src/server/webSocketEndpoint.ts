@@ -3,10 +3,11 @@
  * ask and get is in `webSocketClient.ts`. The same addresses and credentials are let in as for RPC; a browser is not,
  * because a page of any origin could use the credentials that it keeps.
  */
-import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
 import { WebSocketServer } from 'ws';
+import { asksForWebSocket, handBack, refuseUpgrade } from '../util/httpUpgrade.js';
 import type { BlockNotice } from './notifications/blockNotice.js';
 import type {
   AddedTransaction,
@@ -22,6 +23,7 @@ import { ClientEvents, type ClientEvent } from './webSocketEvents.js';
 export const WEBSOCKET_PATH = '/ws';
 /** Largest request of a client. */
 export const MAX_REQUEST_BYTES = 256 << 10;
+const CHALLENGE = 'WWW-Authenticate: Basic realm="jsonrpc"\r\n';
 /** How often clients are asked for a sign of life. */
 const HEARTBEAT_MS = 30_000;
 
@@ -66,7 +68,7 @@ export class WebSocketEndpoint implements NotificationListener {
   attach(server: Server, gate: CallerGate): void {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       // Whatever is offered besides HTTP/1.1 may be left alone, as it is when nobody listens for it.
-      if (request.headers.upgrade?.toLowerCase() !== 'websocket') handBack(server, request, socket, head);
+      if (!asksForWebSocket(request)) handBack(server, request, socket, head);
       else void this.receive(request, socket, head, gate);
     });
   }
@@ -84,7 +86,7 @@ export class WebSocketEndpoint implements NotificationListener {
     const isFull = this.clients.size >= this.options.maxClients;
     const status = refusal ?? (isFull || gate.isStopping() ? 503 : null);
     if (status !== null) {
-      refuse(socket, status);
+      refuseUpgrade(socket, status, status === 401 ? CHALLENGE : '');
       return;
     }
     socket.off('error', onError);
@@ -155,29 +157,4 @@ export class WebSocketEndpoint implements NotificationListener {
     for (const client of this.clients) client.close(CLOSE.goingAway, 'the node is stopping');
     await empty;
   }
-}
-
-function refuse(socket: Duplex, status: number): void {
-  const challenge = status === 401 ? 'WWW-Authenticate: Basic realm="jsonrpc"\r\n' : '';
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${challenge}Connection: close\r\nContent-Length: 0\r\n\r\n`,
-  );
-}
-
-/** Headers that only offer another protocol. */
-const OFFERS = ['upgrade', 'connection', 'http2-settings'];
-
-/**
- * Gives a connection back that offers another protocol than WebSocket (as clients that would rather speak HTTP/2 do), so
- * that its request is answered as if it had not.
- */
-function handBack(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
-  const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`];
-  const { rawHeaders } = request;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (!OFFERS.includes(rawHeaders[i]!.toLowerCase())) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
-  }
-  if (/\bclose\b/i.test(request.headers.connection ?? '')) lines.push('Connection: close');
-  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
-  server.emit('connection', socket as Socket);
 }

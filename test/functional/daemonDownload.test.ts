@@ -1,10 +1,12 @@
 /** A stream on its way from one daemon to another: bought, downloaded, saved and played. */
 import { createHash, randomBytes } from 'node:crypto';
+import { on } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { startDaemon, type TestDaemon } from './support/daemon.js';
 import { freePort, HANG_MS, program, startRegtest, type RegtestNode } from './support/node.js';
 import { hasTerminals, shownOn, startInTerminal, type TerminalProcess } from './support/terminal.js';
@@ -142,6 +144,18 @@ describe('progress', () => {
     return heard;
   }
 
+  /** The events that come over a WebSocket until one has an outcome. */
+  async function messagesUntilEnd(daemon: TestDaemon): Promise<{ event: string; data: unknown }[]> {
+    const socket = new WebSocket(`ws://127.0.0.1:${daemon.port}/events`);
+    const heard: { event: string; data: unknown }[] = [];
+    for await (const [message] of on(socket, 'message') as AsyncIterable<[Buffer]>) {
+      heard.push(JSON.parse(message.toString()) as { event: string; data: unknown });
+      if (heard.at(-1)!.event === 'ended') break;
+    }
+    socket.close();
+    return heard;
+  }
+
   it('is told by events and by the status, and shown on a terminal', async () => {
     const path = join(folder, 'film.bin');
     const published = eventsUntil(creator, '"outcome"');
@@ -152,6 +166,7 @@ describe('progress', () => {
     await node.rpc('generate', [1]);
     await viewer.call('settings_set', { key: 'download_bytes_per_second', value: 2_500_000 });
     const downloaded = eventsUntil(viewer, '"outcome"');
+    const overSocket = messagesUntilEnd(viewer);
     let told: { kind: string; bytes_total: number; path: string }[] = [];
     if (hasTerminals()) {
       let terminal = getInTerminal();
@@ -162,6 +177,10 @@ describe('progress', () => {
       expect(rows.join('\n')).toContain('"sd_hash"');
     } else await get('slow', { save_file: true });
     const heard = await downloaded;
+    const messages = await overSocket;
+    const ended = /event: ended\ndata: (.*)\n/.exec(heard)![1]!;
+    expect(messages.at(-1)).toEqual({ event: 'ended', data: JSON.parse(ended) as unknown });
+    expect(new Set(messages.map(({ event }) => event))).toEqual(new Set(['progress', 'begun', 'ended']));
     for (const [, data] of heard.matchAll(/event: progress\ndata: (.*)\n/g))
       told = [...told, ...(JSON.parse(data!) as { transfers: typeof told }).transfers];
     expect(told[0]).toMatchObject({ kind: 'download', bytes_total: expect.any(Number) as number });

@@ -3,11 +3,14 @@
  * `handle_old_jsonrpc`, lbry/extras/daemon/security.py; sdk-facts 1.1 to 1.4.
  */
 import { validateHeaderValue, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { asksForWebSocket, handBack } from '../../util/httpUpgrade.js';
 import { JsonObject } from '../../util/json.js';
 import { decodeUtf8, JsonParseError, parseJson } from '../../util/jsonParse.js';
 import { ERROR_CODE, errorAnswer, type Answer, type Dispatcher } from '../api/dispatch.js';
 import { answerText } from '../base/answerJson.js';
+import type { EventSockets } from './eventSockets.js';
 import type { EventStreams } from './eventStreams.js';
 import { plainServer, TEXT_TYPE, type Routes } from './plainServer.js';
 
@@ -18,17 +21,21 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 /** The paths that mean the API, beside `/`: lbrynet's, and our own. */
 const API_PATHS: readonly string[] = ['/lbryapi', '/lbcnet'];
 
+const EVENTS_PATH = '/events';
+
 const ROUTES: Routes = {
   '/': 'OPTIONS,POST',
   '/lbryapi': 'GET,HEAD,OPTIONS,POST',
   '/lbcnet': 'GET,HEAD,OPTIONS,POST',
-  '/events': 'GET',
+  [EVENTS_PATH]: 'GET',
 };
 
 export interface ApiServerDeps {
   readonly dispatcher: Pick<Dispatcher, 'call'>;
   /** Answers `GET /events`. */
   readonly events: Pick<EventStreams, 'answer'>;
+  /** Takes WebSockets at the same path. */
+  readonly eventSockets: Pick<EventSockets, 'take'>;
   /** The setting of the moment. */
   readonly allowedOrigin: () => string;
   /** Aborted when the daemon stops. */
@@ -130,6 +137,7 @@ function send(
 export function apiServer({
   dispatcher,
   events,
+  eventSockets,
   allowedOrigin,
   stopping,
   onRefusedOrigin,
@@ -163,22 +171,31 @@ export function apiServer({
     }
   }
 
-  /** Whether a page of the request's origin may ask; else it is refused. */
-  function isAllowed({ headers: { origin } }: IncomingMessage, response: ServerResponse): boolean {
+  /** Whether a page of the request's origin may ask. */
+  function isOfAllowedOrigin({ headers: { origin } }: IncomingMessage): boolean {
     const allowed = allowedOrigin();
     if (origin === undefined || origin === plainOrigin(allowed) || origin === allowed || allowed === '*')
       return true;
     onRefusedOrigin(origin);
-    send(response, 403, TEXT_TYPE, '403: Forbidden');
     return false;
+  }
+
+  /** Refuses a request that is not allowed, and says whether it is. */
+  function isAllowed(request: IncomingMessage, response: ServerResponse): boolean {
+    const allowed = isOfAllowedOrigin(request);
+    if (!allowed) send(response, 403, TEXT_TYPE, '403: Forbidden');
+    return allowed;
+  }
+
+  /** A page may ask without an origin, as for an image. It could read nothing, but take the places of others. */
+  function isOfStrangePage({ headers }: IncomingMessage): boolean {
+    const site = headers['sec-fetch-site'];
+    return headers.origin === undefined && (site === 'cross-site' || site === 'same-site');
   }
 
   function answerEvents(request: IncomingMessage, response: ServerResponse): void {
     if (!isAllowed(request, response)) return;
-    // A page may ask without an origin, as for an image. It could read nothing, but take the places of others.
-    const site = request.headers['sec-fetch-site'];
-    const isStrange = site === 'cross-site' || site === 'same-site';
-    if (isStrange && request.headers.origin === undefined) send(response, 403, TEXT_TYPE, '403: Forbidden');
+    if (isOfStrangePage(request)) send(response, 403, TEXT_TYPE, '403: Forbidden');
     else events.answer(request, response, corsHeaders(allowedOrigin()));
   }
 
@@ -205,9 +222,15 @@ export function apiServer({
     answer(request.raw, reply.raw);
   };
   app.post('/', handler);
-  app.get('/events', (request, reply) => {
+  app.get(EVENTS_PATH, (request, reply) => {
     reply.hijack();
     answerEvents(request.raw, reply.raw);
+  });
+  app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const [path] = (request.url ?? '').split('?');
+    if (request.method !== 'GET' || path !== EVENTS_PATH || !asksForWebSocket(request))
+      handBack(app.server, request, socket, head);
+    else eventSockets.take(request, socket, head, isOfAllowedOrigin(request) && !isOfStrangePage(request));
   });
   for (const url of API_PATHS) app.route({ method: ['GET', 'HEAD', 'POST'], url, handler });
   const preflight = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {

@@ -17,6 +17,8 @@ import { fixed } from '../base/answerJson.js';
 import { systemClock, systemRandom, type Clock, type RandomSource } from '../base/clock.js';
 import { Transfers } from '../base/transfers.js';
 import { apiServer } from '../http/apiServer.js';
+import { EventFeed } from '../http/eventFeed.js';
+import { EventSockets } from '../http/eventSockets.js';
 import { EventStreams } from '../http/eventStreams.js';
 import { mediaServer } from '../http/mediaServer.js';
 import { CallMetrics, metricsServer } from '../http/metricsServer.js';
@@ -317,9 +319,11 @@ class Daemon implements RunningDaemon {
           `${method} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
         ),
     });
+    const feed = new EventFeed({ transfers: this.transfers, clock, stopping: stopping.signal });
     const api = apiServer({
       dispatcher,
-      events: new EventStreams({ transfers: this.transfers, clock, stopping: stopping.signal }),
+      events: new EventStreams(feed),
+      eventSockets: new EventSockets(feed, clock),
       allowedOrigin: () => settings.get('allowed_origin'),
       stopping: stopping.signal,
       onRefusedOrigin: (origin) =>

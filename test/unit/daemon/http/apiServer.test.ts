@@ -8,6 +8,7 @@ const app = apiServer({
   dispatcher: {
     call: (request) => Promise.resolve({ jsonrpc: '2.0', result: request.get('method') ?? null }),
   },
+  eventSockets: { take: (_request, socket) => void socket.destroy() },
   events: { answer: (_request, response) => void response.end('events') },
   allowedOrigin: () => allowed,
   stopping: new AbortController().signal,

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Transfers } from '../../../../src/daemon/base/transfers.js';
+import { EventFeed } from '../../../../src/daemon/http/eventFeed.js';
 import { EventStreams } from '../../../../src/daemon/http/eventStreams.js';
 import { FakeClock } from '../../../support/fakeClock.js';
 
@@ -21,7 +22,7 @@ beforeEach(async () => {
   transfers = new Transfers(clock);
   stopping = new AbortController();
   clients = [];
-  const streams = new EventStreams({ transfers, clock, stopping: stopping.signal });
+  const streams = new EventStreams(new EventFeed({ transfers, clock, stopping: stopping.signal }));
   server = createServer((request, response) => streams.answer(request, response, ['X-Test', 'yes']));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

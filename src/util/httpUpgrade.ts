@@ -1,0 +1,36 @@
+/**
+ * Requests that ask for another protocol (`Upgrade`), for servers that take WebSockets: refusing one, and answering one as if
+ * it had not asked. Source: RFC 9110, section 7.8.
+ */
+import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+/** Whether the request asks for a WebSocket. */
+export const asksForWebSocket = ({ headers: { upgrade } }: IncomingMessage): boolean =>
+  upgrade?.toLowerCase() === 'websocket';
+
+/** Answers with a status and no body, and ends the connection. `headers` are whole lines with their line ends. */
+export function refuseUpgrade(socket: Duplex, status: number, headers = ''): void {
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}Connection: close\r\nContent-Length: 0\r\n\r\n`,
+  );
+}
+
+/** Headers that only offer another protocol. */
+const OFFERS = ['upgrade', 'connection', 'http2-settings'];
+
+/**
+ * Gives a connection back to its server, so that its request is answered as if it had offered no other protocol. Clients that
+ * would rather speak HTTP/2 make such offers.
+ */
+export function handBack(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`];
+  const { rawHeaders } = request;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (!OFFERS.includes(rawHeaders[i]!.toLowerCase())) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
+  }
+  if (/\bclose\b/i.test(request.headers.connection ?? '')) lines.push('Connection: close');
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
+  server.emit('connection', socket as Socket);
+}
