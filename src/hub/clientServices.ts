@@ -4,6 +4,7 @@ import type { HubFacts } from './hubFacts.js';
 import type { HubPeers } from './hubPeers.js';
 import type { NodePort } from './nodePort.js';
 import type { TipHeader } from './tipHeader.js';
+import type { UnknownConstraints } from './unknownConstraints.js';
 
 export interface ClientServices {
   readonly facts: HubFacts;
@@ -12,4 +13,5 @@ export interface ClientServices {
   readonly node: NodePort;
   readonly claims: ClaimSource;
   readonly warn: (text: string) => void;
+  readonly unknownConstraints: UnknownConstraints;
 }

@@ -14,6 +14,7 @@ import { Sessions } from './sessions.js';
 import { SharedClaims } from './sharedClaims.js';
 import { TipHeader } from './tipHeader.js';
 import { Turns } from './turns.js';
+import { UnknownConstraints } from './unknownConstraints.js';
 
 /** So many that the node's thread need not wait for the next while answers are under way between the two. Arbitrary. */
 const PLACES = 32;
@@ -67,6 +68,8 @@ const nodeMethods = start.nodeMethods.map((shape): HubMethod => ({
 }));
 const methods = new Map([...HUB_METHODS, ...nodeMethods].map((method) => [method.name, method]));
 
+const warn = (text: string): void => batches.add(['log', 'warn', text]);
+
 const sessions = new Sessions(
   {
     host: start.host,
@@ -76,7 +79,15 @@ const sessions = new Sessions(
     ...(start.stallMs === undefined ? {} : { stallMs: start.stallMs }),
   },
   {
-    hub: { facts: start.facts, peers, tip, node, claims, warn: (text) => batches.add(['log', 'warn', text]) },
+    hub: {
+      facts: start.facts,
+      peers,
+      tip,
+      node,
+      claims,
+      warn,
+      unknownConstraints: new UnknownConstraints(warn),
+    },
     turns,
     counters,
     method: (name) => methods.get(name),

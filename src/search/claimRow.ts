@@ -63,6 +63,9 @@ export function claimRow(document: ClaimDocument): SqlValue[] {
     document.publicKeyId,
     document.claimsInChannel,
     flag(document.isRepostedGone),
+    document.contentWidth,
+    document.contentHeight,
+    document.contentAspectRatio,
   ];
 }
 

@@ -101,7 +101,9 @@ function sayCondition(condition: Condition, sql: SqlValues, context: SqlContext)
       const bounds = condition.bounds.map(
         ({ op, value }) => `${column} ${op} ${sql.bind(sql.dialect.number(value))}`,
       );
-      return bounds.length === 0 ? ALWAYS : bounds.join(' AND ');
+      if (bounds.length === 0) return ALWAYS;
+      const within = bounds.join(' AND ');
+      return condition.orMissing === true ? `(${column} IS NULL OR (${within}))` : within;
     }
     case 'numbers':
       return `c.${condition.column} IN ${sql.list(condition.values.map((value) => sql.dialect.number(value)))}`;
@@ -136,6 +138,15 @@ function sayCondition(condition: Condition, sql: SqlValues, context: SqlContext)
         `(c.claim_type NOT IN (${STREAM}, ${REPOST}) OR c.has_source = ${condition.value ? 1 : 0} ` +
         `OR (c.claim_type = ${REPOST} AND (c.reposted_claim_type IS NULL OR c.reposted_claim_type <> ${STREAM})))`
       );
+    case 'notShorts': {
+      const [ratio, duration] = [condition.aspectRatio, condition.durationSec].map((decimal) =>
+        sql.bind(sql.dialect.number(decimal)),
+      );
+      return (
+        `NOT (c.content_aspect_ratio IS NOT NULL AND c.duration IS NOT NULL ` +
+        `AND c.content_aspect_ratio <= ${ratio} AND c.duration <= ${duration})`
+      );
+    }
     case 'censored':
       return censoredSql(condition.types, sql, context);
   }

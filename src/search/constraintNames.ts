@@ -1,7 +1,9 @@
-/** The names of constraints. Hubs pass over names that they do not know; `searchclaims` refuses them. */
-import type { Constraints } from './constraints.js';
+/** The names of constraints. The hub logs a warning for names that it does not know; `searchclaims` refuses them. */
 import { fieldName, searchField } from './fields.js';
 import { badRequest } from './searchError.js';
+
+/** Characters of a name in a message. Arbitrary. */
+const MAX_SHOWN = 100;
 
 /** Names that are no fields: what is read together with others, and what says how to answer. */
 const OTHER_NAMES: ReadonlySet<string> = new Set([
@@ -33,15 +35,24 @@ const OTHER_NAMES: ReadonlySet<string> = new Set([
   'offset',
   'remove_duplicates',
   'limit_claims_per_channel',
-  // lbry-sdk sends it with each search.
+  'has_no_source',
+  'exclude_shorts',
+  'exclude_shorts_aspect_ratio_lte',
+  'exclude_shorts_duration_lte',
+  // lbry-sdk sends it with each search. Totals are always counted.
   'no_totals',
 ]);
 
+/** Names that no constraint has, as they were given. */
+export function unknownNames(names: Iterable<string>): string[] {
+  return [...names].filter((given) => {
+    const name = given.replaceAll('claim.', '').replace(/__in$|_?_or_missing$/, '');
+    return !OTHER_NAMES.has(name) && searchField(fieldName(name)) === null;
+  });
+}
+
 /** Throws `SearchError` for a name that no constraint has. */
-export function refuseUnknownNames(constraints: Constraints): void {
-  for (const given of Object.keys(constraints)) {
-    const name = given.replaceAll('claim.', '').replace(/__in$/, '');
-    if (!OTHER_NAMES.has(name) && searchField(fieldName(name)) === null)
-      throw badRequest(`There is no constraint "${given}".`);
-  }
+export function refuseUnknownNames(names: Iterable<string>): void {
+  const [first] = unknownNames(names);
+  if (first !== undefined) throw badRequest(`There is no constraint "${first.slice(0, MAX_SHOWN)}".`);
 }

@@ -2,7 +2,7 @@
  * A client's constraints as a query. All that are given must hold; null and lists that are empty after false members were
  * removed count as not given, names that no field has are ignored. Bad values end in a `SearchError` of the kind
  * `bad-request`. `channel` is not read here: who can resolve URLs puts `channel_id` in its place.
- * Source: lbryio/hub, hub/common.py `expand_query`.
+ * Source: lbryio/hub and OdyseeTeam/hub, hub/common.py `expand_query`.
  */
 import { normalizeName } from '../claimtrie/normalize.js';
 import { parseLocation, placeName } from '../metadata/locations.js';
@@ -23,6 +23,7 @@ import {
   type Condition,
   type SearchQuery,
 } from './searchQuery.js';
+import { refuseBadReleaseTime } from './releaseTime.js';
 import { parseTextQuery } from './textQuery.js';
 
 export type Constraints = Readonly<Record<string, unknown>>;
@@ -36,6 +37,11 @@ const RELEASE_TIME_STEP_SEC = 360n;
 /** Of a value in a message. Arbitrary. */
 const SHOWN_CHARACTERS = 200;
 const BEYOND_DOUBLES = '1e400';
+/** What counts as a short where a client does not say. Source: OdyseeTeam/hub, `expand_query`. */
+const SHORTS_ASPECT_RATIO = '0.95';
+const SHORTS_DURATION_SEC = '180';
+/** Behind the name of a field: claims without the value count too. Source: OdyseeTeam/hub, `expand_query`. */
+const OR_MISSING = /_?_or_missing$/;
 const CLAIM_ID_DIGITS = 40;
 const SD_HASH_DIGITS = 96;
 
@@ -133,7 +139,13 @@ class QueryReader {
   findsNothing = false;
 
   /** Adds what a constraint other than those on labels, signatures and pages says. */
-  addField(key: string, field: SearchField, name: string, value: unknown, many: boolean): void {
+  addField(
+    key: string,
+    field: SearchField,
+    name: string,
+    value: unknown,
+    { many, orMissing }: { readonly many: boolean; readonly orMissing: boolean },
+  ): void {
     if (name === 'claim_type' || name === 'reposted_claim_type')
       return this.addNamed(key, field, CLAIM_TYPES, value, true);
     if (name === 'stream_type') return this.addNamed(key, field, STREAM_TYPES, value, false);
@@ -142,7 +154,8 @@ class QueryReader {
       return;
     }
     if (field.type === 'id') return this.addIds(key, field, value, many);
-    if (field.type === 'int' || field.type === 'real') return this.addNumbers(key, field, name, value);
+    if (field.type === 'int' || field.type === 'real')
+      return this.addNumbers(key, field, name, value, orMissing);
     const texts = textList(key, value)
       .filter((text) => text.length <= MAX_KEYWORD_LENGTH)
       .map((text) => (name === 'fee_currency' ? text.toUpperCase() : text));
@@ -194,8 +207,15 @@ class QueryReader {
     this.addAnyOf(valid, (values) => ({ kind: 'ids', column, values }));
   }
 
-  private addNumbers(key: string, field: SearchField, name: string, value: unknown): void {
+  private addNumbers(
+    key: string,
+    field: SearchField,
+    name: string,
+    value: unknown,
+    orMissing: boolean,
+  ): void {
     const list: unknown[] = Array.isArray(value) ? value : [value];
+    if (name === 'release_time') list.forEach(refuseBadReleaseTime);
     const hasBound = field.range === true && list.some((one) => typeof one === 'string' && /^[<>]/.test(one));
     const scale = name === 'fee_amount' ? timesThousand : (text: string) => text;
     if (!hasBound) {
@@ -212,7 +232,12 @@ class QueryReader {
         value: name === 'release_time' ? roundedReleaseTime(decimal) : decimal,
       };
     });
-    this.conditions.push({ kind: 'range', column: field.column, bounds: tightestBounds(bounds) });
+    this.conditions.push({
+      kind: 'range',
+      column: field.column,
+      bounds: tightestBounds(bounds),
+      ...(orMissing && { orMissing }),
+    });
   }
 
   /** Adds a constraint that no single field answers; false when the key is none of those. */
@@ -260,6 +285,9 @@ class QueryReader {
         return true;
       case 'has_source':
         this.conditions.push({ kind: 'hasSource', value: truth(key, value) });
+        return true;
+      case 'has_no_source':
+        this.conditions.push({ kind: 'hasSource', value: !truth(key, value) });
         return true;
       case 'invalid_channel_signature':
         if (truth(key, value))
@@ -326,7 +354,8 @@ export function parseConstraints(constraints: Constraints): SearchQuery {
   }
   for (const [fullKey, value] of given) {
     const isIn = fullKey.endsWith('__in');
-    const key = isIn ? fullKey.slice(0, -'__in'.length) : fullKey;
+    const orMissing = OR_MISSING.test(fullKey);
+    const key = isIn ? fullKey.slice(0, -'__in'.length) : fullKey.replace(OR_MISSING, '');
     if (reader.addSpecial(key, value)) continue;
     const name = fieldName(key);
     const field = searchField(name);
@@ -334,11 +363,16 @@ export function parseConstraints(constraints: Constraints): SearchQuery {
     if (key === 'publish_time') continue;
     if (key === 'is_controlling' && !truth(key, value)) continue;
     const asked = key === 'name' ? normalizedNames(textList(key, value)) : value;
-    reader.addField(key, field, name, asked, isIn || Array.isArray(value) || key.endsWith('_ids'));
+    reader.addField(key, field, name, asked, {
+      many: isIn || Array.isArray(value) || key.endsWith('_ids'),
+      orMissing,
+    });
   }
   addSignature(reader, given);
+  addShorts(reader, given);
   const text = given.get('text') ?? '';
   if (typeof text !== 'string') throw badRequest('text: the value is not a text.');
+  if (/^[*?]/.test(text)) throw badRequest('Leading wildcards are not allowed in text queries');
   const amountOrder = given.get('amount_order');
   const only = amountOrder === undefined ? 0 : wholeNumber('amount_order', amountOrder, 1);
   const perChannel = given.get('limit_claims_per_channel') ?? 0;
@@ -372,4 +406,14 @@ function addSignature(reader: QueryReader, given: ReadonlyMap<string, unknown>):
   if (valid === null) return;
   if (isSigned) reader.conditions.push({ kind: 'bool', column: 'is_signature_valid', value: valid });
   else reader.conditions.push({ kind: 'unsignedOrValid', valid });
+}
+
+/** `exclude_shorts` is read together with what says how narrow and how short a short is. */
+function addShorts(reader: QueryReader, given: ReadonlyMap<string, unknown>): void {
+  const limitOf = (key: string, fallback: string): string =>
+    given.has(key) ? decimalText(key, given.get(key)) : fallback;
+  const aspectRatio = limitOf('exclude_shorts_aspect_ratio_lte', SHORTS_ASPECT_RATIO);
+  const durationSec = limitOf('exclude_shorts_duration_lte', SHORTS_DURATION_SEC);
+  if (!given.has('exclude_shorts') || !truth('exclude_shorts', given.get('exclude_shorts'))) return;
+  reader.conditions.push({ kind: 'notShorts', aspectRatio, durationSec });
 }

@@ -40,6 +40,9 @@ export interface ClaimMetadata {
     /** In the smallest unit of the currency. */
     readonly fee: { readonly currency: 'LBC' | 'BTC' | 'USD' | null; readonly amount: bigint } | null;
     readonly durationSec: number;
+    /** Of a video, in pixels; 0 where it does not say. */
+    readonly width: number;
+    readonly height: number;
     readonly releaseTimeSec: bigint;
   } | null;
   /** Of channels: the address of the key, else null. */
@@ -80,6 +83,10 @@ export interface ClaimDocument {
   readonly feeAmount: bigint | null;
   readonly feeCurrency: string | null;
   readonly durationSec: number | null;
+  /** Of a video in pixels, and width through height. */
+  readonly contentWidth: number | null;
+  readonly contentHeight: number | null;
+  readonly contentAspectRatio: number | null;
   /** As the stream says; of all other claims the time of creation. */
   readonly releaseTimeSec: bigint;
   readonly repostCount: number;
@@ -161,6 +168,7 @@ function contentOf(metadata: ClaimMetadata | null) {
       feeAmount: null,
       feeCurrency: null,
       duration: 0,
+      size: null,
     };
   }
   const { stream } = metadata;
@@ -172,7 +180,17 @@ function contentOf(metadata: ClaimMetadata | null) {
     feeAmount: fee.amount,
     feeCurrency: fee.currency,
     duration: stream?.durationSec ?? 0,
+    size: sizeOf(stream),
   };
+}
+
+/**
+ * The size of a video. QUIRK: what has no duration has no size. Source: OdyseeTeam/hub, hub/elastic_sync/db.py
+ * `prepare_claim_metadata_batch`.
+ */
+function sizeOf(stream: ClaimMetadata['stream']): { readonly width: number; readonly height: number } | null {
+  if (stream === null || stream.durationSec === 0 || stream.width === 0 || stream.height === 0) return null;
+  return { width: stream.width, height: stream.height };
 }
 
 /**
@@ -229,6 +247,9 @@ export function makeDocument(
     feeAmount: content.feeAmount,
     feeCurrency: content.feeCurrency,
     durationSec: content.duration === 0 ? null : content.duration,
+    contentWidth: content.size && content.size.width,
+    contentHeight: content.size && content.size.height,
+    contentAspectRatio: content.size && content.size.width / content.size.height,
     releaseTimeSec: released ?? BigInt(places.creationTimeSec),
     repostCount: record.repostCount,
     repostedId: record.repostedId === null ? null : hashToHex(record.repostedId),

@@ -66,6 +66,8 @@ function streamOf(stream: Stream): ClaimMetadata['stream'] {
         : { mediaType: source.mediaType, streamType: streamKindOf(source.mediaType), sdHash: source.sdHash },
     fee: fee === undefined ? null : { currency: CURRENCIES[fee.currency] ?? null, amount: fee.amount },
     durationSec: type.case === 'video' || type.case === 'audio' ? type.value.duration : 0,
+    width: type.case === 'video' ? type.value.width : 0,
+    height: type.case === 'video' ? type.value.height : 0,
     releaseTimeSec: stream.releaseTime,
   };
 }

@@ -23,7 +23,10 @@ const range = (column: string, nullable?: true): SearchField => ({
   ...(nullable && { nullable }),
 });
 
-/** Fields by their names in constraints. Source: lbryio/hub, hub/common.py `FIELDS`, `RANGE_FIELDS`, `TEXT_FIELDS`. */
+/**
+ * Fields by their names in constraints. Source: lbryio/hub and OdyseeTeam/hub, hub/common.py `FIELDS`, `RANGE_FIELDS`,
+ * `TEXT_FIELDS`.
+ */
 export const SEARCH_FIELDS: Readonly<Record<string, SearchField>> = {
   claim_id: { column: 'claim_id', type: 'id' },
   claim_type: int('claim_type'),
@@ -58,6 +61,9 @@ export const SEARCH_FIELDS: Readonly<Record<string, SearchField>> = {
   timestamp: range('timestamp'),
   creation_timestamp: range('creation_timestamp'),
   duration: range('duration', true),
+  content_width: range('content_width', true),
+  content_height: range('content_height', true),
+  content_aspect_ratio: { column: 'content_aspect_ratio', type: 'real', range: true, nullable: true },
   release_time: range('release_time'),
   has_source: { column: 'has_source', type: 'bool' },
   reposted_claim_type: { column: 'reposted_claim_type', type: 'int', nullable: true },

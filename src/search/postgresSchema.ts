@@ -11,7 +11,7 @@ import { quoteName, type PostgresConnection } from './postgresProvider.js';
 import { CLAIM_COLUMNS, ORDER_INDEXES } from './schema.js';
 
 /** Of the tables and of what is written into them. */
-export const POSTGRES_SCHEMA_VERSION = 4;
+export const POSTGRES_SCHEMA_VERSION = 5;
 
 const TYPES: Readonly<Record<string, string>> = {
   BLOB: 'bytea',

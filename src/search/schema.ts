@@ -9,7 +9,7 @@
 import type { SqliteDatabase } from '../sqlite/sqliteProvider.js';
 
 /** Of the tables and of what is written into them; another number has the file made anew. */
-export const SCHEMA_VERSION = 5;
+export const SCHEMA_VERSION = 6;
 
 /** ASCII signs that part no words: all that is no letter, digit, blank or control character. */
 const WORD_SIGNS = "!\"#$%&''()*+,-./:;<=>?@[\\]^_`{|}~";
@@ -54,6 +54,9 @@ export const CLAIM_COLUMNS = [
   ['public_key_id', 'TEXT'],
   ['claims_in_channel', 'INTEGER'],
   ['is_reposted_gone', 'INTEGER NOT NULL'],
+  ['content_width', 'INTEGER'],
+  ['content_height', 'INTEGER'],
+  ['content_aspect_ratio', 'REAL'],
   ['trending_score', 'REAL'],
   ['labels', 'TEXT NOT NULL'],
 ] as const;

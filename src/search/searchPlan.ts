@@ -45,6 +45,7 @@ const ASSUMED_SHARE: Readonly<Partial<Record<Condition['kind'], number>>> = {
   notClaims: 1,
   notChannels: 0.95,
   hasSource: 0.8,
+  notShorts: 0.9,
   unsignedOrValid: 0.9,
   censored: 1,
 };
@@ -66,7 +67,7 @@ function shareOf(part: Condition | TextNode, facts: PlanFacts): number {
 /** Whether a condition asks for nothing but the column that an index is made of and the document's number. */
 function isOfIndex(part: Condition | TextNode, column: string): boolean {
   if (part.kind === 'labels') return part.labels.length <= FEW_LABELS;
-  return part.kind === 'range' && part.column === column;
+  return part.kind === 'range' && part.column === column && part.orMissing !== true;
 }
 
 /** The walk along the index of an order, or along all documents where there is none. */

@@ -13,7 +13,13 @@ export interface Bound {
 
 /** All conditions of a search must hold. Columns are those of `fields.ts`. */
 export type Condition =
-  | { readonly kind: 'range'; readonly column: string; readonly bounds: readonly Bound[] }
+  | {
+      readonly kind: 'range';
+      readonly column: string;
+      readonly bounds: readonly Bound[];
+      /** Claims without the value count too. */
+      readonly orMissing?: true;
+    }
   | { readonly kind: 'numbers'; readonly column: string; readonly values: readonly string[] }
   | { readonly kind: 'texts'; readonly column: string; readonly values: readonly string[] }
   /** Equality of texts of which the index keeps a key. */
@@ -28,6 +34,8 @@ export type Condition =
   | { readonly kind: 'signed' }
   | { readonly kind: 'unsignedOrValid'; readonly valid: boolean }
   | { readonly kind: 'hasSource'; readonly value: boolean }
+  /** Not content of at most this aspect ratio (width through height) and duration; what says neither counts. Decimal numbers. */
+  | { readonly kind: 'notShorts'; readonly aspectRatio: string; readonly durationSec: string }
   /** By how the claim is censored: one of these numbers. */
   | { readonly kind: 'censored'; readonly types: readonly number[] };
 

@@ -360,6 +360,7 @@ function indexOf(condition: Condition): string | null {
     case 'keys':
       return condition.column === 'tx_key' ? 'claim_by_tx' : null;
     case 'range':
+      return condition.orMissing === true ? null : (ORDER_INDEXES[condition.column] ?? null);
     case 'numbers':
       return ORDER_INDEXES[condition.column] ?? null;
     default:

@@ -101,6 +101,8 @@ export function randomMetadata(
                 }
               : null,
             durationSec: random.chance(0.5) ? random.below(1000) : 0,
+            width: random.chance(0.5) ? 100 * (1 + random.below(5)) : 0,
+            height: random.chance(0.8) ? 100 * (1 + random.below(5)) : 0,
             releaseTimeSec: random.chance(0.5) ? BigInt(1_500_000_000 + random.below(1000) * 100) : 0n,
           },
     publicKeyId: kind === 'channel' ? `b${random.below(100)}` : null,
@@ -259,7 +261,7 @@ function randomText(random: Random): ModelText {
       words: null,
     },
     { text: `${a.toUpperCase()} (`, finds: has(textWords(a.toUpperCase())[0]!), words: null },
-    { text: '*', finds: () => true, words: null },
+    { text: '(*)', finds: () => true, words: null },
   ];
   return random.pick(forms);
 }
@@ -277,6 +279,9 @@ export function randomSearch(random: Random, documents: readonly ModelDocument[]
     ['timestamp', (d) => d.timeSec],
     ['creation_timestamp', (d) => d.creationTimeSec],
     ['duration', (d) => d.durationSec],
+    ['content_width', (d) => d.contentWidth],
+    ['content_height', (d) => d.contentHeight],
+    ['content_aspect_ratio', (d) => d.contentAspectRatio],
     ['tx_position', (d) => d.txPosition],
     ['tx_num', (d) => d.txNum],
     ['reposted', (d) => d.repostCount],
@@ -437,6 +442,30 @@ export function randomSearch(random: Random, documents: readonly ModelDocument[]
       });
     },
     () => {
+      const value = random.chance(0.5);
+      constraints['has_no_source'] = value;
+      tests.push((d) => {
+        if (d.type !== 1 && d.type !== 3) return true;
+        return d.hasSource !== value || (d.type === 3 && d.repostedType !== 1);
+      });
+    },
+    () => {
+      const [ratio, duration] = random.chance(0.5) ? [0.95, 180] : [1.25, 600];
+      constraints['exclude_shorts'] = true;
+      if (ratio !== 0.95) constraints['exclude_shorts_aspect_ratio_lte'] = ratio;
+      if (duration !== 180) constraints['exclude_shorts_duration_lte'] = String(duration);
+      tests.push(
+        (d) =>
+          d.contentAspectRatio === null || d.contentAspectRatio > ratio || (d.durationSec ?? 1e9) > duration,
+      );
+    },
+    () => {
+      const bound = random.pick([0.5, 0.95, 1, 1.5]);
+      constraints[random.pick(['content_aspect_ratio_or_missing', 'content_aspect_ratio__or_missing'])] =
+        `<=${bound}`;
+      tests.push((d) => d.contentAspectRatio === null || d.contentAspectRatio <= bound);
+    },
+    () => {
       const { repostedId } = some();
       if (repostedId === null) return;
       constraints['reposted_claim_id'] = repostedId;
@@ -494,6 +523,7 @@ export function randomSearch(random: Random, documents: readonly ModelDocument[]
       '^duration',
       'trending_mixed',
       '^release_time',
+      'content_aspect_ratio',
     ];
     constraints['order_by'] = random.chance(0.3)
       ? [random.pick(orders), random.pick(['creation_height', '^amount'])]
@@ -524,6 +554,7 @@ const ORDERED: Readonly<Record<string, (d: ModelDocument) => string | number | b
   height: (d) => d.height,
   name: (d) => Buffer.from(d.normalizedName).toString('latin1'),
   duration: (d) => d.durationSec,
+  content_aspect_ratio: (d) => d.contentAspectRatio,
   trending_mixed: (d) => d.score,
   creation_height: (d) => d.creationHeight,
   amount: (d) => d.amountSat,

@@ -49,7 +49,10 @@ export function valueOf(metadata: ClaimMetadata): Buffer {
               },
             }),
             ...(stream!.durationSec > 0 && {
-              type: { case: 'video' as const, value: { duration: stream!.durationSec } },
+              type: {
+                case: 'video' as const,
+                value: { duration: stream!.durationSec, width: stream!.width, height: stream!.height },
+              },
             }),
           },
         }
@@ -156,6 +159,8 @@ export class FakeClaimIndex implements ClaimIndexReader, FollowedChain {
       source: null,
       fee: null,
       durationSec: 0,
+      width: 0,
+      height: 0,
       releaseTimeSec: 0n,
     };
     const value = this.random.chance(0.1)

@@ -21,6 +21,7 @@ async function search({ client, turn, hub }: HubCall, named: JsonObject | null):
     await turn.outside(() => sleep(LONG_LIST_DELAY_MS, undefined, { ref: false }));
     throw badRequest(`${pythonText(key)} cant have more than ${MAX_LIST_LENGTH} items.`);
   }
+  hub.unknownConstraints.note(named?.keys() ?? []);
   const constraints = named === null ? {} : givenConstraints(named);
   const found = await hub.claims.search(client, turn, constraints);
   return found === null ? '' : messageOf(found);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseConstraints } from '../../../src/search/constraints.js';
+import { refuseUnknownNames, unknownNames } from '../../../src/search/constraintNames.js';
 import { givenConstraints } from '../../../src/search/givenConstraints.js';
 import type { JsonObject } from '../../../src/util/json.js';
 import { parseJson } from '../../../src/util/jsonParse.js';
@@ -79,6 +80,22 @@ describe('bad values', () => {
     [{ text: 7 }, 'text: the value is not a text.'],
     [{ text: 'word '.repeat(257) }, 'text cant have more than 256 words.'],
     [{ text: 'w'.repeat(65_537) }, 'text cant have more than 65536 characters.'],
+    [{ text: '*word' }, 'Leading wildcards are not allowed in text queries'],
+    [{ text: '?' }, 'Leading wildcards are not allowed in text queries'],
+    [
+      { release_time: ['<5', `<${' '.repeat(100)}`] },
+      'invalid release_time parameter: release_time string too long: 101 characters',
+    ],
+    [{ release_time: '<now' }, 'invalid release_time parameter: release_time must contain digits'],
+    [{ release_time: '' }, 'invalid release_time parameter: release_time must contain digits'],
+    [
+      { release_time: `>${'1'.repeat(21)}` },
+      'invalid release_time parameter: release_time contains too many digits: 21',
+    ],
+    [{ content_aspect_ratio: '<=wide' }, 'content_aspect_ratio: "wide" is not a number.'],
+    [{ exclude_shorts_duration_lte: 'long' }, 'exclude_shorts_duration_lte: "long" is not a number.'],
+    [{ exclude_shorts: 'some' }, 'exclude_shorts: "some" is neither true nor false.'],
+    [{ has_no_source: 2 }, 'has_no_source: 2 is neither true nor false.'],
   ])('%j is told of', (constraints, message) => {
     expect(failure(constraints)).toBe(message);
   });
@@ -208,5 +225,55 @@ describe('meanings', () => {
     ]);
     expect(parse({ is_controlling: false, nobody: 7, wallet_id: 'x' }).conditions).toEqual([]);
     expect(parse({ amount_order: 3 })).toMatchObject({ only: 3, order: [{ column: 'effective_amount' }] });
+  });
+});
+
+describe('content', () => {
+  it('by its size, with or without those that do not say', () => {
+    const bounds = [{ op: '<=', value: '0.95' }];
+    expect(parse({ content_aspect_ratio: '<=0.95' }).conditions).toEqual([
+      { kind: 'range', column: 'content_aspect_ratio', bounds },
+    ]);
+    for (const key of ['content_aspect_ratio_or_missing', 'content_aspect_ratio__or_missing'])
+      expect(parse({ [key]: '<=0.95' }).conditions).toEqual([
+        { kind: 'range', column: 'content_aspect_ratio', bounds, orMissing: true },
+      ]);
+  });
+
+  it('without shorts, as the client or the reference has them', () => {
+    const shorts = (aspectRatio: string, durationSec: string) => [
+      { kind: 'notShorts', aspectRatio, durationSec },
+    ];
+    expect(parse({ exclude_shorts: true }).conditions).toEqual(shorts('0.95', '180'));
+    expect(
+      parse({
+        exclude_shorts: true,
+        exclude_shorts_aspect_ratio_lte: 1.2,
+        exclude_shorts_duration_lte: '60',
+      }).conditions,
+    ).toEqual(shorts('1.2', '60'));
+    expect(parse({ exclude_shorts: false, exclude_shorts_duration_lte: 60 }).conditions).toEqual([]);
+  });
+
+  it('without a source is the other side of with one', () => {
+    for (const value of [true, false])
+      expect(parse({ has_no_source: value }).conditions).toEqual(parse({ has_source: !value }).conditions);
+  });
+});
+
+describe('names that no constraint has', () => {
+  it('are told apart from those that one has', () => {
+    const known = {
+      'claim.height': 1,
+      claim_id__in: [],
+      content_width_or_missing: '>1',
+      exclude_shorts_duration_lte: 1,
+      no_totals: true,
+      has_no_source: true,
+    };
+    const unknown = { heigth: 1, toString: 1, ['k'.repeat(65)]: 1 };
+    expect(unknownNames(Object.keys(known))).toEqual([]);
+    expect(unknownNames(Object.keys({ ...known, ...unknown }))).toEqual(Object.keys(unknown));
+    expect(() => refuseUnknownNames(['limit', 'heigth'])).toThrow('There is no constraint "heigth".');
   });
 });

@@ -73,7 +73,7 @@ export const searchClaims = defineMethod({
     if ((typeof limit === 'number' || typeof limit === 'string') && Number(limit) > MOST_CLAIMS)
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, `limit: a page has at most ${MOST_CLAIMS} claims.`);
     const find = async (): Promise<SearchPage & { readonly next?: string | null }> => {
-      refuseUnknownNames(wanted);
+      refuseUnknownNames(constraints.keys());
       return after === undefined ? claimSearch.search(wanted) : claimSearch.walk(wanted, after);
     };
     const page = await find().catch((error: unknown) => {

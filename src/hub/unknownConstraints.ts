@@ -1,0 +1,39 @@
+/**
+ * What the log says of searches with constraints that the hub does not know: the reference passes over them, so the search is
+ * answered without them. One line a minute at most, whatever clients send.
+ */
+import { unknownNames } from '../search/constraintNames.js';
+
+const LINE_MS = 60_000;
+/** Names that a line shows, and characters of each. Arbitrary. */
+const MAX_NAMES = 10;
+const MAX_CHARACTERS = 64;
+
+export class UnknownConstraints {
+  private readonly warn: (text: string) => void;
+  private readonly now: () => number;
+  private toldMs = -Infinity;
+  private searches = 0;
+  private readonly names = new Set<string>();
+
+  constructor(warn: (text: string) => void, now: () => number = () => performance.now()) {
+    this.warn = warn;
+    this.now = now;
+  }
+
+  /** Takes the names of the constraints of a search. */
+  note(names: Iterable<string>): void {
+    const unknown = unknownNames(names);
+    if (unknown.length === 0) return;
+    this.searches++;
+    for (const name of unknown)
+      if (this.names.size < MAX_NAMES) this.names.add(JSON.stringify(name.slice(0, MAX_CHARACTERS)));
+    if (this.now() - this.toldMs < LINE_MS) return;
+    const list = [...this.names].join(', ');
+    const how = this.searches === 1 ? 'A search was' : `${this.searches} searches were`;
+    this.warn(`${how} answered without constraints that the hub does not know: ${list}`);
+    this.toldMs = this.now();
+    this.searches = 0;
+    this.names.clear();
+  }
+}
