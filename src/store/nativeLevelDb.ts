@@ -113,7 +113,7 @@ export class NativeLevelDb implements LevelDb {
     return this.settled(this.db.getUnknown(records, known, true));
   }
 
-  rangeNow({ gte, lt, reverse = false, limit = SHORT_RANGE_ROWS }: RowRange): [string, Buffer][] | null {
+  rangeNow({ gte, lt, reverse = false, limit = Infinity }: RowRange): [string, Buffer][] | null {
     const most = Math.min(limit, SHORT_RANGE_ROWS);
     let sizeBytes: number;
     try {

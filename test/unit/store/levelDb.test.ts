@@ -116,6 +116,22 @@ describe.each(makers)('LevelDB (%s)', (_name, make) => {
     await db.close();
   });
 
+  it('never takes a part of a long range for all of it', async () => {
+    const db = make(join(folder, 'db'));
+    await db.open();
+    const rows = Array.from({ length: 3000 }, (_, n): RowChange => [
+      `k${String(n).padStart(5, '0')}`,
+      Buffer.of(1),
+    ]);
+    await db.write([recordsOf(rows)], { sync: false });
+    for (const limit of [undefined, 1024, 1025, 2999, 3000, 4000]) {
+      const range = { gte: 'k', lt: 'l', ...(limit === undefined ? {} : { limit }) };
+      const now = db.rangeNow(range);
+      if (now !== null) expect(now).toHaveLength(Math.min(limit ?? Infinity, rows.length));
+    }
+    await db.close();
+  });
+
   it('shows a walk the rows as they were, and ends it when it is left early', async () => {
     const db = make(join(folder, 'db'));
     await db.open();
