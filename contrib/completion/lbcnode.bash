@@ -79,8 +79,8 @@ _lbcnode() {
     -datadir= -dbbatchsize= -dbcache= -debuglogfile= -feefilter -includeconf= -loadblock= -maxmempool=
     -maxorphantx= -memfile= -mempoolexpiry= -minimumchainwork= -par= -persistmempool -pid= -prune= -reindex
     -reindex-chainstate -spendindex -sysperms -txindex -version -addnode= -banscore= -bantime= -bind= -connect=
-    -discover -dns -dnsseed -enablebip61 -externalip= -forcednsseed -listen -listenonion -maxconnections=
-    -maxreceivebuffer= -maxsendbuffer= -maxtimeadjustment= -maxuploadtarget= -onion= -onlynet=
+    -discover -dns -dnsseed -enablebip61 -externalip= -forcednsseed -lightwallets -listen -listenonion
+    -maxconnections= -maxreceivebuffer= -maxsendbuffer= -maxtimeadjustment= -maxuploadtarget= -onion= -onlynet=
     -peerblockfilters -peerbloomfilters -permitbaremultisig -port= -proxy= -proxyrandomize -seednode= -timeout=
     -torcontrol= -torpassword= -upnp -whitebind= -whitelist= -addresstype= -avoidpartialspends -changetype=
     -disablewallet -discardfee= -fallbackfee= -keypool= -mintxfee= -paytxfee= -rescan -salvagewallet

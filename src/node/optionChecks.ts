@@ -59,6 +59,11 @@ interface Interaction {
 const INTERACTIONS: readonly Interaction[] = [
   { when: 'claimsearchurl', set: [['claimsearch', '1']] },
   { when: 'claimsearch', asSwitch: { byDefault: false, value: true }, set: [['claimindex', '1']] },
+  {
+    when: 'lightwallets',
+    asSwitch: { byDefault: false, value: true },
+    set: [['blockfilterindex', '1'], ['peerblockfilters', '1']], // prettier-ignore
+  },
   { when: 'bind', set: [['listen', '1']] },
   { when: 'whitebind', set: [['listen', '1']] },
   { when: 'connect', set: [['dnsseed', '0'], ['listen', '0']] }, // prettier-ignore

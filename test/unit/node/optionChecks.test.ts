@@ -56,6 +56,22 @@ describe('-maxsigcachesize', () => {
   });
 });
 
+describe('-lightwallets', () => {
+  it('turns on what it needs, and says so', () => {
+    const { options, derived, notes } = load('-lightwallets');
+    expect(options).toMatchObject({ peerblockfilters: true });
+    expect(derived.keepsBlockFilters).toBe(true);
+    expect(notes).toContain('parameter interaction: -lightwallets=1 -> setting -peerblockfilters=1');
+    expect(load().derived.keepsBlockFilters).toBe(false);
+  });
+
+  it('is refused where filters are switched off', () => {
+    expect(() => load('-lightwallets', '-blockfilterindex=0')).toThrow(
+      'Cannot set -peerblockfilters without -blockfilterindex.',
+    );
+  });
+});
+
 describe('-hub', () => {
   it('turns on what it needs, and says so', () => {
     const { options, notes } = load('-hub');
