@@ -21,7 +21,7 @@ const MAX_SUPPORTS = 50_000;
 
 export interface SupportSumsDeps {
   readonly signers: SupportSigners;
-  readonly claims: Pick<ClaimReader, 'nameAt'>;
+  readonly claims: Pick<ClaimReader, 'nameAt' | 'claimAt'>;
   readonly index: Pick<ClaimIndexQueries, 'claim' | 'claims' | 'value' | 'signedBy'>;
   readonly chain: Pick<ChainReader, 'hasData' | 'readTransaction'> & {
     readonly chain: { readonly index: { readonly active: ActiveBlocks } };
@@ -108,6 +108,12 @@ class Summing {
   async #supportsOf(claims: readonly (ClaimRecord | null)[]): Promise<OutputInfo[]> {
     const { height } = this.#deps.chain.chain.index.active;
     const present = claims.filter((claim) => claim !== null);
+    const [only] = present;
+    if (only !== undefined && present.length === 1) {
+      const query = { name: only.name, height };
+      const { claim } = await this.#deps.claims.claimAt(query, { claimId: only.claimId });
+      return this.#bounded(claim?.supports ?? []);
+    }
     const wanted = new Set(present.map((claim) => toLatin1(claim.claimId)));
     const names = new Map(present.map(({ name, normalizedName }) => [toLatin1(normalizedName), name]));
     const supports: OutputInfo[] = [];
@@ -115,10 +121,15 @@ class Summing {
       const { claims: ofName } = await this.#deps.claims.nameAt({ name, height });
       for (const claim of ofName)
         if (wanted.has(toLatin1(claim.claimId))) for (const one of claim.supports) supports.push(one);
-      if (supports.length > MAX_SUPPORTS) throw notThere(`There are more than ${MAX_SUPPORTS} supports`);
+      this.#bounded(supports);
       const breath = this.#turn.breathe();
       if (breath !== null) await breath;
     }
+    return supports;
+  }
+
+  #bounded(supports: OutputInfo[]): OutputInfo[] {
+    if (supports.length > MAX_SUPPORTS) throw notThere(`There are more than ${MAX_SUPPORTS} supports`);
     return supports;
   }
 }

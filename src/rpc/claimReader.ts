@@ -46,7 +46,15 @@ import {
 import { readLbcdChanges } from '../store/claims/lbcdSchedule.js';
 import { readLbcdName } from '../store/claims/lbcdView.js';
 import { isNodeAfter, readPresentProof, readProof, type ProofQuery } from '../store/claims/proofQueries.js';
-import { KeptNames } from './keptNames.js';
+import { KeptNames, type Touched } from './keptNames.js';
+import { chosenClaim } from './nameLookup.js';
+import {
+  readPresentClaim,
+  type ClaimChoice,
+  type ClaimOfName,
+  type KnownPlaces,
+} from '../store/claims/oneClaim.js';
+import { readTouchedNames } from '../store/claims/touchedNames.js';
 import { readPastEvents } from '../store/claims/pastEvents.js';
 import { readOutputStates, type OutputState, type OutputStatesQuery } from '../store/claims/outputStates.js';
 import {
@@ -68,6 +76,8 @@ export interface ClaimReader {
   readonly rules: ClaimRules;
   /** Of a name with many claims the info may be shared with others; it must not be changed. */
   nameAt(query: NameQuery): Soon<NameInfo>;
+  /** One claim of a name, without the others of a name with many. It may be shared as the info is. */
+  claimAt(query: NameQuery, choice: ClaimChoice): Soon<ClaimOfName>;
   /** How outputs of one transaction stand in the trie after a block; null for one that is not filed. */
   standings(query: StandingsQuery): Soon<(Standing | null)[]>;
   /** What became of the claims and supports that one transaction of the active chain made; null for what never counted. */
@@ -79,7 +89,7 @@ export interface ClaimReader {
   /** Names with an active claim after block `height`, in byte order. */
   namesAt(height: number): AsyncIterable<Bytes>;
   /** Of the claims alive at the tip whose printed id begins with these digits, the one the reference finds. */
-  findClaim(idDigits: string): Promise<ClaimLocation | null>;
+  findClaim(idDigits: string): Soon<ClaimLocation | null>;
   /** Names, as their scripts have them, of the claims alive at the tip with these ids; null for other ids. */
   aliveNames(claimIds: readonly Bytes[]): Promise<(Bytes | null)[]>;
   /** Throws `ProofUnavailableError` for a block below the window. */
@@ -196,15 +206,72 @@ export function claimReader(
 ): ClaimReader {
   const kept = new KeptNames();
   const keptClaims = new KeptClaims();
+  const touched: Touched = (from, to) => {
+    const fork = rules.normalizationForkHeight;
+    // That block may have moved any name.
+    return from <= fork && fork <= to ? null : readTouchedNames(rows, from, to);
+  };
+  /** Brings what is kept to the latest block. */
+  const follow = (): Soon<void> => kept.follow(active, touched);
   /**
    * The answer from the rows of the present, when the latest block is asked about and stays the latest, else from those of
    * the past.
    */
   function preferPresent<T>(height: number, present: () => Soon<T>, past: () => Promise<T>): Soon<T> {
     if (height !== active.height) return past();
+    return whenSoon(follow(), () => {
+      if (height !== active.height) return past();
+      const { tip, disconnects } = active;
+      const answer = present();
+      return isPromise(answer) ? unlessMoved(answer, past, tip, disconnects) : answer;
+    });
+  }
+  /** The name of the query as it is filed, when that is to be read from the rows of the present; else null. */
+  function presentName({ name, exact, asReference, height }: NameQuery): string | null {
+    if (height !== active.height || (asReference && asReference.tipHeight !== height)) return null;
+    // What is shown of a root without claims depends on other names.
+    return (exact === true ? toLatin1(name) : filedName(rules, name, height)) || null;
+  }
+  function nameAt(query: NameQuery): Soon<NameInfo> {
+    if (query.name.length > LONGEST_FILED_BYTES) return longNameAt(rows, rules, query);
+    const past = (): Promise<NameInfo> => readName(rows, rules, query);
+    const name = presentName(query);
+    if (name === null) return past();
+    const form = query.asReference ? 'reference' : 'documented';
+    const present = (): Soon<NameInfo> => {
+      const known = kept.find(form, name, active);
+      if (known !== undefined) return known;
+      const { tip, disconnects } = active;
+      return whenSoon(readPresentName(rows, name, query), (info) => {
+        kept.keep(form, name, info, { tip, disconnects }, active);
+        return info;
+      });
+    };
+    return preferPresent(query.height, present, past);
+  }
+  function claimAt(query: NameQuery, choice: ClaimChoice): Soon<ClaimOfName> {
+    const asReference = query.asReference !== undefined;
+    const fromAll = (): Soon<ClaimOfName> =>
+      whenSoon(nameAt(query), (info) => {
+        const { name, lastTakeoverHeight } = info;
+        return { name, lastTakeoverHeight, claim: chosenClaim(info, choice, asReference) };
+      });
+    const name = query.name.length > LONGEST_FILED_BYTES ? null : presentName(query);
+    if (name === null) return fromAll();
+    const present = (): Soon<ClaimOfName | null> => {
+      if (kept.find(asReference ? 'reference' : 'documented', name, active) !== undefined) return null;
+      return readPresentClaim(rows, name, { height: query.height, asReference, choice }, presentPlaces());
+    };
+    const found = preferPresent<ClaimOfName | null>(query.height, present, async () => null);
+    return whenSoon(found, (claim) => claim ?? fromAll());
+  }
+  /** The places that are kept, for one query after the latest block. */
+  function presentPlaces(): KnownPlaces {
     const { tip, disconnects } = active;
-    const answer = present();
-    return isPromise(answer) ? unlessMoved(answer, past, tip, disconnects) : answer;
+    return {
+      find: (name) => kept.findPlaces(name, active),
+      keep: (name, places) => kept.keepPlaces(name, places, { tip, disconnects }, active),
+    };
   }
   /** The heads that are kept, for one query after the latest block. */
   function presentHeads(): KnownHeads {
@@ -236,24 +303,8 @@ export function claimReader(
   }
   return {
     rules,
-    nameAt(query) {
-      if (query.name.length > LONGEST_FILED_BYTES) return longNameAt(rows, rules, query);
-      const past = (): Promise<NameInfo> => readName(rows, rules, query);
-      const { exact, asReference, height } = query;
-      if (height !== active.height || (asReference && asReference.tipHeight !== height)) return past();
-      const name = exact === true ? toLatin1(query.name) : filedName(rules, query.name, height);
-      // What is shown of a root without claims depends on other names.
-      if (name === '') return past();
-      const key = (asReference ? 'r' : 'd') + name;
-      const known = kept.find(key, active);
-      if (known !== undefined) return known;
-      const { tip, disconnects } = active;
-      const present = (): Soon<NameInfo> => readPresentName(rows, name, query);
-      return whenSoon(preferPresent(height, present, past), (info) => {
-        kept.keep(key, info, { tip, disconnects }, active);
-        return info;
-      });
-    },
+    nameAt,
+    claimAt,
     standings: (query) =>
       preferPresent(
         query.height,

@@ -1,15 +1,23 @@
 /**
- * Names with many claims and supports as they stand after the latest block, kept from one question to the next: reading all
- * that is filed under such a name takes milliseconds, and most questions about it show one claim. Bounded; all are forgotten
- * when the tip moves.
+ * What was read of names with many claims and supports, as they stand after the latest block: all of a name, the beginning of
+ * its row, and the places of its claims. Reading a whole name takes milliseconds. A block makes it forget the names that the
+ * block changed, and keeps the others; a block that is taken back makes it forget all. Bounded.
  */
 import type { NameInfo } from '../store/claims/claimQueries.js';
+import type { NamePlaces } from '../store/claims/namePlaces.js';
 import type { NameHead } from '../store/claims/nameRow.js';
+import { whenSoon, type Soon } from '../util/soon.js';
 
 /** Names with fewer are read again: their rows are in memory. Arbitrary. */
 const LEAST_ITEMS = 64;
 /** Claims and supports that are kept, of all names together. One takes about 250 bytes. */
 const MOST_ITEMS = 65_536;
+/** Names whose heads are kept. Arbitrary. */
+const MOST_HEADS = 1024;
+/** Of the rows whose places are kept, all together. Places take a fifth of that in addition. */
+const MOST_PLACES_BYTES = 4 << 20;
+/** After more blocks all is forgotten. Arbitrary: callers ask mostly at the tip, where blocks come one by one. */
+const MOST_BLOCKS = 64;
 
 /** Which block is the latest. `disconnects` grows with every block that is taken back. */
 export interface TipMarks {
@@ -17,51 +25,103 @@ export interface TipMarks {
   readonly disconnects: number;
 }
 
+/** The names that the blocks from one height to another changed; null when all may have changed. */
+export type Touched = (from: number, to: number) => Soon<ReadonlySet<string> | null>;
+
 function itemsOf({ claims, supportsWithoutClaim }: NameInfo): number {
   let items = claims.length + supportsWithoutClaim.length;
   for (const { supports } of claims) items += supports.length;
   return items;
 }
 
-/** Names whose heads are kept. Arbitrary. */
-const MOST_HEADS = 1024;
+/** Values by key in the order of their last use, the sum of whose sizes is bounded. */
+class Bounded<T> {
+  private readonly entries = new Map<string, { value: T; size: number }>();
+  private readonly most: number;
+  size = 0;
 
-/** The infos that it hands out must not be changed. */
+  constructor(most: number) {
+    this.most = most;
+  }
+
+  get(key: string): T | undefined {
+    const entry = this.entries.get(key);
+    if (entry === undefined) return undefined;
+    this.entries.delete(key);
+    this.entries.set(key, entry);
+    return entry.value;
+  }
+
+  set(key: string, value: T, size: number): void {
+    this.delete(key);
+    if (size > this.most) return;
+    for (const [oldest] of this.entries) {
+      if (this.size + size <= this.most) break;
+      this.delete(oldest);
+    }
+    this.entries.set(key, { value, size });
+    this.size += size;
+  }
+
+  delete(key: string): void {
+    this.size -= this.entries.get(key)?.size ?? 0;
+    this.entries.delete(key);
+  }
+
+  clear(): void {
+    this.entries.clear();
+    this.size = 0;
+  }
+}
+
+/** In which of two forms the claims of a name are read. */
+export type Form = 'documented' | 'reference';
+
+const keyOf = (form: Form, name: string): string => form + name;
+
+/** What it hands out must not be changed. */
 export class KeptNames {
-  /** In the order of their last use. */
-  private readonly names = new Map<string, { info: NameInfo; items: number }>();
-  private readonly heads = new Map<string, NameHead>();
-  private items = 0;
+  private readonly infos = new Bounded<NameInfo>(MOST_ITEMS);
+  private readonly places = new Bounded<NamePlaces>(MOST_PLACES_BYTES);
+  private readonly heads = new Bounded<NameHead>(MOST_HEADS);
   private tip = -1;
+  private height = -1;
   private disconnects = -1;
 
   /** Claims and supports that are kept. */
   get size(): number {
-    return this.items;
+    return this.infos.size;
   }
 
-  find(key: string, marks: TipMarks): NameInfo | undefined {
-    if (!this.isOf(marks)) return undefined;
-    const kept = this.names.get(key);
-    if (kept === undefined) return undefined;
-    this.names.delete(key);
-    this.names.set(key, kept);
-    return kept.info;
+  /** Goes on to the latest block; to be awaited before anything is found or kept. */
+  follow(active: TipMarks & { readonly height: number }, touched: Touched): Soon<void> {
+    if (this.isOf(active)) return undefined;
+    const { tip, height, disconnects } = active;
+    const since = this.height;
+    const isNext = this.disconnects === disconnects && since < height && height - since <= MOST_BLOCKS;
+    if (!isNext || this.isEmpty) {
+      this.clear();
+      this.note(active);
+      return undefined;
+    }
+    return whenSoon(touched(since + 1, height), (names) => {
+      const isStill = this.height === since && this.disconnects === disconnects;
+      if (!isStill || active.tip !== tip || active.disconnects !== disconnects)
+        return this.follow(active, touched);
+      if (names === null) this.clear();
+      else for (const name of names) this.forget(name);
+      this.note(active);
+    });
+  }
+
+  find(form: Form, name: string, marks: TipMarks): NameInfo | undefined {
+    return this.isOf(marks) ? this.infos.get(keyOf(form, name)) : undefined;
   }
 
   /** `before` is where the tip was when the reading began. */
-  keep(key: string, info: NameInfo, before: TipMarks, now: TipMarks): void {
-    if (before.tip !== now.tip || before.disconnects !== now.disconnects) return;
+  keep(form: Form, name: string, info: NameInfo, before: TipMarks, now: TipMarks): void {
     const items = itemsOf(info);
-    if (items < LEAST_ITEMS || items > MOST_ITEMS) return;
-    this.moveTo(now);
-    this.drop(key);
-    for (const [oldest] of this.names) {
-      if (this.items + items <= MOST_ITEMS) break;
-      this.drop(oldest);
-    }
-    this.names.set(key, { info, items });
-    this.items += items;
+    if (items >= LEAST_ITEMS && this.mayKeep(before, now)) this.infos.set(keyOf(form, name), info, items);
   }
 
   findHead(name: string, marks: TipMarks): NameHead | undefined {
@@ -69,27 +129,42 @@ export class KeptNames {
   }
 
   keepHead(name: string, head: NameHead, before: TipMarks, now: TipMarks): void {
-    if (before.tip !== now.tip || before.disconnects !== now.disconnects) return;
-    this.moveTo(now);
-    if (this.heads.size >= MOST_HEADS) this.heads.clear();
-    this.heads.set(name, head);
+    if (this.mayKeep(before, now)) this.heads.set(name, head, 1);
   }
 
-  private moveTo(now: TipMarks): void {
-    if (this.isOf(now)) return;
-    this.names.clear();
-    this.heads.clear();
-    this.items = 0;
-    this.tip = now.tip;
-    this.disconnects = now.disconnects;
+  findPlaces(name: string, marks: TipMarks): NamePlaces | undefined {
+    return this.isOf(marks) ? this.places.get(name) : undefined;
+  }
+
+  keepPlaces(name: string, places: NamePlaces, before: TipMarks, now: TipMarks): void {
+    if (this.mayKeep(before, now)) this.places.set(name, places, places.sizeBytes);
+  }
+
+  private mayKeep(before: TipMarks, now: TipMarks): boolean {
+    return before.tip === now.tip && before.disconnects === now.disconnects && this.isOf(now);
   }
 
   private isOf({ tip, disconnects }: TipMarks): boolean {
     return this.tip === tip && this.disconnects === disconnects;
   }
 
-  private drop(key: string): void {
-    this.items -= this.names.get(key)?.items ?? 0;
-    this.names.delete(key);
+  private get isEmpty(): boolean {
+    return this.size === 0 && this.heads.size === 0 && this.places.size === 0;
+  }
+
+  private note({ tip, height, disconnects }: TipMarks & { readonly height: number }): void {
+    this.tip = tip;
+    this.height = height;
+    this.disconnects = disconnects;
+  }
+
+  private forget(name: string): void {
+    for (const form of ['documented', 'reference'] as const) this.infos.delete(keyOf(form, name));
+    this.places.delete(name);
+    this.heads.delete(name);
+  }
+
+  private clear(): void {
+    for (const kept of [this.infos, this.places, this.heads]) kept.clear();
   }
 }

@@ -1,6 +1,7 @@
 /** Finding a claim or support among all of a name; a name may have thousands. Owns no rows. */
 import { pointKey } from '../claimtrie/item.js';
 import { byAge, type ClaimInfo, type NameInfo, type OutputInfo } from '../store/claims/claimQueries.js';
+import { beginsWith, type ClaimChoice } from '../store/claims/oneClaim.js';
 import { equalBytes, type Bytes } from '../util/bytes.js';
 
 /** What is worked out from an info once, for as long as the info is there. */
@@ -15,19 +16,9 @@ function perName<T>(workOut: (info: NameInfo) => T): (info: NameInfo) => T {
 
 const ID_BYTES = 20;
 
-/** Whether the printed id, which begins with the last byte, begins with the digits. */
-function beginsWith(id: Bytes, digits: string): boolean {
-  if (digits.length > 2 * ID_BYTES) return false;
-  for (let at = 0; at < digits.length; at++) {
-    const byte = id[ID_BYTES - 1 - (at >> 1)]!;
-    if ((at & 1 ? byte & 15 : byte >> 4) !== parseInt(digits[at]!, 16)) return false;
-  }
-  return true;
-}
-
 /** The first claim whose printed id begins with these lower-case digits. */
 export function claimByDigits({ claims }: NameInfo, digits: string): ClaimInfo | undefined {
-  return claims.find(({ claimId }) => beginsWith(claimId, digits));
+  return claims.find(({ claimId }) => beginsWith(claimId, 0, digits));
 }
 
 export function claimById({ claims }: NameInfo, claimId: Bytes): ClaimInfo | undefined {
@@ -47,6 +38,17 @@ export function claimsByAge(info: NameInfo): readonly ClaimInfo[] {
 export function claimAtAge(info: NameInfo, sequence: number, asReference: boolean): ClaimInfo | undefined {
   const found = (asReference ? inReferenceOrder : inDocumentedOrder)(info)[sequence];
   return found && { ...found, bid: claimById(info, found.claimId)!.bid, sequence };
+}
+
+/** The claim that is chosen, in the way of the reference or as documented. */
+export function chosenClaim(
+  info: NameInfo,
+  choice: ClaimChoice,
+  asReference: boolean,
+): ClaimInfo | undefined {
+  if ('bid' in choice) return info.claims[choice.bid];
+  if ('sequence' in choice) return claimAtAge(info, choice.sequence, asReference);
+  return 'claimId' in choice ? claimById(info, choice.claimId) : claimByDigits(info, choice.digits);
 }
 
 /** An output under a name: the claim that it holds, or a support. */

@@ -300,7 +300,11 @@ class Shaper {
 }
 
 /** Answer of the methods about one claim of a name. */
-export function documentedClaim(deps: DocumentedDeps, info: NameInfo, claim: ClaimInfo): Soon<JsonOut> {
+export function documentedClaim(
+  deps: DocumentedDeps,
+  info: Pick<NameInfo, 'name' | 'lastTakeoverHeight'>,
+  claim: ClaimInfo,
+): Soon<JsonOut> {
   const items = [claim, ...claim.supports];
   return whenSoon(ClaimOutputs.read(deps, items), (outputs) => ({
     normalized_name: nameText(info.name),

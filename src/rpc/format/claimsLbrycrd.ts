@@ -169,7 +169,7 @@ function claimAnswer(claim: ClaimInfo, sources: Sources): Answer {
 /** Answer of the methods about one claim of a name, as of block `height`. */
 export async function lbrycrdClaim(
   deps: OrphanDeps,
-  info: NameInfo,
+  info: Pick<NameInfo, 'name' | 'lastTakeoverHeight'>,
   claim: ClaimInfo,
   height: number,
 ): Promise<JsonOut> {

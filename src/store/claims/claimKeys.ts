@@ -21,6 +21,11 @@ export const CLAIM_PREFIX = {
   log: 'e',
   /** `s` ‖ length ‖ name ‖ height u32 → keys of the items alive after that block. */
   snapshot: 's',
+  /**
+   * `u` ‖ length ‖ name → number of the supports filed under a name with many items (`supportRows.ts`).
+   * `u` ‖ length ‖ name ‖ claim id ‖ since u32 ‖ outpoint → nothing; such a support of that claim.
+   */
+  support: 'u',
   /** `t` ‖ generation ‖ path → node of the trie. */
   node: 't',
   /**
@@ -101,6 +106,21 @@ export function itemsKey(name: string): string {
 
 export function itemKey(name: string, since: number, point: string): string {
   return itemsKey(name) + u32Key(since) + point;
+}
+
+/** The row that tells that the supports of a name have rows by claim; prefix of these rows. */
+export function supportsKey(name: string): string {
+  return CLAIM_PREFIX.support + lengthKey(name.length) + name;
+}
+
+/** Prefix of the supports of one claim of such a name. */
+export function supportsOfKey(name: string, claimId: string): string {
+  return supportsKey(name) + claimId;
+}
+
+/** The end of such a key is that of an item's: see `parseItemKey`. */
+export function supportKey(name: string, claimId: string, since: number, point: string): string {
+  return supportsOfKey(name, claimId) + u32Key(since) + point;
 }
 
 /** Prefix of the supports that the normalization fork left behind, of a normalized name. */

@@ -21,7 +21,7 @@ import { whenSoon, type Soon } from '../../util/soon.js';
 import { standardSort } from '../../util/standardSort.js';
 import type { RowReader } from '../rows.js';
 import { readAtHand, type RowsAtHand } from '../rowsAtHand.js';
-import { CLAIM_PREFIX, nameKey, SUMMARY_KEY } from './claimKeys.js';
+import { CLAIM_PREFIX, claimIdKey, nameKey, SUMMARY_KEY } from './claimKeys.js';
 import {
   aliveItems,
   aliveOfFew,
@@ -93,6 +93,7 @@ type PlacedQuery = Pick<NameQuery, 'height' | 'asReference'>;
 const CLAIMS_A_STEP = 64;
 
 const TXID_BYTES = 32;
+const ID_BYTES = 20;
 
 const NO_PLACES: ReadonlyMap<Item, number> = new Map();
 
@@ -103,7 +104,7 @@ export function filedName(rules: ClaimRules, name: Bytes, height: number): strin
 }
 
 /** Bytes of an answer that several of its items share: outputs of one transaction, names, ids that are supported. */
-class SharedBytes {
+export class SharedBytes {
   private readonly known = new Map<string, Bytes>();
 
   of(text: string): Bytes {
@@ -228,7 +229,8 @@ function* describeInSlices(
   };
 }
 
-function describeClaim(
+/** A claim with its supports, in the order in which they are shown. */
+export function describeClaim(
   claim: Item,
   supports: readonly Item[],
   { bid, sequence }: Pick<ClaimInfo, 'bid' | 'sequence'>,
@@ -369,8 +371,21 @@ export interface ClaimLocation {
  * The claim, pending or active at the tip, whose printed id begins with `text` (lower-case digits). Of several the one
  * whose id is the first in wire order, as the reference's index finds it. Source: `getClaimById`.
  */
-export async function findClaimById(rows: RowReader, text: string): Promise<ClaimLocation | null> {
+export function findClaimById(rows: RowReader, text: string): Soon<ClaimLocation | null> {
   if (!/^[0-9a-f]{1,40}$/.test(text)) return null;
+  return text.length === 2 * ID_BYTES ? findWholeId(rows, text) : findByBeginning(rows, text);
+}
+
+function findWholeId(rows: RowReader, text: string): Soon<ClaimLocation | null> {
+  const claimId = Buffer.from(text, 'hex').reverse();
+  const key = claimIdKey(toLatin1(claimId));
+  return readAtHand(rows, (atHand) => {
+    const name = atHand.get(key);
+    return name === undefined ? null : { claimId, name };
+  });
+}
+
+async function findByBeginning(rows: RowReader, text: string): Promise<ClaimLocation | null> {
   const gte = CLAIM_PREFIX.claimId + fromHexDigits(text, '0');
   const lt = CLAIM_PREFIX.claimId + fromHexDigits(text, 'f') + '\xff'.repeat(21);
   let found: ClaimLocation | null = null;

@@ -5,8 +5,10 @@ import type { Bytes } from '../../util/bytes.js';
 import { RowDecoder, RowEncoder } from './rowCodec.js';
 
 const FLAG_ORIGINAL = 1;
-const FLAG_REFILED = 2;
-const FLAG_HAS_ID = 4;
+/** After the height stands `since`. */
+export const FLAG_REFILED = 2;
+/** After the outpoint stands the claim id. */
+export const FLAG_HAS_ID = 4;
 /** From this many claims on, ids are stored even where they follow from the outpoint: hashing them costs time. */
 const MANY_CLAIMS = 16;
 
@@ -66,6 +68,11 @@ export function parseNameRow(row: Bytes): NameState {
     state.pending.set(due, input.number());
   }
   return state;
+}
+
+/** The claim whose part of a name's row begins at `start`. */
+export function parseClaimAt(row: Bytes, start: number): ActiveClaim {
+  return readClaim(new RowDecoder(row.subarray(start)));
 }
 
 function readClaim(input: RowDecoder): ActiveClaim {

@@ -48,6 +48,7 @@ import {
   SNAPSHOT_ITEMS,
   type DueEntry,
 } from './queueRow.js';
+import { CROWDED_ITEMS, putSupportRows } from './supportRows.js';
 import { moveTotals, totalsOf, type ClaimTotals, type Summary } from './summaryRow.js';
 import type { VersionWriter } from './versions.js';
 
@@ -95,6 +96,8 @@ export class WorkStore implements ClaimSource {
   private readonly summary: Summary;
   private readonly log: LogWriter;
   private readonly contributions = new Map<string, ClaimTotals>();
+  /** Names that had many items when they were loaded. */
+  private readonly crowded = new Set<string>();
   private chunks = 0;
   /** The log, for notifications; of a block taken in batches nothing: it may be too much to hold. */
   readonly reported: WorkEvent[] = [];
@@ -170,6 +173,7 @@ export class WorkStore implements ClaimSource {
   private addName(name: string, row: Bytes | undefined, mark: Bytes | undefined): NameWork {
     const state = row ? parseNameRow(row) : emptyNameState();
     this.contributions.set(name, totalsOf(state));
+    if (state.alive >= CROWDED_ITEMS) this.crowded.add(name);
     const best = state.claims[0];
     const known = mark ? parseMarkRow(mark) : null;
     const work: NameWork = {
@@ -419,8 +423,26 @@ export class WorkStore implements ClaimSource {
       if (this.breather.isDue) await this.breather.pause();
     }
     for (const item of this.deletedItems) this.rows.del(itemRowKey(item));
+    await this.putSupports();
     changed.clear();
     this.deletedItems.clear();
+  }
+
+  /** Rows by claim of the supports of names with many items: see `supportRows.ts`. */
+  private async putSupports(): Promise<void> {
+    const { work, changedItems, deletedItems } = this;
+    const names = new Map<string, { name: string; alive: number; supports: Map<Item, boolean> }>();
+    for (const { name, changed, state } of work.names.values()) {
+      if (changed && (state.alive >= CROWDED_ITEMS || this.crowded.has(name)))
+        names.set(name, { name, alive: state.alive, supports: new Map() });
+    }
+    if (names.size === 0) return;
+    for (const item of changedItems)
+      if (item.kind === 'support') names.get(item.name)?.supports.set(item, item.removed === 0);
+    for (const item of deletedItems)
+      if (item.kind === 'support') names.get(item.name)?.supports.set(item, false);
+    await putSupportRows(this.rows, work.height, [...names.values()]);
+    this.crowded.clear();
   }
 
   private async putSnapshots(): Promise<void> {

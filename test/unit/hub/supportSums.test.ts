@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { supportSums, type SupportSumsDeps } from '../../../src/hub/supportSums.js';
+import { chosenClaim } from '../../../src/rpc/nameLookup.js';
 import { SupportSigners } from '../../../src/hub/supportSigners.js';
 import { Turns } from '../../../src/hub/turns.js';
 import type { ClaimRecord } from '../../../src/index/claims/claimReader.js';
@@ -49,18 +50,23 @@ function depsOf(claims: readonly Txo[], supports: readonly (readonly [Txo, bigin
     return txo ? recordOf(txo) : null;
   };
   const active = { height: 20, disconnects: 0, at: () => 1 };
+  const nameAt = ({ name }: { name: Bytes }): NameInfo =>
+    ({
+      claims: claims
+        .filter(({ claimName }) => claimName === Buffer.from(name).toString())
+        .map((txo) => ({
+          claimId: txo.claimId!,
+          supports: supports.filter(([one]) => keyOf(one) === keyOf(txo)).map((pair) => infoOf(...pair)),
+        })),
+    }) as unknown as NameInfo;
   const deps: SupportSumsDeps = {
     signers: new SupportSigners(),
     claims: {
-      nameAt: ({ name }) =>
-        ({
-          claims: claims
-            .filter(({ claimName }) => claimName === Buffer.from(name).toString())
-            .map((txo) => ({
-              claimId: txo.claimId!,
-              supports: supports.filter(([one]) => keyOf(one) === keyOf(txo)).map((pair) => infoOf(...pair)),
-            })),
-        }) as unknown as NameInfo,
+      nameAt,
+      claimAt: (query, choice) => {
+        const info = nameAt(query);
+        return { name: query.name, lastTakeoverHeight: 0, claim: chosenClaim(info, choice, false) };
+      },
     },
     index: {
       claim: (id) => Promise.resolve(find(id)),

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { KeptNames } from '../../../src/rpc/keptNames.js';
+import { KeptNames, type Touched } from '../../../src/rpc/keptNames.js';
 import type { NameInfo } from '../../../src/store/claims/claimQueries.js';
 import type { NameHead } from '../../../src/store/claims/nameRow.js';
 
-const AT = { tip: 7, disconnects: 0 };
+const AT = { tip: 7, height: 70, disconnects: 0 };
+const NEXT = { tip: 8, height: 71, disconnects: 0 };
+const nothing = (): ReadonlySet<string> => new Set();
 
 /** A name with so many claims, and as many supports of the first. */
 function infoOf(claims: number, supports = 0): NameInfo {
@@ -17,68 +19,139 @@ function headOf(takeover: number): NameHead {
   return { takeover, claims: 0, best: null };
 }
 
+/** One that follows the tip, and the blocks that it asked about. */
+function followed(): { names: KeptNames; asked: string[]; touching(...names: string[]): Touched } {
+  const names = new KeptNames();
+  const asked: string[] = [];
+  expect(names.follow(AT, nothing)).toBe(undefined);
+  const touching =
+    (...touched: string[]): Touched =>
+    (from, to) => {
+      asked.push(`${from} to ${to}`);
+      return new Set(touched);
+    };
+  return { names, asked, touching };
+}
+
+const keep = (names: KeptNames, name: string, info: NameInfo, at = AT): void =>
+  names.keep('documented', name, info, at, at);
+
 describe('KeptNames', () => {
   it('gives back what was kept while the tip stays', () => {
-    const names = new KeptNames();
+    const { names } = followed();
     const info = infoOf(40, 60);
-    names.keep('a', info, AT, AT);
-    expect(names.find('a', AT)).toBe(info);
-    expect(names.find('b', AT)).toBe(undefined);
-    expect(names.find('a', { tip: 8, disconnects: 0 })).toBe(undefined);
-    expect(names.find('a', { tip: 7, disconnects: 1 })).toBe(undefined);
+    keep(names, 'a', info);
+    expect(names.find('documented', 'a', AT)).toBe(info);
+    expect(names.find('reference', 'a', AT)).toBe(undefined);
+    expect(names.find('documented', 'b', AT)).toBe(undefined);
+    expect(names.find('documented', 'a', NEXT)).toBe(undefined);
+    expect(names.find('documented', 'a', { ...AT, disconnects: 1 })).toBe(undefined);
     expect(names.size).toBe(100);
   });
 
-  it('forgets all when something is kept of another tip', () => {
-    const names = new KeptNames();
-    const next = { tip: 8, disconnects: 0 };
-    names.keep('a', infoOf(100), AT, AT);
+  it('forgets the names that a block touched, in all forms, and keeps the others', () => {
+    const { names, asked, touching } = followed();
+    const [a, b] = [infoOf(100), infoOf(200)];
+    keep(names, 'a', a);
+    keep(names, 'b', b);
+    names.keep('reference', 'a', a, AT, AT);
     names.keepHead('a', headOf(3), AT, AT);
-    names.keep('b', infoOf(200), next, next);
-    expect(names.find('a', AT)).toBe(undefined);
-    expect(names.findHead('a', AT)).toBe(undefined);
-    expect(names.findHead('a', next)).toBe(undefined);
+    names.keepHead('b', headOf(4), AT, AT);
+    void names.follow(NEXT, touching('a', 'c'));
+    expect(asked).toEqual(['71 to 71']);
+    expect(names.find('documented', 'a', NEXT)).toBe(undefined);
+    expect(names.find('reference', 'a', NEXT)).toBe(undefined);
+    expect(names.find('documented', 'b', NEXT)).toBe(b);
+    expect(names.findHead('a', NEXT)).toBe(undefined);
+    expect(names.findHead('b', NEXT)).toEqual(headOf(4));
     expect(names.size).toBe(200);
   });
 
-  it('keeps nothing that was read while the tip moved', () => {
-    const names = new KeptNames();
-    names.keep('a', infoOf(100), AT, { tip: 8, disconnects: 0 });
-    names.keep('a', infoOf(100), AT, { tip: 7, disconnects: 2 });
-    names.keepHead('a', headOf(3), AT, { tip: 8, disconnects: 0 });
+  it('asks about all blocks since, and about none when nothing is kept', () => {
+    const { names, asked, touching } = followed();
+    void names.follow(NEXT, touching('a'));
+    expect(asked).toEqual([]);
+    keep(names, 'a', infoOf(100), NEXT);
+    void names.follow({ tip: 20, height: 75, disconnects: 0 }, touching());
+    expect(asked).toEqual(['72 to 75']);
+  });
+
+  it.each([
+    ['a block is taken back', { tip: 6, height: 69, disconnects: 1 }],
+    ['another takes its place', { tip: 9, height: 70, disconnects: 1 }],
+    ['very many come', { tip: 900, height: 700, disconnects: 0 }],
+  ])('forgets all when %s', (_, at) => {
+    const { names, touching } = followed();
+    keep(names, 'a', infoOf(100));
+    void names.follow(at, touching());
+    expect(names.find('documented', 'a', at)).toBe(undefined);
     expect(names.size).toBe(0);
-    expect(names.findHead('a', { tip: 8, disconnects: 0 })).toBe(undefined);
+  });
+
+  it('forgets all when it is not known what a block touched', () => {
+    const { names } = followed();
+    keep(names, 'a', infoOf(100));
+    void names.follow(NEXT, () => null);
+    expect(names.find('documented', 'a', NEXT)).toBe(undefined);
+  });
+
+  it('asks again when the chain moved while it was told what blocks touched', async () => {
+    const { names } = followed();
+    const [a, b] = [infoOf(100), infoOf(200)];
+    keep(names, 'a', a);
+    keep(names, 'b', b);
+    const active = { ...NEXT };
+    const answers: Record<number, string> = { 71: 'none', 72: 'a' };
+    const asked: string[] = [];
+    await names.follow(active, (from, to) => {
+      asked.push(`${from} to ${to}`);
+      const found = new Set<string>();
+      for (let height = from; height <= to; height++) found.add(answers[height]!);
+      Object.assign(active, { tip: 9, height: 72 });
+      return Promise.resolve(found);
+    });
+    expect(asked).toEqual(['71 to 71', '71 to 72']);
+    expect(names.find('documented', 'a', active)).toBe(undefined);
+    expect(names.find('documented', 'b', active)).toBe(b);
+  });
+
+  it('keeps nothing that was read while the tip moved', () => {
+    const { names } = followed();
+    names.keep('documented', 'a', infoOf(100), AT, NEXT);
+    names.keep('documented', 'a', infoOf(100), NEXT, NEXT);
+    names.keepHead('a', headOf(3), AT, NEXT);
+    expect(names.size).toBe(0);
+    expect(names.findHead('a', NEXT)).toBe(undefined);
   });
 
   it('keeps neither small names nor those beyond its bound', () => {
-    const names = new KeptNames();
-    names.keep('small', infoOf(10, 10), AT, AT);
-    names.keep('large', infoOf(1, 70_000), AT, AT);
+    const { names } = followed();
+    keep(names, 'small', infoOf(10, 10));
+    keep(names, 'large', infoOf(1, 70_000));
     expect(names.size).toBe(0);
-    expect(names.find('small', AT)).toBe(undefined);
-    expect(names.find('large', AT)).toBe(undefined);
+    expect(names.find('documented', 'small', AT)).toBe(undefined);
+    expect(names.find('documented', 'large', AT)).toBe(undefined);
   });
 
   it('drops what was not asked for the longest when it is full', () => {
-    const names = new KeptNames();
-    names.keep('a', infoOf(1, 29_999), AT, AT);
-    names.keep('b', infoOf(1, 29_999), AT, AT);
-    expect(names.find('a', AT)).toBeDefined();
-    names.keep('c', infoOf(1, 29_999), AT, AT);
-    expect(names.find('b', AT)).toBe(undefined);
-    expect(names.find('a', AT)).toBeDefined();
-    expect(names.find('c', AT)).toBeDefined();
+    const { names } = followed();
+    keep(names, 'a', infoOf(1, 29_999));
+    keep(names, 'b', infoOf(1, 29_999));
+    expect(names.find('documented', 'a', AT)).toBeDefined();
+    keep(names, 'c', infoOf(1, 29_999));
+    expect(names.find('documented', 'b', AT)).toBe(undefined);
+    expect(names.find('documented', 'a', AT)).toBeDefined();
+    expect(names.find('documented', 'c', AT)).toBeDefined();
     expect(names.size).toBe(60_000);
-    names.keep('c', infoOf(1, 9_999), AT, AT);
+    keep(names, 'c', infoOf(1, 9_999));
     expect(names.size).toBe(40_000);
   });
 
   it('keeps heads of a bounded number of names', () => {
-    const names = new KeptNames();
+    const { names } = followed();
     for (let n = 0; n < 1024; n++) names.keepHead(`${n}`, headOf(n), AT, AT);
-    expect(names.findHead('5', AT)).toEqual(headOf(5));
     names.keepHead('more', headOf(1), AT, AT);
-    expect(names.findHead('5', AT)).toBe(undefined);
+    expect(names.findHead('0', AT)).toBe(undefined);
     expect(names.findHead('more', AT)).toEqual(headOf(1));
   });
 });

@@ -1,12 +1,12 @@
 /** What the claim methods share: asking for a name in the profile's way, and shaping one claim in the profile's shape. */
-import type { ClaimInfo, NameInfo } from '../../../store/claims/claimQueries.js';
+import type { NameInfo, NameQuery } from '../../../store/claims/claimQueries.js';
+import type { ClaimChoice, ClaimOfName } from '../../../store/claims/oneClaim.js';
 import type { Bytes } from '../../../util/bytes.js';
-import type { Soon } from '../../../util/soon.js';
+import { whenSoon, type Soon } from '../../../util/soon.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { CLAIM_SCHEMA, documentedClaim } from '../../format/claimsDocumented.js';
 import { LBRYCRD_CLAIM_SCHEMA, lbrycrdClaim } from '../../format/claimsLbrycrd.js';
 import type { RpcContext } from '../../method.js';
-import { claimAtAge } from '../../nameLookup.js';
 import { t } from '../../../schema/schema.js';
 import { givenName, hexParam } from './hexNames.js';
 
@@ -32,35 +32,46 @@ export interface GivenName {
   readonly hex: boolean;
 }
 
-/** The name after block `height`; in all profiles but the documented one with the reference's oddities. */
+/** In all profiles but the documented one with the reference's oddities. */
+function queryOf({ services, profile }: RpcContext, name: Bytes, height: number): NameQuery {
+  if (profile === 'documented') return { name, height };
+  return { name, height, asReference: { tipHeight: services.chain.chain.height } };
+}
+
+/** The name after block `height`. */
 export function nameAt(ctx: RpcContext, { name, hex }: GivenName, height: number): Soon<NameInfo> {
-  return nameBytesAt(ctx, givenName('name', name, hex), height);
+  return ctx.services.claims.nameAt(queryOf(ctx, givenName('name', name, hex), height));
 }
 
-export function nameBytesAt({ services, profile }: RpcContext, name: Bytes, height: number): Soon<NameInfo> {
-  const { claims, chain } = services;
-  if (profile === 'documented') return claims.nameAt({ name, height });
-  return claims.nameAt({ name, height, asReference: { tipHeight: chain.chain.height } });
+/** One claim of the name after block `height`. */
+export function claimAt(
+  ctx: RpcContext,
+  { name, hex }: GivenName,
+  height: number,
+  choice: ClaimChoice,
+): Soon<ClaimOfName> {
+  return claimOfBytesAt(ctx, givenName('name', name, hex), height, choice);
 }
 
-/** One claim of a name, as of block `height`; an empty object for none. */
+export function claimOfBytesAt(
+  ctx: RpcContext,
+  name: Bytes,
+  height: number,
+  choice: ClaimChoice,
+): Soon<ClaimOfName> {
+  return ctx.services.claims.claimAt(queryOf(ctx, name, height), choice);
+}
+
+/** What is shown of a claim as of block `height`; an empty object for none. */
 export function oneClaimAnswer(
   { services, profile }: RpcContext,
-  info: NameInfo,
-  claim: ClaimInfo | undefined,
+  soon: Soon<ClaimOfName>,
   height: number,
 ): Soon<JsonOut> {
-  if (claim === undefined) return {};
-  return profile === 'documented'
-    ? documentedClaim(services, info, claim)
-    : lbrycrdClaim(services, info, claim, height);
-}
-
-/** The claim at a place by age, as the profile counts it. */
-export function claimBySequence(
-  { profile }: RpcContext,
-  info: NameInfo,
-  sequence: number,
-): ClaimInfo | undefined {
-  return claimAtAge(info, sequence, profile !== 'documented');
+  return whenSoon(soon, ({ claim, ...info }) => {
+    if (claim === undefined) return {};
+    return profile === 'documented'
+      ? documentedClaim(services, info, claim)
+      : lbrycrdClaim(services, info, claim, height);
+  });
 }

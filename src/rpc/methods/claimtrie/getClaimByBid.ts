@@ -1,6 +1,6 @@
 /** `getclaimbybid`: a claim of a name by its place by effective amount. */
 import { defineMethod } from '../../method.js';
-import { nameAt, NAME_HEX_PARAM, NAME_PARAM, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
+import { claimAt, NAME_HEX_PARAM, NAME_PARAM, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
 import { atBlock, blockParam } from './atBlock.js';
 
 /** The place by effective amount, as two methods take it. */
@@ -22,9 +22,8 @@ export const getClaimByBid = defineMethod({
   result: ONE_CLAIM_SCHEMA,
   examples: [['"mindblown"', '1']],
   run(ctx, { name, hex, bid, blockhash }) {
-    return atBlock(ctx.services, blockhash, async ({ height }) => {
-      const info = await nameAt(ctx, { name, hex }, height);
-      return oneClaimAnswer(ctx, info, info.claims[bid], height);
-    });
+    return atBlock(ctx.services, blockhash, ({ height }) =>
+      oneClaimAnswer(ctx, claimAt(ctx, { name, hex }, height, { bid }), height),
+    );
   },
 });

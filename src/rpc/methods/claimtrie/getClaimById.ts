@@ -1,8 +1,8 @@
 /** `getclaimbyid`: a claim that is alive at the tip, by its id or the beginning of it. */
+import { whenSoon } from '../../../util/soon.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { claimById } from '../../nameLookup.js';
-import { nameBytesAt, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
+import { claimOfBytesAt, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
 import { atBlock } from './atBlock.js';
 
 const LEAST_DIGITS = 3;
@@ -29,11 +29,11 @@ export const getClaimById = defineMethod({
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'claimId (parameter 1) should be at least 3 chars');
     }
     const { claims } = ctx.services;
-    return atBlock(ctx.services, undefined, async ({ height }) => {
-      const found = await claims.findClaim(claimId);
-      if (found === null) return {};
-      const info = await nameBytesAt(ctx, found.name, height);
-      return oneClaimAnswer(ctx, info, claimById(info, found.claimId), height);
-    });
+    return atBlock(ctx.services, undefined, ({ height }) =>
+      whenSoon(claims.findClaim(claimId), (found) => {
+        if (found === null) return {};
+        return oneClaimAnswer(ctx, claimOfBytesAt(ctx, found.name, height, found), height);
+      }),
+    );
   },
 });

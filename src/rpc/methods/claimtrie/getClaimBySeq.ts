@@ -1,13 +1,6 @@
 /** `getclaimbyseq`: a claim of a name by its place by height. */
 import { defineMethod } from '../../method.js';
-import {
-  claimBySequence,
-  nameAt,
-  NAME_HEX_PARAM,
-  NAME_PARAM,
-  ONE_CLAIM_SCHEMA,
-  oneClaimAnswer,
-} from './answers.js';
+import { claimAt, NAME_HEX_PARAM, NAME_PARAM, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
 import { atBlock, blockParam } from './atBlock.js';
 
 /** The place by height, as two methods take it. */
@@ -29,9 +22,8 @@ export const getClaimBySeq = defineMethod({
   result: ONE_CLAIM_SCHEMA,
   examples: [['"mindblown"', '1']],
   run(ctx, { name, hex, sequence, blockhash }) {
-    return atBlock(ctx.services, blockhash, async ({ height }) => {
-      const info = await nameAt(ctx, { name, hex }, height);
-      return oneClaimAnswer(ctx, info, claimBySequence(ctx, info, sequence), height);
-    });
+    return atBlock(ctx.services, blockhash, ({ height }) =>
+      oneClaimAnswer(ctx, claimAt(ctx, { name, hex }, height, { sequence }), height),
+    );
   },
 });

@@ -1,7 +1,7 @@
 /** `getclaimproofbybid`: the proof of the claim at a place by effective amount. */
 import { equalBytes } from '../../../util/bytes.js';
 import { defineMethod } from '../../method.js';
-import { nameAt, NAME_HEX_PARAM, NAME_PARAM } from './answers.js';
+import { claimAt, NAME_HEX_PARAM, NAME_PARAM } from './answers.js';
 import { atBlock, blockParam } from './atBlock.js';
 import { BID_PARAM } from './getClaimByBid.js';
 import { PLACED_PROOF_SCHEMA, provenName } from './proofs.js';
@@ -18,7 +18,7 @@ export const getClaimProofByBid = defineMethod({
   run(ctx, { name, hex, bid, blockhash }) {
     return atBlock(ctx.services, blockhash, async ({ height }) => {
       if (bid === 0) return provenName(ctx, { name, hex }, height);
-      const claim = (await nameAt(ctx, { name, hex }, height)).claims[bid];
+      const { claim } = await claimAt(ctx, { name, hex }, height, { bid });
       if (claim === undefined) return [];
       return provenName(ctx, { name, hex }, height, (id) => equalBytes(id, claim.claimId));
     });

@@ -1,7 +1,7 @@
 /** `getclaimproofbyseq`: the proof of the claim at a place by height. */
 import { equalBytes } from '../../../util/bytes.js';
 import { defineMethod } from '../../method.js';
-import { claimBySequence, nameAt, NAME_HEX_PARAM, NAME_PARAM } from './answers.js';
+import { claimAt, NAME_HEX_PARAM, NAME_PARAM } from './answers.js';
 import { atBlock, blockParam } from './atBlock.js';
 import { SEQUENCE_PARAM } from './getClaimBySeq.js';
 import { PLACED_PROOF_SCHEMA, provenName } from './proofs.js';
@@ -18,7 +18,7 @@ export const getClaimProofBySeq = defineMethod({
   examples: [['"mindblown"', '1']],
   run(ctx, { name, hex, sequence, blockhash }) {
     return atBlock(ctx.services, blockhash, async ({ height }) => {
-      const claim = claimBySequence(ctx, await nameAt(ctx, { name, hex }, height), sequence);
+      const { claim } = await claimAt(ctx, { name, hex }, height, { sequence });
       if (claim === undefined) return [];
       return provenName(ctx, { name, hex }, height, (id) => equalBytes(id, claim.claimId));
     });

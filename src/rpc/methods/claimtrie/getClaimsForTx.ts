@@ -183,7 +183,9 @@ export const getClaimsForTx = defineMethod({
   category: 'claimtrie',
   explorer: 'console',
   follows: 'chain',
-  summary: 'Returns any claims or supports found among the unspent outputs of a transaction.',
+  summary:
+    'Returns any claims or supports found among the unspent outputs of a transaction. The default profile shows all of them; ' +
+    'the other profiles show the first one alone, as lbrycrd does.',
   params: [
     {
       name: 'txId|txid',

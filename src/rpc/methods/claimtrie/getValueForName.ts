@@ -1,8 +1,6 @@
 /** `getvalueforname`: the claim that controls a name, or one of its claims by id. */
-import { whenSoon } from '../../../util/soon.js';
 import { defineMethod } from '../../method.js';
-import { claimByDigits } from '../../nameLookup.js';
-import { nameAt, NAME_HEX_PARAM, NAME_PARAM, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
+import { claimAt, NAME_HEX_PARAM, NAME_PARAM, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
 import { atBlock, blockParam } from './atBlock.js';
 
 export const getValueForName = defineMethod({
@@ -26,11 +24,9 @@ export const getValueForName = defineMethod({
   result: ONE_CLAIM_SCHEMA,
   examples: [['"mindblown"']],
   run(ctx, { name, hex, blockhash, claimId }) {
+    const choice = claimId === undefined ? { bid: 0 } : { digits: claimId };
     return atBlock(ctx.services, blockhash, ({ height }) =>
-      whenSoon(nameAt(ctx, { name, hex }, height), (info) => {
-        const claim = claimId === undefined ? info.claims[0] : claimByDigits(info, claimId);
-        return oneClaimAnswer(ctx, info, claim, height);
-      }),
+      oneClaimAnswer(ctx, claimAt(ctx, { name, hex }, height, choice), height),
     );
   },
 });

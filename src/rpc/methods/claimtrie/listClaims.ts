@@ -45,16 +45,21 @@ function inOrder(info: NameInfo, order: number): readonly ClaimInfo[] {
   return order === 1 ? byAge : byAge.toReversed();
 }
 
-/** What was foreseen of names that are kept while the tip stays. */
-const foreseen = new WeakMap<NameInfo, Promise<Foreseen | null>>();
+/** What was foreseen of a name that is kept, after the block of this height. */
+interface Kept {
+  readonly height: number;
+  readonly coming: Promise<Foreseen | null>;
+}
+
+const foreseen = new WeakMap<NameInfo, Kept>();
 
 function foresee({ claims }: RpcServices, info: NameInfo, height: number): Promise<Foreseen | null> {
-  let known = foreseen.get(info);
-  if (known === undefined) {
-    const until = Math.min(lastForeseen(claims.rules, height), height + 1 + MAX_DELAY);
-    foreseen.set(info, (known = claims.foresee(info, height, until)));
-  }
-  return known;
+  const known = foreseen.get(info);
+  if (known?.height === height) return known.coming;
+  const until = Math.min(lastForeseen(claims.rules, height), height + 1 + MAX_DELAY);
+  const coming = claims.foresee(info, height, until);
+  foreseen.set(info, { height, coming });
+  return coming;
 }
 
 function holderAnswer(info: NameInfo): Answer {

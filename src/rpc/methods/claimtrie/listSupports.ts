@@ -7,7 +7,6 @@ import { NAME_HEX, nameHex, ofBlock, OF_BLOCK_FIELDS } from '../../format/claims
 import { LISTED_SUPPORT_SCHEMA, listedSupports, supportAmount } from '../../format/claimsListed.js';
 import { nameText } from '../../format/claimsText.js';
 import { defineMethod } from '../../method.js';
-import { claimById } from '../../nameLookup.js';
 import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../services.js';
 import { retryWhileGone, type QueriedBlock } from './atBlock.js';
@@ -48,10 +47,9 @@ async function findClaim(
 ): Promise<{ claim: ClaimInfo; filed: Uint8Array }> {
   const found = await claims.findClaim(claimId);
   if (found === null) throw claimNotFound(claimId);
-  const info = await claims.nameAt({ name: found.name, height });
-  const claim = claimById(info, found.claimId);
+  const { claim, name } = await claims.claimAt({ name: found.name, height }, found);
   if (claim === undefined) throw claimNotFound(claimId);
-  return { claim, filed: info.name };
+  return { claim, filed: name };
 }
 
 async function pageAt(

@@ -271,13 +271,13 @@ describe('a reorganisation while a query runs', () => {
     };
     const claims = {
       ...services.claims,
-      nameAt: async (query: Parameters<typeof services.claims.nameAt>[0]) => {
+      claimAt: async (...[query, choice]: Parameters<typeof services.claims.claimAt>) => {
         answered.push(query.height);
         if (answered.length === 1) {
           disconnects++;
           if (first === 'failed') throw new Error('the row is gone');
         }
-        return services.claims.nameAt(query);
+        return services.claims.claimAt(query, choice);
       },
     };
     const { getValueForName } = await import('../../../../src/rpc/methods/claimtrie/getValueForName.js');

@@ -5,9 +5,21 @@
 import { describe, expect, it } from 'vitest';
 import { pointKey } from '../../../../src/claimtrie/item.js';
 import { claimReader } from '../../../../src/rpc/claimReader.js';
-import { claimAtAge, claimByDigits, claimById, filedOutput } from '../../../../src/rpc/nameLookup.js';
+import {
+  chosenClaim,
+  claimAtAge,
+  claimByDigits,
+  claimById,
+  filedOutput,
+} from '../../../../src/rpc/nameLookup.js';
 import { byAge, filedName, readName, type NameInfo } from '../../../../src/store/claims/claimQueries.js';
+import { CLAIM_PREFIX, nameKey, supportKey, supportsKey } from '../../../../src/store/claims/claimKeys.js';
 import { aliveItems, presentItems } from '../../../../src/store/claims/itemHistory.js';
+import { parseNameRow } from '../../../../src/store/claims/nameRow.js';
+import { readPresentClaim, type ClaimChoice } from '../../../../src/store/claims/oneClaim.js';
+import { RowDecoder } from '../../../../src/store/claims/rowCodec.js';
+import { CROWDED_ITEMS } from '../../../../src/store/claims/supportRows.js';
+import { prefixEnd } from '../../../../src/store/rows.js';
 import { KeptClaims } from '../../../../src/store/claims/keptClaims.js';
 import { readPresentProof, readProof } from '../../../../src/store/claims/proofQueries.js';
 import { readPresentStandings, readStandings } from '../../../../src/store/claims/standings.js';
@@ -89,6 +101,12 @@ class Crowd {
   /** The most items that a name had. */
   most = 0;
   compared = 0;
+  /** Claims that were told from few rows, and of these the ones with supports. */
+  narrow = 0;
+  supported = 0;
+  /** Infos that outlived a block. */
+  outlived = 0;
+  private readonly latest = new Map<string, NameInfo>();
 
   constructor(seed: number, rules: TwoLives['rules']) {
     this.two = new TwoLives(seed, rules, { names: NAMES });
@@ -104,9 +122,77 @@ class Crowd {
         active.disconnects++;
       }
     }
-    await two.connect(two.life.block(two.height + 1, TRANSACTIONS));
+    const transactions = two.life.chance(20) ? two.life.pick(3) : TRANSACTIONS;
+    await two.connect(two.life.block(two.height + 1, transactions));
     active.height = two.height;
     active.tip++;
+    for (const name of NAMES) await this.compareKept(name);
+  }
+
+  /** What the reader keeps from block to block is what is there now. */
+  private async compareKept(name: Buffer): Promise<void> {
+    const { height, rows, rules } = this.two;
+    const query = { name, height };
+    const info = await this.reader.nameAt(query);
+    expectAlike(info, await readName(rows, rules, query));
+    const filed = filedName(rules, name, height);
+    if (this.latest.get(filed) === info) this.outlived++;
+    this.latest.set(filed, info);
+  }
+
+  /** As in a folder of a version without rows of supports by claim. */
+  async dropSupportRows(): Promise<void> {
+    const rows = this.two.rows.begin();
+    const all = { gte: CLAIM_PREFIX.support, lt: prefixEnd(CLAIM_PREFIX.support) };
+    for await (const [key] of rows.range(all)) rows.del(key);
+    rows.commit();
+  }
+
+  /** Each claim by itself is what it is among all of its name. */
+  private async compareClaims(name: Buffer, info: NameInfo, isReference: boolean): Promise<void> {
+    const { two, reader } = this;
+    const { height, rows, rules } = two;
+    const { claims } = info;
+    const step = Math.max(1, Math.floor(claims.length / LOOKED_UP));
+    const choices: ClaimChoice[] = [{ bid: claims.length }, { sequence: claims.length }, { digits: '0' }];
+    for (let n = 0; n < claims.length; n += step) {
+      const { claimId } = claims[n]!;
+      const digits = hashToHex(claimId);
+      choices.push({ bid: n }, { sequence: n }, { claimId }, { digits }, { digits: digits.slice(0, 2) });
+    }
+    choices.push({ digits: 'f'.repeat(40) }, { claimId: Buffer.alloc(20) });
+    const query = { name, height, ...(isReference ? { asReference: { tipHeight: height } } : {}) };
+    const filed = filedName(rules, name, height);
+    for (const choice of choices) {
+      const wanted = chosenClaim(info, choice, isReference);
+      const whole = { name: info.name, lastTakeoverHeight: info.lastTakeoverHeight, claim: wanted };
+      expectAlike(await reader.claimAt(query, choice), whole);
+      const one = await readPresentClaim(rows, filed, { height, asReference: isReference, choice });
+      if (one === null) continue;
+      expectAlike(one, whole);
+      this.narrow++;
+      if (wanted !== undefined && wanted.supports.length > 0) this.supported++;
+    }
+  }
+
+  /** Names with many items have a row for each of their supports, and no other name has any. After a drop some have none yet. */
+  async compareSupportRows(wereDropped: boolean): Promise<void> {
+    const { rows, rules, height } = this.two;
+    const wanted = new Map<string, number | null>();
+    for (const name of new Set(NAMES.flatMap((one) => [toLatin1(one), filedName(rules, one, height)]))) {
+      const row = await rows.get(nameKey(name));
+      if (row === undefined || parseNameRow(row).alive < CROWDED_ITEMS) continue;
+      const items = (await aliveItems(rows, name, height)).filter(({ kind }) => kind === 'support');
+      if (wereDropped && (await rows.get(supportsKey(name))) === undefined) continue;
+      wanted.set(supportsKey(name), items.length);
+      for (const { claimId, since, point } of items)
+        wanted.set(supportKey(name, claimId, since, point), null);
+    }
+    const found = new Map<string, number | null>();
+    const all = { gte: CLAIM_PREFIX.support, lt: prefixEnd(CLAIM_PREFIX.support) };
+    for await (const [key, row] of rows.range(all))
+      found.set(key, row.length === 0 ? null : new RowDecoder(row).number());
+    expectAlike(Object.fromEntries(found), Object.fromEntries(wanted));
   }
 
   async compare(): Promise<void> {
@@ -132,6 +218,7 @@ class Crowd {
       this.most = Math.max(this.most, items);
       if (items >= 64) expectSame(again, info);
       compareLookups(info);
+      await this.compareClaims(name, info, asReference !== undefined);
     }
     const filed = filedName(rules, name, height);
     const info = await reader.nameAt({ name, height });
@@ -204,19 +291,33 @@ class Crowd {
   }
 }
 
+const isFull = process.env['LBCNODE_FULL'] === '1';
+const LIVES: readonly (readonly [title: string, seeds: readonly number[], blocks: number])[] = isFull
+  ? Object.keys(SMALL_RULES).map((title) => [title, [4, 5, 6], 280])
+  : [['forks as on regtest', [4], BLOCKS]];
+
 describe('crowded names', () => {
-  for (const [title, seed] of [['forks as on regtest', 4]] as const) {
-    it(
-      `are told alike from few rows, from the past and by the model, ${title}`,
+  for (const [title, seeds, blocks] of LIVES) {
+    it.each(seeds)(
+      `are told alike from few rows, from the past and by the model, ${title}, seed %i`,
       { timeout: 300_000 },
-      async () => {
+      async (seed) => {
         const crowd = new Crowd(seed, SMALL_RULES[title]!);
-        while (crowd.two.height < BLOCKS) {
+        let wereDropped = false;
+        while (crowd.two.height < blocks) {
           await crowd.step();
-          if (crowd.two.height % 30 === 0) await crowd.compare();
+          await crowd.compareSupportRows(wereDropped);
+          if (crowd.two.height % 20 === 0) await crowd.compare();
+          if (crowd.two.height < blocks - 20 || wereDropped) continue;
+          await crowd.dropSupportRows();
+          await crowd.compare();
+          wereDropped = true;
         }
         expect(crowd.most).toBeGreaterThan(64);
         expect(crowd.compared).toBeGreaterThan(1);
+        expect(crowd.narrow).toBeGreaterThan(100);
+        expect(crowd.supported).toBeGreaterThan(10);
+        expect(crowd.outlived).toBeGreaterThan(2);
       },
     );
   }
