@@ -37,7 +37,7 @@ _lbcnode_methods=(
 _lbcnode_value() {
   local option=$1 cur=$2
   case $option in
-    conf | debuglogfile | hubbanner | includeconf | loadblock | pid | rpccookiefile)
+    conf | debuglogfile | hubbanner | includeconf | loadblock | pid | rpccert | rpccookiefile | rpckey | walletrpccert | walletrpckey)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
     blocksdir | datadir | walletdir)
@@ -85,23 +85,24 @@ _lbcnode() {
     -torcontrol= -torpassword= -upnp -whitebind= -whitelist= -addresstype= -avoidpartialspends -changetype=
     -disablewallet -discardfee= -fallbackfee= -keypool= -mintxfee= -paytxfee= -rescan -salvagewallet
     -spendzeroconfchange -txconfirmtarget= -upgradewallet= -wallet= -walletbroadcast -walletdir= -walletnotify=
-    -walletrbf -walletrpcport= -zapwallettxes= -dblogsize= -flushwallet -privdb -walletrejectlongchains
-    -zmqpubclaim= -zmqpubclaimhwm= -zmqpubhashblock= -zmqpubhashblockhwm= -zmqpubhashtx= -zmqpubhashtxhwm=
-    -zmqpubrawblock= -zmqpubrawblockhwm= -zmqpubrawtx= -zmqpubrawtxhwm= -addrmantest -checkblockindex
-    -checkblocks= -checklevel= -checkmempool= -checkpoints -debug= -debugexclude= -deprecatedrpc=
-    -dropmessagestest= -forcecompactdb -help-debug -limitancestorcount= -limitancestorsize=
-    -limitdescendantcount= -limitdescendantsize= -logips -logtimemicros -logtimestamps -maxblockfilesize=
-    -maxsigcachesize= -maxtipage= -maxtxfee= -mocktime= -printpriority -printtoconsole -stopafterblockimport
-    -stopatheight= -uacomment= -vbparams= -claimexpiration= -forkheight= -regtest -supportdelay= -testnet
-    -acceptnonstdtxn -bytespersigop= -datacarrier -datacarriersize= -dustrelayfee= -incrementalrelayfee=
-    -mempoolreplacement= -minrelaytxfee= -whitelistforcerelay -whitelistrelay -blockmaxweight= -blockmintxfee=
-    -blockversion= -miningaddress= -metrics -rest -rpcallowhost= -rpcallowip= -rpcauth= -rpcbind= -rpccache=
-    -rpccookiefile= -rpcmaxconnections= -rpcpassword= -rpcport= -rpcserialversion= -rpcservertimeout=
-    -rpcthreads= -rpcuser= -rpcworkqueue= -server -ws -wsmaxclients= -wsmaxqueue= -wsmaxsubscriptions= -hub
-    -hubbanner= -hubbind= -hubblockingchannels= -hubcountry= -hubdailyfee= -hubdescription=
-    -hubdonationaddress= -hubdropclient= -hubfilteringchannels= -hubmaxsessions= -hubpaymentaddress= -hubpeers=
-    -hubport= -hubsessiontimeout= -hubudpport= -explorer -explorerbind= -explorerhost= -explorerimages
-    -explorerindexable -explorerpeers -explorerport= -explorerproxy=
+    -walletrbf -walletrpccert= -walletrpckey= -walletrpclisten= -walletrpcnotls -walletrpcport= -zapwallettxes=
+    -dblogsize= -flushwallet -privdb -walletrejectlongchains -zmqpubclaim= -zmqpubclaimhwm= -zmqpubhashblock=
+    -zmqpubhashblockhwm= -zmqpubhashtx= -zmqpubhashtxhwm= -zmqpubrawblock= -zmqpubrawblockhwm= -zmqpubrawtx=
+    -zmqpubrawtxhwm= -addrmantest -checkblockindex -checkblocks= -checklevel= -checkmempool= -checkpoints
+    -debug= -debugexclude= -deprecatedrpc= -dropmessagestest= -forcecompactdb -help-debug -limitancestorcount=
+    -limitancestorsize= -limitdescendantcount= -limitdescendantsize= -logips -logtimemicros -logtimestamps
+    -maxblockfilesize= -maxsigcachesize= -maxtipage= -maxtxfee= -mocktime= -printpriority -printtoconsole
+    -stopafterblockimport -stopatheight= -uacomment= -vbparams= -claimexpiration= -forkheight= -regtest
+    -supportdelay= -testnet -acceptnonstdtxn -bytespersigop= -datacarrier -datacarriersize= -dustrelayfee=
+    -incrementalrelayfee= -mempoolreplacement= -minrelaytxfee= -whitelistforcerelay -whitelistrelay
+    -blockmaxweight= -blockmintxfee= -blockversion= -miningaddress= -metrics -rest -rpcallowhost= -rpcallowip=
+    -rpcauth= -rpcbind= -rpccache= -rpccert= -rpccookiefile= -rpckey= -rpcmaxconnections= -rpcpassword=
+    -rpcport= -rpcserialversion= -rpcservertimeout= -rpcthreads= -rpcuser= -rpcworkqueue= -server -tls -ws
+    -wsmaxclients= -wsmaxqueue= -wsmaxsubscriptions= -hub -hubbanner= -hubbind= -hubblockingchannels=
+    -hubcountry= -hubdailyfee= -hubdescription= -hubdonationaddress= -hubdropclient= -hubfilteringchannels=
+    -hubmaxsessions= -hubpaymentaddress= -hubpeers= -hubport= -hubsessiontimeout= -hubudpport= -explorer
+    -explorerbind= -explorerhost= -explorerimages -explorerindexable -explorerpeers -explorerport=
+    -explorerproxy=
   '
   return 0
 }

@@ -34,7 +34,7 @@ function seconds(value: string): string {
 }
 
 /** Options of lbcd that are ours under the same name, read as text. */
-const SAME = ['blockmaxweight', 'connect', 'externalip', 'maxorphantx', 'minrelaytxfee', 'onion', 'proxy', 'rpcuser', 'uacomment', 'whitelist']; // prettier-ignore
+const SAME = ['blockmaxweight', 'connect', 'externalip', 'maxorphantx', 'minrelaytxfee', 'onion', 'proxy', 'rpccert', 'rpckey', 'rpcuser', 'uacomment', 'whitelist']; // prettier-ignore
 const SAME_SWITCHES = ['blocksonly', 'regtest', 'testnet', 'txindex', 'upnp'];
 
 const LBCD_EQUALS: Readonly<Record<string, Equal>> = {
@@ -55,6 +55,7 @@ const LBCD_EQUALS: Readonly<Record<string, Equal>> = {
   noonion: whenOn('onion', '0'),
   nopeerbloomfilters: without('peerbloomfilters'),
   norpc: without('server'),
+  notls: without('tls'),
   rejectnonstd: whenOn('acceptnonstdtxn', '0'),
   rejectreplacement: without('mempoolreplacement'),
   relaynonstd: whenOn('acceptnonstdtxn', '1'),
@@ -70,7 +71,7 @@ const LBCD_EQUALS: Readonly<Record<string, Equal>> = {
   torisolation: asSwitch('proxyrandomize'),
 };
 
-const NO_TLS = 'RPC is not encrypted here: put a proxy with TLS before it where it leaves this machine';
+const OTHER_TLS = 'RPC is answered over TLS with -tls; its files are those of -rpccert and -rpckey';
 const NO_LIMITED_USER = 'there are no users of limited rights';
 const NO_PRIORITY = 'transactions have no priority by age any more';
 const NO_OTHER_NETWORK = 'there are main, -testnet and -regtest alone';
@@ -104,7 +105,6 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   nocfilters: 'no filters are served by default',
   norelaypriority: NO_PRIORITY,
   nostalldetect: 'stalling peers are always noticed',
-  notls: NO_TLS,
   nowinservice: 'there is no service for Windows',
   onionpass: NO_PROXY_LOGIN,
   onionuser: NO_PROXY_LOGIN,
@@ -112,15 +112,13 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   proxypass: NO_PROXY_LOGIN,
   proxyuser: NO_PROXY_LOGIN,
   relaypriority: NO_PRIORITY,
-  rpccert: NO_TLS,
   rpckeepalive: 'connections are always kept alive',
-  rpckey: NO_TLS,
   rpclimitpass: NO_LIMITED_USER,
   rpclimituser: NO_LIMITED_USER,
   rpcquirks: 'whose answers are given is set by -compat',
-  rpcsslcertificatechainfile: NO_TLS,
-  rpcsslciphers: NO_TLS,
-  rpcsslprivatekeyfile: NO_TLS,
+  rpcsslcertificatechainfile: OTHER_TLS,
+  rpcsslciphers: OTHER_TLS,
+  rpcsslprivatekeyfile: OTHER_TLS,
   sendfreetransactions: 'transactions without a fee are not relayed',
   sigcachemaxsize: 'the cache is set in MiB by -maxsigcachesize',
   signet: NO_OTHER_NETWORK,

@@ -26,6 +26,11 @@ export interface NodePaths {
   readonly blocksDir: string;
   readonly configFile: string;
   readonly cookieFile: string;
+  /** The certificates and keys of the JSON-RPC port and of the wallet port. */
+  readonly rpcCert: string;
+  readonly rpcKey: string;
+  readonly walletRpcCert: string;
+  readonly walletRpcKey: string;
   /** Null when no log file is wanted. */
   readonly logFile: string | null;
   readonly pidFile: string;
@@ -146,6 +151,10 @@ function nodePaths(
     blocksDir: join(blocksBase, dataFolder, 'blocks'),
     configFile,
     cookieFile: resolve(networkDir, options.rpccookiefile),
+    rpcCert: resolve(networkDir, options.rpccert),
+    rpcKey: resolve(networkDir, options.rpckey),
+    walletRpcCert: resolve(networkDir, options.walletrpccert ?? options.rpccert),
+    walletRpcKey: resolve(networkDir, options.walletrpckey ?? options.rpckey),
     logFile: args.isNegated('debuglogfile') ? null : resolve(networkDir, options.debuglogfile),
     pidFile: resolve(networkDir, options.pid),
   };

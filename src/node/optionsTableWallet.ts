@@ -24,7 +24,11 @@ export const WALLET_OPTIONS = [
   text('walletdir=<dir>', undefined, 'Where wallets lie (default: wallets in the data folder)', { format: 'path' }),
   text('walletnotify=<cmd>', '', 'Run this command when a transaction of the wallet changes (%s in it is replaced by the txid)', { format: 'command' }),
   bool('walletrbf', false, 'Mark the transactions we send as replaceable (BIP125)'),
-  int('walletrpcport=<port>', undefined, 'Answer the JSON-RPC methods of lbcwallet on this port too, with the credentials and addresses of the other (docs/wallet.md)', { ...INTEGER, networkOnly: true }),
+  text('walletrpccert=<file>', undefined, 'The certificate of -walletrpcport (default: that of -rpccert)', { format: 'path' }),
+  text('walletrpckey=<file>', undefined, 'The private key of -walletrpccert (default: that of -rpckey)', { format: 'path' }),
+  list('walletrpclisten=<addr>[:port]', 'Answer the methods of lbcwallet at this address, as -walletrpcport does. From other machines it answers the addresses of -rpcallowip alone', { format: 'hostPort', networkOnly: true }),
+  bool('walletrpcnotls', false, 'Answer -walletrpcport by plain HTTP alone. Else it answers TLS, and plain HTTP to this machine'),
+  int('walletrpcport=<port>', undefined, 'Answer the JSON-RPC methods of lbcwallet on this port too, with the credentials and addresses of the other (docs/wallet.md). Without a number, or with 1, on lbcwallet\'s own port: 9244, testnet: 19244, regtest: 29244', { ...INTEGER, networkOnly: true, bare: 1 }),
   int('zapwallettxes=<mode>', 0, 'Forget the wallet\'s transactions and find them again in the chain (1 = keep notes about them, 2 = drop those too)', { range: [0, 2], bare: 1 }),
 ] as const;
 

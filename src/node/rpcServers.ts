@@ -2,11 +2,18 @@
 import { RpcDispatcher, type RpcDispatcherDeps } from '../rpc/dispatch.js';
 import { METHODS } from '../rpc/methodTable.js';
 import type { HttpServerDeps, HttpServerOptions, RpcHttpServer } from '../server/httpServer.js';
-import { splitHostPort } from '../util/hostPort.js';
+import type { CertificatePair } from '../server/tls/certificateFiles.js';
+import { splitHostPort, type HostPort } from '../util/hostPort.js';
+import type { Logger } from '../util/logging.js';
 import type { WantedConnections } from './descriptors.js';
 import type { LoadedOptions } from './options.js';
 
-/** The server of the node's port, listening. Rejects with `ServerStartError`. */
+/** How far lbcwallet's own port lies below the node's. Source: lbcwallet params.go. */
+const WALLET_PORT_OFFSET = 1;
+/** The value of `-walletrpcport` that stands for lbcwallet's own port. */
+const OWN_WALLET_PORT = 1;
+
+/** The server of the node's port, listening. Rejects with `ServerStartError`, or `EnvironmentError` for its certificate. */
 export async function startServer(
   loaded: LoadedOptions,
   maxConnections: number,
@@ -14,9 +21,28 @@ export async function startServer(
 ): Promise<RpcHttpServer> {
   // Loaded only when it is wanted: the HTTP stack is a third of the start.
   const { RpcHttpServer } = await import('../server/httpServer.js');
-  const server = new RpcHttpServer({ ...serverOptions(loaded), maxConnections }, deps);
+  const { options, paths } = loaded;
+  const usesTls = options.tls ?? options.compat === 'lbcd';
+  const certificate = usesTls
+    ? await certificateOf(paths.rpcCert, paths.rpcKey, ['rpccert', 'rpckey'], deps.logger)
+    : null;
+  const server = new RpcHttpServer(
+    { ...serverOptions(loaded), maxConnections, ...(certificate ? { certificate } : {}) },
+    deps,
+  );
   await server.listen();
   return server;
+}
+
+/** Reads or makes the files of a certificate. */
+async function certificateOf(
+  certFile: string,
+  keyFile: string,
+  [certOption, keyOption]: readonly [string, string],
+  logger: Logger,
+): Promise<CertificatePair> {
+  const { openCertificate } = await import('../server/tls/certificateFiles.js');
+  return openCertificate({ certFile, keyFile, certOption, keyOption }, logger);
 }
 
 /** How many connections the options ask for. */
@@ -31,7 +57,16 @@ export function wantedConnections({ options }: Pick<LoadedOptions, 'options'>): 
 }
 
 function hasWalletPort({ options }: Pick<LoadedOptions, 'options'>): boolean {
-  return options.walletrpcport !== undefined && !options.disablewallet;
+  const isWanted = options.walletrpcport !== undefined || options.walletrpclisten.length > 0;
+  return isWanted && !options.disablewallet;
+}
+
+/** Where lbcwallet's methods are answered; null for the addresses of the node's port. */
+function walletPlaces({ options, params }: LoadedOptions): { port: number; endpoints: HostPort[] | null } {
+  const { walletrpcport = OWN_WALLET_PORT, walletrpclisten } = options;
+  const port = walletrpcport === OWN_WALLET_PORT ? params.rpcPort - WALLET_PORT_OFFSET : walletrpcport;
+  const endpoints = walletrpclisten.map((place) => splitHostPort(place, port));
+  return { port, endpoints: endpoints.length > 0 ? endpoints : null };
 }
 
 /** What answers the methods of lbcwallet, for whom the other server is open to; null unless it is wanted. */
@@ -41,13 +76,20 @@ export async function startWalletServer(
   { authenticator }: RpcHttpServer,
   rpc: RpcDispatcherDeps,
 ): Promise<RpcHttpServer | null> {
-  const { options } = loaded;
-  const port = options.walletrpcport;
-  if (port === undefined || !hasWalletPort(loaded)) return null;
+  const { options, paths } = loaded;
+  if (!hasWalletPort(loaded)) return null;
+  const { port, endpoints } = walletPlaces(loaded);
   const { RpcHttpServer } = await import('../server/httpServer.js');
   const { lbcwalletTable } = await import('../rpc/lbcwalletTable.js');
   const table = lbcwalletTable(METHODS);
   const dispatcher = new RpcDispatcher({ deprecated: new Set(options.deprecatedrpc) }, { ...rpc, table });
+  const fileOptions = [
+    options.walletrpccert === undefined ? 'rpccert' : 'walletrpccert',
+    options.walletrpckey === undefined ? 'rpckey' : 'walletrpckey',
+  ] as const;
+  const certificate = options.walletrpcnotls
+    ? null
+    : await certificateOf(paths.walletRpcCert, paths.walletRpcKey, fileOptions, rpc.logger);
   const server = new RpcHttpServer(
     {
       ...serverOptions(loaded),
@@ -57,6 +99,8 @@ export async function startWalletServer(
       binds: options.rpcbind.map((bind) => splitHostPort(bind, port).host),
       profile: 'lbcd',
       maxConnections,
+      ...(endpoints ? { endpoints } : {}),
+      ...(certificate ? { certificate } : {}),
     },
     { dispatcher, logger: rpc.logger, authenticator },
   );

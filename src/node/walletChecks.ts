@@ -48,8 +48,10 @@ export function checkWalletOptions(args: OptionArgs, options: Options, warnings:
   const usesHd = args.value('usehd');
   if (usesHd !== undefined && !interpretBool(usesHd))
     throw new OptionError("You can't create non-HD wallets with this version.", 'usehd');
-  if (options.walletrpcport !== undefined && !options.server)
-    warnings.push(`-walletrpcport has no effect without -server${args.placeOf('walletrpcport')}.`);
+  for (const name of ['walletrpcport', 'walletrpclisten'] as const) {
+    if (args.isSet(name) && !options.server)
+      warnings.push(`-${name} has no effect without -server${args.placeOf(name)}.`);
+  }
   const single = [
     ['salvagewallet', options.salvagewallet],
     ['zapwallettxes', options.zapwallettxes !== 0],

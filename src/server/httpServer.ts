@@ -22,6 +22,8 @@ import { REST_PATH, type RouteTools } from './routes.js';
 import { RpcEndpoint } from './rpcEndpoint.js';
 import type { CallerGate, WebSocketEndpoint } from './webSocketEndpoint.js';
 import { SentAhead } from './sentAhead.js';
+import type { CertificatePair } from './tls/certificateFiles.js';
+import { TlsPort } from './tls/tlsPort.js';
 import { WrongPasswords } from './wrongPasswords.js';
 
 /** Largest request line and headers. Source: `MAX_HEADERS_SIZE`. */
@@ -63,6 +65,10 @@ export interface HttpServerOptions {
   readonly maxConnections?: number;
   /** Host names by which may be asked for what needs no password, `*` for any (`-rpcallowhost`). */
   readonly allowHosts?: readonly string[];
+  /** Where to listen, in place of `binds`. */
+  readonly endpoints?: readonly Endpoint[];
+  /** TLS is answered with it, beside plain HTTP from this machine; absent for plain HTTP alone. */
+  readonly certificate?: CertificatePair;
 }
 
 export interface HttpServerDeps {
@@ -96,6 +102,7 @@ export class RpcHttpServer {
   private readonly app: FastifyInstance;
   private readonly servers: Server[] = [];
   private readonly timeoutMs: number;
+  private readonly tls: TlsPort | null;
   private stopping = false;
   private closed: Promise<void> | null = null;
 
@@ -104,6 +111,8 @@ export class RpcHttpServer {
     this.options = options;
     this.deps = deps;
     this.timeoutMs = (options.timeoutSec > 0 ? options.timeoutSec : DEFAULT_TIMEOUT_SEC) * 1000;
+    const { certificate } = options;
+    this.tls = certificate ? new TlsPort({ ...certificate, idleMs: this.timeoutMs }, logger) : null;
     this.authenticator = deps.authenticator ?? new Authenticator(options.auth, logger);
     const isAllowed = allowance(options.allowIps ?? [], logger);
     const max = Math.max(1, options.maxConnections ?? DEFAULT_MAX_CONNECTIONS);
@@ -148,7 +157,9 @@ export class RpcHttpServer {
     let port = this.options.port;
     /** Where, by why. */
     const failures = new Map<string, string[]>();
-    for (const endpoint of chooseEndpoints(port, this.options.binds, this.options.allowIps !== undefined)) {
+    const { endpoints = chooseEndpoints(port, this.options.binds, this.options.allowIps !== undefined) } =
+      this.options;
+    for (const endpoint of endpoints) {
       // With port 0 (tests) every address shares the port that the first was given.
       const wanted = { host: endpoint.host, port: endpoint.port === 0 ? port : endpoint.port };
       try {
@@ -198,6 +209,7 @@ export class RpcHttpServer {
       () => this.servers.forEach((server) => server.closeAllConnections()),
       STOP_GRACE_MS,
     );
+    this.tls?.close();
     await this.deps.webSockets?.close();
     await closed;
     clearTimeout(cut);
@@ -214,6 +226,7 @@ export class RpcHttpServer {
       { maxHeaderSize: MAX_HEADERS_BYTES, requireHostHeader: false },
       (request, response) => this.receive(request, response),
     );
+    this.tls?.attach(server, (socket) => this.connections.release(socket));
     server.on('connection', (socket: Socket) => this.connections.of(socket));
     server.on('clientError', (error, socket) => {
       const connection = this.connections.of(socket as Socket);

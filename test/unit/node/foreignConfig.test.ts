@@ -76,11 +76,26 @@ describe('the file of lbcd', () => {
     expect(load(`-conf=${put('lbcd.conf', `rpclisten=${place}\n`)}`).options).toMatchObject(options);
   });
 
+  it('switches TLS, and names its files', () => {
+    expect(load(`-conf=${put('lbcd.conf', 'notls=1\n')}`)).toMatchObject({
+      options: { tls: false },
+      warnings: [],
+    });
+    const named = load(`-conf=${put('lbcd.conf', 'rpccert=/tls/a.cert\nrpckey=/tls/a.key\n')}`);
+    expect(named.options.tls).toBeUndefined();
+    expect(named.paths).toMatchObject({
+      rpcCert: '/tls/a.cert',
+      rpcKey: '/tls/a.key',
+      walletRpcCert: '/tls/a.cert',
+      walletRpcKey: '/tls/a.key',
+    });
+  });
+
   it('has what is nothing here explained, with the place', () => {
-    const file = put('lbcd.conf', 'debuglevel=info\nnotls=1\nnosuch=1\nprofile=6060\n');
+    const file = put('lbcd.conf', 'debuglevel=info\nlogdir=/logs\nnosuch=1\nprofile=6060\n');
     expect(load(`-conf=${file}`).warnings).toEqual([
       `debuglevel is passed over: use -debug=<category> (${file}, line 1).`,
-      `notls is passed over: RPC is not encrypted here: put a proxy with TLS before it where it leaves this machine (${file}, line 2).`,
+      `logdir is passed over: the log is named by -debuglogfile (${file}, line 2).`,
       `nosuch is passed over: it is no option of lbcd or of lbcnode (${file}, line 3).`,
       `profile is passed over: use node --inspect (${file}, line 4).`,
     ]);

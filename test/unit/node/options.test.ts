@@ -150,6 +150,10 @@ describe('values', () => {
       blocksDir: join(data, 'blocks'),
       configFile: join(data, 'lbcnode.conf'),
       cookieFile: join(data, '.cookie'),
+      rpcCert: join(data, 'rpc.cert'),
+      rpcKey: join(data, 'rpc.key'),
+      walletRpcCert: join(data, 'rpc.cert'),
+      walletRpcKey: join(data, 'rpc.key'),
       logFile: join(data, 'debug.log'),
       pidFile: join(data, 'lbcnode.pid'),
     });

@@ -32,6 +32,10 @@ const OTHER: Readonly<Record<string, string>> = {
 const ELSEWHERE: Readonly<Record<string, { file: string; test: string }>> = {
   disablewallet: { file: 'src/node/node.ts', test: 'walletFiles.test.ts' },
   walletnotify: { file: 'src/node/services.ts', test: 'walletMigrate.test.ts' },
+  walletrpccert: { file: 'src/node/options.ts', test: 'tls.test.ts' },
+  walletrpckey: { file: 'src/node/options.ts', test: 'tls.test.ts' },
+  walletrpclisten: { file: 'src/node/rpcServers.ts', test: 'tls.test.ts' },
+  walletrpcnotls: { file: 'src/node/rpcServers.ts', test: 'tls.test.ts' },
   walletrpcport: { file: 'src/node/rpcServers.ts', test: 'lbcwallet.test.ts' },
 };
 /** Options that mean nothing here; whoever gives one is told. */
@@ -101,6 +105,12 @@ describe('the options of wallets', () => {
     expect(() => load('-nousehd')).toThrow("You can't create non-HD wallets with this version.");
     expect(load('-usehd=1').warnings).toEqual(load().warnings);
     expect(load('-usehd=0', '-disablewallet').warnings).toBeDefined();
+  });
+
+  it('-walletrpclisten without -server is warned about', () => {
+    expect(load('-server=0', '-walletrpclisten=127.0.0.1').warnings).toContain(
+      '-walletrpclisten has no effect without -server.',
+    );
   });
 
   it('-walletrpcport without -server is told of', () => {
