@@ -1,82 +1,121 @@
 /**
- * Copies the packages that the program imports, as locked, to `dist/node_modules`, without what is not needed to run them:
- * half of their size. npm itself packs the packages of `bundleDependencies` whole.
+ * Copies the packages that the program imports, as locked, without what is not needed to run them: of JavaScript the files
+ * that the bundler reaches from the program, and of native binaries one for each kind of machine. npm itself packs the
+ * packages of `bundleDependencies` whole, which is six times as much.
  */
-import { cpSync, existsSync, lstatSync, readFileSync, rmSync } from 'node:fs';
-import { basename, extname, join, relative } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { BuildError } from './native/compile.mjs';
 import { ROOT } from './native/sources.mjs';
 
-export const PACKED_PACKAGES = join(ROOT, 'dist', 'node_modules');
+/** @typedef {import('./native/targets.mjs').Target} Target */
 
-/** Of no use when the program runs, in any package. */
-const NEEDLESS_FOLDERS = /^(tests?|docs?|examples?|benchmarks?|coverage|fixtures|node_modules)$/;
-const NEEDLESS_EXTENSIONS = new Set([
-  ...[
-    '.map',
-    '.ts',
-    '.mts',
-    '.cts',
-    '.tsbuildinfo',
-    '.cc',
-    '.cpp',
-    '.h',
-    '.gyp',
-    '.gypi',
-    '.md',
-    '.yml',
-    '.html',
-  ],
-]);
 const LICENCE = /^(licen[cs]e|copying|notice)/i;
 
-/** What else is not needed of these; paths within the package. */
-const NEEDLESS_PARTS = {
-  '@bufbuild/protobuf': /^dist\/commonjs$/,
-  '@opentelemetry/api': /^build\/(esm|esnext)$/,
-  bintrees: /^dist$/,
-  'classic-level': /^(deps|prebuilds\/(win32|android).*)$/,
-  // What of it is asked for when the program runs is the loader.
-  'cmake-ts': /^(src|build\/(?!loader\.js$).+|.*\.mts)$/,
-  'mediainfo.js': /^(src|dist\/(umd|cjs|esm-bundle|esm\/cli\.js))$/,
-  'node-addon-api': /^(?!package\.json$|LICENSE).+$/,
-  preact: /^(src|compat|debug|devtools|hooks|test-utils)$/,
-  'preact-render-to-string': /^(src|jsx\.js|dist\/(?!index\.mjs$).+)$/,
-  secp256k1: /^(src|prebuilds\/win32.*)$/,
-  // What of it is asked for, by fetch-blob on old versions of Node, is one file.
-  'web-streams-polyfill': /^(es6|es2018|ponyfill|dist\/(?!ponyfill\.es2018\.js$).+)$/,
-  // The form for browsers.
-  xml2js: /^lib\/xml2js\.bc\.js$/,
-  yaml: /^(browser|bin\.mjs)$/,
-  // Folders that are named by a number alone are of older releases: its manifest has none of them.
-  zeromq: /^(src|script|build\/win32|build\/\w+\/\w+\/node\/\d+|lib\/ts3\.7)$/,
-};
+const libcOf = ({ name }) => (name.endsWith('-musl') ? 'musl' : 'glibc');
 
-/** Folders whose names mislead: they hold what runs. */
-const NEEDED_FOLDERS = { yaml: /^dist\/doc$/ };
-
-function isNeeded(name, root, path) {
-  const inside = relative(root, path).replaceAll('\\', '/');
-  if (inside === '') return true;
-  const own = basename(path);
-  if (LICENCE.test(own)) return true;
-  if (own.startsWith('.') || NEEDLESS_PARTS[name]?.test(inside)) return false;
-  if (NEEDED_FOLDERS[name]?.test(inside)) return true;
-  return lstatSync(path).isDirectory() ? !NEEDLESS_FOLDERS.test(own) : !NEEDLESS_EXTENSIONS.has(extname(own));
+/**
+ * The binary of a package for a machine, as node-gyp-build looks for it: tags between the dots of its name, of which the C
+ * library is one. A name without that tag fits each C library, and `glibc` stands for that of systems with only one.
+ * None where the package has none; it then runs without.
+ */
+function prebuiltFiles(root, target) {
+  const folders = existsSync(join(root, 'prebuilds')) ? readdirSync(join(root, 'prebuilds')) : [];
+  const folder = folders.find((name) => {
+    const [platform, archs] = name.split('-');
+    return platform === target.platform && archs.split('+').includes(target.arch);
+  });
+  if (folder === undefined) return [];
+  const names = readdirSync(join(root, 'prebuilds', folder)).filter((name) => name.endsWith('.node'));
+  const other = libcOf(target) === 'musl' ? 'glibc' : 'musl';
+  const own = names.filter((name) => name.split('.').includes(libcOf(target)));
+  const found = own.length > 0 ? own : names.filter((name) => !name.split('.').includes(other));
+  return found.map((name) => `prebuilds/${folder}/${name}`);
 }
 
-/** Returns name, version and licence of each package copied. */
-export function copyPackages() {
-  rmSync(PACKED_PACKAGES, { recursive: true, force: true });
+/** What cmake-ts calls the C library of a system. Source: its `src/loader.ts`. */
+const CMAKE_LIBC = { darwin: 'libc', win32: 'msvc' };
+
+/**
+ * The addon of ZeroMQ for a machine with its line of the manifest: the one for the newest ABI, which the loader tries first.
+ * It stands on Node-API, so that older versions of Node load it too.
+ */
+function zeromqAddon(root, target) {
+  const manifest = JSON.parse(readFileSync(join(root, 'build', 'manifest.json'), 'utf8'));
+  const fitting = Object.entries(manifest)
+    .map(([key, file]) => ({ key, file, config: JSON.parse(key) }))
+    .filter(({ config }) => config.os === target.platform && config.arch === target.arch)
+    .filter(({ config }) => config.libc === (CMAKE_LIBC[target.platform] ?? libcOf(target)))
+    .sort((a, b) => b.config.abi - a.config.abi);
+  return fitting[0] === undefined ? [] : [fitting[0]];
+}
+
+/**
+ * What is asked for when the program runs and is no JavaScript: paths within the package, and files of other contents.
+ * @type {Record<string, (root: string, targets: readonly Target[]) => { files: string[], texts?: Record<string, string> }>}
+ */
+const NATIVE_PARTS = {
+  '@photostructure/sqlite': prebuilt,
+  'classic-level': prebuilt,
+  'mediainfo.js': () => ({ files: ['dist/MediaInfoModule.wasm'] }),
+  secp256k1: prebuilt,
+  zeromq: (root, targets) => {
+    const addons = targets.flatMap((target) => zeromqAddon(root, target));
+    // The loader takes the separator of the machine that built the addon.
+    const lines = addons.map(({ key, file }) => [key, file.replaceAll('\\', '/')]);
+    return {
+      files: lines.map(([, file]) => `build/${file}`),
+      texts: { 'build/manifest.json': JSON.stringify(Object.fromEntries(lines)) },
+    };
+  },
+};
+
+function prebuilt(root, targets) {
+  return { files: [...new Set(targets.flatMap((target) => prebuiltFiles(root, target)))] };
+}
+
+/** The place of the package that a file belongs to, as `node_modules/a/node_modules/@b/c`. */
+function placeOf(file) {
+  const parts = file.split('/');
+  const last = parts.lastIndexOf('node_modules');
+  return parts.slice(0, last + (parts[last + 1].startsWith('@') ? 3 : 2)).join('/');
+}
+
+function copyInto(from, to, files) {
+  for (const file of files) {
+    mkdirSync(dirname(join(to, file)), { recursive: true });
+    cpSync(join(from, file), join(to, file));
+  }
+}
+
+/**
+ * Copies what is needed of the packages to which these files belong (paths below the project that begin with
+ * `node_modules`) into `<into>/node_modules`. Returns name, version and licence of each package, sorted by place. Throws a
+ * `BuildError` for a file of a package that is not a dependency.
+ * @param {readonly string[]} reached
+ * @param {string} into
+ * @param {readonly Target[]} targets
+ */
+export function copyPackages(reached, into, targets) {
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
-  return Object.entries(packages)
-    .filter(([place, { dev }]) => place !== '' && !dev && existsSync(join(ROOT, place)))
-    .map(([place, { version, license }]) => {
-      const name = place.replace(/^.*node_modules\//, '');
-      const root = join(ROOT, place);
-      cpSync(root, join(ROOT, 'dist', place), {
-        recursive: true,
-        filter: (path) => isNeeded(name, root, path),
-      });
-      return { name, version, license: license ?? 'see its folder' };
-    });
+  /** @type {Map<string, string[]>} */
+  const byPlace = new Map();
+  for (const file of [...reached].sort()) {
+    const place = placeOf(file);
+    byPlace.set(place, [...(byPlace.get(place) ?? []), file.slice(place.length + 1)]);
+  }
+  return [...byPlace].map(([place, files]) => {
+    const { version, license, dev } = packages[place] ?? { dev: true };
+    if (dev) throw new BuildError(`the program imports ${place}, which is not a dependency of it`);
+    const name = place.replace(/^.*node_modules\//, '');
+    const root = join(ROOT, place);
+    const licences = readdirSync(root).filter(
+      (file) => LICENCE.test(file) && statSync(join(root, file)).isFile(),
+    );
+    const native = NATIVE_PARTS[name]?.(root, targets) ?? { files: [] };
+    copyInto(root, join(into, place), ['package.json', ...licences, ...files, ...native.files]);
+    for (const [file, text] of Object.entries(native.texts ?? {}))
+      writeFileSync(join(into, place, file), text);
+    return { name, version, license: license ?? 'see its folder' };
+  });
 }

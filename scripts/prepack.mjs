@@ -1,27 +1,44 @@
 /**
- * Makes what `npm pack` takes along and git does not hold: `dist/`, in it the packages that it imports, the addon for other
+ * Makes what `npm pack` takes along and git does not hold: `dist/` as `packProgram.mjs` makes it, the addon for other
  * machines (`prebuilds/`), the source that an addon is built from where none of them fits (`vendor/`), and
- * `THIRD-PARTY-NOTICES.md`. Meanwhile `package.json` is the package's own. Afterwards npm calls it once more: all but the
- * program is removed, and `package.json` as it was.
+ * `THIRD-PARTY-NOTICES.md`. Meanwhile `package.json` is the package's own, and the `dist/` of the build lies beside it. Afterwards
+ * npm calls this script once more, which puts both back and removes the rest.
  *
  * usage: node scripts/prepack.mjs [--clean]
  * environment: LBCNODE_PREBUILT=<target>,<target>… or none (default: all of scripts/native/targets.mjs)
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BuildError } from './native/compile.mjs';
 import { LIBRARIES, ROOT, VENDOR, libraryFolder } from './native/sources.mjs';
 import { PREBUILT_TARGETS } from './native/targets.mjs';
-import { PACKED_PACKAGES, copyPackages } from './packPackages.mjs';
+import { packProgram } from './packProgram.mjs';
 import { packageFileForPacking, restorePackageFile } from './packageFile.mjs';
 import { buildPrebuilt } from './buildPrebuilt.mjs';
 
 const NOTICES = join(ROOT, 'THIRD-PARTY-NOTICES.md');
+const DIST = join(ROOT, 'dist');
+/** The `dist/` of the build while the packed one lies in its place. Git and the linter pass over both names. */
+const KEPT = join(ROOT, 'dist.kept');
+const PACKED = join(ROOT, 'dist.packed');
 
 function clean() {
   restorePackageFile();
-  for (const path of [VENDOR, join(ROOT, 'prebuilds'), NOTICES, PACKED_PACKAGES])
+  if (existsSync(KEPT)) {
+    rmSync(DIST, { recursive: true, force: true });
+    renameSync(KEPT, DIST);
+  }
+  for (const path of [VENDOR, join(ROOT, 'prebuilds'), NOTICES, PACKED])
     rmSync(path, { recursive: true, force: true });
 }
 
@@ -76,12 +93,16 @@ async function make() {
   });
   if (status !== 0) throw new BuildError('the program could not be built');
   copySources();
-  writeNotices(copyPackages());
   const wanted = wantedTargets();
+  const fitting = PREBUILT_TARGETS.filter(({ name }) => wanted.includes(name));
+  // Without an addon of ours it runs everywhere, slower.
+  writeNotices(await packProgram(DIST, PACKED, fitting.length > 0 ? fitting : PREBUILT_TARGETS));
   const built = await buildPrebuilt(wanted);
   const left = wanted.filter((name) => !built.includes(name));
   if (left.length > 0) console.warn(`The package has no addon for ${left.join(', ')}: these build their own`);
   // Last: nothing fails from here on.
+  renameSync(DIST, KEPT);
+  renameSync(PACKED, DIST);
   packageFileForPacking();
 }
 

@@ -29,7 +29,7 @@ export const LIBRARIES = [
     name: 'secp256k1',
     title: 'libsecp256k1',
     from: 'secp256k1/src/secp256k1',
-    files: /^((include|src)\/.*\.(c|h)|COPYING)$/,
+    files: /^(?!src\/java\/|.*\/(tests|bench|gen_context))((include|src)\/.*\.(c|h)|COPYING)$/,
     license: 'COPYING',
   },
   {

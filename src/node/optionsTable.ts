@@ -78,7 +78,7 @@ const GENERAL_OPTIONS = [
   bool('spendindex', false, 'Keep an index of which transaction spent each output, which gettxinfo uses. In a folder with blocks it is filled in the background'),
   bool('addressindex', false, 'Keep an index of all addresses and scripts: history, balance and unspent outputs by getaddresstxids, getaddressbalance, getaddressutxos and getaddressmempool. In a folder with blocks it is filled in the background'),
   bool('claimindex', false, 'Keep an index of what wallets ask of claims: by URL, of a channel, reposts, sums; for resolve and getclaim. In a folder with blocks it is filled in the background'),
-  bool('claimsearch', false, 'Keep an index by which claims are searched, for searchclaims. Turns on -claimindex; needs SQLite with FTS5: Node 22.13 or later, or the package @photostructure/sqlite'),
+  bool('claimsearch', false, 'Keep an index by which claims are searched, for searchclaims. Turns on -claimindex; in SQLite'),
   int('claimsearchconnections=<n>', 8, 'How many claim searches PostgreSQL carries out at once (with -claimsearchurl)', { clamp: [1, 100] }),
   text('claimsearchschema=<name>', '', 'The schema that holds the tables of the search index in PostgreSQL (default: lbcnode_ and the beginning of the genesis block\'s hash)', { format: 'schemaName' }),
   int('claimsearchtimeout=<n>', SEARCH_TIMEOUT_MS, 'Give a claim search up after this many milliseconds', { range: [1, 3_600_000], debugOnly: true }),

@@ -1,6 +1,6 @@
 /**
- * The one place that knows where SQLite comes from: Node's own where it has FTS5 (22.13 and up), else the optional package
- * `@photostructure/sqlite`, which has the same calls and brings its binaries along.
+ * The one place that knows where SQLite comes from: Node's own where it has FTS5 (22.13 and up), else the package
+ * `@photostructure/sqlite`, which has the same calls and brings binaries for most machines.
  */
 import { createRequire, isBuiltin } from 'node:module';
 import { EnvironmentError } from '../util/environmentError.js';
@@ -100,8 +100,8 @@ export async function findSqlite(
     }
   }
   throw new EnvironmentError(
-    `${neededBy} needs SQLite, which Node ${process.versions.node} does not bring: use Node 22.13 or later, or ` +
-      `npm install ${PACKAGE} beside lbcnode${failures.join('')}`,
+    `${neededBy} needs SQLite, which neither Node ${process.versions.node} nor lbcnode brings for this machine: use Node ` +
+      `22.13 or later${failures.join('')}`,
   );
 }
 
@@ -109,7 +109,7 @@ let found: Promise<SqliteProvider> | undefined;
 
 /**
  * The provider of this process. `neededBy` is what the user typed that needs it. Throws `EnvironmentError`, which says what
- * to install, when there is none.
+ * helps, when there is none.
  */
 export function loadSqlite(neededBy = 'This'): Promise<SqliteProvider> {
   found ??= findSqlite(neededBy);

@@ -9,8 +9,8 @@ const absent = (name: string, code: string) => ({
 });
 const builtIn = absent('node:sqlite', 'ERR_UNKNOWN_BUILTIN_MODULE');
 const ADVICE =
-  `-hub needs SQLite, which Node ${process.versions.node} does not bring: use Node 22.13 or later, or ` +
-  'npm install @photostructure/sqlite beside lbcnode';
+  `-hub needs SQLite, which neither Node ${process.versions.node} nor lbcnode brings for this machine: use Node ` +
+  '22.13 or later';
 
 describe('SQLite', () => {
   it('is missing in one short line that begins with what the user typed', async () => {

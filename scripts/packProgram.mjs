@@ -1,0 +1,103 @@
+/**
+ * Makes the `dist/` that is packed of the `dist/` that is built: what the programs, their threads and the modules of
+ * `exports` reach, without comments and indentation, and the packages that it imports. A build has each module by itself too, for
+ * tests and tools.
+ */
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { BuildError } from './native/compile.mjs';
+import { ROOT } from './native/sources.mjs';
+import { copyPackages } from './packPackages.mjs';
+
+/** Where a line may end, so that the place of an error can be found by its line. Arbitrary. */
+const LINE_LENGTH = 160;
+/** Files of `dist/` that are neither code nor its description. */
+const OTHER_FILES = /^explorer\/assets\//;
+
+const filesOf = (dist) =>
+  readdirSync(dist, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(dist, join(entry.parentPath ?? entry.path, entry.name)).replaceAll('\\', '/'))
+    .filter((name) => !name.startsWith('node_modules/'))
+    .sort();
+
+/** What is started or imported by name: programs, threads (`…Worker.js`), and what `exports` of package.json names. */
+export function entryPoints(dist) {
+  const { bin, exports: exported } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const named = [...Object.values(bin), ...Object.values(exported).map((entry) => entry.default)];
+  const threads = filesOf(dist).filter((name) => name.endsWith('Worker.js'));
+  return [...named.map((path) => path.replace(/^(\.\/)?dist\//, '')), ...threads];
+}
+
+/** Descriptions of types that those of `exports` lead to. */
+async function typeFiles(dist) {
+  const { default: ts } = await import('typescript');
+  const { exports: exported } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const open = Object.values(exported).map(({ types }) => types.replace(/^\.\/dist\//, ''));
+  const found = new Set();
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (found.has(name)) continue;
+    found.add(name);
+    const { importedFiles } = ts.preProcessFile(readFileSync(join(dist, name), 'utf8'), true, true);
+    for (const { fileName } of importedFiles)
+      if (fileName.startsWith('.')) open.push(join(dirname(name), fileName.replace(/\.js$/, '.d.ts')));
+  }
+  return [...found].sort();
+}
+
+/** Paths below the project of the files of packages that the program reaches. */
+async function reachedPackageFiles(build, options) {
+  const { metafile } = await build({ ...options, packages: 'bundle', write: false, metafile: true });
+  const paths = Object.keys(metafile.inputs);
+  const outside = paths.find((path) => path.startsWith('../'));
+  if (outside !== undefined)
+    throw new BuildError(`the program imports ${outside}, which is outside of the project`);
+  return paths.filter((path) => path.startsWith('node_modules/'));
+}
+
+/**
+ * Writes the folder `into` from the folder `dist` of a build. Returns name, version and licence of each package in it. Throws
+ * a `BuildError` where the bundler has no binary for this machine.
+ * @param {string} dist
+ * @param {string} into
+ * @param {readonly import('./native/targets.mjs').Target[]} targets machines whose native parts are packed
+ */
+export async function packProgram(dist, into, targets) {
+  const { build } = await import('esbuild').catch((error) => {
+    throw new BuildError(`the bundler does not run here: ${error.message}`);
+  });
+  rmSync(into, { recursive: true, force: true });
+  mkdirSync(into, { recursive: true });
+  const options = {
+    absWorkingDir: ROOT,
+    entryPoints: entryPoints(dist).map((name) => join(dist, name)),
+    outbase: dist,
+    outdir: into,
+    chunkNames: 'chunks/[hash]',
+    bundle: true,
+    splitting: true,
+    packages: 'external',
+    // As Node resolves them.
+    conditions: [],
+    // `node_modules` may be a link.
+    preserveSymlinks: true,
+    // Packages of the user, and binaries.
+    external: ['pg', '*.node'],
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    minifyWhitespace: true,
+    lineLimit: LINE_LENGTH,
+    legalComments: 'inline',
+    logLevel: 'warning',
+  };
+  await build(options);
+  const others = filesOf(dist).filter((name) => OTHER_FILES.test(name));
+  for (const name of [...others, ...(await typeFiles(dist))]) {
+    mkdirSync(dirname(join(into, name)), { recursive: true });
+    cpSync(join(dist, name), join(into, name));
+  }
+  const packages = copyPackages(await reachedPackageFiles(build, options), into, targets);
+  if (!existsSync(join(into, 'bin', 'lbcnode.js'))) throw new BuildError('the program is not built');
+  return packages;
+}
