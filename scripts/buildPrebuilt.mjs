@@ -17,7 +17,14 @@ const PREBUILDS = join(ROOT, 'prebuilds');
 const objectsOf = (target) => join(ROOT, 'build', 'prebuilt', target.name);
 const addonOf = (target) => join(PREBUILDS, target.name, 'lbcnode.node');
 
-async function buildByZig({ command, env }, target, inputs) {
+/**
+ * Builds the addon for one target.
+ * @param {{ command: string, env: NodeJS.ProcessEnv }} zig
+ * @param {import('./native/targets.mjs').Target} target
+ * @param {ReturnType<typeof readInputs>} inputs
+ * @param {{ objects?: string, addon?: string }} [places] other ones than those of a package
+ */
+export async function buildByZig({ command, env }, target, inputs, places = {}) {
   const version = (await run(command, ['version'], { env })).stdout.trim();
   const compiler = (kind) => ({
     command,
@@ -31,8 +38,8 @@ async function buildByZig({ command, env }, target, inputs) {
     cc: compiler('cc'),
     cxx: compiler('c++'),
     secp256k1: bundledSecp256k1(),
-    objects: objectsOf(target),
-    addon: addonOf(target),
+    objects: places.objects ?? objectsOf(target),
+    addon: places.addon ?? addonOf(target),
   });
 }
 

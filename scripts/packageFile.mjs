@@ -8,11 +8,16 @@ const KEPT = join(ROOT, 'package.json.kept');
 /** Who packs needs them, and so do those who work on the project. */
 const OWN_FIELDS = ['scripts', 'dependencies', 'devDependencies', 'overrides'];
 
+/** The text of `package.json` without what only its own folder needs. */
+export function packedPackageFile(text = readFileSync(FILE, 'utf8')) {
+  const fields = Object.entries(JSON.parse(text)).filter(([name]) => !OWN_FIELDS.includes(name));
+  return `${JSON.stringify(Object.fromEntries(fields), null, 2)}\n`;
+}
+
 export function packageFileForPacking() {
   const text = readFileSync(FILE, 'utf8');
-  const fields = Object.entries(JSON.parse(text)).filter(([name]) => !OWN_FIELDS.includes(name));
   writeFileSync(KEPT, text);
-  writeFileSync(FILE, `${JSON.stringify(Object.fromEntries(fields), null, 2)}\n`);
+  writeFileSync(FILE, packedPackageFile(text));
 }
 
 /** Undoes it; does nothing when there is nothing to undo. */

@@ -8,20 +8,12 @@
  * environment: LBCNODE_PREBUILT=<target>,<target>… or none (default: all of scripts/native/targets.mjs)
  */
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BuildError } from './native/compile.mjs';
 import { LIBRARIES, ROOT, VENDOR, libraryFolder } from './native/sources.mjs';
 import { PREBUILT_TARGETS } from './native/targets.mjs';
+import { noticesText } from './notices.mjs';
 import { packProgram } from './packProgram.mjs';
 import { packageFileForPacking, restorePackageFile } from './packageFile.mjs';
 import { buildPrebuilt } from './buildPrebuilt.mjs';
@@ -56,28 +48,6 @@ function copySources() {
   }
 }
 
-function writeNotices(packed) {
-  const compiledIn = LIBRARIES.map(({ name, title, license }) => {
-    const text = readFileSync(join(libraryFolder(name), license), 'utf8').trim();
-    return `### ${title}\n\nSource in \`vendor/${name}\`.\n\n\`\`\`\n${text}\n\`\`\`\n`;
-  });
-  const packages = packed.map(({ name, version, license }) => `- ${name} ${version}: ${license}\n`);
-  writeFileSync(
-    NOTICES,
-    [
-      '# Third-party notices\n',
-      'lbcnode itself is under the MIT licence (`LICENSE`). It comes with the following.\n',
-      '## Compiled into the native addon\n',
-      ...compiledIn,
-      'The prebuilt addons also hold parts of libc++ and compiler-rt (Apache-2.0 with LLVM exceptions), or of libstdc++ and',
-      'libgcc (GPL-3.0 with the GCC runtime library exception).\n',
-      '## Packages in `dist/node_modules`\n',
-      'Each brings its licence in its folder. What is not needed to run them is left out.\n',
-      packages.join(''),
-    ].join('\n'),
-  );
-}
-
 function wantedTargets() {
   const wish = process.env['LBCNODE_PREBUILT'];
   if (wish === undefined || wish === '') return PREBUILT_TARGETS.map(({ name }) => name);
@@ -96,7 +66,8 @@ async function make() {
   const wanted = wantedTargets();
   const fitting = PREBUILT_TARGETS.filter(({ name }) => wanted.includes(name));
   // Without an addon of ours it runs everywhere, slower.
-  writeNotices(await packProgram(DIST, PACKED, fitting.length > 0 ? fitting : PREBUILT_TARGETS));
+  const packages = await packProgram(DIST, PACKED, fitting.length > 0 ? fitting : PREBUILT_TARGETS);
+  writeFileSync(NOTICES, noticesText(packages));
   const built = await buildPrebuilt(wanted);
   const left = wanted.filter((name) => !built.includes(name));
   if (left.length > 0) console.warn(`The package has no addon for ${left.join(', ')}: these build their own`);

@@ -10,10 +10,14 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const LOCK = 'package-lock.json';
 
-/** The folder of the installed packages; null, after a line that says why, when they cannot be had. */
-function install(name) {
+/**
+ * The folder of the installed packages; null, after a line that says why, when they cannot be had.
+ * @param {string} name the folder below scripts/toolchain
+ * @param {{ place?: string, args?: string[] }} [settings] another folder below build/toolchain, and arguments of npm
+ */
+function install(name, { place = name, args = [] } = {}) {
   const source = join(ROOT, 'scripts', 'toolchain', name);
-  const folder = join(ROOT, 'build', 'toolchain', name);
+  const folder = join(ROOT, 'build', 'toolchain', place);
   const modules = join(folder, 'node_modules');
   // npm writes this one last.
   const isThere = existsSync(join(modules, '.package-lock.json'));
@@ -25,7 +29,7 @@ function install(name) {
   console.log(`Installing ${name} from the npm registry`);
   const { status, stderr, error } = spawnSync(
     'npm',
-    ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
+    ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...args],
     { cwd: folder, encoding: 'utf8', env: withoutNpmSettings() },
   );
   if (status === 0) return modules;
@@ -62,6 +66,28 @@ export function nodeOfVersion(major) {
     program,
     env: { ...process.env, PATH: `${dirname(program)}${delimiter}${process.env['PATH'] ?? ''}` },
   };
+}
+
+/**
+ * The Node.js runtime of a package of scripts/toolchain/runtime, for a machine that need not be this one: its program, its
+ * licence and its version. Null, after a line that says why, when it cannot be had.
+ * @param {string} name of the package
+ * @param {{ platform: string, arch: string }} target
+ * @returns {{ program: string, licence: string | null, version: string } | null}
+ */
+export function runtimeOf(name, { platform, arch }) {
+  const args = [`--os=${platform}`, `--cpu=${arch}`, '--libc=glibc'];
+  const modules = install('runtime', { place: `runtime-${platform}-${arch}`, args });
+  if (modules === null) return null;
+  const root = join(modules, name);
+  const program = join(root, 'bin', platform === 'win32' ? 'node.exe' : 'node');
+  if (!existsSync(program)) {
+    console.log(`The package ${name} holds no program of Node`);
+    return null;
+  }
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const licence = join(root, 'LICENSE');
+  return { program, licence: existsSync(licence) ? licence : null, version };
 }
 
 /**

@@ -1,0 +1,27 @@
+/** `THIRD-PARTY-NOTICES.md`: the licences of what comes along with lbcnode, in its package and in its bundles. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { LIBRARIES, libraryFolder } from './native/sources.mjs';
+
+/**
+ * @param {readonly { name: string, version: string, license: string }[]} packages
+ * @param {string[]} [more] further paragraphs
+ */
+export function noticesText(packages, more = []) {
+  const compiledIn = LIBRARIES.map(({ name, title, license }) => {
+    const text = readFileSync(join(libraryFolder(name), license), 'utf8').trim();
+    return `### ${title}\n\nSource in \`vendor/${name}\` of the npm package.\n\n\`\`\`\n${text}\n\`\`\`\n`;
+  });
+  return [
+    '# Third-party notices\n',
+    'lbcnode itself is under the MIT licence (`LICENSE`). It comes with the following.\n',
+    ...more,
+    '## Compiled into the native addon\n',
+    ...compiledIn,
+    'The prebuilt addons also hold parts of libc++ and compiler-rt (Apache-2.0 with LLVM exceptions), or of libstdc++ and',
+    'libgcc (GPL-3.0 with the GCC runtime library exception).\n',
+    '## Packages in `dist/node_modules`\n',
+    'Each brings its licence in its folder. What is not needed to run them is left out.\n',
+    packages.map(({ name, version, license }) => `- ${name} ${version}: ${license}\n`).join(''),
+  ].join('\n');
+}
