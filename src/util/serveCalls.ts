@@ -4,11 +4,11 @@ import type { Call, CallAnswer, CallNotice } from './callThread.js';
 import { EnvironmentError } from './environmentError.js';
 
 /** A result whose buffers are handed over instead of copied. */
-export class Transferred {
-  readonly value: unknown;
+export class Transferred<Value = unknown> {
+  readonly value: Value;
   readonly transfer: readonly Transferable[];
 
-  constructor(value: unknown, transfer: readonly Transferable[]) {
+  constructor(value: Value, transfer: readonly Transferable[]) {
     this.value = value;
     this.transfer = transfer;
   }

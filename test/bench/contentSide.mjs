@@ -97,7 +97,7 @@ class OurPeer {
   }
 
   async save(sdHash, name) {
-    const file = this.files.bySdHash(sdHash);
+    const file = await this.files.bySdHash(sdHash);
     const began = performance.now();
     await file.save({ fileName: name, directory: this.folder });
     await file.settled();

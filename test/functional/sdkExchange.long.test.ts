@@ -128,7 +128,10 @@ describe.skipIf(!LBRYNET)('the blob exchange of lbry-sdk', { timeout: HANG_MS },
     });
     reflecting = new Reflecting({
       blobs: folder.store,
-      notes: { streamsToReflect: () => Promise.resolve([]), noteReflected: () => Promise.resolve() },
+      notes: {
+        streamsToReflect: () => Promise.resolve({ hashes: [], next: null }),
+        noteReflected: () => Promise.resolve(),
+      },
       dial: dialTcp,
       clock: systemClock,
       random: systemRandom,

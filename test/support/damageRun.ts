@@ -264,7 +264,7 @@ export class DamageRun {
   }
 
   async #save(): Promise<void> {
-    const file = this.#manager.bySdHash(this.#made.sdHash)!;
+    const file = (await this.#manager.bySdHash(this.#made.sdHash))!;
     await file.save({ fileName: 'saved.bin' });
     await file.settled();
     this.#count(readFileSync(join(file.place!.directory, file.place!.fileName)), this.#bytes, 'saved');
@@ -342,7 +342,7 @@ export class DamageRun {
     this.#fetched = [];
     await this.#folder.open();
     await this.#start();
-    await this.#manager.bySdHash(this.#made.sdHash)!.settled();
+    await (await this.#manager.bySdHash(this.#made.sdHash))!.settled();
     rmSync(join(this.#folder.path, 'saved'), { recursive: true, force: true });
     for (const use of [() => this.#play(), () => this.#save(), () => this.#serve(hashes[0]!)]) await use();
     if (this.#fetched.length === new Set(this.#fetched).size) this.report.healed++;

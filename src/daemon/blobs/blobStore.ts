@@ -10,6 +10,7 @@ import { KeyedQueue } from '../../util/keyedQueue.js';
 import type { Logger } from '../../util/logging.js';
 import type { Clock } from '../base/clock.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
+import { BlobHashes } from '../content/blobHashes.js';
 import type { BlobRow, OriginalRow } from '../content/rows.js';
 import type { BlobThreads } from './blobThreads.js';
 import { PARTIAL_SUFFIX, stampText, type CipherKey, type FileStamp, type WrittenBlob } from './blobWork.js';
@@ -41,6 +42,12 @@ export interface BlobStoreDeps {
   readonly log: Pick<Logger, 'warn' | 'info'>;
   /** Whether blobs that are downloaded are written (`save_blobs`); yes unless given. Read at each use. */
   readonly savesBlobs?: () => boolean;
+}
+
+/** Hashes of blobs, seen from outside. */
+export interface BlobSet extends Iterable<string> {
+  readonly size: number;
+  has(hash: string): boolean;
 }
 
 /** What was written of blobs that were made before. */
@@ -78,8 +85,8 @@ async function beginsAsDescriptor(path: string): Promise<boolean> {
 
 export class BlobStore {
   /** Hashes of all blobs on disk and of those that are made. Others may look at it and see each change. */
-  readonly finished: ReadonlySet<string>;
-  readonly #finished = new Set<string>();
+  readonly finished: BlobSet;
+  readonly #finished = new BlobHashes();
   /** Files in the folder that were not checked yet and that the database does not know. */
   readonly #unknown = new Set<string>();
   readonly originals: Originals;
@@ -136,7 +143,7 @@ export class BlobStore {
   /** Compares folder and database. Files that the database does not know are checked in the background. */
   async open(): Promise<void> {
     const { finished, unknown, made, isLost } = await this.#deps.database.reconcile(PARTIAL_SUFFIX);
-    for (const hash of finished) this.#finished.add(hash);
+    this.#finished.take(finished);
     await this.originals.load(made);
     for (const [hash] of unknown) this.#unknown.add(hash);
     this.settled = this.#checkUnknown(unknown, isLost);

@@ -13,6 +13,8 @@ import type { Originals } from './originals.js';
 const MIB = 1024 * 1024;
 /** Source: `cleaning_interval`. */
 const INTERVAL_MS = 30 * 60_000;
+/** Blobs that are chosen and deleted together. Arbitrary. */
+const BLOBS_AT_ONCE = 5000;
 
 export interface DiskLimits {
   /** For blobs of streams, own ones counted; 0 for none. */
@@ -29,14 +31,14 @@ export interface DiskSpaceDeps {
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** The first of the blobs whose removal brings the sum to the limit; none while it fits. */
-function chooseBlobs(blobs: readonly StoredBlob[], usedBytes: number, limitBytes: number): string[] {
-  let rest = usedBytes;
-  const chosen: string[] = [];
-  for (const { hash, lengthBytes } of blobs) {
-    if (rest <= limitBytes) break;
-    chosen.push(hash);
-    rest -= lengthBytes;
+/** The first of the blobs that have so many bytes together. */
+function chooseBlobs(blobs: readonly StoredBlob[], bytes: number): StoredBlob[] {
+  let left = bytes;
+  const chosen: StoredBlob[] = [];
+  for (const blob of blobs) {
+    if (left <= 0) break;
+    chosen.push(blob);
+    left -= blob.lengthBytes;
   }
   return chosen;
 }
@@ -45,14 +47,19 @@ export class DiskSpace {
   readonly #deps: DiskSpaceDeps;
   #timer: NodeJS.Timeout | null = null;
   #usage: DiskUsage | null = null;
+  #measured: Promise<void> = Promise.resolve();
 
   constructor(deps: DiskSpaceDeps) {
     this.#deps = deps;
   }
 
-  /** Resolves when the sums are known, and cleans every half an hour from then on. */
-  async start(): Promise<void> {
-    this.#usage = await this.#measure();
+  /** Measures in the background, and cleans every half an hour. */
+  start(): void {
+    this.#measured = this.#measure().then(
+      (usage) => void (this.#usage ??= usage),
+      (error: unknown) =>
+        this.#deps.log.warn(`The space of blobs could not be measured: ${failureReason(error)}`),
+    );
     this.#timer = setInterval(() => {
       this.clean().catch((error: unknown) =>
         this.#deps.log.warn(`Blobs could not be cleaned: ${failureReason(error)}`),
@@ -61,9 +68,10 @@ export class DiskSpace {
     this.#timer.unref();
   }
 
-  stop(): void {
+  async stop(): Promise<void> {
     if (this.#timer) clearInterval(this.#timer);
     this.#timer = null;
+    await this.#measured;
   }
 
   /**
@@ -72,24 +80,31 @@ export class DiskSpace {
    * for blobs of no stream.
    */
   async clean(): Promise<void> {
-    const { database, store, limits, log } = this.#deps;
+    const { database, limits, log } = this.#deps;
     const { contentMib, networkMib } = limits();
     const used = await this.#measure();
-    const content =
-      contentMib === 0
-        ? []
-        : chooseBlobs(
-            await database.removableContent(),
-            used.contentBytes + used.privateBytes,
-            contentMib * MIB,
-          );
-    const network = chooseBlobs(await database.removableNetwork(), used.networkBytes, networkMib * MIB);
-    const chosen = [...content, ...network];
-    if (chosen.length > 0) {
-      await store.delete(chosen);
-      log.info(`${chosen.length} blobs were deleted, to keep to the limits of the settings.`);
+    const contentBytes = contentMib === 0 ? 0 : used.contentBytes + used.privateBytes - contentMib * MIB;
+    const count =
+      (await this.#remove((limit) => database.removableContent(limit), contentBytes)) +
+      (await this.#remove((limit) => database.removableNetwork(limit), used.networkBytes - networkMib * MIB));
+    if (count > 0) log.info(`${count} blobs were deleted, to keep to the limits of the settings.`);
+    this.#usage = count === 0 ? used : await this.#measure();
+  }
+
+  /** Deletes the first of the removable blobs until so many bytes are gone; the number of blobs. */
+  async #remove(
+    list: (limit: number) => Promise<readonly StoredBlob[]>,
+    excessBytes: number,
+  ): Promise<number> {
+    let count = 0;
+    for (let left = excessBytes; left > 0;) {
+      const chosen = chooseBlobs(await list(BLOBS_AT_ONCE), left);
+      if (chosen.length === 0) break;
+      await this.#deps.store.delete(chosen.map(({ hash }) => hash));
+      count += chosen.length;
+      left -= chosen.reduce((sum, { lengthBytes }) => sum + lengthBytes, 0);
     }
-    this.#usage = await this.#measure();
+    return count;
   }
 
   /** Blobs that are made from files of one's own take no space. */

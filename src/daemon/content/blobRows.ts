@@ -1,22 +1,26 @@
 /** Rows of blobs: which are known, there, announced, own. Source: lbry-sdk lbry/extras/daemon/storage.py `SQLiteStorage`. */
-import { readdirSync, rmSync } from 'node:fs';
+import { opendirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { SqlRow } from '../../sqlite/sqliteProvider.js';
 import { textList, type Statements } from '../../sqlite/statements.js';
 import { isBlobHash } from './blobHash.js';
+import { BlobHashes } from './blobHashes.js';
 import type { OriginalRows } from './originalRows.js';
 import type { BlobRow, DiskUsage, Reconciled, StoredBlob } from './rows.js';
 
 /** How long peers keep an announcement. The next announcement follows after half of it. Source: lbry-sdk lbry/dht/constants.py `DATA_EXPIRATION`. */
 const ANNOUNCED_SEC = 86_400;
 
+/** Rows that are read together, so that few of them are in memory. Arbitrary. */
+const ROWS_AT_ONCE = 2000;
+/** Entries of a folder that are read together. Arbitrary. */
+const ENTRIES_AT_ONCE = 1024;
+
 const ADD = `insert or ignore into blob values (?, ?, 0, 0, ?, 0, 0, ?, ?)`;
 
-/**
- * A blob that a stream needs: its row stays, so that the stream knows what it lacks. The schema has no index of members by blob,
- * so the hashes are collected once for a statement.
- */
-const IN_STREAM = `(blob.blob_hash in (
-  select m.blob_hash from stream_blob m where m.blob_hash is not null union all select sd_hash from stream))`;
+const IS_SD = `exists (select 1 from stream where sd_hash = blob.blob_hash)`;
+/** A blob that a stream needs: its row stays, so that the stream knows what it lacks. */
+const IN_STREAM = `(exists (select 1 from stream_blob m where m.blob_hash = blob.blob_hash) or ${IS_SD})`;
 
 const GIVEN = '(select value from json_each(?))';
 
@@ -56,30 +60,63 @@ export class BlobRows {
    * Compares the folder with the rows and reads no file. Files of writes that did not end are removed. A finished blob without a
    * file becomes pending unless it can be made from an original; a file without a finished row is to be checked by the caller. Source: `sync_missing_blobs`.
    */
-  reconcile(partialSuffix: string): Omit<Reconciled, 'isLost'> {
-    const there = new Set<string>();
-    for (const entry of readdirSync(this.#folder, { withFileTypes: true })) {
-      if (entry.name.endsWith(partialSuffix)) rmSync(join(this.#folder, entry.name), { force: true });
-      else if (isBlobHash(entry.name) && !entry.isDirectory()) there.add(entry.name);
-    }
+  reconcile(
+    partialSuffix: string,
+  ): Omit<Reconciled, 'isLost' | 'finished'> & { readonly finished: BlobHashes } {
+    const there = this.#inFolder(partialSuffix);
     this.#removeDoomed(there);
-    const rows = this.#main.all(`select blob_hash from blob where status = 'finished'`);
-    const [finished, missing]: [string[], string[]] = [[], []];
-    for (const { blob_hash: hash } of rows)
-      (there.delete(hash as string) ? finished : missing).push(hash as string);
+    const finished = new BlobHashes();
+    const missing: string[] = [];
+    for (const hash of this.#finished()) {
+      if (there.delete(hash)) finished.add(hash);
+      else missing.push(hash);
+    }
     const made = this.#originals.madeOf(missing);
     const canBeMade = new Set(made.map(({ hash }) => hash));
+    for (const hash of canBeMade) finished.add(hash);
     const lost = missing.filter((hash) => !canBeMade.has(hash));
     if (lost.length > 0) this.setPending(lost);
     const stamp = this.#own.of('select stamp from blob_check where blob_hash = ?');
     const unknown = [...there].map(
       (hash) => [hash, (stamp.get(hash)?.['stamp'] as string | undefined) ?? null] as const,
     );
-    return { finished: [...finished, ...canBeMade], unknown, made };
+    return { finished, unknown, made };
+  }
+
+  /** The hashes of all finished blobs. */
+  *#finished(): Generator<string> {
+    for (let after: number | null = 0; after !== null;) {
+      // One text takes less time and memory than many rows.
+      const row: SqlRow = this.#main.get(
+        `select max(id) as id, count(*) as count, group_concat(blob_hash, ' ') as hashes from (
+           select rowid as id, blob_hash from blob where rowid > ? and status = 'finished' order by rowid limit ?)`,
+        after,
+        ROWS_AT_ONCE,
+      )!;
+      if (row['hashes'] !== null) yield* (row['hashes'] as string).split(' ');
+      after = Number(row['count']) < ROWS_AT_ONCE ? null : Number(row['id']);
+    }
+  }
+
+  /** The files that are named like blobs. Files of writes that did not end are removed. */
+  #inFolder(partialSuffix: string): BlobHashes {
+    const there = new BlobHashes();
+    const partial: string[] = [];
+    const folder = opendirSync(this.#folder, { bufferSize: ENTRIES_AT_ONCE });
+    try {
+      for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
+        if (entry.name.endsWith(partialSuffix)) partial.push(entry.name);
+        else if (isBlobHash(entry.name) && !entry.isDirectory()) there.add(entry.name);
+      }
+    } finally {
+      folder.closeSync();
+    }
+    for (const name of partial) rmSync(join(this.#folder, name), { force: true });
+    return there;
   }
 
   /** Ends deletions that a kill cut off. */
-  #removeDoomed(there: Set<string>): void {
+  #removeDoomed(there: BlobHashes): void {
     const doomed = this.#own
       .all('select blob_hash from doomed_blob')
       .map((row) => row['blob_hash'] as string);
@@ -180,7 +217,7 @@ export class BlobRows {
       `select coalesce(sum(blob_length), 0) as total,
          coalesce(sum(case when is_mine = 1 then blob_length else 0 end), 0) as mine,
          coalesce(sum(case when is_mine = 0 and ${IN_STREAM} then blob_length else 0 end), 0) as content
-       from blob where status = 'finished' and blob_hash not in (select sd_hash from stream)`,
+       from blob where status = 'finished' and not ${IS_SD}`,
     )!;
     const [total, mine, content] = [row['total'], row['mine'], row['content']].map(Number) as [
       number,
@@ -196,38 +233,40 @@ export class BlobRows {
   }
 
   /**
-   * Blobs of streams that cleaning may remove, in the order in which it does: by age, small ones first, sd blobs last. Own ones
+   * At most `limit` blobs of streams that cleaning may remove, in the order in which it does: by age, small ones first, sd blobs last. Own ones
    * are not among them, nor those of pinned streams and channels. Source: `get_stored_blobs`.
    */
-  removableContent(): StoredBlob[] {
+  removableContent(limit: number): StoredBlob[] {
     const [streams, channels] = ['stream', 'channel'].map((kind) =>
       textList(this.#own.all('select id from pin where kind = ?', kind).map((row) => row['id'] as string)),
     ) as [string, string];
-    const spared = `(stream_hash in (select value from json_each(?1)) or stream_hash in
-      (select stream_hash from content_claim join claim using (claim_outpoint)
-       where channel_claim_id in (select value from json_each(?2))))`;
     return this.#stored(
-      `with member as (
-         select blob_hash, stream_hash, 0 as is_sd from stream_blob where blob_hash is not null
-         union all select sd_hash, stream_hash, 1 from stream)
-       select blob.blob_hash, blob.blob_length, max(is_sd) as is_sd from blob join member using (blob_hash)
-       where is_mine = 0 and status = 'finished'
-         and blob_hash not in (select blob_hash from member where ${spared})
-       group by blob.blob_hash order by is_sd, added_on, blob_length`,
+      `with spared as (
+         select value as stream_hash from json_each(?1)
+         union select stream_hash from content_claim join claim using (claim_outpoint)
+           where channel_claim_id in (select value from json_each(?2)))
+       select blob_hash, blob_length from blob
+       where is_mine = 0 and status = 'finished' and ${IN_STREAM}
+         and blob_hash not in (
+           select blob_hash from stream_blob where blob_hash is not null and stream_hash in spared
+           union all select sd_hash from stream where stream_hash in spared)
+       order by ${IS_SD}, added_on, blob_length limit ?3`,
       streams,
       channels,
+      limit,
     );
   }
 
-  /** Blobs of no stream that cleaning may remove, in the order in which it does: large ones first, then by age. */
-  removableNetwork(): StoredBlob[] {
+  /** At most `limit` blobs of no stream that cleaning may remove, in the order in which it does: large ones first, then by age. */
+  removableNetwork(limit: number): StoredBlob[] {
     return this.#stored(
       `select blob_hash, blob_length from blob where is_mine = 0 and status = 'finished' and not ${IN_STREAM}
-       order by blob_length desc, added_on`,
+       order by blob_length desc, added_on limit ?`,
+      limit,
     );
   }
 
-  #stored(sql: string, ...values: string[]): StoredBlob[] {
+  #stored(sql: string, ...values: (string | number)[]): StoredBlob[] {
     return this.#main
       .all(sql, ...values)
       .map((row) => ({ hash: row['blob_hash'] as string, lengthBytes: Number(row['blob_length']) }));
@@ -251,11 +290,12 @@ export class BlobRows {
   removeStream(streamHash: string): string[] {
     const only = this.#main
       .all(
-        `with member as (
-           select blob_hash, stream_hash from stream_blob where blob_hash is not null
-           union all select sd_hash, stream_hash from stream)
-         select distinct blob_hash from member where stream_hash = ?1
-           and blob_hash not in (select blob_hash from member where stream_hash <> ?1)`,
+        `with own as (
+           select blob_hash from stream_blob where blob_hash is not null and stream_hash = ?1
+           union select sd_hash from stream where stream_hash = ?1)
+         select blob_hash from own
+         where not exists (select 1 from stream_blob m where m.blob_hash = own.blob_hash and m.stream_hash <> ?1)
+           and not exists (select 1 from stream t where t.sd_hash = own.blob_hash and t.stream_hash <> ?1)`,
         streamHash,
       )
       .map((row) => row['blob_hash'] as string);

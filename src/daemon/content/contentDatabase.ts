@@ -1,13 +1,18 @@
 /** The content database from outside of its thread. */
 import { CallThread } from '../../util/callThread.js';
+import type { Transferred } from '../../util/serveCalls.js';
 import type { ContentStore, ContentStoreOptions } from './contentStore.js';
 import type { PeerRow } from './rows.js';
 
 type Calls = Omit<ContentStore, 'close' | 'notice'>;
 
+type Answer<Result> = Result extends Transferred<infer Value> ? Value : Result;
+
 /** The calls of `ContentStore`, answered by its thread. */
 export type ContentDatabase = {
-  readonly [Name in keyof Calls]: (...args: Parameters<Calls[Name]>) => Promise<ReturnType<Calls[Name]>>;
+  readonly [Name in keyof Calls]: (
+    ...args: Parameters<Calls[Name]>
+  ) => Promise<Answer<ReturnType<Calls[Name]>>>;
 } & { close(): Promise<void> };
 
 const METHODS = [
@@ -38,23 +43,28 @@ const METHODS = [
   'streamHashOf',
   'sdHashOf',
   'sdHashesOfFiles',
+  'sdHashesOf',
   'blobsOfStream',
   'streamSize',
   'setStreamSize',
-  'files',
+  'file',
+  'fileCount',
+  'searchFiles',
+  'searchStreams',
+  'filesWithoutClaim',
+  'forgetLostOutputs',
   'addFile',
   'setFileStatus',
   'setFilePlace',
   'setContentFee',
   'saveClaims',
   'tieClaim',
-  'finishedCounts',
+  'finishedCount',
   'pin',
   'unpin',
   'pins',
   'streamsToReflect',
   'isReflected',
-  'reflectedStreams',
   'streamsOfFiles',
   'noteReflected',
   'withheldBlobs',

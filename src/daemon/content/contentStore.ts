@@ -2,10 +2,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SqliteProvider } from '../../sqlite/sqliteProvider.js';
-import { Statements } from '../../sqlite/statements.js';
+import { Statements, textList } from '../../sqlite/statements.js';
 import { onFile } from '../../util/environmentError.js';
+import { Transferred } from '../../util/serveCalls.js';
 import { BlobRows } from './blobRows.js';
 import { FileRows } from './fileRows.js';
+import type { FileSearch } from './fileSearch.js';
 import { BLOB_FOLDER_NAME, openDatabases } from './openDatabases.js';
 import { LibraryRows } from './libraryRows.js';
 import { OriginalRows } from './originalRows.js';
@@ -16,6 +18,8 @@ import type {
   DiskUsage,
   FileFilter,
   FileRow,
+  HashPage,
+  LostOutputs,
   NewFile,
   NewStream,
   OriginalRow,
@@ -72,8 +76,10 @@ export class ContentStore {
     this.#blobs.setPending(hashes);
   }
 
-  reconcile(partialSuffix: string): Reconciled {
-    return { ...this.#blobs.reconcile(partialSuffix), isLost: this.#library.isLost };
+  reconcile(partialSuffix: string): Transferred<Reconciled> {
+    const { finished, ...rest } = this.#blobs.reconcile(partialSuffix);
+    const { packed, buffers } = finished.pack();
+    return new Transferred({ ...rest, finished: packed, isLost: this.#library.isLost }, buffers);
   }
 
   forgetBlobs(hashes: readonly string[]): void {
@@ -108,17 +114,21 @@ export class ContentStore {
     return this.#blobs.diskUsage();
   }
 
-  removableContent(): StoredBlob[] {
-    return this.#blobs.removableContent();
+  /** See `BlobRows.removableContent`. */
+  removableContent(limit: number): StoredBlob[] {
+    return this.#blobs.removableContent(limit);
   }
 
-  removableNetwork(): StoredBlob[] {
-    return this.#blobs.removableNetwork();
+  /** See `BlobRows.removableNetwork`. */
+  removableNetwork(limit: number): StoredBlob[] {
+    return this.#blobs.removableNetwork(limit);
   }
 
   /** See `BlobRows.removeStream`. */
   removeStream(streamHash: string): string[] {
-    return this.#blobs.removeStream(streamHash);
+    const removed = this.#blobs.removeStream(streamHash);
+    this.#files.changed();
+    return removed;
   }
 
   /**
@@ -207,13 +217,30 @@ export class ContentStore {
     return (row?.['sd_hash'] as string | undefined) ?? null;
   }
 
-  /** The sd hashes of all files but those whose original was changed. */
-  sdHashesOfFiles(): string[] {
+  /** A page of the sd hashes of all files but those whose original was changed: those behind the row number `after`. */
+  sdHashesOfFiles(after: number, limit: number): HashPage {
     const withheld = new Set(this.#originals.withheld());
+    const rows = this.#main.all(
+      `select file.rowid as id, sd_hash from file join stream using (stream_hash)
+       where file.rowid > ? order by file.rowid limit ?`,
+      after,
+      limit,
+    );
+    return {
+      hashes: rows.map((row) => row['sd_hash'] as string).filter((sdHash) => !withheld.has(sdHash)),
+      next: rows.length < limit ? null : Number(rows.at(-1)!['id']),
+    };
+  }
+
+  /** The sd hashes of those streams that have a file, in the order of the files. */
+  sdHashesOf(streamHashes: readonly string[]): string[] {
     return this.#main
-      .all('select distinct sd_hash from stream join file using (stream_hash)')
-      .map((row) => row['sd_hash'] as string)
-      .filter((sdHash) => !withheld.has(sdHash));
+      .all(
+        `select sd_hash from file join stream using (stream_hash)
+         where stream_hash in (select value from json_each(?)) order by file.rowid`,
+        textList(streamHashes),
+      )
+      .map((row) => row['sd_hash'] as string);
   }
 
   /** The blobs of a stream by position, the terminator too. Source: `get_blobs_for_stream`. */
@@ -245,8 +272,31 @@ export class ContentStore {
 
   // Files
 
-  files(streamHash: string | null = null): FileRow[] {
-    return this.#files.files(streamHash);
+  file(streamHash: string): FileRow | null {
+    return this.#files.file(streamHash);
+  }
+
+  fileCount(): number {
+    return this.#files.count();
+  }
+
+  /** See `FileRows.search`. */
+  searchFiles(search: FileSearch, page: { readonly offset: number; readonly limit: number }) {
+    return this.#files.search(search, this.pins(), page);
+  }
+
+  /** See `FileRows.searchStreams`. */
+  searchStreams(search: FileSearch): string[] {
+    return this.#files.searchStreams(search, this.pins());
+  }
+
+  filesWithoutClaim(): string[] {
+    return this.#files.withoutClaim();
+  }
+
+  /** See `FileRows.forgetLostOutputs`. */
+  forgetLostOutputs(after: number, limit: number): LostOutputs {
+    return this.#files.forgetLostOutputs(after, limit);
   }
 
   addFile(file: NewFile): number {
@@ -274,8 +324,8 @@ export class ContentStore {
     return this.#files.tieClaim(streamHash, outpoint);
   }
 
-  finishedCounts(): [streamHash: string, count: number][] {
-    return this.#files.finishedCounts();
+  finishedCount(streamHash: string): number {
+    return this.#files.finishedCount(streamHash);
   }
 
   /** `id` is a stream hash or the claim id of a channel as printed. */
@@ -294,16 +344,13 @@ export class ContentStore {
       .map((row) => ({ kind: row['kind'] as PinKind, id: row['id'] as string }));
   }
 
-  streamsToReflect(): string[] {
-    return this.#reflector.streamsToReflect();
+  /** See `ReflectorRows.streamsToReflect`. */
+  streamsToReflect(after: number, limit: number): HashPage {
+    return this.#reflector.streamsToReflect(after, limit);
   }
 
   isReflected(sdHash: string): boolean {
     return this.#reflector.isReflected(sdHash);
-  }
-
-  reflectedStreams(): string[] {
-    return this.#reflector.reflectedStreams();
   }
 
   streamsOfFiles(filter: FileFilter): string[] {

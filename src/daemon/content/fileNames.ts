@@ -1,4 +1,8 @@
-/** Names of files that every system takes. Source: lbry-sdk lbry/stream/descriptor.py `sanitize_file_name`. */
+/**
+ * Names of files: those that every system takes, and those that a descriptor or a claim gives.
+ * Source: lbry-sdk lbry/stream/descriptor.py `sanitize_file_name`, lbry/stream/managed_stream.py `suggested_file_name`.
+ */
+import { decodeClaim } from '../../metadata/claim.js';
 
 const FALLBACK_NAME = 'lbry_download';
 
@@ -32,3 +36,22 @@ export function safeFileName(name: string): string {
   ];
   return (base || FALLBACK_NAME) + (extension.length > 1 ? extension : '');
 }
+
+/** The name of the file that a claim's value (hexadecimal digits) gives; empty where it gives none. */
+function claimedName(value: string): string {
+  if (value === '') return '';
+  try {
+    const { type } = decodeClaim(Buffer.from(value, 'hex')).claim;
+    return type.case === 'stream' ? (type.value.source?.name ?? '') : '';
+  } catch {
+    return '';
+  }
+}
+
+/** The name of a stream, which its claim gives where the descriptor has none. */
+export const streamNameOf = (inDescriptor: string, claimValue: string): string =>
+  inDescriptor.trim() === '' ? claimedName(claimValue) : inDescriptor;
+
+/** The name under which a stream is saved unless another one is wanted. */
+export const suggestedNameOf = (inDescriptor: string, claimValue: string): string =>
+  safeFileName(streamNameOf(inDescriptor, claimValue));

@@ -3,16 +3,10 @@
  * UTF-8, a fee is a transaction as hexadecimal digits. Source: lbry-sdk lbry/extras/daemon/storage.py.
  */
 import { textList, type Statements } from '../../sqlite/statements.js';
-import type { FileRow, NewFile, SavedPlace, StoredClaim } from './rows.js';
+import { addSearchFunctions, digitsOf, savedSize, searchSql, textOf, type FileSearch } from './fileSearch.js';
+import type { FileRow, LostOutputs, NewFile, Pin, SavedPlace, StoredClaim } from './rows.js';
 
 const hexOf = (text: string): string => Buffer.from(text, 'utf8').toString('hex');
-const textOf = (hex: unknown): string => Buffer.from(String(hex), 'hex').toString('utf8');
-
-/** Texts that lbry-sdk wrote as bytes are blobs of the same digits. */
-const digitsOf = (value: unknown): string | null => {
-  if (value === null || value === undefined) return null;
-  return typeof value === 'string' ? value : Buffer.from(value as Uint8Array).toString('latin1');
-};
 
 /** Claims of the given channels, which have rows of their own where they are known. */
 const CHANNEL_NAMES =
@@ -44,19 +38,114 @@ function claimOf(row: Row): StoredClaim | null {
   };
 }
 
+/** The search that every file fits. */
+const ALL: FileSearch = { conditions: [], sort: 'rowid', isReversed: false, uploading: [] };
+
 export class FileRows {
   readonly #main: Statements;
+  /** How many files there are; null while that is not known. */
+  #count: number | null = null;
 
   constructor(main: Statements) {
     this.#main = main;
+    addSearchFunctions(main.database);
   }
 
-  /** All files, or that of one stream, by their number. A file whose claim is not known has none. */
-  files(streamHash: string | null): FileRow[] {
-    const rows =
-      streamHash === null
-        ? this.#main.all(`${FILES} order by f.rowid`)
-        : this.#main.all(`${FILES} where f.stream_hash = ?`, streamHash);
+  /** How many files there are. */
+  count(): number {
+    this.#count ??= this.#countOf(ALL, []);
+    return this.#count;
+  }
+
+  /** Files were added or removed. */
+  changed(): void {
+    this.#count = null;
+  }
+
+  /** A page of the files that fit, in their order, and how many fit in all. */
+  search(
+    search: FileSearch,
+    pins: readonly Pin[],
+    { offset, limit }: { readonly offset: number; readonly limit: number },
+  ): { readonly files: FileRow[]; readonly total: number } {
+    const { from, order } = searchSql(search, pins);
+    const sql = `select f.rowid as id ${from.sql} ${order.sql} limit ? offset ?`;
+    const rows = this.#main.all(sql, ...from.values, ...order.values, limit, offset);
+    const ids = rows.map((row) => Number(row['id']));
+    const isLast = ids.length < limit && (ids.length > 0 || offset === 0);
+    const total = isLast
+      ? offset + ids.length
+      : search.conditions.length === 0
+        ? this.count()
+        : this.#countOf(search, pins);
+    return { files: this.#ofIds(ids), total };
+  }
+
+  /** The stream hashes of all files that fit, in their order. */
+  searchStreams(search: FileSearch, pins: readonly Pin[]): string[] {
+    const { from, order } = searchSql(search, pins);
+    return this.#main
+      .all(`select f.stream_hash ${from.sql} ${order.sql}`, ...from.values, ...order.values)
+      .map((row) => String(row['stream_hash']));
+  }
+
+  #countOf(search: FileSearch, pins: readonly Pin[]): number {
+    const { from } = searchSql(search, pins);
+    return this.#main.number(`select count(*) ${from.sql}`, ...from.values);
+  }
+
+  #ofIds(ids: readonly number[]): FileRow[] {
+    const found = this.#rows(
+      `${FILES} where f.rowid in (select value from json_each(?))`,
+      JSON.stringify(ids),
+    );
+    const byId = new Map(found.map((row) => [row.rowid, row]));
+    return ids.flatMap((id) => byId.get(id) ?? []);
+  }
+
+  /** The file of a stream; null where it has none. A file whose claim is not known has none. */
+  file(streamHash: string): FileRow | null {
+    return (
+      this.#rows(`${FILES} where f.stream_hash = ? order by f.rowid desc limit 1`, streamHash)[0] ?? null
+    );
+  }
+
+  /** The files that are not tied to a claim, by their stream hashes. */
+  withoutClaim(): string[] {
+    return this.#main
+      .all(
+        `select f.stream_hash from file f join stream s using (stream_hash) where not exists (
+           select 1 from content_claim o join claim using (claim_outpoint) where o.stream_hash = f.stream_hash)
+         order by f.rowid`,
+      )
+      .map((row) => String(row['stream_hash']));
+  }
+
+  /**
+   * Looks at a slice of the saved files, those behind the row number `after`. Files that are gone have no name any more.
+   * Source: lbry-sdk lbry/stream/stream_manager.py `initialize_from_database`.
+   */
+  forgetLostOutputs(after: number, limit: number): LostOutputs {
+    const rows = this.#main.all(
+      `select rowid, stream_hash, file_name, download_directory from file
+       where rowid > ? and saved_file = 1 order by rowid limit ?`,
+      after,
+      limit,
+    );
+    const lost = rows
+      .filter((row) => savedSize(textOf(row['download_directory']), textOf(row['file_name'])) === null)
+      .map((row) => String(row['stream_hash']));
+    if (lost.length > 0)
+      this.#main.run(
+        `update file set file_name = null, download_directory = null, saved_file = 0
+         where saved_file = 1 and stream_hash in (select value from json_each(?))`,
+        textList(lost),
+      );
+    return { lost, next: rows.length < limit ? null : Number(rows.at(-1)!['rowid']) };
+  }
+
+  #rows(sql: string, ...values: string[]): FileRow[] {
+    const rows = this.#main.all(sql, ...values);
     const claims = rows.map(claimOf);
     const channels = this.#channelNames(claims);
     return rows.map((row, at) => {
@@ -66,10 +155,10 @@ export class FileRows {
         streamHash: String(row['stream_hash']),
         sdHash: String(row['sd_hash']),
         key: String(row['stream_key']),
-        streamName: textOf(row['stream_name']),
-        suggestedFileName: textOf(row['suggested_filename']),
-        fileName: row['file_name'] === null ? null : textOf(digitsOf(row['file_name'])),
-        directory: row['download_directory'] === null ? null : textOf(digitsOf(row['download_directory'])),
+        streamName: textOf(row['stream_name']) ?? '',
+        suggestedFileName: textOf(row['suggested_filename']) ?? '',
+        fileName: textOf(row['file_name']),
+        directory: textOf(row['download_directory']),
         status: String(row['status']),
         isSaved: Number(row['saved_file']) === 1,
         contentFee: digitsOf(row['content_fee']),
@@ -100,6 +189,7 @@ export class FileRows {
       contentFee,
       addedOn,
     );
+    this.changed();
     const row = this.#main.get('select max(rowid) as rowid from file where stream_hash = ?', streamHash);
     return Number(row!['rowid']);
   }
@@ -165,13 +255,12 @@ export class FileRows {
     });
   }
 
-  /** How many data blobs of each stream are on disk by its rows. */
-  finishedCounts(): [streamHash: string, count: number][] {
-    return this.#main
-      .all(
-        `select s.stream_hash, count(*) as count from stream_blob s join blob b using (blob_hash)
-         where b.status = 'finished' group by s.stream_hash`,
-      )
-      .map((row) => [String(row['stream_hash']), Number(row['count'])]);
+  /** How many data blobs of a stream are on disk by its rows. */
+  finishedCount(streamHash: string): number {
+    return this.#main.number(
+      `select count(*) from stream_blob m join blob b using (blob_hash)
+       where m.stream_hash = ? and b.status = 'finished'`,
+      streamHash,
+    );
   }
 }

@@ -3,7 +3,7 @@
  * Source: lbry-sdk lbry/extras/daemon/storage.py `update_reflected_stream`, `get_streams_to_re_reflect`.
  */
 import { textList, type Statements } from '../../sqlite/statements.js';
-import type { CompletedStream, FileFilter } from './rows.js';
+import type { CompletedStream, FileFilter, HashPage } from './rows.js';
 
 const IS_COMPLETE = `exists (select 1 from blob where blob_hash = sd_hash and status = 'finished')
   and not exists (
@@ -12,35 +12,37 @@ const IS_COMPLETE = `exists (select 1 from blob where blob_hash = sd_hash and st
 
 export class ReflectorRows {
   readonly #main: Statements;
-  /** Whether the index is there by which streams are found by their blobs. */
-  #hasIndex = false;
 
   constructor(main: Statements) {
     this.#main = main;
   }
 
   /**
-   * Descriptors of the streams that have a file and a data blob on disk, and were never noted as reflected.
+   * A page of the descriptors of streams that have a file and a data blob on disk, and were never noted as reflected: those behind
+   * the row number `after`.
    * QUIRK: lbry-sdk also lists those that were noted more than a day ago, and passes over them then.
    */
-  streamsToReflect(): string[] {
-    return this.#hashes(
-      `select sd_hash from stream where stream_hash in (select stream_hash from file)
-       and sd_hash not in (select sd_hash from reflected_stream)
+  streamsToReflect(after: number, limit: number): HashPage {
+    const rows = this.#main.all(
+      `select rowid, sd_hash from stream where rowid > ?
+       and exists (select 1 from file where file.stream_hash = stream.stream_hash)
+       and not exists (select 1 from reflected_stream sent where sent.sd_hash = stream.sd_hash)
        and exists (
          select 1 from stream_blob part join blob using (blob_hash)
-         where part.stream_hash = stream.stream_hash and status = 'finished')`,
+         where part.stream_hash = stream.stream_hash and status = 'finished')
+       order by rowid limit ?`,
+      after,
+      limit,
     );
+    return {
+      hashes: rows.map((row) => row['sd_hash'] as string),
+      next: rows.length < limit ? null : Number(rows.at(-1)!['rowid']),
+    };
   }
 
   /** Whether a reflector has the stream. Source: lbry-sdk `get_all_lbry_files`, `fully_reflected`. */
   isReflected(sdHash: string): boolean {
     return this.#main.get('select 1 from reflected_stream where sd_hash = ?', sdHash) !== undefined;
-  }
-
-  /** Descriptors of all streams that a reflector has. */
-  reflectedStreams(): string[] {
-    return this.#hashes('select distinct sd_hash from reflected_stream');
   }
 
   /** Descriptors of the files that match, in the order of the files. */
@@ -84,11 +86,6 @@ export class ReflectorRows {
 
   /** The complete streams that the blob is part of. */
   completedWith(hash: string): CompletedStream[] {
-    if (!this.#hasIndex) {
-      // Only reflectors ask so. lbry-sdk does not mind the index.
-      this.#main.database.exec('create index if not exists stream_blob_hash on stream_blob (blob_hash)');
-      this.#hasIndex = true;
-    }
     const found = this.#main.all(
       `select stream_hash, sd_hash from stream
        where (sd_hash = ?1 or stream_hash in (select stream_hash from stream_blob where blob_hash = ?1))
@@ -109,8 +106,8 @@ export class ReflectorRows {
   orphans(beforeSec: number): string[] {
     return this.#hashes(
       `select blob_hash as sd_hash from blob where status = 'finished' and added_on < ?
-         and blob_hash not in (select sd_hash from stream)
-         and blob_hash not in (select blob_hash from stream_blob where blob_hash is not null)`,
+         and not exists (select 1 from stream where sd_hash = blob.blob_hash)
+         and not exists (select 1 from stream_blob m where m.blob_hash = blob.blob_hash)`,
       beforeSec,
     );
   }

@@ -1,4 +1,5 @@
 /** What the content database takes and gives. Times are Unix seconds. */
+import type { PackedHashes } from './blobHashes.js';
 import type { StreamDescriptor } from './descriptor.js';
 
 export interface BlobRow {
@@ -17,7 +18,7 @@ export interface StoredBlob {
 /** What the folder of blobs holds, beside what the database says. */
 export interface Reconciled {
   /** Blobs that are there by both, and those that are made. */
-  readonly finished: readonly string[];
+  readonly finished: PackedHashes;
   /** Files named like blobs that the database does not know as finished, with a stamp of an earlier check if there is one. */
   readonly unknown: readonly (readonly [hash: string, stamp: string | null])[];
   /** Finished blobs without a file that can be made from an original. */
@@ -81,6 +82,21 @@ export interface StreamBlobRow {
   readonly iv: string;
   readonly lengthBytes: number;
   readonly isFinished: boolean;
+}
+
+/** What a look at a slice of the saved files found. */
+export interface LostOutputs {
+  /** Stream hashes of those that are gone. */
+  readonly lost: readonly string[];
+  /** Behind which row number the next slice begins; null after the last one. */
+  readonly next: number | null;
+}
+
+/** A part of a long list. */
+export interface HashPage {
+  readonly hashes: readonly string[];
+  /** Behind which row number the next page begins; null after the last one. */
+  readonly next: number | null;
 }
 
 /** Which files are meant; what is undefined does not matter. */

@@ -130,6 +130,12 @@ export const TABLES: readonly TableForm[] = [
 export const CREATE_TABLES = [
   ...TABLES.map(([name, columns]) => `create table if not exists ${name} (${columns.join(', ')});`),
   'create index if not exists blob_data on blob(blob_hash, blob_length, is_mine);',
+  // By these a single file, or the streams of a blob, are found among many. lbry-sdk does not mind them.
+  'create index if not exists stream_by_sd on stream(sd_hash);',
+  'create index if not exists file_by_stream on file(stream_hash);',
+  'create index if not exists claim_by_id on claim(claim_id);',
+  'create index if not exists content_claim_by_stream on content_claim(stream_hash);',
+  'create index if not exists stream_blob_hash on stream_blob(blob_hash);',
 ].join('\n');
 
 /** Of the tables below, in `user_version`. */

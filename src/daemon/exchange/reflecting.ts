@@ -6,6 +6,7 @@ import { failureReason } from '../../util/environmentError.js';
 import { sleep, type Clock, type RandomSource } from '../base/clock.js';
 import type { EndTransfer, Transfers } from '../base/transfers.js';
 import { readDescriptor } from '../content/descriptor.js';
+import type { HashPage } from '../content/rows.js';
 import { placeText, type Place } from './links.js';
 import type { UploadProgress } from './ports.js';
 import { ReflectorSession } from './reflectorSession.js';
@@ -15,11 +16,13 @@ import { StreamUpload, type UploadDeps, type UploadedStream, type UploadResult }
 const ROUND_MS = 300_000;
 /** How long another reflector is preferred to one that was not reached. Arbitrary: longer than a round. */
 const AVOID_MS = 600_000;
+/** Descriptors that are listed together. Arbitrary. */
+const STREAMS_AT_ONCE = 500;
 
 /** What is noted about streams and reflectors; `ContentDatabase` is one. */
 export interface ReflectedNotes {
-  /** Descriptors of the streams that have a file and some blob, and were never noted. */
-  streamsToReflect(): Promise<readonly string[]>;
+  /** A page of the descriptors of the streams that have a file and some blob, and were never noted: those behind `after`. */
+  streamsToReflect(after: number, limit: number): Promise<HashPage>;
   noteReflected(sdHash: string, reflectorAddress: string, nowSec: number): Promise<void>;
 }
 
@@ -86,12 +89,21 @@ export class Reflecting {
   /** Takes as many streams at a time as may be sent, so that no more descriptors are in memory. */
   async #round(): Promise<void> {
     const { notes, blobs, settings } = this.#deps;
-    const due = (await notes.streamsToReflect()).filter((sdHash) => blobs.finished.has(sdHash));
-    const work = async (): Promise<void> => {
-      for (let next = due.shift(); next !== undefined; next = due.shift())
-        if (!this.#stopping.signal.aborted) await this.reflectStream(next);
-    };
-    await Promise.all(Array.from({ length: Math.max(1, settings().concurrent) }, work));
+    for (let after: number | null = 0; after !== null && !this.#stopping.signal.aborted;) {
+      const page: HashPage = await notes.streamsToReflect(after, STREAMS_AT_ONCE);
+      const due = page.hashes.filter((sdHash) => blobs.finished.has(sdHash));
+      const work = async (): Promise<void> => {
+        for (let next = due.shift(); next !== undefined; next = due.shift())
+          if (!this.#stopping.signal.aborted) await this.reflectStream(next);
+      };
+      await Promise.all(Array.from({ length: Math.max(1, settings().concurrent) }, work));
+      after = page.next;
+    }
+  }
+
+  /** Descriptors of the streams that are being sent. */
+  get uploading(): readonly string[] {
+    return [...this.#uploads.keys()];
   }
 
   /** How uploads go that run now, by descriptor. */

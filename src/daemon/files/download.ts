@@ -225,7 +225,7 @@ async function download(request: DownloadRequest, ports: DownloadPorts): Promise
     timeoutMs: request.timeoutMs || settings.downloadTimeoutMs,
     startedMs,
   };
-  const known = manager.bySdHash(sdHash);
+  const known = await manager.bySdHash(sdHash);
   if (known !== null) {
     const { claim: tied } = known.row;
     if (tied !== null && tied.claimId !== claimId)
@@ -235,7 +235,7 @@ async function download(request: DownloadRequest, ports: DownloadPorts): Promise
       );
     return resume(known, attempt, ports);
   }
-  const replaced = manager.byClaimId(claimId);
+  const replaced = await manager.byClaimId(claimId);
   return maker.withPurchase(claimId, () => begin(request, attempt, replaced, ports));
 }
 

@@ -1,44 +1,45 @@
 /**
- * The files of the daemon: loaded from their rows, saved, stopped, deleted, and tied to their claims. No descriptor is read
- * before it is needed. Source: lbry-sdk lbry/stream/stream_manager.py `StreamManager`.
+ * The files of the daemon: found by their rows, saved, stopped, deleted, and tied to their claims. A file at rest is a row and
+ * nothing else; there is an object of a file only while it is used. No descriptor is read before it is needed.
+ * Source: lbry-sdk lbry/stream/stream_manager.py `StreamManager`.
  */
 import { failureReason } from '../../util/environmentError.js';
 import { hashToHex } from '../../util/bytes.js';
 import { encodeClaim } from '../../metadata/claim.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
-import type { NewFile, StoredClaim } from '../content/rows.js';
+import type { FileCondition, FileSearch } from '../content/fileSearch.js';
+import type { FileRow, NewFile, StoredClaim } from '../content/rows.js';
 import type { DownloadProgress, UploadProgress } from '../exchange/ports.js';
 import type { Txo } from '../txo/txo.js';
-import {
-  filterFiles,
-  needsFinished,
-  needsReflected,
-  sortFiles,
-  type FileFilter,
-  type FilterFacts,
-} from './fileFilters.js';
+import { searchOf, type FileQuery } from './fileFilters.js';
 import { ManagedFile } from './managedFile.js';
 import { removeOutput } from './outputs.js';
 import type { FilesDeps } from './ports.js';
 import { Pins } from './pins.js';
 import { StreamReader } from './streamReader.js';
 
-/** Saved files that are looked at together at the start. */
-const LOOKS_AT_ONCE = 64;
+/** Saved files that are looked at together after the start, and running ones that are read together. Arbitrary. */
+const FILES_AT_ONCE = 500;
 
-export interface FileQuery {
-  readonly filter: FileFilter;
-  readonly comparison?: string | undefined;
-  readonly sort?: string | undefined;
-  readonly isReversed?: boolean;
+/** A part of the files that fit. */
+export interface FilePart {
+  readonly offset: number;
+  readonly limit: number;
 }
 
 export class FileManager {
   readonly reader: StreamReader;
   readonly pins: Pins;
   readonly #deps: FilesDeps;
-  readonly #byStream = new Map<string, ManagedFile>();
-  readonly #bySd = new Map<string, ManagedFile>();
+  /** The objects that are used somewhere, by stream hash: all users of a file share one. */
+  readonly #used = new Map<string, WeakRef<ManagedFile>>();
+  readonly #unused = new FinalizationRegistry<string>((streamHash) => {
+    if (this.#used.get(streamHash)?.deref() === undefined) this.#used.delete(streamHash);
+  });
+  #count = 0;
+  #isClosed = false;
+  /** Resolves when all saved files were looked at. */
+  settled: Promise<void> = Promise.resolve();
 
   constructor(deps: FilesDeps) {
     this.#deps = deps;
@@ -46,15 +47,24 @@ export class FileManager {
     this.pins = new Pins(deps);
   }
 
-  /** Loads all files, and goes on with those that were being saved when the daemon ended. */
+  /** Goes on with the files that were being saved when the daemon ended, and looks in the background which saved ones are gone. */
   async start(): Promise<void> {
+    const { database, log } = this.#deps;
     await this.pins.load();
-    for (const row of await this.#deps.database.files())
-      this.#add(new ManagedFile(row, this.#deps, this.reader));
-    const saved = this.all.filter(({ place }) => place !== null);
-    for (let at = 0; at < saved.length; at += LOOKS_AT_ONCE)
-      await Promise.all(saved.slice(at, at + LOOKS_AT_ONCE).map((file) => file.lookAtOutput()));
-    for (const file of this.all.filter(({ isRunning }) => isRunning)) await this.#resume(file);
+    this.#count = await database.fileCount();
+    for (const file of await this.find({ filter: { status: 'running' } })) await this.#resume(file);
+    this.settled = this.#lookAtOutputs().catch((error: unknown) =>
+      log.warn(`Not all saved files could be looked at: ${failureReason(error)}`),
+    );
+  }
+
+  async #lookAtOutputs(): Promise<void> {
+    for (let after: number | null = 0; after !== null && !this.#isClosed;) {
+      const { lost, next }: { lost: readonly string[]; next: number | null } =
+        await this.#deps.database.forgetLostOutputs(after, FILES_AT_ONCE);
+      for (const streamHash of lost) await this.#use(streamHash)?.lookAtOutput();
+      after = next;
+    }
   }
 
   async #resume(file: ManagedFile): Promise<void> {
@@ -68,45 +78,85 @@ export class FileManager {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.all.map((file) => file.close()));
+    this.#isClosed = true;
+    await this.settled;
+    await Promise.all([...this.#used.values()].map((used) => used.deref()?.close()));
   }
 
-  get all(): readonly ManagedFile[] {
-    return [...this.#byStream.values()];
+  /** How many files there are. */
+  get count(): number {
+    return this.#count;
   }
 
-  bySdHash(sdHash: string): ManagedFile | null {
-    return this.#bySd.get(sdHash) ?? null;
+  #use(streamHash: string): ManagedFile | null {
+    return this.#used.get(streamHash)?.deref() ?? null;
   }
 
-  byClaimId(claimId: string): ManagedFile | null {
-    return this.all.find(({ row }) => row.claim?.claimId === claimId) ?? null;
+  /** The object of a file, with the state of its saved file. The row of an object that is used already stays as it is. */
+  async #of(row: FileRow): Promise<ManagedFile> {
+    const used = this.#use(row.streamHash);
+    if (used !== null) return used;
+    const file = new ManagedFile(row, this.#deps, this.reader);
+    this.#used.set(row.streamHash, new WeakRef(file));
+    this.#unused.register(file, row.streamHash);
+    await file.lookAtOutput();
+    return file;
   }
 
-  #add(file: ManagedFile): void {
-    this.#byStream.set(file.row.streamHash, file);
-    this.#bySd.set(file.row.sdHash, file);
+  async byStreamHash(streamHash: string): Promise<ManagedFile | null> {
+    const row = await this.#deps.database.file(streamHash);
+    return row === null ? null : this.#of(row);
+  }
+
+  bySdHash(sdHash: string): Promise<ManagedFile | null> {
+    return this.#single({ field: 'sd_hash', value: sdHash, comparison: 'eq' });
+  }
+
+  byClaimId(claimId: string): Promise<ManagedFile | null> {
+    return this.#single({ field: 'claim_id', value: claimId, comparison: 'eq' });
+  }
+
+  async #single(condition: FileCondition): Promise<ManagedFile | null> {
+    const search = { conditions: [condition], sort: 'rowid', isReversed: false, uploading: [] };
+    const { files } = await this.#deps.database.searchFiles(search, { offset: 0, limit: 2 });
+    return files.length === 0 ? null : this.#of(files[0]!);
+  }
+
+  #searchOf(query: FileQuery): FileSearch {
+    const search = searchOf(query);
+    const needsUploads = [...search.conditions.map(({ field }) => field), search.sort].includes(
+      'uploading_to_reflector',
+    );
+    return { ...search, uploading: needsUploads ? (this.#deps.reflector()?.uploading ?? []) : [] };
+  }
+
+  /** A part of the files that fit, in their order, and how many fit in all. Throws `ValueError`. */
+  async findPart(
+    query: FileQuery,
+    part: FilePart,
+  ): Promise<{ readonly files: readonly ManagedFile[]; readonly total: number }> {
+    const { files, total } = await this.#deps.database.searchFiles(this.#searchOf(query), part);
+    return { files: await Promise.all(files.map((row) => this.#of(row))), total };
   }
 
   /** The files that fit, in their order. Throws `ValueError`. */
-  async find({ filter, comparison, sort, isReversed }: FileQuery): Promise<ManagedFile[]> {
-    const { database } = this.#deps;
-    const counts = needsFinished(filter, sort) ? await database.finishedCounts() : [];
-    const reflected = new Set(needsReflected(filter, sort) ? await database.reflectedStreams() : []);
-    const facts: FilterFacts = {
-      finished: new Map(counts),
-      isReflected: ({ row }) => reflected.has(row.sdHash),
-      isReflecting: (file) => this.uploadOf(file).progress !== null,
-      isPinned: (file) => this.pins.has(file),
-    };
-    return sortFiles(filterFiles(this.all, filter, facts, comparison), facts, sort, isReversed);
+  async find(query: FileQuery): Promise<readonly ManagedFile[]> {
+    const found: ManagedFile[] = [];
+    for (const streamHash of await this.findStreams(query)) {
+      const file = await this.byStreamHash(streamHash);
+      if (file !== null) found.push(file);
+    }
+    return found;
+  }
+
+  /** The stream hashes of the files that fit, in their order. Throws `ValueError`. */
+  async findStreams(query: FileQuery): Promise<readonly string[]> {
+    return this.#deps.database.searchStreams(this.#searchOf(query));
   }
 
   /** Data blobs of the file that are on disk. */
-  async blobsCompleted({ row }: ManagedFile): Promise<number> {
-    const { finished } = this.#deps.blobs;
-    const rows = await this.#deps.database.blobsOfStream(row.streamHash);
-    return rows.filter(({ hash }) => hash !== null && finished.has(hash)).length;
+  blobsCompleted({ row }: ManagedFile): Promise<number> {
+    return this.#deps.database.finishedCount(row.streamHash);
   }
 
   progressOf({ row }: ManagedFile): DownloadProgress | null {
@@ -133,22 +183,18 @@ export class FileManager {
   /** Adds the file of a stream whose rows are there already. */
   async add(file: NewFile): Promise<ManagedFile> {
     await this.#deps.database.addFile(file);
+    this.#count = await this.#deps.database.fileCount();
     return this.reload(file.streamHash);
   }
 
   /** Reads the row of a file again, as after its claim changed. */
   async reload(streamHash: string): Promise<ManagedFile> {
-    const [row] = await this.#deps.database.files(streamHash);
-    if (row === undefined) throw new Error(`the file of stream ${streamHash} has no row`);
-    const known = this.#byStream.get(streamHash);
-    if (known) {
-      known.row = row;
-      return known;
-    }
-    const added = new ManagedFile(row, this.#deps, this.reader);
-    this.#add(added);
-    await added.lookAtOutput();
-    return added;
+    const row = await this.#deps.database.file(streamHash);
+    if (row === null) throw new Error(`the file of stream ${streamHash} has no row`);
+    const used = this.#use(streamHash);
+    if (used === null) return this.#of(row);
+    used.row = row;
+    return used;
   }
 
   /** Deletes blobs and rows, and the saved file where it is asked for. Blobs that other streams share stay. */
@@ -156,10 +202,10 @@ export class FileManager {
     const { place, row } = file;
     const isWhole = row.isSaved;
     await file.stop();
-    this.#byStream.delete(row.streamHash);
-    this.#bySd.delete(row.sdHash);
     await this.#deps.reflector()?.cancel(row.sdHash);
     await this.#deps.blobs.deleteStream(row.streamHash);
+    this.#used.delete(row.streamHash);
+    this.#count = await this.#deps.database.fileCount();
     this.reader.forget(row.sdHash);
     this.pins.forget(row.streamHash);
     if (deletesOutput && place !== null && isWhole) await removeOutput(place);
@@ -176,7 +222,7 @@ export class FileManager {
     await this.#deps.database.saveClaims(signer === null ? [stored] : [stored, signer]);
     if (streamHash === null) return null;
     const problem = await this.#deps.database.tieClaim(streamHash, stored.outpoint);
-    if (problem === null && this.#byStream.has(streamHash)) await this.reload(streamHash);
+    if (problem === null && this.#use(streamHash) !== null) await this.reload(streamHash);
     return problem;
   }
 }

@@ -215,14 +215,16 @@ export class LibraryRebuild {
 
   async #findClaims(): Promise<{ claims: number; withoutClaim: string[] }> {
     const { manager, files, signal } = this.#deps;
-    const wanted = manager.all.filter(({ row }) => row.claim === null);
+    const wanted = await files.database.filesWithoutClaim();
     const withoutClaim: string[] = [];
     for (let at = 0; at < wanted.length;) {
       const finder = await this.#whenWalletRuns();
-      const batch = wanted.slice(at, at + CLAIMS_AT_ONCE);
+      const streams = wanted.slice(at, at + CLAIMS_AT_ONCE);
       try {
-        withoutClaim.push(...(await this.#tieAll(batch, finder)));
-        at += batch.length;
+        const batch = await Promise.all(streams.map((streamHash) => manager.byStreamHash(streamHash)));
+        const there = batch.filter((file) => file !== null);
+        withoutClaim.push(...(await this.#tieAll(there, finder)));
+        at += streams.length;
       } catch (error) {
         signal.throwIfAborted();
         files.log.warn(

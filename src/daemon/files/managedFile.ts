@@ -9,8 +9,7 @@ import type { Timer } from '../base/clock.js';
 import { RateWindow } from '../base/rateWindow.js';
 import type { EndTransfer } from '../base/transfers.js';
 import type { FileRow, FileStatus, SavedPlace } from '../content/rows.js';
-import { safeFileName } from '../content/fileNames.js';
-import { decodeClaim } from '../../metadata/claim.js';
+import { streamNameOf, suggestedNameOf } from '../content/fileNames.js';
 import { createOutput, outputSize, pathOf, removeOutput } from './outputs.js';
 import type { FilesDeps } from './ports.js';
 import { dataBlobs, type OpenStream, type StreamReader } from './streamReader.js';
@@ -85,25 +84,12 @@ export class ManagedFile {
     return this.writtenBytes !== null && this.writtenBytes >= this.bounds.lower;
   }
 
-  /** The name of the claim's file, where the descriptor has none. Source: `suggested_file_name`. */
-  #claimedName(): string {
-    const value = this.row.claim?.value ?? '';
-    if (value === '') return '';
-    try {
-      const { type } = decodeClaim(Buffer.from(value, 'hex')).claim;
-      return type.case === 'stream' ? (type.value.source?.name ?? '') : '';
-    } catch {
-      return '';
-    }
-  }
-
   get streamName(): string {
-    return this.row.streamName.trim() === '' ? this.#claimedName() : this.row.streamName;
+    return streamNameOf(this.row.streamName, this.row.claim?.value ?? '');
   }
 
   get suggestedFileName(): string {
-    const own = this.row.suggestedFileName;
-    return safeFileName(own.trim() === '' ? this.#claimedName() : own);
+    return suggestedNameOf(this.row.suggestedFileName, this.row.claim?.value ?? '');
   }
 
   async #setStatus(status: FileStatus): Promise<void> {

@@ -14,7 +14,8 @@ export interface PinsDeps {
 
 /** What is pinned or unpinned together. */
 export interface PinChoice {
-  readonly files: readonly ManagedFile[];
+  /** Stream hashes of files. */
+  readonly streams: readonly string[];
   /** Claim ids as printed. Files that they publish later are pinned too. */
   readonly channels: readonly string[];
 }
@@ -33,11 +34,12 @@ export class Pins {
 
   /** Whether the file or its channel is pinned. */
   has({ row }: ManagedFile): boolean {
-    return this.hasStream(row.streamHash) || this.#ids.channel.has(row.claim?.channelClaimId ?? '');
+    return this.#ids.stream.has(row.streamHash) || this.#ids.channel.has(row.claim?.channelClaimId ?? '');
   }
 
-  hasStream(streamHash: string): boolean {
-    return this.#ids.stream.has(streamHash);
+  /** Stream hashes of the files that are pinned themselves. */
+  get streams(): readonly string[] {
+    return [...this.#ids.stream];
   }
 
   /** Claim ids of the pinned channels. */
@@ -68,11 +70,11 @@ export class Pins {
   }
 }
 
-function idsOf({ files, channels }: PinChoice): (readonly [PinKind, string])[] {
+function idsOf({ streams, channels }: PinChoice): (readonly [PinKind, string])[] {
   const wrong = channels.find((id) => !CLAIM_ID.test(id));
   if (wrong !== undefined) throw badValue(`'${wrong}' is not the claim id of a channel`);
   return [
-    ...files.map(({ row }) => ['stream', row.streamHash] as const),
+    ...streams.map((streamHash) => ['stream', streamHash] as const),
     ...channels.map((id) => ['channel', id] as const),
   ];
 }

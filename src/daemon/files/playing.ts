@@ -82,7 +82,7 @@ export class Playing {
    * where the size must be found by a blob that does not come, and the signal's reason.
    */
   async open(sdHash: string, options: PlayOptions): Promise<PlayableStream | null> {
-    const file = this.#deps.manager.bySdHash(sdHash);
+    const file = await this.#deps.manager.bySdHash(sdHash);
     if (file === null) return null;
     const sizeBytes = await this.#sizeOf(file, options);
     return {

@@ -20,6 +20,8 @@ export interface FileSettings {
 export interface StreamReflector {
   /** Begins to send a stream that was just published, where the settings want that. What fails does not matter here. */
   reflectNew(sdHash: string): void;
+  /** Descriptors of the streams that are being sent. */
+  readonly uploading: readonly string[];
   progressOf(sdHash: string): UploadProgress | null;
   /** Why the last upload did not end well; null where it did, or there was none. */
   failureOf(sdHash: string): string | null;

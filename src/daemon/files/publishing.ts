@@ -176,7 +176,7 @@ export class Publishing implements PublishingPort {
       discard,
       published: async (claim, replaced) => {
         await this.#tie(claim, streamHash, params());
-        const old = replaced === null || replaced === made.sdHash ? null : manager.bySdHash(replaced);
+        const old = replaced === null || replaced === made.sdHash ? null : await manager.bySdHash(replaced);
         if (old !== null) await manager.delete(old, false);
         this.#deps.reflector()?.reflectNew(made.sdHash);
       },
@@ -194,7 +194,7 @@ export class Publishing implements PublishingPort {
 
   async moved(claim: Txo): Promise<void> {
     const sdHash = sdHashOf(claim);
-    const file = sdHash === null ? null : this.#deps.manager.bySdHash(sdHash);
+    const file = sdHash === null ? null : await this.#deps.manager.bySdHash(sdHash);
     if (file !== null) await this.#tie(claim, file.row.streamHash, this.#deps.params());
   }
 }

@@ -63,8 +63,8 @@ export class StreamReader {
   async #rebuilt(sdHash: string): Promise<Uint8Array | null> {
     const { database, blobs } = this.#deps;
     const streamHash = await database.streamHashOf(sdHash);
-    const [row] = streamHash === null ? [] : await database.files(streamHash);
-    if (!row) return null;
+    const row = streamHash === null ? null : await database.file(streamHash);
+    if (row === null) return null;
     const entries = await database.blobsOfStream(row.streamHash);
     const bytes = rebuiltDescriptor(
       {

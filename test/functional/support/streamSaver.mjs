@@ -46,7 +46,7 @@ const manager = new FileManager({
 });
 process.stdout.write('begun\n');
 await manager.start();
-const file = manager.bySdHash(sdHash);
+const file = await manager.bySdHash(sdHash);
 for (;;) {
   await file.settled();
   await file.save({ fileName: 'killed.bin' });

@@ -38,6 +38,9 @@ const NO_FILTERS = new Set([
   'download_directory',
 ]);
 
+/** Enough to see whether there is one file, and whether there are others. */
+const FIRST_TWO = { offset: 0, limit: 2 };
+
 function filterOf(args: object, besides: readonly string[] = []): FileFilter {
   const entries = Object.entries(args as Readonly<Record<string, JsonValue | undefined>>);
   const given = entries.filter(
@@ -68,18 +71,21 @@ async function receiptsOf(
 
 const list = implement(fileList, async (context, args) => {
   const page = pageOf(args);
-  const files = await context.services.files.find({
+  const query = {
     filter: filterOf(args),
     comparison: args.comparison,
     sort: args.sort,
     isReversed: args.reverse,
+  };
+  const { files, total } = await context.services.files.findPart(query, {
+    offset: page.offset,
+    limit: page.pageSize,
   });
-  const shown = files.slice(page.offset, page.offset + page.pageSize);
-  const receipts = await receiptsOf(context, shown, args.wallet_id);
+  const receipts = await receiptsOf(context, files, args.wallet_id);
   const items = await Promise.all(
-    shown.map((file) => fileToJson(file, context, receipts.get(file.row.claim?.claimId ?? '') ?? null)),
+    files.map((file) => fileToJson(file, context, receipts.get(file.row.claim?.claimId ?? '') ?? null)),
   );
-  return paged(items, files.length, page);
+  return paged(items, total, page);
 });
 
 const download = implement(get, async (context, args) => {
@@ -105,7 +111,7 @@ const setStatus = implement(fileSetStatus, async ({ services }, args) => {
   const { status } = args;
   if (status !== 'start' && status !== 'stop') throw failure('Status must be "start" or "stop".');
   const filter = filterOf(args, ['status']);
-  const [file] = await services.files.find({ filter });
+  const [file] = (await services.files.findPart({ filter }, FIRST_TWO)).files;
   if (file === undefined) {
     const shown = new JsonObject(Object.entries(filter) as [string, JsonValue][]);
     throw failure(`Unable to find a file for ${pythonRepr(shown)}`);
@@ -123,14 +129,19 @@ const setStatus = implement(fileSetStatus, async ({ services }, args) => {
 });
 
 const remove = implement(fileDelete, async ({ services }, args) => {
-  const files = await services.files.find({ filter: filterOf(args) });
-  if (files.length === 0 || (files.length > 1 && !args.delete_all)) return false;
-  for (const file of files) await services.files.delete(file, args.delete_from_download_dir);
+  const { files } = services;
+  const streams = await files.findStreams({ filter: filterOf(args) });
+  if (streams.length === 0 || (streams.length > 1 && !args.delete_all)) return false;
+  for (const streamHash of streams) {
+    const file = await files.byStreamHash(streamHash);
+    if (file !== null) await files.delete(file, args.delete_from_download_dir);
+  }
   return true;
 });
 
 const save = implement(fileSave, async (context, args) => {
-  const files = await context.services.files.find({ filter: filterOf(args, ['file_name']) });
+  const filter = filterOf(args, ['file_name']);
+  const { files } = await context.services.files.findPart({ filter }, FIRST_TWO);
   const [file] = files;
   if (file === undefined || files.length > 1) return false;
   await file.save({ fileName: args.file_name, directory: args.download_directory });
@@ -155,13 +166,12 @@ async function pinChoice(
   args: { readonly channel_id?: readonly string[] | undefined },
 ) {
   const filter = filterOf(args, ['channel_id']);
-  const files = Object.keys(filter).length === 0 ? [] : await services.files.find({ filter });
-  return { files, channels: args.channel_id ?? [] };
+  const streams = Object.keys(filter).length === 0 ? [] : await services.files.findStreams({ filter });
+  return { streams, channels: args.channel_id ?? [] };
 }
 
-function pinsToJson({ services: { files } }: DaemonContext): JsonOut {
-  const streams = files.all.filter(({ row }) => files.pins.hasStream(row.streamHash));
-  return { streams: streams.map(({ row }) => row.sdHash), channels: files.pins.channels };
+async function pinsToJson({ services: { content, files } }: DaemonContext): Promise<JsonOut> {
+  return { streams: await content.sdHashesOf(files.pins.streams), channels: files.pins.channels };
 }
 
 const pin = implement(filePin, async (context, args) => {

@@ -91,7 +91,7 @@ export class ContentParts {
         const database = openContentDatabase({ dataDir, nowSec: clock.nowSec() }, (text) => log.info(text));
         this.#database = database;
         // The first answer shows whether the files can be used.
-        await database.diskUsage();
+        await database.isLibraryLost();
       },
       stop: async () => {
         await this.#database?.close();
@@ -157,7 +157,7 @@ export class ContentParts {
     return {
       name: 'disk_space',
       dependsOn: ['database', 'blob_manager'],
-      start: async () => {
+      start: () => {
         this.#diskSpace = new DiskSpace({
           database: this.content,
           store: this.blobs,
@@ -167,10 +167,11 @@ export class ContentParts {
           }),
           log,
         });
-        await this.#diskSpace.start();
+        this.#diskSpace.start();
+        return Promise.resolve();
       },
       stop: async () => {
-        this.#diskSpace?.stop();
+        await this.#diskSpace?.stop();
         this.#diskSpace = null;
       },
       status: (): JsonOut =>

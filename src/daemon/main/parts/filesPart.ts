@@ -183,6 +183,6 @@ export class FilesPart implements Component {
   }
 
   status(): JsonOut {
-    return { managed_files: this.#manager?.all.length ?? 0 };
+    return { managed_files: this.#manager?.count ?? 0 };
   }
 }

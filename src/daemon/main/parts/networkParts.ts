@@ -20,6 +20,7 @@ import { TrackerClient } from '../../dht/trackerClient.js';
 import { trackerPeerId } from '../../dht/trackerPackets.js';
 import { openUdpSocket } from '../../dht/udpPort.js';
 import { peerStoreOf } from '../../content/contentDatabase.js';
+import type { HashPage } from '../../content/rows.js';
 import { pingHubs } from '../../ledger/hub/hubPing.js';
 import type { Component } from '../components.js';
 import { COMPATIBLE_VERSION } from '../machineInfo.js';
@@ -31,6 +32,8 @@ import { HostNames } from './hostNames.js';
 const MAX_ANNOUNCERS = 1000;
 /** Between two rounds over all files. Source: `announce_forever`. */
 const TRACKER_ROUND_MS = 60_000;
+/** Files that are listed together for trackers. Arbitrary. */
+const ANNOUNCED_AT_ONCE = 500;
 /** How long joining waits for the names of known nodes. Those that take longer come with the next attempt. */
 const NAMES_MS = 3000;
 
@@ -300,8 +303,11 @@ export class NetworkParts {
     const { clock, content, log } = this.#deps;
     do
       try {
-        const hashes = await content.content.sdHashesOfFiles();
-        await trackers.announce(hashes.map((hash) => Buffer.from(hash, 'hex')));
+        for (let after: number | null = 0; after !== null && !signal.aborted;) {
+          const page: HashPage = await content.content.sdHashesOfFiles(after, ANNOUNCED_AT_ONCE);
+          await trackers.announce(page.hashes.map((hash) => Buffer.from(hash, 'hex')));
+          after = page.next;
+        }
       } catch (error) {
         if (!signal.aborted)
           log.warn(`Files could not be announced to trackers: ${(error as Error).message}`);

@@ -72,7 +72,7 @@ beforeEach(async () => {
   reflecting = new Reflecting({
     blobs: ours,
     notes: {
-      streamsToReflect: () => Promise.resolve(due),
+      streamsToReflect: () => Promise.resolve({ hashes: due, next: null }),
       noteReflected: (sdHash, address) => {
         noted.push(`${sdHash} ${address}`);
         return Promise.resolve();

@@ -1,18 +1,23 @@
-/** Filters and orders of files, one by one. */
-import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../../src/daemon/base/clock.js';
-import type { FileRow, StoredClaim } from '../../../../src/daemon/content/rows.js';
-import {
-  filterFiles,
-  needsFinished,
-  needsReflected,
-  sortFiles,
-  type FileFilter,
-  type FilterFacts,
-} from '../../../../src/daemon/files/fileFilters.js';
-import { ManagedFile } from '../../../../src/daemon/files/managedFile.js';
+/** Filters and orders of files, one by one, on a database. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ContentStore } from '../../../../src/daemon/content/contentStore.js';
+import type { StoredClaim } from '../../../../src/daemon/content/rows.js';
+import { searchOf, type FileFilter } from '../../../../src/daemon/files/fileFilters.js';
+import { loadSqlite } from '../../../../src/sqlite/sqliteProvider.js';
 
 const hash = (n: number, length = 96): string => n.toString(16).repeat(length).slice(0, length);
+
+const folder = mkdtempSync(join(tmpdir(), 'lbcnet-filters-'));
+const films = join(folder, 'films');
+mkdirSync(films);
+const store = new ContentStore(await loadSqlite(), { dataDir: folder, nowSec: 1 });
+afterAll(() => {
+  store.close();
+  rmSync(folder, { recursive: true });
+});
 
 const claim = (n: number, more: Partial<StoredClaim> = {}): StoredClaim => ({
   outpoint: `${hash(n, 64)}:${n}`,
@@ -26,50 +31,64 @@ const claim = (n: number, more: Partial<StoredClaim> = {}): StoredClaim => ({
   ...more,
 });
 
-function file(n: number, more: Partial<FileRow> = {}, writtenBytes: number | null = null): ManagedFile {
-  const row: FileRow = {
-    rowid: n,
-    streamHash: hash(n + 8),
-    sdHash: hash(n),
-    key: hash(n, 32),
-    streamName: `stream ${n}`,
-    suggestedFileName: `suggested ${n}`,
-    fileName: null,
-    directory: null,
-    status: 'stopped',
-    isSaved: false,
-    contentFee: null,
-    addedOn: 1000 + n,
-    blobsInStream: n,
-    dataBytes: 1000 * n,
-    claim: claim(n),
-    channelName: null,
-    ...more,
-  };
-  const made = new ManagedFile(row, { clock: systemClock } as never, {} as never);
-  made.writtenBytes = writtenBytes;
-  return made;
+interface More {
+  readonly fileName?: string;
+  readonly status?: 'running' | 'finished';
+  readonly addedOn?: number;
 }
 
-const one = file(1, { fileName: 'one.mp4', directory: '/films', status: 'finished', isSaved: true }, 999);
-const two = file(2, {
-  status: 'running',
-  channelName: '@me',
-  claim: claim(2, { channelClaimId: hash(10, 40) }),
-});
-const three = file(3, { claim: null, addedOn: 1001 });
-const all = [one, two, three];
+/** The file with the number `n`, whose stream has `n` blobs of 1,000 bytes. */
+function addFile(n: number, { fileName, status, addedOn = 1000 + n }: More = {}): void {
+  const blobs = Array.from({ length: n }, (_, at) => ({
+    blobHash: `${n}${at}${hash(12, 94)}`,
+    blobNum: at,
+    iv: hash(n, 32),
+    length: 1000,
+  }));
+  const end = { blobHash: null, blobNum: n, iv: hash(n, 32), length: 0 };
+  const names = { streamName: `stream ${n}`, suggestedFileName: `suggested ${n}` };
+  const descriptor = { ...names, key: hash(n, 32), streamHash: hash(n + 8), blobs: [...blobs, end] };
+  store.addStream({ descriptor, sdHash: hash(n), sdLengthBytes: 10, addedOn: 1, isMine: false });
+  store.addFile({
+    streamHash: hash(n + 8),
+    place: fileName === undefined ? null : { fileName, directory: films },
+    status: status ?? 'stopped',
+    isSaved: fileName !== undefined,
+    contentFee: null,
+    addedOn,
+  });
+  // The first blob is here.
+  if (n < 3)
+    store.addBlobs([{ hash: blobs[0]!.blobHash, lengthBytes: 1000, addedOn: 1, isMine: false }], true);
+}
 
-const facts: FilterFacts = {
-  finished: new Map([
-    [one.row.streamHash, 1],
-    [two.row.streamHash, 1],
-  ]),
-  isReflected: (of) => of === one,
-  isReflecting: (of) => of === two,
-};
-const found = (filter: FileFilter, comparison?: string): number[] =>
-  filterFiles(all, filter, facts, comparison).map(({ row }) => row.rowid);
+addFile(1, { fileName: 'one.mp4', status: 'finished' });
+addFile(2, { status: 'running' });
+addFile(3, { addedOn: 1001 });
+writeFileSync(join(films, 'one.mp4'), Buffer.alloc(999));
+const channel = (n: number, name: string) =>
+  claim(n, { outpoint: `${hash(n, 64)}:0`, claimId: hash(10, 40), name });
+store.saveClaims([
+  claim(1),
+  claim(2, { channelClaimId: hash(10, 40) }),
+  channel(10, '@before'),
+  channel(11, '@me'),
+]);
+store.tieClaim(hash(9), claim(1).outpoint);
+store.tieClaim(hash(10), claim(2).outpoint);
+store.noteReflected(hash(1), 'reflector', 1);
+store.pin('stream', hash(11), 1);
+store.pin('channel', hash(10, 40), 1);
+
+const uploading = [hash(2)];
+const all = { offset: 0, limit: 100 };
+function found(filter: FileFilter, comparison?: string): number[] {
+  const search = { ...searchOf({ filter, comparison }), uploading };
+  const { files, total } = store.searchFiles(search, all);
+  expect(total).toBe(files.length);
+  expect(store.searchStreams(search)).toEqual(files.map(({ streamHash }) => streamHash));
+  return files.map(({ rowid }) => rowid);
+}
 
 describe('a filter', () => {
   it.each<[FileFilter, number[]]>([
@@ -80,7 +99,7 @@ describe('a filter', () => {
     [{ file_name: 'suggested 1' }, []],
     [{ file_name: 'suggested 3' }, [3]],
     [{ added_on: 1001 }, [1, 3]],
-    [{ download_path: '/films/one.mp4' }, [1]],
+    [{ download_path: join(films, 'one.mp4') }, [1]],
     [{ download_path: null }, [2, 3]],
     [{ claim_name: 'name1' }, [1]],
     [{ claim_height: 200 }, [2]],
@@ -95,7 +114,9 @@ describe('a filter', () => {
     [{ channel_claim_id: hash(10, 40) }, [2]],
     [{ channel_claim_id: [hash(10, 40), hash(11, 40)] }, [2]],
     [{ channel_claim_id: null }, [1, 3]],
+    // The channel's last claim that is known.
     [{ channel_name: '@me' }, [2]],
+    [{ channel_name: '@before' }, []],
     [{ channel_name: null }, [1, 3]],
     [{ completed: true }, [1]],
     [{ completed: false }, [2, 3]],
@@ -108,26 +129,36 @@ describe('a filter', () => {
     [{ blobs_remaining: 3 }, [3]],
     [{ is_fully_reflected: true }, [1]],
     [{ is_fully_reflected: false }, [2, 3]],
+    [{ is_pinned: true }, [2, 3]],
+    [{ is_pinned: false }, [1]],
     [{ uploading_to_reflector: true }, [2]],
+    [{ uploading_to_reflector: false }, [1, 3]],
     // It is taken for the sake of older clients.
     [{ full_status: true }, [1, 2, 3]],
     [{ rowid: undefined }, [1, 2, 3]],
+    // A value of another type fits nothing.
+    [{ rowid: '2' }, []],
+    [{ completed: 1 }, []],
+    [{ claim_name: 1 }, []],
+    [{ claim_name: "' or 1 --" }, []],
   ])('by one field: %j', (filter, rowids) => {
     expect(found(filter)).toEqual(rowids);
     expect(found(filter, 'eq')).toEqual(rowids);
-    // An empty text is none, as in lbry-sdk.
+    // An empty text counts as not given, as in lbry-sdk.
     expect(found(filter, '')).toEqual(rowids);
   });
 
   it('by several fields finds what fits all of them', () => {
     expect(found({ added_on: 1001, completed: true })).toEqual([1]);
     expect(found({ claim_id: [hash(1, 40), hash(2, 40)], status: 'running' })).toEqual([2]);
+    expect(found({ is_pinned: true, uploading_to_reflector: true, claim_height: 200 })).toEqual([2]);
   });
 
   it.each<[string, FileFilter, number[]]>([
     ['ne', { rowid: 2 }, [1, 3]],
     ['ne', { claim_name: 'name1' }, [2, 3]],
     ['ne', { claim_name: null }, [1, 2]],
+    ['ne', { rowid: 'x' }, [1, 2, 3]],
     ['g', { rowid: 2 }, [3]],
     ['ge', { rowid: 2 }, [2, 3]],
     ['l', { rowid: 2 }, [1]],
@@ -136,6 +167,7 @@ describe('a filter', () => {
     ['le', { stream_name: 'stream 2' }, [1, 2]],
     ['ge', { completed: true }, [1]],
     ['le', { completed: false }, [2, 3]],
+    ['g', { uploading_to_reflector: false }, [2]],
     ['g', { blobs_in_stream: 1 }, [2, 3]],
     ['ge', { claim_height: 100 }, [1, 2]],
     // All fields are compared in the same way.
@@ -151,14 +183,14 @@ describe('a filter', () => {
     expect(found(filter, comparison)).toEqual(rowids);
   });
 
-  it('is refused for a field or comparison that there is not', () => {
+  it('is refused for a field or comparison that does not exist', () => {
     for (const name of ['size', 'constructor', 'toString', '__proto__'])
       expect(() => found(JSON.parse(`{${JSON.stringify(name)}: 1}`) as FileFilter)).toThrow(
         `'${name}' is not a valid search operation`,
       );
     for (const name of ['in', 'like', 'EQ', 'valueOf'])
       expect(() => found({}, name)).toThrow(`'${name}' is not a valid comparison`);
-    expect(() => sortFiles(all, facts, 'hasOwnProperty')).toThrow('is not a valid field to sort by');
+    expect(() => searchOf({ filter: {}, sort: 'hasOwnProperty' })).toThrow('is not a valid field to sort by');
   });
 
   it('takes no list for fields that have one value only', () => {
@@ -168,14 +200,16 @@ describe('a filter', () => {
 
 describe('an order', () => {
   const order = (sort?: string, isReversed = false): number[] =>
-    sortFiles([two, three, one], facts, sort, isReversed).map(({ row }) => row.rowid);
+    store
+      .searchFiles({ ...searchOf({ filter: {}, sort, isReversed }), uploading }, all)
+      .files.map(({ rowid }) => rowid);
 
   it.each<[string, number[]]>([
     ['rowid', [1, 2, 3]],
     ['status', [1, 2, 3]],
     ['file_name', [1, 2, 3]],
-    // Those that are equal stay as they were.
-    ['added_on', [3, 1, 2]],
+    // Those that are equal go by their numbers.
+    ['added_on', [1, 3, 2]],
     ['download_path', [2, 3, 1]],
     ['claim_name', [3, 1, 2]],
     ['claim_height', [3, 1, 2]],
@@ -183,17 +217,19 @@ describe('an order', () => {
     ['outpoint', [3, 1, 2]],
     ['txid', [3, 1, 2]],
     ['nout', [3, 1, 2]],
-    ['channel_claim_id', [3, 1, 2]],
-    ['channel_name', [3, 1, 2]],
+    ['channel_claim_id', [1, 3, 2]],
+    ['channel_name', [1, 3, 2]],
     ['completed', [2, 3, 1]],
     ['sd_hash', [1, 2, 3]],
     ['stream_hash', [1, 2, 3]],
+    ['stream_name', [1, 2, 3]],
     ['blobs_in_stream', [1, 2, 3]],
     ['blobs_remaining', [1, 2, 3]],
-    ['blobs_completed', [3, 2, 1]],
+    ['blobs_completed', [3, 1, 2]],
     ['is_fully_reflected', [2, 3, 1]],
-    ['uploading_to_reflector', [3, 1, 2]],
-    ['full_status', [2, 3, 1]],
+    ['is_pinned', [1, 2, 3]],
+    ['uploading_to_reflector', [1, 3, 2]],
+    ['full_status', [1, 2, 3]],
   ])('by %s', (sort, rowids) => {
     expect(order(sort)).toEqual(rowids);
     expect(order(sort, true)).toEqual(rowids.toReversed());
@@ -206,19 +242,20 @@ describe('an order', () => {
       [3, 2, 1],
     ]);
   });
-
-  it('leaves the given list alone', () => {
-    const given = [two, one];
-    sortFiles(given, facts, 'rowid', true);
-    expect(given).toEqual([two, one]);
-  });
 });
 
-it('asks for facts only where a field needs them', () => {
-  expect(needsFinished({ blobs_remaining: 0 }, undefined)).toBe(true);
-  expect(needsFinished({}, 'blobs_completed')).toBe(true);
-  expect(needsFinished({ rowid: 1 }, 'rowid')).toBe(false);
-  expect(needsReflected({ is_fully_reflected: true }, undefined)).toBe(true);
-  expect(needsReflected({}, 'is_fully_reflected')).toBe(true);
-  expect(needsReflected({ rowid: 1 }, 'rowid')).toBe(false);
+describe('a part of the files', () => {
+  const part = (filter: FileFilter, offset: number, limit: number) => {
+    const { files, total } = store.searchFiles({ ...searchOf({ filter }), uploading }, { offset, limit });
+    return [files.map(({ rowid }) => rowid), total];
+  };
+
+  it('comes with the number of all that fit', () => {
+    expect(part({}, 0, 2)).toEqual([[1, 2], 3]);
+    expect(part({}, 2, 2)).toEqual([[3], 3]);
+    expect(part({}, 9, 2)).toEqual([[], 3]);
+    expect(part({ is_pinned: true }, 0, 1)).toEqual([[2], 2]);
+    expect(part({ is_pinned: true }, 1, 1)).toEqual([[3], 2]);
+    expect(part({ is_pinned: true }, 5, 1)).toEqual([[], 2]);
+  });
 });

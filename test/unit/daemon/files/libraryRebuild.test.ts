@@ -128,6 +128,8 @@ async function lose(...names: string[]): Promise<void> {
   await start();
 }
 
+const all = () => manager.find({ filter: {} });
+
 describe('a lost library', () => {
   it.each([['lbrynet.sqlite'], ['lbrynet.sqlite', 'lbcnet.sqlite']])(
     'is found again in blobs and claims: %s',
@@ -152,9 +154,9 @@ describe('a lost library', () => {
       writeFileSync(join(folder.path, 'downloads', 'other.txt'), other.bytes);
       writeFileSync(join(folder.path, 'downloads', 'unknown.txt'), other.bytes);
       await lose(...lost);
-      expect(manager.all).toEqual([]);
+      expect(await all()).toEqual([]);
       await library.start();
-      const found = manager.all.map(({ row, place }) => [
+      const found = (await all()).map(({ row, place }) => [
         row.streamName,
         row.sdHash,
         row.claim?.name ?? null,
@@ -166,8 +168,9 @@ describe('a lost library', () => {
         ['own film.mp4', own.sdHash, 'own', 'stopped', null],
         ['unknown.txt', unknown.sdHash, null, 'stopped', null],
       ]);
-      expect(await Promise.all(manager.all.map((file) => manager.blobsCompleted(file)))).toEqual(
-        manager.all.map(({ row }) => row.blobsInStream),
+      const files = await all();
+      expect(await Promise.all(files.map((file) => manager.blobsCompleted(file)))).toEqual(
+        files.map(({ row }) => row.blobsInStream),
       );
       expect(told.join('\n')).toContain(
         '3 streams and 3 files from their descriptors, 2 claims from the hub',
@@ -181,11 +184,11 @@ describe('a lost library', () => {
       const log = { info: () => undefined, warn: () => undefined };
       await new DiskSpace({ database, store, log, limits: () => ({ contentMib: 0, networkMib: 0 }) }).clean();
       expect(readdirSync(folder.blobFolder).sort()).toEqual(before);
-      expect((await database.removableContent()).length).toBe(2);
+      expect((await database.removableContent(100)).length).toBe(2);
       const asked = questions;
       await lose();
       await library.start();
-      expect([questions, manager.all.length]).toEqual([asked, 3]);
+      expect([questions, manager.count]).toEqual([asked, 3]);
     },
   );
 
@@ -195,16 +198,16 @@ describe('a lost library', () => {
     walletRuns = false;
     await lose('lbrynet.sqlite');
     void library.start();
-    while (manager.all.length === 0) await new Promise((next) => setImmediate(next));
+    while (manager.count === 0) await new Promise((next) => setImmediate(next));
     await lose();
-    expect(manager.all.map(({ row }) => row.claim)).toEqual([null]);
+    expect((await all()).map(({ row }) => row.claim)).toEqual([null]);
     hubFails = true;
     walletRuns = true;
     const rebuilt = library.start();
     while (questions < 3) await new Promise((next) => setImmediate(next));
     hubFails = false;
     await rebuilt;
-    expect(manager.all.map(({ row }) => row.claim?.name)).toEqual(['film']);
+    expect((await all()).map(({ row }) => row.claim?.name)).toEqual(['film']);
     expect(await folder.database.isLibraryLost()).toBe(false);
   });
 
@@ -214,7 +217,7 @@ describe('a lost library', () => {
     claims.set(made.sdHash, [claimOf(made, 'film', { isMyOutput: true })]);
     await lose('lbrynet.sqlite');
     await library.start();
-    const [file] = manager.all;
+    const [file] = await all();
     expect([file!.row.status, file!.place?.fileName, await manager.blobsCompleted(file!)]).toEqual([
       'finished',
       'film.mp4',
@@ -246,7 +249,7 @@ describe('a lost library', () => {
       blobsOfNoStream: 0,
     });
     // The rows of these streams were there: whose blobs they are is known.
-    expect(await folder.database.removableContent()).toEqual([]);
+    expect(await folder.database.removableContent(100)).toEqual([]);
   });
 
   it('has no stream whose descriptor is damaged', async () => {

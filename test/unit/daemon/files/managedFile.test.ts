@@ -117,7 +117,7 @@ async function add(status: FileStatus = 'stopped'): Promise<ManagedFile> {
 const hold = (hash: string): void => void held.set(hash, () => undefined);
 /** The row as the database has it. */
 async function stored() {
-  const [row] = await folder.database.files(made.descriptor.streamHash);
+  const row = await folder.database.file(made.descriptor.streamHash);
   const { status, fileName, directory, isSaved } = row!;
   return { status, fileName, directory, isSaved };
 }
@@ -253,7 +253,7 @@ describe('a file that is saved', () => {
     held.clear();
     manager = openManager();
     await manager.start();
-    const again = manager.bySdHash(made.sdHash)!;
+    const again = (await manager.bySdHash(made.sdHash))!;
     await until(() => again.isSaving || again.row.status === 'finished');
     await again.settled();
     expect([names(), (await stored()).status]).toEqual([['later.mp4'], 'finished']);
@@ -279,7 +279,7 @@ describe('a file that is saved', () => {
     writeFileSync(join(downloadDir, 'film.mp4'), content);
     manager = openManager();
     await manager.start();
-    const again = manager.bySdHash(made.sdHash)!;
+    const again = (await manager.bySdHash(made.sdHash))!;
     await until(() => again.row.status === 'finished');
     expect(names()).toEqual(wantedNames);
     expect(readFileSync(join(downloadDir, wantedNames.at(-1)!)).equals(bytes)).toBe(true);
@@ -377,7 +377,7 @@ describe('a saved file', () => {
     await file.save({});
     await file.settled();
     await manager.delete(file, false);
-    expect([names(), manager.all.length, folder.store.finished.size]).toEqual([['film.mp4'], 0, 0]);
+    expect([names(), manager.count, folder.store.finished.size]).toEqual([['film.mp4'], 0, 0]);
     const again = await add();
     await again.save({ fileName: 'other.mp4' });
     await again.settled();
@@ -414,6 +414,9 @@ describe('the start', () => {
     await add('running');
     manager = openManager();
     await manager.start();
-    expect([manager.all[0]!.row.status, (await stored()).status]).toEqual(['stopped', 'stopped']);
+    expect([(await manager.bySdHash(made.sdHash))!.row.status, (await stored()).status]).toEqual([
+      'stopped',
+      'stopped',
+    ]);
   });
 });

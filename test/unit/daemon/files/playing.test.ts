@@ -181,7 +181,7 @@ describe('a stream that is here', () => {
 
   it('is running while it is read', async () => {
     await list([made.sdHash, ...hashes]);
-    const file = manager.bySdHash(made.sdHash)!;
+    const file = (await manager.bySdHash(made.sdHash))!;
     const reading = (await open()).read(0, SIZE_BYTES, signal);
     await reading.next();
     expect(file.row.status).toBe('running');
@@ -289,7 +289,7 @@ describe('a stream that is elsewhere', () => {
     await list([]);
     await claimSays(SIZE_BYTES);
     expect((await read(await open(), 0, SIZE_BYTES)).equals(bytes)).toBe(true);
-    const file = manager.bySdHash(made.sdHash)!;
+    const file = (await manager.bySdHash(made.sdHash))!;
     await file.save({ directory: folder.path, fileName: 'saved' });
     await file.settled();
     expect(readFileSync(join(folder.path, 'saved')).equals(bytes)).toBe(true);

@@ -86,7 +86,7 @@ it(`reads no blob at a start with ${FILES} files, and two to play one of them`, 
   const { signal } = new AbortController();
   await new LibraryRebuild({ manager, files, finder: () => null, signal }).start();
   await folder.store.originals.check();
-  expect([manager.all.length, threads.reads, folder.warnings]).toEqual([FILES, 0, []]);
+  expect([manager.count, threads.reads, folder.warnings]).toEqual([FILES, 0, []]);
   const playing = new Playing({ manager, files });
   for (const [n, reads] of [
     [1, 2],

@@ -114,7 +114,10 @@ function published(name: string, signer?: Txo): { sdHash: string; claimId: strin
 async function send(sdHash: string): Promise<boolean> {
   const reflecting = new Reflecting({
     blobs: ours,
-    notes: { streamsToReflect: () => Promise.resolve([]), noteReflected: () => Promise.resolve() },
+    notes: {
+      streamsToReflect: () => Promise.resolve({ hashes: [], next: null }),
+      noteReflected: () => Promise.resolve(),
+    },
     dial: dialTcp,
     clock: hurried,
     random: systemRandom,

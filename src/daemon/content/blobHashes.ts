@@ -1,0 +1,164 @@
+/**
+ * A set of blob hashes that packs each into 48 bytes, outside of the JavaScript heap: a folder may hold millions of blobs. It goes
+ * to another thread without a copy.
+ */
+
+/** Bytes of a hash. */
+const HASH_BYTES = 48;
+const HASH_DIGITS = 2 * HASH_BYTES;
+/** The set grows part by part, so that no addition takes long. A power of two, at most 256. Arbitrary. */
+const SHARDS = 64;
+const FIRST_CAPACITY = 16;
+/** Sixteenths of a part that may be used, and by how many quarters it grows. */
+const MAX_LOAD_16THS = 12;
+const GROWTH_QUARTERS = 6;
+
+/** Values of lower case hexadecimal digits by character code; 255 for others. */
+const NIBBLES = new Uint8Array(128).fill(255);
+for (let value = 0; value < 16; value++) NIBBLES[value.toString(16).charCodeAt(0)] = value;
+
+/** One part of the set: open addressing with linear probing. A slot of zeros is empty. */
+interface Shard {
+  slots: Uint8Array;
+  capacity: number;
+  count: number;
+}
+
+/** What goes to another thread. */
+export interface PackedHashes {
+  readonly shards: readonly { readonly slots: Uint8Array; readonly count: number }[];
+}
+
+export class BlobHashes implements Iterable<string> {
+  #shards: Shard[] = Array.from({ length: SHARDS }, () => ({
+    slots: new Uint8Array(FIRST_CAPACITY * HASH_BYTES),
+    capacity: FIRST_CAPACITY,
+    count: 0,
+  }));
+  /** The hash that is looked for. */
+  readonly #key = new Uint8Array(HASH_BYTES);
+
+  /** Puts a set that another thread packed in the place of all hashes. */
+  take({ shards }: PackedHashes): void {
+    this.#shards = shards.map(({ slots, count }) => ({ slots, count, capacity: slots.length / HASH_BYTES }));
+  }
+
+  get size(): number {
+    return this.#shards.reduce((sum, { count }) => sum + count, 0);
+  }
+
+  has(hash: string): boolean {
+    const shard = this.#find(hash);
+    return shard !== null && this.#slotOf(shard) >= 0;
+  }
+
+  /** False where the hash was there already, or is not a hash. */
+  add(hash: string): boolean {
+    const shard = this.#find(hash);
+    if (shard === null || this.#slotOf(shard) >= 0) return false;
+    if ((shard.count + 1) * 16 > shard.capacity * MAX_LOAD_16THS) grow(shard);
+    shard.slots.set(this.#key, ~slotFor(shard, this.#key, 0) * HASH_BYTES);
+    shard.count++;
+    return true;
+  }
+
+  /** False where the hash was not there. */
+  delete(hash: string): boolean {
+    const shard = this.#find(hash);
+    const at = shard === null ? -1 : this.#slotOf(shard);
+    if (at < 0) return false;
+    removeSlot(shard!, at);
+    shard!.count--;
+    return true;
+  }
+
+  /** In no particular order. What is added or deleted meanwhile may be among them or not. */
+  *[Symbol.iterator](): Generator<string> {
+    for (const shard of this.#shards)
+      for (let at = 0; at < shard.capacity; at++)
+        if (!isEmpty(shard, at))
+          yield Buffer.from(
+            shard.slots.buffer,
+            shard.slots.byteOffset + at * HASH_BYTES,
+            HASH_BYTES,
+          ).toString('hex');
+  }
+
+  /** The set for another thread, with the buffers that are handed over. This one must not be used after that. */
+  pack(): { readonly packed: PackedHashes; readonly buffers: ArrayBuffer[] } {
+    const shards = this.#shards.map(({ slots, count }) => ({ slots, count }));
+    return { packed: { shards }, buffers: shards.map(({ slots }) => slots.buffer as ArrayBuffer) };
+  }
+
+  /** Reads the hash into the key; null where the text is not a hash. */
+  #find(hash: string): Shard | null {
+    if (hash.length !== HASH_DIGITS) return null;
+    const key = this.#key;
+    for (let at = 0; at < HASH_BYTES; at++) {
+      const high = NIBBLES[hash.charCodeAt(2 * at)] ?? 255;
+      const low = NIBBLES[hash.charCodeAt(2 * at + 1)] ?? 255;
+      if ((high | low) > 15) return null;
+      key[at] = (high << 4) | low;
+    }
+    return isEmptyAt(key, 0) ? null : this.#shards[key[0]! & (SHARDS - 1)]!;
+  }
+
+  #slotOf(shard: Shard): number {
+    return slotFor(shard, this.#key, 0);
+  }
+}
+
+function isEmptyAt(bytes: Uint8Array, offset: number): boolean {
+  for (let at = 0; at < HASH_BYTES; at++) if (bytes[offset + at] !== 0) return false;
+  return true;
+}
+
+const isEmpty = ({ slots }: Shard, at: number): boolean => isEmptyAt(slots, at * HASH_BYTES);
+
+/** The slot where the search for a hash begins. Its first byte has chosen the shard. */
+function homeOf(bytes: Uint8Array, offset: number, capacity: number): number {
+  const head =
+    bytes[offset + 1]! * 0x1000000 +
+    (bytes[offset + 2]! << 16) +
+    (bytes[offset + 3]! << 8) +
+    bytes[offset + 4]!;
+  return Math.floor((head / 0x100000000) * capacity);
+}
+
+/** The slot of a hash; `~slot` of the empty one where it would be, if it is not there. */
+function slotFor({ slots, capacity }: Shard, key: Uint8Array, offset: number): number {
+  let at = homeOf(key, offset, capacity);
+  for (;;) {
+    const start = at * HASH_BYTES;
+    let same = 0;
+    while (same < HASH_BYTES && slots[start + same] === key[offset + same]) same++;
+    if (same === HASH_BYTES) return at;
+    if (slots[start] === 0 && isEmptyAt(slots, start)) return ~at;
+    at = at + 1 === capacity ? 0 : at + 1;
+  }
+}
+
+function grow(shard: Shard): void {
+  const { slots: old, capacity: before } = shard;
+  shard.capacity = Math.ceil((before * GROWTH_QUARTERS) / 4);
+  shard.slots = new Uint8Array(shard.capacity * HASH_BYTES);
+  for (let at = 0; at < before; at++) {
+    const start = at * HASH_BYTES;
+    if (!isEmptyAt(old, start))
+      shard.slots.set(old.subarray(start, start + HASH_BYTES), ~slotFor(shard, old, start) * HASH_BYTES);
+  }
+}
+
+/** Empties a slot and moves those behind it that would not be found any more. */
+function removeSlot(shard: Shard, at: number): void {
+  const { slots, capacity } = shard;
+  let hole = at;
+  for (let next = (at + 1) % capacity; !isEmpty(shard, next); next = (next + 1) % capacity) {
+    const home = homeOf(slots, next * HASH_BYTES, capacity);
+    const isBehindHole = home <= next ? home <= hole && hole < next : home <= hole || hole < next;
+    if (!isBehindHole) continue;
+    slots.copyWithin(hole * HASH_BYTES, next * HASH_BYTES, (next + 1) * HASH_BYTES);
+    hole = next;
+  }
+  slots.fill(0, hole * HASH_BYTES, (hole + 1) * HASH_BYTES);
+}
