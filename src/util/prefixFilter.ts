@@ -35,7 +35,7 @@ export function addHash(words: Uint32Array, bytes: Uint8Array, start: number): v
 
 export class PrefixFilter {
   readonly #members: () => Iterable<string>;
-  #words = new Uint32Array(FIRST_BITS / 32);
+  #words: Uint32Array = new Uint32Array(FIRST_BITS / 32);
   #count = 0;
 
   /** `members`: all hashes as texts (a character a byte), read again when the filter grows. */
@@ -46,6 +46,17 @@ export class PrefixFilter {
   /** The bits, in a power of two of words; others after the next `add`. Not to be changed. */
   get words(): Uint32Array {
     return this.#words;
+  }
+
+  /** How many hashes came. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Begins with bits that it takes over, which `count` hashes came to. These must be among `members`. */
+  fill(words: Uint32Array, count: number): void {
+    this.#words = words;
+    this.#count = count;
   }
 
   /** Adds a hash, a character a byte, at least twelve. It must be among `members` by then. */

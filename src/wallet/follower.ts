@@ -125,11 +125,14 @@ export class Follower implements NodeListener {
     const { ledger, node } = this.wallet;
     const { chain } = node;
     if (chain.height - from < LEAP_BLOCKS || !chain.hasBlock(from)) return false;
-    for (const { row, inputs, isCoinbase } of ledger.all()) {
-      const isDone = isCoinbase || (row.index >= 0 && chain.heightOf(row.blockHash) >= 0);
+    if ((await chain.blocksTouching([], from, from)) === null) return false;
+    for (const { blockHash, blockIndex, inputs, isCoinbase } of ledger.doubtful((hash) =>
+      chain.heightOf(hash),
+    )) {
+      const isDone = isCoinbase || (blockIndex >= 0 && chain.heightOf(blockHash) >= 0);
       if (!isDone && inputs.some((input) => ledger.output(input) === undefined)) return false;
     }
-    return (await chain.blocksTouching([], from, from)) !== null;
+    return true;
   }
 
   /** Follows the tip at once, and looks through the missed blocks as a rescan does. */
@@ -357,7 +360,8 @@ export class Follower implements NodeListener {
   private putPlace(batch: WalletBatch): void {
     const locator = this.locator();
     if (locator.length === 0) return;
-    this.wallet.setBestBlock(batch, locator);
+    // What stands on disk is not written again: a wallet that has not changed keeps its image.
+    if (!this.wallet.isBestBlock(locator)) this.wallet.setBestBlock(batch, locator);
     this.blocksSinceNote = 0;
   }
 

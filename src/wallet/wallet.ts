@@ -30,7 +30,9 @@ import type { NodePort } from './port.js';
 import { Scans } from './scan/scans.js';
 import { kindPrefix, recordKey, splitKey, WalletBatch } from './store/records.js';
 import type { WalletFile } from './store/walletFile.js';
+import type { WalletParts } from './store/walletImage.js';
 import { WalletClosedError } from './store/walletFileErrors.js';
+import { imageParts, isOtherRow, loadImage } from './walletImage.js';
 import { FEATURE, parseNumber } from './walletVersion.js';
 import type { WalletOptions } from './walletOptions.js';
 
@@ -53,6 +55,12 @@ export interface WalletDeps {
 /** What is in the wallet cannot be used as it is; the message says why. */
 export { WalletRowError } from './keys/keyring.js';
 
+function formatLocator(locator: readonly Bytes[]): Buffer {
+  const writer = new Writer(locator.length * 32 + 8).i32(0).compactSize(locator.length);
+  for (const hash of locator) writer.raw(hash);
+  return writer.finish();
+}
+
 export class Wallet {
   /** As callers know it: empty for the one that lies in the wallet folder itself. */
   readonly name: string;
@@ -60,7 +68,10 @@ export class Wallet {
   readonly file: WalletFile;
   readonly options: WalletOptions;
   readonly prefixes: AddressPrefixes;
-  readonly keyring = new Keyring((hashes) => this.ledger.keysCame(hashes));
+  readonly keyring = new Keyring(
+    (hashes) => this.ledger.keysCame(hashes),
+    (key) => this.file.get(key),
+  );
   readonly hd = new HdKeys(this.keyring);
   readonly keypool = new Keypool();
   /** Makes keys and hands them out. */
@@ -276,10 +287,13 @@ export class Wallet {
     return hashes.length === 0 ? null : hashes;
   }
 
+  /** Whether a locator is the one on disk, or on its way there. */
+  isBestBlock(locator: readonly Bytes[]): boolean {
+    return this.bestBlockRow?.equals(formatLocator(locator)) === true;
+  }
+
   setBestBlock(batch: WalletBatch, locator: readonly Bytes[]): void {
-    const writer = new Writer(locator.length * 32 + 8).i32(0).compactSize(locator.length);
-    for (const hash of locator) writer.raw(hash);
-    this.bestBlockRow = writer.finish();
+    this.bestBlockRow = formatLocator(locator);
     batch.put(recordKey('bestblock_nomerkle'), this.bestBlockRow);
   }
 
@@ -287,10 +301,16 @@ export class Wallet {
 
   /** Reads all rows. Throws `WalletRowError` where they cannot be used as they are. */
   *load(): Slices<void> {
+    if (!(yield* loadImage(this, (key, value) => this.take(key, value)))) yield* this.loadAll();
+    this.keyring.loaded();
+    this.keypool.loaded();
+  }
+
+  private *loadAll(): Slices<void> {
+    this.file.dropImage();
     let count = 0;
     for (const { key, value } of this.file.values(TX_PREFIX, true)) {
-      const split = splitKey(key);
-      if (split === null || !this.loadRow(split.kind, split.rest, value)) this.unknownRows++;
+      this.take(key, value);
       if (++count % 64 === 0) yield;
     }
     // What of a transaction is the wallet's depends on all of its keys and scripts, which may be written anew behind it.
@@ -298,8 +318,12 @@ export class Wallet {
       this.ledger.load(row.value, row.keyText(TX_PREFIX.length));
       if (++count % 64 === 0) yield;
     }
-    this.keyring.loaded();
-    this.keypool.loaded();
+  }
+
+  /** Takes in a row that is no transaction. */
+  private take(key: Buffer, value: Buffer): void {
+    const split = splitKey(key);
+    if (split === null || !this.loadRow(split.kind, split.rest, value)) this.unknownRows++;
   }
 
   /** What is known of transactions follows from the chain: to be run once `followedHeight` is set, before anybody reads. */
@@ -358,13 +382,29 @@ export class Wallet {
     this.flags = flags;
   }
 
-  /** Brings everything to disk and closes the file; private keys in memory are wiped. */
+  /**
+   * Brings everything to disk and closes the file, with an image of the wallet beside it; private keys in memory are wiped.
+   */
   async close(): Promise<void> {
     await this.scans.close();
     this.isClosed = true;
     this.announcements.close();
     this.lock();
+    const parts = await this.partsForImage();
     this.keyring.close();
-    await this.file.close();
+    await this.file.close(parts, isOtherRow);
+  }
+
+  /** Null where the image that there is stands, and where none can be made. */
+  private async partsForImage(): Promise<WalletParts | null> {
+    await this.file.settled();
+    if (this.file.hasImage) return null;
+    try {
+      return await inSlices(imageParts(this));
+    } catch (error) {
+      // It opens without one.
+      this.node.log.debug('db', `${this.logName} No image of the wallet: ${String(error)}`);
+      return null;
+    }
   }
 }

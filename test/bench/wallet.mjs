@@ -3,6 +3,8 @@
 // 100,000 transactions are made for it; each is opened in a process of its own. With LBRYCRDD the reference is asked the
 // same beside it, of a wallet that has mined (its opening is a whole start).
 //
+// Then whole nodes are measured beside the reference, too (`walletNodes.mjs`): opening, rescan, memory.
+//
 //   npm run bench:wallet [-- --counts 10000,100000]
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { compareNodes } from './walletNodes.mjs';
 
 const at = process.argv.indexOf('--counts');
 const counts = (at < 0 ? '10000,100000' : process.argv[at + 1]).split(',').map(Number);
@@ -51,6 +54,8 @@ for (const name of Object.keys(results[counts[0]])) {
   const cells = columns.map((column) => shown(results[column][name]).padStart(10));
   console.log([name.padEnd(30), ...cells, `${LIMITS[name] ?? ''}`.padStart(10)].join(''));
 }
+
+if (process.env.LBRYCRDD) await compareNodes(process.env.LBRYCRDD);
 
 /** lbrycrd with as many transactions, all of them mined by its wallet. */
 async function reference(binary, count) {

@@ -3,23 +3,37 @@
  * there may be a hundred thousand.
  */
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
-import { keyMetadataSec, parseKeyMetadata, type KeyMetadata } from './keyRecords.js';
+import { recordKey } from '../store/records.js';
+import { bytesKey, keyMetadataSec, parseKeyMetadata, plainMetadata, type KeyMetadata } from './keyRecords.js';
+import type { PackedKeys } from './packedKeys.js';
 
 export class KeyOrigins {
   /** Rows are texts, a byte a character. */
   private readonly known = new Map<string, KeyMetadata | string>();
+  private packed: PackedKeys | null = null;
+  private readRow: (key: string) => Buffer | undefined = () => undefined;
+
+  /** Begins with keys whose origins are on disk. `readRow` reads a row by its key. */
+  begin(packed: PackedKeys, readRow: (key: string) => Buffer | undefined): void {
+    this.packed = packed;
+    this.readRow = readRow;
+  }
 
   has(id: string): boolean {
-    return this.known.has(id);
+    return this.known.has(id) || (this.packed?.find(id) ?? -1) >= 0;
   }
 
   get(id: string): KeyMetadata | null {
     const found = this.known.get(id);
-    return found === undefined
-      ? null
-      : typeof found === 'string'
-        ? parseKeyMetadata(fromLatin1(found))
-        : found;
+    if (found !== undefined) return typeof found === 'string' ? parseKeyMetadata(fromLatin1(found)) : found;
+    const number = this.packed?.find(id) ?? -1;
+    return number < 0 ? null : this.fromDisk(this.packed!, number);
+  }
+
+  private fromDisk(packed: PackedKeys, number: number): KeyMetadata {
+    if (packed.columns.hasOrigin[number] === 0) return plainMetadata(0);
+    const row = this.readRow(recordKey('keymeta', bytesKey(packed.publicKey(number))));
+    return row === undefined ? plainMetadata(0) : parseKeyMetadata(row);
   }
 
   set(id: string, metadata: KeyMetadata): void {

@@ -7,9 +7,13 @@ import { assert } from '../../util/assert.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { recordKey, type WalletBatch } from '../store/records.js';
 import { formatPoolKey, idOf, poolKeyNumber, type PoolKey } from './keyRecords.js';
+import type { PackedKeys } from './packedKeys.js';
+import type { PoolLists } from './packKeys.js';
+import { PoolList } from './poolList.js';
 
 /** `change` keys are never shown; `preSplit` ones serve for both. */
 export type PoolName = 'receive' | 'change' | 'preSplit';
+const POOL_NAMES = ['receive', 'change', 'preSplit'] as const;
 
 const poolOf = ({ isInternal, isPreSplit }: PoolKey): PoolName =>
   isPreSplit ? 'preSplit' : isInternal ? 'change' : 'receive';
@@ -24,12 +28,14 @@ const indexKey = (index: number): string => recordKey('pool', poolKeyNumber(inde
 
 export class Keypool {
   /** By index, in ascending order. */
-  private readonly pools: Record<PoolName, Map<number, PoolKey>> = {
-    receive: new Map(),
-    change: new Map(),
-    preSplit: new Map(),
+  private readonly pools: Record<PoolName, PoolList> = {
+    receive: new PoolList(),
+    change: new PoolList(),
+    preSplit: new PoolList(),
   };
-  /** Indexes by the ids of the keys; null until somebody asks, since a wallet that is opened need not hash them all. */
+  /** Keys that it began with: where they were in a pool stands in the columns. */
+  private packed: PackedKeys | null = null;
+  /** Indexes of those in memory by the ids of the keys; null until somebody asks, since a wallet that is opened need not hash them all. */
   private byId: Map<string, number> | null = null;
   private highest = 0;
   /** Keys that were taken out and may come back, by index; those up to `forgotten` may not any more. */
@@ -42,7 +48,7 @@ export class Keypool {
 
   /** When the oldest key of a pool was made; null when it is empty. */
   oldestSec(pool: PoolName): number | null {
-    for (const { createdSec } of this.pools[pool].values()) return createdSec;
+    for (const [, { createdSec }] of this.pools[pool]) return createdSec;
     return null;
   }
 
@@ -59,12 +65,23 @@ export class Keypool {
     this.byId?.set(toLatin1(idOf(key.publicKey)), index);
   }
 
-  private get indexByKey(): Map<string, number> {
-    if (this.byId !== null) return this.byId;
-    this.byId = new Map();
-    for (const pool of Object.values(this.pools))
-      for (const [index, { publicKey }] of pool) this.byId.set(toLatin1(idOf(publicKey)), index);
-    return this.byId;
+  /** The index of a key in a pool, by its id. */
+  private indexOf(id: string): number | undefined {
+    const number = this.packed?.find(id) ?? -1;
+    if (number >= 0) {
+      const index = this.packed!.columns.poolIndexes[number]!;
+      if (this.poolWith(index) !== undefined) return index;
+    }
+    if (this.byId === null) {
+      this.byId = new Map();
+      for (const pool of Object.values(this.pools))
+        for (const [index, { publicKey }] of pool.inMemory()) this.byId.set(toLatin1(idOf(publicKey)), index);
+    }
+    return this.byId.get(id);
+  }
+
+  private poolWith(index: number): PoolList | undefined {
+    return Object.values(this.pools).find((pool) => pool.has(index));
   }
 
   /** Takes in rows of the disk, in any order; `loaded` comes after the last. */
@@ -74,13 +91,29 @@ export class Keypool {
   }
 
   loaded(): void {
-    for (const pool of Object.values(this.pools)) this.sort(pool);
+    for (const pool of Object.values(this.pools)) pool.sort();
   }
 
-  private sort(pool: Map<number, PoolKey>): void {
-    const sorted = [...pool].sort(([a], [b]) => a - b);
-    pool.clear();
-    for (const [index, key] of sorted) pool.set(index, key);
+  /** Begins with what an image of the wallet has; rows that came since follow with `load` and `unload`. */
+  begin(packed: PackedKeys, highest: number): void {
+    this.packed = packed;
+    this.highest = highest;
+    for (const name of POOL_NAMES) this.pools[name].begin(packed, packed.columns[name]);
+  }
+
+  /** The row of a number is gone. */
+  unload(index: number): void {
+    for (const pool of Object.values(this.pools)) pool.delete(index);
+  }
+
+  /** The pools as an image keeps them. */
+  get lists(): PoolLists {
+    return this.pools;
+  }
+
+  /** The highest number that was given out. */
+  get highestIndex(): number {
+    return this.highest;
   }
 
   /** The oldest key for an address, or for change; null when there is none. It is to be kept or returned. */
@@ -108,30 +141,31 @@ export class Keypool {
     const pool = this.pools[poolOf(key)];
     assert(!pool.has(index), 'a key came back to the pool twice');
     this.enter(index, key);
-    this.sort(pool);
+    pool.sort();
   }
 
   /** Whether two have a key in common, which both would hand out. */
   sharesWith(other: Keypool): boolean {
-    for (const id of this.indexByKey.keys()) if (other.indexByKey.has(id)) return true;
+    for (const pool of Object.values(this.pools))
+      for (const [, { publicKey }] of pool) if (other.has(idOf(publicKey))) return true;
     return false;
   }
 
   has(keyId: Bytes): boolean {
-    return this.indexByKey.has(toLatin1(keyId));
+    return this.indexOf(toLatin1(keyId)) !== undefined;
   }
 
   /** A key was seen in a transaction: it and all before it in its pool are in use. Answers them. */
   markUsed(batch: WalletBatch, keyId: Bytes): PoolKey[] {
-    const index = this.indexByKey.get(toLatin1(keyId));
+    const index = this.indexOf(toLatin1(keyId));
     if (index === undefined) return [];
-    const pool = Object.values(this.pools).find((one) => one.has(index));
+    const pool = this.poolWith(index);
     assert(pool, 'a key is in no pool');
     const used: PoolKey[] = [];
     for (const [at, key] of pool) {
       if (at > index) break;
       pool.delete(at);
-      this.indexByKey.delete(toLatin1(idOf(key.publicKey)));
+      this.byId?.delete(toLatin1(idOf(key.publicKey)));
       batch.del(indexKey(at));
       used.push(key);
     }
@@ -146,7 +180,7 @@ export class Keypool {
       batch.put(indexKey(index), formatPoolKey(marked));
     }
     this.pools.receive.clear();
-    this.sort(this.pools.preSplit);
+    this.pools.preSplit.sort();
   }
 
   /** Forgets all, reserved ones too: they stay keys of the wallet and are not handed out. */

@@ -14,6 +14,7 @@ import { PrefixFilter } from '../../util/prefixFilter.js';
 import { Reader } from '../../util/reader.js';
 import type { Slices } from '../../util/slices.js';
 import { decryptSecret, encryptSecret } from '../encryption/cipher.js';
+import type { Columns } from '../store/columnFile.js';
 import { recordKey, type WalletBatch } from '../store/records.js';
 import { keyIdsOf } from './affectedKeys.js';
 import {
@@ -28,7 +29,10 @@ import {
 import { keyMemory } from './keyMemory.js';
 import type { OwnedKeys } from './isMine.js';
 import { KeyOrigins } from './keyOrigins.js';
+import { KeyTable, WitnessKeys } from './keyTable.js';
 import { opensKey, OwnKey } from './ownKey.js';
+import { KEY_ROW_KINDS, PackedKeys } from './packedKeys.js';
+import { packOwn, packPool, type PoolLists } from './packKeys.js';
 import { WatchedScripts } from './watchedScripts.js';
 import type { KnownScripts } from './scriptFilter.js';
 
@@ -37,9 +41,26 @@ export class WalletRowError extends Error {
   override readonly name = 'WalletRowError';
 }
 
+/** What an image of the wallet says of its keys besides their columns (`KeyColumns`, and `idWords` of the ids of all). */
+export interface KeyringNotes {
+  readonly isEncrypted: boolean;
+  /** See `firstKeySec`; null without keys. */
+  readonly earliestSec: number | null;
+  readonly idCount: number;
+}
+
 /** Called after keys or scripts came: the hashes of destinations that may now be the wallet's, or null when unknown. */
 export type KeysCame = (hashes: readonly Bytes[] | null) => void;
 
+/** Columns of pools with nothing in them. */
+const NO_POOL = {
+  poolIndexes: new Float64Array(0),
+  poolSecs: new Float64Array(0),
+  poolFlags: new Uint8Array(0),
+  receive: new Uint32Array(0),
+  change: new Uint32Array(0),
+  preSplit: new Uint32Array(0),
+};
 /** The script of the P2WPKH output of a key. */
 const witnessScriptOf = (keyId: Bytes): Buffer =>
   scriptForDestination({ type: 'witness_v0_keyhash', hash: keyId });
@@ -50,14 +71,14 @@ const WITNESS_SCRIPT = witnessScriptOf(Buffer.alloc(20));
 
 export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   private readonly slab = keyMemory.take();
-  private readonly keys = new Map<string, OwnKey>();
+  private readonly keys = new KeyTable();
   private readonly scripts = new Map<string, Buffer>();
   /** The key of the row loaded last, with its id. */
   private readonly latestKey = Buffer.alloc(UNCOMPRESSED_KEY_SIZE);
   private latestKeyId: Buffer = Buffer.alloc(0);
   private latestId = '';
   /** By the id of the P2WPKH script of a key the key's own id: the script follows from it. */
-  private readonly witnessKeys = new Map<string, string>();
+  private readonly witnessKeys = new WitnessKeys();
   /** Ids of `keys`, `scripts` and `witnessKeys`. */
   private readonly ids = new PrefixFilter(() => this.allIds());
   private readonly watched = new WatchedScripts(this.slab, (publicKey, keyId) =>
@@ -79,9 +100,16 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   /** Ids of the keys that scripts in `scripts` name; null where it is to be made. */
   private scriptKeys: Set<string> | null = null;
   private readonly came: KeysCame;
+  /** Reads a row as it is on disk, by its key. */
+  private readonly readRow: (key: string) => Buffer | undefined;
+  private packed: { readonly keys: PackedKeys; readonly isEncrypted: boolean } | null = null;
 
-  constructor(came: KeysCame = () => undefined) {
+  constructor(
+    came: KeysCame = () => undefined,
+    readRow: (key: string) => Buffer | undefined = () => undefined,
+  ) {
     this.came = came;
+    this.readRow = readRow;
   }
 
   // Whose it is.
@@ -92,7 +120,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
 
   publicKey(keyId: Bytes): Bytes | null {
     const id = toLatin1(keyId);
-    return this.keys.get(id)?.publicKey ?? this.watched.publicKey(id) ?? null;
+    return this.keys.publicKey(id) ?? this.watched.publicKey(id) ?? null;
   }
 
   script(scriptId: Bytes): Bytes | null {
@@ -159,7 +187,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   }
 
   /** Ids of all keys, a byte a character. */
-  keyIds(): IterableIterator<string> {
+  keyIds(): Iterable<string> {
     return this.keys.keys();
   }
 
@@ -169,7 +197,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
 
   /** Scripts that were learnt, by their ids; those of P2WPKH outputs of known keys are among them. */
   *allScripts(): Generator<[id: string, script: Buffer]> {
-    for (const [id, keyId] of this.witnessKeys) yield [id, witnessScriptOf(fromLatin1(keyId))];
+    for (const [id, keyId] of this.witnessKeys.entries()) yield [id, witnessScriptOf(fromLatin1(keyId))];
     for (const entry of this.scripts) if (!this.witnessKeys.has(entry[0])) yield entry;
   }
 
@@ -302,7 +330,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   /** Secrets as `encrypt` will store them, made ahead; nothing has changed then. */
   *encryptedSecrets(masterKey: Bytes): Slices<Map<string, Buffer>> {
     const hidden = new Map<string, Buffer>();
-    for (const [id, { publicKey, secret }] of this.keys) {
+    for (const [id, { publicKey, secret }] of this.keys.entries()) {
       hidden.set(id, encryptSecret(secret, publicKey, masterKey));
       yield;
     }
@@ -317,7 +345,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     assert(!this.encrypted, 'a wallet was encrypted twice');
     this.encrypted = true;
     this.masterKey = Buffer.from(masterKey);
-    for (const [id, { publicKey, secret }] of this.keys) {
+    for (const [id, { publicKey, secret }] of this.keys.entries()) {
       const hidden = ready.get(id) ?? encryptSecret(secret, publicKey, masterKey);
       secret.fill(0);
       this.keys.set(id, new OwnKey(this.slab, publicKey, hidden));
@@ -377,6 +405,64 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
 
   // Reading what is on disk.
 
+  /** Begins with what an image of the wallet has; rows that came since follow with `load`. Takes the columns over. */
+  begin(packed: PackedKeys, { isEncrypted, earliestSec, idCount }: KeyringNotes, idWords: Uint32Array): void {
+    this.packed = { keys: packed, isEncrypted };
+    this.encrypted = isEncrypted;
+    this.earliestSec = earliestSec ?? Infinity;
+    this.ids.fill(idWords, idCount);
+    this.keys.begin(packed, (number) => this.readOwn(packed, number));
+    this.witnessKeys.begin(packed);
+    this.origins.begin(packed, this.readRow);
+  }
+
+  /** Reads a key from its row. Throws `WalletRowError` where it is not there, or damaged. */
+  private readOwn(packed: PackedKeys, number: number): OwnKey {
+    const publicKey = packed.publicKey(number);
+    const kind = KEY_ROW_KINDS[packed.columns.rowKinds[number]!]!;
+    const row = this.readRow(recordKey(kind, bytesKey(publicKey)));
+    if (row === undefined) throw new WalletRowError('A private key in the wallet is missing.');
+    if (kind === 'ckey') return new OwnKey(this.slab, publicKey, new Reader(row).varBytes());
+    const secret = secretIn(kind, row, publicKey);
+    const own = new OwnKey(this.slab, publicKey, secret);
+    secret.fill(0);
+    row.fill(0);
+    return own;
+  }
+
+  /** What `begin` takes, as it is now; null where the rows (`hasRow`, by their keys) do not say the same. */
+  *image(
+    pools: PoolLists,
+    hasRow: (key: string) => boolean,
+  ): Slices<{ readonly columns: Columns; readonly notes: KeyringNotes } | null> {
+    const { keys, ids, encrypted, earliestSec } = this;
+    const own = yield* this.ownColumns(hasRow);
+    if (own === null) return null;
+    const packed = new PackedKeys({ ...own, ...NO_POOL });
+    const pool = yield* packPool(keys.size, (id) => packed.find(id), pools);
+    if (pool === null) return null;
+    return {
+      columns: { ...own, ...pool, idWords: ids.words },
+      notes: {
+        isEncrypted: encrypted,
+        earliestSec: earliestSec === Infinity ? null : earliestSec,
+        idCount: ids.count,
+      },
+    };
+  }
+
+  private *ownColumns(hasRow: (key: string) => boolean): ReturnType<typeof packOwn> {
+    const { keys, packed, witnessKeys } = this;
+    const isSame = packed !== null && keys.isAsItBegan && packed.isEncrypted === this.encrypted;
+    if (isSame && packed.keys.columns.hasOrigin.every((has) => has === 1)) return packed.keys.columns;
+    return yield* packOwn({
+      ids: [...keys.keys()],
+      publicKey: (id) => keys.publicKey(id)!,
+      scripts: witnessKeys.entries(),
+      hasRow,
+    });
+  }
+
   /** Takes in a row of one of the kinds that keys and scripts have; false for other kinds. Throws `WalletRowError`. */
   load(kind: string, rest: Bytes, value: Bytes): boolean {
     switch (kind) {
@@ -411,12 +497,12 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   /** What is to be done once all rows were taken in: keys nobody knows the age of may be as old as the chain. */
   loaded(): void {
     if (this.encrypted) {
-      for (const { isClear } of this.keys.values()) {
+      for (const { isClear } of this.keys.inMemory()) {
         // A key in clear beside encrypted ones is what an interrupted encryption left.
         if (isClear) throw new WalletRowError('Some keys of the encrypted wallet are in clear.');
       }
     }
-    for (const id of this.keys.keys()) {
+    for (const id of this.keys.added()) {
       if (this.origins.has(id)) continue;
       this.origins.set(id, plainMetadata(0));
       this.noteTime(0);
@@ -424,10 +510,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   }
 
   private loadKey(kind: 'key' | 'wkey', publicKey: Bytes, value: Bytes): void {
-    // Behind its version an old row has the key, two times and a comment.
-    const row = kind === 'wkey' ? bytesKey(new Reader(value, 4).varBytes()) : value;
-    const secret = parseKeyRecord(row, publicKey);
-    if (secret === null) throw new WalletRowError('A private key in the wallet is damaged.');
+    const secret = secretIn(kind, value, publicKey);
     this.loadOwn(publicKey, secret);
     secret.fill(0);
   }
@@ -461,6 +544,15 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
 
 /** A master key that opens none of so many keys is taken for a wrong one. Arbitrary. */
 const MOST_DAMAGED = 64;
+
+/** The private key in a row. Throws `WalletRowError`. */
+function secretIn(kind: 'key' | 'wkey', value: Bytes, publicKey: Bytes): Buffer {
+  // Behind its version an old row has the key, two times and a comment.
+  const row = kind === 'wkey' ? bytesKey(new Reader(value, 4).varBytes()) : value;
+  const secret = parseKeyRecord(row, publicKey);
+  if (secret === null) throw new WalletRowError('A private key in the wallet is damaged.');
+  return secret;
+}
 
 /** The public key that follows the kind in the key of a row. */
 function publicKeyOf(rest: Bytes): Bytes {

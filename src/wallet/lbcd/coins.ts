@@ -84,7 +84,7 @@ export interface Received {
 export function* receivedByDestination(ledger: Ledger, minDepth: number): Slices<Map<string, Received>> {
   const sums = new Map<string, Received>();
   let looked = 0;
-  for (const entry of [...ledger.inOrder()]) {
+  for (const entry of ledger.inOrder().toArray()) {
     if (++looked % 256 === 0) yield;
     const depth = ledger.depth(entry);
     if (!isAlive(entry) || depth < minDepth) continue;

@@ -13,7 +13,7 @@ export interface BalanceOptions {
   /** Whether own change counts before it is confirmed (`-spendzeroconfchange`). */
   readonly spendsUnconfirmedChange: boolean;
   /** Whether a transaction could be in the next block as far as its lock time goes. */
-  isFinal(entry: Entry): boolean;
+  isFinal(entry: Pick<Entry, 'lockTime'>): boolean;
 }
 
 /** An unspent output of the wallet. */
@@ -73,13 +73,35 @@ export function* ownCoins(
   }
 }
 
-/** Sums over all unspent outputs or some, with any of the flags of `filter`. `minDepth` is asked of what is trusted. */
+/**
+ * Sums over all unspent outputs, or over `outputs`, with any of the flags of `filter`. `minDepth` is asked of what is trusted.
+ */
 export function balance(
   ledger: Ledger,
   options: BalanceOptions,
   filter: number = MINE.spendable,
   minDepth = 0,
-  outputs: UnspentOutputs = ledger.unspentOutputs(),
+  outputs: UnspentOutputs | null = null,
+): Balance {
+  if (outputs !== null) return balanceOf(ledger, options, filter, minDepth, outputs);
+  const { settled, others } = ledger.unspentParts();
+  const found = balanceOf(ledger, options, filter, minDepth, others);
+  let { trusted, immature } = found;
+  for (const { mine, valueSat, height, lockTime, isCoinbase } of settled) {
+    if ((mine & filter) === 0) continue;
+    const depth = ledger.followedHeight - height + 1;
+    if (isCoinbase && depth <= COINBASE_MATURITY) immature += valueSat;
+    else if (options.isFinal({ lockTime }) && depth >= minDepth) trusted += valueSat;
+  }
+  return { trusted, immature, pending: found.pending };
+}
+
+function balanceOf(
+  ledger: Ledger,
+  options: BalanceOptions,
+  filter: number,
+  minDepth: number,
+  outputs: UnspentOutputs,
 ): Balance {
   let trusted = 0n;
   let pending = 0n;

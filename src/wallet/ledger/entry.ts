@@ -1,4 +1,5 @@
 /** A transaction of the wallet as the ledger holds it in memory; its bytes stay on disk. */
+import type { Bytes } from '../../util/bytes.js';
 import type { TxRecord } from './txRecord.js';
 
 /** What a transaction has come to. */
@@ -29,6 +30,10 @@ export interface Entry {
   readonly key: string;
   /** As in the row; replaced as a whole. */
   row: Omit<TxRecord, 'tx'>;
+  /** Of the row, but without reading it where it is on disk only: its place in the order, its block and its place there. */
+  readonly orderPos: number;
+  readonly blockHash: Bytes;
+  readonly blockIndex: number;
   state: EntryState;
   /** Of the block that holds it or that it conflicts with, −1 without one in the active chain. */
   height: number;
@@ -45,6 +50,58 @@ export interface Entry {
   hasForeignStake: boolean;
   outputs: readonly OwnOutput[];
 }
+
+/** Some entries in an order; an array is such. */
+export interface EntrySequence {
+  readonly length: number;
+  at(place: number): Entry | undefined;
+}
+
+/** An entry that is in memory as a whole. */
+export class HeldEntry implements Entry {
+  readonly key: string;
+  row: Entry['row'];
+  state: EntryState = 'unconfirmed';
+  height = -1;
+  inMempool = false;
+  readonly isCoinbase: boolean;
+  hasWitness: boolean;
+  readonly lockTime: number;
+  readonly inputs: readonly string[];
+  readonly outputCount: number;
+  hasForeignStake: boolean;
+  outputs: readonly OwnOutput[];
+
+  constructor(key: string, outline: TxOutline, row: Entry['row']) {
+    this.key = key;
+    this.row = row;
+    this.isCoinbase = outline.isCoinbase;
+    this.hasWitness = outline.hasWitness;
+    this.lockTime = outline.lockTime;
+    this.inputs = outline.inputs;
+    this.outputCount = outline.outputCount;
+    this.hasForeignStake = outline.hasForeignStake;
+    this.outputs = outline.outputs;
+  }
+
+  get orderPos(): number {
+    return this.row.orderPos;
+  }
+
+  get blockHash(): Bytes {
+    return this.row.blockHash;
+  }
+
+  get blockIndex(): number {
+    return this.row.index;
+  }
+}
+
+/** What the ledger holds of a transaction apart from its row. */
+export type TxOutline = Pick<
+  Entry,
+  'isCoinbase' | 'hasWitness' | 'lockTime' | 'inputs' | 'outputCount' | 'hasForeignStake' | 'outputs'
+>;
 
 /** The key of an output: id and number, a byte a character. Source: the wire form of an outpoint. */
 export function outputKey(txKey: string, n: number): string {

@@ -1,93 +1,195 @@
 /**
- * The wallet's transactions in memory, and where to find them: by id, block, destination, in the order in which they came, those
- * in no block, those with claims. Owns no rule about what they have come to: `ledger.ts` tells it.
+ * The wallet's transactions, and where to find them: by id, block, destination, in the order in which they came, those
+ * in no block, those with claims. Most of a wallet that was opened with its image are in columns (`sleepingTxs.ts`), the others in
+ * memory; what is to change is brought to memory first (`wake`). Owns no rule about what they have come to: `ledger.ts` tells it.
  */
+import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { PrefixFilter } from '../../util/prefixFilter.js';
-import { inSteps, sortedInSlices, type Slices } from '../../util/slices.js';
+import { inSteps, type Slices } from '../../util/slices.js';
 import { BlockEntries } from './blockEntries.js';
 import { MINE_STAKE } from '../keys/isMine.js';
 import { txKeyOf, type Entry, type OwnOutput } from './entry.js';
 import { EntryLists } from './entryLists.js';
+import { OrderedEntries } from './orderedEntries.js';
+import { HAS_FOREIGN_STAKE } from './packedTxs.js';
+import type { SleepingTxs } from './sleepingTxs.js';
 import { SpentOutputs } from './spentOutputs.js';
 
 export class EntryIndex {
-  readonly entries = new Map<string, Entry>();
+  /** Those in memory. */
+  private readonly held = new Map<string, Entry>();
+  private sleeping: SleepingTxs | null = null;
   /** Ids of all entries, and of the transactions whose outputs they spend. */
   readonly ids = new PrefixFilter(() => this.allIds());
-  readonly spent = new SpentOutputs(this.entries, this.ids);
-  readonly byBlock = new BlockEntries();
-  /** By destination: those with an output of the wallet's to it. */
-  readonly byDestination = new EntryLists();
+  readonly spent = new SpentOutputs(this.held, this.ids);
+  private readonly blocks = new BlockEntries();
+  private readonly destinations = new EntryLists();
   /** By the deprecated account that pays; the unnamed one is that of nearly all, and not there. */
   readonly byPayer = new EntryLists();
   /** Those that are in no block of the active chain. */
   readonly loose = new Set<Entry>();
-  /** Those with a claim or support of the wallet's, spent or not. */
+  /** Those in memory with a claim or support of the wallet's, spent or not. */
   private readonly ownStakes = new Set<Entry>();
   /** Those with one that is not the wallet's to spend. */
   private readonly foreignStakes = new Set<Entry>();
-  /** In the order in which they came; null when it is to be found anew. */
-  private ordered: Entry[] | null = null;
+  private readonly order = new OrderedEntries(this.held);
+
+  get size(): number {
+    return this.held.size + (this.sleeping?.size ?? 0);
+  }
 
   get(key: string): Entry | undefined {
-    return this.entries.get(key);
+    return this.held.get(key) ?? this.sleeping?.get(key);
+  }
+
+  has(key: string): boolean {
+    return this.held.has(key) || (this.sleeping !== null && this.sleeping.find(key) >= 0);
+  }
+
+  /** All, in no order. */
+  *all(): Generator<Entry> {
+    if (this.sleeping !== null) yield* this.sleeping.all();
+    yield* this.held.values();
+  }
+
+  /** Those in memory: any that may change by itself is among them. */
+  awake(): IterableIterator<Entry> {
+    return this.held.values();
   }
 
   private *allIds(): Generator<string> {
-    yield* this.entries.keys();
+    yield* this.held.keys();
+    if (this.sleeping !== null) yield* this.sleeping.keys();
     yield* this.spent.spentKeys();
   }
 
+  /** Begins with transactions that are in columns; there are no others yet. `ids`: what `ids` had. */
+  begin(sleeping: SleepingTxs): void {
+    this.sleeping = sleeping;
+    this.spent.begin(sleeping);
+    this.order.begin(sleeping);
+  }
+
+  /** Whether none of those in columns has left. */
+  get isAsItBegan(): boolean {
+    return this.sleeping !== null && this.sleeping.size === this.sleeping.txs.count;
+  }
+
+  /** Whether those in columns are in the blocks in which they were. */
+  standsIn(heightOf: (hash: Bytes) => number): boolean {
+    return this.sleeping === null || this.sleeping.standsIn(heightOf);
+  }
+
+  /** Brings an entry to memory, where it can change. */
+  wake(entry: Entry): void {
+    const row = this.sleeping?.rowOf(entry) ?? -1;
+    if (row < 0) return;
+    this.spent.wake(row);
+    this.enter(this.sleeping!.leave(row));
+    this.spent.addSpender(entry);
+  }
+
+  /** The same of all. */
+  *wakeAll(): Slices<void> {
+    if (this.sleeping === null) return;
+    for (const entry of inSteps(this.sleeping.all())) {
+      if (entry === null) yield;
+      else this.wake(entry);
+    }
+  }
+
   /** All, the first that came first. */
-  inOrder(): readonly Entry[] {
-    this.ordered ??= [...this.entries.values()].sort(byOrder);
-    return this.ordered;
+  inOrder(): OrderedEntries {
+    return this.order.ready();
   }
 
   /** Places in the order have changed. */
   reorder(): void {
-    this.ordered = null;
+    this.order.forget();
   }
 
   /** Finds the order of all anew. */
-  *sort(): Slices<void> {
-    const known: Entry[] = [];
-    for (const entry of inSteps(this.entries.values()))
-      if (entry === null) yield;
-      else known.push(entry);
-    this.ordered = yield* sortedInSlices(known, byOrder);
+  sort(): Slices<void> {
+    return this.order.sort();
+  }
+
+  /** Those whose rows name a block. */
+  inBlock(hash: Bytes): Entry[] {
+    const held = this.blocks.of(hash);
+    const asleep = this.sleeping?.txs.inBlock(toLatin1(hash));
+    return asleep === undefined ? [...held] : [...this.sleeping!.entries(asleep), ...held];
+  }
+
+  countInBlock(hash: Bytes): number {
+    const asleep = this.sleeping?.txs.inBlock(toLatin1(hash)) ?? [];
+    let count = this.blocks.of(hash).length;
+    for (const row of asleep) if (this.sleeping!.has(row)) count++;
+    return count;
+  }
+
+  /** The hash of a block as entries keep it (`BlockEntries.hash`). */
+  blockHash(key: string): Bytes {
+    return this.blocks.hash(key);
+  }
+
+  /** Those with an output of the wallet's to a destination. */
+  payingTo(destination: string): readonly Entry[] {
+    const held = this.destinations.of(destination);
+    if (this.sleeping === null) return held;
+    const asleep = this.sleeping.entries(this.sleeping.txs.payingTo(destination));
+    return asleep.length === 0 ? held : [...asleep, ...held];
+  }
+
+  /** A `destinationKey` as an entry in memory has it, where one does. */
+  keptDestination(key: string): string {
+    return this.destinations.first(key)?.outputs.find(({ to }) => to === key)?.to ?? key;
   }
 
   add(entry: Entry): void {
-    this.entries.set(entry.key, entry);
     this.ids.add(entry.key);
-    this.byBlock.add(entry);
-    if (entry.row.fromAccount !== '') this.byPayer.add(entry.row.fromAccount, entry);
-    this.noteOutputs(entry);
-    if (entry.hasForeignStake) this.foreignStakes.add(entry);
-    const last = this.ordered?.[this.ordered.length - 1];
-    if (last !== undefined && last.row.orderPos < entry.row.orderPos) this.ordered?.push(entry);
-    else this.ordered = null;
+    this.enter(entry);
+    this.order.add(entry);
     this.spent.addSpender(entry);
   }
 
+  private enter(entry: Entry): void {
+    this.held.set(entry.key, entry);
+    this.blocks.add(entry);
+    if (entry.row.fromAccount !== '') this.byPayer.add(entry.row.fromAccount, entry);
+    this.noteOutputs(entry);
+    if (entry.hasForeignStake) this.foreignStakes.add(entry);
+  }
+
   remove(entry: Entry): void {
-    this.byBlock.remove(entry);
+    this.wake(entry);
+    this.blocks.remove(entry);
     if (entry.row.fromAccount !== '') this.byPayer.remove(entry.row.fromAccount, entry);
     this.dropOutputs(entry);
     this.foreignStakes.delete(entry);
-    this.entries.delete(entry.key);
+    this.held.delete(entry.key);
     this.loose.delete(entry);
-    this.ordered = null;
+    this.order.forget();
     this.spent.remove(entry);
+  }
+
+  /** Forgets a transaction whose row is gone or another. */
+  unload(key: string): void {
+    const held = this.held.get(key);
+    if (held !== undefined) return this.remove(held);
+    const row = this.sleeping?.find(key) ?? -1;
+    if (row < 0) return;
+    this.sleeping!.drop(row);
+    this.spent.drop(row);
+    this.order.forget();
   }
 
   /** Gives an entry another row. */
   setRow(entry: Entry, row: Entry['row']): void {
-    this.byBlock.remove(entry);
+    this.wake(entry);
+    this.blocks.remove(entry);
     const [known, payer] = [entry.row.fromAccount, row.fromAccount];
     entry.row = row;
-    this.byBlock.add(entry);
+    this.blocks.add(entry);
     if (known === payer) return;
     if (known !== '') this.byPayer.remove(known, entry);
     if (payer !== '') this.byPayer.add(payer, entry);
@@ -95,6 +197,7 @@ export class EntryIndex {
 
   /** Other outputs of an entry are the wallet's. */
   setOutputs(entry: Entry, outputs: readonly OwnOutput[], hasForeignStake: boolean): void {
+    this.wake(entry);
     this.dropOutputs(entry);
     entry.outputs = outputs;
     entry.hasForeignStake = hasForeignStake;
@@ -105,23 +208,35 @@ export class EntryIndex {
 
   private noteOutputs(entry: Entry): void {
     for (const { to, mine } of entry.outputs) {
-      if (to !== '') this.byDestination.add(to, entry);
+      if (to !== '') this.destinations.add(to, entry);
       if ((mine & MINE_STAKE) !== 0) this.ownStakes.add(entry);
     }
   }
 
   private dropOutputs(entry: Entry): void {
-    for (const { to } of entry.outputs) if (to !== '') this.byDestination.remove(to, entry);
+    for (const { to } of entry.outputs) if (to !== '') this.destinations.remove(to, entry);
     this.ownStakes.delete(entry);
   }
 
   /** Those with a claim or support, without `spent` only what nothing of the wallet spends; the first that came first. */
   stakes(spent: boolean): Entry[] {
     const own = spent
-      ? this.ownStakes
-      : [...this.spent.unspentStakes()].map((key) => this.entries.get(txKeyOf(key))!);
-    return [...new Set([...own, ...this.foreignStakes])].sort(byOrder);
+      ? this.allOwnStakes()
+      : [...this.spent.unspentStakes()].map((key) => this.get(txKeyOf(key))!);
+    return [...new Set([...own, ...this.allForeignStakes()])].sort((a, b) => a.orderPos - b.orderPos);
+  }
+
+  private allOwnStakes(): Entry[] {
+    if (this.sleeping === null) return [...this.ownStakes];
+    const { stakes, ownRows } = this.sleeping.txs.columns;
+    return [...this.sleeping.entries(Array.from(stakes, (own) => ownRows[own]!)), ...this.ownStakes];
+  }
+
+  private allForeignStakes(): Entry[] {
+    if (this.sleeping === null) return [...this.foreignStakes];
+    const { flags } = this.sleeping.txs.columns;
+    const rows: number[] = [];
+    for (let row = 0; row < flags.length; row++) if ((flags[row]! & HAS_FOREIGN_STAKE) !== 0) rows.push(row);
+    return [...this.sleeping.entries(rows), ...this.foreignStakes];
   }
 }
-
-const byOrder = (a: Entry, b: Entry): number => a.row.orderPos - b.row.orderPos;

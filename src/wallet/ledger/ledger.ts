@@ -4,18 +4,22 @@
  * once and to disk with the batch. Reading is `ledgerReader.ts`. Source: lbrycrd wallet/wallet.cpp.
  */
 import type { Transaction } from '../../primitives/transaction.js';
-import { toLatin1, type Bytes } from '../../util/bytes.js';
+import { fromHex, toLatin1, type Bytes } from '../../util/bytes.js';
 import { Reader } from '../../util/reader.js';
 import { inSteps, type Slices } from '../../util/slices.js';
 import { Writer } from '../../util/writer.js';
+import type { Columns } from '../store/columnFile.js';
 import { recordKey, type WalletBatch } from '../store/records.js';
-import type { Entry, EntryState } from './entry.js';
+import { HeldEntry, type Entry, type EntryState, type TxOutline } from './entry.js';
+import { ledgerImage, type LedgerNotes } from './ledgerImage.js';
 import type { LedgerPort, OwnTransaction, Place } from './ledgerPort.js';
 import { LedgerReader } from './ledgerReader.js';
 import { OtherDestinations } from './otherDestinations.js';
+import { PackedTxs } from './packedTxs.js';
+import { SleepingTxs } from './sleepingTxs.js';
 import { latestTimes, smartTime } from './smartTime.js';
 import { TxFacts } from './txFacts.js';
-import { TxOutliner, type TxOutline } from './txOutline.js';
+import { skipTransaction, TxOutliner } from './txOutline.js';
 import {
   ABANDONED,
   NO_BLOCK,
@@ -34,14 +38,13 @@ export class Ledger extends LedgerReader {
   private readonly others = new OtherDestinations();
   private readonly outliner: TxOutliner;
   private mayOwnMore = false;
+  /** What the wallet was opened with, where it was not with all rows. */
+  private image: { readonly columns: Columns; readonly notes: LedgerNotes } | null = null;
+  private isLoaded = false;
 
   constructor(port: LedgerPort) {
     super(port);
-    this.outliner = new TxOutliner(
-      port,
-      (key) => this.index.byDestination.first(key)?.outputs.find(({ to }) => to === key)?.to ?? key,
-      this.others,
-    );
+    this.outliner = new TxOutliner(port, (key) => this.index.keptDestination(key), this.others);
   }
 
   /** Whether a transaction takes anything from the wallet. */
@@ -55,12 +58,52 @@ export class Ledger extends LedgerReader {
   load(bytes: Buffer, txKey: string): void {
     const reader = new Reader(bytes);
     const outline = this.outliner.read(reader);
-    const row = parseTxDetails(reader, () => {
+    this.enter(txKey, outline, this.readDetails(reader));
+  }
+
+  /** What follows the transaction in a row. */
+  private readDetails(reader: Reader): Entry['row'] {
+    return parseTxDetails(reader, () => {
       const at = reader.offset;
       reader.skip(HASH_BYTES);
-      return this.index.byBlock.hash(bytes.toString('latin1', at, at + HASH_BYTES));
+      return this.index.blockHash(reader.bytes.toString('latin1', at, at + HASH_BYTES));
     });
-    this.enter(txKey, outline, row);
+  }
+
+  /**
+   * Begins with what an image of the wallet has, before anything else; false where it has none. What changed since comes with
+   * `load` and `unload`, and `loaded` after the last. Takes the columns over.
+   */
+  begin(columns: Columns, notes: LedgerNotes): void {
+    this.image = { columns, notes };
+    this.nextOrderPos = Math.max(this.nextOrderPos, notes.nextOrderPos);
+    this.index.ids.fill(columns['idWords'] as Uint32Array, notes.idCount);
+    this.others.fill(columns['others'] as Uint32Array, notes.otherCount);
+    this.index.begin(
+      new SleepingTxs(new PackedTxs(columns), (key) => {
+        const reader = new Reader(this.rows.rowBytes(key));
+        skipTransaction(reader);
+        return this.readDetails(reader);
+      }),
+    );
+    for (const id of notes.loose) {
+      const key = toLatin1(fromHex(id));
+      // It may be gone since: then `unload` comes for it.
+      const bytes = this.rows.find(key);
+      if (bytes !== undefined) this.load(bytes, key);
+    }
+  }
+
+  /** A row that an image tells of is gone or another. */
+  unload(txKey: string): void {
+    this.index.unload(txKey);
+  }
+
+  /** What an image of the wallet is to have. Null before `loaded`, and where it would not be true. */
+  *imageParts(): Slices<{ readonly columns: Columns; readonly notes: LedgerNotes } | null> {
+    if (!this.isLoaded || this.mayOwnMore) return null;
+    const { index, port, nextOrderPos, others, image: before } = this;
+    return yield* ledgerImage({ index, port, nextOrderPos, others, before });
   }
 
   loadNextOrderPos(value: Bytes): void {
@@ -69,8 +112,10 @@ export class Ledger extends LedgerReader {
 
   /** Works out what all transactions have come to. Those without a place in the order get one, by time. */
   *loaded(batch: WalletBatch): Slices<void> {
+    // Where the image's chain is the chain still, what it tells of stands.
+    if (!this.standsIn((hash) => this.port.heightOf(hash))) yield* this.index.wakeAll();
     const unplaced: Entry[] = [];
-    for (const entry of inSteps(this.index.entries.values())) {
+    for (const entry of inSteps(this.index.awake())) {
       if (entry === null) yield;
       else if (entry.row.orderPos === -1) unplaced.push(entry);
       else this.nextOrderPos = Math.max(this.nextOrderPos, entry.row.orderPos + 1);
@@ -84,18 +129,31 @@ export class Ledger extends LedgerReader {
     yield* this.settleAll();
     yield* this.index.sort();
     // What spends an output of a conflicted transaction conflicts with the same block.
-    for (const entry of inSteps(this.index.entries.values())) {
+    for (const entry of inSteps(this.index.awake())) {
       if (entry === null) yield;
       else if (entry.state === 'conflicted')
         for (const child of this.childrenOf(entry)) this.markConflicted(batch, child, entry.row.blockHash);
     }
+    this.isLoaded = true;
   }
 
-  /** Works out all states from the rows, and what is unspent. */
+  /** Whether the settled transactions of the image are in the blocks in which they were. */
+  private standsIn(heightOf: (hash: Bytes) => number): boolean {
+    if (this.image === null) return true;
+    const { tip } = this.image.notes;
+    if (tip !== null && heightOf(fromHex(tip.hash)) === tip.height) return true;
+    return this.index.standsIn(heightOf);
+  }
+
+  doubtful(heightOf: (hash: Bytes) => number): Iterable<Entry> {
+    return this.standsIn(heightOf) ? this.index.awake() : this.index.all();
+  }
+
+  /** Works out all states of those in memory from their rows, and what is unspent. */
   private *settleAll(): Slices<void> {
     this.loose.clear();
     let [hash, height]: [Bytes | null, number] = [null, -1];
-    for (const entry of inSteps(this.index.entries.values())) {
+    for (const entry of inSteps(this.index.awake())) {
       if (entry === null) {
         yield;
         // The chain may be another one since.
@@ -122,29 +180,7 @@ export class Ledger extends LedgerReader {
   }
 
   private enter(key: string, outline: TxOutline, row: Entry['row']): Entry {
-    const {
-      isCoinbase: isFirst,
-      hasWitness,
-      lockTime,
-      inputs,
-      outputCount,
-      hasForeignStake,
-      outputs,
-    } = outline;
-    const entry: Entry = {
-      key,
-      row,
-      state: 'unconfirmed',
-      height: -1,
-      inMempool: false,
-      isCoinbase: isFirst,
-      hasWitness,
-      lockTime,
-      inputs,
-      outputCount,
-      hasForeignStake,
-      outputs,
-    };
+    const entry = new HeldEntry(key, outline, row);
     this.changes++;
     this.index.add(entry);
     this.touchFamily(entry);
@@ -158,13 +194,13 @@ export class Ledger extends LedgerReader {
   /** Works out ahead what `add` will ask of a transaction. Nothing has changed then. */
   prepare(facts: TxFacts): void {
     this.outlineOf(facts);
-    const entry = this.index.entries.get(facts.key);
+    const entry = this.index.get(facts.key);
     if (entry?.hasWitness === true) facts.stored = { entry, bytes: this.rows.txBytes(entry) };
   }
 
   /** The hash of a block as entries keep it. */
   private keptHash(hash: Bytes): Bytes {
-    return this.index.byBlock.hash(toLatin1(hash));
+    return this.index.blockHash(toLatin1(hash));
   }
 
   /** Gives an entry another row, and works out what it has come to by it. */
@@ -185,6 +221,8 @@ export class Ledger extends LedgerReader {
   }
 
   private setState(entry: Entry, state: EntryState, height: number): void {
+    if (entry.height === height && entry.state === state) return;
+    this.index.wake(entry);
     if (entry.height !== height) this.touch(entry);
     entry.height = height;
     if (entry.state === state) return;
@@ -224,7 +262,7 @@ export class Ledger extends LedgerReader {
         for (const other of this.spendersOf(input))
           if (other.key !== key) this.markConflicted(batch, other, place.blockHash);
     }
-    const known = this.index.entries.get(key);
+    const known = this.index.get(key);
     if (known !== undefined) {
       this.merge(batch, known, facts, place, own !== undefined);
       return known;
@@ -259,15 +297,16 @@ export class Ledger extends LedgerReader {
     { blockHash, index }: Pick<Place, 'blockHash' | 'index'>,
     hasWitness: boolean,
   ): boolean {
-    const { row, state } = entry;
-    if (state !== 'confirmed' || row.index !== index || !isSame(row.blockHash, blockHash)) return false;
+    const { state } = entry;
+    if (state !== 'confirmed' || entry.blockIndex !== index || !isSame(entry.blockHash, blockHash))
+      return false;
     if (this.mayOwnMore || (hasWitness && !entry.hasWitness)) return false;
     return entry.isCoinbase || entry.inputs.every((input) => this.spent.isOnlySpender(input));
   }
 
   /** A transaction that differs from an earlier one only in how it is signed has what that is known for. Source: `SyncMetaData`. */
   private takeOverNotes(entry: Entry, tx: Transaction): void {
-    const [first] = this.conflictsOf(entry).sort((a, b) => a.row.orderPos - b.row.orderPos);
+    const [first] = this.conflictsOf(entry).sort((a, b) => a.orderPos - b.orderPos);
     if (first === undefined || !isSame(unsignedId(tx), unsignedId(this.transaction(first)))) return;
     const { notes, orderForm, timeSmartSec, isFromMe, fromAccount } = first.row;
     this.index.setRow(entry, { ...entry.row, notes, orderForm, timeSmartSec, isFromMe, fromAccount });
@@ -292,7 +331,10 @@ export class Ledger extends LedgerReader {
     // Without a witness there is one form of it; of others the first that was seen is kept.
     const stored = facts.stored?.entry === entry ? facts.stored.bytes : undefined;
     const bytes = entry.hasWitness ? stored : facts.bytes;
-    if (gainsWitness) entry.hasWitness = true;
+    if (gainsWitness) {
+      this.index.wake(entry);
+      entry.hasWitness = true;
+    }
     if (next === row) this.settle(entry);
     else this.place(entry, next);
     // Keys may have come since it was looked at.
@@ -308,7 +350,7 @@ export class Ledger extends LedgerReader {
 
   /** A block was taken back: what it held waits again, and what conflicted with it does not any more. */
   *disconnect(blockHash: Bytes): Slices<void> {
-    for (const entry of [...this.index.byBlock.of(blockHash)]) {
+    for (const entry of this.index.inBlock(blockHash)) {
       const { state } = entry;
       if (state !== 'abandoned') this.setState(entry, 'unconfirmed', -1);
       if (state === 'conflicted') this.port.settledOtherwise(entry);
@@ -318,7 +360,7 @@ export class Ledger extends LedgerReader {
 
   /** A block is in the active chain once more (or for the first time): rows that name it count again. */
   *reconnect(blockHash: Bytes): Slices<void> {
-    for (const entry of [...this.index.byBlock.of(blockHash)]) {
+    for (const entry of this.index.inBlock(blockHash)) {
       const { state } = entry;
       this.settle(entry);
       if (entry.state === 'conflicted' && state !== 'conflicted') this.port.settledOtherwise(entry);
@@ -329,7 +371,9 @@ export class Ledger extends LedgerReader {
   setInMempool(txid: Bytes, inMempool: boolean): Entry | null {
     const entry = this.find(txid);
     if (entry === undefined) return null;
-    if (entry.inMempool !== inMempool) this.changes++;
+    if (entry.inMempool === inMempool) return entry;
+    this.index.wake(entry);
+    this.changes++;
     entry.inMempool = inMempool;
     return entry;
   }
@@ -377,6 +421,7 @@ export class Ledger extends LedgerReader {
 
   /** Adds notes to a transaction. */
   note(batch: WalletBatch, entry: Entry, notes: ReadonlyMap<string, string>): void {
+    this.index.wake(entry);
     entry.row = { ...entry.row, notes: new Map([...entry.row.notes, ...notes]) };
     this.write(batch, entry);
   }
@@ -418,7 +463,7 @@ export class Ledger extends LedgerReader {
   *reconsiderOutputs(): Slices<void> {
     if (!this.mayOwnMore) return;
     this.mayOwnMore = false;
-    for (const entry of this.index.entries.values()) {
+    for (const entry of this.index.all()) {
       this.setOutputs(entry, this.outliner.read(new Reader(this.rows.bytes(entry))));
       yield;
     }

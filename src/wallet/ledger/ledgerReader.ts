@@ -7,13 +7,15 @@ import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { outputKey, type Entry, type OwnOutput } from './entry.js';
 import { EntryIndex } from './entryIndex.js';
 import type { LedgerPort } from './ledgerPort.js';
+import type { OrderedEntries } from './orderedEntries.js';
+import type { SettledCoin } from './spentOutputs.js';
 import type { TxRecord } from './txRecord.js';
 import { TxRows } from './txRows.js';
 
 /** Hears of each entry of which something is another than before, or which is gone; of null when that may be any. */
 export type EntryWatcher = (entry: Entry | null) => void;
 
-export class LedgerReader {
+export abstract class LedgerReader {
   protected readonly port: LedgerPort;
   protected readonly index = new EntryIndex();
   protected readonly spent = this.index.spent;
@@ -28,7 +30,12 @@ export class LedgerReader {
   }
 
   get size(): number {
-    return this.index.entries.size;
+    return this.index.size;
+  }
+
+  /** Height of the tip that the wallet has followed the chain to. */
+  get followedHeight(): number {
+    return this.port.height;
   }
 
   /** Changes with everything that balances and lists depend on, but for the address book and the clock. */
@@ -53,19 +60,25 @@ export class LedgerReader {
   }
 
   find(txid: Bytes): Entry | undefined {
-    return this.index.entries.get(toLatin1(txid));
+    return this.index.get(toLatin1(txid));
   }
 
   entry(key: string): Entry | undefined {
-    return this.index.entries.get(key);
+    return this.index.get(key);
   }
 
-  all(): IterableIterator<Entry> {
-    return this.index.entries.values();
+  /** All, in no order. Who looks at each reads each: a list of some is better where there is one. */
+  all(): Iterable<Entry> {
+    return this.index.all();
   }
+
+  /**
+   * Before `loaded`: those that may be in no block of the active chain. `heightOf`: height of a block there, −1 for others.
+   */
+  abstract doubtful(heightOf: (hash: Bytes) => number): Iterable<Entry>;
 
   /** All, the first that came first. */
-  inOrder(): readonly Entry[] {
+  inOrder(): OrderedEntries {
     return this.index.inOrder();
   }
 
@@ -76,17 +89,17 @@ export class LedgerReader {
 
   /** Those that a block of the active chain holds. */
   *inBlock(blockHash: Bytes): Generator<Entry> {
-    for (const entry of this.index.byBlock.of(blockHash)) if (entry.state === 'confirmed') yield entry;
+    for (const entry of this.index.inBlock(blockHash)) if (entry.state === 'confirmed') yield entry;
   }
 
   /** How many name a block, as what holds them or what they conflict with. */
   countIn(blockHash: Bytes): number {
-    return this.index.byBlock.of(blockHash).length;
+    return this.index.countInBlock(blockHash);
   }
 
   /** Those with an output of the wallet's to a destination (`destinationKey`), each once. */
   payingTo(destination: string): readonly Entry[] {
-    return this.index.byDestination.of(destination);
+    return this.index.payingTo(destination);
   }
 
   /** Those that were sent in the name of a deprecated account, not the unnamed one. */
@@ -107,6 +120,17 @@ export class LedgerReader {
     destinations: ReadonlySet<string> | null = null,
   ): IterableIterator<[key: string, output: OwnOutput]> {
     return destinations === null ? this.spent.unspent() : this.spent.unspentAt(destinations);
+  }
+
+  /**
+   * All of `unspentOutputs` in two parts: those of settled transactions as what balances ask of them, without an entry of each, and
+   * the others.
+   */
+  unspentParts(): {
+    readonly settled: Iterable<SettledCoin>;
+    readonly others: IterableIterator<[key: string, output: OwnOutput]>;
+  } {
+    return { settled: this.spent.unspentSettled(), others: this.spent.unspentAwake() };
   }
 
   /** Those of them that hold a claim or support. */
@@ -171,7 +195,7 @@ export class LedgerReader {
   }
 
   has(txKey: string): boolean {
-    return this.index.entries.has(txKey);
+    return this.index.has(txKey);
   }
 
   /** The wallet's transactions that spend an output. */

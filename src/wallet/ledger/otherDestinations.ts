@@ -14,8 +14,23 @@ function mark(hash: Bytes): number {
 
 export class OtherDestinations {
   /** A hash table with open addressing, at most half full. */
-  private slots = new Uint32Array(FIRST_SLOTS);
+  private slots: Uint32Array = new Uint32Array(FIRST_SLOTS);
   private count = 0;
+
+  /** The marks as they lie, and how many there are, for `fill`. */
+  get words(): Uint32Array {
+    return this.slots;
+  }
+
+  get size(): number {
+    return this.count;
+  }
+
+  /** Begins with marks that it takes over. */
+  fill(words: Uint32Array, count: number): void {
+    this.slots = words;
+    this.count = count;
+  }
 
   /** `hash`: that of a destination, of 20 or 32 bytes. */
   add(hash: Bytes): void {

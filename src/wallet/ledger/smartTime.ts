@@ -2,7 +2,7 @@
  * Times by which transactions stand in the order in which they came, though blocks tell other times. Source: lbrycrd
  * wallet/wallet.cpp `ComputeTimeSmart`.
  */
-import type { Entry } from './entry.js';
+import type { Entry, EntrySequence } from './entry.js';
 
 /** Times so far in the future are taken for what they say. */
 const TOLERATED_FUTURE_SEC = 300;
@@ -14,14 +14,14 @@ export function timeSecOf(row: Entry['row']): number {
 
 /** Times of all that has a place in the order, the latest place first. */
 export function* latestTimes(
-  ordered: readonly Entry[],
+  ordered: EntrySequence,
   moves: readonly { readonly orderPos: number; readonly timeSec: number }[],
 ): Generator<number> {
   let m = moves.length - 1;
   for (let i = ordered.length - 1; i >= 0; i--) {
-    const { row } = ordered[i]!;
-    for (; m >= 0 && moves[m]!.orderPos > row.orderPos; m--) yield moves[m]!.timeSec;
-    yield timeSecOf(row);
+    const entry = ordered.at(i)!;
+    for (; m >= 0 && moves[m]!.orderPos > entry.orderPos; m--) yield moves[m]!.timeSec;
+    yield timeSecOf(entry.row);
   }
   for (; m >= 0; m--) yield moves[m]!.timeSec;
 }

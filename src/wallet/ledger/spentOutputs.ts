@@ -4,37 +4,129 @@ import { inSteps, type Slices } from '../../util/slices.js';
 import { MINE_STAKE } from '../keys/isMine.js';
 import { outputKey, outputNumber, txKeyOf, type Entry, type OwnOutput } from './entry.js';
 import { OutputLists } from './outputLists.js';
+import { IS_COINBASE } from './packedTxs.js';
+import type { SleepingTxs } from './sleepingTxs.js';
 
 /** Output keys, each with its output. */
 export type UnspentOutputs = Iterable<[key: string, output: OwnOutput]>;
 
+/** An unspent output of a settled transaction, with what balances ask of it; good until the next one. */
+export interface SettledCoin {
+  mine: number;
+  valueSat: bigint;
+  height: number;
+  lockTime: number;
+  isCoinbase: boolean;
+}
+
 export class SpentOutputs {
+  /** Those in memory. */
   private readonly entries: ReadonlyMap<string, Entry>;
-  /** By output: the wallet's transactions that spend it, whoever it belongs to. */
+  private sleeping: SleepingTxs | null = null;
+  /** Of own outputs of `sleeping`: 1 for those that are left. */
+  private sleepingLeft: Uint8Array = new Uint8Array(0);
+  /** By output: the transactions in memory that spend it, whoever it belongs to. */
   private readonly spenders = new Map<string, string | string[]>();
-  /** The wallet's outputs that nothing of the wallet spends for good, whatever their own transaction has come to. */
+  /** Outputs in memory that nothing of the wallet spends for good, whatever their own transaction has come to. */
   private readonly left = new Map<string, OwnOutput>();
   /** The keys of those that hold a claim or support. */
   private readonly leftStakes = new Set<string>();
-  /** The keys of all of them by destination; null until somebody asks. */
+  /** The keys of all of `left` by destination; null until somebody asks. */
   private leftByDestination: OutputLists | null = null;
 
   private readonly ids: PrefixFilter;
 
-  /** `entries`: the wallet's transactions, by their keys. `ids` gets the ids of those whose outputs are spent. */
+  /** `entries`: the wallet's transactions in memory, by their keys. `ids` gets the ids of those whose outputs are spent. */
   constructor(entries: ReadonlyMap<string, Entry>, ids: PrefixFilter) {
     this.entries = entries;
     this.ids = ids;
   }
 
+  /** Begins with transactions that are in columns. */
+  begin(sleeping: SleepingTxs): void {
+    this.sleeping = sleeping;
+    this.sleepingLeft = sleeping.txs.columns.ownLeft;
+  }
+
+  /** A row of `sleeping` is about to leave for memory. */
+  wake(row: number): void {
+    const { txs } = this.sleeping!;
+    const { ownStarts } = txs.columns;
+    for (let at = ownStarts[row]!; at < ownStarts[row + 1]!; at++) {
+      if (this.sleepingLeft[at] === 0) continue;
+      this.sleepingLeft[at] = 0;
+      const own = txs.own(at);
+      this.keep(outputKey(txs.key(row), own.n), own);
+    }
+  }
+
+  /** A row of `sleeping` is gone. */
+  drop(row: number): void {
+    const { txs } = this.sleeping!;
+    const { ownStarts } = txs.columns;
+    this.sleepingLeft.fill(0, ownStarts[row], ownStarts[row + 1]);
+    for (const input of txs.inputsOf(row)) this.noteOutput(input);
+  }
+
+  /** Of own outputs in columns: 1 for those that are left. */
+  get leftInColumns(): Uint8Array {
+    return this.sleepingLeft;
+  }
+
+  /** Whether an own output is left, by its key, as it is now. */
+  leftNow(): (output: string) => boolean {
+    const keys = new Set(this.left.keys());
+    for (const at of this.leftAsleep()) keys.add(this.withKey(at)[0]);
+    return (output) => keys.has(output);
+  }
+
   /** Keys of all outputs that the wallet's transactions spend. */
-  spentKeys(): IterableIterator<string> {
-    return this.spenders.keys();
+  *spentKeys(): Generator<string> {
+    yield* this.spenders.keys();
+    if (this.sleeping === null) return;
+    const { txs } = this.sleeping;
+    for (let n = 0; n < txs.inputCount; n++)
+      if (!txs.has(txs.columns.inputRows[n]!, IS_COINBASE)) yield txs.input(n);
+  }
+
+  /** Numbers of the own outputs in columns that are left. */
+  private *leftAsleep(): Generator<number> {
+    const { sleepingLeft } = this;
+    for (let at = 0; at < sleepingLeft.length; at++) if (sleepingLeft[at] === 1) yield at;
+  }
+
+  private withKey(at: number): [key: string, output: OwnOutput] {
+    const { txs } = this.sleeping!;
+    const own = txs.own(at);
+    return [outputKey(txs.key(txs.columns.ownRows[at]!), own.n), own];
   }
 
   /** Output keys of what is the wallet's and not spent, with the output. */
-  unspent(): IterableIterator<[key: string, output: OwnOutput]> {
+  *unspent(): Generator<[key: string, output: OwnOutput]> {
+    for (const at of this.leftAsleep()) yield this.withKey(at);
+    yield* this.left.entries();
+  }
+
+  /** The same of transactions in memory. */
+  unspentAwake(): IterableIterator<[key: string, output: OwnOutput]> {
     return this.left.entries();
+  }
+
+  /** The others, which are in blocks of the active chain, without making an entry or a key of each. */
+  *unspentSettled(): Generator<SettledCoin> {
+    if (this.sleeping === null) return;
+    const { txs } = this.sleeping;
+    const { ownRows, ownValues, ownMine, heights, lockTimes, flags } = txs.columns;
+    const coin: SettledCoin = { mine: 0, valueSat: 0n, height: 0, lockTime: 0, isCoinbase: false };
+    for (const at of this.leftAsleep()) {
+      const row = ownRows[at]!;
+      coin.mine = ownMine[at]!;
+      coin.valueSat = ownValues[at]!;
+      coin.height = heights[row]!;
+      coin.lockTime = lockTimes[row]!;
+      coin.isCoinbase = (flags[row]! & IS_COINBASE) !== 0;
+      yield coin;
+    }
   }
 
   /** Those that pay to one of these (`destinationKey`). The first question costs as much as all of them. */
@@ -43,28 +135,51 @@ export class SpentOutputs {
       this.leftByDestination = new OutputLists();
       for (const [key, { to }] of this.left) this.leftByDestination.add(to, key);
     }
-    for (const to of destinations)
+    for (const to of destinations) {
+      if (this.sleeping !== null)
+        for (const at of this.sleeping.txs.ownAt(to)) if (this.sleepingLeft[at] === 1) yield this.withKey(at);
       for (const key of this.leftByDestination.of(to)) yield [key, this.left.get(key)!];
+    }
   }
 
   /** The keys of those that hold a claim or support. */
-  unspentStakes(): ReadonlySet<string> {
-    return this.leftStakes;
+  *unspentStakes(): Generator<string> {
+    if (this.sleeping !== null)
+      for (const at of this.sleeping.txs.columns.stakes)
+        if (this.sleepingLeft[at] === 1) yield this.withKey(at)[0];
+    yield* this.leftStakes;
   }
 
   /** An output of one of the wallet's transactions that is the wallet's too. */
   output(key: string): OwnOutput | undefined {
-    const outputs = this.entries.get(txKeyOf(key))?.outputs;
-    if (outputs === undefined || outputs.length === 0) return undefined;
+    const txKey = txKeyOf(key);
     const number = outputNumber(key);
-    return outputs.find(({ n }) => n === number);
+    const outputs = this.entries.get(txKey)?.outputs;
+    if (outputs !== undefined) return outputs.find(({ n }) => n === number);
+    const row = this.sleeping?.find(txKey) ?? -1;
+    if (row < 0) return undefined;
+    const at = this.sleeping!.txs.ownNumber(row, number);
+    return at < 0 ? undefined : this.sleeping!.txs.own(at);
   }
 
   /** Whether a transaction of the wallet spends an output: in a block, or on its way. Source: `IsSpent`. */
   isSpent(output: string): boolean {
+    if (this.isSpentAsleep(output)) return true;
     const keys = this.spenders.get(output);
     if (keys === undefined) return false;
     return typeof keys === 'string' ? this.spends(keys) : keys.some((key) => this.spends(key));
+  }
+
+  /** The rows in columns that spend an output: these are in blocks. */
+  private rowsSpending(output: string): readonly number[] {
+    const { sleeping } = this;
+    if (sleeping === null) return NO_ROWS;
+    const rows = sleeping.txs.spendersOf(output);
+    return rows.length === 0 ? rows : rows.filter((row) => sleeping.has(row));
+  }
+
+  private isSpentAsleep(output: string): boolean {
+    return this.rowsSpending(output).length > 0;
   }
 
   /** Whether what a transaction spends is gone, unless another takes its place. */
@@ -75,20 +190,24 @@ export class SpentOutputs {
 
   /** Whether an output is the wallet's, or one that it spends too. */
   concerns(output: string): boolean {
-    return this.spenders.has(output) || this.output(output) !== undefined;
+    return this.spenders.has(output) || this.isSpentAsleep(output) || this.output(output) !== undefined;
   }
 
   /** The wallet's transactions that spend an output. */
   spendersOf(output: string): Entry[] {
+    const found: Entry[] = this.rowsSpending(output).map((row) => this.sleeping!.entry(row));
     const keys = this.spenders.get(output);
-    if (keys === undefined) return [];
-    return (typeof keys === 'string' ? [keys] : keys).map((key) => this.entries.get(key)!);
+    if (keys === undefined) return found;
+    if (typeof keys === 'string') found.push(this.entries.get(keys)!);
+    else for (const key of keys) found.push(this.entries.get(key)!);
+    return found;
   }
 
   /** Whether no more than one transaction of the wallet spends an output. */
   isOnlySpender(output: string): boolean {
     const keys = this.spenders.get(output);
-    return keys === undefined || typeof keys === 'string';
+    const held = keys === undefined ? 0 : typeof keys === 'string' ? 1 : keys.length;
+    return held + this.rowsSpending(output).length <= 1;
   }
 
   /** The wallet's transactions that spend outputs of this one. */
@@ -121,7 +240,7 @@ export class SpentOutputs {
       if (others.length === 0) this.spenders.delete(input);
       else this.spenders.set(input, others.length === 1 ? others[0]! : others);
     }
-    for (const { n } of outputs) this.drop(outputKey(key, n));
+    for (const { n } of outputs) this.take(outputKey(key, n));
     for (const input of inputs) this.noteOutput(input);
   }
 
@@ -138,9 +257,15 @@ export class SpentOutputs {
 
   /** Brings the set of unspent outputs up to date for one output. */
   private noteOutput(key: string): void {
+    const row = this.entries.has(txKeyOf(key)) ? -1 : (this.sleeping?.find(txKeyOf(key)) ?? -1);
+    if (row >= 0) {
+      const at = this.sleeping!.txs.ownNumber(row, outputNumber(key));
+      if (at >= 0) this.sleepingLeft[at] = this.isSpent(key) ? 0 : 1;
+      return;
+    }
     const own = this.output(key);
     if (own === undefined) return;
-    if (this.isSpent(key)) this.drop(key);
+    if (this.isSpent(key)) this.take(key);
     else this.keep(key, own);
   }
 
@@ -151,7 +276,7 @@ export class SpentOutputs {
     else this.leftStakes.delete(key);
   }
 
-  private drop(key: string): void {
+  private take(key: string): void {
     const known = this.left.get(key);
     if (known === undefined) return;
     this.leftByDestination?.remove(known.to, key);
@@ -159,7 +284,7 @@ export class SpentOutputs {
     this.leftStakes.delete(key);
   }
 
-  /** Finds what is unspent anew, of all entries. */
+  /** Finds what is unspent anew, of all entries in memory, and of what they spend. */
   *noteAll(): Slices<void> {
     this.left.clear();
     this.leftStakes.clear();
@@ -173,6 +298,9 @@ export class SpentOutputs {
         const key = outputKey(entry.key, own.n);
         if (!this.isSpent(key)) this.keep(key, own);
       }
+      if (this.sleeping !== null) this.noteInputs(entry);
     }
   }
 }
+
+const NO_ROWS: readonly number[] = [];

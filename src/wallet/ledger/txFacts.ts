@@ -4,8 +4,7 @@
  */
 import { formatTransaction, txid, type Transaction } from '../../primitives/transaction.js';
 import { toLatin1 } from '../../util/bytes.js';
-import type { Entry } from './entry.js';
-import type { TxOutline } from './txOutline.js';
+import type { Entry, TxOutline } from './entry.js';
 
 export class TxFacts {
   readonly tx: Transaction;

@@ -9,14 +9,9 @@ import { extractDestination, solveScript } from '../../script/standard.js';
 import { ReadError, type Reader } from '../../util/reader.js';
 import { destinationKey } from '../destinationKey.js';
 import { MINE } from '../keys/isMine.js';
-import type { Entry, OwnOutput } from './entry.js';
+import type { OwnOutput, TxOutline } from './entry.js';
 import type { LedgerPort } from './ledgerPort.js';
 import type { OtherDestinations } from './otherDestinations.js';
-
-export type TxOutline = Pick<
-  Entry,
-  'isCoinbase' | 'hasWitness' | 'lockTime' | 'inputs' | 'outputCount' | 'hasForeignStake' | 'outputs'
->;
 
 /** An input takes no fewer bytes: outpoint, an empty script, sequence. */
 const MIN_INPUT_BYTES = 41;
@@ -137,6 +132,28 @@ export class TxOutliner {
     const isPlain = to !== '' && !isStake && !isBareKey(script);
     return { n, valueSat: bytes.readBigInt64LE(valueAt), mine, to, isPlain };
   }
+}
+
+/** Goes past a transaction. Throws `ReadError`. */
+export function skipTransaction(reader: Reader): void {
+  reader.skip(4);
+  let inputCount = reader.compactSize();
+  const hasMarker = inputCount === 0;
+  const flags = hasMarker ? reader.u8() : 0;
+  if (flags !== 0) inputCount = reader.compactSize();
+  for (let n = 0; n < inputCount; n++) {
+    reader.skip(OUT_POINT_BYTES);
+    reader.skip(reader.compactSize());
+    reader.skip(4);
+  }
+  for (let left = hasMarker && flags === 0 ? 0 : reader.compactSize(); left > 0; left--) {
+    reader.skip(8);
+    reader.skip(reader.compactSize());
+  }
+  if ((flags & 1) !== 0)
+    for (let n = 0; n < inputCount; n++)
+      for (let items = reader.compactSize(); items > 0; items--) reader.skip(reader.compactSize());
+  reader.skip(4);
 }
 
 /** A list for so many texts and no more. Throws `ReadError` where they cannot follow. */

@@ -22,9 +22,18 @@ export class TxRows {
 
   /** The bytes of a row; they begin with the transaction. */
   bytes({ key }: Entry): Buffer {
-    const row = this.written.get(key) ?? this.port.readRow(txRecordKey(fromLatin1(key)));
+    return this.rowBytes(key);
+  }
+
+  /** The same by the id. */
+  rowBytes(key: string): Buffer {
+    const row = this.find(key);
     assert(row, 'a transaction of the wallet has no row');
     return row;
+  }
+
+  find(key: string): Buffer | undefined {
+    return this.written.get(key) ?? this.port.readRow(txRecordKey(fromLatin1(key)));
   }
 
   /** The whole record of an entry, its transaction included. */

@@ -90,7 +90,7 @@ export class ListedEntries {
   private *fill(what: What, { list }: Kept): Slices<void> {
     const { ledger } = this.wallet;
     const { label } = what;
-    const found = label === null || label === '' ? ledger.inOrder().slice() : yield* this.withLabel(label);
+    const found = label === null || label === '' ? ledger.inOrder().toArray() : yield* this.withLabel(label);
     let count = 0;
     for (const entry of found) {
       if (this.isListed(what, entry)) list.insert(entry);
@@ -109,7 +109,7 @@ export class ListedEntries {
         found.add(entry);
         if (++count % STEP === 0) yield;
       }
-    return yield* sortedInSlices([...found], (a, b) => a.row.orderPos - b.row.orderPos);
+    return yield* sortedInSlices([...found], (a, b) => a.orderPos - b.orderPos);
   }
 
   private *refresh(what: What, { list, touched }: Kept): Slices<void> {
@@ -151,14 +151,14 @@ class OrderedEntries {
 
   /** It must not be there yet. */
   insert(entry: Entry): void {
-    const { orderPos } = entry.row;
+    const { orderPos } = entry;
     const at = this.find(orderPos);
     this.entries.splice(at, 0, entry);
     this.places.splice(at, 0, orderPos);
   }
 
   remove(entry: Entry): void {
-    const at = this.find(entry.row.orderPos);
+    const at = this.find(entry.orderPos);
     if (at === this.entries.length) return;
     // It may have had another place.
     const found = this.entries[at] === entry ? at : this.entries.indexOf(entry);

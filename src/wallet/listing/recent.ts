@@ -4,7 +4,7 @@
  */
 import { atOnce, type Slices } from '../../util/slices.js';
 import type { AccountingEntry } from '../ledger/accounts.js';
-import type { Entry } from '../ledger/entry.js';
+import type { Entry, EntrySequence } from '../ledger/entry.js';
 import type { Wallet } from '../wallet.js';
 import { listedCounts } from './amounts.js';
 import { listedEntriesOf } from './listedEntries.js';
@@ -58,7 +58,7 @@ export function* recentPieces(
 function* pageOf(
   wallet: Wallet,
   selection: Selection,
-  entries: readonly Entry[],
+  entries: EntrySequence,
   skip: number,
   count: number,
   from = 0,
@@ -83,15 +83,15 @@ function* pageOf(
 function* latestFirst(
   { accounts }: Wallet,
   { label, withAccounts }: Selection,
-  entries: readonly Entry[],
+  entries: EntrySequence,
   from: number,
 ): Generator<Piece['of'] | null> {
   const moves = !withAccounts ? [] : label === null ? accounts.all() : accounts.of(label);
   let m = moves.length - 1;
   for (let i = entries.length - 1; i >= 0; i--) {
     if (i < from) yield null;
-    const entry = entries[i]!;
-    for (; m >= 0 && moves[m]!.orderPos > entry.row.orderPos; m--) yield { move: moves[m]! };
+    const entry = entries.at(i)!;
+    for (; m >= 0 && moves[m]!.orderPos > entry.orderPos; m--) yield { move: moves[m]! };
     yield { entry };
   }
   for (; m >= 0; m--) yield { move: moves[m]! };
@@ -107,5 +107,5 @@ function fewLabelled({ book, ledger }: Wallet, { label, withAccounts }: Selectio
   if (book.countWithLabel(label) > LATEST_LOOKED_AT) return null;
   for (const destination of book.destinationsWithLabel(label)) lists.push(ledger.payingTo(destination));
   if (lists.reduce((sum, list) => sum + list.length, 0) > LATEST_LOOKED_AT) return null;
-  return [...new Set(lists.flat())].sort((a, b) => a.row.orderPos - b.row.orderPos);
+  return [...new Set(lists.flat())].sort((a, b) => a.orderPos - b.orderPos);
 }

@@ -27,7 +27,7 @@ function waiting({ ledger }: Wallet): Entry[] {
 /** Puts what waits into the mempool, in the order in which it came. What is refused waits on. */
 export async function reacceptTransactions(wallet: Wallet): Promise<void> {
   if (!wallet.options.broadcasts) return;
-  const entries = waiting(wallet).sort((a, b) => a.row.orderPos - b.row.orderPos);
+  const entries = waiting(wallet).sort((a, b) => a.orderPos - b.orderPos);
   for (const entry of entries) if (!entry.inMempool) await submit(wallet, entry);
 }
 

@@ -5,6 +5,7 @@
  */
 import { crc32c } from '../../crypto/crc32c.js';
 import type { Bytes } from '../../util/bytes.js';
+import type { Slices } from '../../util/slices.js';
 
 const FIRST_ROWS = 1024;
 /** Rows of a column, and bytes of keys, that lie together. */
@@ -15,6 +16,8 @@ const PAGE_BYTES = 1 << PAGE_BITS;
 const MOVED_AT_ONCE = 8;
 /** What a row takes in the file besides key and value: its lengths. */
 const ROW_HEAD_BYTES = 8;
+/** Rows made columns of between two pauses. */
+const ROWS_AT_ONCE = 1024;
 /** In the hash table: nothing was there, and nothing is there any more. Rows count from 1. */
 const FREE = 0;
 const GONE = -1;
@@ -36,6 +39,15 @@ class Column {
 
   set(at: number, value: number): void {
     (this.pages[at >>> 16] ??= this.makePage())[at & (PAGE_ROWS - 1)] = value;
+  }
+
+  /** Takes in the values of the first rows. */
+  fill(values: Numbers): void {
+    for (let at = 0; at < values.length; at += PAGE_ROWS) {
+      const page = this.makePage();
+      page.set(values.subarray(at, at + PAGE_ROWS));
+      this.pages.push(page);
+    }
   }
 }
 
@@ -61,10 +73,32 @@ class KeyBytes {
   page(place: number): Buffer {
     return this.pages[place >>> PAGE_BITS]!;
   }
+
+  /** Takes in what lies in the first pages. */
+  fill(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; at += PAGE_BYTES) {
+      const page = Buffer.allocUnsafeSlow(PAGE_BYTES);
+      page.set(bytes.subarray(at, at + PAGE_BYTES));
+      this.pages.push(page);
+      this.end = Math.min(bytes.length - at, PAGE_BYTES);
+    }
+  }
 }
 
 /** Of a place its distance from the beginning of its page. */
 const inPage = (place: number): number => place & (PAGE_BYTES - 1);
+
+/** All rows of an index, close together. */
+export interface RowColumns {
+  /** The keys; places are what `KeyBytes` makes of them. */
+  readonly keyBytes: Uint8Array;
+  readonly keyPlaces: Uint32Array;
+  readonly keySizes: Uint32Array;
+  readonly offsets: Float64Array;
+  readonly sizes: Uint32Array;
+  readonly crcs: Uint32Array;
+  readonly slots: Int32Array;
+}
 
 export interface RowPlace {
   readonly offset: number;
@@ -94,9 +128,80 @@ export class RowIndex {
   private movedEnd = 0;
   private live = 0;
 
+  /**
+   * All rows as columns, numbered from 0 in their order. Null where a key is longer than a page. Rows must not change meanwhile.
+   */
+  *columns(): Slices<RowColumns | null> {
+    const count = this.used - this.deadCount;
+    const found = {
+      keyPlaces: new Uint32Array(count),
+      keySizes: new Uint32Array(count),
+      offsets: new Float64Array(count),
+      sizes: new Uint32Array(count),
+      crcs: new Uint32Array(count),
+      slots: new Int32Array(4 * Math.max(count, FIRST_ROWS)),
+    };
+    const { slots } = found;
+    const pages: Buffer[] = [];
+    let end = PAGE_BYTES;
+    let to = 0;
+    for (let at = 0; at < this.used; at++) {
+      if (at % ROWS_AT_ONCE === 0) yield;
+      if (this.dead.get(at) === 1) continue;
+      const key = this.keyView(at);
+      if (key.length > PAGE_BYTES) return null;
+      if (end + key.length > PAGE_BYTES) {
+        // What no key fills is zeros, not what the memory held before.
+        pages.push(Buffer.alloc(PAGE_BYTES));
+        end = 0;
+      }
+      key.copy(pages[pages.length - 1]!, end);
+      found.keyPlaces[to] = (pages.length - 1) * PAGE_BYTES + end;
+      end += key.length;
+      found.keySizes[to] = key.length;
+      found.offsets[to] = this.offsets.get(at);
+      found.sizes[to] = this.sizes.get(at);
+      found.crcs[to] = this.crcs.get(at);
+      let slot = hashOf(key, 0, key.length) % slots.length;
+      while (slots[slot] !== FREE) slot = (slot + 1) % slots.length;
+      slots[slot] = ++to;
+    }
+    const last = pages.pop();
+    const keyBytes = last === undefined ? Buffer.alloc(0) : Buffer.concat([...pages, last.subarray(0, end)]);
+    return { ...found, keyBytes };
+  }
+
+  /** An index with these rows. `live`: its `liveBytes`. */
+  static restore(columns: RowColumns, live: number): RowIndex {
+    const index = new RowIndex();
+    const count = columns.keyPlaces.length;
+    index.bytes.fill(columns.keyBytes);
+    index.keyPlaces.fill(columns.keyPlaces);
+    index.keySizes.fill(columns.keySizes);
+    index.offsets.fill(columns.offsets);
+    index.sizes.fill(columns.sizes);
+    index.crcs.fill(columns.crcs);
+    index.dead.fill(new Uint8Array(count));
+    index.slots = columns.slots.slice();
+    index.taken = index.used = count;
+    index.room = Math.max(FIRST_ROWS, count);
+    index.live = live;
+    return index;
+  }
+
   /** Bytes that the rows take in a file without anything else. */
   get liveBytes(): number {
     return this.live;
+  }
+
+  /** Numbers of rows are below. */
+  get rowCount(): number {
+    return this.used;
+  }
+
+  /** Whether the row of that number was not deleted. */
+  isThere(at: number): boolean {
+    return this.dead.get(at) === 0;
   }
 
   get isEmpty(): boolean {

@@ -7,6 +7,8 @@
  *
  * What a crash leaves of commits that were not synced is cut off when the file is opened. How far it was synced last stands
  * in the head: what is broken before that is damage, and the file is refused.
+ *
+ * A file beside it (`walletImage.ts`) may say where the rows lie, so that only commits behind those that it tells of are read.
  */
 import { close, fsync, openSync, readSync, fstatSync, ftruncateSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -20,6 +22,7 @@ import { FileRow } from './fileRow.js';
 import { FileWindow } from './fileWindow.js';
 import { RowIndex } from './rowIndex.js';
 import * as head from './walletFileHead.js';
+import { imageRows, readImage, writeImage, type WalletImage, type WalletParts } from './walletImage.js';
 import { COMMIT_HEAD_BYTES, makeCommit, MAX_PAYLOAD_BYTES, readCommit } from './walletCommits.js';
 import { WalletClosedError, WalletFileError } from './walletFileErrors.js';
 import { removeLeftovers, wipeUnlinked, writeFileAnew, writeWhole } from './writeFileAnew.js';
@@ -30,6 +33,10 @@ const closeFile = promisify(close);
 
 /** Files of which less than half counts are written anew as they are opened, unless they are small. */
 const SMALL_BYTES = 1 << 20;
+
+/** After more changes than one in so many rows since an image was made, and more than so many, all rows are read. */
+const CHANGED_SHARE = 8;
+const CHANGED_LEAST = 256;
 
 /** In place of the number of an open file. */
 const NO_FILE = -1;
@@ -48,6 +55,8 @@ export class WalletFile {
   private number = 0;
   private marks = 0;
   private isClosed = false;
+  /** What the wallet was when it was last closed, and the keys of rows that changed since; null where that is not known. */
+  private since: { readonly image: WalletImage; readonly changed: Set<string> } | null = null;
   private readonly records = new RecordWriter();
   private readonly queue: WriteQueue;
 
@@ -145,10 +154,56 @@ export class WalletFile {
 
   private async load(): Promise<void> {
     await removeLeftovers(this.path);
-    const sizeBytes = await inSlices(this.read());
+    const image = await readImage(this.path, this.fd, fstatSync(this.fd).size);
+    if (image !== null) this.begin(image);
+    const sizeBytes = await this.readOn();
     this.cutBytes = sizeBytes - this.end;
     if (this.cutBytes > 0) ftruncateSync(this.fd, this.end);
     await this.sync();
+  }
+
+  /** Begins with what an image says. */
+  private begin(image: WalletImage): void {
+    this.index = image.index;
+    this.end = image.end;
+    this.number = image.number;
+    this.since = { image, changed: new Set() };
+  }
+
+  /** Reads the commits behind those that an image tells of; all where these are too many. */
+  private async readOn(): Promise<number> {
+    const sizeBytes = await inSlices(this.read());
+    if (this.since === null) return sizeBytes;
+    const { image, changed } = this.since;
+    if (changed.size <= Math.max(CHANGED_LEAST, image.rowCount / CHANGED_SHARE)) return sizeBytes;
+    this.since = null;
+    this.index = new RowIndex();
+    this.end = head.HEAD_BYTES;
+    this.number = 0;
+    return inSlices(this.read());
+  }
+
+  /**
+   * What the wallet was when it was last closed, with the keys of all rows that changed since; null where every row is to be read.
+   * Good until something is written.
+   */
+  get image(): { readonly parts: WalletParts; readonly changed: ReadonlySet<string> } | null {
+    return this.since === null ? null : { parts: this.since.image.parts, changed: this.since.changed };
+  }
+
+  /** Every row is to be read. */
+  dropImage(): void {
+    this.since = null;
+  }
+
+  /** The rows that the parts of `image` do not tell of, in the order in which they lie on disk. `isOther` picks them by their keys. */
+  *otherValues(isOther: (key: Buffer) => boolean): Generator<FileRow> {
+    const { index, since } = this;
+    if (since === null) return;
+    const rows = [...since.image.others].filter((at) => index.isThere(at));
+    for (let at = since.image.rowCount; at < index.rowCount; at++)
+      if (index.isThere(at) && isOther(index.keyView(at))) rows.push(at);
+    yield* this.valuesAt(rows);
   }
 
   /** Notes where all rows lie; answers how long the file is, which may have more behind them. Throws `WalletFileError`. */
@@ -198,8 +253,10 @@ export class WalletFile {
   /** Notes where the rows of a payload lie that begins at an offset. */
   private take(payload: Buffer, offset: number): void {
     const { index } = this;
+    const changed = this.since?.changed;
     for (const row = new RecordCursor(payload); row.next();) {
       const { keyStart, valueStart, valueEnd } = row;
+      changed?.add(payload.toString('latin1', keyStart, valueStart));
       if (row.isDeletion) index.delete(payload.subarray(keyStart, valueStart));
       else index.set(payload, keyStart, valueStart, valueEnd, offset + valueStart);
     }
@@ -234,10 +291,14 @@ export class WalletFile {
    * when the file was opened. Rows must not change meanwhile.
    */
   *values(prefix: string, isOther = false): Generator<FileRow> {
+    yield* this.valuesAt(this.index.inFileOrder(prefix, isOther));
+  }
+
+  private *valuesAt(rows: Iterable<number>): Generator<FileRow> {
     this.refuseClosed();
     const window = new FileWindow(this.fd, this.end);
     try {
-      for (const at of this.index.inFileOrder(prefix, isOther)) {
+      for (const at of rows) {
         const { offset, sizeBytes } = this.index.place(at);
         const value = window.read(offset, sizeBytes);
         if (value === null) throw this.damage(offset);
@@ -296,6 +357,7 @@ export class WalletFile {
   }
 
   private append(changes: readonly RowChange[]): void {
+    this.since = null;
     for (const [key, value] of changes) this.records.add(key, value);
     const payload = this.records.take();
     if (payload.length === 0) return;
@@ -326,6 +388,22 @@ export class WalletFile {
     }
   }
 
+  /** Resolves when all that was asked for is written. */
+  settled(): Promise<void> {
+    return this.queue.settled();
+  }
+
+  /** Whether the image beside the file is that of all rows. */
+  get hasImage(): boolean {
+    return this.since !== null && this.since.changed.size === 0;
+  }
+
+  private async leaveImage(parts: WalletParts, isOther: (key: Buffer) => boolean): Promise<void> {
+    const rows = await inSlices(imageRows(this.index, isOther));
+    const { path, fd, index, end, number } = this;
+    if (rows !== null) await writeImage({ path, fd, index, end, number }, rows, parts);
+  }
+
   /** Brings all that was written to disk, and notes that it is there. */
   private async sync(): Promise<void> {
     const { end } = this;
@@ -340,6 +418,7 @@ export class WalletFile {
 
   private async replace(changes: readonly RowChange[]): Promise<void> {
     const isFirst = this.fd === NO_FILE;
+    this.since = null;
     await writeFileAnew(this.path, this.changedRows(changes), !isFirst);
     const again = await WalletFile.open(this.path);
     const old = this.fd;
@@ -381,8 +460,14 @@ export class WalletFile {
     }
   }
 
-  /** Brings everything to disk and closes the file. */
-  async close(): Promise<void> {
+  /**
+   * Brings everything to disk and closes the file. With `parts`, what the wallet is in memory, an image is left for the next time;
+   * `isOther` picks the rows that these do not tell of.
+   */
+  async close(
+    parts: WalletParts | null = null,
+    isOther: (key: Buffer) => boolean = () => true,
+  ): Promise<void> {
     if (this.isClosed) return;
     await this.queue.settled();
     this.isClosed = true;
@@ -391,6 +476,7 @@ export class WalletFile {
       if (!this.queue.hasFailed) {
         await this.sync();
         await syncFile(this.fd);
+        if (parts !== null) await this.leaveImage(parts, isOther);
       }
     } catch (error) {
       throw environmentError(error, this.path);

@@ -159,7 +159,7 @@ function newestFirst(a: LbcdCoin, b: LbcdCoin): number {
   const height = ({ depth, entry }: LbcdCoin): number => (depth === 0 ? Infinity : entry.height);
   if (a.entry === b.entry) return outputNumber(b.key) - outputNumber(a.key);
   if (height(a) !== height(b)) return height(b) - height(a);
-  return b.entry.row.orderPos - a.entry.row.orderPos;
+  return b.entry.orderPos - a.entry.orderPos;
 }
 
 export const listUnspent = lbcwalletMethod({

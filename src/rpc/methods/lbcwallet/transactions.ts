@@ -81,7 +81,10 @@ function itemAnswer(
 /** The newest first. */
 function* newestFirst(wallet: Wallet): Generator<Entry> {
   const entries = wallet.ledger.inOrder();
-  for (let i = entries.length - 1; i >= 0; i--) if (isAlive(entries[i]!)) yield entries[i]!;
+  for (let i = entries.length - 1; i >= 0; i--) {
+    const entry = entries.at(i);
+    if (isAlive(entry)) yield entry;
+  }
 }
 
 /** The same; of an account at least those that have items of it. */
@@ -111,7 +114,7 @@ function* payingToAny({ ledger }: Wallet, destinations: Iterable<string>): Slice
 }
 
 function byOrder(a: Entry, b: Entry): number {
-  return a.row.orderPos - b.row.orderPos;
+  return a.orderPos - b.orderPos;
 }
 
 /** The latest items, the newest entry first. */
@@ -122,13 +125,13 @@ function* latestItems(wallet: Wallet, account: string, count: number, from: numb
   let before = Infinity;
   if (from > 0)
     for (const entry of newestFirst(wallet)) {
-      before = entry.row.orderPos;
+      before = entry.orderPos;
       if (++skipped >= from) break;
       if (skipped % ENTRIES_AT_ONCE === 0) yield;
     }
   for (const entry of yield* ofAccount(wallet, history, account)) {
     if (found.length >= count) break;
-    if (entry.row.orderPos < before) for (const item of history.items(entry, account)) found.push(item);
+    if (entry.orderPos < before) for (const item of history.items(entry, account)) found.push(item);
     yield;
   }
   return found.slice(0, Math.max(count, 0));
@@ -243,7 +246,7 @@ export const listSinceBlock = lbcwalletMethod({
     }
     const entries =
       after < 0
-        ? wallet.ledger.inOrder().filter(isAlive)
+        ? wallet.ledger.inOrder().toArray().filter(isAlive)
         : await ofOneState(wallet, () => entriesAfter(wallet, after));
     return { transactions: jsonArray(itemsOf(wallet, entries, '*')), lastblock: hashToHex(last) };
   },

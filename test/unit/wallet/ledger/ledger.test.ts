@@ -192,7 +192,7 @@ describe('Ledger', () => {
     expect(world.unspent()).toEqual([name(watched)]);
     expect(world.ledger.debit(world.entry(sent), MINE_ALL)).toBe(1000n);
     expect(world.ledger.debit(world.entry(sent), MINE.watchOnly)).toBe(0n);
-    expect(world.ledger.inOrder().map(({ key }) => key)).toEqual(
+    expect([...world.ledger.inOrder()].map(({ key }) => key)).toEqual(
       [received, watched, sent].map((tx) => toLatin1(txid(tx))),
     );
   });
@@ -276,7 +276,7 @@ describe('Ledger', () => {
     world.connect([third]);
     expect(world.entry(third).row.timeSmartSec).toBe(world.nowSec);
     world.reopen();
-    expect(world.ledger.inOrder().map(({ row }) => row.orderPos)).toEqual([0, 1, 2]);
+    expect([...world.ledger.inOrder()].map(({ row }) => row.orderPos)).toEqual([0, 1, 2]);
   });
 
   it('takes a witness in later, and notes, and forgets', () => {

@@ -129,7 +129,7 @@ export function listed(
   wallet: Wallet,
   { filter, label, withAccounts }: { filter: number; label: string | null; withAccounts: boolean },
 ): Entry[] {
-  return wallet.ledger.inOrder().filter((entry) => {
+  return [...wallet.ledger.inOrder()].filter((entry) => {
     const { sent, received } = amountsOf(wallet, entry, wallet.ledger.record(entry), filter);
     const isPayer = label === null || (withAccounts && entry.row.fromAccount === label);
     const fits = (to: string): boolean => label === null || (wallet.book.at(to)?.label ?? '') === label;

@@ -1,0 +1,121 @@
+/**
+ * A wallet's keys by their ids (a byte a character). Those that a wallet was opened with may be on disk yet (`packedKeys.ts`): a
+ * private key comes to memory when somebody asks for it.
+ */
+import type { OwnKey } from './ownKey.js';
+import type { PackedKeys } from './packedKeys.js';
+
+export class KeyTable {
+  private readonly held = new Map<string, OwnKey>();
+  /** Ids of `held` that `packed` does not have. */
+  private readonly others = new Set<string>();
+  private packed: PackedKeys | null = null;
+  private read: (number: number) => OwnKey = () => {
+    throw new Error('there is nothing to read keys from');
+  };
+
+  /** Begins with keys on disk. `read` reads one by its number. */
+  begin(packed: PackedKeys, read: (number: number) => OwnKey): void {
+    this.packed = packed;
+    this.read = read;
+  }
+
+  get size(): number {
+    return this.others.size + (this.packed?.count ?? 0);
+  }
+
+  has(id: string): boolean {
+    return this.held.has(id) || this.packedNumber(id) >= 0;
+  }
+
+  private packedNumber(id: string): number {
+    return this.packed?.find(id) ?? -1;
+  }
+
+  get(id: string): OwnKey | undefined {
+    const held = this.held.get(id);
+    if (held !== undefined) return held;
+    const number = this.packedNumber(id);
+    if (number < 0) return undefined;
+    const own = this.read(number);
+    this.held.set(id, own);
+    return own;
+  }
+
+  /** The public key, without the private one. */
+  publicKey(id: string): Buffer | undefined {
+    const held = this.held.get(id);
+    if (held !== undefined) return held.publicKey;
+    const number = this.packedNumber(id);
+    return number < 0 ? undefined : this.packed!.publicKey(number);
+  }
+
+  set(id: string, own: OwnKey): void {
+    this.held.set(id, own);
+    if (this.packedNumber(id) < 0) this.others.add(id);
+  }
+
+  *keys(): Generator<string> {
+    for (let number = 0; number < (this.packed?.count ?? 0); number++) yield this.packed!.id(number);
+    yield* this.others;
+  }
+
+  /** All with their private keys; who sets one meanwhile may do so. */
+  *entries(): Generator<[id: string, own: OwnKey]> {
+    for (const id of this.keys()) yield [id, this.get(id)!];
+  }
+
+  /** Ids of those that it did not begin with. */
+  added(): Iterable<string> {
+    return this.others;
+  }
+
+  get isAsItBegan(): boolean {
+    return this.packed !== null && this.others.size === 0;
+  }
+
+  /** Those in memory. */
+  inMemory(): Iterable<OwnKey> {
+    return this.held.values();
+  }
+
+  *values(): Generator<OwnKey> {
+    for (const [, own] of this.entries()) yield own;
+  }
+}
+
+/** The P2WPKH scripts of keys: the id of the key by that of the script. */
+export class WitnessKeys {
+  private readonly held = new Map<string, string>();
+  private packed: PackedKeys | null = null;
+
+  begin(packed: PackedKeys): void {
+    this.packed = packed;
+  }
+
+  get(scriptId: string): string | undefined {
+    const held = this.held.get(scriptId);
+    if (held !== undefined || this.packed === null) return held;
+    const number = this.packed.findScript(scriptId);
+    return number < 0 ? undefined : this.packed.id(number);
+  }
+
+  has(scriptId: string): boolean {
+    return this.held.has(scriptId) || (this.packed?.findScript(scriptId) ?? -1) >= 0;
+  }
+
+  set(scriptId: string, keyId: string): void {
+    if (!this.has(scriptId)) this.held.set(scriptId, keyId);
+  }
+
+  *keys(): Generator<string> {
+    for (const [scriptId] of this.entries()) yield scriptId;
+  }
+
+  *entries(): Generator<[scriptId: string, keyId: string]> {
+    const { packed } = this;
+    for (let number = 0; number < (packed?.count ?? 0); number++)
+      if (packed!.hasScript(number)) yield [packed!.scriptId(number), packed!.id(number)];
+    yield* this.held;
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * The keys of a wallet as columns off the JavaScript heap, as an image of the wallet has them (`store/walletImage.ts`): public keys,
+ * ids, places in the pool. Private keys stay on disk until somebody asks. Owns finding a key by its id and by that of its P2WPKH script.
+ * Nothing in it changes.
+ */
+import { findText, wordAt } from '../../util/hashSlots.js';
+import type { Columns } from '../store/columnFile.js';
+
+export const KEY_ID_BYTES = 20;
+/** Of the rows that hold a key. In their order by `rowKinds`. */
+export const KEY_ROW_KINDS = ['key', 'wkey', 'ckey'] as const;
+
+/** Keys are numbered from 0. */
+export interface KeyColumns {
+  /** Where a public key begins, and where the last ends. */
+  readonly publicStarts: Uint32Array;
+  readonly publicBytes: Uint8Array;
+  readonly ids: Uint8Array;
+  readonly idSlots: Int32Array;
+  /** Ids of the P2WPKH scripts; zeros for keys that have none. */
+  readonly scriptIds: Uint8Array;
+  readonly scriptSlots: Int32Array;
+  /** See `KEY_ROW_KINDS`. */
+  readonly rowKinds: Uint8Array;
+  /** 1 where a row says when the key came. */
+  readonly hasOrigin: Uint8Array;
+  /** Of keys in a pool: the number there, and when it came there; 0 for others. */
+  readonly poolIndexes: Float64Array;
+  readonly poolSecs: Float64Array;
+  /** See `poolList.ts`. */
+  readonly poolFlags: Uint8Array;
+  /** Number of the key in each pool, by ascending numbers in the pool. */
+  readonly receive: Uint32Array;
+  readonly change: Uint32Array;
+  readonly preSplit: Uint32Array;
+}
+
+export class PackedKeys {
+  readonly columns: KeyColumns;
+  readonly count: number;
+  private readonly publicBytes: Buffer;
+  private readonly ids: Buffer;
+  private readonly scriptIds: Buffer;
+
+  constructor(columns: Columns | KeyColumns) {
+    const c = columns as KeyColumns;
+    this.columns = c;
+    this.count = c.rowKinds.length;
+    const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.publicBytes = asBuffer(c.publicBytes);
+    this.ids = asBuffer(c.ids);
+    this.scriptIds = asBuffer(c.scriptIds);
+  }
+
+  /** The number of a key by its id, a byte a character; −1 for none. */
+  find(id: string): number {
+    return findText(this.columns.idSlots, this.columns.ids, KEY_ID_BYTES, id);
+  }
+
+  /** The same by the id of its P2WPKH script. */
+  findScript(scriptId: string): number {
+    return findText(this.columns.scriptSlots, this.columns.scriptIds, KEY_ID_BYTES, scriptId);
+  }
+
+  id(number: number): string {
+    return this.ids.toString('latin1', number * KEY_ID_BYTES, (number + 1) * KEY_ID_BYTES);
+  }
+
+  hasScript(number: number): boolean {
+    return wordAt(this.scriptIds, number * KEY_ID_BYTES) !== 0;
+  }
+
+  scriptId(number: number): string {
+    return this.scriptIds.toString('latin1', number * KEY_ID_BYTES, (number + 1) * KEY_ID_BYTES);
+  }
+
+  /** A view. */
+  publicKey(number: number): Buffer {
+    const { publicStarts } = this.columns;
+    return this.publicBytes.subarray(publicStarts[number], publicStarts[number + 1]);
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * The keys of one pool by their numbers in it, in ascending order. Those that a wallet was opened with may be in columns
+ * (`packedKeys.ts`) and are read one by one.
+ */
+import type { PoolKey } from './keyRecords.js';
+import type { PackedKeys } from './packedKeys.js';
+
+/** In `poolFlags`. */
+export const IS_INTERNAL = 1;
+export const IS_PRE_SPLIT = 2;
+
+export class PoolList implements Iterable<[index: number, key: PoolKey]> {
+  /** In ascending order. */
+  private readonly held = new Map<number, PoolKey>();
+  private packed: PackedKeys | null = null;
+  /** Numbers of keys among `packed`, by ascending numbers in the pool; those before `from` are gone. */
+  private numbers: Uint32Array = new Uint32Array(0);
+  private from = 0;
+  /** Numbers in the pool of those behind that are gone too. */
+  private readonly gone = new Set<number>();
+
+  begin(packed: PackedKeys, numbers: Uint32Array): void {
+    this.packed = packed;
+    this.numbers = numbers;
+  }
+
+  get size(): number {
+    return this.held.size + this.numbers.length - this.from - this.gone.size;
+  }
+
+  private indexAt(place: number): number {
+    return this.packed!.columns.poolIndexes[this.numbers[place]!]!;
+  }
+
+  /** Where a number is among those in columns, −1 where it is not, or gone. */
+  private placeOf(index: number): number {
+    let [low, high] = [this.from, this.numbers.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.indexAt(middle) < index) low = middle + 1;
+      else high = middle;
+    }
+    return low < this.numbers.length && this.indexAt(low) === index && !this.gone.has(index) ? low : -1;
+  }
+
+  has(index: number): boolean {
+    return this.held.has(index) || this.placeOf(index) >= 0;
+  }
+
+  private packedKey(place: number): PoolKey {
+    const { columns } = this.packed!;
+    const number = this.numbers[place]!;
+    const flags = columns.poolFlags[number]!;
+    return {
+      createdSec: columns.poolSecs[number]!,
+      publicKey: this.packed!.publicKey(number),
+      isInternal: (flags & IS_INTERNAL) !== 0,
+      isPreSplit: (flags & IS_PRE_SPLIT) !== 0,
+    };
+  }
+
+  set(index: number, key: PoolKey): void {
+    this.delete(index);
+    this.held.set(index, key);
+  }
+
+  delete(index: number): void {
+    if (this.held.delete(index)) return;
+    const place = this.placeOf(index);
+    if (place < 0) return;
+    this.gone.add(index);
+    // Keys leave from the front.
+    while (this.from < this.numbers.length && this.gone.delete(this.indexAt(this.from))) this.from++;
+  }
+
+  clear(): void {
+    this.held.clear();
+    this.gone.clear();
+    this.numbers = new Uint32Array(0);
+    this.from = 0;
+  }
+
+  /** Brings those in memory into order, after one came that is not the last. */
+  sort(): void {
+    const sorted = [...this.held].sort(([a], [b]) => a - b);
+    this.held.clear();
+    for (const [index, key] of sorted) this.held.set(index, key);
+  }
+
+  /** Ends sooner when one is deleted that did not come yet. */
+  *[Symbol.iterator](): Generator<[index: number, key: PoolKey]> {
+    const held = this.held[Symbol.iterator]();
+    let next = held.next();
+    for (let place = this.from; place < this.numbers.length; place++) {
+      const index = this.indexAt(place);
+      if (this.gone.has(index)) continue;
+      for (; next.done !== true && next.value[0] < index; next = held.next()) yield next.value;
+      yield [index, this.packedKey(place)];
+      // What was taken out meanwhile moved the beginning at most.
+      place = Math.max(place, this.from - 1);
+    }
+    for (; next.done !== true; next = held.next()) yield next.value;
+  }
+
+  /** Those that are not in columns. */
+  inMemory(): Iterable<[index: number, key: PoolKey]> {
+    return this.held;
+  }
+
+  *keys(): Generator<number> {
+    for (const [index] of this) yield index;
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * What of the ledger goes into an image of the wallet (`store/walletImage.ts`): settled transactions as columns, the others by name,
+ * and what else would have to be worked out from all of them. Owns when there is none: where the node's chain is not the one that
+ * the ledger has followed.
+ */
+import { fromLatin1, toHex, type Bytes } from '../../util/bytes.js';
+import type { Slices } from '../../util/slices.js';
+import type { Columns } from '../store/columnFile.js';
+import type { Entry } from './entry.js';
+import type { EntryIndex } from './entryIndex.js';
+import type { LedgerPort } from './ledgerPort.js';
+import type { OtherDestinations } from './otherDestinations.js';
+import { packTxs } from './packTxs.js';
+
+/** Columns of the ledger besides those of `TxColumns`: `idWords` of `EntryIndex.ids`, `others` of `OtherDestinations`. */
+export interface LedgerNotes {
+  readonly nextOrderPos: number;
+  readonly idCount: number;
+  readonly otherCount: number;
+  /** The highest block that holds a settled transaction, in hex; null without any. */
+  readonly tip: { readonly hash: string; readonly height: number } | null;
+  /** Ids of transactions that are not settled, in hex. */
+  readonly loose: readonly string[];
+}
+
+export interface LedgerSource {
+  readonly index: EntryIndex;
+  readonly port: LedgerPort;
+  readonly nextOrderPos: number;
+  readonly others: OtherDestinations;
+  /** The image with which the wallet was opened. */
+  readonly before: { readonly columns: Columns; readonly notes: LedgerNotes } | null;
+}
+
+const ENTRIES_AT_ONCE = 256;
+
+export function* ledgerImage(
+  source: LedgerSource,
+): Slices<{ readonly columns: Columns; readonly notes: LedgerNotes } | null> {
+  const { index, before, others, nextOrderPos } = source;
+  const held = [...index.awake()];
+  const loose = held.filter(({ state }) => state !== 'confirmed').map(({ key }) => toHex(fromLatin1(key)));
+  const asBefore = before !== null && index.isAsItBegan && loose.length === held.length;
+  const settled = asBefore ? [] : yield* settledOf(source);
+  if (settled === null) return null;
+  const tip = asBefore ? before.notes.tip : tipOf(settled);
+  // What the chain is now may be another than what the ledger has followed.
+  if (tip !== null && source.port.heightOf(Buffer.from(tip.hash, 'hex')) !== tip.height) return null;
+  const columns = asBefore
+    ? { ...before.columns, ownLeft: index.spent.leftInColumns }
+    : yield* packTxs(settled, index.spent.leftNow());
+  return {
+    columns: { ...columns, idWords: index.ids.words, others: others.words },
+    notes: { nextOrderPos, idCount: index.ids.count, otherCount: others.size, tip, loose },
+  };
+}
+
+/** All settled transactions; null where one is not where it should be. */
+function* settledOf({ index, port }: LedgerSource): Slices<Entry[] | null> {
+  const settled: Entry[] = [];
+  let last: { hash: Bytes; height: number } | null = null;
+  let count = 0;
+  for (const entry of index.all()) {
+    if (++count % ENTRIES_AT_ONCE === 0) yield;
+    if (entry.state !== 'confirmed') continue;
+    const { blockHash } = entry;
+    if (last === null || Buffer.compare(last.hash, blockHash) !== 0)
+      last = { hash: blockHash, height: port.heightOf(blockHash) };
+    if (last.height !== entry.height || entry.orderPos < 0) return null;
+    settled.push(entry);
+  }
+  return settled;
+}
+
+function tipOf(settled: readonly Entry[]): LedgerNotes['tip'] {
+  let tip: Entry | null = null;
+  for (const entry of settled) if (tip === null || entry.height > tip.height) tip = entry;
+  return tip === null ? null : { hash: toHex(tip.blockHash), height: tip.height };
+}

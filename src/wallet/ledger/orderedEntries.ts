@@ -1,0 +1,90 @@
+/**
+ * The wallet's transactions in the order in which they came. Those in columns have their order there, and are entries only while
+ * somebody looks at them.
+ */
+import { sortedInSlices, type Slices } from '../../util/slices.js';
+import type { Entry } from './entry.js';
+import type { SleepingTxs } from './sleepingTxs.js';
+
+export class OrderedEntries implements Iterable<Entry> {
+  private readonly held: ReadonlyMap<string, Entry>;
+  private sleeping: SleepingTxs | null = null;
+  /** Entries, or rows of `sleeping`, which may have left since; null when the order is to be found anew. */
+  private found: (Entry | number)[] | null = null;
+
+  /** `held`: those in memory. */
+  constructor(held: ReadonlyMap<string, Entry>) {
+    this.held = held;
+  }
+
+  begin(sleeping: SleepingTxs): void {
+    this.sleeping = sleeping;
+    this.found = null;
+  }
+
+  forget(): void {
+    this.found = null;
+  }
+
+  /** An entry came. */
+  add(entry: Entry): void {
+    const { found } = this;
+    if (found === null || found.length === 0) return this.forget();
+    if (this.orderPosOf(found[found.length - 1]!) < entry.orderPos) found.push(entry);
+    else this.forget();
+  }
+
+  /** With the order known. */
+  ready(): this {
+    this.found ??= this.merged([...this.held.values()].sort(byOrder));
+    return this;
+  }
+
+  /** Finds the order in slices. */
+  *sort(): Slices<void> {
+    this.found = this.merged(yield* sortedInSlices([...this.held.values()], byOrder));
+  }
+
+  /** Puts entries in order among those in columns. */
+  private merged(held: readonly Entry[]): (Entry | number)[] {
+    const { sleeping } = this;
+    if (sleeping === null || sleeping.size === 0) return [...held];
+    const { order, orderPos } = sleeping.txs.columns;
+    const all: (Entry | number)[] = [];
+    let next = 0;
+    for (const row of order) {
+      if (!sleeping.has(row)) continue;
+      while (next < held.length && held[next]!.orderPos < orderPos[row]!) all.push(held[next++]!);
+      all.push(row);
+    }
+    while (next < held.length) all.push(held[next++]!);
+    return all;
+  }
+
+  private orderPosOf(one: Entry | number): number {
+    return typeof one === 'number' ? this.sleeping!.txs.columns.orderPos[one]! : one.orderPos;
+  }
+
+  get length(): number {
+    return this.ready().found!.length;
+  }
+
+  /** The one at a place. */
+  at(place: number): Entry {
+    const one = this.ready().found![place]!;
+    if (typeof one !== 'number') return one;
+    const sleeping = this.sleeping!;
+    return sleeping.has(one) ? sleeping.entry(one) : this.held.get(sleeping.txs.key(one))!;
+  }
+
+  *[Symbol.iterator](): Generator<Entry> {
+    for (let place = 0; place < this.length; place++) yield this.at(place);
+  }
+
+  /** As a list that stays as it is. */
+  toArray(): Entry[] {
+    return [...this];
+  }
+}
+
+const byOrder = (a: Entry, b: Entry): number => a.orderPos - b.orderPos;

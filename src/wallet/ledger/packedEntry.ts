@@ -1,0 +1,87 @@
+/**
+ * A settled transaction of the wallet that is read when somebody asks: what it is made of lies in columns (`packedTxs.ts`), and its
+ * row on disk. Once it is kept (`keep`) all of it is in memory, and it can change.
+ */
+import type { Bytes } from '../../util/bytes.js';
+import type { Entry, EntryState, OwnOutput } from './entry.js';
+import { HAS_FOREIGN_STAKE, HAS_WITNESS, IS_COINBASE, type PackedTxs } from './packedTxs.js';
+
+/** Reads the row of a transaction by its id. */
+export type RowReader = (key: string) => Entry['row'];
+
+export class PackedEntry implements Entry {
+  /** Its number among `txs`. */
+  readonly at: number;
+  state: EntryState = 'confirmed';
+  height: number;
+  inMempool = false;
+  readonly isCoinbase: boolean;
+  hasWitness: boolean;
+  readonly lockTime: number;
+  readonly outputCount: number;
+  hasForeignStake: boolean;
+  /** Whether it stands for itself. */
+  isKept = false;
+  private readonly txs: PackedTxs;
+  private readonly readRow: RowReader;
+  private knownKey: string | null;
+  private knownRow: Entry['row'] | null = null;
+  private knownInputs: readonly string[] | null = null;
+  private knownOutputs: readonly OwnOutput[] | null = null;
+
+  constructor(txs: PackedTxs, at: number, key: string | null, readRow: RowReader) {
+    const { columns } = txs;
+    this.at = at;
+    this.txs = txs;
+    this.knownKey = key;
+    this.readRow = readRow;
+    this.height = columns.heights[at]!;
+    this.isCoinbase = txs.has(at, IS_COINBASE);
+    this.hasWitness = txs.has(at, HAS_WITNESS);
+    this.hasForeignStake = txs.has(at, HAS_FOREIGN_STAKE);
+    this.lockTime = columns.lockTimes[at]!;
+    this.outputCount = columns.outputCounts[at]!;
+  }
+
+  get key(): string {
+    return (this.knownKey ??= this.txs.key(this.at));
+  }
+
+  get row(): Entry['row'] {
+    return (this.knownRow ??= this.readRow(this.key));
+  }
+
+  set row(row: Entry['row']) {
+    this.knownRow = row;
+  }
+
+  get inputs(): readonly string[] {
+    return (this.knownInputs ??= this.txs.inputsOf(this.at));
+  }
+
+  get outputs(): readonly OwnOutput[] {
+    return (this.knownOutputs ??= this.txs.ownOf(this.at));
+  }
+
+  set outputs(outputs: readonly OwnOutput[]) {
+    this.knownOutputs = outputs;
+  }
+
+  get orderPos(): number {
+    return this.knownRow?.orderPos ?? this.txs.columns.orderPos[this.at]!;
+  }
+
+  get blockHash(): Bytes {
+    return this.knownRow?.blockHash ?? this.txs.blockHash(this.at);
+  }
+
+  get blockIndex(): number {
+    return this.knownRow?.index ?? this.txs.columns.places[this.at]!;
+  }
+
+  /** Reads all of it: from here on it stands for itself. */
+  keep(): void {
+    void [this.key, this.row, this.inputs, this.outputs];
+    this.isKept = true;
+  }
+}

@@ -1,0 +1,193 @@
+/**
+ * Named columns of numbers as one file: each is a typed array that is used in memory as it lies on disk. Owns the layout and the
+ * checksums. Knows nothing of what the columns mean.
+ *
+ * Layout: `8 bytes of magic ‖ u32 length of the directory ‖ u32 CRC-32C of the directory ‖ directory`, then the groups. The
+ * directory is JSON: what the writer notes, and for each group its length, its CRC-32C and its columns. A group begins at a multiple
+ * of 8 bytes, and so does each column in it. Numbers are little endian: other processors write no such file.
+ */
+import { endianness } from 'node:os';
+import { open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { crc32c } from '../../crypto/crc32c.js';
+import { breathe } from '../../util/breathe.js';
+
+const MAGIC = Buffer.from('lbcwcol1', 'latin1');
+const HEAD_BYTES = 16;
+const ALIGNMENT = 8;
+/** Read or written at once, with one checksum. */
+export const PIECE_BYTES = 1 << 20;
+const MAX_DIRECTORY_BYTES = 16 << 20;
+
+const TYPES = { Uint8Array, Uint32Array, Int32Array, Float64Array, BigInt64Array } as const;
+type TypeName = keyof typeof TYPES;
+export type Column = Uint8Array | Uint32Array | Int32Array | Float64Array | BigInt64Array;
+export type Columns = Readonly<Record<string, Column>>;
+
+/** What a file holds. The notes are anything that JSON can say. */
+export interface ColumnGroups<Notes> {
+  readonly notes: Notes;
+  readonly groups: Readonly<Record<string, Columns>>;
+}
+
+interface GroupEntry {
+  readonly offset: number;
+  readonly sizeBytes: number;
+  readonly crcs: readonly number[];
+  readonly columns: readonly (readonly [name: string, type: TypeName, offset: number, length: number])[];
+}
+
+interface Directory<Notes> {
+  readonly notes: Notes;
+  readonly groups: Readonly<Record<string, GroupEntry>>;
+}
+
+const aligned = (size: number): number => Math.ceil(size / ALIGNMENT) * ALIGNMENT;
+const bytesOf = (column: Column): Buffer => Buffer.from(column.buffer, column.byteOffset, column.byteLength);
+
+/** A buffer is a `Uint8Array`. */
+const typeOf = (column: Column): TypeName =>
+  column instanceof Uint8Array ? 'Uint8Array' : (column.constructor.name as TypeName);
+
+/** The checksums of the pieces of some bytes. */
+async function piecesOf(bytes: Buffer): Promise<number[]> {
+  const crcs: number[] = [];
+  let since = performance.now();
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    crcs.push(crc32c(bytes.subarray(at, at + PIECE_BYTES)));
+    since = await breathe(since);
+  }
+  return crcs;
+}
+
+/** Puts the columns of a group side by side. */
+function joined(columns: Columns): { bytes: Buffer; columns: GroupEntry['columns'] } {
+  const places: GroupEntry['columns'][number][] = [];
+  let end = 0;
+  for (const [name, column] of Object.entries(columns)) {
+    places.push([name, typeOf(column), end, column.length]);
+    end = aligned(end + column.byteLength);
+  }
+  const bytes = Buffer.alloc(end);
+  for (const [name, , at] of places) bytesOf(columns[name]!).copy(bytes, at);
+  return { bytes, columns: places };
+}
+
+/**
+ * Writes a file under `temporary` and moves it to `path`. Nobody but its owner may read it. It is not synced: after a crash its
+ * checksums say whether it is whole. Rejects with what the system says; nothing is left then.
+ */
+export async function writeColumns<Notes>(
+  path: string,
+  temporary: string,
+  { notes, groups }: ColumnGroups<Notes>,
+): Promise<void> {
+  if (endianness() === 'BE') return;
+  const entries: Record<string, GroupEntry> = {};
+  const bodies: Buffer[] = [];
+  let offset = 0;
+  for (const [name, columns] of Object.entries(groups)) {
+    const group = joined(columns);
+    const crcs = await piecesOf(group.bytes);
+    entries[name] = { offset, sizeBytes: group.bytes.length, crcs, columns: group.columns };
+    bodies.push(group.bytes);
+    offset += group.bytes.length;
+  }
+  const directory = Buffer.from(JSON.stringify({ notes, groups: entries } satisfies Directory<Notes>));
+  const head = Buffer.alloc(aligned(HEAD_BYTES + directory.length));
+  MAGIC.copy(head);
+  head.writeUInt32LE(directory.length, 8);
+  head.writeUInt32LE(crc32c(directory), 12);
+  directory.copy(head, HEAD_BYTES);
+  const file = await open(temporary, 'wx', 0o600);
+  try {
+    await file.writev([head, ...bodies]);
+    await file.close();
+    await rename(temporary, path);
+  } catch (error) {
+    await file.close().catch(() => undefined);
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** A file of columns whose directory was read. Its groups are read one by one, and then it is closed. */
+export class ColumnFile<Notes> {
+  readonly notes: Notes;
+  private readonly file: FileHandle;
+  private readonly groups: Directory<Notes>['groups'];
+  private readonly start: number;
+
+  private constructor(file: FileHandle, { notes, groups }: Directory<Notes>, start: number) {
+    this.file = file;
+    this.notes = notes;
+    this.groups = groups;
+    this.start = start;
+  }
+
+  /** Opens a file; null where there is none that is whole so far. */
+  static async open<Notes>(path: string): Promise<ColumnFile<Notes> | null> {
+    if (endianness() === 'BE') return null;
+    let file: FileHandle;
+    try {
+      file = await open(path, 'r');
+    } catch {
+      return null;
+    }
+    try {
+      const found = await readDirectory<Notes>(file);
+      if (found !== null) return new ColumnFile(file, found.directory, found.start);
+    } catch {
+      // It is not read then.
+    }
+    await file.close();
+    return null;
+  }
+
+  /** The columns of a group, in memory of their own; null where they are not what was written. */
+  async group(name: string): Promise<Columns | null> {
+    const entry = this.groups[name];
+    if (entry === undefined) return null;
+    const bytes = Buffer.allocUnsafeSlow(entry.sizeBytes);
+    if (!(await readWhole(this.file, bytes, this.start + entry.offset))) return null;
+    const crcs = await piecesOf(bytes);
+    if (crcs.length !== entry.crcs.length || crcs.some((crc, at) => crc !== entry.crcs[at])) return null;
+    const columns: Record<string, Column> = {};
+    for (const [column, type, at, length] of entry.columns)
+      columns[column] = new TYPES[type](bytes.buffer, bytes.byteOffset + at, length);
+    return columns;
+  }
+
+  close(): Promise<void> {
+    return this.file.close();
+  }
+}
+
+async function readDirectory<Notes>(
+  file: FileHandle,
+): Promise<{ directory: Directory<Notes>; start: number } | null> {
+  const stat = await file.stat();
+  if (!stat.isFile()) return null;
+  const head = Buffer.alloc(HEAD_BYTES);
+  if (!(await readWhole(file, head, 0)) || !MAGIC.equals(head.subarray(0, MAGIC.length))) return null;
+  const length = head.readUInt32LE(8);
+  if (length > Math.min(MAX_DIRECTORY_BYTES, stat.size)) return null;
+  const directory = Buffer.alloc(length);
+  if (!(await readWhole(file, directory, HEAD_BYTES)) || crc32c(directory) !== head.readUInt32LE(12))
+    return null;
+  const parsed = JSON.parse(directory.toString('utf8')) as Directory<Notes>;
+  const start = aligned(HEAD_BYTES + length);
+  // Memory is taken for what the file has, and no more.
+  for (const { offset, sizeBytes } of Object.values(parsed.groups))
+    if (start + offset + sizeBytes > stat.size) return null;
+  return { directory: parsed, start };
+}
+
+/** Fills a buffer from a file; false where the file ends before. */
+async function readWhole(file: FileHandle, bytes: Buffer, offset: number): Promise<boolean> {
+  for (let done = 0; done < bytes.length;) {
+    const { bytesRead } = await file.read(bytes, done, bytes.length - done, offset + done);
+    if (bytesRead === 0) return false;
+    done += bytesRead;
+  }
+  return true;
+}

@@ -1,0 +1,153 @@
+/**
+ * A wallet as it was in memory, kept in a file beside the wallet's own so that it opens without reading every row: where rows lie,
+ * which keys there are, what the transactions have come to. It holds no private key. It follows from the wallet file, is written
+ * when the wallet is closed, and may be missing, old or damaged: then all rows are read. Owns what must be true before it is used:
+ * the wallet file begins with exactly the bytes for which it was made.
+ */
+import { randomBytes } from 'node:crypto';
+import { readSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { crc32c } from '../../crypto/crc32c.js';
+import { breathe } from '../../util/breathe.js';
+import type { Slices } from '../../util/slices.js';
+import { ColumnFile, PIECE_BYTES, writeColumns, type Columns } from './columnFile.js';
+import { RowIndex, type RowColumns } from './rowIndex.js';
+import { HEAD_BYTES } from './walletFileHead.js';
+
+/** Other versions are not read. */
+const VERSION = 1;
+
+export const imagePath = (path: string): string => `${path}.cache`;
+
+/** What is known of the wallet besides where its rows lie; columns and notes by what they are about. */
+export interface WalletParts {
+  readonly columns: Readonly<Record<'keys' | 'transactions', Columns>>;
+  /** Anything that JSON can say. */
+  readonly notes: unknown;
+}
+
+interface ImageNotes {
+  readonly version: number;
+  /** Of the wallet file: where its commits ended, how many there were, and checksums of all before, a piece each. */
+  readonly end: number;
+  readonly number: number;
+  readonly crcs: readonly number[];
+  readonly liveBytes: number;
+  readonly parts: unknown;
+}
+
+/** An image that fits a wallet file. */
+export interface WalletImage {
+  readonly index: RowIndex;
+  /** Rows that are none of those that `parts` tells of, by their numbers, in the order in which they lie. */
+  readonly others: Uint32Array;
+  /** So many rows it tells of. */
+  readonly rowCount: number;
+  readonly end: number;
+  readonly number: number;
+  readonly parts: WalletParts;
+}
+
+/** Checksums of the pieces of a wallet file up to `end`, without its first bytes; null where it ends before. */
+async function checksums(fd: number, end: number): Promise<number[] | null> {
+  const crcs: number[] = [];
+  const memory = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, end - HEAD_BYTES));
+  let since = performance.now();
+  try {
+    for (let at = HEAD_BYTES; at < end; at += PIECE_BYTES) {
+      const piece = memory.subarray(0, Math.min(PIECE_BYTES, end - at));
+      if (readSync(fd, piece, 0, piece.length, at) !== piece.length) return null;
+      crcs.push(crc32c(piece));
+      since = await breathe(since);
+    }
+  } finally {
+    // Private keys may be in it.
+    memory.fill(0);
+  }
+  return crcs;
+}
+
+/** The image of a wallet file of `sizeBytes`; null where there is none that fits. */
+export async function readImage(path: string, fd: number, sizeBytes: number): Promise<WalletImage | null> {
+  const file = await ColumnFile.open<ImageNotes>(imagePath(path));
+  if (file === null) return null;
+  try {
+    const { version, end, number, crcs, liveBytes, parts } = file.notes;
+    if (version !== VERSION || end > sizeBytes) return null;
+    const found = await checksums(fd, end);
+    if (found?.length !== crcs.length || found.some((crc, at) => crc !== crcs[at])) return null;
+    const rows = await file.group('rows');
+    const keys = await file.group('keys');
+    const transactions = await file.group('transactions');
+    if (rows === null || keys === null || transactions === null) return null;
+    const { others, ...columns } = rows as unknown as RowColumns & { others: Uint32Array };
+    return {
+      index: RowIndex.restore(columns, liveBytes),
+      others: others.slice(),
+      rowCount: columns.keyPlaces.length,
+      end,
+      number,
+      parts: { columns: { keys, transactions }, notes: parts },
+    };
+  } catch {
+    // It is not used then.
+    return null;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Numbers of the rows that `isOther` picks by their keys, in the order in which they lie. */
+function* othersOf(
+  { keyBytes, keyPlaces, keySizes, offsets }: RowColumns,
+  isOther: (key: Buffer) => boolean,
+): Slices<Uint32Array> {
+  const bytes = Buffer.from(keyBytes.buffer, keyBytes.byteOffset, keyBytes.length);
+  const found: number[] = [];
+  for (let row = 0; row < keyPlaces.length; row++) {
+    const at = keyPlaces[row]!;
+    if (isOther(bytes.subarray(at, at + keySizes[row]!))) found.push(row);
+    if (row % 1024 === 0) yield;
+  }
+  return Uint32Array.from(found).sort((a, b) => offsets[a]! - offsets[b]!);
+}
+
+/** What of a wallet file an image is made of. */
+export interface ImageSource {
+  readonly path: string;
+  readonly fd: number;
+  readonly index: RowIndex;
+  readonly end: number;
+  readonly number: number;
+}
+
+/** The rows of an image, which must not change while they are worked out. Null where they fit in none. */
+export function* imageRows(
+  index: RowIndex,
+  isOther: (key: Buffer) => boolean,
+): Slices<(RowColumns & { readonly others: Uint32Array }) | null> {
+  const columns = yield* index.columns();
+  return columns === null ? null : { ...columns, others: yield* othersOf(columns, isOther) };
+}
+
+/** Writes the image of a wallet file that does not change meanwhile. A disk that refuses is no fault: there is none then. */
+export async function writeImage(
+  { path, fd, index, end, number }: ImageSource,
+  rows: RowColumns & { readonly others: Uint32Array },
+  { columns, notes: parts }: WalletParts,
+): Promise<void> {
+  try {
+    const crcs = await checksums(fd, end);
+    if (crcs === null) return;
+    const { keyBytes, keyPlaces, keySizes, offsets, sizes, crcs: rowCrcs, slots, others } = rows;
+    await writeColumns<ImageNotes>(imagePath(path), `${path}.${randomBytes(6).toString('hex')}.tmp`, {
+      notes: { version: VERSION, end, number, crcs, liveBytes: index.liveBytes, parts },
+      groups: {
+        rows: { keyBytes, keyPlaces, keySizes, offsets, sizes, crcs: rowCrcs, slots, others },
+        ...columns,
+      },
+    });
+  } catch {
+    await rm(imagePath(path), { force: true }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * A wallet as its image has it (`store/walletImage.ts`): making the parts of an open wallet, and opening one with them. Rows that
+ * changed after the image was made are read one by one.
+ */
+import { hash160 } from '../crypto/hash.js';
+import { scriptForDestination } from '../script/standard.js';
+import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
+import { Reader } from '../util/reader.js';
+import type { Slices } from '../util/slices.js';
+import { idOf, parsePoolKey } from './keys/keyRecords.js';
+import type { KeyringNotes } from './keys/keyring.js';
+import { PackedKeys } from './keys/packedKeys.js';
+import type { LedgerNotes } from './ledger/ledgerImage.js';
+import { kindPrefix, splitKey, type RecordKind } from './store/records.js';
+import type { WalletFile } from './store/walletFile.js';
+import type { WalletParts } from './store/walletImage.js';
+import type { Wallet } from './wallet.js';
+
+interface WalletNotes {
+  readonly keyring: KeyringNotes;
+  readonly ledger: LedgerNotes;
+  readonly highestPoolIndex: number;
+}
+
+/** The kinds of rows that an image tells of; all others are read. */
+const TOLD_KINDS = ['tx', 'key', 'wkey', 'ckey', 'keymeta', 'pool'] as const satisfies readonly RecordKind[];
+const TOLD_PREFIXES = TOLD_KINDS.map((kind) => Buffer.from(kindPrefix(kind), 'latin1'));
+/** Rows by which other outputs can be the wallet's, whatever they pay to. */
+const SCRIPT_KINDS: readonly string[] = ['cscript', 'watchs'] satisfies RecordKind[];
+/** Beyond these a row cannot be gone while the image holds. */
+const MAY_BE_GONE: readonly string[] = ['tx', 'pool'] satisfies RecordKind[];
+
+/** Whether a row is of a kind that an image does not tell of, by its key. */
+export function isOtherRow(key: Buffer): boolean {
+  return !TOLD_PREFIXES.some(
+    (prefix) => key.length >= prefix.length && prefix.compare(key, 0, prefix.length) === 0,
+  );
+}
+
+/** The parts of an image of a wallet that is open and about to be closed. Null where it would not be true. */
+export function* imageParts({ keyring, keypool, ledger, file }: Wallet): Slices<WalletParts | null> {
+  const keys = yield* keyring.image(keypool.lists, (key) => file.has(key));
+  const transactions = keys === null ? null : yield* ledger.imageParts();
+  if (keys === null || transactions === null) return null;
+  const notes: WalletNotes = {
+    keyring: keys.notes,
+    ledger: transactions.notes,
+    highestPoolIndex: keypool.highestIndex,
+  };
+  return { columns: { keys: keys.columns, transactions: transactions.columns }, notes };
+}
+
+/** A row that changed since the image was made: its value is undefined where it is gone. */
+interface ChangedRow {
+  readonly kind: string;
+  readonly rest: Buffer;
+  readonly value: Buffer | undefined;
+}
+
+function changedRows(file: WalletFile, changed: Iterable<string>): ChangedRow[] | null {
+  const rows: ChangedRow[] = [];
+  for (const key of changed) {
+    const split = splitKey(fromLatin1(key));
+    if (split === null) continue;
+    const value = file.get(key);
+    const isTold = (TOLD_KINDS as readonly string[]).includes(split.kind);
+    if (isTold && value === undefined && !MAY_BE_GONE.includes(split.kind)) return null;
+    rows.push({ ...split, value });
+  }
+  return rows;
+}
+
+/**
+ * Opens a wallet with the image of its file; false, and nothing has changed, where every row is to be read. `loadOther` takes in a
+ * row of another kind.
+ */
+export function* loadImage(wallet: Wallet, loadOther: (key: Buffer, value: Buffer) => void): Slices<boolean> {
+  const { file, keyring, keypool, ledger } = wallet;
+  const { image } = file;
+  const changed = image === null ? null : changedRows(file, image.changed);
+  if (image === null || changed === null) return false;
+  const { columns } = image.parts;
+  const notes = image.parts.notes as WalletNotes;
+  const packed = new PackedKeys(columns.keys);
+  keyring.begin(packed, notes.keyring, columns.keys['idWords'] as Uint32Array);
+  keypool.begin(packed, notes.highestPoolIndex);
+  let count = 0;
+  for (const { key, value } of file.otherValues(isOtherRow)) {
+    loadOther(key, value);
+    if (++count % 64 === 0) yield;
+  }
+  for (const row of changed) {
+    loadChanged(wallet, row);
+    if (++count % 64 === 0) yield;
+  }
+  ledger.begin(columns.transactions, notes.ledger);
+  for (const { kind, rest, value } of changed) {
+    if (kind === 'tx') {
+      ledger.unload(toLatin1(rest));
+      if (value !== undefined) ledger.load(value, toLatin1(rest));
+    } else ledger.keysCame(cameBy(kind, rest));
+    if (++count % 64 === 0) yield;
+  }
+  yield* ledger.reconsiderOutputs();
+  return true;
+}
+
+/** Takes in a key, or a place in the pool, that changed. */
+function loadChanged({ keyring, keypool }: Wallet, { kind, rest, value }: ChangedRow): void {
+  if (kind === 'pool') {
+    const index = Number(new Reader(rest).i64());
+    keypool.unload(index);
+    if (value !== undefined) keypool.load(index, parsePoolKey(value));
+  } else if (kind !== 'tx' && value !== undefined && !isOtherKind(kind)) {
+    keyring.load(kind, rest, value);
+    // A private key may be in it.
+    value.fill(0);
+  }
+}
+
+const isOtherKind = (kind: string): boolean => !(TOLD_KINDS as readonly string[]).includes(kind);
+
+/** What `Ledger.keysCame` is to hear of a row. */
+function cameBy(kind: string, rest: Buffer): readonly Bytes[] | null {
+  if (SCRIPT_KINDS.includes(kind)) return null;
+  if (kind !== 'key' && kind !== 'wkey' && kind !== 'ckey') return [];
+  const keyId = idOf(rest.subarray(1, 1 + rest[0]!));
+  return [keyId, hash160(scriptForDestination({ type: 'witness_v0_keyhash', hash: keyId }))];
+}

@@ -1,0 +1,379 @@
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { txid, type OutPoint, type Transaction, type TxOutput } from '../../../src/primitives/transaction.js';
+import { hash160, sha256 } from '../../../src/crypto/hash.js';
+import { buildClaimPrefix } from '../../../src/script/claimScript.js';
+import { ecdsaBackend } from '../../../src/signing/ecdsaBackend.js';
+import { scriptForDestination } from '../../../src/script/standard.js';
+import { toHex, toLatin1 } from '../../../src/util/bytes.js';
+import { balance } from '../../../src/wallet/ledger/balances.js';
+import type { Entry } from '../../../src/wallet/ledger/entry.js';
+import { MINE, MINE_ALL } from '../../../src/wallet/keys/isMine.js';
+import { plainMetadata } from '../../../src/wallet/keys/keyRecords.js';
+import { WalletBatch } from '../../../src/wallet/store/records.js';
+import { WalletFile } from '../../../src/wallet/store/walletFile.js';
+import { imagePath } from '../../../src/wallet/store/walletImage.js';
+import type { Wallet } from '../../../src/wallet/wallet.js';
+import { randomOf } from '../../support/claimLife.js';
+import { FakeNode } from './support/fakeNode.js';
+import { openTestWallet, type TestWallet } from './support/openWallet.js';
+
+const FOREIGN = scriptForDestination({ type: 'pubkeyhash', hash: Buffer.alloc(20, 9) });
+const open: TestWallet[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+});
+
+/** All that can be asked of an entry, as plain values. */
+function entryAnswer(wallet: Wallet, entry: Entry): unknown {
+  const { ledger } = wallet;
+  const { tx: _tx, ...row } = ledger.record(entry);
+  return {
+    id: toHex(Buffer.from(entry.key, 'latin1')),
+    row: { ...row, blockHash: toHex(row.blockHash), notes: [...row.notes] },
+    place: [entry.orderPos, toHex(entry.blockHash), entry.blockIndex],
+    state: [entry.state, entry.height, ledger.depth(entry), entry.isCoinbase, entry.hasWitness],
+    shape: [entry.lockTime, entry.outputCount, entry.hasForeignStake],
+    inputs: entry.inputs.map((input) => [
+      input,
+      ledger.isSpent(input),
+      ledger
+        .spendersOf(input)
+        .map(({ key }) => key)
+        .sort(),
+    ]),
+    outputs: entry.outputs,
+    children: ledger
+      .childrenOf(entry)
+      .map(({ key }) => key)
+      .sort(),
+    conflicts: ledger
+      .conflictsOf(entry)
+      .map(({ key }) => key)
+      .sort(),
+    debit: ledger.debit(entry, MINE_ALL),
+  };
+}
+
+/** All that can be asked of a wallet, in no order where it has none. */
+function answers(wallet: Wallet): Record<string, unknown> {
+  const { ledger, keyring, keypool } = wallet;
+  const keys = [...keyring.keyIds()].sort();
+  const destinations = new Set([...ledger.all()].flatMap(({ outputs }) => outputs.map(({ to }) => to)));
+  const blocks = new Set([...ledger.all()].map(({ blockHash }) => toLatin1(blockHash)));
+  return {
+    size: ledger.size,
+    order: [...ledger.inOrder()].map(({ key }) => key),
+    entries: [...ledger.all()].map((entry) => entryAnswer(wallet, entry)).sort(byId),
+    unspent: [...ledger.unspentOutputs()].sort(([a], [b]) => (a < b ? -1 : 1)),
+    byDestination: [...destinations].sort().map((to) => [
+      to,
+      ledger
+        .payingTo(to)
+        .map(({ key }) => key)
+        .sort(),
+      [...ledger.unspentOutputs(new Set([to]))].map(([key]) => key).sort(),
+    ]),
+    byBlock: [...blocks]
+      .sort()
+      .map((hash) => [
+        hash,
+        ledger.countIn(Buffer.from(hash, 'latin1')),
+        [...ledger.inBlock(Buffer.from(hash, 'latin1'))].map(({ key }) => key).sort(),
+      ]),
+    unsettled: [...ledger.unsettled()].map(({ key }) => key).sort(),
+    balances: [MINE.spendable, MINE.watchOnly].map((filter) =>
+      balance(ledger, wallet.balanceOptions, filter),
+    ),
+    keys: keys.map((id) => {
+      const keyId = Buffer.from(id, 'latin1');
+      const signing = keyring.signingKey(keyId);
+      return [id, keyring.publicKey(keyId), signing?.privateKey, keyring.metadata(keyId), keypool.has(keyId)];
+    }),
+    scripts: [...keyring.allScripts()].sort(([a], [b]) => (a < b ? -1 : 1)),
+    firstKeySec: keyring.firstKeySec,
+    pools: (['receive', 'change', 'preSplit'] as const).map((pool) => [
+      keypool.count(pool),
+      keypool.oldestSec(pool),
+      [...keypool.lists[pool]].map(([index, key]) => [index, toHex(key.publicKey), key.createdSec]),
+    ]),
+    bestBlock: wallet.bestBlock?.map((hash) => toHex(hash)),
+  };
+}
+
+const byId = (a: unknown, b: unknown): number =>
+  (a as { id: string }).id < (b as { id: string }).id ? -1 : 1;
+
+/** Closes it, opens it from its file as it lies there, and answers what it says; with `image` that lies beside it, or none. */
+async function opened(
+  one: TestWallet,
+  image: Buffer | null,
+): Promise<{ next: TestWallet; found: ReturnType<typeof answers> }> {
+  await one.follower.stop();
+  await one.wallet.close();
+  const file = readFileSync(one.path);
+  if (image === null) rmSync(imagePath(one.path), { force: true });
+  else writeFileSync(imagePath(one.path), image);
+  const next = await one.reopen();
+  // What opening wrote is told by either.
+  expect(readFileSync(one.path).length).toBeGreaterThanOrEqual(file.length);
+  return { next, found: answers(next.wallet) };
+}
+
+/** Opens it with the image that closing leaves, with `older` ones and without any: all must say the same. */
+async function expectSame(
+  one: TestWallet,
+  older: readonly Buffer[],
+): Promise<{ next: TestWallet; image: Buffer }> {
+  const reopened = await one.reopen();
+  const withImage = answers(reopened.wallet);
+  await reopened.follower.stop();
+  await reopened.wallet.close();
+  const image = readFileSync(imagePath(one.path));
+  const first = await opened(reopened, null);
+  const expected = first.found;
+  let { next } = first;
+  for (const name of Object.keys(expected)) expect(withImage[name], name).toEqual(expected[name]);
+  for (const before of older) {
+    const again = await opened(next, before);
+    next = again.next;
+    for (const name of Object.keys(expected))
+      expect(again.found[name], `${name}, older`).toEqual(expected[name]);
+  }
+  return { next, image };
+}
+
+const SECRETS = [1, 2, 3, 4].map((n) => sha256(Buffer.from(`secret ${n}`)));
+const PUBLIC_KEYS = SECRETS.map((secret) => ecdsaBackend().publicKeyOf(secret, true));
+
+function spending(serial: number, spent: readonly OutPoint[], outputs: TxOutput[]): Transaction {
+  const prevouts = spent.length > 0 ? spent : [{ hash: sha256(Buffer.from(`from ${serial}`)), index: 0 }];
+  return {
+    version: 2,
+    inputs: prevouts.map((prevout) => ({
+      prevout,
+      scriptSig: Buffer.of(serial & 0xff, serial >> 8),
+      sequence: 0xfffffffe,
+      witness: serial % 5 === 0 ? [Buffer.of(1)] : [],
+    })),
+    outputs,
+    lockTime: serial % 7 === 0 ? 3 : 0,
+  };
+}
+
+/** A life of a wallet: payments, blocks that come and go, keys that come. */
+class Life {
+  readonly random: (below: number) => number;
+  private readonly paid: Buffer[] = [];
+  private readonly coins: OutPoint[] = [];
+  private serial = 1;
+
+  constructor(
+    readonly node: FakeNode,
+    seed: number,
+  ) {
+    this.random = randomOf(seed);
+  }
+
+  async begin(one: TestWallet): Promise<void> {
+    for (const type of ['legacy', 'legacy', 'bech32', 'p2sh-segwit', 'legacy'] as const)
+      this.paid.push(await one.script(type));
+    for (const key of PUBLIC_KEYS)
+      this.paid.push(scriptForDestination({ type: 'pubkeyhash', hash: hash160(key) }));
+    const [first] = this.paid;
+    this.paid.push(Buffer.concat([buildClaimPrefix(Buffer.from('a'), Buffer.of(1)), first!]), FOREIGN);
+  }
+
+  private pay(): void {
+    const { node, random, coins, paid } = this;
+    const isSent = coins.length > 2 && random(2) === 0;
+    const spent = isSent ? coins.splice(random(coins.length - 1), 1 + random(2)) : [];
+    // Some spend once more what is spent, and conflict.
+    if (isSent && random(3) === 0) coins.push(spent[0]!);
+    const script = (): Buffer => paid[random(paid.length)]!;
+    const serial = this.serial++;
+    const tx = spending(serial, spent, [
+      { value: BigInt(1000 + serial), script: script() },
+      { value: BigInt(10 + serial), script: script() },
+    ]);
+    coins.push({ hash: txid(tx), index: 0 }, { hash: txid(tx), index: 1 });
+    if (random(4) > 0) node.mine([{ value: 50n, script: script() }], [tx]);
+    else node.addToMempool(tx);
+  }
+
+  /** Something happens. */
+  async step({ wallet }: TestWallet): Promise<void> {
+    const { node, random } = this;
+    const { ledger } = wallet;
+    switch (random(14)) {
+      case 0:
+        return node.mineEmpty(random(30));
+      case 1:
+        for (let n = 1 + random(3); n > 0 && node.blocks.length > 2; n--) node.disconnect();
+        return;
+      case 2: {
+        const entry = [...ledger.unsettled()].find((found) => ledger.canAbandon(found));
+        return wallet
+          .change((batch) => entry !== undefined && ledger.abandon(batch, entry))
+          .then(() => undefined);
+      }
+      case 3: {
+        const waiting = [...ledger.unsettled()].find(({ inMempool }) => inMempool);
+        if (waiting !== undefined) node.dropFromMempool(Buffer.from(waiting.key, 'latin1'));
+        return;
+      }
+      case 4: {
+        const entry = [...ledger.all()][random(Math.max(ledger.size, 1))];
+        if (entry === undefined) return;
+        if (random(2) === 0) await wallet.change((batch) => ledger.remove(batch, entry));
+        else
+          await wallet.change((batch) => ledger.note(batch, entry, new Map([['comment', `${this.serial}`]])));
+        return;
+      }
+      case 5: {
+        const n = random(SECRETS.length * 4);
+        const key = PUBLIC_KEYS[n];
+        if (key === undefined) return;
+        await wallet.change((batch) => {
+          if (n % 2 === 0) wallet.keyring.addKey(batch, SECRETS[n]!, key, plainMetadata(n));
+          else wallet.keyring.watch(batch, this.paid[5 + n]!, plainMetadata(5));
+        });
+        return;
+      }
+      case 6:
+        await wallet.keys.take(random(2) === 0);
+        return;
+      case 7: {
+        const batch = new WalletBatch();
+        const reserved = wallet.keys.reserve(batch, random(2) === 0);
+        if (reserved !== null) wallet.keypool.giveBack(reserved);
+        return wallet.write(batch);
+      }
+      default:
+        return this.pay();
+    }
+  }
+}
+
+describe('the image of a wallet', () => {
+  it.each([1, 2, 3])(
+    'says what all rows say, whatever happened since (seed %i)',
+    async (seed) => {
+      const node = new FakeNode();
+      node.mineEmpty(1);
+      let one = await openTestWallet(node, { keypoolSize: 6 });
+      open.push(one);
+      const life = new Life(node, seed);
+      await life.begin(one);
+      let images: Buffer[] = [];
+      for (let round = 0; round < 8; round++) {
+        for (let step = 0; step < 12; step++) {
+          await life.step(one);
+          await one.wallet.events.caughtUp();
+        }
+        // The chain may become another one while the wallet is closed.
+        if (round % 4 === 3) {
+          await one.follower.stop();
+          await one.wallet.close();
+          for (let n = 1 + life.random(4); n > 0 && node.blocks.length > 2; n--) node.disconnect();
+          node.mineEmpty(life.random(3));
+          one = await one.reopen();
+        }
+        const same = await expectSame(one, images);
+        one = same.next;
+        open[0] = one;
+        images = [same.image, ...images].slice(0, 2);
+      }
+      expect(one.wallet.ledger.size).toBeGreaterThan(15);
+      expect(node.failures).toEqual([]);
+    },
+    120_000,
+  );
+
+  it('is used, and read rows come to what it says', async () => {
+    const node = new FakeNode();
+    node.mineEmpty(1);
+    const first = await openTestWallet(node);
+    open.push(first);
+    for (let n = 0; n < 30; n++) node.mine([{ value: 50n, script: await first.script() }], []);
+    const again = (open[0] = await first.reopen());
+    const { file, ledger } = again.wallet;
+    expect(file.hasImage).toBe(true);
+    expect(ledger.size).toBe(30);
+    // A wallet that did not change keeps its image.
+    const stamp = statSync(imagePath(again.path)).mtimeMs;
+    const third = (open[0] = await again.reopen());
+    expect(third.wallet.file.hasImage).toBe(true);
+    expect(statSync(imagePath(again.path)).mtimeMs).toBe(stamp);
+  });
+
+  it('is nothing to a file that it was not made for, and damage of it harms nothing', async () => {
+    const node = new FakeNode();
+    node.mineEmpty(1);
+    const first = await openTestWallet(node);
+    open.push(first);
+    for (let n = 0; n < 5; n++) node.mine([{ value: 50n, script: await first.script() }], []);
+    const second = (open[0] = await first.reopen());
+    const expected = answers(second.wallet);
+    await second.follower.stop();
+    await second.wallet.close();
+    const image = readFileSync(imagePath(second.path));
+    let one: TestWallet = second;
+    for (const at of [
+      0,
+      9,
+      20,
+      Math.floor(image.length / 3),
+      Math.floor(image.length / 2),
+      image.length - 40,
+    ]) {
+      const broken = Buffer.from(image);
+      broken[at] = broken[at]! ^ 1;
+      const again = await opened(one, broken);
+      one = open[0] = again.next;
+      expect(one.wallet.file.hasImage, `byte ${at}`).toBe(false);
+      expect(again.found).toEqual(expected);
+    }
+    for (const length of [0, 5, 16, image.length - 1]) {
+      const again = await opened(one, image.subarray(0, length));
+      one = open[0] = again.next;
+      expect(again.found).toEqual(expected);
+    }
+  });
+
+  it('holds no private key', async () => {
+    const node = new FakeNode();
+    node.mineEmpty(1);
+    const one = await openTestWallet(node);
+    open.push(one);
+    const { keyring } = one.wallet;
+    const secrets = [...keyring.keyIds()].map((id) =>
+      Buffer.from(keyring.signingKey(Buffer.from(id, 'latin1'))!.privateKey),
+    );
+    await one.follower.stop();
+    await one.wallet.close();
+    const image = readFileSync(imagePath(one.path));
+    const file = readFileSync(one.path);
+    expect(secrets.length).toBeGreaterThan(5);
+    for (const secret of secrets) {
+      expect(file.includes(secret)).toBe(true);
+      expect(image.includes(secret)).toBe(false);
+    }
+    expect(statSync(imagePath(one.path)).mode & 0o77).toBe(0);
+  });
+
+  it('does not hide damage of the wallet file', async () => {
+    const node = new FakeNode();
+    node.mineEmpty(1);
+    const one = await openTestWallet(node);
+    await one.follower.stop();
+    await one.wallet.close();
+    expect(existsSync(imagePath(one.path))).toBe(true);
+    const bytes = readFileSync(one.path);
+    bytes[200] = bytes[200]! ^ 1;
+    writeFileSync(one.path, bytes);
+    await expect(WalletFile.open(one.path)).rejects.toThrow(/is damaged at byte/);
+    rmSync(dirname(one.path), { recursive: true });
+  });
+});
