@@ -56,10 +56,12 @@ describe('a hub that no longer advances', () => {
     const [first, second] = [await FakeHub.start(chain), await FakeHub.start(other)];
     const { ledger, lines, until } = await following([first, second], { patienceMs: 600_000 });
     other.mine(2);
-    await until(() => ledger.height === 6);
-    chain.blocks.push(...other.blocks.slice(5));
-    first.tell();
     await until(() => lines.some((line) => line.includes('is behind')));
+    expect(ledger.height).toBe(6);
+    chain.blocks.push(...other.blocks.slice(5));
+    chain.mine(1);
+    first.tell();
+    await until(() => ledger.height === 7);
     expect(lines.join('\n')).not.toContain('does not reach');
     expect(first.connections).toBe(1);
   });
