@@ -253,3 +253,96 @@ describe('wallets of a daemon', () => {
     HANG_MS,
   );
 });
+
+describe('accounts of other wallets', () => {
+  const WORDS = `${'abandon '.repeat(11)}about`;
+
+  it(
+    'are added from BIP39 seeds, are paid, pay, and are there after a start',
+    { timeout: HANG_MS },
+    async () => {
+      const folder = newFolder();
+      let daemon = await start(folder);
+      const add = (path: string) =>
+        daemon.call<{ id: string; form: string; address_type?: string }>('account_add', {
+          account_name: path,
+          seed: WORDS,
+          path,
+        });
+      const plain = await add("m/44'/140'/0'");
+      const witness = await add("m/84'/140'/0'");
+      expect([plain.form, witness.form, plain.address_type, witness.address_type]).toEqual([
+        "BIP39 seed with path m/44'/140'/0'",
+        "BIP39 seed with path m/84'/140'/0'",
+        undefined,
+        'p2wpkh',
+      ]);
+      await expect(daemon.call('account_add', { account_name: 'none', seed: WORDS })).rejects.toThrow(
+        /BIP39 seed. Name the path/,
+      );
+      const addressOf = ({ id }: { id: string }) => daemon.call<string>('address_unused', { account_id: id });
+      const totalOf = async ({ id }: { id: string }) =>
+        Number(
+          (await daemon.call<{ total: string }>('account_balance', { account_id: id, confirmations: 1 }))
+            .total,
+        );
+      for (const one of [plain, witness]) await node.rpc('sendtoaddress', [await addressOf(one), 3]);
+      const toWitness = await addressOf(witness);
+      expect(toWitness).toMatch(/^rlbc1q/);
+      await node.rpc('sendtoaddress', [toWitness, 2]);
+      await node.rpc('generate', [1]);
+      await until(
+        'both are paid',
+        async () => (await totalOf(plain)) === 3 && (await totalOf(witness)) === 5,
+      );
+
+      // Blocks hold transactions with a witness once segwit is active, on regtest after three periods of 144 blocks.
+      await node.rpc('generate', [3 * 144 + 1 - (await node.rpc<number>('getblockcount', []))]);
+      const target = await node.rpc<string>('getnewaddress', []);
+      const send = (from: { id: string }, amount: string, address: string) =>
+        daemon.call<{ txid: string; hex: string }>('account_send', {
+          account_id: from.id,
+          amount,
+          addresses: [address],
+        });
+      // Two inputs with a witness each, change to a witness program.
+      const paid = await send(witness, '4.5', target);
+      const decoded = await node.rpc<{
+        vin: { txinwitness?: string[]; scriptSig: { hex: string } }[];
+        vsize: number;
+      }>('getrawtransaction', [paid.txid, true]);
+      expect(decoded.vin.map(({ txinwitness, scriptSig }) => [txinwitness?.length, scriptSig.hex])).toEqual([
+        [2, ''],
+        [2, ''],
+      ]);
+      await send(plain, '1.0', await addressOf(witness));
+      await node.rpc('generate', [1]);
+      await until('change and payment are there', async () => (await totalOf(witness)) > 1.4);
+      const before = await totalOf(witness);
+      expect(before).toBeLessThan(1.5);
+      await expect(
+        daemon.call('channel_create', { name: '@w', bid: '0.1', account_id: witness.id }),
+      ).rejects.toThrow(/witness address, which cannot hold a claim/);
+      // It pays for a claim that another account holds.
+      await daemon.call('channel_create', {
+        name: '@w',
+        bid: '0.1',
+        account_id: plain.id,
+        funding_account_ids: [witness.id],
+      });
+      await node.rpc('generate', [1]);
+      await until('the claim is paid', async () => {
+        const now = await totalOf(witness);
+        return now < before - 0.1 && now > before - 0.11 && (await totalOf(plain)) > 2;
+      });
+      const rest = [await totalOf(plain), await totalOf(witness)];
+
+      await end(daemon, 'kill');
+      daemon = await start(folder);
+      expect([await totalOf(plain), await totalOf(witness)]).toEqual(rest);
+      const listed = await page(daemon, 'account_list');
+      expect(listed.items.map(({ address_type: type }) => type)).toContain('p2wpkh');
+      await end(daemon);
+    },
+  );
+});

@@ -409,13 +409,13 @@ const RULES: readonly Rule[] = [
       ours === 'hexdata must be an even number of hex digits.',
   },
   {
-    row: 'nonsense as an exported channel',
+    row: 'data that is not an exported channel',
     covers: ({ method }, { ours }) =>
       method === 'channel_import' &&
       ['ValueError', 'The data is not an exported channel.'].includes(String(ours)),
   },
   {
-    row: 'text of nonsense as an exported wallet',
+    row: 'text of data that is not an exported wallet',
     covers: ({ method }, { path, ours }) =>
       method === 'sync_apply' && path === '.error.message' && ours === 'The data is not an exported wallet.',
   },
@@ -446,6 +446,11 @@ const RULES: readonly Rule[] = [
     row: 'time of a published file',
     covers: (_call, { path, ours, theirs }) =>
       path.endsWith('.added_on') && typeof ours === 'number' && theirs === null,
+  },
+  {
+    row: 'form of a seed or key',
+    covers: ({ method }, { path, theirs }) =>
+      method === 'account_add' && path === '.result.form' && theirs === undefined,
   },
   {
     row: 'members of files that lbcnet alone shows',

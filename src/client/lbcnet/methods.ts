@@ -15,14 +15,18 @@ export interface LbcnetMethods {
       wallet_id?: string;
       /** one address of one key instead of chains of them */
       single_key?: boolean;
-      /** words of the seed */
+      /** words of the seed: of lbry-sdk, or of BIP39 with a path */
       seed?: string;
       /** extended private key */
       private_key?: string;
       /** extended public key, for an account that can only watch */
       public_key?: string;
+      /** from the root of the BIP39 seed or key to the account */
+      path?: string;
+      /** passphrase of the BIP39 seed */
+      passphrase?: string;
     };
-    result: Account;
+    result: { id: string; name: string; ledger: string; encrypted: boolean; public_key: string; address_generator: { name: "deterministic-chain" | "single-address"; receiving?: { gap: number; maximum_uses_per_address: number }; change?: { gap: number; maximum_uses_per_address: number } }; address_type?: "p2wpkh"; is_default: boolean; private_key: string | null; seed: string | null; modified_on: number; form: string };
   };
   /** Show the balance of an account. */
   account_balance: {

@@ -8,6 +8,7 @@ export interface Account {
   /** whether it is locked */ encrypted: boolean;
   /** extended public key */ public_key: string;
   /** how addresses are made */ address_generator: { name: "deterministic-chain" | "single-address"; receiving?: { gap: number; maximum_uses_per_address: number }; change?: { gap: number; maximum_uses_per_address: number } };
+  /** P2WPKH in bech32 */ address_type?: "p2wpkh";
   /** whether it is used where none is named */ is_default: boolean;
   private_key: string | null;
   seed: string | null;
@@ -97,6 +98,7 @@ export interface ListedAccount {
   /** whether it is locked */ encrypted: boolean;
   /** extended public key */ public_key: string;
   /** how addresses are made */ address_generator: { name: "deterministic-chain" | "single-address"; receiving?: { gap: number; maximum_uses_per_address: number }; change?: { gap: number; maximum_uses_per_address: number } };
+  /** P2WPKH in bech32 */ address_type?: "p2wpkh";
   /** number of channel keys that were brought from outside */ certificates: number;
   /** balance in LBC, two decimals */ coins: number;
   /** balance in dewies */ satoshis: number;

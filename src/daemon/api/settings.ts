@@ -40,6 +40,9 @@ export interface SettingValues extends VideoSettings {
   readonly max_key_fee: MaxKeyFee | null;
   /** `USD=38.5`: LBC for one unit of another currency. */
   readonly exchange_rates: readonly string[];
+  /** Empty: none. */
+  readonly exchange_rate_source: string;
+  readonly exchange_rate_url: string;
   readonly api: string;
   readonly streaming_server: string;
   readonly prometheus_port: number;

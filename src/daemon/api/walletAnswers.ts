@@ -33,7 +33,7 @@ export function listedAccountToJson(
   balance: Balance,
   { showsSeed, isDefault }: { showsSeed: boolean; isDefault?: boolean },
 ): Json {
-  const { id, name, isLocked, publicKeyText, generator, channelKeys, ledger, seed } = account;
+  const { id, name, isLocked, publicKeyText, generator, addressType, channelKeys, ledger, seed } = account;
   return {
     id,
     name,
@@ -43,6 +43,7 @@ export function listedAccountToJson(
     encrypted: isLocked,
     public_key: publicKeyText,
     address_generator: generatorToJson(generator),
+    ...(addressType === 'p2pkh' ? {} : { address_type: addressType }),
     ...(showsSeed ? { seed } : {}),
     certificates: channelKeys.size,
     ...(isDefault === undefined ? {} : { is_default: isDefault }),

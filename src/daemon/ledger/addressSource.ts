@@ -22,6 +22,8 @@ export interface AddressSource {
   readonly accountId: string;
   readonly chains: readonly AddressChain[];
   keyAt(chain: number, index: number): PublicKeyAt;
+  /** The address of such a key; P2PKH where the account does not say. */
+  addressOf?(publicKey: Uint8Array): string;
   /** Told of the public key (33 bytes) of each channel among the outputs of a transaction of the wallet. */
   noteChannelKey?(publicKey: Uint8Array): void;
 }

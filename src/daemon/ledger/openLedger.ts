@@ -15,6 +15,7 @@ import type { AddressSource } from './addressSource.js';
 import { openHeaders, type HeaderChain } from './headers/headerChain.js';
 import { parseTip } from './headers/headerSync.js';
 import { damageText, HubFollowing, PATIENCE_MS } from './headers/hubFollowing.js';
+import { unsubscribeAddress } from './hub/hubAddresses.js';
 import { HubGone, HubLie, HubRefusal, isHubFault } from './hub/hubErrors.js';
 import { HubPool, POOL_TIMES, type FurtherHubs, type HubPoolOptions } from './hub/hubPool.js';
 import { HubQuestions } from './hub/hubQuestions.js';
@@ -31,6 +32,9 @@ import { Gaps } from './sync/gaps.js';
 import { Members } from './sync/members.js';
 import { OwnBroadcasts } from './sync/ownBroadcasts.js';
 import { makeFolder } from '../../util/makeFolder.js';
+
+/** Notifications of hubs that the history of an address changed. */
+const STATUS_METHODS = new Set(['blockchain.address.subscribe', 'blockchain.scripthash.subscribe']);
 
 export interface LedgerOptions {
   readonly ledgerId: LedgerId;
@@ -219,6 +223,7 @@ export class LedgerAtWork implements Ledger {
     const sync = new AddressSync(session, {
       store: this.#store,
       headers: this.headers,
+      addressPrefixes: this.params.addressPrefixes,
       log: this.#log,
       following: this.#following,
       kept: () => this.#own.kept(),
@@ -242,7 +247,7 @@ export class LedgerAtWork implements Ledger {
           () => this.#work(),
           (error: unknown) => this.#failed(session, error),
         );
-      } else if (method === 'blockchain.address.subscribe' && session === this.#session) {
+      } else if (STATUS_METHODS.has(method) && session === this.#session) {
         this.#sync?.notified(params);
         this.#work();
       }
@@ -318,7 +323,7 @@ export class LedgerAtWork implements Ledger {
     for (const { address } of await this.#store.statuses(accountId)) {
       const session = this.#session;
       if (!session || this.#members.get(accountId)) return;
-      await session.call('blockchain.address.unsubscribe', [address]);
+      await unsubscribeAddress(session, address, this.params.addressPrefixes);
     }
   }
 

@@ -35,6 +35,7 @@ import { ReflectorRole } from './parts/reflectorRole.js';
 import { FilesPart } from './parts/filesPart.js';
 import { backgroundPart } from './parts/backgroundPart.js';
 import { ratesPart } from './parts/ratesPart.js';
+import { RateFeed } from '../making/rateFeed.js';
 import { Outages } from './outages.js';
 import { parseServer } from './settingKinds.js';
 import { statusOf } from './status.js';
@@ -213,9 +214,15 @@ class Daemon implements RunningDaemon {
       },
       hasFiles: () => this.components.isRunning('file_manager'),
     };
+    const rateFeed = new RateFeed({
+      clock,
+      log,
+      source: () => settings.get('exchange_rate_source'),
+      url: () => settings.get('exchange_rate_url'),
+    });
     this.wallet = toSkip.includes('wallet')
       ? null
-      : options.makeWalletPart({ settings, log, clock, random, files });
+      : options.makeWalletPart({ settings, log, clock, random, files, rateFeed });
     const parts = withoutSkipped(
       [
         ...(this.wallet === null ? [] : [this.wallet]),
@@ -224,7 +231,7 @@ class Daemon implements RunningDaemon {
         ...this.network.components,
         this.files,
         this.backgroundPart(),
-        ratesPart,
+        ratesPart(rateFeed, settings),
       ],
       toSkip,
       log,

@@ -2,7 +2,8 @@
 import type { Settings } from '../api/settings.js';
 import type { Clock, RandomSource } from '../base/clock.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { fixedRates } from '../making/exchangeRates.js';
+import { exchangeBy } from '../making/exchangeRates.js';
+import type { RateFeed } from '../making/rateFeed.js';
 import type { ClaimsPort, MakingPorts } from '../making/ports.js';
 import type { Resolver } from '../resolve/resolver.js';
 import { Txo } from '../txo/txo.js';
@@ -19,6 +20,7 @@ interface Surroundings {
   readonly random: RandomSource;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly files: FilesOfMaking;
+  readonly rateFeed?: RateFeed;
 }
 
 /** How claims are published from files. */
@@ -46,6 +48,7 @@ export function makingPortsOf({
   random,
   environment,
   files,
+  rateFeed,
 }: Surroundings): MakingPorts {
   const nameFee = environment[NAME_FEE_VARIABLE] ?? '';
   return {
@@ -56,7 +59,8 @@ export function makingPortsOf({
     publishing: () => files.publishing(),
     hasFiles: () => files.hasFiles(),
     exchange: {
-      toDewies: (currency, amount) => fixedRates(settings.get('exchange_rates')).toDewies(currency, amount),
+      toDewies: (currency, amount) =>
+        exchangeBy(settings.get('exchange_rates'), rateFeed).toDewies(currency, amount),
     },
     settings: {
       get strategy() {

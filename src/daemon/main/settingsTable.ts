@@ -4,6 +4,7 @@
  */
 import { hostPorts, networkFacts } from '../../params/networkFacts.js';
 import { float } from '../base/answerJson.js';
+import { RATE_SOURCES } from '../making/rateFeed.js';
 import { SELECTION_STRATEGIES } from '../wallet/tx/coinSelection.js';
 import { MAX_PORT, type KindName, type SettingRow, type SettingValue } from './settingKinds.js';
 
@@ -71,6 +72,21 @@ export const SETTINGS: readonly SettingRow[] = [
   folder('download_dir', 'folder for files that are downloaded', ['download_directory']),
   row('download_timeout', 'float', float(30), 'seconds until a download must have begun'),
   row('edge_token', 'text', null, 'opens protected blobs of HTTP servers'),
+  row('exchange_rate_source', 'choice', '', 'exchange that tells the price of LBC in USD: mexc, or none', {
+    choices: RATE_SOURCES,
+  }),
+  row(
+    'exchange_rate_url',
+    'text',
+    'https://api.mexc.com/api/v3/ticker/price?symbol=LBCUSDT',
+    'where that price is asked for, once an hour',
+    {
+      form: {
+        pattern: /^(?:https:\/\/|http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])[:/])\S+$/,
+        words: 'an https address',
+      },
+    },
+  ),
   row('exchange_rates', 'texts', [], 'LBC for one unit of another currency, as USD=38.5', {
     form: { pattern: /^(?:USD|BTC)=[0-9]+(?:\.[0-9]+)?$/, words: 'a rate like USD=38.5' },
   }),
@@ -181,6 +197,8 @@ export const SETTINGS: readonly SettingRow[] = [
 export const OWN_SETTINGS: readonly string[] = [
   'download_bytes_per_second',
   'edge_token',
+  'exchange_rate_source',
+  'exchange_rate_url',
   'exchange_rates',
   'http_blob_servers',
   'keep_blobs',

@@ -17,6 +17,7 @@ import { KnownHubs } from '../ledger/hub/knownHubs.js';
 import { LedgerAtWork } from '../ledger/openLedger.js';
 import { Maker } from '../making/maker.js';
 import { Resolver } from '../resolve/resolver.js';
+import type { RateFeed } from '../making/rateFeed.js';
 import { Wallets } from '../wallet/wallets.js';
 import type { Component } from './components.js';
 import { warnOfExpiry } from './expiryWarnings.js';
@@ -38,6 +39,8 @@ export interface WalletPartDeps {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly files: FilesOfMaking;
+  /** The price of LBC; without it only fixed rates convert. */
+  readonly rateFeed?: RateFeed;
   /** Hubs in place of those of the settings. */
   readonly servers?: readonly HostPort[];
   /** A file of block headers to begin with. */
@@ -95,7 +98,7 @@ export class WalletAndLedger implements WalletPart {
 
   /** Resolves when all accounts agree with a hub, so that nothing is asked of a wallet that is behind. */
   async start(): Promise<void> {
-    const { settings, log, clock, random, files, servers } = this.#deps;
+    const { settings, log, clock, random, files, rateFeed, servers } = this.#deps;
     if ((servers ?? hubsOf(settings)).length === 0)
       log.warn("No hub is named: call settings_set to give 'lbryum_servers' one as HOST:PORT.");
     await this.#takeHeaders();
@@ -129,6 +132,7 @@ export class WalletAndLedger implements WalletPart {
       clock,
       random,
       files,
+      ...(rateFeed ? { rateFeed } : {}),
       environment: process.env,
     });
     this.services = {

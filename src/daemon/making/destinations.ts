@@ -6,21 +6,32 @@ import { decodeDestination } from '../../script/address.js';
 import type { Bytes } from '../../util/bytes.js';
 import { failure } from '../base/daemonError.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
+import { scriptForDestination } from '../../script/standard.js';
 import { payKeyHash, payScriptHash, type NewOutput } from '../wallet/tx/newOutputs.js';
 
 const notAnAddress = (address: string): Error => failure(`'${address}' is not a valid address`);
 
-/** The hash of the key that the address is of. Throws for every other text, addresses of scripts among them. */
+/**
+ * The hash of the key that the address is of, for outputs that hold claims and supports. Throws for every other text, addresses
+ * of scripts among them.
+ */
 export function keyHashOf(address: string, { addressPrefixes }: LedgerParams): Bytes {
   const destination = decodeDestination(address, addressPrefixes);
+  if (destination?.type === 'witness_v0_keyhash')
+    throw failure(
+      `'${address}' is a witness address, which cannot hold a claim or a support here. Choose an account or address of ` +
+        'another kind; a witness account can still pay.',
+    );
   if (destination?.type !== 'pubkeyhash') throw notAnAddress(address);
   return destination.hash;
 }
 
-/** A payment to the address of a key or of a script. */
+/** A payment to the address of a key, of a script or of a witness program of version 0. */
 export function payTo(amountDewies: bigint, address: string, { addressPrefixes }: LedgerParams): NewOutput {
   const destination = decodeDestination(address, addressPrefixes);
   if (destination?.type === 'pubkeyhash') return payKeyHash(amountDewies, destination.hash);
   if (destination?.type === 'scripthash') return payScriptHash(amountDewies, destination.hash);
+  if (destination?.type === 'witness_v0_keyhash' || destination?.type === 'witness_v0_scripthash')
+    return { amountDewies, script: scriptForDestination(destination) };
   throw notAnAddress(address);
 }

@@ -1,10 +1,11 @@
 /**
- * What amounts of other currencies are worth, by rates that the settings fix. The feeds of the reference are gone.
+ * What amounts of other currencies are worth: by rates that the settings fix, and USD by the price that an exchange tells.
  * Source of the meaning: lbry-sdk lbry/extras/daemon/exchange_rate_manager.py `convert_currency`; sdk-facts 11.
  */
 import { parseDecimal, type Decimal } from '../../metadata/decimal.js';
 import { badValue, DaemonError } from '../base/daemonError.js';
 import type { ExchangePort } from './ports.js';
+import type { RateFeed } from './rateFeed.js';
 
 /** Decimal places of LBC. */
 const PLACES = 8;
@@ -28,8 +29,11 @@ function decimalIn(text: string): Decimal | null {
   return text.length > MAX_DIGITS ? null : decimal;
 }
 
-/** Converts by rates such as `USD=38.5`: LBC for one unit. Throws `ValueError` where one says none. */
-export function fixedRates(rates: readonly string[]): ExchangePort {
+/**
+ * Converts by rates such as `USD=38.5`: LBC for one unit. USD without such a rate is converted by the feed, if there is one.
+ * Throws `ValueError` at a rate of another form.
+ */
+export function exchangeBy(rates: readonly string[], feed?: Pick<RateFeed, 'lbcPerUsd'>): ExchangePort {
   const lbcFor = new Map<string, Decimal>([['LBC', { digits: 1n, exponent: 0 }]]);
   for (const rate of rates) {
     const [, currency = '', text = ''] = RATE.exec(rate) ?? [];
@@ -40,7 +44,8 @@ export function fixedRates(rates: readonly string[]): ExchangePort {
   }
   return {
     toDewies(currency, amount) {
-      const rate = lbcFor.get(currency.toUpperCase());
+      const name = currency.toUpperCase();
+      const rate = lbcFor.get(name) ?? (name === 'USD' ? feed?.lbcPerUsd() : null) ?? undefined;
       const decimal = decimalIn(amount);
       if (rate === undefined || decimal === null)
         throw new DaemonError(

@@ -24,9 +24,9 @@ import {
   type SpentOutput,
 } from '../wallet/tx/draft.js';
 import type { SelectionStrategy } from '../wallet/tx/coinSelection.js';
-import { payKeyHash, type NewOutput } from '../wallet/tx/newOutputs.js';
+import { type NewOutput } from '../wallet/tx/newOutputs.js';
 import { CoinChoice } from './coinChoice.js';
-import { keyHashOf } from './destinations.js';
+import { payTo } from './destinations.js';
 import { HeldOutputs } from './heldOutputs.js';
 import type { AccountPort, MakingPorts, WalletPort } from './ports.js';
 
@@ -290,13 +290,14 @@ export class Maker {
         const coins = await this.#coins.choose(accountIds, deficit, strategy);
         reserved.push(...coins.map(placeOf));
         return coins.map(({ txid: hash, nout, amountDewies, height, address }) => {
-          const { script } = payKeyHash(amountDewies, keyHashOf(address, ledger.params));
+          const { script } = payTo(amountDewies, address, ledger.params);
           const txo = new Txo({ txid: hash, nout, height, amountDewies, script, firstOutPoint: null });
           known.set(keyOf(txo), txo);
           return spentOf(txo);
         });
       },
       release: () => ledger.database.release(reserved),
+      changeIsWitness: plan.change.paysToWitness ?? false,
       changeKeyHash: async () => {
         const hash = await plan.change.nextChangeKeyHash();
         changeHashes.push(hash);

@@ -12,7 +12,7 @@ import { badValue, failure } from '../base/daemonError.js';
 import { SPENDABLE_TXO_TYPES, type TxoFilter } from '../ledger/txoQuery.js';
 import { readTimeLock } from '../txo/scriptTemplates.js';
 import { Txo } from '../txo/txo.js';
-import { payKeyHash } from '../wallet/tx/newOutputs.js';
+import { payKeyHash, payWitnessKeyHash } from '../wallet/tx/newOutputs.js';
 import { accountsFor } from './claimMaking.js';
 import { payTo } from './destinations.js';
 import type { GivenOutput, MadeTransaction, Maker, SendOptions } from './maker.js';
@@ -83,7 +83,7 @@ export async function fundAccount(
   if (part === 0n) throw badValue(`The amount is too small to be split into ${count} outputs.`);
   const keyHash = await to.nextChangeKeyHash();
   try {
-    const output = payKeyHash(part, keyHash);
+    const output = to.paysToWitness ? payWitnessKeyHash(part, keyHash) : payKeyHash(part, keyHash);
     const outputs = Array.from({ length: count }, () => output);
     return await maker.make({ wallet, outputs, funding: [from], change: from }, options);
   } finally {

@@ -41,6 +41,8 @@ export interface AccountPort {
   /** Where a transaction of ours pays to: no other one gets it until it is freed. */
   takeReceivingAddress(): Promise<string>;
   nextChangeKeyHash(): Promise<Bytes>;
+  /** Whether change goes to a witness program of the key hash (P2WPKH). */
+  readonly paysToWitness?: boolean;
   /** No transaction will pay to it that does not by then. */
   freeAddress(address: string): void;
   freeChangeKeyHash(keyHash: Bytes): void;

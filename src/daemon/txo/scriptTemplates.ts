@@ -8,6 +8,9 @@ import { pushData } from '../../script/script.js';
 import type { Bytes } from '../../util/bytes.js';
 import { badValue } from '../base/daemonError.js';
 
+/** Bytes of the hash of a key. */
+const KEY_HASH_SIZE = 20;
+
 /** An opcode, or the name of what is pushed. */
 type Part = number | string;
 
@@ -159,4 +162,11 @@ export function readTimeLock(script: Bytes): TimeLock {
   if (!values || !height || height.length === 0 || height.length > 5)
     throw badValue('The script is no time lock.');
   return { height: height.readUIntLE(0, height.length), pubkeyHash: values['pubkey_hash']! };
+}
+
+/** The hash of the key in a script of P2WPKH, 20 bytes. */
+export function witnessKeyHash(script: Bytes): Buffer | undefined {
+  const { template, values } = readOutputScript(script);
+  const program = template === 'pay_script_hash+segwit' ? values['script_hash'] : undefined;
+  return program?.length === KEY_HASH_SIZE ? program : undefined;
 }

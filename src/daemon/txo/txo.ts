@@ -18,7 +18,7 @@ import type { Bytes } from '../../util/bytes.js';
 import { hashToHex } from '../../util/bytes.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
-import { readOutputScript, type ReadScript, type OutputTemplate } from './scriptTemplates.js';
+import { readOutputScript, witnessKeyHash, type ReadScript, type OutputTemplate } from './scriptTemplates.js';
 
 /** Heights of transactions that are in no block. */
 export const TX_HEIGHT = { notBroadcast: -2, unconfirmedInputs: -1, mempool: 0 } as const;
@@ -99,6 +99,11 @@ export class Txo implements TxoFacts {
     return this.read?.template ?? '';
   }
 
+  /** Whether the key to its hash alone spends it, by a signature script or a witness. */
+  get paysKeyHash(): boolean {
+    return this.#template.endsWith('pay_pubkey_hash') || witnessKeyHash(this.script) !== undefined;
+  }
+
   get isNewClaim(): boolean {
     return this.#template.startsWith('claim_name+');
   }
@@ -156,11 +161,16 @@ export class Txo implements TxoFacts {
     return this.claim?.channelId ?? this.support?.channelId ?? null;
   }
 
-  /** To a key or a script; null for anything else. */
+  /** Of a payment to a key, a script or a witness program; null for anything else. */
   address({ addressPrefixes }: LedgerParams): string | null {
     const { pubkey_hash: keyHash, script_hash: scriptHash } = this.read?.values ?? {};
     if (keyHash) return encodeDestination({ type: 'pubkeyhash', hash: keyHash }, addressPrefixes);
-    return scriptHash ? encodeDestination({ type: 'scripthash', hash: scriptHash }, addressPrefixes) : null;
+    if (!scriptHash) return null;
+    if (this.#template !== 'pay_script_hash+segwit')
+      return encodeDestination({ type: 'scripthash', hash: scriptHash }, addressPrefixes);
+    // lbry-sdk writes the program as the hash of a script, in base58: an address that does not exist.
+    const type = witnessKeyHash(this.script) ? 'witness_v0_keyhash' : 'witness_v0_scripthash';
+    return encodeDestination({ type, hash: scriptHash }, addressPrefixes);
   }
 
   /** Whether the channel's present key made the signature. */

@@ -5,11 +5,13 @@
  */
 import { createHash } from 'node:crypto';
 import { rootOfSeed, type ExtendedKey } from '../../signing/extendedKey.js';
+import type { Bytes } from '../../util/bytes.js';
 import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json.js';
 import type { Clock, RandomSource } from '../base/clock.js';
 import { assertionFailure, badValue, invalidPassword } from '../base/daemonError.js';
 import { isLedgerId, ledgerParams, type LedgerParams } from '../base/ledgerParams.js';
 import { compareCodePoints, writePythonJson } from '../base/pythonJson.js';
+import { ADDRESS_TYPES, type AddressType } from './accountSecret.js';
 import { parseChannelKey } from './channelKeyPem.js';
 import {
   addressOfKey,
@@ -17,6 +19,7 @@ import {
   extendedKeyText,
   KEY_CHAIN,
   parseExtendedKeyText,
+  witnessAddressOfKey,
   type KeyChain,
 } from './keys.js';
 import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
@@ -88,6 +91,13 @@ function generatorIn(account: JsonObject): AddressGenerator {
   return { name, receiving: gapIn(generator, 'receiving'), change: gapIn(generator, 'change') };
 }
 
+function addressTypeIn(account: JsonObject): AddressType {
+  const type = account.get('address_type') ?? 'p2pkh';
+  const known = ADDRESS_TYPES.find((one) => one === type);
+  if (known === undefined) throw badValue('The address type of an account is unknown.');
+  return known;
+}
+
 /** The ledger that an account of a file is of. Throws `ValueError`. */
 export function ledgerIn(account: JsonObject): LedgerParams {
   const id = account.get('ledger');
@@ -118,6 +128,8 @@ export class Account {
   modifiedOnSec: number;
   isLocked: boolean;
   readonly generator: AddressGenerator;
+  /** lbrynet knows P2PKH only: it ignores the field, and drops it when it writes the file. */
+  readonly addressType: AddressType;
   /** Keys of channels that were imported, PEM by address; foreign entries as the file has them. */
   channelKeys: Map<string, JsonValue>;
   /** As the file has it, while the account is locked. */
@@ -142,6 +154,7 @@ export class Account {
     this.#nullFields = new Set((['seed', 'private_key'] as const).filter((key) => account.get(key) === null));
     this.isLocked = account.get('encrypted') === true;
     this.generator = generatorIn(account);
+    this.addressType = addressTypeIn(account);
     this.modifiedOnSec = integerIn(account, 'modified_on') ?? tools.clock.nowSec();
     this.channelKeys = new Map(objectIn(account, 'certificates')?.entries);
   }
@@ -166,6 +179,13 @@ export class Account {
     return childKey(childKey(this.#root, chain), index);
   }
 
+  /** The address of one of the account's keys, 33 bytes. */
+  addressOf(publicKey: Bytes): string {
+    return this.addressType === 'p2wpkh'
+      ? witnessAddressOfKey(publicKey, this.ledger)
+      : addressOfKey(publicKey, this.ledger);
+  }
+
   #initVector(field: SecretField): Buffer {
     const kept = this.initVectors.get(field) ?? this.#tools.random.bytes(INIT_VECTOR_SIZE);
     this.initVectors.set(field, kept);
@@ -181,11 +201,11 @@ export class Account {
     return childKey(parent, index);
   }
 
-  /** As it stands in the file: secrets encrypted where the account is locked or a password is given. */
+  /** As it stands in the file, or without what is not hashed: secrets encrypted where the account is locked or a password is given. */
   toJson({
     password = null,
-    withChannelKeys = true,
-  }: { password?: string | null; withChannelKeys?: boolean } = {}): JsonObject {
+    isForHash = false,
+  }: { password?: string | null; isForHash?: boolean } = {}): JsonObject {
     let { seed } = this;
     let privateKey = this.#privateKeyText;
     if (!this.isLocked && this.#root.privateKey !== null)
@@ -204,14 +224,16 @@ export class Account {
       ['address_generator', generatorToJson(this.generator)],
       ['modified_on', this.modifiedOnSec],
     ];
-    if (withChannelKeys) entries.push(['certificates', new JsonObject([...this.channelKeys])]);
+    if (isForHash) return new JsonObject(entries);
+    entries.push(['certificates', new JsonObject([...this.channelKeys])]);
+    if (this.addressType !== 'p2pkh') entries.push(['address_type', this.addressType]);
     return new JsonObject(entries);
   }
 
   /** What the account adds to the hash by which copies of a wallet are compared. */
   hash(): Buffer {
     if (this.isLocked) throw assertionFailure('Cannot hash an encrypted account.');
-    const hash = createHash('sha256').update(writePythonJson(this.toJson({ withChannelKeys: false })));
+    const hash = createHash('sha256').update(writePythonJson(this.toJson({ isForHash: true })));
     for (const address of [...this.channelKeys.keys()].sort(compareCodePoints)) hash.update(address);
     return hash.digest();
   }

@@ -87,6 +87,15 @@ export class AccountAtWork implements AddressSource {
     return this.account.publicKey(chain === KEY_CHAIN.change ? KEY_CHAIN.change : KEY_CHAIN.receiving, index);
   }
 
+  addressOf(publicKey: Bytes): string {
+    return this.account.addressOf(publicKey);
+  }
+
+  /** Whether coins of the account are witness programs, and its change is too. */
+  get paysToWitness(): boolean {
+    return this.account.addressType === 'p2wpkh';
+  }
+
   noteChannelKey(publicKey: Bytes): void {
     this.channelKeys.note(publicKey);
   }
@@ -153,7 +162,8 @@ export class AccountAtWork implements AddressSource {
   }
 
   #addressOf(hash: Bytes): string {
-    return encodeDestination({ type: 'pubkeyhash', hash }, this.account.ledger.addressPrefixes);
+    const type = this.paysToWitness ? 'witness_v0_keyhash' : 'pubkeyhash';
+    return encodeDestination({ type, hash }, this.account.ledger.addressPrefixes);
   }
 
   async holds(address: string): Promise<boolean> {

@@ -59,6 +59,11 @@ export function childKey(parent: ExtendedKey, childNumber: number): ExtendedKey 
   return child;
 }
 
+/** The address of a compressed public key whose outputs are witness programs (BIP84). */
+export function witnessAddressOfKey(publicKey: Bytes, { addressPrefixes }: LedgerParams): string {
+  return encodeDestination({ type: 'witness_v0_keyhash', hash: hash160(publicKey) }, addressPrefixes);
+}
+
 /** The P2PKH address of a compressed public key. */
 export function addressOfKey(publicKey: Bytes, { addressPrefixes }: LedgerParams): string {
   return encodeDestination({ type: 'pubkeyhash', hash: hash160(publicKey) }, addressPrefixes);

@@ -13,30 +13,39 @@ import {
   singleKey,
   walletId,
 } from './params.js';
-import { account, accountPage, balance, transaction } from './shapes.js';
+import { account, accountPage, addedAccount, balance, transaction } from './shapes.js';
 
 export const accountAdd = declareMethod({
   name: 'account_add',
   group: 'account',
   summary: 'Add an account from a seed, a private key or, to watch only, a public key.',
+  details: [
+    "A BIP39 seed of another wallet needs the path from its root to the account: m/44'/140'/0' for P2PKH addresses, " +
+      "m/84'/140'/0' for witness addresses (P2WPKH). The answer names the form of seed or key in `form`.",
+    'A witness account pays and is paid, but cannot hold claims or supports. lbrynet reads its keys, but not the type of ' +
+      'its addresses.',
+  ],
   usage: [
     '(<account_name> | --account_name=<account_name>)',
     '(--seed=<seed> | --private_key=<private_key> | --public_key=<public_key>) [--single_key]',
+    '[--path=<path>] [--passphrase=<passphrase>]',
     '[--wallet_id=<wallet_id>]',
   ],
   params: [
     required(accountName),
     walletId,
     singleKey,
-    { name: 'seed', type: 'str', description: 'words of the seed' },
+    { name: 'seed', type: 'str', description: 'words of the seed: of lbry-sdk, or of BIP39 with a path' },
     { name: 'private_key', type: 'str', description: 'extended private key' },
     {
       name: 'public_key',
       type: 'str',
       description: 'extended public key, for an account that can only watch',
     },
+    { name: 'path', type: 'str', description: 'from the root of the BIP39 seed or key to the account' },
+    { name: 'passphrase', type: 'str', description: 'passphrase of the BIP39 seed' },
   ],
-  result: account,
+  result: addedAccount,
   needs: ['wallet'],
 });
 

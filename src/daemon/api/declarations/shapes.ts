@@ -106,23 +106,29 @@ const accountFields = {
   encrypted: t.bool('whether it is locked'),
   public_key: t.str('extended public key'),
   address_generator: addressGenerator,
+  address_type: t.optional(
+    t.oneOf(['p2wpkh'], 'P2WPKH in bech32'),
+    'of accounts whose addresses are not P2PKH',
+  ),
 } satisfies SchemaFields;
 
-export const account = t.named(
-  'Account',
-  t.object(
-    {
-      ...accountFields,
-      is_default: t.bool('whether it is used where none is named'),
-      private_key: orNull(t.str('extended private key'), 'of accounts that can only watch'),
-      seed: orNull(
-        t.str('words from which the account can be made again'),
-        'of accounts that can only watch',
-      ),
-      modified_on: t.num('when its settings were changed (seconds since 1970)'),
-    },
-    'an account',
+const wholeAccountFields = {
+  ...accountFields,
+  is_default: t.bool('whether it is used where none is named'),
+  private_key: orNull(t.str('extended private key'), 'of accounts that can only watch'),
+  seed: orNull(
+    t.str('words from which the account can be made again'),
+    'of accounts that can only watch, and of keys of other wallets',
   ),
+  modified_on: t.num('when its settings were changed (seconds since 1970)'),
+} satisfies SchemaFields;
+
+export const account = t.named('Account', t.object(wholeAccountFields, 'an account'));
+
+/** The answer of `account_add`. */
+export const addedAccount = t.object(
+  { ...wholeAccountFields, form: t.str('the form of the seed or key that was given') },
+  'the account, and what it was made of',
 );
 
 export const listedAccount = t.named(

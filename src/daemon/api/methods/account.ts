@@ -2,6 +2,7 @@
 import { JsonObject, type JsonValue } from '../../../util/json.js';
 import { pageOf, pageOfList } from '../../base/pages.js';
 import { badValue } from '../../base/daemonError.js';
+import { accountSecretOf } from '../../wallet/accountSecret.js';
 import { MAX_GAP, type AccountAtWork } from '../../wallet/accountAtWork.js';
 import type { GeneratorName, WalletAtWork } from '../../wallet/walletAtWork.js';
 import {
@@ -48,22 +49,22 @@ const balance = implement(accountBalance, async ({ services }, args) =>
 );
 
 const add = implement(accountAdd, async ({ services }, args) => {
-  const { seed, private_key: privateKey, public_key: publicKey } = args;
   const wallet = services.wallets.get(args.wallet_id);
-  if (!seed && !privateKey && !publicKey)
-    throw badValue("One of 'seed', 'private_key' and 'public_key' is needed.");
+  const { seed, private_key: privateKey, public_key: publicKey, path, passphrase } = args;
+  const secret = accountSecretOf({ seed, privateKey, publicKey, path, passphrase }, services.ledger.params);
   const generator: [string, JsonValue][] = [['name', generatorOf(args.single_key)]];
   const account = await wallet.addAccount(
     new JsonObject([
       ['ledger', services.ledger.params.id],
       ['name', args.account_name],
-      ['seed', seed ?? null],
-      ['private_key', privateKey ?? null],
-      ['public_key', publicKey ?? null],
+      ['seed', secret.seed],
+      ['private_key', secret.privateKey],
+      ['public_key', secret.publicKey],
       ['address_generator', new JsonObject(generator)],
+      ['address_type', secret.addressType],
     ]),
   );
-  return shown(wallet, account);
+  return { ...shown(wallet, account), form: secret.form };
 });
 
 const create = implement(accountCreate, async ({ services }, args) => {

@@ -58,7 +58,7 @@ function outputFacts(txo: Txo, purchased: string | null, ledger: LedgerParams): 
     amountDewies: txo.amountDewies,
     script: txo.script,
     address: txo.address(ledger),
-    paysKeyHash: txo.read?.template.endsWith('pay_pubkey_hash') ?? false,
+    paysKeyHash: txo.paysKeyHash,
     type: txo.isClaim
       ? (CLAIM_TYPES[claim?.kind ?? ''] ?? TXO_TYPE.stream)
       : txo.isSupport

@@ -16,6 +16,8 @@ import type { HubSession } from '../hub/hubSession.js';
 import { STALE_STATUS, type ChangedTransaction, type HistoryUpdate } from '../store/histories.js';
 import type { LedgerStorePort } from '../store/openStore.js';
 import { fetchChecked, MAX_BATCH, type CheckedTransaction } from './checkedTransactions.js';
+import type { AddressPrefixes } from '../../../script/address.js';
+import { scriptHashOf, subscribeAddresses } from '../hub/hubAddresses.js';
 import { fetchHistory, parseStatus, type HistoryEntry } from './histories.js';
 
 /** Source: hub `address_subscribe`. */
@@ -42,6 +44,7 @@ export interface AddressSyncPort {
   readonly store: LedgerStorePort;
   readonly headers: HeaderChain;
   readonly log: Logger;
+  readonly addressPrefixes: AddressPrefixes;
   readonly following: Pick<HubFollowing, 'follow' | 'mend' | 'rewinds' | 'idle'>;
   /** Transactions of ours that a hub has taken and need not be in a history yet. */
   kept(): readonly Uint8Array[];
@@ -71,6 +74,8 @@ export class AddressSync {
   readonly #port: AddressSyncPort;
   readonly #session: HubSession;
   readonly #toSubscribe = new Set<string>();
+  /** Witness addresses by the hashes that hubs name them by. */
+  readonly #byScriptHash = new Map<string, string>();
   /** Addresses that differ, with the status that the hub told last. */
   readonly #changed = new Map<string, string | null>();
   /** Rounds that an address was in without an end. */
@@ -115,8 +120,10 @@ export class AddressSync {
   }
 
   /** Takes what the hub tells by itself. Throws `HubLie`. */
-  notified([address, status]: readonly unknown[]): void {
-    if (typeof address === 'string') this.#changed.set(address, parseStatus(this.#session, status));
+  notified([name, status]: readonly unknown[]): void {
+    if (typeof name !== 'string') return;
+    const address = this.#byScriptHash.get(name) ?? name;
+    this.#changed.set(address, parseStatus(this.#session, status));
   }
 
   get isDone(): boolean {
@@ -137,7 +144,12 @@ export class AddressSync {
     const addresses = [...this.#toSubscribe].slice(0, MAX_SUBSCRIBED_AT_ONCE);
     for (const address of addresses) this.#toSubscribe.delete(address);
     this.#subscribing = addresses.length;
-    const answer = await this.#session.call('blockchain.address.subscribe', addresses);
+    const { addressPrefixes } = this.#port;
+    for (const address of addresses) {
+      const hash = scriptHashOf(address, addressPrefixes);
+      if (hash !== null) this.#byScriptHash.set(hash, address);
+    }
+    const answer = await subscribeAddresses(this.#session, addresses, addressPrefixes);
     if (!Array.isArray(answer) || answer.length !== addresses.length)
       throw new HubLie(`The hub ${this.#session.name} does not answer for each address`);
     const statuses = addresses.map((address, n) => [address, parseStatus(this.#session, answer[n])] as const);
@@ -224,7 +236,7 @@ export class AddressSync {
     const room = { left: this.#port.maxEntries ?? MAX_ENTRIES };
     const told = await Promise.all(
       addresses.map(async (address): Promise<Told | null> => {
-        const history = await fetchHistory(this.#session, address, room);
+        const history = await fetchHistory(this.#session, address, room, this.#port.addressPrefixes);
         return history && { address, history: history.entries, status: history.status };
       }),
     );

@@ -39,10 +39,9 @@ export class Gaps {
     for (let n = 1; n <= missing; n++) {
       const index = lastIndex + n;
       const key = account.keyAt(chain, index);
-      const address = encodeDestination(
-        { type: 'pubkeyhash', hash: hash160(key.publicKey) },
-        this.#params.addressPrefixes,
-      );
+      const address =
+        account.addressOf?.(key.publicKey) ??
+        encodeDestination({ type: 'pubkeyhash', hash: hash160(key.publicKey) }, this.#params.addressPrefixes);
       const { publicKey, chainCode, depth } = key;
       keys.push({ index, address, publicKey, chainCode, depth });
       made.push(address);

@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto';
 import { breathe } from '../../../util/breathe.js';
 import { hashFromHex, isHex } from '../../../util/bytes.js';
+import type { AddressPrefixes } from '../../../script/address.js';
+import { addressHistory } from '../hub/hubAddresses.js';
 import { HubLie } from '../hub/hubErrors.js';
 import type { HubSession } from '../hub/hubSession.js';
 
@@ -34,8 +36,9 @@ export async function fetchHistory(
   session: HubSession,
   address: string,
   room: HistoryRoom,
+  prefixes: AddressPrefixes,
 ): Promise<AddressHistory | null> {
-  const answer = await session.call('blockchain.address.get_history', [address]);
+  const answer = await addressHistory(session, address, prefixes);
   const fail = (): never => {
     throw new HubLie(`The hub ${session.name} sent what is no history of ${address}`);
   };

@@ -1,13 +1,31 @@
 /**
- * The component `exchange_rate_manager`. Exchange rates come from the setting `exchange_rates`, so it has nothing to start.
+ * The component `exchange_rate_manager`: fixed rates of the setting `exchange_rates`, which have nothing to start, and the price
+ * that the exchange in `exchange_rate_source` tells.
  * Source of the name: lbry-sdk lbry/extras/daemon/components.py `ExchangeRateManagerComponent`.
  */
+import type { RateFeed } from '../../making/rateFeed.js';
+import type { Settings } from '../../api/settings.js';
 import type { Component } from '../components.js';
 
-export const ratesPart: Component = {
-  name: 'exchange_rate_manager',
-  dependsOn: [],
-  start: async () => undefined,
-  stop: async () => undefined,
-  status: () => null,
-};
+/** The component. A change of the source or its address takes effect at once while it runs. */
+export function ratesPart(feed: RateFeed, settings: Pick<Settings, 'onChange'>): Component {
+  let isRunning = false;
+  const restart = (): void => {
+    if (isRunning) feed.start();
+  };
+  settings.onChange('exchange_rate_source', restart);
+  settings.onChange('exchange_rate_url', restart);
+  return {
+    name: 'exchange_rate_manager',
+    dependsOn: [],
+    start: async () => {
+      isRunning = true;
+      feed.start();
+    },
+    stop: async () => {
+      isRunning = false;
+      feed.stop();
+    },
+    status: () => feed.status(),
+  };
+}

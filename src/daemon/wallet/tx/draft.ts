@@ -16,8 +16,16 @@ import { ecdsaBackend } from '../../../signing/ecdsaBackend.js';
 import type { Bytes } from '../../../util/bytes.js';
 import type { Slices } from '../../../util/slices.js';
 import { DaemonError } from '../../base/daemonError.js';
-import { FEE_PER_BYTE, outputFee, outputSize, payKeyHash, varIntSize, type NewOutput } from './newOutputs.js';
-import { readOutputScript, readTimeLock } from '../../txo/scriptTemplates.js';
+import {
+  FEE_PER_BYTE,
+  outputFee,
+  outputSize,
+  payKeyHash,
+  payWitnessKeyHash,
+  varIntSize,
+  type NewOutput,
+} from './newOutputs.js';
+import { readOutputScript, readTimeLock, witnessKeyHash } from '../../txo/scriptTemplates.js';
 
 /** An output that is spent. */
 export interface SpentOutput {
@@ -45,6 +53,8 @@ export interface FundingPort {
   release(outputs: readonly SpentOutput[]): Promise<void>;
   /** Key hash of the next address for change. */
   changeKeyHash(): Promise<Bytes>;
+  /** Whether change is paid to a witness program of the key hash (P2WPKH), not to P2PKH. */
+  readonly changeIsWitness?: boolean;
   readonly feePerNameChar: bigint;
 }
 
@@ -68,10 +78,14 @@ export const insufficientFunds = (): DaemonError =>
 
 export const spend = (spent: SpentOutput): DraftInput => ({ spent, redeemScript: null });
 
+/** The count of items, and the items with their lengths, in units of four bytes. */
+const WITNESS_VIRTUAL_SIZE = Math.ceil((1 + 1 + SIGNATURE_SIZE + 1 + PUBLIC_KEY_SIZE) / 4);
+
 const pushSize = (size: number): number => (size < 0x4c ? 1 : size <= 0xff ? 2 : 3) + size;
 
-/** Bytes of an input as long as it is not signed. */
-function inputSize({ redeemScript }: DraftInput): number {
+/** Bytes of an input before it is signed; what is in a witness counts as a quarter (BIP141). */
+function inputSize({ redeemScript, spent }: DraftInput): number {
+  if (witnessKeyHash(spent.script)) return INPUT_FRAME_SIZE + 1 + WITNESS_VIRTUAL_SIZE;
   const script =
     pushSize(SIGNATURE_SIZE) + pushSize(PUBLIC_KEY_SIZE) + (redeemScript ? pushSize(redeemScript.length) : 0);
   return INPUT_FRAME_SIZE + varIntSize(script) + script;
@@ -120,7 +134,10 @@ export async function fundDraft(
       }
       const costOfChange = baseFee(inputs.length, all.length) + CHANGE_FEE;
       const change = payment - cost - costOfChange;
-      if (change > DUST_DEWIES) all.push(payKeyHash(change, await port.changeKeyHash()));
+      if (change > DUST_DEWIES) {
+        const pay = port.changeIsWitness ? payWitnessKeyHash : payKeyHash;
+        all.push(pay(change, await port.changeKeyHash()));
+      }
       if (all.length > 0) break;
       // One input may be just enough for the fee but not for change: then there is nothing to pay to, and it takes another.
       cost += costOfChange + 1n;
@@ -166,7 +183,7 @@ export function feeOf({ inputs, outputs }: Draft): bigint {
 export function signingHash({ spent, redeemScript }: DraftInput): Buffer | undefined {
   return redeemScript
     ? readTimeLock(redeemScript).pubkeyHash
-    : readOutputScript(spent.script).values['pubkey_hash'];
+    : (witnessKeyHash(spent.script) ?? readOutputScript(spent.script).values['pubkey_hash']);
 }
 
 /**
@@ -191,14 +208,19 @@ export function* signDraft(draft: Draft, keyOf: (pubkeyHash: Bytes) => Bytes | n
     const privateKey = hash ? keyOf(hash) : null;
     if (privateKey === null)
       throw new DaemonError('AssertionError', 'Cannot find private key for signing output.');
-    const digest = signatureHash(redeemScript ?? spent.script, tx, n, SIGHASH.ALL, 0n, SIG_VERSION.BASE);
+    const isWitness = redeemScript === null && witnessKeyHash(spent.script) !== undefined;
+    // The script that a P2WPKH input is signed over is that of P2PKH. Source: BIP143.
+    const code = isWitness ? payKeyHash(0n, hash!).script : (redeemScript ?? spent.script);
+    const version = isWitness ? SIG_VERSION.WITNESS_V0 : SIG_VERSION.BASE;
+    const digest = signatureHash(code, tx, n, SIGHASH.ALL, spent.amountDewies, version);
     const signature = Buffer.concat([
       signHash(digest, privateKey, false, ecdsaBackend()),
       Buffer.of(SIGHASH.ALL),
     ]);
     const parts: Bytes[] = [signature, ecdsaBackend().publicKeyOf(privateKey, true)];
     if (redeemScript) parts.push(redeemScript);
-    tx.inputs[n]!.scriptSig = buildScript(...parts);
+    if (isWitness) tx.inputs[n]!.witness = parts;
+    else tx.inputs[n]!.scriptSig = buildScript(...parts);
   }
   return tx;
 }

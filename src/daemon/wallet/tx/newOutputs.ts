@@ -6,6 +6,8 @@ import { sha256 } from '../../../crypto/hash.js';
 import { openEnvelope, sealEnvelope } from '../../../metadata/envelope.js';
 import { decodeClaim } from '../../../metadata/claim.js';
 import { encodePurchase } from '../../../metadata/purchase.js';
+import { OP } from '../../../script/opcodes.js';
+import { buildScript } from '../../../script/script.js';
 import { concatBytes, type Bytes } from '../../../util/bytes.js';
 import { badValue } from '../../base/daemonError.js';
 import { signCompact } from '../keys.js';
@@ -50,6 +52,11 @@ export function outputFee(script: Bytes, feePerNameChar: bigint): bigint {
 
 export function payKeyHash(amountDewies: bigint, pubkeyHash: Bytes): NewOutput {
   return { amountDewies, script: writeOutputScript('pay_pubkey_hash', { pubkey_hash: pubkeyHash }) };
+}
+
+/** A payment to a key by a witness program (BIP141 P2WPKH). */
+export function payWitnessKeyHash(amountDewies: bigint, pubkeyHash: Bytes): NewOutput {
+  return { amountDewies, script: buildScript(OP.OP_0, pubkeyHash) };
 }
 
 export function payScriptHash(amountDewies: bigint, scriptHash: Bytes): NewOutput {

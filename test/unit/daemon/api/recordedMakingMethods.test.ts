@@ -197,7 +197,7 @@ const withoutTime = (value: unknown): unknown =>
 const OWN_REFUSALS: readonly (readonly [RegExp, string])[] = [
   [/has no attribute/, 'name that an object lacks'],
   [/hexadecimal digit/, 'text of wrong hex'],
-  [/codec can't decode/, 'nonsense as an exported channel'],
+  [/codec can't decode/, 'data that is not an exported channel'],
   [/Decimal inputs require/, 'text of a wrong amount'],
 ];
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { HubSession } from '../../../../src/daemon/ledger/hub/hubSession.js';
 import { AddressSync, type AddressSyncPort } from '../../../../src/daemon/ledger/sync/addressSync.js';
+import { ledgerParams } from '../../../../src/daemon/base/ledgerParams.js';
 import { SILENT_LOGGER } from '../../../../src/util/logging.js';
 
 it('histories for which there is no room together are fetched one after the other', async () => {
@@ -37,6 +38,7 @@ it('histories for which there is no room together are fetched one after the othe
     headers: { height: 1 },
     following: { rewinds: 0 },
     log: SILENT_LOGGER,
+    addressPrefixes: ledgerParams('lbc_regtest').addressPrefixes,
     kept: () => [],
     awaited: () => [],
     used: async () => [],

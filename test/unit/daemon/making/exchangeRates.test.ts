@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import { fixedRates } from '../../../../src/daemon/making/exchangeRates.js';
+import { exchangeBy } from '../../../../src/daemon/making/exchangeRates.js';
 
 describe('fixed rates of exchange', () => {
   it('convert to the nearest dewie', () => {
-    const { toDewies } = fixedRates(['USD=38.5', 'btc=2500000.0']);
+    const { toDewies } = exchangeBy(['USD=38.5', 'btc=2500000.0']);
     expect(toDewies('USD', '1.01')).toBe(3_888_500_000n);
     expect(toDewies('USD', '1E+1')).toBe(38_500_000_000n);
     expect(toDewies('BTC', '0.00000001')).toBe(2_500_000n);
     expect(toDewies('LBC', '0.00000001')).toBe(1n);
-    expect(fixedRates(['USD=0.000000015']).toDewies('USD', '1')).toBe(2n);
-    expect(fixedRates(['USD=0.000000025']).toDewies('USD', '1')).toBe(2n);
+    expect(exchangeBy(['USD=0.000000015']).toDewies('USD', '1')).toBe(2n);
+    expect(exchangeBy(['USD=0.000000025']).toDewies('USD', '1')).toBe(2n);
   });
 
   it('are missing where none is set', () => {
     const error = { name: 'CurrencyConversionError', message: 'Unable to convert 1.0 from USD to LBC' };
-    expect(() => fixedRates([]).toDewies('USD', '1.0')).toThrow(expect.objectContaining(error));
-    expect(() => fixedRates([]).toDewies('LBC', 'much')).toThrow('Unable to convert much');
+    expect(() => exchangeBy([]).toDewies('USD', '1.0')).toThrow(expect.objectContaining(error));
+    expect(() => exchangeBy([]).toDewies('LBC', 'much')).toThrow('Unable to convert much');
   });
 
   it('are refused where they are none', () => {
     for (const rate of ['USD', 'USD=', 'USD=x', 'USD=0', 'USD=-1', '=1', 'USD=1e999999'])
-      expect(() => fixedRates([rate]), rate).toThrow('is none: one is written as USD=38.5.');
+      expect(() => exchangeBy([rate]), rate).toThrow('is none: one is written as USD=38.5.');
   });
 });

@@ -1,0 +1,59 @@
+/**
+ * Addresses in questions to hubs. lbryio/hub takes base58 addresses by themselves; of witness addresses it knows only the
+ * hash of the script. Source: lbryio/hub herald/session.py `address_subscribe`, `scripthash_subscribe`.
+ */
+import { sha256 } from '../../../crypto/hash.js';
+import { decodeDestination, type AddressPrefixes } from '../../../script/address.js';
+import { scriptForDestination } from '../../../script/standard.js';
+import { hashToHex } from '../../../util/bytes.js';
+import type { HubSession } from './hubSession.js';
+
+/** The hash of the address's script as printed, or null for an address in base58. */
+export function scriptHashOf(address: string, prefixes: AddressPrefixes): string | null {
+  if (!address.startsWith(`${prefixes.bech32Hrp}1`)) return null;
+  const destination = decodeDestination(address, prefixes);
+  return destination && hashToHex(sha256(scriptForDestination(destination)));
+}
+
+/** Statuses of the addresses in their order, as the hub answers; it tells changes from then on. */
+export async function subscribeAddresses(
+  session: HubSession,
+  addresses: readonly string[],
+  prefixes: AddressPrefixes,
+): Promise<unknown> {
+  const hashes = addresses.map((address) => scriptHashOf(address, prefixes));
+  const plain = addresses.filter((_, n) => hashes[n] === null);
+  if (plain.length === addresses.length) return session.call('blockchain.address.subscribe', addresses);
+  const [statuses, ...others] = await Promise.all([
+    plain.length > 0 ? session.call('blockchain.address.subscribe', plain) : [],
+    ...hashes.flatMap((hash) =>
+      hash === null ? [] : [session.call('blockchain.scripthash.subscribe', [hash])],
+    ),
+  ]);
+  if (!Array.isArray(statuses) || statuses.length !== plain.length) return null;
+  const ofPlain = statuses[Symbol.iterator]();
+  const ofHashes = others[Symbol.iterator]();
+  return hashes.map((hash): unknown => (hash === null ? ofPlain : ofHashes).next().value);
+}
+
+export function unsubscribeAddress(
+  session: HubSession,
+  address: string,
+  prefixes: AddressPrefixes,
+): Promise<unknown> {
+  const hash = scriptHashOf(address, prefixes);
+  return hash === null
+    ? session.call('blockchain.address.unsubscribe', [address])
+    : session.call('blockchain.scripthash.unsubscribe', [hash]);
+}
+
+export function addressHistory(
+  session: HubSession,
+  address: string,
+  prefixes: AddressPrefixes,
+): Promise<unknown> {
+  const hash = scriptHashOf(address, prefixes);
+  return hash === null
+    ? session.call('blockchain.address.get_history', [address])
+    : session.call('blockchain.scripthash.get_history', [hash]);
+}

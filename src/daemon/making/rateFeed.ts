@@ -1,0 +1,183 @@
+/**
+ * The price of LBC in USD as an exchange tells it, asked for once an hour. Off unless the setting `exchange_rate_source` names
+ * a source. Rates of the setting `exchange_rates` go before it.
+ * Source of the call: MEXC's documentation of its spot API v3, "Symbol Price Ticker".
+ */
+import { parseDecimal, type Decimal } from '../../metadata/decimal.js';
+import { failureReason } from '../../util/environmentError.js';
+import type { Logger } from '../../util/logging.js';
+import type { Clock, Timer } from '../base/clock.js';
+import { DaemonError } from '../base/daemonError.js';
+
+export const RATE_SOURCES = ['', 'mexc'] as const;
+
+/** Between calls that succeed. */
+export const CALL_INTERVAL_MS = 3_600_000;
+/** After one that failed. Arbitrary. */
+export const RETRY_INTERVAL_MS = 600_000;
+/** A rate older than this converts nothing. */
+const MAX_AGE_SEC = 86_400;
+/** Arbitrary. */
+const TIMEOUT_MS = 30_000;
+/** Bytes of an answer; that of the source has some fifty. Arbitrary. */
+const MAX_ANSWER_SIZE = 4096;
+/** Digits of LBC for one USD beyond those of the price. Arbitrary: far more than an amount has. */
+const EXTRA_DIGITS = 20;
+/** Prices outside these bounds, in USD for one LBC, are mistakes. Arbitrary. */
+const PRICE_RANGE = [1e-9, 1e6] as const;
+const SYMBOL = 'LBCUSDT';
+
+export type RateFeedStatus = {
+  readonly source: string;
+  /** USD for one LBC as the source wrote it; null before the first answer. */
+  readonly usd_per_lbc: string | null;
+  readonly age_seconds: number | null;
+  /** Whether the rate is young enough to be used. */
+  readonly is_usable: boolean;
+  /** Of the last call; null where it succeeded. */
+  readonly error: string | null;
+};
+
+export interface RateFeedPort {
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+  /** One of `RATE_SOURCES`. */
+  source(): string;
+  url(): string;
+}
+
+interface Price {
+  readonly text: string;
+  readonly lbcPerUsd: Decimal;
+  readonly atMs: number;
+}
+
+export class RateFeed {
+  readonly #port: RateFeedPort;
+  #price: Price | null = null;
+  #error: string | null = null;
+  #timer: Timer | null = null;
+  #call: AbortController | null = null;
+
+  constructor(port: RateFeedPort) {
+    this.#port = port;
+  }
+
+  /** Asks at once, and from then on each hour. Does nothing without a source. */
+  start(): void {
+    this.stop();
+    if (this.#port.source() !== '') void this.#ask();
+  }
+
+  /** Forgets the price, too: another source may come. */
+  stop(): void {
+    this.#timer?.cancel();
+    this.#call?.abort();
+    this.#timer = this.#call = this.#price = this.#error = null;
+  }
+
+  /** Null without a source. */
+  status(): RateFeedStatus | null {
+    const source = this.#port.source();
+    if (source === '') return null;
+    const age = this.#ageSec;
+    return {
+      source,
+      usd_per_lbc: this.#price?.text ?? null,
+      age_seconds: age,
+      is_usable: age !== null && age <= MAX_AGE_SEC,
+      error: this.#error,
+    };
+  }
+
+  get #ageSec(): number | null {
+    return this.#price && Math.floor((this.#port.clock.nowMs() - this.#price.atMs) / 1000);
+  }
+
+  /** LBC for one USD; null without a source. Throws `CurrencyConversionError` where the source gave no price for a day. */
+  lbcPerUsd(): Decimal | null {
+    const source = this.#port.source();
+    if (source === '') return null;
+    const age = this.#ageSec;
+    if (this.#price !== null && age !== null && age <= MAX_AGE_SEC) return this.#price.lbcPerUsd;
+    const why = this.#error === null ? '' : `: ${this.#error}`;
+    throw new DaemonError(
+      'CurrencyConversionError',
+      age === null
+        ? `Unable to convert USD to LBC: ${source} has not told the price yet${why}`
+        : `Unable to convert USD to LBC: the price of ${source} is ${Math.floor(age / 3600)} hours old${why}`,
+    );
+  }
+
+  async #ask(): Promise<void> {
+    const call = (this.#call = new AbortController());
+    const { clock, log } = this.#port;
+    let error: string | null = null;
+    try {
+      const price = await fetchPrice(this.#port.url(), call.signal);
+      if (call.signal.aborted) return;
+      if (this.#price === null)
+        log.info(`The price of LBC is ${price.text} USD, says ${this.#port.source()}`);
+      this.#price = { ...price, atMs: clock.nowMs() };
+    } catch (failure) {
+      if (call.signal.aborted) return;
+      error = reasonOf(failure);
+      if (this.#error === null) log.warn(`No price of LBC from ${this.#port.source()}: ${error}`);
+    }
+    this.#error = error;
+    this.#timer = clock.after(error === null ? CALL_INTERVAL_MS : RETRY_INTERVAL_MS, () => void this.#ask());
+  }
+}
+
+/** `fetch` hides the reason in the cause. */
+function reasonOf(failure: unknown): string {
+  const cause = failure instanceof Error && failure.cause instanceof Error ? failure.cause : failure;
+  return failureReason(cause);
+}
+
+async function fetchPrice(url: string, stopped: AbortSignal): Promise<Omit<Price, 'atMs'>> {
+  const response = await fetch(url, {
+    redirect: 'error',
+    signal: AbortSignal.any([stopped, AbortSignal.timeout(TIMEOUT_MS)]),
+  });
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new Error(`it answers ${response.status}`);
+  }
+  const { symbol, price } = parseAnswer(await bodyOf(response));
+  if (symbol !== SYMBOL)
+    throw new Error(`it answers for ${JSON.stringify(symbol) ?? 'nothing'}, not ${SYMBOL}`);
+  const decimal = typeof price === 'string' && price.length <= EXTRA_DIGITS * 2 ? parseDecimal(price) : null;
+  if (decimal === null || !(Number(price) >= PRICE_RANGE[0] && Number(price) <= PRICE_RANGE[1]))
+    throw new Error('its answer has no price');
+  return { text: price as string, lbcPerUsd: inverse(decimal) };
+}
+
+async function bodyOf(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  const reader = response.body?.getReader();
+  for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+    parts.push(read.value);
+    size += read.value.length;
+    if (size <= MAX_ANSWER_SIZE) continue;
+    await reader?.cancel();
+    throw new Error('its answer is too long');
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function parseAnswer(text: string): { symbol?: unknown; price?: unknown } {
+  try {
+    const answer: unknown = JSON.parse(text);
+    return typeof answer === 'object' && answer !== null ? answer : {};
+  } catch {
+    throw new Error('its answer is not JSON');
+  }
+}
+
+/** One divided by the decimal, rounded down at the last of `EXTRA_DIGITS` digits. */
+function inverse({ digits, exponent }: Decimal): Decimal {
+  const places = digits.toString().length + EXTRA_DIGITS;
+  return { digits: 10n ** BigInt(places) / digits, exponent: -exponent - places };
+}

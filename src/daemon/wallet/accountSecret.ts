@@ -1,0 +1,151 @@
+/**
+ * The forms of seeds and keys that an account can be made of: lbry-sdk's own, and those of other wallets. An account keeps
+ * the seed of its own form only; of other forms it keeps the extended key of the account, so that lbrynet reads it too.
+ * Source: BIP32, BIP39, BIP44, BIP84; SLIP-132 for the prefixes of BIP84 keys.
+ */
+import { mnemonicToSeedSync, validateMnemonic } from '@scure/bip39';
+import { wordlist } from '@scure/bip39/wordlists/english.js';
+import { EXTENDED_KEY_SIZE, HARDENED, parseExtendedKey, rootOfSeed } from '../../signing/extendedKey.js';
+import type { ExtendedKey } from '../../signing/extendedKey.js';
+import { decodeBase58Check } from '../../script/base58.js';
+import { badValue } from '../base/daemonError.js';
+import type { LedgerParams } from '../base/ledgerParams.js';
+import { keyAlong, keyPathText, parseKeyPath } from './keyPath.js';
+import { extendedKeyText, parseExtendedKeyText } from './keys.js';
+import { isSeedPhrase } from './seedPhrase.js';
+
+/** How addresses are made of keys: P2PKH in base58, or P2WPKH in bech32 (BIP84). */
+export const ADDRESS_TYPES = ['p2pkh', 'p2wpkh'] as const;
+export type AddressType = (typeof ADDRESS_TYPES)[number];
+
+export interface GivenSecret {
+  readonly seed?: string | undefined;
+  readonly privateKey?: string | undefined;
+  readonly publicKey?: string | undefined;
+  /** From the root of the seed or key to the account. */
+  readonly path?: string | undefined;
+  /** Of a BIP39 seed. */
+  readonly passphrase?: string | undefined;
+}
+
+export interface AccountSecret {
+  /** What was given, for people. */
+  readonly form: string;
+  readonly addressType: AddressType;
+  /** As the fields of an account in a wallet file. */
+  readonly seed: string | null;
+  readonly privateKey: string | null;
+  readonly publicKey: string | null;
+}
+
+const BIP49 = HARDENED + 49;
+const BIP84 = HARDENED + 84;
+const PREFIX_SIZE = 4;
+/** First four bytes of extended keys whose addresses are P2WPKH: zpub, zprv, and vpub, vprv on test networks. */
+const WITNESS_PREFIXES = {
+  main: { public: 0x04b24746, secret: 0x04b2430c },
+  test: { public: 0x045f1cf6, secret: 0x045f18bc },
+} as const;
+
+/** Whether the words are a seed of BIP39 with its checksum. */
+export function isBip39Seed(words: string): boolean {
+  return validateMnemonic(plainWords(words), wordlist);
+}
+
+const plainWords = (words: string): string =>
+  words.normalize('NFKD').trim().toLowerCase().split(/\s+/u).join(' ');
+
+/** The 64 bytes that the root of keys is made of. Source: BIP39. */
+export function bip39SeedBytes(words: string, passphrase = ''): Buffer {
+  return Buffer.from(mnemonicToSeedSync(plainWords(words), passphrase));
+}
+
+/** What the account's fields are. Throws `ValueError` where nothing is given, too much, or what has no form. */
+export function accountSecretOf(given: GivenSecret, ledger: LedgerParams): AccountSecret {
+  const { seed, privateKey, publicKey, passphrase } = given;
+  const path = given.path ? parseKeyPath(given.path) : null;
+  if (!seed && !privateKey && !publicKey)
+    throw badValue("One of 'seed', 'private_key' and 'public_key' is needed.");
+  if (seed) {
+    if (path !== null) return secretOfBip39(seed, path, passphrase, ledger);
+    if (passphrase) throw badValue("'passphrase' belongs to a BIP39 seed, which needs a 'path' too.");
+    return secretOfWords(seed, privateKey, publicKey);
+  }
+  if (passphrase) throw badValue("'passphrase' belongs to a BIP39 seed.");
+  return secretOfKey((privateKey || publicKey)!, path, ledger);
+}
+
+/** A seed without a path: lbry-sdk's. Other words make keys there, too. */
+function secretOfWords(seed: string, privateKey?: string, publicKey?: string): AccountSecret {
+  const isOwn = isSeedPhrase(seed);
+  if (!isOwn && isBip39Seed(seed))
+    throw badValue(
+      "These words are a BIP39 seed. Name the path that its wallet uses, for example --path=m/44'/140'/0' or, " +
+        "for addresses that begin with the network's bech32 prefix, --path=m/84'/140'/0'.",
+    );
+  return {
+    form: isOwn ? 'lbry-sdk seed' : 'other words, used as lbry-sdk uses them',
+    addressType: 'p2pkh',
+    seed,
+    privateKey: privateKey ?? null,
+    publicKey: publicKey ?? null,
+  };
+}
+
+function secretOfBip39(
+  seed: string,
+  path: readonly number[],
+  passphrase: string | undefined,
+  ledger: LedgerParams,
+): AccountSecret {
+  if (!isBip39Seed(seed))
+    throw badValue(
+      isSeedPhrase(seed)
+        ? "These words are a seed of lbry-sdk, which has no path. Leave out 'path'."
+        : 'These words are not a BIP39 seed: a word is wrong, or one is missing, or they are in another order.',
+    );
+  const account = keyAlong(rootOfSeed(bip39SeedBytes(seed, passphrase)), path);
+  return {
+    form: `BIP39 seed with path ${keyPathText(path)}`,
+    addressType: addressTypeOf(path),
+    seed: null,
+    privateKey: extendedKeyText(account, true, ledger),
+    publicKey: null,
+  };
+}
+
+function addressTypeOf(path: readonly number[]): AddressType {
+  if (path[0] === BIP49)
+    throw badValue('Addresses of BIP49, which nest a witness program in a script hash, are not supported.');
+  return path[0] === BIP84 ? 'p2wpkh' : 'p2pkh';
+}
+
+function secretOfKey(text: string, path: readonly number[] | null, ledger: LedgerParams): AccountSecret {
+  const witness = witnessKeyOf(text, ledger);
+  const key = witness ?? parseExtendedKeyText(text, ledger);
+  if (path !== null && key.depth > 0)
+    throw badValue(`'path' begins at a root key. This key is ${key.depth} levels below its root.`);
+  const account = path === null ? key : keyAlong(key, path);
+  const isPrivate = account.privateKey !== null;
+  const kind = `${witness ? 'BIP84 ' : ''}extended ${isPrivate ? 'private' : 'public'} key`;
+  const accountText = extendedKeyText(account, isPrivate, ledger);
+  return {
+    form: path === null ? kind : `${kind} with path ${keyPathText(path)}`,
+    addressType: witness ? 'p2wpkh' : addressTypeOf(path ?? []),
+    seed: null,
+    privateKey: isPrivate ? accountText : null,
+    publicKey: isPrivate ? null : accountText,
+  };
+}
+
+/** The key where its prefix says that its addresses are P2WPKH, else null. Throws `ValueError`. */
+function witnessKeyOf(text: string, { id }: LedgerParams): ExtendedKey | null {
+  const bytes = decodeBase58Check(text);
+  if (bytes === null || bytes.length !== PREFIX_SIZE + EXTENDED_KEY_SIZE) return null;
+  const version = bytes.readUInt32BE(0);
+  const prefixes = WITNESS_PREFIXES[id === 'lbc_mainnet' ? 'main' : 'test'];
+  if (version !== prefixes.secret && version !== prefixes.public) return null;
+  const key = parseExtendedKey(bytes.subarray(PREFIX_SIZE), version === prefixes.secret);
+  if (key === null) throw badValue('invalid extended key');
+  return key;
+}

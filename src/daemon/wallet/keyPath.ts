@@ -1,0 +1,34 @@
+/** Paths of keys below a root, as other wallets write them: `m/44'/140'/0'`. Source: BIP32, BIP44. */
+import { HARDENED, type ExtendedKey } from '../../signing/extendedKey.js';
+import { badValue } from '../base/daemonError.js';
+import { childKey } from './keys.js';
+
+/** BIP44 has five numbers; the account is the third. */
+const MAX_DEPTH = 10;
+const PART = /^([0-9]{1,10})(['hH]?)$/;
+
+/** Child numbers from the root on; those of hardened keys include `HARDENED`. Throws `ValueError`. */
+export function parseKeyPath(text: string): readonly number[] {
+  const [root, ...parts] = text.trim().split('/');
+  if ((root !== 'm' && root !== 'M') || parts.length > MAX_DEPTH)
+    throw badValue(`Invalid value for 'path': '${text}' is not a path of keys such as m/44'/140'/0'.`);
+  return parts.map((part) => {
+    const [, digits, mark] = PART.exec(part) ?? [];
+    const number = Number(digits);
+    if (digits === undefined || number >= HARDENED)
+      throw badValue(`Invalid value for 'path': '${part}' is not a number from 0 to 2147483647.`);
+    return mark === '' ? number : number + HARDENED;
+  });
+}
+
+/** The path with apostrophes at hardened numbers. */
+export function keyPathText(path: readonly number[]): string {
+  return ['m', ...path.map((n) => (n >= HARDENED ? `${n - HARDENED}'` : `${n}`))].join('/');
+}
+
+/** The key at the end of the path. Throws `ValueError` where a hardened key is below a public one. */
+export function keyAlong(root: ExtendedKey, path: readonly number[]): ExtendedKey {
+  if (root.privateKey === null && path.some((n) => n >= HARDENED))
+    throw badValue(`A public key has no hardened keys such as ${keyPathText(path)} below it.`);
+  return path.reduce(childKey, root);
+}
