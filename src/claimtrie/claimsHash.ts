@@ -54,8 +54,24 @@ function txidHash(point: string): Bytes {
 
 /** H(H(txid) ‖ H(decimal text of n) ‖ H(T)). */
 export function valueHash(point: string, takeover: number): Bytes {
-  message.set(txidHash(point), 0);
-  message.set(kept(decimals, pointIndex(point), decimalText), 32);
+  return hashOfValue(txidHash(point), pointIndex(point), takeover);
+}
+
+/** The same written to `leaves`, of the output `n` of a transaction whose id stands at `at` of `row`. */
+export function valueHashInto(
+  leaves: Buffer,
+  to: number,
+  row: Buffer,
+  at: number,
+  n: number,
+  takeover: number,
+): void {
+  leaves.set(hashOfValue(txidHash(row.toString('latin1', at, at + TXID_BYTES)), n, takeover), to);
+}
+
+function hashOfValue(hashOfTxid: Bytes, n: number, takeover: number): Bytes {
+  message.set(hashOfTxid, 0);
+  message.set(kept(decimals, n, decimalText), 32);
   message.set(kept(heights, takeover, heightBytes), 64);
   return hash256(message);
 }

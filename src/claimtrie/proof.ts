@@ -17,6 +17,38 @@ export interface PathClaim {
   readonly claimId: string;
 }
 
+/** Claims of a node, however they are kept. */
+export interface PathClaims {
+  readonly length: number;
+  /** The claim at a place that is not negative. */
+  at(place: number): PathClaim | undefined;
+  /** Its id alone. */
+  idAt(place: number): string;
+}
+
+/** Claims in a list. */
+export class ListedClaims implements PathClaims {
+  private readonly claims: readonly PathClaim[];
+
+  constructor(claims: readonly PathClaim[]) {
+    this.claims = claims;
+  }
+
+  get length(): number {
+    return this.claims.length;
+  }
+
+  at(place: number): PathClaim | undefined {
+    return this.claims[place];
+  }
+
+  idAt(place: number): string {
+    return this.claims[place]!.claimId;
+  }
+}
+
+export const NO_PATH_CLAIMS: PathClaims = new ListedClaims([]);
+
 /** A node on the way, and the active claims that live there, best first. */
 export interface PathNode {
   path: string;
@@ -24,7 +56,7 @@ export interface PathNode {
   edges: readonly string[];
   /** The children's hashes back to back. */
   hashes: Buffer;
-  claims: readonly PathClaim[];
+  claims: PathClaims;
   takeover: number;
   /** The hashes of the claims (`claimLeaves`) where they are known already. */
   leaves?: Buffer;
@@ -69,7 +101,7 @@ export function buildNodesProof(path: readonly PathNode[], name: string): NamePr
  */
 function addNodes(proof: NameProof, node: PathNode, name: string): void {
   const { path, edges, claims, takeover } = node;
-  const best = claims[0];
+  const best = claims.at(0);
   let value = best ? valueHash(best.point, takeover) : null;
   let children: ProofNode['children'] = [];
   for (const [i, edge] of edges.entries()) {
@@ -100,14 +132,10 @@ export function buildAllClaimsProof(
 ): NameProof {
   const proof: NameProof = { nodes: [], pairs: [], claim: null };
   for (const { path: at, edges, hashes, claims, takeover, leaves } of path) {
-    const claimHashes = leaves ?? claimLeaves(claims, takeover);
+    const claimHashes = leaves ?? leavesOf(claims, takeover);
     if (at === name) {
-      const index = selects
-        ? claims.findIndex(({ claimId }) => selects(fromLatin1(claimId)))
-        : claims.length > 0
-          ? 0
-          : -1;
-      const claim = claims[index];
+      const index = selects ? placeOf(claims, selects) : claims.length > 0 ? 0 : -1;
+      const claim = index < 0 ? undefined : claims.at(index);
       if (claim) proof.claim = provenClaim(claim, takeover);
       proof.pairs.push({ odd: true, hash: childrenHash(hashes) });
       addPath(proof, claimHashes, Math.max(index, 0));
@@ -120,6 +148,17 @@ export function buildAllClaimsProof(
   }
   proof.pairs.reverse();
   return proof;
+}
+
+function placeOf(claims: PathClaims, selects: (claimId: Bytes) => boolean): number {
+  for (let place = 0; place < claims.length; place++)
+    if (selects(fromLatin1(claims.idAt(place)))) return place;
+  return -1;
+}
+
+function leavesOf(claims: PathClaims, takeover: number): Buffer {
+  const list = Array.from({ length: claims.length }, (_, place) => claims.at(place)!);
+  return claimLeaves(list, takeover);
 }
 
 /** The siblings of leaf `index`, from the top down. */

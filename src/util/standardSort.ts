@@ -19,6 +19,56 @@ export function standardSort<T>(items: T[], less: (a: T, b: T) => boolean): T[] 
   return items;
 }
 
+/**
+ * Where `standardSort` puts the number that stands at `of`, by less-than: only that part of the list is sorted in which it is, so
+ * it takes a time in proportion to the list.
+ */
+export function standardPlace(numbers: Float64Array, of: number): number {
+  const left = numbers.slice();
+  const less = (a: number, b: number): boolean => a < b;
+  let place = of;
+  let first = 0;
+  let last = left.length;
+  for (let depth = 2 * (31 - Math.clz32(last)); last - first > THRESHOLD; depth--) {
+    if (depth === 0) {
+      // Rare enough to sort the whole list.
+      const places = Array.from(numbers, (_, i) => i);
+      return standardSort(places, (a, b) => numbers[a]! < numbers[b]!).indexOf(of);
+    }
+    const middle = first + ((last - first) >> 1);
+    const pivot = medianOf(left, first + 1, middle, last - 1, less);
+    swapNumbers(left, first, pivot);
+    if (place === first) place = pivot;
+    else if (place === pivot) place = first;
+    let low = first + 1;
+    let high = last;
+    const bound = left[first]!;
+    for (;;) {
+      while (left[low]! < bound) low++;
+      high--;
+      while (bound < left[high]!) high--;
+      if (low >= high) break;
+      swapNumbers(left, low, high);
+      if (place === low) place = high;
+      else if (place === high) place = low;
+      low++;
+    }
+    if (place >= low) first = low;
+    else last = low;
+  }
+  // What is left is sorted by insertion, which keeps equals in order.
+  const number = left[place]!;
+  let result = first;
+  for (let i = first; i < last; i++) if (left[i]! < number || (left[i] === number && i < place)) result++;
+  return result;
+}
+
+function swapNumbers(numbers: Float64Array, a: number, b: number): void {
+  const number = numbers[a]!;
+  numbers[a] = numbers[b]!;
+  numbers[b] = number;
+}
+
 function swap<T>(items: T[], a: number, b: number): void {
   const item = items[a]!;
   items[a] = items[b]!;
@@ -55,9 +105,20 @@ function medianToFirst<T>(
   c: number,
   less: (a: T, b: T) => boolean,
 ): void {
+  swap(items, to, medianOf(items, a, b, c, less));
+}
+
+/** Which of the three places has the median. */
+function medianOf<T>(
+  items: ArrayLike<T>,
+  a: number,
+  b: number,
+  c: number,
+  less: (a: T, b: T) => boolean,
+): number {
   const [first, second, third] = [items[a]!, items[b]!, items[c]!];
-  if (less(first, second)) swap(items, to, less(second, third) ? b : less(first, third) ? c : a);
-  else swap(items, to, less(first, third) ? a : less(second, third) ? c : b);
+  if (less(first, second)) return less(second, third) ? b : less(first, third) ? c : a;
+  return less(first, third) ? a : less(second, third) ? c : b;
 }
 
 /** Source: `__unguarded_partition`. */

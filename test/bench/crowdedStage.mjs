@@ -56,6 +56,19 @@ export class OutputMaker {
     return new OutputMaker(rpc, await makeCoins(rpc, transactions));
   }
 
+  /** Sends one transaction with outputs of these prefixes; answers its id, in wire order. */
+  async send(prefixes, firstAmountSat = 100_000n, payeeOf = (n) => destination(n % 1000)) {
+    const tx = spend(
+      this.coins[this.next++],
+      prefixes.map((prefix, n) => ({
+        value: firstAmountSat + BigInt(n % 7919),
+        script: Buffer.concat([prefix, scriptForDestination(payeeOf(n))]),
+      })),
+    );
+    await this.rpc('sendrawtransaction', [Buffer.from(formatTransaction(tx)).toString('hex'), true]);
+    return txid(tx);
+  }
+
   async mine() {
     await this.rpc('generatetoaddress', [1, this.elsewhere]);
   }
@@ -100,7 +113,7 @@ export const claimIdsOf = (txids, count) =>
 
 /** What the node is asked for: the names, and claims and transactions of the first, as answers print them. */
 export async function makeCrowdedNames(rpc) {
-  const maker = await OutputMaker.start(rpc, 100);
+  const maker = await OutputMaker.start(rpc, 400);
   // One claim alone first: it stays the best, with the supports.
   const first = await maker.make(claimPrefixes('crowd', 1));
   const crowd = await maker.make(claimPrefixes('crowd', 5000));
@@ -126,5 +139,15 @@ export async function makeCrowdedNames(rpc) {
     supportedId: printed(supportedId),
     supportTransactions: supports.map(printed),
     many: 'many',
+    /** Sends a transaction with a claim or a support for each of the three names. */
+    async changeAll(send) {
+      maker.rpc = send;
+      const n = maker.next;
+      await maker.send([
+        claimPrefix('crowd', n),
+        buildSupportPrefix(Buffer.from('supported'), supportedId),
+        claimPrefix('many', n),
+      ]);
+    },
   };
 }

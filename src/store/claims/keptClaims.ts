@@ -2,10 +2,10 @@
  * The claims of names with very many, with their hashes, as proofs need them, kept from one proof to the next. Each is found
  * by the bytes of the name's row, which say all about its claims, so nothing must be forgotten when a block comes. Bounded.
  */
-import { claimLeaves } from '../../claimtrie/claimsHash.js';
+import { valueHashInto } from '../../claimtrie/claimsHash.js';
 import type { PathNode } from '../../claimtrie/proof.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
-import { parseProvenClaims } from './nameRow.js';
+import { NamePlaces } from './namePlaces.js';
 
 /** Shorter rows are parsed again. Arbitrary: some fifty claims. */
 const LEAST_BYTES = 4096;
@@ -13,7 +13,9 @@ const LEAST_BYTES = 4096;
 const MOST_BYTES = 4 << 20;
 
 /** The claims, best first, the takeover height, and the hashes of the claims. */
-export type ProvenClaims = Required<Pick<PathNode, 'claims' | 'takeover' | 'leaves'>>;
+export interface ProvenClaims extends Required<Pick<PathNode, 'takeover' | 'leaves'>> {
+  readonly claims: NamePlaces;
+}
 
 export class KeptClaims {
   /** In the order of their last use. */
@@ -30,7 +32,7 @@ export class KeptClaims {
     if (row.length < LEAST_BYTES || row.length > MOST_BYTES) return undefined;
     const known = this.names.get(name);
     this.drop(name);
-    const entry = known && equalBytes(known.row, row) ? known : { row, proven: proven(row) };
+    const entry = known && equalBytes(known.row, row) ? known : { row, proven: proven(row, known?.proven) };
     for (const [oldest] of this.names) {
       if (this.bytes + row.length <= MOST_BYTES) break;
       this.drop(oldest);
@@ -46,7 +48,38 @@ export class KeptClaims {
   }
 }
 
-function proven(row: Bytes): ProvenClaims {
-  const { claims, takeover } = parseProvenClaims(row);
-  return { claims, takeover, leaves: claimLeaves(claims, takeover) };
+const HASH_BYTES = 32;
+/** How far apart a claim may stand in two rows one after the other to be found again. Arbitrary: a block changes few. */
+const LOOK_AHEAD = 8;
+
+/** `before` is what an earlier row of the name said: what a block does not change keeps its hash. */
+function proven(row: Bytes, before: ProvenClaims | undefined): ProvenClaims {
+  const claims = new NamePlaces(row);
+  const { takeover } = claims;
+  const known = before?.takeover === takeover ? before : null;
+  const leaves = Buffer.allocUnsafe(claims.count * HASH_BYTES);
+  let next = 0;
+  for (let bid = 0; bid < claims.count; bid++) {
+    const same = known === null ? -1 : sameClaim(claims, bid, known.claims, next);
+    const at = bid * HASH_BYTES;
+    if (same < 0) valueHashInto(leaves, at, claims.row, claims.txids[bid]!, claims.outputs[bid]!, takeover);
+    else {
+      known!.leaves.copy(leaves, at, same * HASH_BYTES, (same + 1) * HASH_BYTES);
+      next = same + 1;
+    }
+  }
+  return { claims, takeover, leaves };
+}
+
+/** The place of the claim's outpoint in the other row, from `next` on; negative when it is not found there. */
+function sameClaim(claims: NamePlaces, bid: number, others: NamePlaces, next: number): number {
+  const start = claims.txids[bid]!;
+  const n = claims.outputs[bid]!;
+  const end = Math.min(others.count, next + LOOK_AHEAD);
+  for (let other = next; other < end; other++) {
+    const at = others.txids[other]!;
+    if (claims.row[start] !== others.row[at] || others.outputs[other] !== n) continue;
+    if (others.row.compare(claims.row, start, start + HASH_BYTES, at, at + HASH_BYTES) === 0) return other;
+  }
+  return -1;
 }

@@ -103,23 +103,6 @@ export function parseNameHead(row: Bytes): NameHead {
   return { takeover, claims, best: claims > 0 ? readClaim(input) : null };
 }
 
-/** What the proof of a name needs of its claims, best first. */
-export interface ProvenClaim {
-  readonly point: string;
-  readonly claimId: string;
-}
-
-/** The takeover height and the active claims of a name. */
-export function parseProvenClaims(row: Bytes): { takeover: number; claims: ProvenClaim[] } {
-  const input = new RowDecoder(row);
-  const takeover = input.number();
-  input.number();
-  input.number();
-  const claims: ProvenClaim[] = [];
-  for (let left = input.number(); left > 0; left--) claims.push(readClaim(input));
-  return { takeover, claims };
-}
-
 /** Whether the name has active claims, from its row alone. */
 export function rowHasClaims(row: Bytes): boolean {
   const input = new RowDecoder(row);

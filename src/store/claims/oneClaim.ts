@@ -6,13 +6,14 @@
 import { compareCreation, compareJoining, pointIndex, type Item } from '../../claimtrie/item.js';
 import { fromLatin1, type Bytes } from '../../util/bytes.js';
 import type { RowReader } from '../rows.js';
+import { standardPlace } from '../../util/standardSort.js';
 import { readAtHand, type RowsAtHand } from '../rowsAtHand.js';
 import type { Soon } from '../../util/soon.js';
 import { dueKey, itemKey, nameKey } from './claimKeys.js';
 import { describeClaim, SharedBytes, type ClaimInfo, type NameInfo } from './claimQueries.js';
 import { FEW_ITEMS, itemKeys, parseItems } from './itemHistory.js';
 import { parseItemRow } from './itemRow.js';
-import { ageOf, NamePlaces, referenceOrder, stableOrder } from './namePlaces.js';
+import { ageOf, NamePlaces, referenceOrder, stableOrder, stablePlace } from './namePlaces.js';
 import { parseDueRow } from './queueRow.js';
 import { repeatPending } from './referenceView.js';
 import { countSupportRows, supportPlaces } from './supportRows.js';
@@ -181,7 +182,7 @@ class OneClaim {
 
   private mentionAt(at: number): Mention | undefined {
     const { places, pendingClaims } = this;
-    if (at >= 0 && at < places.count) return { at, claimId: places.idOf(at), pending: null };
+    if (at >= 0 && at < places.count) return { at, claimId: places.idAt(at), pending: null };
     const pending = pendingClaims[at - places.count];
     return pending && { at, claimId: pending.claimId, pending };
   }
@@ -246,21 +247,11 @@ class OneClaim {
   /** The first place by age at which the claim is listed. */
   private sequenceOf(first: number, { pending }: Mention): number {
     const ages = this.ages();
-    const age = ages[first]!;
-    let older = 0;
-    let before = 0;
-    let same = 0;
-    for (let at = 0; at < ages.length; at++) {
-      if (ages[at]! < age) older++;
-      else if (ages[at] === age) {
-        same++;
-        if (at < first) before++;
-      }
+    if (pending === null || !this.query.asReference) {
+      return this.query.asReference ? standardPlace(ages, first) : stablePlace(ages, first);
     }
-    if (same === 1 || !this.query.asReference) return older + before;
     const { count } = this.places;
-    const isMention = (at: number): boolean =>
-      at === first || (pending !== null && at >= count && this.pendingClaims[at - count] === pending);
+    const isMention = (at: number): boolean => at >= count && this.pendingClaims[at - count] === pending;
     return this.byAge().findIndex(isMention);
   }
 }

@@ -6,6 +6,8 @@
 import {
   buildAllClaimsProof,
   buildNodesProof,
+  ListedClaims,
+  NO_PATH_CLAIMS,
   type NameProof,
   type PathNode,
 } from '../../claimtrie/proof.js';
@@ -23,7 +25,7 @@ import { nameKey, nodeKey, type Generation } from './claimKeys.js';
 import { filedName, readName } from './claimQueries.js';
 import type { KeptClaims } from './keptClaims.js';
 import { readHeads, type KnownHeads } from './nameHeads.js';
-import { parseProvenClaims } from './nameRow.js';
+import { NamePlaces } from './namePlaces.js';
 import { parseNodeRow } from './nodeRow.js';
 import { readOwnership } from './ownership.js';
 import { pastSlots, type PastBlock } from './pastNodes.js';
@@ -113,7 +115,8 @@ type NodeClaims = Pick<PathNode, 'claims' | 'takeover' | 'leaves'>;
 /** The old form shows the best claim alone. */
 function bestClaim(rows: RowsAtHand, path: string, { heads }: KnownNames): NodeClaims {
   const head = readHeads(rows, [path], heads).get(path);
-  return head ? { claims: head.best ? [head.best] : [], takeover: head.takeover } : NO_CLAIMS;
+  if (head === undefined) return NO_CLAIMS;
+  return { claims: new ListedClaims(head.best ? [head.best] : []), takeover: head.takeover };
 }
 
 function allClaims(rows: RowsAtHand, path: string, { claims }: KnownNames): NodeClaims {
@@ -122,10 +125,12 @@ function allClaims(rows: RowsAtHand, path: string, { claims }: KnownNames): Node
 }
 
 function presentClaims(nameRow: Bytes | undefined): NodeClaims {
-  return nameRow ? parseProvenClaims(nameRow) : NO_CLAIMS;
+  if (nameRow === undefined) return NO_CLAIMS;
+  const claims = new NamePlaces(nameRow);
+  return { claims, takeover: claims.takeover };
 }
 
-const NO_CLAIMS = { claims: [], takeover: 0 } as const;
+const NO_CLAIMS: NodeClaims = { claims: NO_PATH_CLAIMS, takeover: 0 };
 
 function generationAt(rules: ClaimRules, height: number): Generation {
   return hashesAllClaims(rules, height) ? '1' : '0';
@@ -244,11 +249,13 @@ async function claimsAt(
   height: number,
 ): Promise<Pick<PathNode, 'claims' | 'takeover'>> {
   const { hasClaims, takeover } = await readOwnership(rows, path, height);
-  if (!hasClaims) return { claims: [], takeover };
+  if (!hasClaims) return { claims: NO_PATH_CLAIMS, takeover };
   const { claims } = await readName(rows, rules, { name: fromLatin1(path), height, exact: true });
   const active = claims.filter((claim) => claim.active);
   return {
-    claims: active.map(({ txid, n, claimId }) => ({ point: pointKey(txid, n), claimId: toLatin1(claimId) })),
+    claims: new ListedClaims(
+      active.map(({ txid, n, claimId }) => ({ point: pointKey(txid, n), claimId: toLatin1(claimId) })),
+    ),
     takeover,
   };
 }

@@ -1,7 +1,7 @@
 /** Orders that `std::sort` of GCC gave for the same keys. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { standardSort } from '../../../src/util/standardSort.js';
+import { standardPlace, standardSort } from '../../../src/util/standardSort.js';
 
 function keysOf(length: number, kinds: number, seed: number): number[] {
   let state = seed;
@@ -46,5 +46,21 @@ describe('the standard sort', () => {
     expect(digest(sorted(keysOf(200, 7, 4)))).toBe('7a913f76856a4ec9');
     expect(digest(sorted(keysOf(1000, 9, 5)))).toBe('660e94c96b14f214');
     expect(digest(sorted(worstKeys(1000)))).toBe('702f40ee02eaa06b');
+  });
+
+  it('puts one element where sorting the whole list puts it', () => {
+    const lists = [[1], [2, 1], keysOf(16, 3, 1), keysOf(17, 3, 2), worstKeys(300)];
+    for (const [length, kinds, seed] of [
+      [40, 5, 3],
+      [200, 7, 4],
+      [200, 1, 5],
+      [300, 300, 6],
+    ] as const)
+      lists.push(keysOf(length, kinds, seed));
+    for (const keys of lists) {
+      const numbers = Float64Array.from(keys);
+      const order = sorted(keys).split(' ').map(Number);
+      expect(keys.map((_, at) => standardPlace(numbers, at))).toEqual(keys.map((_, at) => order.indexOf(at)));
+    }
   });
 });

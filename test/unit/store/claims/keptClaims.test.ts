@@ -24,8 +24,8 @@ describe('KeptClaims', () => {
     const found = kept.find('a', row)!;
     expect(found.takeover).toBe(5);
     expect(found.claims).toHaveLength(200);
-    const hashes = found.claims.map(({ point }) => toHex(valueHash(point, 5)));
-    expect(toHex(found.leaves)).toBe(hashes.join(''));
+    const hashes = Array.from({ length: 200 }, (_, n) => toHex(valueHash(found.claims.claim(n).point, 5)));
+    expect(toHex(found.leaves) === hashes.join('')).toBe(true);
     expect(kept.find('a', Buffer.from(row))).toBe(found);
     expect(kept.size).toBe(row.length);
   });
@@ -37,6 +37,26 @@ describe('KeptClaims', () => {
     expect(other.takeover).toBe(6);
     expect(other.leaves.equals(found.leaves)).toBe(false);
     expect(kept.size).toBe(rowOf(200, 6).length);
+  });
+
+  it('hashes what is new in a row, wherever it stands', () => {
+    const points = Array.from({ length: 120 }, (_, n) => String.fromCharCode(n).padEnd(35, 'x') + '\0');
+    const row = (list: readonly string[], takeover = 5): Buffer => {
+      const state = emptyNameState();
+      Object.assign(state, { takeover, alive: list.length });
+      for (const point of list) state.claims.push(new ActiveClaim(point, true, 'i'.repeat(20), 1n, 3, 3, 1n));
+      return formatNameRow(state);
+    };
+    const kept = new KeptClaims();
+    const more = points.toSpliced(7, 0, 'a'.padEnd(36, 'y'), 'b'.padEnd(36, 'y'));
+    const moved = [...more.slice(60), ...more.slice(0, 60)];
+    for (const list of [points, more, points.slice(1), moved, points.slice(30, 110), points.toReversed()]) {
+      for (const takeover of [5, 5, 6]) {
+        const { leaves } = kept.find('a', row(list, takeover))!;
+        const wanted = Buffer.concat(list.map((point) => valueHash(point, takeover)));
+        expect(leaves.equals(wanted)).toBe(true);
+      }
+    }
   });
 
   it('leaves short rows alone', () => {
