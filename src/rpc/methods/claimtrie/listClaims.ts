@@ -45,21 +45,41 @@ function inOrder(info: NameInfo, order: number): readonly ClaimInfo[] {
   return order === 1 ? byAge : byAge.toReversed();
 }
 
-/** What was foreseen of a name that is kept, after the block of this height. */
+/** Blocks beyond the last one that is told: what was foreseen serves for as many later blocks. Arbitrary. */
+const SPARE_BLOCKS = 64;
+
+/** What was foreseen of a name that is kept, after block `height` up to block `until`. */
 interface Kept {
   readonly height: number;
+  readonly until: number;
   readonly coming: Promise<Foreseen | null>;
 }
 
 const foreseen = new WeakMap<NameInfo, Kept>();
 
-function foresee({ claims }: RpcServices, info: NameInfo, height: number): Promise<Foreseen | null> {
-  const known = foreseen.get(info);
-  if (known?.height === height) return known.coming;
-  const until = Math.min(lastForeseen(claims.rules, height), height + 1 + MAX_DELAY);
-  const coming = claims.foresee(info, height, until);
-  foreseen.set(info, { height, coming });
-  return coming;
+/**
+ * An info that is kept stays the same object until a block changes the name, and so does what comes for a name with an owner:
+ * without one it depends on other names.
+ */
+async function foresee({ claims }: RpcServices, info: NameInfo, height: number): Promise<Foreseen | null> {
+  const { rules } = claims;
+  const until = Math.min(lastForeseen(rules, height), height + 1 + MAX_DELAY);
+  let known = foreseen.get(info);
+  const isOfBlock = known?.height === height;
+  const isHeld = info.claims[0]?.active === true;
+  const serves = known && (isOfBlock || (isHeld && known.height < height && until <= known.until));
+  if (!known || !serves) {
+    const reach = height < rules.normalizationForkHeight ? until : until + SPARE_BLOCKS;
+    known = { height, until: reach, coming: claims.foresee(info, height, reach) };
+    foreseen.set(info, known);
+  }
+  const coming = await known.coming;
+  return (
+    coming && {
+      events: coming.events.filter((event) => event.height > height && event.height <= until),
+      ownerAt: (at) => coming.ownerAt(at),
+    }
+  );
 }
 
 function holderAnswer(info: NameInfo): Answer {
