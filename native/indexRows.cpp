@@ -50,7 +50,7 @@ bool isPublicKey(const uint8_t* key, size_t size) {
 struct Script {
   uint8_t key[kScriptKeySize];
   int64_t received, spent;
-  uint32_t txCount;
+  uint32_t txCount, outputCount, spentCount;
   // Of the transaction in work: its number plus 1, and what it did.
   uint32_t tx;
   int64_t txReceived, txSpent;
@@ -68,12 +68,14 @@ class Walk {
     for (size_t tx = 0; tx < view_.txCount; tx++) transaction(tx);
     out_->totals.reserve(scripts_.size() * kTotalsRecord);
     for (const Script& script : scripts_) {
-      uint8_t* key = addRecord(&out_->totals, 1 + kScriptKeySize, 20);
+      uint8_t* key = addRecord(&out_->totals, 1 + kScriptKeySize, 28);
       key[0] = kTotals;
       memcpy(key + 1, script.key, kScriptKeySize);
       writeLE64(key + 17, static_cast<uint64_t>(script.received));
       writeLE64(key + 25, static_cast<uint64_t>(script.spent));
       writeLE32(key + 33, script.txCount);
+      writeLE32(key + 37, script.outputCount);
+      writeLE32(key + 41, script.spentCount);
     }
   }
 
@@ -107,6 +109,7 @@ class Walk {
     if (!scriptKeyOf(bytes, spent_.scriptLengths[number], key)) return;
     Script& script = find(key, tx);
     script.txSpent += spent_.amounts[number];
+    script.spentCount++;
     unspent(key, spent_.heightCodes[number] >> 1, kDeletedValue, view_.prevout(number));
   }
 
@@ -117,6 +120,7 @@ class Walk {
     const uint64_t amount = readLE64(view_.block + output.value);
     Script& script = find(key, tx);
     script.txReceived += static_cast<int64_t>(amount);
+    script.outputCount++;
     memcpy(outpoint, view_.txid(tx), 32);
     writeLE32(outpoint + 32, n);
     writeLE64(unspent(key, height_, 8, outpoint), amount);

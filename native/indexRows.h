@@ -26,13 +26,13 @@ struct SpentCoins {
   const uint8_t* scripts = nullptr;
 };
 
-constexpr size_t kTotalsRecord = 8 + 1 + kScriptKeySize + 20;
+constexpr size_t kTotalsRecord = 8 + 1 + kScriptKeySize + 28;
 
 struct AddressRows {
   // Of histories and unspent outputs, in the order in which they count.
   std::vector<uint8_t> records;
   // Of the sums of the scripts that were touched, each kTotalsRecord long: what the block adds to them. A value is
-  // received i64 ‖ spent i64 ‖ transactions u32.
+  // received i64 ‖ spent i64 ‖ transactions u32 ‖ outputs u32 ‖ spent outputs u32.
   std::vector<uint8_t> totals;
 };
 

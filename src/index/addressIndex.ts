@@ -30,7 +30,7 @@ const ROWS_ASIDE = 200;
 const SUMS_AT_ONCE = 4000;
 /** Of a record of `NativeAddressRows.totals`, before the key, and the bytes of its value. */
 const HEAD_BYTES = 8;
-const SUMS_BYTES = 20;
+const SUMS_BYTES = 28;
 const KEY_BYTES = PREFIX.addressTotals.length + SCRIPT_KEY_BYTES;
 const TOTALS_BYTES = HEAD_BYTES + KEY_BYTES + SUMS_BYTES;
 
@@ -137,7 +137,8 @@ async function addRows(rows: RowTransaction, totals: Buffer): Promise<void> {
 function addSums(sums: Buffer, at: number, stored: Buffer, from: number): void {
   addAmount(sums, at, stored, from);
   addAmount(sums, at + 8, stored, from + 8);
-  sums.writeUInt32LE(sums.readUInt32LE(at + 16) + stored.readUInt32LE(from + 16), at + 16);
+  for (let n = 16; n < SUMS_BYTES; n += 4)
+    sums.writeUInt32LE(sums.readUInt32LE(at + n) + stored.readUInt32LE(from + n), at + n);
 }
 
 /** The same of a number of 64 bits: in halves, since a bigint for each would be garbage. */
@@ -150,7 +151,7 @@ function addAmount(sums: Buffer, at: number, stored: Buffer, from: number): void
 
 export const addressIndex: ChainIndex = {
   name: 'addressindex',
-  version: 1,
+  version: 2,
   prefixes: [PREFIX.addressHistory, PREFIX.addressUnspent, PREFIX.addressTotals],
   begin,
   connect,

@@ -12,6 +12,9 @@ export interface ScriptTotals {
   spentSat: bigint;
   /** Transactions that pay to it or spend from it. */
   txCount: number;
+  /** Outputs that pay to it, and how many of these are spent. */
+  outputCount: number;
+  spentCount: number;
 }
 
 /** What one transaction did to a script. */
@@ -52,21 +55,34 @@ export function parseHistoryRow(row: Bytes): ScriptMove & { txid: Buffer } {
   };
 }
 
-export function totalsRow({ receivedSat, spentSat, txCount }: ScriptTotals): Buffer {
-  const row = Buffer.allocUnsafe(20);
+export function totalsRow({ receivedSat, spentSat, txCount, outputCount, spentCount }: ScriptTotals): Buffer {
+  const row = Buffer.allocUnsafe(28);
   row.writeBigInt64LE(receivedSat, 0);
   row.writeBigInt64LE(spentSat, 8);
   row.writeUInt32LE(txCount, 16);
+  row.writeUInt32LE(outputCount, 20);
+  row.writeUInt32LE(spentCount, 24);
   return row;
 }
 
+/** The sums of a script that was never seen. */
+export const noTotals = (): ScriptTotals => ({
+  receivedSat: 0n,
+  spentSat: 0n,
+  txCount: 0,
+  outputCount: 0,
+  spentCount: 0,
+});
+
 /** The sums of a row; none is a script that was never seen. */
 export function parseTotals(row: Bytes | undefined): ScriptTotals {
-  if (!row) return { receivedSat: 0n, spentSat: 0n, txCount: 0 };
+  if (!row) return noTotals();
   const bytes = asBuffer(row);
   return {
     receivedSat: bytes.readBigInt64LE(0),
     spentSat: bytes.readBigInt64LE(8),
     txCount: bytes.readUInt32LE(16),
+    outputCount: bytes.readUInt32LE(20),
+    spentCount: bytes.readUInt32LE(24),
   };
 }

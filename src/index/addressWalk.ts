@@ -22,6 +22,7 @@ import {
   amountRow,
   historyKey,
   historyRow,
+  noTotals,
   parseTotals,
   totalsKey,
   totalsRow,
@@ -33,6 +34,9 @@ import { scriptKeyTwin } from './addressScripts.js';
 
 /** Rows written between two looks at the memory that they take. */
 const ROWS_A_LOOK = 2000;
+
+/** What one transaction did to a script, with the numbers of outputs that it made and spent. */
+type CountedMove = ScriptMove & Pick<ScriptTotals, 'outputCount' | 'spentCount'>;
 
 /** A coin as the index needs it. */
 interface Coin {
@@ -107,7 +111,7 @@ export class BlockWalk {
   private transaction(tx: number): number {
     const { rows, height } = this;
     const { parsed } = this.block;
-    const moves = new Map<string, ScriptMove>();
+    const moves = new Map<string, CountedMove>();
     if (this.isForward) this.inputs(tx, moves);
     this.outputs(tx, moves);
     if (!this.isForward) this.inputs(tx, moves);
@@ -115,17 +119,19 @@ export class BlockWalk {
     for (const [key, move] of moves) {
       if (this.isForward) rows.put(historyKey(key, height, tx), historyRow(txid, move));
       else rows.del(historyKey(key, height, tx));
-      const total = this.totals.get(key) ?? { receivedSat: 0n, spentSat: 0n, txCount: 0 };
+      const total = this.totals.get(key) ?? noTotals();
       total.receivedSat += move.receivedSat;
       total.spentSat += move.spentSat;
       total.txCount++;
+      total.outputCount += move.outputCount;
+      total.spentCount += move.spentCount;
       this.totals.set(key, total);
     }
     const row = tx * TX_STRIDE;
     return moves.size + parsed.txs[row + TX_INPUT_COUNT]! + parsed.txs[row + TX_OUTPUT_COUNT]!;
   }
 
-  private inputs(tx: number, moves: Map<string, ScriptMove>): void {
+  private inputs(tx: number, moves: Map<string, CountedMove>): void {
     const { raw, parsed } = this.block;
     const row = tx * TX_STRIDE;
     if ((parsed.txs[row + TX_FLAGS]! & TX_IS_COINBASE) !== 0) return;
@@ -135,14 +141,16 @@ export class BlockWalk {
       const { amountSat, height, script } = this.spent(input);
       const key = scriptKeyTwin(script);
       if (key === null) continue;
-      moveOf(moves, key).spentSat += amountSat;
+      const move = moveOf(moves, key);
+      move.spentSat += amountSat;
+      move.spentCount++;
       const unspent = unspentKey(key, height, prevoutAt(raw, parsed, input));
       if (this.isForward) this.rows.del(unspent);
       else this.rows.put(unspent, amountRow(amountSat));
     }
   }
 
-  private outputs(tx: number, moves: Map<string, ScriptMove>): void {
+  private outputs(tx: number, moves: Map<string, CountedMove>): void {
     const { raw, parsed } = this.block;
     const row = tx * TX_STRIDE;
     const first = parsed.txs[row + TX_FIRST_OUTPUT]!;
@@ -152,7 +160,9 @@ export class BlockWalk {
       const key = scriptKeyTwin(outputScriptAt(raw, parsed, first + n));
       if (key === null) continue;
       const amountSat = outputAmountAt(raw, parsed, first + n);
-      moveOf(moves, key).receivedSat += amountSat;
+      const move = moveOf(moves, key);
+      move.receivedSat += amountSat;
+      move.outputCount++;
       outPoint.writeUInt32LE(n, 32);
       const unspent = unspentKey(key, this.height, outPoint);
       if (this.isForward) this.rows.put(unspent, amountRow(amountSat));
@@ -174,6 +184,8 @@ export class BlockWalk {
           receivedSat: before.receivedSat + BigInt(sign) * change.receivedSat,
           spentSat: before.spentSat + BigInt(sign) * change.spentSat,
           txCount: before.txCount + sign * change.txCount,
+          outputCount: before.outputCount + sign * change.outputCount,
+          spentCount: before.spentCount + sign * change.spentCount,
         };
         if (after.txCount === 0) rows.del(totalsKey(key));
         else rows.put(totalsKey(key), totalsRow(after));
@@ -184,8 +196,8 @@ export class BlockWalk {
   }
 }
 
-function moveOf(moves: Map<string, ScriptMove>, key: string): ScriptMove {
+function moveOf(moves: Map<string, CountedMove>, key: string): CountedMove {
   let move = moves.get(key);
-  if (!move) moves.set(key, (move = { receivedSat: 0n, spentSat: 0n }));
+  if (!move) moves.set(key, (move = { receivedSat: 0n, spentSat: 0n, outputCount: 0, spentCount: 0 }));
   return move;
 }

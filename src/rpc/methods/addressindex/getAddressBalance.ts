@@ -1,5 +1,5 @@
 /** `getaddressbalance`: what addresses hold and have received. */
-import type { ScriptTotals } from '../../../index/addressRows.js';
+import { noTotals, type ScriptTotals } from '../../../index/addressRows.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
 import type { AddressService } from '../../services.js';
@@ -44,7 +44,7 @@ export const getAddressBalance = defineMethod({
 });
 
 async function confirmedSums(index: AddressService, { keys }: AddressQuery): Promise<ScriptTotals> {
-  const sums = { receivedSat: 0n, spentSat: 0n, txCount: 0 };
+  const sums = noTotals();
   for (const totals of await index.totals(keys)) {
     sums.receivedSat += totals.receivedSat;
     sums.spentSat += totals.spentSat;
