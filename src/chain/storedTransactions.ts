@@ -62,7 +62,7 @@ export function storedTransactionAt({ raw, parsed }: LoadedBlock, n: number): St
 }
 
 /** Number of the transaction in the block, -1 when it has none of that id. */
-export function positionInBlock({ parsed }: LoadedBlock, wanted: Bytes): number {
+export function positionInBlock({ parsed }: Pick<LoadedBlock, 'parsed'>, wanted: Bytes): number {
   const { txids, txCount } = parsed;
   for (let at = txids.indexOf(wanted); at >= 0; at = txids.indexOf(wanted, at + 1)) {
     if (at % wanted.length === 0 && at / wanted.length < txCount) return at / wanted.length;

@@ -42,6 +42,8 @@ export interface Page<T> {
 export interface HistoryEntry extends ScriptMove {
   txid: Buffer;
   height: number;
+  /** The number of the transaction in its block. */
+  position: number;
 }
 
 export interface UnspentEntry {
@@ -80,7 +82,7 @@ export class AddressQueries {
       const move = parseHistoryRow(value);
       // A transaction has a row for each script.
       const known = marked.get(mark);
-      if (!known) marked.set(mark, { ...move, height: heightOf(mark) });
+      if (!known) marked.set(mark, { ...move, height: heightOf(mark), position: positionOf(mark) });
       else {
         known.receivedSat += move.receivedSat;
         known.spentSat += move.spentSat;
@@ -130,6 +132,18 @@ export class AddressQueries {
 
 function heightOf(mark: string): number {
   return fromLatin1(mark.slice(0, 4)).readUInt32BE();
+}
+
+function positionOf(mark: string): number {
+  return fromLatin1(mark.slice(4)).readUInt32BE();
+}
+
+/** The mark of an entry of a history. */
+export function historyMark({ height, position }: Pick<HistoryEntry, 'height' | 'position'>): Buffer {
+  const mark = Buffer.alloc(HISTORY_MARK_BYTES);
+  mark.writeUInt32BE(height);
+  mark.writeUInt32BE(position, 4);
+  return mark;
 }
 
 /** The rows of the first `count` entries, sorted. */

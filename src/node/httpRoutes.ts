@@ -5,6 +5,7 @@
 import type { RpcDispatcher, RpcDispatcherDeps } from '../rpc/dispatch.js';
 import type { RpcServices } from '../rpc/services.js';
 import { addHealthRoute, type HealthDeps } from '../server/health.js';
+import type { EsploraEndpoint } from '../server/esplora/esploraEndpoint.js';
 import type { HttpServerDeps } from '../server/httpServer.js';
 import type { NodeMetrics } from '../server/metrics/nodeMetrics.js';
 import type { SearchStatus } from '../search/claimSearch.js';
@@ -23,6 +24,31 @@ export async function makeMetrics(
     params,
     folders: { data: paths.networkDir, blocks: paths.blocksDir },
     warnings,
+  });
+}
+
+/** What answers under `/api/`; null unless `-esplora`. */
+export async function makeEsplora(
+  { options }: LoadedOptions,
+  {
+    dispatcher,
+    services,
+    onException,
+    logger,
+  }: Pick<HttpRoutesInput, 'dispatcher' | 'services' | 'onException'> & Pick<RpcDispatcherDeps, 'logger'>,
+): Promise<EsploraEndpoint | null> {
+  if (!options.esplora) return null;
+  if (!options.server) {
+    logger.warn('-esplora has no effect without -server');
+    return null;
+  }
+  const { EsploraEndpoint } = await import('../server/esplora/esploraEndpoint.js');
+  return new EsploraEndpoint({
+    services,
+    origins: options.esploraorigin,
+    warmupStatus: () => dispatcher.warmup,
+    log: logger,
+    onException,
   });
 }
 

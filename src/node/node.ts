@@ -30,7 +30,7 @@ import { AdjustedClock } from './clock.js';
 import { CloseStack, errorText } from './closeStack.js';
 import { simulatedCrashes } from './crashSimulation.js';
 import { shareConnections, systemDescriptorLimit } from './descriptors.js';
-import { httpRoutes, makeMetrics } from './httpRoutes.js';
+import { httpRoutes, makeEsplora, makeMetrics } from './httpRoutes.js';
 import type { StatusLine } from './display/console.js';
 import type { RpcPlace } from './display/firstSteps.js';
 import { ProgressMonitor } from './display/progressMonitor.js';
@@ -148,11 +148,13 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   const dispatcher = new RpcDispatcher({ deprecated: new Set(options.deprecatedrpc) }, rpc);
   let chainReader: ChainReader | null = null;
   let explorer: Explorer | null = null;
+  const esplora = await makeEsplora(loaded, { ...rpc, dispatcher });
   const server = options.server
     ? await startServer(loaded, share.httpPerServer, {
         dispatcher,
         logger,
         ...(notifications.webSockets ? { webSockets: notifications.webSockets } : {}),
+        ...(esplora ? { directPaths: esplora } : {}),
         extraRoutes: await httpRoutes(loaded, {
           ...rpc,
           dispatcher,
@@ -254,6 +256,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
       ).follow(reader);
       const mempool = nodeServices.follow(reader);
       notifications.follow({ chain: reader.chain, mempool });
+      esplora?.follow({ chain: reader.chain, mempool });
       metrics?.follow(reader, mempool);
       chainReader = reader;
       explorer?.follow(reader);

@@ -45,6 +45,9 @@ export interface DerivedOptions {
   readonly payoutScripts: readonly Bytes[];
 }
 
+/** The indexes over which `-esplora` answers. */
+const ESPLORA_NEEDS = ['txindex', 'addressindex', 'spendindex'] as const;
+
 /** The indexes without which a hub has no answers. */
 const HUB_NEEDS = ['txindex', 'addressindex', 'claimindex', 'claimsearch'] as const;
 
@@ -80,6 +83,11 @@ const INTERACTIONS: readonly Interaction[] = [
     when: 'hub',
     asSwitch: { byDefault: false, value: true },
     set: HUB_NEEDS.map((name) => [name, '1'] as const),
+  },
+  {
+    when: 'esplora',
+    asSwitch: { byDefault: false, value: true },
+    set: ESPLORA_NEEDS.map((name) => [name, '1'] as const),
   },
 ];
 
@@ -188,6 +196,7 @@ export function checkOptions(
 ): DerivedOptions {
   refuseRetired(args, options, warnings);
   checkHub(options, params);
+  checkEsplora(options);
   if (options.prune !== 0 && options.txindex)
     throw new OptionError('Prune mode is incompatible with -txindex.', 'prune');
   if (options.bind.length + options.whitebind.length > 0 && !options.listen) {
@@ -256,6 +265,28 @@ function checkHub(options: Options, params: NetworkParams): void {
     );
   for (const name of HUB_NEEDS) {
     if (!options[name]) throw new OptionError(`-hub cannot do without -${name}.`, name);
+  }
+}
+
+/** An origin as browsers send it, or any. */
+const ORIGIN = /^(\*|[a-z][a-z0-9+.-]*:\/\/[^/\s]+)\/?$/i;
+
+function checkEsplora(options: Options): void {
+  const odd = options.esploraorigin.find((origin) => !ORIGIN.test(origin));
+  if (odd !== undefined)
+    throw new OptionError(
+      `-esploraorigin takes an origin such as https://wallet.example, or *: '${odd}'`,
+      'esploraorigin',
+      odd,
+    );
+  if (!options.esplora) return;
+  if (options.prune !== 0)
+    throw new OptionError(
+      'Prune mode is incompatible with -esplora: its clients ask for old transactions.',
+      'prune',
+    );
+  for (const name of ESPLORA_NEEDS) {
+    if (!options[name]) throw new OptionError(`-esplora cannot do without -${name}.`, name);
   }
 }
 

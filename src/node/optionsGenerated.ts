@@ -5,6 +5,7 @@ import { conversionTable, methodReference } from '../rpc/docs.js';
 import { METHODS } from '../rpc/methodTable.js';
 import { recordedCalls } from '../rpc/recordedExamples.js';
 import { OPTION_CATEGORIES, type OptionCategory, type OptionRow } from './optionRow.js';
+import { esploraReference } from '../server/esplora/reference.js';
 import { optionSentence, optionUsage } from './optionsHelp.js';
 import { OPTION_GROUPS } from './optionsTable.js';
 
@@ -13,6 +14,7 @@ export function generatedFiles(): Readonly<Record<string, string>> {
   return {
     'docs/rpc.md': methodReference(METHODS, recordedCalls()),
     'docs/options.md': optionReference(),
+    'docs/esplora.md': esploraReference(),
     ...under('src/client/types', clientTypeFiles(METHODS)),
     'src/bin/cli/convertTable.ts': conversionTable(METHODS),
   };

@@ -75,6 +75,8 @@ const GENERAL_OPTIONS = [
   bool('reindex-chainstate', false, 'Rebuild the state from the blocks that are indexed already'),
   bool('sysperms', false, 'Create files with the system\'s permissions instead of umask 077 (with the wallet disabled only)'),
   bool('txindex', false, 'Keep an index of all transactions, which getrawtransaction uses. In a folder with blocks it is filled in the background'),
+  bool('esplora', false, 'Answer wallets and web pages over HTTP as Esplora and mempool.space do (docs/esplora.md), at the RPC port under /api/ and without a password. Turns -txindex, -addressindex and -spendindex on; not together with -prune'),
+  list('esploraorigin=<origin>', 'Let web pages of this origin (https://wallet.example, or * for any) read the answers of -esplora', { format: 'text' }),
   bool('spendindex', false, 'Keep an index of which transaction spent each output, which gettxinfo uses. In a folder with blocks it is filled in the background'),
   bool('addressindex', false, 'Keep an index of all addresses and scripts: history, balance and unspent outputs by getaddresstxids, getaddressbalance, getaddressutxos and getaddressmempool. In a folder with blocks it is filled in the background'),
   bool('claimindex', false, 'Keep an index of what wallets ask of claims: by URL, of a channel, reposts, sums; for resolve and getclaim. In a folder with blocks it is filled in the background'),

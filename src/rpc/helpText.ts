@@ -123,6 +123,11 @@ function resultSections(schema: Schema): string[] {
   return [['Result:', ...shape(schema, '', '')].join('\n')];
 }
 
+/** A shape as lines of annotated JSON, for references. */
+export function schemaLines(schema: Schema): string[] {
+  return shape(schema, '', '');
+}
+
 const LEAF_SAMPLES = {
   null: ['null', 'null'],
   any: ['…', 'any'],

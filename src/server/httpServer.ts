@@ -5,10 +5,12 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { RpcDispatcher } from '../rpc/dispatch.js';
 import type { Profile } from '../rpc/method.js';
 import { joinHostPort, splitHostPort } from '../util/hostPort.js';
+import { asksForWebSocket, handBack } from '../util/httpUpgrade.js';
 import type { Logger } from '../util/logging.js';
 import { parseIp, Subnet } from '../util/subnet.js';
 import { Authenticator, type AuthOptions } from './auth.js';
@@ -18,7 +20,7 @@ import { chooseEndpoints, type Endpoint } from './endpoints.js';
 import { DEFAULT_CONTENT_TYPE, refuseConnection, sendErrorPage, sendText } from './errorPages.js';
 import { FOREIGN_HOST_TEXT, HostNames } from './hostNames.js';
 import { PasswordChecks } from './passwordChecks.js';
-import { REST_PATH, type RouteTools } from './routes.js';
+import { REST_PATH, type DirectPaths, type RouteTools } from './routes.js';
 import { RpcEndpoint } from './rpcEndpoint.js';
 import type { CallerGate, WebSocketEndpoint } from './webSocketEndpoint.js';
 import { SentAhead } from './sentAhead.js';
@@ -76,10 +78,12 @@ export interface HttpServerDeps {
   readonly logger: Logger;
   /** Adds further routes (REST, health, metrics) before the server listens. */
   readonly extraRoutes?: (app: FastifyInstance, tools: RouteTools) => void;
+  /** Answers some paths past the framework (`-esplora`). */
+  readonly directPaths?: DirectPaths;
   /** Who may call, settled by another server that outlives this one; else this one settles it, and owns the cookie. */
   readonly authenticator?: Authenticator;
   /** Takes the connections that become WebSockets; closed with the server. */
-  readonly webSockets?: Pick<WebSocketEndpoint, 'attach' | 'close'>;
+  readonly webSockets?: Pick<WebSocketEndpoint, 'receive' | 'close'>;
 }
 
 /** The server cannot start for a reason the operator must mend; the message is for them. */
@@ -210,7 +214,7 @@ export class RpcHttpServer {
       STOP_GRACE_MS,
     );
     this.tls?.close();
-    await this.deps.webSockets?.close();
+    await Promise.all([this.deps.webSockets?.close(), this.deps.directPaths?.sockets?.close()]);
     await closed;
     clearTimeout(cut);
     await this.app.close();
@@ -234,10 +238,7 @@ export class RpcHttpServer {
       refuseConnection(error, connection);
     });
     server.on('timeout', (socket: Socket) => this.onTimeout(socket));
-    if (this.deps.webSockets !== undefined) {
-      server.on('upgrade', ({ socket }) => this.sentAhead.note(this.connections.of(socket)));
-      this.deps.webSockets.attach(server, this.gate());
-    }
+    this.takeWebSockets(server);
     // Their bytes are counted; those beyond a number of lines would be dropped in silence.
     server.maxHeadersCount = 0;
     server.timeout = this.timeoutMs;
@@ -276,7 +277,7 @@ export class RpcHttpServer {
       this.deps.logger.debug('http', 'Rejecting request while shutting down');
       sendErrorPage(response, 503);
     } else if (headBytes(request) > MAX_HEADERS_BYTES) sendErrorPage(response, 400);
-    else if (!KNOWN_METHODS.includes(request.method ?? '')) sendErrorPage(response, 501);
+    else if (!this.knowsMethod(request)) sendErrorPage(response, 501);
     else if (!connection.isAllowed) sendText(response, 403, '');
     else {
       const profile = this.rpc.profileAt(request.url);
@@ -285,8 +286,36 @@ export class RpcHttpServer {
         sendText(response, 403, FOREIGN_HOST_TEXT);
       else if (request.method === 'DELETE') sendText(response, 405, '');
       else if (profile !== null) this.rpc.receive(request, response, connection, profile);
+      else if (this.isDirect(request))
+        this.deps.directPaths?.receive(request, response, (run) =>
+          this.turns.serveOpen(connection, response, run),
+        );
       else this.app.routing(request, response);
     }
+  }
+
+  private takeWebSockets(server: Server): void {
+    const { webSockets, directPaths } = this.deps;
+    const direct = directPaths?.sockets;
+    if (webSockets === undefined && direct === undefined) return;
+    const gate = this.gate();
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      this.sentAhead.note(this.connections.of(request.socket));
+      if (!asksForWebSocket(request)) handBack(server, request, socket, head);
+      else if (direct?.takes(request)) direct.receive(request, socket, head, gate);
+      else if (webSockets === undefined) handBack(server, request, socket, head);
+      else webSockets.receive(request, socket, head, gate);
+    });
+  }
+
+  private isDirect({ url = '' }: IncomingMessage): boolean {
+    const { directPaths } = this.deps;
+    return directPaths !== undefined && url.startsWith(directPaths.prefix);
+  }
+
+  private knowsMethod(request: IncomingMessage): boolean {
+    const { method = '' } = request;
+    return KNOWN_METHODS.includes(method) || (method === 'OPTIONS' && this.isDirect(request));
   }
 
   private buildApp(): FastifyInstance {

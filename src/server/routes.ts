@@ -1,9 +1,33 @@
 /** What routes beside JSON-RPC (REST, health, metrics) have of the HTTP server. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpReply } from './replyStream.js';
+import type { CallerGate } from './webSocketEndpoint.js';
 
 /** All paths of REST begin with it; the server hands them over undecoded. */
 export const REST_PATH = '/rest/';
+
+/** Paths that are answered past the framework: what is asked often, or posts more than a little. */
+export interface DirectPaths {
+  /** All its paths begin with it. `OPTIONS` is handed over for these alone. */
+  readonly prefix: string;
+  /** Answers a request; `serve` waits for a turn in the work queue and sends what `run` answers. */
+  receive(
+    request: IncomingMessage,
+    response: ServerResponse,
+    serve: (run: (call: CallSignals) => HttpReply | Promise<HttpReply>) => void,
+  ): void;
+  /** Takes connections that become WebSockets. */
+  readonly sockets?: DirectSockets;
+}
+
+/** What takes the WebSockets of some paths. */
+export interface DirectSockets {
+  takes(request: IncomingMessage): boolean;
+  receive(request: IncomingMessage, socket: Duplex, head: Buffer, gate: CallerGate): void;
+  close(): Promise<void>;
+}
 
 /** When to give up answering. */
 export interface CallSignals {

@@ -3,11 +3,11 @@
  * ask and get is in `webSocketClient.ts`. The same addresses and credentials are let in as for RPC; a browser is not,
  * because a page of any origin could use the credentials that it keeps.
  */
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
 import { WebSocketServer } from 'ws';
-import { asksForWebSocket, handBack, refuseUpgrade } from '../util/httpUpgrade.js';
+import { refuseUpgrade } from '../util/httpUpgrade.js';
 import type { BlockNotice } from './notifications/blockNotice.js';
 import type {
   AddedTransaction,
@@ -64,16 +64,12 @@ export class WebSocketEndpoint implements NotificationListener {
     this.heartbeat = setInterval(check, options.heartbeatMs ?? HEARTBEAT_MS).unref();
   }
 
-  /** Takes the connections of a server that want to become WebSockets. */
-  attach(server: Server, gate: CallerGate): void {
-    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      // Whatever is offered besides HTTP/1.1 may be left alone, as it is when nobody listens for it.
-      if (!asksForWebSocket(request)) handBack(server, request, socket, head);
-      else void this.receive(request, socket, head, gate);
-    });
+  /** Takes a connection that wants to become a WebSocket. */
+  receive(request: IncomingMessage, socket: Duplex, head: Buffer, gate: CallerGate): void {
+    void this.take(request, socket, head, gate);
   }
 
-  private async receive(
+  private async take(
     request: IncomingMessage,
     socket: Duplex,
     head: Buffer,

@@ -5,7 +5,6 @@ import type { AddressService } from '../../rpc/services.js';
 import { addressPrefixesOf } from '../../script/address.js';
 import { assert } from '../../util/assert.js';
 import { hashToHex } from '../../util/bytes.js';
-import { JsonObject } from '../../util/json.js';
 import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
 import type { UnspentEntry } from '../../index/addressQueries.js';
 import { positionOf } from '../blockTxids.js';
@@ -70,13 +69,7 @@ async function inBlockOrder({ hub }: NodeCall, entries: UnspentEntry[]): Promise
 const moveQuery = (key: string): Parameters<typeof mempoolMoves>[2] => ({
   asked: new Map([[key, '']]),
   keys: [key],
-  startHeight: undefined,
-  endHeight: undefined,
-  limit: null,
-  after: undefined,
   afterMempool: undefined,
-  mempool: true,
-  options: new JsonObject([]),
 });
 
 async function balance(call: NodeCall, key: string): Promise<JsonOut> {

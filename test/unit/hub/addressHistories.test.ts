@@ -58,7 +58,7 @@ class World {
 
   private entries(): readonly HistoryEntry[] {
     return (this.all ??= this.blocks.flatMap((txids, height) =>
-      txids.map((txid) => ({ txid, height, receivedSat: 0n, spentSat: 0n })),
+      txids.map((txid, position) => ({ txid, height, position, receivedSat: 0n, spentSat: 0n })),
     ));
   }
 

@@ -72,6 +72,23 @@ describe('-lightwallets', () => {
   });
 });
 
+describe('-esplora', () => {
+  it('turns on what it needs, and says so', () => {
+    const { options, notes } = load('-esplora', '-esploraorigin=https://wallet.example', '-esploraorigin=*');
+    expect(options).toMatchObject({ txindex: true, addressindex: true, spendindex: true });
+    expect(options.esploraorigin).toEqual(['https://wallet.example', '*']);
+    expect(notes).toContain('parameter interaction: -esplora=1 -> setting -spendindex=1');
+  });
+
+  it('is refused without what it needs, and with origins that are none', () => {
+    expect(() => load('-esplora', '-spendindex=0')).toThrow('-esplora cannot do without -spendindex.');
+    expect(() => load('-esplora', '-prune=600')).toThrow('Prune mode is incompatible with -esplora');
+    expect(() => load('-esploraorigin=wallet.example')).toThrow(
+      "-esploraorigin takes an origin such as https://wallet.example, or *: 'wallet.example'",
+    );
+  });
+});
+
 describe('-hub', () => {
   it('turns on what it needs, and says so', () => {
     const { options, notes } = load('-hub');

@@ -24,7 +24,7 @@ export interface MempoolMove extends MempoolMark {
 export async function* mempoolMoves(
   { mempool, chain }: RpcServices,
   addresses: AddressService,
-  { keys, asked, afterMempool }: AddressQuery,
+  { keys, asked, afterMempool }: Pick<AddressQuery, 'keys' | 'asked' | 'afterMempool'>,
 ): AsyncGenerator<MempoolMove> {
   let since = performance.now();
   for (const { txid, arrival } of addresses.mempoolTransactions(keys, afterMempool?.arrival)) {

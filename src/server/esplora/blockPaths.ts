@@ -1,0 +1,288 @@
+/** Paths about blocks. Source: Esplora API.md "Blocks"; electrs rest.rs. */
+import type { LoadedBlock } from '../../chain/loadedBlock.js';
+import { difficultyOf } from '../../primitives/compactTarget.js';
+import { formatHeader } from '../../primitives/header.js';
+import { txidAt } from '../../primitives/blockView.js';
+import { readBlockOrNull } from '../../rpc/blockLookup.js';
+import { t } from '../../schema/schema.js';
+import { NO_HEADER } from '../../store/headerTable.js';
+import { hashToHex } from '../../util/bytes.js';
+import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
+import { isPromise } from '../../util/soon.js';
+import { badRequest, notFound, type EsploraCall, type EsploraNode, type EsploraPath } from './declaration.js';
+import { blockParam, numberParam } from './params.js';
+import { bytesReply, hexReply, jsonReply, textReply } from './reply.js';
+import { TRANSACTION_SCHEMA } from './txFormat.js';
+import { blockTxAnswers } from './txFacts.js';
+
+/** Blocks of a list. Source: electrs `BLOCK_LIMIT`. */
+const BLOCKS_A_PAGE = 10;
+/** Transactions of a page. Source: electrs `CHAIN_TXS_PER_PAGE`. */
+export const TXS_A_PAGE = 25;
+/** What does not change may be kept for five years, once it is so deep that a reorganisation is unlikely. */
+const FOREVER_SEC = 157_784_630;
+const FINAL_DEPTH = 10;
+
+export const BLOCK_SCHEMA = t.named(
+  'EsploraBlock',
+  t.object({
+    id: t.hash('the block'),
+    height: t.int('its height'),
+    version: t.int('its version'),
+    timestamp: t.time('its time'),
+    tx_count: t.int('the number of its transactions'),
+    size: t.int('bytes with witness'),
+    weight: t.int('weight as BIP141 defines it'),
+    merkle_root: t.hash('the merkle root'),
+    previousblockhash: t.union([
+      { when: 'but for the genesis block', schema: t.hash('the block before') },
+      { when: 'for the genesis block', schema: t.none() },
+    ]),
+    mediantime: t.time('the median time of it and of the ten blocks before'),
+    nonce: t.int('the nonce'),
+    bits: t.int('the compact target'),
+    difficulty: t.num('the difficulty'),
+    nameclaimroot: t.hash('the root of the claim trie'),
+  }),
+);
+
+async function requireBlock({ services }: EsploraNode, id: number): Promise<LoadedBlock> {
+  const block = await readBlockOrNull(services, id);
+  if (block === null) throw notFound('Block not found');
+  return block;
+}
+
+/** A block as lists and notifications show it. Throws `EsploraError` where its data is gone. */
+export async function blockAnswer(node: EsploraNode, id: number): Promise<JsonOut> {
+  const { chain } = node.services;
+  const { headers } = chain;
+  const { active } = chain.chain.index;
+  const size = await node.sizes.of(id, () => requireBlock(node, id));
+  const soon = chain.readHeader(id);
+  const header = isPromise(soon) ? await soon : soon;
+  return {
+    id: hashToHex(headers.hash(id)),
+    height: headers.height(id),
+    version: header.version,
+    timestamp: header.timeSec,
+    tx_count: headers.txCount(id),
+    size: size.sizeBytes,
+    weight: size.weight,
+    merkle_root: hashToHex(header.merkleRoot),
+    previousblockhash: headers.prev(id) === NO_HEADER ? null : hashToHex(header.prevHash),
+    mediantime: active.medianTimeOf(id),
+    nonce: header.nonce,
+    bits: header.bits,
+    difficulty: difficultyOf(header.bits),
+    nameclaimroot: hashToHex(header.claimRoot),
+  };
+}
+
+/** Blocks of the active chain from a height downwards. */
+export async function blocksFrom(node: EsploraNode, height: number, count: number): Promise<JsonOut[]> {
+  const { active } = node.services.chain.chain.index;
+  const blocks: JsonOut[] = [];
+  for (let at = height; at >= 0 && blocks.length < count; at--)
+    blocks.push(await blockAnswer(node, active.at(at)));
+  return blocks;
+}
+
+/** Has caches keep what is said of a block, as long as it will stay true. */
+export function cacheBlock(call: EsploraCall, id: number): void {
+  const { headers, chain } = call.services.chain;
+  const { active } = chain.index;
+  if (active.contains(id) && active.height - headers.height(id) >= FINAL_DEPTH) call.cacheFor(FOREVER_SEC);
+}
+
+/** The block of the active chain at a height; 404 above the tip. */
+function activeAt({ services: { chain } }: EsploraCall, height: number): number {
+  const { active } = chain.chain.index;
+  if (height > active.height) throw notFound('Block not found');
+  return active.at(height);
+}
+
+function* txidsOf({ parsed }: LoadedBlock): Generator<JsonOut> {
+  for (let n = 0; n < parsed.txCount; n++) yield hashToHex(txidAt(parsed, n));
+}
+
+const HASH = { hash: 'hash' } as const;
+const BASE = { method: 'GET', source: 'Esplora', needs: [] } as const;
+
+export const BLOCK_PATHS: readonly EsploraPath[] = [
+  {
+    ...BASE,
+    path: '/api/blocks/tip/height',
+    summary: 'The height of the tip.',
+    params: {},
+    answer: { kind: 'text', description: 'the height' },
+    cost: 'memory',
+    run: ({ services }) => textReply(String(services.chain.chain.height)),
+  },
+  {
+    ...BASE,
+    path: '/api/blocks/tip/hash',
+    summary: 'The tip.',
+    params: {},
+    answer: { kind: 'text', description: 'the block hash' },
+    cost: 'memory',
+    run: ({ services: { chain } }) => textReply(hashToHex(chain.headers.hash(chain.chain.tip))),
+  },
+  {
+    ...BASE,
+    path: '/api/blocks(/:height)',
+    summary: `${BLOCKS_A_PAGE} blocks of the active chain downwards, from the tip or from a height. A height above the tip is a 404.`,
+    params: { height: 'height' },
+    answer: { kind: 'json', schema: t.array(BLOCK_SCHEMA, 'the highest first') },
+    cost: 'block',
+    async run(call) {
+      const { height } = call.services.chain.chain;
+      const from = call.params['height'] === undefined ? height : numberParam(call.params['height']);
+      activeAt(call, from);
+      return jsonReply(await blocksFrom(call, from, BLOCKS_A_PAGE));
+    },
+  },
+  {
+    ...BASE,
+    path: '/api/block-height/:height',
+    summary: 'The block of the active chain at a height.',
+    params: { height: 'height' },
+    answer: { kind: 'text', description: 'the block hash' },
+    cost: 'memory',
+    run(call) {
+      const id = activeAt(call, numberParam(call.params['height']));
+      cacheBlock(call, id);
+      return textReply(hashToHex(call.services.chain.headers.hash(id)));
+    },
+  },
+  {
+    ...BASE,
+    path: '/api/block/:hash',
+    summary: 'A block.',
+    params: HASH,
+    answer: { kind: 'json', schema: BLOCK_SCHEMA },
+    cost: 'block',
+    async run(call) {
+      const id = blockParam(call);
+      cacheBlock(call, id);
+      return jsonReply(await blockAnswer(call, id));
+    },
+  },
+  {
+    ...BASE,
+    path: '/api/block/:hash/header',
+    summary: 'The header of a block, 112 bytes: behind the merkle root stands the root of the claim trie.',
+    params: HASH,
+    answer: { kind: 'text', description: 'the header as hex' },
+    cost: 'memory',
+    async run(call) {
+      const id = blockParam(call);
+      cacheBlock(call, id);
+      return hexReply(formatHeader(await call.services.chain.readHeader(id)));
+    },
+  },
+  {
+    ...BASE,
+    path: '/api/block/:hash/raw',
+    summary: 'The bytes of a block.',
+    params: HASH,
+    answer: { kind: 'bytes', description: 'the block with witnesses' },
+    cost: 'block',
+    async run(call) {
+      const id = blockParam(call);
+      const { raw } = await requireBlock(call, id);
+      cacheBlock(call, id);
+      return bytesReply(raw);
+    },
+  },
+  {
+    ...BASE,
+    path: '/api/block/:hash/status',
+    summary:
+      'Whether a block is in the active chain, and the block after it. Unknown blocks are answered as stale ones.',
+    params: HASH,
+    answer: {
+      kind: 'json',
+      schema: t.object({
+        in_best_chain: t.bool('whether it is in the active chain'),
+        height: t.union([
+          { when: 'in the active chain', schema: t.int('its height') },
+          { when: 'else', schema: t.none() },
+        ]),
+        next_best: t.union([
+          { when: 'below the tip', schema: t.hash('the next block') },
+          { when: 'else', schema: t.none() },
+        ]),
+      }),
+    },
+    cost: 'memory',
+    run(call) {
+      const { headers, chain } = call.services.chain;
+      const { active } = chain.index;
+      const id = blockOrNull(call);
+      if (id === null || !active.contains(id))
+        return jsonReply({ in_best_chain: false, height: null, next_best: null });
+      const next = active.next(id);
+      const after = next === NO_HEADER ? null : hashToHex(headers.hash(next));
+      return jsonReply({ in_best_chain: true, height: headers.height(id), next_best: after });
+    },
+  },
+  {
+    ...BASE,
+    path: '/api/block/:hash/txids',
+    summary: 'The ids of the transactions of a block.',
+    params: HASH,
+    answer: { kind: 'json', schema: t.array(t.hash('a transaction'), 'in the order of the block') },
+    cost: 'block',
+    async run(call) {
+      const id = blockParam(call);
+      const block = await requireBlock(call, id);
+      cacheBlock(call, id);
+      return jsonReply(jsonArray(txidsOf(block)));
+    },
+  },
+  {
+    ...BASE,
+    path: '/api/block/:hash/txid/:index',
+    summary: 'The id of one transaction of a block.',
+    params: { ...HASH, index: 'index' },
+    answer: { kind: 'text', description: 'the transaction id' },
+    cost: 'block',
+    async run(call) {
+      const index = numberParam(call.params['index']);
+      const id = blockParam(call);
+      const { parsed } = await requireBlock(call, id);
+      if (index >= parsed.txCount) throw notFound('tx index out of range');
+      cacheBlock(call, id);
+      return textReply(hashToHex(txidAt(parsed, index)));
+    },
+  },
+  {
+    ...BASE,
+    path: '/api/block/:hash/txs(/:start)',
+    summary: `${TXS_A_PAGE} transactions of a block, from a multiple of ${TXS_A_PAGE} on.`,
+    params: { ...HASH, start: 'start' },
+    answer: { kind: 'json', schema: t.array(TRANSACTION_SCHEMA, 'in the order of the block') },
+    cost: 'block',
+    async run(call) {
+      const start = call.params['start'] === undefined ? 0 : numberParam(call.params['start']);
+      const id = blockParam(call);
+      const block = await requireBlock(call, id);
+      const { txCount } = block.parsed;
+      if (start >= txCount) throw notFound('start index out of range');
+      if (start % TXS_A_PAGE !== 0) throw badRequest(`start index must be a multipication of ${TXS_A_PAGE}`);
+      cacheBlock(call, id);
+      const end = Math.min(start + TXS_A_PAGE, txCount);
+      return jsonReply(await blockTxAnswers(call.services, id, block, [start, end]));
+    },
+  },
+];
+
+/** The id of the header that the path names, or null; 400 when it names none. */
+function blockOrNull(call: EsploraCall): number | null {
+  try {
+    return blockParam(call);
+  } catch (error) {
+    if (error instanceof Error && error.message === 'Block not found') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * How a path of the Esplora-compatible interface is declared. Routing, checks of indexes, caching, the reference
+ * (docs/esplora.md) and the test of answers are derived from the declarations (`pathTable.ts`).
+ */
+import type { Schema } from '../../schema/schema.js';
+import type { RpcServices } from '../../rpc/services.js';
+import type { HttpReply } from '../replyStream.js';
+import type { FeeProjection } from './feeProjection.js';
+import type { BlockSizes } from './blockSizes.js';
+
+/** Indexes that a path may need, named after their options. */
+export const ESPLORA_INDEXES = ['txindex', 'addressindex', 'spendindex'] as const;
+export type EsploraIndex = (typeof ESPLORA_INDEXES)[number];
+
+/**
+ * What an answer costs at most. `memory`: what the process has at hand. `rows`: a bounded number of rows and transactions, a
+ * page at most. `block`: one whole block is read. `pool`: the whole mempool is gone over, in slices.
+ */
+export type EsploraCost = 'memory' | 'rows' | 'block' | 'pool';
+
+/** What a parameter in a path is. */
+export type PathParam = 'hash' | 'txid' | 'address' | 'scripthash' | 'height' | 'index' | 'start';
+
+/** What an answer is: JSON of a shape, one line of text without a line end, or bytes. */
+export type EsploraAnswer =
+  | { readonly kind: 'json'; readonly schema: Schema }
+  | { readonly kind: 'text' | 'bytes'; readonly description: string };
+
+/** What handlers may ask of the node. */
+export interface EsploraNode {
+  readonly services: RpcServices;
+  readonly fees: FeeProjection;
+  readonly sizes: BlockSizes;
+}
+
+/** One request. */
+export interface EsploraCall extends EsploraNode {
+  /** The parameters of the path, decoded, by name. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** The body as it came; empty for a GET. */
+  readonly body: Buffer;
+  /** Has caches keep the answer for so long; else they ask again each time. */
+  cacheFor(seconds: number): void;
+}
+
+/** Throws `EsploraError` for what is answered with an error. */
+export type EsploraHandler = (call: EsploraCall) => HttpReply | Promise<HttpReply>;
+
+export interface EsploraPath {
+  readonly method: 'GET' | 'POST';
+  /** `/api/block/:hash/txs/:start`; a parameter in parentheses may be left out, and the slash before it. */
+  readonly path: string;
+  /** Whose documentation has the path. */
+  readonly source: 'Esplora' | 'mempool.space';
+  /** A sentence, and more where something is particular. */
+  readonly summary: string;
+  readonly params: Readonly<Record<string, PathParam>>;
+  readonly answer: EsploraAnswer;
+  readonly needs: readonly EsploraIndex[];
+  readonly cost: EsploraCost;
+  /** Whether it changes something, so that it is never run twice for one request. */
+  readonly changes?: boolean;
+  readonly run: EsploraHandler;
+}
+
+/** A request that is answered with an error: its HTTP status and the text. */
+export class EsploraError extends Error {
+  override readonly name = 'EsploraError';
+  readonly status: 400 | 404 | 405 | 413 | 503;
+
+  constructor(status: EsploraError['status'], message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export const badRequest = (message: string): EsploraError => new EsploraError(400, message);
+export const notFound = (message: string): EsploraError => new EsploraError(404, message);

@@ -1,0 +1,238 @@
+/**
+ * The Esplora-compatible interface (`-esplora`): which path a request names, whether the indexes that it needs are there,
+ * what origins may read answers (CORS), and what becomes of failures. Without authentication, to the addresses of
+ * `-rpcallowip`, in the work queue of RPC. Owns the bodies that are being read.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IndexStatus } from '../../index/chainIndex.js';
+import { RpcError } from '../../rpc/errors.js';
+import { onChain, readingChain } from '../../rpc/onChain.js';
+import type { RpcServices } from '../../rpc/services.js';
+import type { Logger } from '../../util/logging.js';
+import { isPromise } from '../../util/soon.js';
+import { NotificationStream, type NotificationSource } from '../notifications/stream.js';
+import type { HttpReply } from '../replyStream.js';
+import type { CallSignals } from '../routes.js';
+import { BlockSizes } from './blockSizes.js';
+import {
+  badRequest,
+  EsploraError,
+  notFound,
+  type EsploraCall,
+  type EsploraIndex,
+  type EsploraNode,
+  type EsploraPath,
+} from './declaration.js';
+import { EsploraSockets } from './esploraSockets.js';
+import { FeeProjection } from './feeProjection.js';
+import { Origins } from './origins.js';
+import { matchPath, type MatchedPath } from './pathTable.js';
+import { textReply } from './reply.js';
+
+/** All paths begin with it. */
+export const ESPLORA_PREFIX = '/api/';
+/** Largest body: more than any transaction that is relayed takes as hex. */
+const MAX_BODY_BYTES = 1 << 20;
+/** Bodies beyond the small ones that may be on their way at a time. Arbitrary: 16 MiB in all. */
+const MAX_LARGE_BODIES = 16;
+const SMALL_BODY_BYTES = 1 << 13;
+const INDEX_NAMES: Readonly<Record<EsploraIndex, string>> = {
+  txindex: 'transaction index',
+  addressindex: 'address index',
+  spendindex: 'index of spends',
+};
+
+export interface EsploraDeps {
+  readonly services: RpcServices;
+  /** Origins of web pages that may read answers; `*` for any (`-esploraorigin`). */
+  readonly origins: readonly string[];
+  /** Why the node cannot answer yet; null once it can. */
+  readonly warmupStatus: () => string | null;
+  readonly log: Logger;
+  /** Told of every exception that is no answer. */
+  readonly onException: (error: unknown, what: string) => void;
+}
+
+/** Waits for a turn in the work queue and answers there. */
+export type Serve = (run: (signals: CallSignals) => HttpReply | Promise<HttpReply>) => void;
+
+export class EsploraEndpoint {
+  readonly prefix = ESPLORA_PREFIX;
+  readonly node: EsploraNode;
+  readonly origins: Origins;
+  readonly sockets: EsploraSockets;
+  private readonly deps: EsploraDeps;
+  private largeBodies = 0;
+
+  constructor(deps: EsploraDeps) {
+    this.deps = deps;
+    this.origins = new Origins(deps.origins);
+    const fees = new FeeProjection(() => deps.services.mempool);
+    this.node = { services: deps.services, fees, sizes: new BlockSizes() };
+    const { warmupStatus, log } = deps;
+    this.sockets = new EsploraSockets({ node: this.node, origins: this.origins, log, warmupStatus });
+  }
+
+  /** Tells WebSocket clients of chain and mempool from here on. */
+  follow(source: NotificationSource): void {
+    const stream = new NotificationStream(false, this.deps.log);
+    stream.listen(this.sockets);
+    stream.follow(source);
+  }
+
+  /** Answers a request whose target begins with the prefix. */
+  receive(request: IncomingMessage, response: ServerResponse, serve: Serve): void {
+    this.origins.allow(request.headers.origin, response);
+    if (request.method === 'OPTIONS') {
+      this.origins.preflight(request, response);
+      return;
+    }
+    const target = request.url ?? '';
+    const mark = target.indexOf('?');
+    const path = mark < 0 ? target : target.slice(0, mark);
+    const query = new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1));
+    const found = matchPath(path);
+    const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '');
+    const declared = found?.paths.get(method);
+    if (found === null || declared === undefined) {
+      const error =
+        found === null
+          ? notFound(`endpoint does not exist "${path}"`)
+          : new EsploraError(405, `only ${[...found.paths.keys()].join(' and ')} is answered here`);
+      serve(() => errorReply(error));
+      return;
+    }
+    const answer = (body: Buffer): void =>
+      serve((signals) => this.answer(declared, found, query, body, signals, response));
+    if (method === 'GET') answer(NOTHING);
+    else this.readBody(request, answer, (error) => serve(() => errorReply(error)));
+  }
+
+  private readBody(
+    request: IncomingMessage,
+    onBody: (body: Buffer) => void,
+    onRefused: (error: EsploraError) => void,
+  ): void {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let isLarge = false;
+    let isOver = false;
+    const end = (): void => {
+      if (isLarge) this.largeBodies--;
+      isLarge = false;
+      isOver = true;
+    };
+    const refuse = (error: EsploraError): void => {
+      end();
+      chunks.length = 0;
+      onRefused(error);
+    };
+    request.on('data', (chunk: Buffer) => {
+      // What comes of a refused body is read and thrown away, so that its sender reads the answer.
+      if (isOver) return;
+      bytes += chunk.length;
+      if (!isLarge && bytes > SMALL_BODY_BYTES) {
+        if (this.largeBodies >= MAX_LARGE_BODIES) {
+          refuse(new EsploraError(503, 'Too many transactions are being sent; try again'));
+          return;
+        }
+        this.largeBodies++;
+        isLarge = true;
+      }
+      if (bytes > MAX_BODY_BYTES) refuse(new EsploraError(413, `body exceeds ${MAX_BODY_BYTES} bytes`));
+      else chunks.push(chunk);
+    });
+    request.once('end', () => {
+      if (isOver) return;
+      end();
+      onBody(Buffer.concat(chunks));
+    });
+    request.once('close', end);
+  }
+
+  private answer(
+    declared: EsploraPath,
+    { params }: MatchedPath,
+    query: URLSearchParams,
+    body: Buffer,
+    signals: CallSignals,
+    response: ServerResponse,
+  ): HttpReply | Promise<HttpReply> {
+    let keptSec = 0;
+    const call: EsploraCall = {
+      ...this.node,
+      params,
+      query,
+      body,
+      cacheFor: (seconds) => (keptSec = seconds),
+    };
+    const caching = (reply: HttpReply): HttpReply => {
+      if (!response.headersSent)
+        response.setHeader('Cache-Control', keptSec > 0 ? `public, max-age=${keptSec}` : 'no-cache');
+      return reply;
+    };
+    try {
+      this.requireReady(declared.needs);
+      const { reorganisation } = this.deps.services.chain.chain;
+      const run = (): HttpReply | Promise<HttpReply> =>
+        declared.run({ ...call, params: decodeParams(params) });
+      const reply = (declared.changes ? onChain : readingChain)(reorganisation, signals, run);
+      return isPromise(reply)
+        ? reply.then(caching, (error: unknown) => this.failed(error, declared, signals, response))
+        : caching(reply);
+    } catch (error) {
+      return this.failed(error, declared, signals, response);
+    }
+  }
+
+  private failed(
+    error: unknown,
+    declared: EsploraPath,
+    { signal }: CallSignals,
+    response: ServerResponse,
+  ): HttpReply {
+    if (!response.headersSent) response.setHeader('Cache-Control', 'no-store');
+    if (error instanceof EsploraError) return errorReply(error);
+    if (error instanceof RpcError && signal.aborted) return textReply(error.message, 503);
+    this.deps.onException(error, declared.path);
+    return textReply('Internal error', 500);
+  }
+
+  /** 503 while the node starts, and while an index is filled. */
+  private requireReady(needs: readonly EsploraIndex[]): void {
+    const warmup = this.deps.warmupStatus();
+    if (warmup !== null) throw new EsploraError(503, `Service temporarily unavailable: ${warmup}`);
+    if (needs.length === 0) return;
+    const statuses = this.deps.services.indexes();
+    for (const index of needs) {
+      const status = statuses.find(({ name }) => name === index);
+      if (status?.synced !== true) throw new EsploraError(503, this.whyMissing(index, status));
+    }
+  }
+
+  private whyMissing(index: EsploraIndex, status: IndexStatus | undefined): string {
+    const what = `The ${INDEX_NAMES[index]}`;
+    if (status === undefined) return `${what} is not enabled. Start with -${index} to use it`;
+    const progress = `block ${status.height} of ${this.deps.services.chain.chain.height}`;
+    if (status.failure === null) return `${what} is still being filled: ${progress}`;
+    return `${what} could not be filled beyond ${progress}. ${status.failure}`;
+  }
+}
+
+const NOTHING = Buffer.alloc(0);
+
+function errorReply({ status, message }: EsploraError): HttpReply {
+  return textReply(message, status);
+}
+
+function decodeParams(params: Readonly<Record<string, string>>): Record<string, string> {
+  const decoded: Record<string, string> = {};
+  for (const [name, text] of Object.entries(params)) {
+    try {
+      decoded[name] = text.includes('%') ? decodeURIComponent(text) : text;
+    } catch {
+      throw badRequest('Invalid path');
+    }
+  }
+  return decoded;
+}

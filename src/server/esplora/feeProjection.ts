@@ -1,0 +1,208 @@
+/**
+ * Which blocks the mempool would fill if no more came, and the fee rates that follow from them, as mempool.space tells them. A
+ * transaction counts with the lower of its own rate and that of itself with its unconfirmed ancestors. Owns the last
+ * projection, which is made again in slices when the mempool has changed, at most once in a while when it is large.
+ * Source: mempool backend mempool-blocks.ts, fee-api.ts.
+ */
+import { MAX_BLOCK_WEIGHT } from '../../consensus/limits.js';
+import type { MempoolReader } from '../../mempool/mempoolReader.js';
+import { breathe } from '../../util/breathe.js';
+import { toLatin1, type Bytes } from '../../util/bytes.js';
+import { inSlices } from '../../util/slices.js';
+
+/** Virtual bytes of a projected block. */
+export const BLOCK_VSIZE = MAX_BLOCK_WEIGHT / 4;
+/** Blocks projected; the last has all that is left. Source: `MEMPOOL_BLOCKS_AMOUNT`. */
+const MAX_BLOCKS = 8;
+/** Shares of a block at which its range of rates is told. */
+const RANGE = [0, 0.1, 0.25, 0.5, 0.75, 0.9, 1] as const;
+/** So many transactions are gone over anew at each change; of more, after so long. */
+const FEW = 2000;
+const PAUSE_MS = 2000;
+
+/** A block to come. Rates in satoshis per virtual byte. */
+export interface ProjectedBlock {
+  readonly blockSize: number;
+  readonly blockVSize: number;
+  readonly nTx: number;
+  readonly totalFees: bigint;
+  readonly medianFee: number;
+  /** From the lowest to the highest. */
+  readonly feeRange: readonly number[];
+}
+
+/** Where a transaction is in the blocks to come: the number of the block, and virtual bytes in front of its middle. */
+export interface Position {
+  readonly block: number;
+  readonly vsize: number;
+}
+
+/** Satoshis per virtual byte. */
+export interface RecommendedFees {
+  readonly fastestFee: number;
+  readonly halfHourFee: number;
+  readonly hourFee: number;
+  readonly economyFee: number;
+  readonly minimumFee: number;
+}
+
+interface Waiting {
+  /** Id in wire order, a byte a character. */
+  readonly key: string;
+  readonly rate: number;
+  readonly vsize: number;
+  readonly weight: number;
+  readonly feeSat: bigint;
+}
+
+type Pool = Pick<
+  MempoolReader,
+  'size' | 'changeCount' | 'txidsInSlices' | 'entry' | 'minFeeRatePerKb' | 'minRelayFeeRatePerKb'
+>;
+
+const rounded = (rate: number): number => Math.round(rate * 1000) / 1000;
+
+function blockOf(transactions: readonly Waiting[]): ProjectedBlock {
+  let vsize = 0;
+  let weight = 0;
+  let totalFees = 0n;
+  for (const one of transactions) {
+    vsize += one.vsize;
+    weight += one.weight;
+    totalFees += one.feeSat;
+  }
+  const rateAt = (share: number): number => {
+    const target = vsize * (1 - share);
+    let sum = 0;
+    for (const one of transactions) {
+      sum += one.vsize;
+      if (sum >= target) return rounded(one.rate);
+    }
+    return rounded(transactions.at(-1)!.rate);
+  };
+  return {
+    blockSize: vsize,
+    blockVSize: weight / 4,
+    nTx: transactions.length,
+    totalFees,
+    medianFee: rateAt(0.5),
+    feeRange: RANGE.map((share) => (share === 0 ? rounded(transactions.at(-1)!.rate) : rateAt(share))),
+  };
+}
+
+/** The blocks that transactions fill, the best paid first. */
+export function projectBlocks(
+  waiting: Waiting[],
+  positions = new Map<string, Position>(),
+  blockVSize = BLOCK_VSIZE,
+): ProjectedBlock[] {
+  waiting.sort((a, b) => b.rate - a.rate);
+  const blocks: ProjectedBlock[] = [];
+  let taken: Waiting[] = [];
+  let vsize = 0;
+  for (const one of waiting) {
+    if (taken.length > 0 && vsize + one.vsize > blockVSize && blocks.length < MAX_BLOCKS - 1) {
+      blocks.push(blockOf(taken));
+      taken = [];
+      vsize = 0;
+    }
+    positions.set(one.key, { block: blocks.length, vsize: vsize + one.vsize / 2 });
+    taken.push(one);
+    vsize += one.vsize;
+  }
+  if (taken.length > 0) blocks.push(blockOf(taken));
+  return blocks;
+}
+
+/**
+ * Rates by urgency, whole satoshis. `minRate` is the lowest that the mempool takes. A block that is less than half full asks
+ * for no more than that. Source: `calculateRecommendedFee`, `optimizeMedianFee`.
+ */
+export function recommendedFees(
+  blocks: readonly ProjectedBlock[],
+  minRate: number,
+  blockVSize = BLOCK_VSIZE,
+): RecommendedFees {
+  const minimumFee = Math.max(1, Math.ceil(minRate));
+  const median = (n: number, previous: number | null): number => {
+    const block = blocks[n];
+    if (block === undefined || block.blockVSize <= blockVSize / 2 || block.medianFee < minimumFee)
+      return minimumFee;
+    const rate = previous === null ? block.medianFee : (block.medianFee + previous) / 2;
+    if (block.blockVSize <= blockVSize * 0.95 && blocks[n + 1] === undefined) {
+      const share = (block.blockVSize - blockVSize / 2) / (blockVSize / 2);
+      return Math.max(Math.round(rate * share), minimumFee);
+    }
+    return Math.max(Math.ceil(rate), minimumFee);
+  };
+  const first = median(0, null);
+  const second = blocks[1] === undefined ? minimumFee : median(1, first);
+  const third = blocks[2] === undefined ? minimumFee : median(2, second);
+  const economyFee = Math.max(minimumFee, Math.min(2 * minimumFee, third));
+  const hourFee = Math.max(minimumFee, third, economyFee);
+  const halfHourFee = Math.max(second, hourFee);
+  return { fastestFee: Math.max(first, halfHourFee), halfHourFee, hourFee, economyFee, minimumFee };
+}
+
+export class FeeProjection {
+  private readonly pool: () => Pool;
+  private made: {
+    readonly changes: number;
+    readonly atMs: number;
+    readonly blocks: readonly ProjectedBlock[];
+    readonly positions: ReadonlyMap<string, Position>;
+  } | null = null;
+  private making: Promise<readonly ProjectedBlock[]> | null = null;
+
+  constructor(pool: () => Pool) {
+    this.pool = pool;
+  }
+
+  /** The blocks to come. */
+  blocks(): readonly ProjectedBlock[] | Promise<readonly ProjectedBlock[]> {
+    const { changeCount, size } = this.pool();
+    const { made } = this;
+    if (made !== null) {
+      if (made.changes === changeCount) return made.blocks;
+      if (size > FEW && performance.now() - made.atMs < PAUSE_MS) return made.blocks;
+    }
+    this.making ??= this.make().finally(() => (this.making = null));
+    return this.making;
+  }
+
+  async recommended(): Promise<RecommendedFees> {
+    const { minFeeRatePerKb, minRelayFeeRatePerKb } = this.pool();
+    const lowest = minFeeRatePerKb > minRelayFeeRatePerKb ? minFeeRatePerKb : minRelayFeeRatePerKb;
+    return recommendedFees(await this.blocks(), Number(lowest) / 1000);
+  }
+
+  /** Where a transaction is in the last projection; null when it is not in it. */
+  positionOf(txid: Bytes): Position | null {
+    return this.made?.positions.get(toLatin1(txid)) ?? null;
+  }
+
+  private async make(): Promise<readonly ProjectedBlock[]> {
+    const pool = this.pool();
+    const changes = pool.changeCount;
+    const waiting: Waiting[] = [];
+    let since = performance.now();
+    for (const txid of await inSlices(pool.txidsInSlices())) {
+      const entry = pool.entry(txid);
+      since = await breathe(since);
+      if (entry === null) continue;
+      const own = Number(entry.modifiedFeeSat) / entry.sizeBytes;
+      const together = Number(entry.ancestorFeesSat) / entry.ancestorSizeBytes;
+      waiting.push({
+        key: toLatin1(txid),
+        rate: Math.min(own, together),
+        vsize: entry.sizeBytes,
+        weight: entry.weight,
+        feeSat: entry.feeSat,
+      });
+    }
+    const positions = new Map<string, Position>();
+    const blocks = projectBlocks(waiting, positions);
+    this.made = { changes, atMs: performance.now(), blocks, positions };
+    return blocks;
+  }
+}

@@ -1,0 +1,55 @@
+/** Answers of the Esplora-compatible interface: JSON, a line of text, bytes. */
+import { jsonChunks, rawJson, smallJson, type JsonOut } from '../../util/jsonWrite.js';
+import type { HttpReply } from '../replyStream.js';
+
+/** Bytes handed over at a time. */
+const SLICE_BYTES = 65_536;
+
+async function* nothing(): AsyncGenerator<string> {
+  // A reply with its text has no chunks.
+}
+
+export function textReply(text: string, status = 200): HttpReply {
+  return { status, contentType: 'text/plain', text, chunks: nothing() };
+}
+
+export function jsonReply(value: JsonOut): HttpReply {
+  const text = smallJson(value);
+  if (text !== null) return { status: 200, text, chunks: nothing() };
+  return { status: 200, chunks: jsonChunks(value) };
+}
+
+/** JSON that is written already. */
+export function jsonTextReply(text: string): HttpReply {
+  return text.length <= SLICE_BYTES
+    ? { status: 200, text, chunks: nothing() }
+    : { status: 200, chunks: jsonChunks(rawJson(text)) };
+}
+
+function* slices(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += SLICE_BYTES) yield bytes.subarray(at, at + SLICE_BYTES);
+}
+
+async function* bytesOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield* slices(bytes);
+}
+
+async function* hexOf(bytes: Buffer): AsyncGenerator<string> {
+  for (const slice of slices(bytes)) yield slice.toString('hex');
+}
+
+/** The bytes must not change while they are sent. */
+export function bytesReply(bytes: Buffer): HttpReply {
+  return {
+    status: 200,
+    contentType: 'application/octet-stream',
+    lengthBytes: bytes.length,
+    chunks: bytesOf(bytes),
+  };
+}
+
+/** The bytes as hex digits. */
+export function hexReply(bytes: Buffer): HttpReply {
+  if (bytes.length <= SLICE_BYTES) return textReply(bytes.toString('hex'));
+  return { status: 200, contentType: 'text/plain', lengthBytes: bytes.length * 2, chunks: hexOf(bytes) };
+}

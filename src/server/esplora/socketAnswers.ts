@@ -1,0 +1,131 @@
+/**
+ * What WebSocket clients are told of the state of chain and mempool, in the shapes of mempool.space. Source: mempool backend
+ * websocket-handler.ts, difficulty-adjustment.ts (LBRYFoundation's: each block has a target of its own).
+ */
+import { difficultyOf } from '../../primitives/compactTarget.js';
+import { NO_HEADER } from '../../store/headerTable.js';
+import { hashToHex } from '../../util/bytes.js';
+import { coins } from '../../util/json.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
+import { programVersion } from '../../util/project.js';
+import { blocksFrom } from './blockPaths.js';
+import type { EsploraNode } from './declaration.js';
+import { feesAnswer, mempoolBlockAnswer } from './mempoolPaths.js';
+
+/** Source: `INITIAL_BLOCKS_AMOUNT`. */
+const BLOCKS = 8;
+/** Transactions shown as the latest. Source: mempool.ts `latestTransactions`. */
+const LATEST = 6;
+/** Over so many seconds the rate of arrival is told. Source: `TX_PER_SECOND_SAMPLE_PERIOD`. */
+const SAMPLE_SEC = 150;
+/** Transactions looked at for it. */
+const MAX_SAMPLED = 5000;
+
+export type Message = Record<string, JsonOut | undefined>;
+
+/** As `getmempoolinfo`, with the sum of fees. Amounts in coins. */
+export function mempoolInfo({ services: { mempool } }: EsploraNode): JsonOut {
+  return {
+    loaded: mempool.isLoaded,
+    size: mempool.size,
+    bytes: mempool.totalSizeBytes,
+    usage: mempool.usageBytes,
+    total_fee: coins(mempool.totalFeeSat),
+    maxmempool: mempool.maxUsageBytes,
+    mempoolminfee: coins(mempool.minFeeRatePerKb),
+    minrelaytxfee: coins(mempool.minRelayFeeRatePerKb),
+  };
+}
+
+/** Virtual bytes a second that came to the mempool lately. */
+function vBytesPerSecond({ services }: EsploraNode): number {
+  const since = services.clock.nowSec() - SAMPLE_SEC;
+  let bytes = 0;
+  for (const { timeSec, sizeBytes } of services.waiting.summary.newest(MAX_SAMPLED)) {
+    if (timeSec < since) break;
+    bytes += sizeBytes;
+  }
+  return Math.round(bytes / SAMPLE_SEC);
+}
+
+function latestTransactions({ services: { mempool, waiting } }: EsploraNode): JsonOut[] {
+  return waiting.summary.newest(LATEST).map(({ txid, feeSat, sizeBytes, timeSec }) => ({
+    txid: hashToHex(txid),
+    fee: feeSat,
+    vsize: sizeBytes,
+    value: (mempool.transaction(txid)?.outputs ?? []).reduce((sum, { value }) => sum + value, 0n),
+    rate: Number(feeSat) / sizeBytes,
+    time: timeSec,
+  }));
+}
+
+/** What is known of the next difficulty: each block sets it anew. Times in milliseconds, changes in percent. */
+function difficultyAdjustment({ services }: EsploraNode): JsonOut {
+  const { chain, params, clock } = services;
+  const { headers } = chain;
+  const { tip, height } = chain.chain;
+  const nowSec = clock.nowSec();
+  const tipSec = headers.timeSec(tip);
+  const since = Math.max(1, nowSec - tipSec);
+  const bounded = (percent: number): number => Math.min(300, Math.max(-75, percent));
+  const before = headers.prev(tip);
+  const change =
+    before === NO_HEADER
+      ? 0
+      : (difficultyOf(headers.bits(tip)) / difficultyOf(headers.bits(before)) - 1) * 100;
+  const timeAvg = since * 1000;
+  return {
+    progressPercent: 100,
+    difficultyChange: bounded((params.targetSpacingSec / since - 1) * 100),
+    estimatedRetargetDate: nowSec * 1000 + timeAvg,
+    remainingBlocks: 1,
+    remainingTime: timeAvg,
+    previousRetarget: bounded(change),
+    previousTime: tipSec,
+    nextRetargetHeight: height + 1,
+    timeAvg,
+    adjustedTimeAvg: timeAvg,
+    timeOffset: 0,
+    expectedBlocks: since / params.targetSpacingSec,
+  };
+}
+
+/** The latest blocks, the highest last. */
+export async function latestBlocks(node: EsploraNode): Promise<JsonOut[]> {
+  const blocks = await blocksFrom(node, node.services.chain.chain.height, BLOCKS);
+  return blocks.reverse();
+}
+
+export async function mempoolBlocks(node: EsploraNode): Promise<JsonOut[]> {
+  return (await node.fees.blocks()).map(mempoolBlockAnswer);
+}
+
+/** What subscribers of `stats` get. */
+export async function statsMessage(node: EsploraNode): Promise<Message> {
+  return {
+    mempoolInfo: mempoolInfo(node),
+    vBytesPerSecond: vBytesPerSecond(node),
+    transactions: latestTransactions(node),
+    fees: feesAnswer(await node.fees.recommended()),
+    da: difficultyAdjustment(node),
+  };
+}
+
+/** The answer to `init`. */
+export async function initMessage(node: EsploraNode): Promise<Message> {
+  return {
+    backend: 'esplora',
+    ...(await statsMessage(node)),
+    blocks: await latestBlocks(node),
+    'mempool-blocks': await mempoolBlocks(node),
+    backendInfo: {
+      hostname: 'lbcnode',
+      version: programVersion(),
+      gitCommit: '',
+      lightning: false,
+      backend: 'esplora',
+      coreVersion: node.services.network.userAgent,
+    },
+    loadingIndicators: {},
+  };
+}

@@ -1,0 +1,112 @@
+/**
+ * One WebSocket client: what it wants and tracks, and the bounds of both. Reads requests in the form of mempool.space, and
+ * `track` and `track-tx` in the form of the browser library @lumeweb/lbry-sdk, whose clients also get messages with a `type`.
+ * Source: mempool backend websocket-handler.ts.
+ */
+import type { WebSocket } from 'ws';
+import { stringifyJson } from '../../util/jsonWrite.js';
+import type { Message } from './socketAnswers.js';
+
+/** Largest request. Source: `MAX_MESSAGE_SIZE`. */
+export const MAX_MESSAGE_BYTES = 50_000;
+/** So many requests may come in so long. Source: `MSG_RATE_LIMIT`, `MSG_RATE_WINDOW`. */
+const MAX_MESSAGES = 100;
+const WINDOW_MS = 10_000;
+/** What may wait for a client. Source: `MAX_BUFFERED_AMOUNT`. */
+const MAX_WAITING_BYTES = 10_000_000;
+/** Addresses and transactions that a client may track, each. */
+export const MAX_TRACKED = 100;
+const TOPICS = ['blocks', 'mempool-blocks', 'stats'] as const;
+export type Topic = (typeof TOPICS)[number];
+
+const CLOSE = { tooMany: 1008, odd: 1007 } as const;
+
+/** An address that is tracked, and what of it in the mempool the client knows. */
+export interface TrackedScript {
+  readonly address: string;
+  /** Ids in wire order, a byte a character. */
+  known: Set<string>;
+}
+
+export class SocketClient {
+  readonly wants = new Set<Topic>();
+  /** By the key of the script. */
+  readonly scripts = new Map<string, TrackedScript>();
+  /** Transactions by id (hex), and whether the client asked in the form of mempool.space's `track-tx`. */
+  readonly txids = new Set<string>();
+  /** Whether several addresses are tracked together, in one message (`track-addresses`). */
+  isMulti = false;
+  /** Whether messages with a `type` are sent too. */
+  isTyped = false;
+  isAlive = true;
+  private readonly socket: WebSocket;
+  private times: number[] = [];
+
+  constructor(socket: WebSocket) {
+    this.socket = socket;
+    socket.on('pong', () => (this.isAlive = true));
+  }
+
+  /** Calls back with each request; one that is no object ends the connection, as do too many. */
+  onRequest(handle: (request: Record<string, unknown>) => void): void {
+    this.socket.on('message', (data: Buffer) => {
+      this.isAlive = true;
+      const nowMs = performance.now();
+      this.times = [...this.times.filter((time) => time > nowMs - WINDOW_MS), nowMs];
+      if (this.times.length > MAX_MESSAGES) {
+        this.socket.close(CLOSE.tooMany, 'too many requests');
+        return;
+      }
+      const request = parseRequest(data);
+      if (request === null) this.socket.close(CLOSE.odd, 'requests are JSON objects');
+      else handle(request);
+    });
+  }
+
+  /** Makes `topics` what the client wants; answers what it did not want before. */
+  want(topics: readonly unknown[]): Topic[] {
+    const fresh = TOPICS.filter((topic) => topics.includes(topic) && !this.wants.has(topic));
+    this.wants.clear();
+    for (const topic of TOPICS) if (topics.includes(topic)) this.wants.add(topic);
+    return fresh;
+  }
+
+  send(message: Message): void {
+    if (this.socket.readyState !== this.socket.OPEN) return;
+    if (this.socket.bufferedAmount > MAX_WAITING_BYTES) {
+      this.socket.terminate();
+      return;
+    }
+    const text = stringifyJson(message);
+    if (text !== '{}') this.socket.send(text);
+  }
+
+  /** Asks for a sign of life; cuts the client off when there was none since the last time. */
+  checkLife(): void {
+    if (!this.isAlive) {
+      this.socket.terminate();
+      return;
+    }
+    this.isAlive = false;
+    this.socket.ping();
+  }
+
+  close(code: number, reason: string): void {
+    this.socket.close(code, reason);
+  }
+
+  terminate(): void {
+    this.socket.terminate();
+  }
+}
+
+function parseRequest(data: Buffer): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(data.toString('utf8'));
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}

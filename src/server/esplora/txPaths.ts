@@ -1,0 +1,179 @@
+/** Paths about transactions. Source: Esplora API.md "Transactions"; electrs rest.rs. */
+import { merklePath } from '../../crypto/merkle.js';
+import { formatTransaction } from '../../primitives/transaction.js';
+import { RpcError } from '../../rpc/errors.js';
+import { submitTransaction } from '../../rpc/methods/rawtransactions/sendRawTransaction.js';
+import { placeInBlock, Spenders } from '../../rpc/methods/rawtransactions/txInfoFacts.js';
+import type { FoundTransaction } from '../../rpc/blockLookup.js';
+import type { OutputFate } from '../../rpc/format/txInfo.js';
+import { t } from '../../schema/schema.js';
+import { NO_HEADER } from '../../store/headerTable.js';
+import { breathe } from '../../util/breathe.js';
+import { asBuffer, hashToHex } from '../../util/bytes.js';
+import { stringifyJson, type JsonOut } from '../../util/jsonWrite.js';
+import { cacheBlock } from './blockPaths.js';
+import { badRequest, notFound, type EsploraCall, type EsploraPath } from './declaration.js';
+import { hashParam, numberParam } from './params.js';
+import { bytesReply, hexReply, jsonReply, textReply } from './reply.js';
+import { STATUS_SCHEMA, statusAnswer, TRANSACTION_SCHEMA } from './txFormat.js';
+import { findTx, placeOf, requireTx, txAnswer } from './txFacts.js';
+
+const SPENT_SCHEMA = t.named(
+  'EsploraOutspend',
+  t.object({
+    spent: t.bool('whether a transaction of chain or mempool spends it'),
+    txid: t.optional(t.hash('that transaction'), 'when it is spent'),
+    vin: t.optional(t.int('the number of its input'), 'when it is spent'),
+    status: t.optional(STATUS_SCHEMA, 'when it is spent'),
+  }),
+);
+
+const TXID = { txid: 'txid' } as const;
+const BASE = { method: 'GET', source: 'Esplora', needs: ['txindex'], cost: 'rows' } as const;
+
+async function found(call: EsploraCall): Promise<FoundTransaction> {
+  const tx = await requireTx(call.services, hashParam(call.params['txid']));
+  if (tx.block !== NO_HEADER) cacheBlock(call, tx.block);
+  return tx;
+}
+
+function bytesOf({ tx, stored }: FoundTransaction): Buffer {
+  return stored === null ? asBuffer(formatTransaction(tx)) : stored.bytes;
+}
+
+function spentAnswer(call: EsploraCall, { isSpent, spender }: Omit<OutputFate, 'state'>): JsonOut {
+  if (!isSpent || spender === null) return { spent: isSpent };
+  const { height } = spender;
+  const { active } = call.services.chain.chain.index;
+  const at = height === undefined ? null : placeOf(call.services, active.at(height));
+  return { spent: true, txid: hashToHex(spender.txid), vin: spender.n, status: statusAnswer(at) };
+}
+
+async function outspends(call: EsploraCall, only?: number): Promise<JsonOut[]> {
+  const txid = hashParam(call.params['txid']);
+  const { tx, block } = await requireTx(call.services, txid);
+  const spenders = new Spenders(call.services, txid);
+  const answers: JsonOut[] = [];
+  let since = performance.now();
+  for (const [n, { script }] of tx.outputs.entries()) {
+    if (only !== undefined && n !== only) continue;
+    answers.push(spentAnswer(call, await spenders.of(n, script, block !== NO_HEADER)));
+    since = await breathe(since);
+  }
+  return answers;
+}
+
+export const TX_PATHS: readonly EsploraPath[] = [
+  {
+    ...BASE,
+    path: '/api/tx/:txid',
+    summary: 'A transaction of the mempool or of the active chain, with the outputs that it spends.',
+    params: TXID,
+    answer: { kind: 'json', schema: TRANSACTION_SCHEMA },
+    async run(call) {
+      const tx = await found(call);
+      return jsonReply(await txAnswer(call.services, tx, hashParam(call.params['txid'])));
+    },
+  },
+  {
+    ...BASE,
+    path: '/api/tx/:txid/hex',
+    summary: 'The bytes of a transaction as hex.',
+    params: TXID,
+    answer: { kind: 'text', description: 'hex digits' },
+    run: async (call) => hexReply(bytesOf(await found(call))),
+  },
+  {
+    ...BASE,
+    path: '/api/tx/:txid/raw',
+    summary: 'The bytes of a transaction.',
+    params: TXID,
+    answer: { kind: 'bytes', description: 'the transaction with its witness' },
+    run: async (call) => bytesReply(bytesOf(await found(call))),
+  },
+  {
+    ...BASE,
+    path: '/api/tx/:txid/status',
+    summary: 'Whether a transaction is confirmed. Unknown transactions are answered as unconfirmed ones.',
+    params: TXID,
+    answer: { kind: 'json', schema: STATUS_SCHEMA },
+    async run(call) {
+      const tx = await findTx(call.services, hashParam(call.params['txid']));
+      if (tx === null || tx.block === NO_HEADER) return jsonReply(statusAnswer(null));
+      cacheBlock(call, tx.block);
+      return jsonReply(statusAnswer(placeOf(call.services, tx.block)));
+    },
+  },
+  {
+    ...BASE,
+    needs: ['txindex', 'spendindex'],
+    path: '/api/tx/:txid/outspend/:vout',
+    summary: 'Whether an output is spent, and by what.',
+    params: { ...TXID, vout: 'index' },
+    answer: { kind: 'json', schema: SPENT_SCHEMA },
+    async run(call) {
+      const [answer] = await outspends(call, numberParam(call.params['vout']));
+      return jsonReply(answer ?? { spent: false });
+    },
+  },
+  {
+    ...BASE,
+    needs: ['txindex', 'spendindex'],
+    path: '/api/tx/:txid/outspends',
+    summary: 'The same of all outputs.',
+    params: TXID,
+    answer: { kind: 'json', schema: t.array(SPENT_SCHEMA, 'in the order of the outputs') },
+    run: async (call) => jsonReply(await outspends(call)),
+  },
+  {
+    ...BASE,
+    path: '/api/tx/:txid/merkle-proof',
+    summary: 'Proof that a block has a transaction, in the form of Electrum.',
+    params: TXID,
+    cost: 'block',
+    answer: {
+      kind: 'json',
+      schema: t.object({
+        block_height: t.int('the height of the block'),
+        merkle: t.array(t.hash('a sibling'), 'from the leaves to the root'),
+        pos: t.int('the number of the transaction in its block'),
+      }),
+    },
+    async run(call) {
+      const txid = hashParam(call.params['txid']);
+      const tx = await findTx(call.services, txid);
+      const place =
+        tx === null || tx.block === NO_HEADER ? null : await placeInBlock(call.services, tx.block, txid);
+      if (tx === null || place === null) throw notFound('Transaction not found or is unconfirmed');
+      cacheBlock(call, tx.block);
+      const { block, position } = place;
+      const ids = asBuffer(block.parsed.txids).subarray(0, 32 * block.parsed.txCount);
+      return jsonReply({
+        block_height: call.services.chain.headers.height(tx.block),
+        merkle: merklePath(ids, position).map(hashToHex),
+        pos: position,
+      });
+    },
+  },
+  {
+    ...BASE,
+    method: 'POST',
+    path: '/api/tx',
+    summary:
+      'Sends a transaction, which the body holds as hex. What the node refuses is a 400 with the error of sendrawtransaction.',
+    params: {},
+    needs: [],
+    changes: true,
+    answer: { kind: 'text', description: 'the transaction id' },
+    async run(call) {
+      const hex = call.body.toString('latin1').trim();
+      try {
+        return textReply(hashToHex(await submitTransaction(call.services, hex, false)));
+      } catch (error) {
+        if (!(error instanceof RpcError)) throw error;
+        const { code, message } = error;
+        throw badRequest(`sendrawtransaction RPC error: ${stringifyJson({ code, message })}`);
+      }
+    },
+  },
+];
