@@ -13,8 +13,9 @@ const HEIGHT = 1;
 const TIP = 2;
 const DISCONNECTS = 3;
 const LOGS_SEARCHES = 4;
+const WAITING = 5;
 /** The hash behind them. */
-const NUMBERS = 5;
+const NUMBERS = 6;
 /** Instead of a number of commits: what others than the node's thread can read is of no moment. */
 const NONE = -1n;
 
@@ -57,6 +58,16 @@ export class ChainMoment {
 
   set logsSearches(isWanted: boolean) {
     this.put(LOGS_SEARCHES, isWanted ? 1n : 0n);
+  }
+
+  /** How often the claims that wait in the mempool changed, as far as the hub's thread is told or will be. */
+  get waitingChanges(): number {
+    return this.number(WAITING);
+  }
+
+  /** Notes one more change, which the hub's thread will be told. */
+  noteWaiting(): void {
+    Atomics.add(this.cells, WAITING, 1n);
   }
 
   /** Counts only where `commits` is that of the rows afterwards. */

@@ -3,7 +3,8 @@
  * its claim names while that lives, whether the claim belongs to it or not: lbry-sdk verifies each signature, and goes on with
  * the channel of an earlier answer, and its former key, where a row refers to none.
  */
-import type { ClaimIndexReader, ClaimRecord, ResolvedUrl } from '../index/claims/claimReader.js';
+import type { ClaimRecord, ResolvedUrl } from '../index/claims/claimReader.js';
+import type { ShownClaims } from '../index/waiting/waitingIndex.js';
 import { channelOfUrl } from '../search/urlConditions.js';
 import { hashFromHex, hashToHex, toLatin1, type Bytes } from '../util/bytes.js';
 import type { Block, BlockedClaims } from './blockedClaims.js';
@@ -24,6 +25,8 @@ export interface FoundClaims {
   readonly rows: readonly Bytes[];
   /** Of all pages. */
   readonly total: number;
+  /** Those that are shown as they wait in the mempool; latin1. */
+  readonly waiting?: ReadonlySet<string>;
   /** Claims of the page that were left out, by the channel that has them left out. */
   readonly blocked: readonly { readonly channelId: Bytes; readonly count: number }[];
 }
@@ -41,13 +44,13 @@ const CODE_OF: Readonly<Record<NonNullable<ResolvedUrl['failure']>['kind'], RowE
 };
 
 export class ClaimAnswers {
-  private readonly index: ClaimIndexReader;
+  private readonly index: ShownClaims;
   /** Null where there is no search. */
   private readonly searcher: HubSearch | null;
   /** Null where nothing is blocked. */
   private readonly blocked: BlockedClaims | null;
 
-  constructor(index: ClaimIndexReader, searcher: HubSearch | null, blocked: BlockedClaims | null = null) {
+  constructor(index: ShownClaims, searcher: HubSearch | null, blocked: BlockedClaims | null = null) {
     this.index = index;
     this.searcher = searcher;
     this.blocked = blocked;
@@ -72,18 +75,24 @@ export class ClaimAnswers {
 
   /** Channels that claims name without belonging to them, by id. */
   private async namedChannels(claims: readonly (ClaimRecord | null)[]): Promise<Map<string, ClaimRecord>> {
-    const ids = claims.flatMap((claim) =>
-      claim === null || claim.isSignatureValid || claim.channelId === null ? [] : [claim.channelId],
+    const naming = claims.filter(
+      (claim) => claim !== null && !claim.isSignatureValid && claim.channelId !== null,
     );
-    const found = ids.length === 0 ? [] : present(await this.index.claims(ids));
-    return new Map(found.map((claim) => [toLatin1(claim.claimId), claim]));
+    const idsOf = (isWaiting: boolean): Bytes[] =>
+      naming.flatMap((claim) => ((claim!.waiting !== undefined) === isWaiting ? claim!.channelId! : []));
+    const [waiting, confirmed] = [idsOf(true), idsOf(false)];
+    const found = [
+      ...(waiting.length === 0 ? [] : await this.index.latest(waiting)),
+      ...(confirmed.length === 0 ? [] : await this.index.claims(confirmed)),
+    ];
+    return new Map(present(found).map((claim) => [toLatin1(claim.claimId), claim]));
   }
 
   /** Whether or not it is active; nothing is censored. `claimId` as printed. */
   async byId(claimId: string): Promise<FoundOutputs> {
     const notes = new OutputNotes();
-    const claim = await this.index.claim(hashFromHex(claimId));
-    if (claim === null) {
+    const [claim] = await this.index.latest([hashFromHex(claimId)]);
+    if (!claim) {
       notes.addError(ERROR_CODE.notFound, `Could not find claim at ${claimId}`);
       return notes.finish();
     }
@@ -102,12 +111,13 @@ export class ClaimAnswers {
   }
 
   private async withReferences(claim: ClaimRecord): Promise<ClaimRow & References> {
-    const { channelId, repostedId } = claim;
-    return {
-      claim,
-      channel: channelId ? await this.index.claim(channelId) : null,
-      reposted: repostedId ? await this.index.claim(repostedId) : null,
+    const { channelId, repostedId, waiting } = claim;
+    const find = async (id: Bytes | null): Promise<ClaimRecord | null> => {
+      if (id === null) return null;
+      const [found] = await (waiting ? this.index.latest([id]) : this.index.claims([id]));
+      return found ?? null;
     };
+    return { claim, channel: await find(channelId), reposted: await find(repostedId) };
   }
 
   /**
@@ -126,29 +136,76 @@ export class ClaimAnswers {
       if (named === null || (await this.blocked?.of(found!))) return null;
       wanted = { ...others, channel_id: hashToHex(named.claimId) };
     }
-    const { rows, total, blocked } = await turn.outside(() => searched(searcher, wanted, by));
+    const found = await turn.outside(() => searched(searcher, wanted, by));
+    const { total, blocked } = found;
     const notes = new OutputNotes();
-    const page = present(await this.index.claims(rows));
+    const page = await this.pageOf(found);
     const references = await this.referencesOf(page);
     const censors = await this.index.claims(blocked.map(({ channelId }) => channelId));
-    const beyond = await this.referencesOf([...references.values(), ...present(censors)]);
-    const known = new Map([...beyond, ...references]);
-    for (const claim of page) notes.add(linked(claim, known));
-    for (const claim of [...references.values(), ...present(censors), ...beyond.values()])
-      notes.addExtra(linked(claim, known));
+    const beyond = await this.referencesOf([...references.all(), ...present(censors)]);
+    for (const claim of page) notes.add(references.link(claim));
+    for (const claim of references.all()) notes.addExtra(beyond.link(claim));
+    for (const claim of [...present(censors), ...beyond.all()])
+      notes.addExtra(beyond.link(claim, references));
     for (const [n, censor] of censors.entries()) if (censor) notes.addBlocked(censor, blocked[n]!.count);
     return notes.finish(total);
   }
 
-  /** The channels and reposted claims of claims, by id. */
-  private async referencesOf(claims: readonly ClaimRecord[]): Promise<Map<string, ClaimRecord>> {
-    const wanted = new Map<string, Bytes>();
-    for (const { channelId, repostedId } of claims) {
-      if (channelId) wanted.set(toLatin1(channelId), channelId);
-      if (repostedId) wanted.set(toLatin1(repostedId), repostedId);
+  /** The claims of a page, those that it shows as they wait so. */
+  private async pageOf({ rows, waiting }: FoundClaims): Promise<ClaimRecord[]> {
+    if (waiting === undefined) return present(await this.index.claims(rows));
+    const isWaiting = (id: Bytes): boolean => waiting.has(toLatin1(id));
+    const [latest, confirmed] = [
+      await this.index.latest(rows.filter(isWaiting)),
+      await this.index.claims(rows.filter((id) => !isWaiting(id))),
+    ];
+    let [nextLatest, nextConfirmed] = [0, 0];
+    return present(rows.map((id) => (isWaiting(id) ? latest[nextLatest++]! : confirmed[nextConfirmed++]!)));
+  }
+
+  /** The channels and reposted claims of claims; what waits refers to what waits. */
+  private async referencesOf(claims: readonly ClaimRecord[]): Promise<FoundReferences> {
+    const wanted = { waiting: new Map<string, Bytes>(), confirmed: new Map<string, Bytes>() };
+    for (const { channelId, repostedId, waiting } of claims) {
+      const ids = waiting ? wanted.waiting : wanted.confirmed;
+      if (channelId) ids.set(toLatin1(channelId), channelId);
+      if (repostedId) ids.set(toLatin1(repostedId), repostedId);
     }
-    const found = present(await this.index.claims([...wanted.values()]));
-    return new Map(found.map((claim) => [toLatin1(claim.claimId), claim]));
+    const latest = wanted.waiting.size === 0 ? [] : await this.index.latest([...wanted.waiting.values()]);
+    const confirmed = await this.index.claims([...wanted.confirmed.values()]);
+    return new FoundReferences(present(latest), present(confirmed));
+  }
+}
+
+/** What claims refer to, by whether they wait. */
+class FoundReferences {
+  private readonly latest: ReadonlyMap<string, ClaimRecord>;
+  private readonly confirmed: ReadonlyMap<string, ClaimRecord>;
+
+  constructor(latest: readonly ClaimRecord[], confirmed: readonly ClaimRecord[]) {
+    const byId = (claims: readonly ClaimRecord[]) =>
+      new Map(claims.map((claim) => [toLatin1(claim.claimId), claim]));
+    this.latest = byId(latest);
+    this.confirmed = byId(confirmed);
+  }
+
+  /** Each once; of a claim that is shown both ways both. */
+  all(): ClaimRecord[] {
+    const others = [...this.latest].flatMap(([id, claim]) =>
+      claim.waiting !== undefined || !this.confirmed.has(id) ? [claim] : [],
+    );
+    return [...this.confirmed.values(), ...others];
+  }
+
+  /** A claim with what it refers to, in these or else in others. */
+  link(claim: ClaimRecord, others?: FoundReferences): ClaimRow {
+    const find = (id: Bytes | null): ClaimRecord | null => id && this.find(claim, toLatin1(id), others);
+    return { claim, channel: find(claim.channelId), reposted: find(claim.repostedId) };
+  }
+
+  private find(claim: ClaimRecord, id: string, others?: FoundReferences): ClaimRecord | null {
+    const known = claim.waiting ? this.latest : this.confirmed;
+    return known.get(id) ?? others?.find(claim, id) ?? null;
   }
 }
 
@@ -162,11 +219,6 @@ const alone = (claim: ClaimRecord): ClaimRow => ({ claim, channel: null, reposte
 
 const present = (claims: readonly (ClaimRecord | null)[]): ClaimRecord[] =>
   claims.filter((claim) => claim !== null);
-
-function linked(claim: ClaimRecord, known: ReadonlyMap<string, ClaimRecord>): ClaimRow {
-  const find = (id: Bytes | null): ClaimRecord | null => (id && known.get(toLatin1(id))) ?? null;
-  return { claim, channel: find(claim.channelId), reposted: find(claim.repostedId) };
-}
 
 function addBlocked(notes: OutputNotes, { text, channel }: Block): void {
   notes.addError(ERROR_CODE.blocked, text, channel);

@@ -6,6 +6,7 @@ import { isIPv4 } from 'node:net';
 import { addressPrefixesOf } from '../script/address.js';
 import type { ClaimRules } from '../claimtrie/types.js';
 import type { ValuePlace } from '../index/claims/claimValues.js';
+import { confirmedClaims } from '../index/waiting/waitingIndex.js';
 import type { HubService, HubStatus } from '../rpc/hubService.js';
 import type { RpcServices } from '../rpc/services.js';
 import type { ClaimSearch } from '../search/claimSearch.js';
@@ -127,6 +128,10 @@ export class Hub implements HubService {
       histories: new AddressHistories(node, new StatusCache()),
       claims: claims && this.claimAnswers(claims),
       claimValues: (places) => claims?.index.valuesAt(places) ?? Promise.resolve([]),
+      timesOf: (heights) => {
+        const { active } = reader.chain.index;
+        return heights.map((height) => reader.headers.timeSec(active.at(Math.min(height, active.height))));
+      },
     };
   }
 
@@ -136,7 +141,8 @@ export class Hub implements HubService {
     // Another block, or the same again after others were taken back.
     const moment = (): string => `${active.tip} ${active.disconnects}`;
     const blocked = blockingChannels.length > 0 ? new BlockedClaims(index, blockingChannels, moment) : null;
-    return new ClaimAnswers(index, search, blocked);
+    const shown = this.deps.node.shownClaims ?? confirmedClaims(index);
+    return new ClaimAnswers(shown, search, blocked);
   }
 
   private makeStatusPort(): StatusPort | null {
@@ -168,8 +174,15 @@ export class Hub implements HubService {
     const shared = search?.shared ?? null;
     const { blockingChannels } = this.options;
     return {
-      start: { rows, rules, moment: moment.memory, blockingChannels, search: shared?.setup ?? null },
-      sharing: { moment, isSynced: () => index.isSynced, search: shared },
+      start: {
+        rows,
+        rules,
+        moment: moment.memory,
+        blockingChannels,
+        search: shared?.setup ?? null,
+        addressPrefixes: addressPrefixesOf(node.params),
+      },
+      sharing: { moment, isSynced: () => index.isSynced, search: shared, waiting: node.waiting.feed },
     };
   }
 

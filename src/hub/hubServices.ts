@@ -18,4 +18,6 @@ export interface HubServices {
   readonly claims: ClaimAnswers | null;
   /** Values in the order of their places; null where a block was pruned. */
   readonly claimValues: (places: readonly ValuePlace[]) => Promise<(Bytes | null)[]>;
+  /** Times of blocks by their heights. */
+  readonly timesOf: (heights: readonly number[]) => readonly number[];
 }

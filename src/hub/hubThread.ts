@@ -4,6 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { ChainReader } from '../chain/chainReader.js';
+import type { WaitingFeed } from '../index/waiting/waitingFeed.js';
 import { formatHeader } from '../primitives/header.js';
 import type { Logger } from '../util/logging.js';
 import { projectFile } from '../util/project.js';
@@ -50,6 +51,8 @@ export interface HubThreadSharing {
   /** Whether the claim index is at the tip. */
   readonly isSynced: () => boolean;
   readonly search: SharedSearch | null;
+  /** The claims that wait in the mempool. */
+  readonly waiting: WaitingFeed | null;
 }
 
 /** What the thread is asked to do and has not done. */
@@ -96,7 +99,20 @@ export class HubThread implements TouchedSessions {
     if (sharing !== null) this.share(sharing);
   }
 
-  private share({ search }: HubThreadSharing): void {
+  private share({ search, waiting, moment }: HubThreadSharing): void {
+    if (waiting !== null) {
+      const tell = (item: ToHub): void => {
+        moment.noteWaiting();
+        this.batches.add(item);
+      };
+      for (const transaction of waiting.claims.all()) tell(['waiting', transaction]);
+      this.offs.push(
+        waiting.follow({
+          added: (transaction) => tell(['waiting', transaction]),
+          removed: (txid) => tell(['waitingGone', txid]),
+        }),
+      );
+    }
     const { counters, reader } = this.deps;
     const { events } = reader.chain;
     this.noteMoment();

@@ -143,6 +143,10 @@ function take(item: ToHub): void {
       return void carryOut(item[1], sessions.open());
     case 'followed':
       return shared?.followed(item[1]);
+    case 'waiting':
+      return shared?.waits(item[1]);
+    case 'waitingGone':
+      return shared?.waitsNoMore(item[1]);
     case 'release':
       return void carryOut(item[1], shared?.release() ?? Promise.resolve());
     case 'tell':

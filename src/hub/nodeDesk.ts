@@ -188,6 +188,7 @@ function handlersOf({ hub, methods }: NodeDeskDeps): Handlers {
     search: ({ turn }, client, constraints) => claims().search(constraints, turn, client),
     claim: (_call, _client, claimId) => claims().byId(claimId),
     values: async (_call, _client, places) => packValues(await hub.claimValues(unpackPlaces(places))),
+    times: (_call, _client, heights) => hub.timesOf(heights),
     headers: (call, _client, start, count, checkpoint): Pieces =>
       new Pieces(headersFrom(call, start, count, checkpoint) satisfies AsyncIterable<HeadersStart | Bytes>),
     async run(call, _client, name, crossing) {

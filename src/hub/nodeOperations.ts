@@ -22,6 +22,8 @@ export interface ValueOperations {
   claim(claimId: string): FoundOutputs;
   /** Values of claims, by where their outputs are. */
   values(places: PackedPlaces): PackedValues;
+  /** Times of blocks by their heights. */
+  times(heights: readonly number[]): readonly number[];
 }
 
 /** Answered piece by piece. */

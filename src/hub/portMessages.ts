@@ -3,6 +3,7 @@
  * first. The hub's thread asks, and each of its calls ends with one of `value`, `end`, `error` and `gone`.
  */
 import { SCRIPT_KEY_BYTES } from '../index/addressScripts.js';
+import type { WaitingTransaction } from '../index/waiting/waitingOutputs.js';
 import type { FollowerStatus } from '../search/followerStatus.js';
 import type { LogCategory } from '../util/logging.js';
 import type { AnsweredNote } from './answerNotes.js';
@@ -59,6 +60,9 @@ export type ToHub =
   | readonly ['open', id: number]
   /** How the follower of the claim index stands. */
   | readonly ['followed', FollowerStatus]
+  /** A transaction with claims came to the mempool, or left it (by its id, latin1). */
+  | readonly ['waiting', WaitingTransaction]
+  | readonly ['waitingGone', txid: string]
   /** Whoever searches lets go of the file of the index. */
   | readonly ['release', id: number]
   /** These scripts were touched, and the tip may have moved: clients are to be told. */

@@ -6,7 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClaimRules } from '../claimtrie/types.js';
 import { ClaimIndexQueries } from '../index/claims/claimIndexQueries.js';
 import type { ValuePlace } from '../index/claims/claimValues.js';
+import { WaitingClaims } from '../index/waiting/waitingClaims.js';
+import { WaitingClaimIndex } from '../index/waiting/waitingIndex.js';
+import type { WaitingTransaction } from '../index/waiting/waitingOutputs.js';
+import type { AddressPrefixes } from '../script/address.js';
 import { BackedClaimSearch, type ClaimSearch } from '../search/claimSearch.js';
+import { WaitingCensor } from '../search/waitingCensor.js';
+import { WaitingSearch } from '../search/waitingSearch.js';
 import type { FollowerStatus } from '../search/followerStatus.js';
 import { packPlaces, unpackValues } from '../search/followerMessages.js';
 import { SqliteSearchers, type SearchersSetup } from '../search/sqliteSearchers.js';
@@ -36,6 +42,7 @@ export interface SharedClaimsStart {
   readonly blockingChannels: readonly Uint8Array[];
   /** Null where only the node's thread searches. */
   readonly search: SearchersSetup | null;
+  readonly addressPrefixes: AddressPrefixes;
 }
 
 export interface SharedClaimsDeps {
@@ -55,6 +62,7 @@ interface Searching {
   readonly search: ClaimSearch;
   readonly searchers: SqliteSearchers;
   readonly follower: ToldFollower;
+  readonly waiting: WaitingSearch;
 }
 
 export class SharedClaims implements ClaimSource {
@@ -64,6 +72,10 @@ export class SharedClaims implements ClaimSource {
   private readonly chain: ChainMoment;
   private readonly searching: Searching | null;
   private readonly answers: ClaimAnswers;
+  private readonly waiting = new WaitingClaims();
+  /** How many changes of it were told, and who waits for the next. */
+  private waitingChanges = 0;
+  private listeners: { readonly changes: number; readonly wake: () => void }[] = [];
 
   /** `elsewhere` asks the node's thread. */
   constructor(start: SharedClaimsStart, elsewhere: ClaimSource, deps: SharedClaimsDeps) {
@@ -74,8 +86,9 @@ export class SharedClaims implements ClaimSource {
     const index = this.queries(start.rules);
     const channels = start.blockingChannels.map((id) => Buffer.from(id));
     const blocked = channels.length > 0 ? new BlockedClaims(index, channels, () => this.momentName()) : null;
-    this.searching = start.search && this.searchingWith(index, start.search);
-    this.answers = new ClaimAnswers(index, this.searching?.search ?? null, blocked);
+    const shown = new WaitingClaimIndex(index, this.waiting);
+    this.searching = start.search && this.searchingWith(index, shown, start.search, start.addressPrefixes);
+    this.answers = new ClaimAnswers(shown, this.searching?.search ?? null, blocked);
   }
 
   resolve(client: HubClient, turn: Turn, urls: readonly string[]): Promise<FoundOutputs> {
@@ -104,6 +117,34 @@ export class SharedClaims implements ClaimSource {
     this.searching?.follower.take(status);
   }
 
+  /** Takes a transaction that came to the mempool. */
+  waits(transaction: WaitingTransaction): void {
+    this.waiting.add(transaction);
+    this.noteChange();
+  }
+
+  /** Takes that a transaction left the mempool. */
+  waitsNoMore(txid: string): void {
+    this.waiting.remove(txid);
+    this.noteChange();
+  }
+
+  private noteChange(): void {
+    this.waitingChanges++;
+    this.searching?.waiting.prepareSoon();
+    const due = this.listeners.filter(({ changes }) => changes <= this.waitingChanges);
+    if (due.length === 0) return;
+    this.listeners = this.listeners.filter(({ changes }) => changes > this.waitingChanges);
+    for (const { wake } of due) wake();
+  }
+
+  /** Resolves when what came to the mempool by now is known here: a client may have heard of it in another way. */
+  private async heard(): Promise<void> {
+    const changes = this.chain.waitingChanges;
+    if (this.waitingChanges >= changes) return;
+    await new Promise<void>((wake) => this.listeners.push({ changes, wake }));
+  }
+
   /** Has those that search let go of the file, which is about to be deleted. */
   async release(): Promise<void> {
     await this.searching?.searchers.release();
@@ -125,6 +166,7 @@ export class SharedClaims implements ClaimSource {
   /** What fails here for no reason of the client's, the node's thread is asked for, and tells of it if it fails there too. */
   private async here<T>(answer: () => Promise<T>, ask: () => Promise<T>): Promise<T> {
     try {
+      await this.heard();
       return await answer();
     } catch (error) {
       if (error instanceof HubError || error instanceof ClientLeft) throw error;
@@ -190,7 +232,29 @@ export class SharedClaims implements ClaimSource {
     return `${tip} ${disconnects}`;
   }
 
-  private searchingWith(index: ClaimIndexQueries, options: SearchersSetup): Searching {
+  private waitingSearch(
+    index: ClaimIndexQueries,
+    { lists }: SearchersSetup,
+    prefixes: AddressPrefixes,
+  ): WaitingSearch {
+    const { chain, deps, waiting } = this;
+    const censor = new WaitingCensor(index, lists, () => this.momentName());
+    return new WaitingSearch({
+      waiting,
+      index,
+      tip: () => chain.get(),
+      timesOf: (heights) => deps.node.call(NOBODY, { weight: 1 }, 'times', heights),
+      censor: () => censor.get(),
+      prefixes,
+    });
+  }
+
+  private searchingWith(
+    index: ClaimIndexQueries,
+    shown: WaitingClaimIndex,
+    options: SearchersSetup,
+    prefixes: AddressPrefixes,
+  ): Searching {
     const { say, searched } = this.deps;
     const searchers = new SqliteSearchers(options, { warn: (text) => say(['log', 'warn', text]) });
     const follower = new ToldFollower({
@@ -205,9 +269,13 @@ export class SharedClaims implements ClaimSource {
       },
       search: searchers.search.bind(searchers),
     };
-    const search = new BackedClaimSearch(index, backend, follower, this.logger());
+    const waiting = this.waitingSearch(index, options, prefixes);
+    const search = new BackedClaimSearch(index, backend, follower, this.logger(), null, {
+      search: waiting,
+      shown,
+    });
     search.observer = (durationSec, timedOut) => searched(durationSec * 1000, timedOut);
-    return { search, searchers, follower };
+    return { search, searchers, follower, waiting };
   }
 
   private logger(): Logger {

@@ -3,10 +3,14 @@ import { join } from 'node:path';
 import type { ChainReader } from '../chain/chainReader.js';
 import type { ClaimRules } from '../claimtrie/types.js';
 import type { ClaimIndexQueries } from '../index/claims/claimIndexQueries.js';
+import type { WaitingClaims } from '../index/waiting/waitingClaims.js';
+import { WaitingClaimIndex } from '../index/waiting/waitingIndex.js';
+import { WaitingCensor } from '../search/waitingCensor.js';
+import { WaitingSearch } from '../search/waitingSearch.js';
 import type { NetworkParams } from '../params/network.js';
 import { addressPrefixesOf } from '../script/address.js';
 import type { CensorLists } from '../search/censor.js';
-import { BackedClaimSearch, type ClaimSearch } from '../search/claimSearch.js';
+import { BackedClaimSearch, type ClaimSearch, type WaitingParts } from '../search/claimSearch.js';
 import type { ToldChain } from '../search/chainMirror.js';
 import { SearchFollower } from '../search/follower.js';
 import { PostgresBackend } from '../search/postgresBackend.js';
@@ -41,6 +45,8 @@ export interface ClaimSearchInput {
   /** A search is given up after so long. */
   readonly timeoutMs: number;
   readonly log: Logger;
+  /** The claims that wait in the mempool. */
+  readonly waiting: WaitingClaims | null;
 }
 
 /** `-claimsearchurl` and what goes with it. */
@@ -143,6 +149,25 @@ async function openBackend(input: ClaimSearchInput): Promise<{
   return { backend, follower: new SearchFollower(index, told, backend.writer, log), shared: null };
 }
 
+/** What is searched of the mempool. */
+function waitingParts({ waiting, index, reader, lists, params }: ClaimSearchInput): WaitingParts | null {
+  if (waiting === null) return null;
+  const { headers } = reader;
+  const { active } = reader.chain.index;
+  const censor = new WaitingCensor(index, lists, () => `${active.tip} ${active.disconnects}`);
+  return {
+    shown: new WaitingClaimIndex(index, waiting),
+    search: new WaitingSearch({
+      waiting,
+      index,
+      tip: () => ({ height: active.height, tip: active.tip, disconnects: active.disconnects }),
+      timesOf: async (heights) => heights.map((height) => headers.timeSec(active.at(height))),
+      censor: () => censor.get(),
+      prefixes: addressPrefixesOf(params),
+    }),
+  };
+}
+
 /** Throws `EnvironmentError` where there is no SQLite, or where PostgreSQL refuses to keep the index. */
 export async function openClaimSearch(
   input: ClaimSearchInput,
@@ -160,7 +185,7 @@ export async function openClaimSearch(
   scrubbing.unref();
   follower.poke();
   return {
-    search: new BackedClaimSearch(index, backend, follower, log, shared),
+    search: new BackedClaimSearch(index, backend, follower, log, shared, waitingParts(input)),
     async close() {
       forget();
       clearInterval(looking);

@@ -32,6 +32,7 @@ import { channelIds } from './channelIds.js';
 import { ChainWarnings } from './chainWarnings.js';
 import type { AdjustedClock } from './clock.js';
 import { mempoolSettings } from './mempoolSettings.js';
+import { WaitingClaimIndex } from '../index/waiting/waitingIndex.js';
 import { waitingService } from './waitingService.js';
 import { presentNetworks, versionNumber } from './networkSettings.js';
 import { notifyAlert } from './notify.js';
@@ -117,6 +118,7 @@ export function makeServices({
   let warnings: ChainWarnings | null = null;
   let wallets: Wallets | null = null;
   let claimSearch: ClaimSearch | null = null;
+  let shownClaims: WaitingClaimIndex | null = null;
   let hub: HubService | null = null;
   let peers: { net: PeerNetwork; service: PeerService } | null = null;
   const loading = new AbortController();
@@ -151,6 +153,11 @@ export function makeServices({
     },
     get claimIndex() {
       return options.claimindex ? now().claimIndex : null;
+    },
+    get shownClaims() {
+      const feed = waiting?.feed ?? null;
+      if (feed === null) return null;
+      return (shownClaims ??= new WaitingClaimIndex(now().claimIndex, feed.claims));
     },
     get claimSearch() {
       return claimSearch;
@@ -226,7 +233,12 @@ export function makeServices({
         warn,
         feeHistory: readFeeHistory(feesPath, deps.logger, warn),
       });
-      waiting = waitingService(mempool);
+      waiting = waitingService(
+        mempool,
+        options.claimindex
+          ? { params, maxBytes: options.maxmempool * 1_000_000, warn: (text) => deps.logger.warn(text) }
+          : null,
+      );
       if (options.addressindex) addresses = addressService(mempool, () => now().opened.store);
       warnings = new ChainWarnings({
         chain: reader.chain,
@@ -280,6 +292,7 @@ export function makeServices({
               },
         timeoutMs: options.claimsearchtimeout,
         log: deps.logger,
+        waiting: waiting?.feed?.claims ?? null,
       });
       claimSearch = search.search;
       return search;

@@ -1,24 +1,40 @@
-/** What is kept of the mempool for questions about it as a whole: figures, and claim operations. */
+/** What is kept of the mempool for questions about it as a whole: figures, claim operations, and claims as they would be. */
+import { WaitingFeed } from '../index/waiting/waitingFeed.js';
 import type { Mempool } from '../mempool/mempool.js';
 import { MempoolClaims } from '../mempool/mempoolClaims.js';
 import { MempoolSummary } from '../mempool/mempoolSummary.js';
+import type { NetworkParams } from '../params/network.js';
 import { parseTransaction } from '../primitives/transaction.js';
 import type { RpcServices } from '../rpc/services.js';
 import { Reader } from '../util/reader.js';
 
+/** Of the claims that are shown before they are in a block; only where there is a claim index beside which to show them. */
+export interface ShownWaiting {
+  readonly params: NetworkParams;
+  readonly maxBytes: number;
+  readonly warn: (text: string) => void;
+}
+
 /** Follows the mempool from its first transaction on. */
-export function waitingService(mempool: Pick<Mempool, 'listen'>): RpcServices['waiting'] {
+export function waitingService(
+  mempool: Pick<Mempool, 'listen'>,
+  shown: ShownWaiting | null,
+): RpcServices['waiting'] {
   const summary = new MempoolSummary();
   const claims = new MempoolClaims();
+  const feed = shown && new WaitingFeed(shown.params, shown.maxBytes, shown.warn);
   mempool.listen({
     added(entry, bytes, spentScripts, spentAmountsSat) {
       summary.add(entry);
-      claims.add(entry, parseTransaction(new Reader(bytes)), spentScripts, spentAmountsSat);
+      const tx = parseTransaction(new Reader(bytes));
+      claims.add(entry, tx, spentScripts, spentAmountsSat);
+      feed?.add(entry, tx, spentScripts, spentAmountsSat);
     },
     removed({ txid }) {
       summary.remove(txid);
       claims.remove(txid);
+      feed?.remove(txid);
     },
   });
-  return { summary, claims };
+  return { summary, claims, feed };
 }

@@ -7,6 +7,8 @@ import type { Pruner } from '../chain/pruner.js';
 import type { AddressQueries } from '../index/addressQueries.js';
 import type { IndexStatus } from '../index/chainIndex.js';
 import type { ClaimIndexQueries } from '../index/claims/claimIndexQueries.js';
+import type { WaitingFeed } from '../index/waiting/waitingFeed.js';
+import type { WaitingClaimIndex } from '../index/waiting/waitingIndex.js';
 import type { BlockFilters } from '../index/filterIndex.js';
 import type { UnconfirmedTransaction } from '../index/mempoolAddresses.js';
 import type { SpenderPlace } from '../index/spendIndex.js';
@@ -56,7 +58,14 @@ export interface RpcServices {
   readonly blockTexts: BlockTexts | null;
   readonly mempool: MempoolReader;
   /** Figures and claim operations of what is in the mempool, kept as it changes. */
-  readonly waiting: { readonly summary: MempoolSummary; readonly claims: MempoolClaims };
+  readonly waiting: {
+    readonly summary: MempoolSummary;
+    readonly claims: MempoolClaims;
+    /** The claims that are shown before they are in a block; null without `-claimindex`. */
+    readonly feed: WaitingFeed | null;
+  };
+  /** Claims as they are shown, with those that wait in the mempool; null without `-claimindex`. */
+  readonly shownClaims: WaitingClaimIndex | null;
   readonly mempoolGate: MempoolGate;
   /** What fee rates let transactions confirm in time. */
   readonly fees: FeeEstimates;

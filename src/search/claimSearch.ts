@@ -15,6 +15,9 @@ import { SearchWalks, constraintsKey, type WalkPage } from './searchWalks.js';
 import type { SharedSearch } from './sharedSearch.js';
 import type { FollowerView } from './toldFollower.js';
 import { channelOfUrl, findUrls } from './urlConditions.js';
+import { mergesWaiting, withWaiting } from './waitingPage.js';
+import type { WaitingSearch } from './waitingSearch.js';
+import type { WaitingOutput } from '../index/waiting/waitingOutputs.js';
 
 /** For how long a search waits for the index to follow. */
 const FOLLOW_MS = 250;
@@ -73,8 +76,19 @@ function charactersOf(constraints: Constraints): number {
   return characters;
 }
 
+/** What waits in the mempool, and which claims URLs lead to with it. */
+export interface WaitingParts {
+  readonly search: Pick<WaitingSearch, 'find' | 'version'>;
+  readonly shown: Pick<ClaimIndexReader, 'resolve'>;
+}
+
 export class BackedClaimSearch implements ClaimSearch {
   private readonly index: ClaimIndexReader;
+  private readonly waiting: WaitingParts | null;
+  /** What searches found of what waits, as long as that stays the same. */
+  private waitingPages = new Map<string, Promise<WaitingOutput[]>>();
+  private waitingVersion = -1;
+  private waitingTip: BlockId | null = null;
   private readonly backend: Pick<SearchBackend, 'description' | 'load' | 'search'>;
   private readonly follower: FollowerView;
   private readonly logger: Logger;
@@ -94,7 +108,9 @@ export class BackedClaimSearch implements ClaimSearch {
     follower: FollowerView,
     logger: Logger,
     shared: SharedSearch | null = null,
+    waiting: WaitingParts | null = null,
   ) {
+    this.waiting = waiting;
     this.logger = logger;
     this.shared = shared;
     this.index = index;
@@ -122,7 +138,29 @@ export class BackedClaimSearch implements ClaimSearch {
       this.pagesCharacters += key.length;
       page.catch(() => pages.delete(key));
     }
-    return page;
+    return this.merged(query, key, page);
+  }
+
+  /** The page with what waits in the mempool. */
+  private async merged(query: SearchQuery, key: string, page: Promise<SearchPage>): Promise<SearchPage> {
+    const { waiting } = this;
+    if (waiting === null || !mergesWaiting(query)) return page;
+    const { version } = waiting.search;
+    if (this.waitingVersion !== version || this.pagesTip !== this.waitingTip) {
+      this.waitingPages = new Map();
+      this.waitingVersion = version;
+      this.waitingTip = this.pagesTip;
+    }
+    const { waitingPages } = this;
+    let found = waitingPages.get(key);
+    if (found === undefined) {
+      found = waiting.search.find(query);
+      // With a page of the chain, whose number is bounded.
+      waitingPages.set(key, found);
+      found.catch(() => waitingPages.delete(key));
+    }
+    const [confirmed, outputs] = await Promise.all([page, found]);
+    return withWaiting(query, confirmed, outputs);
   }
 
   async walk(constraints: Constraints, after: string): Promise<WalkPage> {
@@ -135,7 +173,8 @@ export class BackedClaimSearch implements ClaimSearch {
     if (limit === 0) throw badRequest('limit: pages that follow one another have a claim at least.');
     await this.readyTip();
     const all = { ...query, allPages: true };
-    const found = await this.find(all, queryKey(all), this);
+    const key = queryKey(all);
+    const found = await this.merged(all, key, this.find(all, key, this));
     // Those that are kept out count for one page alone, of all of them.
     const total = Math.min(found.total, offset + found.rows.length);
     return this.walks.begin(asked, limit, { ...found, total });
@@ -200,7 +239,10 @@ export class BackedClaimSearch implements ClaimSearch {
     const { channel, ...others } = constraints;
     if (channel === undefined || channel === null) return constraints;
     if (typeof channel !== 'string') throw badRequest('channel: the value is not a URL.');
-    const [answer] = await this.index.resolve([channel]);
+    const isConfirmed = constraints['confirmed_only'] === true;
+    const [answer] = await (isConfirmed ? this.index : (this.waiting?.shown ?? this.index)).resolve([
+      channel,
+    ]);
     const found = answer === undefined ? null : channelOfUrl(answer);
     return found === null ? null : { ...others, channel_id: hashToHex(found.claimId) };
   }

@@ -36,6 +36,7 @@ const OTHER_NAMES: ReadonlySet<string> = new Set([
   'remove_duplicates',
   'limit_claims_per_channel',
   'has_no_source',
+  'confirmed_only',
   'exclude_shorts',
   'exclude_shorts_aspect_ratio_lte',
   'exclude_shorts_duration_lte',

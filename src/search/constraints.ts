@@ -387,6 +387,7 @@ export function parseConstraints(constraints: Constraints): SearchQuery {
       given.has('remove_duplicates') && truth('remove_duplicates', given.get('remove_duplicates')),
     perChannel: Math.max(0, Math.trunc(Number(decimalText('limit_claims_per_channel', perChannel)))),
     only,
+    confirmedOnly: given.has('confirmed_only') && truth('confirmed_only', given.get('confirmed_only')),
     findsNothing: reader.findsNothing,
   };
 }

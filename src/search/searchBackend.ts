@@ -12,6 +12,8 @@ export interface SearchPage {
   readonly blocked: readonly { readonly channelId: Bytes; readonly count: number }[];
   /** The block that the answer is of. */
   readonly height: number;
+  /** Claims of the page that are shown as they wait in the mempool; latin1. */
+  readonly waiting?: ReadonlySet<string>;
 }
 
 /** A page as backends answer it: ids are hex as printed. */

@@ -54,6 +54,8 @@ export interface SearchQuery {
   readonly perChannel: number;
   /** The n-th hit alone, from 1 on; 0 for all. */
   readonly only: number;
+  /** Claims of the chain alone, without those that wait in the mempool. */
+  readonly confirmedOnly: boolean;
   /** Known to find nothing. */
   readonly findsNothing: boolean;
 }

@@ -43,7 +43,7 @@ describe('-claimindex', () => {
     node = await startRegtest({ dataDir: folder, args });
   };
   const resolve = async (...urls: string[]): Promise<Claim[]> => {
-    const answer = await node.rpc<Record<string, Claim>>('resolve', [urls]);
+    const answer = await node.rpc<Record<string, Claim>>('resolve', [urls, true]);
     return urls.map((url) => answer[url]!);
   };
   beforeAll(async () => {

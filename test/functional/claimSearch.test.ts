@@ -53,8 +53,10 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('$name',
   const start = async () => {
     node = await startRegtest({ dataDir: folder, args: [...kept.args] });
   };
-  /** The names that a search finds, once the index is there and at the tip. */
-  const search = async (constraints: object): Promise<string[]> => {
+  /** The names of claims in the chain that a search finds, once the index is there and at the tip. */
+  const search = (constraints: object): Promise<string[]> =>
+    searchAll({ confirmed_only: true, ...constraints });
+  const searchAll = async (constraints: object): Promise<string[]> => {
     const height = await node.rpc<number>('getblockcount');
     for (;;) {
       try {
@@ -102,7 +104,12 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('$name',
     const tip = await node.rpc<string>('getbestblockhash');
     await node.rpc('invalidateblock', [tip]);
     expect(await search({ text: 'bitcoin' })).toEqual([]);
+    // They wait in the mempool again.
+    expect(await searchAll({ text: 'bitcoin' })).toEqual(['second', 'first']);
+    expect(await searchAll({ text: 'bitcon~1 -histori*', order_by: 'name' })).toEqual(['second']);
+    expect(await searchAll({ any_tags: ['History'], height: 0 })).toEqual(['first']);
     await node.rpc('reconsiderblock', [tip]);
+    expect(await searchAll({ any_tags: ['History'], height: 0 })).toEqual([]);
     expect((await search({ text: 'bitcoin' })).sort()).toEqual(['first', 'second']);
   });
 

@@ -112,7 +112,7 @@ class LifeRun {
 }
 
 async function resolve(url: string): Promise<Answer> {
-  const answer = await node.rpc<Record<string, Answer>>('resolve', [[url]]);
+  const answer = await node.rpc<Record<string, Answer>>('resolve', [[url], true]);
   return answer[url]!;
 }
 
@@ -120,7 +120,9 @@ async function resolve(url: string): Promise<Answer> {
 async function search(constraints: object, height: number): Promise<Answer[]> {
   for (;;) {
     try {
-      const page = await node.rpc<{ height: number; claims: Answer[] }>('searchclaims', [constraints]);
+      const page = await node.rpc<{ height: number; claims: Answer[] }>('searchclaims', [
+        { confirmed_only: true, ...constraints },
+      ]);
       if (page.height === height) return page.claims;
     } catch (error) {
       if ((error as Error).message !== 'The search index is being built') throw error;

@@ -5,10 +5,10 @@ import type { ResolvedClaim } from './shapes.js';
 
 // prettier-ignore
 export interface ClaimindexMethods {
-  /** `getclaim "claimid"` */
+  /** `getclaim "claimid" ( confirmedonly )` */
   getclaim: {
-    params: [claimid: string];
-    named: { claimid: string };
+    params: [claimid: string, confirmedonly?: boolean | null];
+    named: { claimid: string; confirmedonly?: boolean | null };
     result: ResolvedClaim;
   };
   /** `getclaimindexinfo` */
@@ -23,10 +23,10 @@ export interface ClaimindexMethods {
     named: { claimid: string };
     result: { claimId: string; height: number; blockhash: string; state: "active" | "pending" | "spent" | "expired"; name: string; normalized_name: string; namehex?: string; txid: string; n: number; amount: number; outputHeight: number; validAtHeight: number; expirationHeight: number; isControlling?: boolean; effectiveAmount?: number; endedHeight?: number; endedBlockhash?: string; spentBy?: string; address?: string; kind?: "stream" | "channel" | "repost" | "collection" | "support"; title?: string; channelId?: string; value?: string; pruned?: boolean };
   };
-  /** `resolve urls` */
+  /** `resolve urls ( confirmedonly )` */
   resolve: {
-    params: [urls: string | readonly string[]];
-    named: { urls: string | readonly string[] };
+    params: [urls: string | readonly string[], confirmedonly?: boolean | null];
+    named: { urls: string | readonly string[]; confirmedonly?: boolean | null };
     result: { [key: string]: ResolvedClaim | { error: { name: string; text: string } } };
   };
   /** `searchclaims constraints ( "after" )` */

@@ -48,6 +48,8 @@ export interface ClaimRow extends Place {
   readonly meta: ClaimMeta | null;
   readonly channel: Place | null;
   readonly repost: Place | null;
+  /** Whether the hub says that it is in no block: claims of the mempool have the height 0. */
+  readonly isWaiting: boolean;
 }
 
 export const ROW_ERRORS = ['UNKNOWN_CODE', 'NOT_FOUND', 'INVALID', 'BLOCKED'] as const;
@@ -130,7 +132,8 @@ function readRow(output: Output): AnswerRow {
   }
   const place = placeOf(output);
   if (place === null) throw new WrongAnswerError('a row names no output');
-  if (meta.case === undefined) return { ...place, meta: null, channel: null, repost: null };
+  const isWaiting = output.height === 0;
+  if (meta.case === undefined) return { ...place, meta: null, channel: null, repost: null, isWaiting };
   const { channel, repost } = meta.value;
-  return { ...place, meta: meta.value, channel: placeOf(channel), repost: placeOf(repost) };
+  return { ...place, meta: meta.value, channel: placeOf(channel), repost: placeOf(repost), isWaiting };
 }

@@ -143,12 +143,13 @@ class Inflater {
     return this.#referredAt(place, above);
   }
 
-  #output({ txid, nout }: Place): Txo {
+  #output(place: Place): Txo {
+    const { txid, nout } = place;
     const name = hashToHex(txid);
     const found = this.#transactions.get(name);
     if (found === undefined) throw new WrongAnswerError(`a row refers to ${name}, which is in no row`);
-    // The claim index has what is in blocks only, and anybody can make up a transaction that is in none.
-    if (!found.isVerified)
+    // Anybody can make up a transaction that is in no block: it is shown as one, where the row says so.
+    if (!found.isVerified && this.#rows.get(placeKey(place))?.isWaiting !== true)
       throw new WrongAnswerError(`the transaction ${name} is shown to be in no block`, true);
     const output = found.tx.outputs[nout];
     const first = found.tx.inputs[0];

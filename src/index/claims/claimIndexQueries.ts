@@ -250,6 +250,11 @@ export class ClaimIndexQueries implements ClaimIndexReader {
     });
   }
 
+  /** What `task` reads in one go, at one tip; it may be begun anew. */
+  read<T>(task: (scope: ResolveScope) => Promise<T>): Promise<T> {
+    return this.atOneTip(task);
+  }
+
   /** About how many bytes the rows take in the database's files. */
   sizeOnDisk(): Promise<number> {
     return this.source.sizeOnDisk();

@@ -5,6 +5,15 @@
 import type { ClaimKind } from '../../metadata/claimFacts.js';
 import type { Bytes } from '../../util/bytes.js';
 
+/** What only claims of the mempool have. */
+export interface WaitingFacts {
+  /** When its transaction came. */
+  readonly timeSec: number;
+  /** When that came which makes the claim; null where it is in the chain. */
+  readonly creationTimeSec: number | null;
+  readonly value: Bytes;
+}
+
 /** A live claim: its latest output is unspent and has not expired. */
 export interface ClaimRecord {
   readonly claimId: Bytes;
@@ -45,6 +54,8 @@ export interface ClaimRecord {
   readonly repostCount: number;
   /** Live claims with a valid signature of it. */
   readonly claimsInChannel: number;
+  /** Of a claim of the mempool, which has no heights but that of its creation, and no position. */
+  readonly waiting?: WaitingFacts;
   /** Without `lbry://`. */
   readonly shortUrl: string;
   readonly canonicalUrl: string;

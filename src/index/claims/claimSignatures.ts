@@ -32,6 +32,9 @@ export interface SignedOutput {
   readonly publicKey: Bytes | null;
 }
 
+/** What the signature of an output is over. */
+export type SignedValue = Pick<ClaimOutputInBlock, 'facts' | 'value' | 'script' | 'firstInput'>;
+
 /** A signature and what it is over. */
 interface ReadSignature {
   readonly hash: Bytes;
@@ -48,7 +51,7 @@ function addressBytes(script: Bytes, { base58 }: Pick<NetworkParams, 'base58'>):
 }
 
 function readSignature(
-  { facts, value, script, firstInput }: ClaimOutputInBlock,
+  { facts, value, script, firstInput }: SignedValue,
   params: Pick<NetworkParams, 'base58'>,
 ): ReadSignature | null {
   if (facts.signature?.length !== SIGNATURE_BYTES) return null;
@@ -76,6 +79,12 @@ export async function findSigners(
     since = await breathe(since);
   }
   return signers;
+}
+
+/** Tags of all keys for which the signature of a claim's output is right; none where it has none that can be read. */
+export function recoveredSigners(output: SignedValue, params: Pick<NetworkParams, 'base58'>): string[] {
+  const signature = readSignature(output, params);
+  return signature === null ? [] : recoverSigners(signature);
 }
 
 /** Tags of all keys for which a signature (R and S, 64 bytes of any value) over a hash is right. */

@@ -6,6 +6,7 @@
  * the hub all given digits of an id count, and two URLs of one call may lead to one claim.
  */
 import { normalizeKey } from '../../claimtrie/nameKey.js';
+import type { NameState } from '../../claimtrie/nameState.js';
 import { filesNormalized } from '../../claimtrie/rules.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { parseUrl, type UrlSegment } from '../../metadata/url.js';
@@ -147,7 +148,7 @@ async function resolveOne(scope: ResolveScope, text: string): Promise<Outcome> {
  * The names that a segment may mean, as scripts have them: its text in UTF-8 or, where a name that is not UTF-8 is shown
  * byte by byte, those bytes.
  */
-function rawNames(name: string): string[] {
+export function rawNames(name: string): string[] {
   if (name.length > LONGEST_NAME) return [];
   const names = [toLatin1(Buffer.from(name))];
   if (/^[\x00-\xff]*$/.test(name) && names[0] !== name && nameText(fromLatin1(name)) === name)
@@ -179,18 +180,22 @@ async function findSegment(scope: ResolveScope, segment: UrlSegment): Promise<st
 }
 
 /** The claim that controls the name. */
-async function controlling(
+async function controlling(scope: ResolveScope, rawName: string): Promise<string | null> {
+  return (await controllingState(scope, rawName))?.claims[0]!.claimId ?? null;
+}
+
+/** What the claim trie has of a name that a claim controls; null for others. */
+export async function controllingState(
   { records, rules, height }: ResolveScope,
   rawName: string,
-): Promise<string | null> {
+): Promise<NameState | null> {
   const normalized = normalizeKey(rawName);
   // Once more: what that normalizes to is where such a name is filed.
   const names = filesNormalized(rules, height) ? [normalized, normalizeKey(normalized)] : [rawName];
   for (const filed of names) {
     if (filed.length > LONGEST_FILED) continue;
     const [state] = await records.statesOf([filed]);
-    const best = state?.claims[0];
-    if (best) return best.claimId;
+    if (state?.claims[0]) return state;
   }
   return null;
 }

@@ -207,10 +207,12 @@ export class ClaimActor {
 
 /** Coins of a node, one for each transaction. */
 export class ClaimPurse {
-  private readonly node: RegtestNode;
+  /** Of inputs; a lower one says that the transaction may be replaced. */
+  sequence = 0xffffffff;
+  private readonly node: Pick<RegtestNode, 'rpc'>;
   private coins: Output[] = [];
 
-  constructor(node: RegtestNode) {
+  constructor(node: Pick<RegtestNode, 'rpc'>) {
     this.node = node;
   }
 
@@ -252,7 +254,7 @@ export class ClaimPurse {
     };
     // The lock time of a final transaction means nothing, and makes another id.
     for (let lockTime = 0; ; lockTime++) {
-      const tx = transaction(inputs, [output], lockTime);
+      const tx = transaction(inputs, [output], lockTime, this.sequence);
       const made = { txid: Buffer.from(txid(tx)), n: 0, valueSat: output.value };
       if (!isWanted(made)) continue;
       await this.node.rpc('sendrawtransaction', [toHex(formatTransaction(tx)), true]);
@@ -265,13 +267,14 @@ function transaction(
   inputs: readonly Output[],
   outputs: readonly { value: bigint; script: Buffer }[],
   lockTime = 0,
+  sequence = 0xffffffff,
 ): Transaction {
   return {
     version: 2,
     inputs: inputs.map(({ txid: hash, n }) => ({
       prevout: { hash, index: n },
       scriptSig: Buffer.from([1, ...REDEEM]),
-      sequence: 0xffffffff,
+      sequence,
       witness: [],
     })),
     outputs: [...outputs],

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { ClaimAnswers, type FoundClaims } from '../../../src/hub/claimAnswers.js';
 import { messageOf, type FoundOutputs } from '../../../src/hub/foundOutputs.js';
 import { Turns } from '../../../src/hub/turns.js';
-import type { ClaimIndexReader, ClaimRecord, ResolvedUrl } from '../../../src/index/claims/claimReader.js';
+import type { ClaimRecord, ResolvedUrl } from '../../../src/index/claims/claimReader.js';
+import type { ShownClaims } from '../../../src/index/waiting/waitingIndex.js';
 import { OutputsSchema, type Output, type Outputs } from '../../../src/metadata/messages/result_pb.js';
 import { sha256 } from '../../../src/crypto/hash.js';
 import { hashToHex, toLatin1, type Bytes } from '../../../src/util/bytes.js';
@@ -70,10 +71,10 @@ const NOTHING: ResolvedUrl = {
 const byId = new Map(ALL.map((record) => [toLatin1(record.claimId), record]));
 const find = (id: Bytes): ClaimRecord | null => byId.get(toLatin1(id)) ?? null;
 const index = {
-  claim: (id: Bytes) => Promise.resolve(find(id)),
   claims: (ids: readonly Bytes[]) => Promise.resolve(ids.map(find)),
+  latest: (ids: readonly Bytes[]) => Promise.resolve(ids.map(find)),
   resolve: (urls: readonly string[]) => Promise.resolve(urls.map((url) => ({ ...NOTHING, ...URLS[url] }))),
-} as unknown as ClaimIndexReader;
+} satisfies ShownClaims;
 
 /** What is found crosses to another thread. */
 const decode = (found: FoundOutputs | null): Outputs =>

@@ -13,6 +13,7 @@ import type { NodePort } from '../../../src/hub/nodePort.js';
 import type { ToNode } from '../../../src/hub/portMessages.js';
 import { SharedClaims } from '../../../src/hub/sharedClaims.js';
 import { Turns, type Turn } from '../../../src/hub/turns.js';
+import { confirmedClaims } from '../../../src/index/waiting/waitingIndex.js';
 import { loadNative } from '../../../src/native/binding.js';
 import { followedChain } from '../../../src/node/claimSearch.js';
 import { regtestParams } from '../../../src/params/regtest.js';
@@ -53,6 +54,7 @@ class Sides {
       moment: this.moment.memory,
       blockingChannels,
       search: path === null ? null : { path, lists, readers: 1 },
+      addressPrefixes: addressPrefixesOf(regtestParams),
     };
     const ask = <T>(name: string, value: T) => {
       this.asked.push(name);
@@ -122,7 +124,7 @@ describe.skipIf(!loadNative())("answers about claims in the hub's thread", () =>
   it('are those of the node, over blocks, flushes and reorganisations', async () => {
     const run = await begin(31);
     const sides = new Sides(run);
-    const own = new ClaimAnswers(sides.index, null);
+    const own = new ClaimAnswers(confirmedClaims(sides.index), null);
     const depths = [9, 3, 1];
     let rows = 0;
     for (let round = 0; round < 9; round++) {
@@ -145,7 +147,7 @@ describe.skipIf(!loadNative())("answers about claims in the hub's thread", () =>
     const run = await begin(32);
     for (let n = 0; n < 20; n++) await run.mine(6);
     const sides = new Sides(run);
-    const own = new ClaimAnswers(sides.index, null);
+    const own = new ClaimAnswers(confirmedClaims(sides.index), null);
     const { chain } = run.chain.opened;
     // As many as are put together in one go.
     const urls = (await everything(run)).urls.slice(0, 25);

@@ -7,6 +7,7 @@ import { hashToHex, toLatin1, type Bytes } from '../../../util/bytes.js';
 import { coins } from '../../../util/json.js';
 import { RawJson, stringifyJson, type JsonOut } from '../../../util/jsonWrite.js';
 import type { ClaimIndexQueries } from '../../../index/claims/claimIndexQueries.js';
+import { confirmedClaims, type ShownClaims } from '../../../index/waiting/waitingIndex.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { nameText } from '../../format/claimsText.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
@@ -22,10 +23,14 @@ const CLAIM_FIELDS: SchemaFields = {
   normalized_name: t.str('the name with which all its spellings are filed'),
   txid: t.hash('the transaction of the latest output'),
   nout: t.int('the number of that output'),
-  height: t.int('the height of its block'),
-  timestamp: t.time('the time of that block'),
+  height: t.int('the height of its block; 0 while it waits'),
+  timestamp: t.time('the time of that block; while it waits, when it came to the mempool'),
+  is_waiting: t.optional(
+    t.bool('true: the latest output is in the mempool'),
+    'while it waits; then there are no heights of activation and expiration either',
+  ),
   amount: t.coins('the amount of that output'),
-  creation_height: t.int('the height of the block of the first output'),
+  creation_height: t.int('the height of the block of the first output; 0 while that waits'),
   creation_timestamp: t.time('the time of that block'),
   activation_height: t.int('the height at which the latest output became active, or will'),
   expiration_height: t.int('the height at which it expires'),
@@ -87,6 +92,23 @@ export function requireClaimIndex({ claimIndex, chain, indexes }: RpcServices): 
   );
 }
 
+/** Claims as the methods show them; `confirmedOnly` leaves out what waits in the mempool. */
+export function shownBy(
+  { shownClaims }: RpcServices,
+  index: ClaimIndexQueries,
+  confirmedOnly: boolean,
+): ShownClaims {
+  return confirmedOnly ? confirmedClaims(index) : (shownClaims ?? confirmedClaims(index));
+}
+
+/** What tells that only claims of the chain are wanted. */
+export const CONFIRMED_ONLY = {
+  name: 'confirmedonly',
+  type: 'boolean',
+  default: false,
+  description: 'Leave out claims and updates that wait in the mempool',
+} as const;
+
 /** A claim and what it refers to. */
 export interface ShownClaim {
   readonly claim: ClaimRecord;
@@ -126,7 +148,7 @@ export class ClaimShower {
     const key = `${toLatin1(claim.claimId)}${toLatin1(claim.txid)}`;
     let shown = this.shown.get(key);
     if (shown === undefined) {
-      const value = await this.index.value(claim.claimId);
+      const value = claim.waiting?.value ?? (await this.index.value(claim.claimId));
       this.shown.set(key, (shown = plainClaim(this.services, claim, value)));
     }
     return shown;
@@ -150,10 +172,11 @@ function plainClaim(
     txid: hashToHex(claim.txid),
     nout: claim.nout,
     height: claim.height,
-    timestamp: timeAt(claim.height),
+    timestamp: claim.waiting?.timeSec ?? timeAt(claim.height),
+    ...(claim.waiting ? { is_waiting: true } : {}),
     amount: coins(claim.amountSat),
     creation_height: claim.creationHeight,
-    creation_timestamp: timeAt(claim.creationHeight),
+    creation_timestamp: claim.waiting?.creationTimeSec ?? timeAt(claim.creationHeight),
     activation_height: claim.activationHeight,
     expiration_height: claim.expirationHeight,
     takeover_height: claim.takeoverHeight,

@@ -3,7 +3,7 @@ import { hashFromHex, type Bytes } from '../../../util/bytes.js';
 import type { ClaimRecord } from '../../../index/claims/claimReader.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { ClaimShower, FULL_CLAIM, requireClaimIndex } from './claimAnswer.js';
+import { ClaimShower, CONFIRMED_ONLY, FULL_CLAIM, requireClaimIndex, shownBy } from './claimAnswer.js';
 
 const ALL_DIGITS = 40;
 
@@ -13,22 +13,26 @@ export const getClaim = defineMethod({
   explorer: 'console',
   chainUse: 'reads',
   summary:
-    'Returns a claim that lives after the latest block, active or not, with its decoded value, its channel and what it reposts (needs -claimindex).',
+    'Returns a claim that lives after the latest block, active or not, or waits in the mempool, with its decoded value, its channel and what it reposts (needs -claimindex).',
   params: [
     { name: 'claimid', type: 'claimIdDigits', required: true, description: 'The claim id, 40 hex digits' },
+    CONFIRMED_ONLY,
   ],
   result: FULL_CLAIM,
   examples: [['"36a719a156a1df178531f3c712b8b37f8e7cc3b3"']],
-  async run({ services }, { claimid }) {
+  async run({ services }, { claimid, confirmedonly }) {
     const index = requireClaimIndex(services);
     if (claimid.length !== ALL_DIGITS)
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'claimid must have 40 hexadecimal digits');
-    const claim = await index.claim(hashFromHex(claimid));
-    if (claim === null)
-      throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, `Could not find claim at ${claimid}`);
+    const shown = shownBy(services, index, confirmedonly);
+    const [claim] = await shown.latest([hashFromHex(claimid)]);
+    if (!claim) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, `Could not find claim at ${claimid}`);
     const channelOf = (of: ClaimRecord | null): Promise<ClaimRecord | null> =>
       referred(of?.isSignatureValid === true ? of.channelId : null);
-    const referred = async (id: Bytes | null): Promise<ClaimRecord | null> => id && index.claim(id);
+    // A claim of the chain refers to claims of the chain.
+    const find = (id: Bytes) => (claim.waiting ? shown.latest([id]) : shown.claims([id]));
+    const referred = async (id: Bytes | null): Promise<ClaimRecord | null> =>
+      id && ((await find(id))[0] ?? null);
     const [channel, reposted] = [await channelOf(claim), await referred(claim.repostedId)];
     const repostedChannel = await channelOf(reposted);
     return new ClaimShower(services, index).full({ claim, channel, reposted, repostedChannel });

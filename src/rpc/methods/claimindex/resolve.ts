@@ -7,7 +7,7 @@ import { breathe } from '../../../util/breathe.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
-import { ClaimShower, FULL_CLAIM, requireClaimIndex } from './claimAnswer.js';
+import { ClaimShower, CONFIRMED_ONLY, FULL_CLAIM, requireClaimIndex, shownBy } from './claimAnswer.js';
 
 /** Of one call. Arbitrary: ten times what wallets ask for. */
 const MOST_URLS = 1000;
@@ -38,7 +38,7 @@ export const resolve = defineMethod({
   explorer: 'console',
   chainUse: 'reads',
   summary:
-    'Returns the claims that lbry:// URLs lead to after the latest block (needs -claimindex). A URL names a channel, a claim, or a claim in a channel; "#" or ":" with digits of its id, or "$" with its place by amount, tells claims of one name apart.',
+    'Returns the claims that lbry:// URLs lead to after the latest block (needs -claimindex). A URL names a channel, a claim, or a claim in a channel; "#" or ":" with digits of its id, or "$" with its place by amount, tells claims of one name apart. Updates that wait in the mempool are shown; new claims there, where the chain has none.',
   params: [
     {
       name: 'urls',
@@ -46,6 +46,7 @@ export const resolve = defineMethod({
       required: true,
       description: 'A URL, with or without lbry://, or an array of them',
     },
+    CONFIRMED_ONLY,
   ],
   result: t.map(
     'url',
@@ -63,10 +64,10 @@ export const resolve = defineMethod({
     ]),
   ),
   examples: [['"lbry://@lbry/demo"'], ['["@lbry#3f", "one"]']],
-  async run({ services }, { urls }): Promise<JsonOut> {
+  async run({ services }, { urls, confirmedonly }): Promise<JsonOut> {
     const index = requireClaimIndex(services);
     const texts = parseUrls(urls);
-    const found = await index.resolve(texts);
+    const found = await shownBy(services, index, confirmedonly).resolve(texts);
     const shower = new ClaimShower(services, index);
     const answer = new Map<string, JsonOut>();
     let since = performance.now();

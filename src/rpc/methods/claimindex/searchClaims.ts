@@ -4,13 +4,14 @@ import { givenConstraints } from '../../../search/givenConstraints.js';
 import type { SearchPage } from '../../../search/searchBackend.js';
 import { SearchError } from '../../../search/searchError.js';
 import { breathe } from '../../../util/breathe.js';
-import { hashToHex, toLatin1 } from '../../../util/bytes.js';
+import { hashToHex, toLatin1, type Bytes } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
 import type { ClaimRecord } from '../../../index/claims/claimReader.js';
-import { ClaimShower, FULL_CLAIM, requireClaimIndex } from './claimAnswer.js';
+import type { ShownClaims } from '../../../index/waiting/waitingIndex.js';
+import { ClaimShower, FULL_CLAIM, requireClaimIndex, shownBy } from './claimAnswer.js';
 
 /** Claims of one page: what a search looks at, of which one page may show all. */
 const MOST_CLAIMS = 1000;
@@ -26,14 +27,15 @@ export const searchClaims = defineMethod({
     'Returns a page of the claims that satisfy all constraints (needs -claimsearch). Constraints, orders and the language of ' +
     'texts are those of the hub’s claim search. A page by offset is cut from what there is when it is asked for. Pages that ' +
     'fit together whatever blocks come are asked for by after, with the same constraints: all show what the first found, in ' +
-    'its order, each claim as it is by then, without those that were abandoned meanwhile.',
+    'its order, each claim as it is by then, without those that were abandoned meanwhile. Claims that wait in the mempool ' +
+    'stand in front on the first page, and updates in the places of what they update.',
   params: [
     {
       name: 'constraints',
       type: 'object',
       required: true,
       description:
-        'What claims must satisfy, among others text, name, claim_ids, channel, channel_ids, signature_valid, any_tags, claim_type, release_time, is_reposted_claim_gone; order_by, limit (10), offset, remove_duplicates, limit_claims_per_channel (on all pages together) say what is shown of them',
+        'What claims must satisfy, among others text, name, claim_ids, channel, channel_ids, signature_valid, any_tags, claim_type, release_time, is_reposted_claim_gone, confirmed_only (without claims that wait in the mempool); order_by, limit (10), offset, remove_duplicates, limit_claims_per_channel (on all pages together) say what is shown of them',
     },
     {
       name: 'after',
@@ -81,23 +83,29 @@ export const searchClaims = defineMethod({
       const code = error.kind === 'bad-request' ? RPC_ERROR.INVALID_PARAMETER : RPC_ERROR.MISC_ERROR;
       throw rpcError(code, error.message);
     });
+    const shown = shownBy(services, index, false);
     const shower = new ClaimShower(services, index);
     const claims: JsonOut[] = [];
     const known = new Map<string, Promise<ClaimRecord | null>>();
     let since = performance.now();
-    const referred = async (id: ClaimRecord['channelId']) => {
+    const lookUp = async (id: Bytes, isWaiting: boolean): Promise<ClaimRecord | null> =>
+      (await (isWaiting ? shown.latest([id]) : shown.claims([id])))[0] ?? null;
+    /** What waits refers to what waits. */
+    const referred = async (id: ClaimRecord['channelId'], isWaiting: boolean) => {
       if (id === null) return null;
-      const key = toLatin1(id);
-      const found = known.get(key) ?? index.claim(id);
+      const key = `${isWaiting ? 'w' : 'c'}${toLatin1(id)}`;
+      const found = known.get(key) ?? lookUp(id, isWaiting);
       known.set(key, found);
       return found;
     };
-    for (const claim of await index.claims(page.rows)) {
+    for (const claim of await pageClaims(shown, page)) {
       // Abandoned in a block that the search had not come to.
       if (claim === null) continue;
-      const channel = claim.isSignatureValid ? await referred(claim.channelId) : null;
-      const reposted = await referred(claim.repostedId);
-      const repostedChannel = reposted?.isSignatureValid === true ? await referred(reposted.channelId) : null;
+      const isWaiting = claim.waiting !== undefined;
+      const channel = claim.isSignatureValid ? await referred(claim.channelId, isWaiting) : null;
+      const reposted = await referred(claim.repostedId, isWaiting);
+      const repostedChannel =
+        reposted?.isSignatureValid === true ? await referred(reposted.channelId, isWaiting) : null;
       claims.push(await shower.full({ claim, channel, reposted, repostedChannel }));
       since = await breathe(since);
     }
@@ -110,3 +118,16 @@ export const searchClaims = defineMethod({
     };
   },
 });
+
+/** The claims of a page in their order, those that it shows as they wait so. */
+async function pageClaims(
+  shown: ShownClaims,
+  { rows, waiting }: SearchPage,
+): Promise<readonly (ClaimRecord | null)[]> {
+  if (waiting === undefined) return shown.claims(rows);
+  const isWaiting = (id: Bytes): boolean => waiting.has(toLatin1(id));
+  const latest = await shown.latest(rows.filter(isWaiting));
+  const confirmed = await shown.claims(rows.filter((id) => !isWaiting(id)));
+  let [nextLatest, nextConfirmed] = [0, 0];
+  return rows.map((id) => (isWaiting(id) ? latest[nextLatest++]! : confirmed[nextConfirmed++]!));
+}

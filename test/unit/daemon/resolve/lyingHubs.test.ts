@@ -58,7 +58,11 @@ describe('hubs that lie about claims', () => {
   it.each([
     ['names another claim', outputs({ txos: [row(priced)] }), 'note does not lead to claim'],
     ['names a transaction that does not exist', outputs({ txos: [row(unknown)] }), 'there is no transaction'],
-    ['makes a claim up that waits', outputs({ txos: [row(madeUp)] }), 'is shown to be in no block'],
+    [
+      'says of a claim that waits that it is in a block',
+      outputs({ txos: [row(madeUp)] }),
+      'is shown to be in no block',
+    ],
   ])('%s: the next one is asked, and the log says which lied', async (_what, lie, reason) => {
     const roles = await twoHubs(chain, lie, right);
     const { ledger, warnings } = await ledgers.open(hubs);

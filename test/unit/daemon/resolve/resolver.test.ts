@@ -18,6 +18,7 @@ import {
   row,
   signedSupport,
   stream,
+  transactions,
   world,
 } from './claimWorld.js';
 
@@ -27,6 +28,29 @@ const found = (txo: unknown): Txo => {
   expect(txo).toBeInstanceOf(Txo);
   return txo as Txo;
 };
+
+describe('claims that wait', () => {
+  const waiting = claim('early', { case: 'stream', value: {} });
+  const known = transactions.get(waiting.txidHex)!;
+  transactions.set(waiting.txidHex, { ...known, height: 0, position: -1, isVerified: false });
+  const heights = { creationHeight: 0, activationHeight: 0, expirationHeight: 0, takeOverHeight: 0 };
+  const waitingRow = (height: number) => ({ ...row(waiting, heights), height });
+
+  it('have no heights, where the hub says so', async () => {
+    const { ports } = world([outputs({ txos: [waitingRow(0)] })]);
+    const early = found((await new Resolver(ports).resolve(['early'])).get('early'));
+    expect([early.txidHex, early.height]).toEqual([waiting.txidHex, 0]);
+    expect(early.notes.meta).toMatchObject({ creation_height: 0, expiration_height: 0 });
+    expect(early.notes.meta).not.toHaveProperty('creation_timestamp');
+  });
+
+  it('are not believed to be in a block', async () => {
+    const { ports, distrusted } = world([outputs({ txos: [waitingRow(10)] })]);
+    const resolver = new Resolver({ ...ports, pause: () => Promise.resolve() });
+    await expect(resolver.resolve(['early'])).rejects.toThrow('shown to be in no block');
+    expect(distrusted[0]).toContain('shown to be in no block');
+  });
+});
 
 describe('resolving URLs', () => {
   it('has outputs of transactions with figures of the index, channels and what is reposted', async () => {

@@ -1,0 +1,214 @@
+/**
+ * The claims of the mempool as they would be if all of it were mined: the latest output of each that no other transaction there
+ * spends, by id, name, channel and what it reposts, with the supports that come and go. Each thread that answers has one of
+ * these and is told of transactions as they come and go; it knows nothing of the chain.
+ */
+import type { WaitingOutput, WaitingSupport, WaitingTransaction } from './waitingOutputs.js';
+
+/** Told after each change: of a claim whose output is another, or which is there no more or only now. */
+export interface WaitingListener {
+  changed(claimId: string, before: WaitingOutput | null, after: WaitingOutput | null): void;
+  /** The supports of a claim changed. */
+  supported(claimId: string): void;
+}
+
+export class WaitingClaims {
+  /** Another number after each change. */
+  version = 0;
+  private readonly listeners = new Set<WaitingListener>();
+  private readonly transactions = new Map<string, WaitingTransaction>();
+  /** Outputs by claim, in the order in which they came. */
+  private readonly versions = new Map<string, WaitingOutput[]>();
+  /** By the points that they spend: the transaction. */
+  private readonly spenders = new Map<string, string>();
+  private readonly current = new Map<string, WaitingOutput>();
+  private readonly byName = new Map<string, Set<WaitingOutput>>();
+  private readonly byChannel = new Map<string, Set<WaitingOutput>>();
+  private readonly byReposted = new Map<string, Set<WaitingOutput>>();
+  /** Claims whose outputs are spent, by the channel and the claim that these name. */
+  private readonly spentOfChannel = new Map<string, Map<string, number>>();
+  private readonly spentOfReposted = new Map<string, Map<string, number>>();
+  private readonly supportSums = new Map<string, bigint>();
+  /** The claims of a name with the best first; of names that were asked for since they changed. */
+  private readonly ranked = new Map<string, readonly WaitingOutput[]>();
+
+  /** Claims that wait. */
+  get size(): number {
+    return this.current.size;
+  }
+
+  listen(listener: WaitingListener): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  add(transaction: WaitingTransaction): void {
+    const { txid, outputs, spends, supports, spentSupports } = transaction;
+    if (this.transactions.has(txid)) return;
+    this.transactions.set(txid, transaction);
+    const touched = new Set<string>();
+    for (const { claimId, point, channelId, repostedId } of spends) {
+      this.spenders.set(point, txid);
+      count(this.spentOfChannel, channelId, claimId, 1);
+      count(this.spentOfReposted, repostedId, claimId, 1);
+      touched.add(claimId);
+    }
+    for (const output of outputs) {
+      const known = this.versions.get(output.claimId);
+      if (known === undefined) this.versions.set(output.claimId, [output]);
+      else known.push(output);
+      touched.add(output.claimId);
+    }
+    this.settle(touched);
+    for (const support of supports) this.support(support, support.amountSat);
+    for (const support of spentSupports) this.support(support, -support.amountSat);
+  }
+
+  remove(txid: string): void {
+    const transaction = this.transactions.get(txid);
+    if (transaction === undefined) return;
+    this.transactions.delete(txid);
+    const touched = new Set<string>();
+    for (const { claimId, point, channelId, repostedId } of transaction.spends) {
+      if (this.spenders.get(point) === txid) this.spenders.delete(point);
+      count(this.spentOfChannel, channelId, claimId, -1);
+      count(this.spentOfReposted, repostedId, claimId, -1);
+      touched.add(claimId);
+    }
+    for (const { claimId, point } of transaction.outputs) {
+      const left = this.versions.get(claimId)!.filter((output) => output.point !== point);
+      if (left.length === 0) this.versions.delete(claimId);
+      else this.versions.set(claimId, left);
+      touched.add(claimId);
+    }
+    this.settle(touched);
+    for (const support of transaction.supports) this.support(support, -support.amountSat);
+    for (const support of transaction.spentSupports) this.support(support, support.amountSat);
+  }
+
+  /** All transactions, in the order in which they came. */
+  all(): Iterable<WaitingTransaction> {
+    return this.transactions.values();
+  }
+
+  /** The claim as it would be; null for one that does not wait. */
+  of(claimId: string): WaitingOutput | null {
+    return this.current.get(claimId) ?? null;
+  }
+
+  outputs(): Iterable<WaitingOutput> {
+    return this.current.values();
+  }
+
+  /** The output that makes the claim; null for a claim that is in the chain. */
+  originOf(claimId: string): WaitingOutput | null {
+    const first = this.versions.get(claimId)?.[0];
+    return first === undefined || first.isUpdate ? null : first;
+  }
+
+  /** The claims of a name, by amount with the supports that wait, and by age where these are equal. */
+  ofName(group: string): readonly WaitingOutput[] {
+    const outputs = this.byName.get(group);
+    if (outputs === undefined) return [];
+    let ranked = this.ranked.get(group);
+    if (ranked === undefined) {
+      const weighed = Array.from(outputs, (output) => ({
+        output,
+        amountSat: output.amountSat + this.supportsOf(output.claimId, group),
+      }));
+      weighed.sort((a, b) =>
+        a.amountSat === b.amountSat ? compareAge(a.output, b.output) : a.amountSat > b.amountSat ? -1 : 1,
+      );
+      this.ranked.set(group, (ranked = weighed.map(({ output }) => output)));
+    }
+    return ranked;
+  }
+
+  /** The claims that name a channel, validly or not. */
+  ofChannel(channelId: string): Iterable<WaitingOutput> {
+    return this.byChannel.get(channelId) ?? [];
+  }
+
+  repostsOf(claimId: string): Iterable<WaitingOutput> {
+    return this.byReposted.get(claimId) ?? [];
+  }
+
+  /** Claims of which outputs are spent that name the channel. */
+  spentInChannel(channelId: string): Iterable<string> {
+    return this.spentOfChannel.get(channelId)?.keys() ?? [];
+  }
+
+  spentReposts(claimId: string): Iterable<string> {
+    return this.spentOfReposted.get(claimId)?.keys() ?? [];
+  }
+
+  /** What supports that come and go add to those of the chain; may be negative. */
+  supportsOf(claimId: string, group: string): bigint {
+    return this.supportSums.get(claimId + group) ?? 0n;
+  }
+
+  private support({ claimId, group }: WaitingSupport, amountSat: bigint): void {
+    const key = claimId + group;
+    const sum = (this.supportSums.get(key) ?? 0n) + amountSat;
+    if (sum === 0n) this.supportSums.delete(key);
+    else this.supportSums.set(key, sum);
+    this.ranked.delete(group);
+    this.version++;
+    for (const listener of this.listeners) listener.supported(claimId);
+  }
+
+  private settle(claimIds: Iterable<string>): void {
+    for (const claimId of claimIds) {
+      const before = this.current.get(claimId) ?? null;
+      const after = this.versions.get(claimId)?.findLast(({ point }) => !this.spenders.has(point)) ?? null;
+      if (before === after) continue;
+      this.version++;
+      if (before !== null) this.leave(before);
+      if (after !== null) this.enter(after);
+      for (const listener of this.listeners) listener.changed(claimId, before, after);
+    }
+  }
+
+  private enter(output: WaitingOutput): void {
+    this.current.set(output.claimId, output);
+    join(this.byName, output.group, output);
+    if (output.channelId !== null) join(this.byChannel, output.channelId, output);
+    if (output.repostedId !== null) join(this.byReposted, output.repostedId, output);
+    this.ranked.delete(output.group);
+  }
+
+  private leave(output: WaitingOutput): void {
+    this.current.delete(output.claimId);
+    part(this.byName, output.group, output);
+    if (output.channelId !== null) part(this.byChannel, output.channelId, output);
+    if (output.repostedId !== null) part(this.byReposted, output.repostedId, output);
+    this.ranked.delete(output.group);
+  }
+}
+
+/** Which came first. */
+export function compareAge(a: WaitingOutput, b: WaitingOutput): number {
+  return a.arrival - b.arrival || a.nout - b.nout;
+}
+
+function join<Value>(map: Map<string, Set<Value>>, key: string, value: Value): void {
+  const set = map.get(key);
+  if (set === undefined) map.set(key, new Set([value]));
+  else set.add(value);
+}
+
+function part<Value>(map: Map<string, Set<Value>>, key: string, value: Value): void {
+  const set = map.get(key);
+  set?.delete(value);
+  if (set?.size === 0) map.delete(key);
+}
+
+function count(map: Map<string, Map<string, number>>, key: string | null, claimId: string, by: number): void {
+  if (key === null) return;
+  const counts = map.get(key) ?? new Map<string, number>();
+  map.set(key, counts);
+  const left = (counts.get(claimId) ?? 0) + by;
+  if (left === 0) counts.delete(claimId);
+  else counts.set(claimId, left);
+  if (counts.size === 0) map.delete(key);
+}

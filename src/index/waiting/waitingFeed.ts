@@ -1,0 +1,78 @@
+/**
+ * Follows the mempool for the claims that wait in it, in the thread that has it; others are told of the same transactions. The
+ * memory that this takes in each thread is bounded: claims that come beyond it are shown when they are in a block.
+ */
+import type { NetworkParams } from '../../params/network.js';
+import type { Transaction } from '../../primitives/transaction.js';
+import { toLatin1, type Bytes } from '../../util/bytes.js';
+import { WaitingClaims } from './waitingClaims.js';
+import { readWaiting, waitingBytes, type WaitingTransaction } from './waitingOutputs.js';
+
+export interface WaitingFollower {
+  added(transaction: WaitingTransaction): void;
+  /** By its id, latin1 in wire order. */
+  removed(txid: string): void;
+}
+
+export class WaitingFeed {
+  readonly claims = new WaitingClaims();
+  private readonly params: Pick<NetworkParams, 'base58'>;
+  private readonly maxBytes: number;
+  private readonly warn: (text: string) => void;
+  private readonly followers = new Set<WaitingFollower>();
+  private readonly bytesOf = new Map<string, number>();
+  private bytes = 0;
+  private arrivals = 0;
+  private isFull = false;
+
+  /** `maxBytes` is a bound of what all of it takes in one thread. */
+  constructor(
+    params: Pick<NetworkParams, 'base58'>,
+    maxBytes: number,
+    warn: (text: string) => void = () => undefined,
+  ) {
+    this.params = params;
+    this.maxBytes = maxBytes;
+    this.warn = warn;
+  }
+
+  /** Hears of what comes and goes from here on; what is there by now is in `claims`. */
+  follow(follower: WaitingFollower): () => void {
+    this.followers.add(follower);
+    return () => void this.followers.delete(follower);
+  }
+
+  add(
+    { txid, entryTimeSec }: { readonly txid: Bytes; readonly entryTimeSec: number },
+    tx: Transaction,
+    spentScripts: readonly Bytes[],
+    spentAmountsSat: readonly bigint[],
+  ): void {
+    const arrival = ++this.arrivals;
+    const arrived = { txid, timeSec: entryTimeSec, arrival, tx, spentScripts, spentAmountsSat };
+    const transaction = readWaiting(arrived, this.params);
+    if (transaction === null) return;
+    const bytes = waitingBytes(transaction);
+    if (this.bytes + bytes > this.maxBytes) {
+      if (!this.isFull)
+        this.warn('The mempool has more claims than can be shown; the others are shown in blocks');
+      this.isFull = true;
+      return;
+    }
+    this.bytes += bytes;
+    this.bytesOf.set(transaction.txid, bytes);
+    this.claims.add(transaction);
+    for (const follower of this.followers) follower.added(transaction);
+  }
+
+  remove(txid: Bytes): void {
+    const key = toLatin1(txid);
+    const bytes = this.bytesOf.get(key);
+    if (bytes === undefined) return;
+    this.bytesOf.delete(key);
+    this.bytes -= bytes;
+    if (this.bytes < this.maxBytes / 2) this.isFull = false;
+    this.claims.remove(key);
+    for (const follower of this.followers) follower.removed(key);
+  }
+}

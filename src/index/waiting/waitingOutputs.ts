@@ -1,0 +1,197 @@
+/**
+ * What a transaction of the mempool would do to claims, read once when it comes: the claims that it makes and updates with what
+ * their values say, its supports, and what it spends of both. Plain values, so that other threads can be told.
+ */
+import { claimIdAtPoint, pointKey } from '../../claimtrie/item.js';
+import { channelPublicKey } from '../../metadata/channelSignature.js';
+import { readClaimFacts, type ClaimKind } from '../../metadata/claimFacts.js';
+import type { NetworkParams } from '../../params/network.js';
+import { formatOutPoint, type Transaction } from '../../primitives/transaction.js';
+import { claimIdOf, decodeClaimScript } from '../../script/claimScript.js';
+import { hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
+import { groupOf, keyTag } from '../claims/claimIndexKeys.js';
+import { recoveredSigners } from '../claims/claimSignatures.js';
+
+/** An output of the mempool that makes or updates a claim. Ids are latin1, in wire order. */
+export interface WaitingOutput {
+  readonly claimId: string;
+  /** As printed. */
+  readonly idHex: string;
+  readonly txid: string;
+  readonly nout: number;
+  /** See `pointKey`. */
+  readonly point: string;
+  /** As the script has it, latin1, and the name under which all its spellings are one. */
+  readonly rawName: string;
+  readonly group: string;
+  readonly isUpdate: boolean;
+  readonly amountSat: bigint;
+  readonly value: Bytes;
+  readonly kind: ClaimKind | null;
+  /** As the value says. */
+  readonly channelId: string | null;
+  /** Tags of the keys for which its signature is right (`claimSignatures.ts`). */
+  readonly signers: readonly string[];
+  readonly repostedId: string | null;
+  /** Of a channel with a key that can verify. */
+  readonly keyTag: string | null;
+  /** The place of its transaction among all that ever came. */
+  readonly arrival: number;
+  readonly timeSec: number;
+}
+
+/** A support that is made or spent, by `claimId` and group as the index files sums of supports. */
+export interface WaitingSupport {
+  readonly claimId: string;
+  readonly group: string;
+  readonly amountSat: bigint;
+}
+
+/** A claim output that is spent. */
+export interface SpentClaim {
+  readonly claimId: string;
+  readonly point: string;
+  /** As the value of the spent output says. */
+  readonly channelId: string | null;
+  readonly repostedId: string | null;
+}
+
+export interface WaitingTransaction {
+  readonly txid: string;
+  readonly outputs: readonly WaitingOutput[];
+  readonly spends: readonly SpentClaim[];
+  readonly supports: readonly WaitingSupport[];
+  readonly spentSupports: readonly WaitingSupport[];
+}
+
+/** What is known of a transaction when it comes to the mempool. */
+export interface ArrivedTransaction {
+  readonly txid: Bytes;
+  readonly timeSec: number;
+  readonly arrival: number;
+  readonly tx: Transaction;
+  /** Of the outputs that its inputs spend, in order. */
+  readonly spentScripts: readonly Bytes[];
+  readonly spentAmountsSat: readonly bigint[];
+}
+
+const latin1OrNull = (bytes: Bytes | null): string | null => bytes && toLatin1(bytes);
+
+/** Null for a transaction that has nothing to do with claims. */
+export function readWaiting(
+  arrived: ArrivedTransaction,
+  params: Pick<NetworkParams, 'base58'>,
+): WaitingTransaction | null {
+  const { tx, spentScripts, spentAmountsSat } = arrived;
+  const spends: SpentClaim[] = [];
+  const spentSupports: WaitingSupport[] = [];
+  /** Names of spent claims that no output has updated yet, by claim. */
+  const updatable = new Map<string, string[]>();
+  spentScripts.forEach((script, i) => {
+    const claim = decodeClaimScript(script);
+    if (claim === null) return;
+    const { hash, index } = tx.inputs[i]!.prevout;
+    const point = pointKey(hash, index);
+    const claimId = claim.claimId ? toLatin1(claim.claimId) : claimIdAtPoint(point);
+    const group = groupOf(toLatin1(claim.name));
+    if (claim.kind === 'support') {
+      spentSupports.push({ claimId, group, amountSat: spentAmountsSat[i]! });
+      return;
+    }
+    const { channelId, repostedId } = readClaimFacts(claim.value!);
+    spends.push({
+      claimId,
+      point,
+      channelId: latin1OrNull(channelId),
+      repostedId: latin1OrNull(repostedId),
+    });
+    updatable.set(claimId, [...(updatable.get(claimId) ?? []), group]);
+  });
+  const outputs: WaitingOutput[] = [];
+  const supports: WaitingSupport[] = [];
+  tx.outputs.forEach(({ script, value: amountSat }, nout) => {
+    const claim = decodeClaimScript(script);
+    if (claim === null) return;
+    const id = claim.claimId ?? claimIdOf(arrived.txid, nout);
+    const rawName = toLatin1(claim.name);
+    const group = groupOf(rawName);
+    if (claim.kind === 'support') {
+      supports.push({ claimId: toLatin1(id), group, amountSat });
+      return;
+    }
+    const isUpdate = claim.kind === 'update';
+    // An update that spends no claim, or one of another name, is none.
+    if (isUpdate && !takeOut(updatable.get(toLatin1(id)), group)) return;
+    outputs.push(outputOf(arrived, params, { id, nout, rawName, group, isUpdate, amountSat, script }));
+  });
+  const all = [outputs, spends, supports, spentSupports];
+  if (all.every(({ length }) => length === 0)) return null;
+  return { txid: toLatin1(arrived.txid), outputs, spends, supports, spentSupports };
+}
+
+function takeOut(groups: string[] | undefined, group: string): boolean {
+  const at = groups?.indexOf(group) ?? -1;
+  if (at >= 0) groups!.splice(at, 1);
+  return at >= 0;
+}
+
+interface ReadOutput {
+  readonly id: Bytes;
+  readonly nout: number;
+  readonly rawName: string;
+  readonly group: string;
+  readonly isUpdate: boolean;
+  readonly amountSat: bigint;
+  readonly script: Bytes;
+}
+
+function outputOf(
+  { txid, tx, arrival, timeSec }: ArrivedTransaction,
+  params: Pick<NetworkParams, 'base58'>,
+  { id, nout, rawName, group, isUpdate, amountSat, script }: ReadOutput,
+): WaitingOutput {
+  // Of its own: the bytes of the transaction need not stay, and only this is copied for other threads.
+  const value = new Uint8Array(decodeClaimScript(script)!.value!);
+  const facts = readClaimFacts(value);
+  const publicKey = facts.publicKey && channelPublicKey(facts.publicKey);
+  return {
+    claimId: toLatin1(id),
+    idHex: hashToHex(id),
+    txid: toLatin1(txid),
+    nout,
+    point: pointKey(txid, nout),
+    rawName,
+    group,
+    isUpdate,
+    amountSat,
+    value,
+    kind: facts.kind,
+    channelId: latin1OrNull(facts.channelId),
+    signers:
+      facts.channelId === null
+        ? []
+        : recoveredSigners(
+            { facts, value, script, firstInput: formatOutPoint(tx.inputs[0]!.prevout) },
+            params,
+          ),
+    repostedId: latin1OrNull(facts.repostedId),
+    keyTag: publicKey && keyTag(publicKey),
+    arrival,
+    timeSec,
+  };
+}
+
+/** Bytes that an output takes where it is kept and searched, measured and rounded up (docs/hub.md). */
+const OUTPUT_BYTES = 4096;
+/** What of a value is kept beside it: its words, texts and labels. */
+const VALUE_COPIES = 6;
+const OTHER_BYTES = 512;
+
+/** About how many bytes a transaction takes in each thread that knows of it. */
+export function waitingBytes({ outputs, spends, supports, spentSupports }: WaitingTransaction): number {
+  const others = spends.length + supports.length + spentSupports.length;
+  return outputs.reduce(
+    (sum, { value }) => sum + OUTPUT_BYTES + VALUE_COPIES * value.length,
+    OTHER_BYTES * (1 + others),
+  );
+}

@@ -1,0 +1,281 @@
+/**
+ * Searches claims that wait in the mempool: the second index beside that of the chain. Documents are made when claims come and
+ * when what they show changes, by the thread that searches. Source: OdyseeTeam/hub, hub/db/pending.py `search`.
+ */
+import type { ClaimIndexQueries } from '../index/claims/claimIndexQueries.js';
+import type { PlainClaim } from '../index/claims/claimReader.js';
+import type { WaitingClaims } from '../index/waiting/waitingClaims.js';
+import { describeWaiting } from '../index/waiting/waitingIndex.js';
+import type { WaitingOutput } from '../index/waiting/waitingOutputs.js';
+import type { AddressPrefixes } from '../script/address.js';
+import { breathe } from '../util/breathe.js';
+import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
+import type { Censor } from './censor.js';
+import { makeDocument, type ClaimDocument } from './document.js';
+import { readMetadata } from './documentSource.js';
+import { MAX_HITS } from './pages.js';
+import type { Condition, SearchQuery } from './searchQuery.js';
+import { WaitingColumns, type WaitingDocument } from './waitingColumns.js';
+import { candidatePlaces, conditionTest, placeOrder, textTest } from './waitingQuery.js';
+
+/** Documents that are made together. */
+const CLAIMS_A_PART = 128;
+/** The longest that making and looking through documents holds the event loop. */
+const SLICE_MS = 4;
+/** Places that are looked at between two looks at the clock. */
+const PLACES_A_LOOK = 512;
+/** Blocks whose changes are looked through; after more all documents are made anew. */
+const MAX_BLOCKS = 10;
+/** What waits comes behind all transactions of the chain. */
+const FIRST_TX_NUM = 2 ** 31;
+
+export interface WaitingTip {
+  readonly height: number;
+  readonly tip: number;
+  readonly disconnects: number;
+}
+
+export interface WaitingSearchDeps {
+  readonly waiting: WaitingClaims;
+  readonly index: Pick<ClaimIndexQueries, 'read' | 'value' | 'changes'>;
+  readonly tip: () => WaitingTip;
+  /** Times of blocks by their heights. */
+  readonly timesOf: (heights: readonly number[]) => Promise<readonly number[]>;
+  readonly censor: () => Promise<Censor>;
+  readonly prefixes: AddressPrefixes;
+}
+
+export class WaitingSearch {
+  private readonly deps: WaitingSearchDeps;
+  private readonly columns = new WaitingColumns();
+  /** Claims whose documents are to be made, or taken out. */
+  private dirty = new Set<string>();
+  private made: WaitingTip = { height: -1, tip: -1, disconnects: -1 };
+  private making: Promise<void> | null = null;
+  private isScheduled = false;
+
+  constructor(deps: WaitingSearchDeps) {
+    this.deps = deps;
+    const { waiting } = deps;
+    for (const { claimId } of waiting.outputs()) this.dirty.add(claimId);
+    waiting.listen({
+      changed: (claimId, before, after) => this.noteChange(claimId, before, after),
+      supported: (claimId) => void (waiting.of(claimId) && this.dirty.add(claimId)),
+    });
+  }
+
+  /** Another number when a search may find something else. */
+  get version(): number {
+    return this.deps.waiting.version;
+  }
+
+  /** Makes documents beside what else there is to do, so that no search has to wait for many. */
+  prepareSoon(): void {
+    if (this.isScheduled) return;
+    this.isScheduled = true;
+    setImmediate(() => {
+      this.isScheduled = false;
+      // A search that finds them missing says why.
+      this.prepare().catch(() => undefined);
+    });
+  }
+
+  /**
+   * The first claims of a search, in its order; without an order the greatest amounts first. What the lists of channels censor is
+   * left out.
+   */
+  async find(query: SearchQuery): Promise<WaitingOutput[]> {
+    const { limit, only, allPages } = query;
+    const most = only > 0 ? only : allPages ? MAX_HITS : limit;
+    if (query.findsNothing || most === 0 || this.deps.waiting.size === 0) return [];
+    await this.prepare();
+    const [conditions, controlling] = withoutControlling(query.conditions);
+    const entries = await this.search({ ...query, conditions }, controlling === null ? most : Infinity);
+    const { waiting } = this.deps;
+    const outputs = entries.map(({ claimId }) => waiting.of(claimId)).filter((output) => output !== null);
+    const found = controlling === null ? outputs : await this.standing(outputs, controlling, most);
+    return only > 0 ? found.slice(only - 1, only) : found;
+  }
+
+  private async search(query: SearchQuery, most: number): Promise<WaitingDocument[]> {
+    const { columns } = this;
+    const tests = query.conditions.map((condition) => conditionTest(condition, columns));
+    if (query.text !== null) tests.push(textTest(query.text, columns));
+    const censor = await this.deps.censor();
+    if (!censor.isEmpty) tests.push((_place, { document }) => censor.of(document).type === 0);
+    const order = query.only > 0 ? [] : query.order;
+    const first = new FirstPlaces(placeOrder(order, columns), most);
+    let since = performance.now();
+    let looked = 0;
+    for (const place of candidatePlaces(query.conditions, columns, this.deps.waiting)) {
+      const entry = columns.documents[place];
+      if (entry !== undefined && tests.every((test) => test(place, entry))) first.offer(place);
+      if (++looked % PLACES_A_LOOK === 0) since = await breathe(since, SLICE_MS);
+    }
+    return first.take().flatMap((place) => columns.documents[place] ?? []);
+  }
+
+  /** Those that control their names, or do not, as far as they are wanted. */
+  private async standing(
+    outputs: readonly WaitingOutput[],
+    isControlling: boolean,
+    most: number,
+  ): Promise<WaitingOutput[]> {
+    const { index, waiting } = this.deps;
+    const found: WaitingOutput[] = [];
+    for (let at = 0; at < outputs.length && found.length < most; at += CLAIMS_A_PART) {
+      const part = outputs.slice(at, at + CLAIMS_A_PART);
+      const claims = await index.read((scope) => describeWaiting(scope, waiting, part));
+      found.push(...part.filter(({ point }) => claims.get(point)?.isControlling === isControlling));
+    }
+    return found.slice(0, most);
+  }
+
+  private noteChange(claimId: string, before: WaitingOutput | null, after: WaitingOutput | null): void {
+    const { waiting } = this.deps;
+    this.dirty.add(claimId);
+    for (const output of [before, after]) {
+      // Their numbers of claims and reposts.
+      for (const id of [output?.channelId, output?.repostedId])
+        if (id && waiting.of(id) !== null) this.dirty.add(id);
+    }
+    for (const { claimId: id } of waiting.repostsOf(claimId)) this.dirty.add(id);
+    if (before?.keyTag !== after?.keyTag)
+      for (const { claimId: id } of waiting.ofChannel(claimId)) this.dirty.add(id);
+  }
+
+  /** Resolves when documents are as of this call. */
+  private async prepare(): Promise<void> {
+    if (this.making !== null) await this.making;
+    await this.noteBlocks();
+    if (this.dirty.size === 0) return;
+    await (this.making ??= this.make().finally(() => (this.making = null)));
+  }
+
+  /** Notes what blocks changed of claims that wait. */
+  private async noteBlocks(): Promise<void> {
+    const { tip: tipOf, index, waiting } = this.deps;
+    const { made } = this;
+    const now = tipOf();
+    if (now.tip === made.tip && now.disconnects === made.disconnects) return;
+    this.made = now;
+    const touch = (claimId: string): void => {
+      const others = [...waiting.ofChannel(claimId), ...waiting.repostsOf(claimId)];
+      if (waiting.of(claimId) !== null) this.dirty.add(claimId);
+      for (const { claimId: id } of others) this.dirty.add(id);
+    };
+    try {
+      if (now.disconnects !== made.disconnects || now.height - made.height > MAX_BLOCKS)
+        throw new Error('too much changed');
+      for (let height = made.height + 1; height <= now.height; height++) {
+        const { touched, deleted } = await index.changes(height);
+        for (const id of [...touched, ...deleted]) touch(toLatin1(id));
+      }
+    } catch {
+      for (const { claimId } of waiting.outputs()) this.dirty.add(claimId);
+    }
+  }
+
+  private async make(): Promise<void> {
+    const { dirty } = this;
+    this.dirty = new Set();
+    const ids = [...dirty];
+    let since = performance.now();
+    try {
+      for (let at = 0; at < ids.length; at += CLAIMS_A_PART) {
+        await this.makePart(ids.slice(at, at + CLAIMS_A_PART));
+        ids.fill('', at, at + CLAIMS_A_PART);
+        since = await breathe(since, SLICE_MS);
+      }
+    } catch (error) {
+      for (const id of ids) if (id !== '') this.dirty.add(id);
+      throw error;
+    }
+  }
+
+  private async makePart(ids: readonly string[]): Promise<void> {
+    const { index, waiting, timesOf } = this.deps;
+    const outputs = ids.map((id) => waiting.of(id)).filter((output) => output !== null);
+    const claims = await index.read((scope) => describeWaiting(scope, waiting, outputs));
+    const updates = [...claims.values()].filter(({ waiting: facts }) => facts!.creationTimeSec === null);
+    const heights = [...new Set(updates.map(({ creationHeight }) => creationHeight))];
+    const times = heights.length === 0 ? [] : await timesOf(heights);
+    const timeAt = new Map(heights.map((height, i) => [height, times[i]!]));
+    for (const id of ids) {
+      const output = waiting.of(id);
+      const claim = output && claims.get(output.point);
+      const document = claim && (await this.documentOf(claim, output, timeAt));
+      if (document) this.columns.put({ claimId: id, document, arrival: output.arrival });
+      else this.columns.take(id);
+    }
+  }
+
+  private async documentOf(
+    claim: PlainClaim,
+    { arrival }: WaitingOutput,
+    timeAt: ReadonlyMap<number, number>,
+  ): Promise<ClaimDocument | null> {
+    const { prefixes } = this.deps;
+    const { timeSec, creationTimeSec, value } = claim.waiting!;
+    const metadata = readMetadata(value, prefixes);
+    if (metadata === null) return null;
+    const repostedValue = claim.repostedId && (await this.valueOf(claim.repostedId));
+    const reposted = repostedValue && readMetadata(repostedValue, prefixes);
+    const places = {
+      txNum: FIRST_TX_NUM + arrival,
+      creationTxNum: 0,
+      timeSec,
+      creationTimeSec: creationTimeSec ?? timeAt.get(claim.creationHeight) ?? timeSec,
+    };
+    return makeDocument(claim, places, metadata, reposted);
+  }
+
+  private async valueOf(claimId: Bytes): Promise<Bytes | null> {
+    const { waiting, index } = this.deps;
+    const output = waiting.of(toLatin1(claimId));
+    return output === null ? index.value(fromLatin1(toLatin1(claimId))) : output.value;
+  }
+}
+
+/** Whether a claim controls its name changes with others of the name: that is looked up, and kept in no document. */
+function withoutControlling(conditions: readonly Condition[]): [readonly Condition[], boolean | null] {
+  const isStanding = (condition: Condition): boolean =>
+    condition.kind === 'bool' && condition.column === 'is_controlling';
+  const wanted = conditions.find(isStanding) as (Condition & { kind: 'bool' }) | undefined;
+  return [conditions.filter((condition) => !isStanding(condition)), wanted?.value ?? null];
+}
+
+/** Gathers the first places of an order, however many are offered. */
+class FirstPlaces {
+  private readonly compare: (a: number, b: number) => number;
+  private readonly most: number;
+  private places: number[] = [];
+
+  constructor(compare: (a: number, b: number) => number, most: number) {
+    this.compare = compare;
+    this.most = most;
+  }
+
+  offer(place: number): void {
+    const { places, compare, most } = this;
+    if (most === Infinity || places.length < most) {
+      places.push(place);
+      if (places.length === most) places.sort(compare);
+      return;
+    }
+    if (compare(place, places[most - 1]!) >= 0) return;
+    let [low, high] = [0, most - 1];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (compare(place, places[middle]!) < 0) high = middle;
+      else low = middle + 1;
+    }
+    places.splice(low, 0, place);
+    places.pop();
+  }
+
+  take(): readonly number[] {
+    if (this.places.length < this.most) this.places.sort(this.compare);
+    return this.places;
+  }
+}
