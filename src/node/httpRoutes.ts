@@ -35,7 +35,9 @@ export async function makeEsplora(
     services,
     onException,
     logger,
-  }: Pick<HttpRoutesInput, 'dispatcher' | 'services' | 'onException'> & Pick<RpcDispatcherDeps, 'logger'>,
+    answers,
+  }: Pick<HttpRoutesInput, 'dispatcher' | 'services' | 'onException'> &
+    Pick<RpcDispatcherDeps, 'logger' | 'answers'>,
 ): Promise<EsploraEndpoint | null> {
   if (!options.esplora) return null;
   if (!options.server) {
@@ -48,6 +50,7 @@ export async function makeEsplora(
     origins: options.esploraorigin,
     warmupStatus: () => dispatcher.warmup,
     log: logger,
+    answers: answers ?? null,
     onException,
   });
 }

@@ -137,6 +137,11 @@ export class AnswerCache {
     return key === null ? null : { source: follows, key, marks: this.state() };
   }
 
+  /** The same of what is not asked for by a method; `key` must not begin with the name of a profile. */
+  callAt(source: AnswerSource, key: string): CacheableCall | null {
+    return key.length > MAX_KEY_CHARS ? null : { source, key, marks: this.state() };
+  }
+
   /** The answer that was given to such a call. */
   find({ source, key, marks }: CacheableCall): string | undefined {
     const text = this.bySource[source].find(key, marks);

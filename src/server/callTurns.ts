@@ -322,7 +322,11 @@ export class CallTurns {
     }
   }
 
-  private sendWhole(response: ServerResponse, { status, contentType }: HttpReply, text: string): void {
-    sendWhole(response, status, contentType, text, this.isStopping);
+  private sendWhole(
+    response: ServerResponse,
+    { status, contentType, headers }: HttpReply,
+    text: string,
+  ): void {
+    sendWhole(response, status, contentType, text, this.isStopping, headers);
   }
 }

@@ -17,6 +17,8 @@ export interface HttpReply {
   readonly status: number;
   /** JSON when it is left out. */
   readonly contentType?: string;
+  /** Further headers: names and values in turn. */
+  readonly headers?: readonly string[];
   /** Where it is known: the exact length of the body. */
   readonly lengthBytes?: number;
   /** The whole body where it is complete already. */
@@ -45,19 +47,26 @@ export function sendWhole(
   contentType: string | undefined,
   body: string,
   isLast: boolean,
+  more: readonly string[] = [],
 ): void {
   if (status === 204) {
     response.writeHead(204, isLast ? CLOSING : undefined).end();
     return;
   }
   const length = Buffer.byteLength(body);
-  const headers = ['Content-Type', contentType ?? JSON_TYPE, 'Content-Length', String(length)];
+  const headers = ['Content-Type', contentType ?? JSON_TYPE, 'Content-Length', String(length), ...more];
   if (isLast) headers.push('Connection', 'close');
   // Text that is ASCII is handed over without being encoded.
   response.writeHead(status, headers).end(body, length === body.length ? 'latin1' : 'utf8');
 }
 
 const CLOSING = { Connection: 'close' };
+
+function pairsOf(headers: readonly string[] = []): Record<string, string> {
+  const pairs: Record<string, string> = {};
+  for (let n = 0; n < headers.length; n += 2) pairs[headers[n]!] = headers[n + 1]!;
+  return pairs;
+}
 
 /** Sends a reply whole. Resolves when the last byte was handed to the socket; rejects when it could not be sent. */
 export async function sendReply(
@@ -66,7 +75,7 @@ export async function sendReply(
   options: ReplyStreamOptions,
 ): Promise<void> {
   const { status, contentType = JSON_TYPE, lengthBytes } = reply;
-  const closing = options.isLast ? CLOSING : {};
+  const closing = { ...(options.isLast ? CLOSING : {}), ...pairsOf(reply.headers) };
   const held: Uint8Array[] = [];
   let heldBytes = 0;
   let streaming = false;

@@ -5,8 +5,11 @@
 //
 //   npm run bench:rpc -- <file.dat or file.dat.gz> [--seconds 3] [--turns 3] [--warmup 3] [--rows getblockcount,gettxout] [--batch 500]
 //     [--connections 8] [--back 0] [--supportdelay proportional] [--large 1000]
+//   npm run bench:rpc -- <file.dat or file.dat.gz> --esplora [--rows '/tx/:txid']
 //   npm run bench:rpc -- --crowded [--seconds 3] [--turns 3] [--warmup 3] [--rows getvalueforname] [--compat lbrycrd]
 //
+// With --esplora the paths of -esplora are asked turn by turn with the methods that tell the same, of one node: first as they
+// are, then with -rpccache=0.
 // With --crowded the chain is made on the spot: names with thousands of claims, and a claim with thousands of supports. One
 // connection asks, and our node keeps no answers.
 // With --back the same is asked again after so many empty blocks were put on top.
@@ -260,7 +263,7 @@ async function table(title, servers, rows, perAnswer = 1, earlier = null) {
     'p50 ms',
     'p99 ms',
     'CPU µs',
-    ...(theirs ? ['lbrycrd', 'p50 ms', 'p99 ms', 'CPU µs', 'ratio'] : []),
+    ...(theirs ? [servers[1].name, 'p50 ms', 'p99 ms', 'CPU µs', 'ratio'] : []),
     ...(earlier ? ['before'] : []),
   );
   const rates = new Map();
@@ -376,6 +379,75 @@ const servers = [ours];
 if (reference) {
   const theirs = ['-checkblockindex=0', '-connect=0', '-disablewallet', '-dbcache=450'];
   servers.push(makeServer('lbrycrd', [reference], theirs));
+}
+/** Each path with the call that tells the same: of one transaction or block, of all that an answer has, or of a page. */
+function esploraRows({ hashes, large, txids, heights, addresses }) {
+  const paths = (list, path) => list.map((value) => `GET /api${path.replace(':', value)}`);
+  const pages = Array.from({ length: 8 }, (_, n) => txids.slice(n * 25, n * 25 + 25));
+  const batches = pages.map((ids) => `[${each2('getrawtransaction', ids, true).join(',')}]`);
+  return [
+    ['/blocks/tip/height', ['GET /api/blocks/tip/height'], [body('getblockcount', [])]],
+    ['/blocks/tip/hash', ['GET /api/blocks/tip/hash'], [body('getbestblockhash', [])]],
+    ['/block-height/:height', paths(heights, '/block-height/:'), each('getblockhash', heights)],
+    ['/block/:hash', paths(large, '/block/:'), each2('getblock', large, 1)],
+    ['/block/:hash, header alone', paths(hashes, '/block/:'), each('getblockheader', hashes)],
+    ['/block/:hash/header', paths(hashes, '/block/:/header'), each2('getblockheader', hashes, false)],
+    ['/block/:hash/raw', paths(large, '/block/:/raw'), each2('getblock', large, 0)],
+    ['/block/:hash/txids', paths(large, '/block/:/txids'), each2('getblock', large, 1)],
+    ['/block/:hash/txs', paths(large, '/block/:/txs'), batches],
+    ['/tx/:txid', paths(txids, '/tx/:'), each2('getrawtransaction', txids, true)],
+    ['/tx/:txid, spent outputs', paths(txids, '/tx/:'), each('gettxinfo', txids)],
+    ['/tx/:txid/hex', paths(txids, '/tx/:/hex'), each2('getrawtransaction', txids, false)],
+    ['/tx/:txid/status', paths(txids, '/tx/:/status'), each2('getrawtransaction', txids, true)],
+    ['/tx/:txid/outspends', paths(txids, '/tx/:/outspends'), each('gettxinfo', txids)],
+    [
+      '/tx/:txid/merkle-proof',
+      paths(txids, '/tx/:/merkle-proof'),
+      txids.map((txid) => body('gettxoutproof', [[txid]])),
+    ],
+    ['/address/:address', paths(addresses, '/address/:'), each('getaddressbalance', addresses)],
+    ['/address/:address/utxo', paths(addresses, '/address/:/utxo'), each('getaddressutxos', addresses)],
+    ['/address/:address/txs', paths(addresses, '/address/:/txs'), batches],
+    ['/mempool', ['GET /api/mempool'], [body('getmempoolinfo', [])]],
+    ['/v1/fees/recommended', ['GET /api/v1/fees/recommended'], [body('estimatesmartfee', [2])]],
+  ]
+    .map(([name, bodies, theirs]) => ({ name, bodies, theirs }))
+    .filter(({ name }) => wanted.length === 0 || wanted.some((word) => name.startsWith(word)));
+}
+
+const each2 = (method, params, more) => params.map((param) => body(method, [param, more]));
+
+/** The rates of paths beside those of methods. */
+async function compareEsplora() {
+  await ours.load([file]);
+  await ours.start(['-esplora']);
+  for (;;) {
+    const indexes = Object.values(await call(ours, 'getindexinfo'));
+    if (indexes.every(({ synced }) => synced)) break;
+    await sleep(500);
+  }
+  const samples = await findSamples(ours);
+  const heights = Array.from({ length: SAMPLE }, (_, n) => n + 1);
+  const addresses = [];
+  for (const txid of samples.txids) {
+    const { vout } = await call(ours, 'getrawtransaction', [txid, true]);
+    const [address] = vout[0].scriptPubKey.addresses ?? [];
+    if (address && !addresses.includes(address)) addresses.push(address);
+  }
+  const rows = esploraRows({ ...samples, heights, addresses });
+  const both = [ours, { ...ours, name: 'RPC' }];
+  await table('Paths of -esplora beside JSON-RPC', both, rows);
+  await ours.stop();
+  await ours.start(['-esplora', '-rpccache=0']);
+  both[0].child = both[1].child = ours.child;
+  both[1].port = ours.port;
+  await table('The same with -rpccache=0', both, rows);
+  await ours.stop();
+}
+
+if (args.includes('--esplora')) {
+  await compareEsplora();
+  process.exit(0);
 }
 if (isCrowded) {
   await compareCrowded();

@@ -1,6 +1,6 @@
 // Keeps so many connections of an RPC server busy for a while, one request after the other on each, and prints one line of
 // JSON: answers, seconds, latencies. It shares the machine with what it measures, so it is cheap: requests are made
-// beforehand, and of answers only the end is looked for. Belongs to rpc.mjs.
+// beforehand, and of answers only the end is looked for. A line `GET <path>` is asked for as it is. Belongs to rpc.mjs.
 //
 //   node rpcLoad.mjs <port> <user:password> <connections> <seconds> < one body a line
 import { readFileSync } from 'node:fs';
@@ -12,8 +12,10 @@ const requests = readFileSync(0, 'utf8')
   .split('\n')
   .map((body) =>
     Buffer.from(
-      `POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Basic ${Buffer.from(auth).toString('base64')}\r\n` +
-        `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      body.startsWith('GET ')
+        ? `${body} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`
+        : `POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Basic ${Buffer.from(auth).toString('base64')}\r\n` +
+            `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     ),
   );
 

@@ -220,6 +220,7 @@ function pathsOf({ name, what, field }: Kind): EsploraPath[] {
     method: 'GET',
     source: 'Esplora',
     cost: 'rows',
+    follows: 'chainAndMempool',
     needs: ['txindex', 'addressindex'],
     params: { [name]: name },
   } as const;

@@ -106,7 +106,7 @@ function* txidsOf({ parsed }: LoadedBlock): Generator<JsonOut> {
 }
 
 const HASH = { hash: 'hash' } as const;
-const BASE = { method: 'GET', source: 'Esplora', needs: [] } as const;
+const BASE = { method: 'GET', source: 'Esplora', needs: [], follows: 'chain' } as const;
 
 export const BLOCK_PATHS: readonly EsploraPath[] = [
   {

@@ -3,6 +3,7 @@
  * (docs/esplora.md) and the test of answers are derived from the declarations (`pathTable.ts`).
  */
 import type { Schema } from '../../schema/schema.js';
+import type { AnswerSource } from '../../rpc/answerCache.js';
 import type { RpcServices } from '../../rpc/services.js';
 import type { HttpReply } from '../replyStream.js';
 import type { FeeProjection } from './feeProjection.js';
@@ -59,6 +60,8 @@ export interface EsploraPath {
   readonly answer: EsploraAnswer;
   readonly needs: readonly EsploraIndex[];
   readonly cost: EsploraCost;
+  /** What the answer follows from beside the path, where nothing else is in it: such answers are kept (`-rpccache`). */
+  readonly follows?: AnswerSource;
   /** Whether it changes something, so that it is never run twice for one request. */
   readonly changes?: boolean;
   readonly run: EsploraHandler;

@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { IndexStatus } from '../../index/chainIndex.js';
+import type { AnswerCache } from '../../rpc/answerCache.js';
 import { RpcError } from '../../rpc/errors.js';
 import { onChain, readingChain } from '../../rpc/onChain.js';
 import type { RpcServices } from '../../rpc/services.js';
@@ -49,6 +50,8 @@ export interface EsploraDeps {
   /** Why the node cannot answer yet; null once it can. */
   readonly warmupStatus: () => string | null;
   readonly log: Logger;
+  /** Where answers are kept; null without `-rpccache`. */
+  readonly answers: AnswerCache | null;
   /** Told of every exception that is no answer. */
   readonly onException: (error: unknown, what: string) => void;
 }
@@ -82,30 +85,59 @@ export class EsploraEndpoint {
 
   /** Answers a request whose target begins with the prefix. */
   receive(request: IncomingMessage, response: ServerResponse, serve: Serve): void {
-    this.origins.allow(request.headers.origin, response);
+    const { origin } = request.headers;
     if (request.method === 'OPTIONS') {
       this.origins.preflight(request, response);
       return;
     }
+    const allowed = this.origins.headersFor(origin);
     const target = request.url ?? '';
     const mark = target.indexOf('?');
-    const path = mark < 0 ? target : target.slice(0, mark);
-    const query = new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1));
-    const found = matchPath(path);
+    const found = matchPath(mark < 0 ? target : target.slice(0, mark));
     const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '');
     const declared = found?.paths.get(method);
     if (found === null || declared === undefined) {
       const error =
         found === null
-          ? notFound(`endpoint does not exist "${path}"`)
+          ? notFound(`endpoint does not exist "${target}"`)
           : new EsploraError(405, `only ${[...found.paths.keys()].join(' and ')} is answered here`);
-      serve(() => errorReply(error));
+      serve(() => errorReply(error, allowed));
       return;
     }
-    const answer = (body: Buffer): void =>
-      serve((signals) => this.answer(declared, found, query, body, signals, response));
-    if (method === 'GET') answer(NOTHING);
-    else this.readBody(request, answer, (error) => serve(() => errorReply(error)));
+    if (method === 'GET') {
+      serve((signals) => this.kept(declared, found, target, signals, allowed));
+      return;
+    }
+    const post = (body: Buffer): void =>
+      serve((signals) => this.answer(declared, found, { target, body, allowed }, signals));
+    this.readBody(request, post, (error) => serve(() => errorReply(error, allowed)));
+  }
+
+  /** Answers as before where nothing has changed since. */
+  private kept(
+    declared: EsploraPath,
+    found: MatchedPath,
+    target: string,
+    signals: CallSignals,
+    allowed: readonly string[],
+  ): HttpReply | Promise<HttpReply> {
+    const { answers, services } = this.deps;
+    const request = { target, body: NOTHING, allowed };
+    // Before the chain is open there is nothing to hold an answer against.
+    if (answers === null || declared.follows === undefined || this.deps.warmupStatus() !== null)
+      return this.answer(declared, found, request, signals);
+    if (!services.chain.chain.reorganisation.isWhole) return this.answer(declared, found, request, signals);
+    const call = answers.callAt(declared.follows, target);
+    const text = call === null ? undefined : answers.find(call);
+    if (text !== undefined) return keptReply(declared, text, allowed);
+    const reply = this.answer(declared, found, request, signals);
+    if (call === null) return reply;
+    const keep = (made: HttpReply): HttpReply => {
+      if (made.status === 200 && typeof made.text === 'string')
+        answers.keep(call, `${made.headers?.[1] ?? ''}\n${made.text}`);
+      return made;
+    };
+    return isPromise(reply) ? reply.then(keep) : keep(reply);
   }
 
   private readBody(
@@ -153,35 +185,33 @@ export class EsploraEndpoint {
   private answer(
     declared: EsploraPath,
     { params }: MatchedPath,
-    query: URLSearchParams,
-    body: Buffer,
+    { target, body, allowed }: Asked,
     signals: CallSignals,
-    response: ServerResponse,
   ): HttpReply | Promise<HttpReply> {
     let keptSec = 0;
+    const mark = target.indexOf('?');
     const call: EsploraCall = {
       ...this.node,
-      params,
-      query,
+      params: NO_PARAMS,
+      query: mark < 0 ? NO_QUERY : new URLSearchParams(target.slice(mark + 1)),
       body,
       cacheFor: (seconds) => (keptSec = seconds),
     };
-    const caching = (reply: HttpReply): HttpReply => {
-      if (!response.headersSent)
-        response.setHeader('Cache-Control', keptSec > 0 ? `public, max-age=${keptSec}` : 'no-cache');
-      return reply;
-    };
+    // The first header is that of caches, by which kept answers know it.
+    const caching = (reply: HttpReply): HttpReply => ({
+      ...reply,
+      headers: ['Cache-Control', keptSec > 0 ? `public, max-age=${keptSec}` : 'no-cache', ...allowed],
+    });
+    const failed = (error: unknown): HttpReply => this.failed(error, declared, signals, allowed);
     try {
       this.requireReady(declared.needs);
       const { reorganisation } = this.deps.services.chain.chain;
       const run = (): HttpReply | Promise<HttpReply> =>
         declared.run({ ...call, params: decodeParams(params) });
       const reply = (declared.changes ? onChain : readingChain)(reorganisation, signals, run);
-      return isPromise(reply)
-        ? reply.then(caching, (error: unknown) => this.failed(error, declared, signals, response))
-        : caching(reply);
+      return isPromise(reply) ? reply.then(caching, failed) : caching(reply);
     } catch (error) {
-      return this.failed(error, declared, signals, response);
+      return failed(error);
     }
   }
 
@@ -189,13 +219,13 @@ export class EsploraEndpoint {
     error: unknown,
     declared: EsploraPath,
     { signal }: CallSignals,
-    response: ServerResponse,
+    allowed: readonly string[],
   ): HttpReply {
-    if (!response.headersSent) response.setHeader('Cache-Control', 'no-store');
-    if (error instanceof EsploraError) return errorReply(error);
-    if (error instanceof RpcError && signal.aborted) return textReply(error.message, 503);
+    if (error instanceof EsploraError) return errorReply(error, allowed);
+    const headers = [...NO_STORE, ...allowed];
+    if (error instanceof RpcError && signal.aborted) return { ...textReply(error.message, 503), headers };
     this.deps.onException(error, declared.path);
-    return textReply('Internal error', 500);
+    return { ...textReply('Internal error', 500), headers };
   }
 
   /** 503 while the node starts, and while an index is filled. */
@@ -219,10 +249,32 @@ export class EsploraEndpoint {
   }
 }
 
-const NOTHING = Buffer.alloc(0);
+/** What is asked beside the path. */
+interface Asked {
+  /** With its query. */
+  readonly target: string;
+  readonly body: Buffer;
+  /** Headers for the page that asks. */
+  readonly allowed: readonly string[];
+}
 
-function errorReply({ status, message }: EsploraError): HttpReply {
-  return textReply(message, status);
+const NOTHING = Buffer.alloc(0);
+const NO_PARAMS: Readonly<Record<string, string>> = {};
+const NO_QUERY = new URLSearchParams();
+const NO_STORE: readonly string[] = ['Cache-Control', 'no-store'];
+
+function errorReply({ status, message }: EsploraError, allowed: readonly string[]): HttpReply {
+  return { ...textReply(message, status), headers: [...NO_STORE, ...allowed] };
+}
+
+/** `text` begins with the line that caches are told. */
+function keptReply({ answer }: EsploraPath, text: string, allowed: readonly string[]): HttpReply {
+  const end = text.indexOf('\n');
+  const headers = ['Cache-Control', text.slice(0, end), ...allowed];
+  const reply = textReply(text.slice(end + 1));
+  return answer.kind === 'json'
+    ? { ...reply, contentType: 'application/json', headers }
+    : { ...reply, headers };
 }
 
 function decodeParams(params: Readonly<Record<string, string>>): Record<string, string> {

@@ -95,6 +95,7 @@ export const MEMPOOL_PATHS: readonly EsploraPath[] = [
   {
     ...BASE,
     path: '/api/mempool',
+    follows: 'chainAndMempool',
     summary: 'Size and fees of the mempool.',
     answer: {
       kind: 'json',
@@ -121,6 +122,7 @@ export const MEMPOOL_PATHS: readonly EsploraPath[] = [
   {
     ...BASE,
     path: '/api/mempool/recent',
+    follows: 'chainAndMempool',
     summary: `The ${RECENT_TXS} transactions that came last.`,
     answer: { kind: 'json', schema: t.array(RECENT_SCHEMA, 'the newest first') },
     run: (call) => jsonReply(recentAnswer(call)),

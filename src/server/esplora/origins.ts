@@ -5,6 +5,9 @@ const METHODS = 'GET, HEAD, POST, OPTIONS';
 /** How long a browser remembers what it was told. */
 const MAX_AGE_SEC = 86_400;
 
+const NO_HEADERS: readonly string[] = [];
+const ANY_ORIGIN: readonly string[] = ['Access-Control-Allow-Origin', '*'];
+
 export class Origins {
   private readonly allowed: ReadonlySet<string>;
   private readonly allowsAll: boolean;
@@ -20,16 +23,17 @@ export class Origins {
     return origin === undefined || this.allowsAll || this.allowed.has(origin.toLowerCase());
   }
 
-  /** Says in the answer that the page may read it. */
-  allow(origin: string | undefined, response: ServerResponse): void {
-    if (origin === undefined || !this.allows(origin)) return;
-    response.setHeader('Access-Control-Allow-Origin', this.allowsAll ? '*' : origin);
-    if (!this.allowsAll) response.setHeader('Vary', 'Origin');
+  /** Headers that say to the page that it may read the answer: names and values in turn. */
+  headersFor(origin: string | undefined): readonly string[] {
+    if (origin === undefined || !this.allows(origin)) return NO_HEADERS;
+    if (this.allowsAll) return ANY_ORIGIN;
+    return ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin'];
   }
 
   /** Answers the question that a browser asks before a request of some kinds. */
   preflight({ headers }: IncomingMessage, response: ServerResponse): void {
     if (headers.origin !== undefined && this.allows(headers.origin)) {
+      response.setHeader('Access-Control-Allow-Origin', headers.origin);
       response.setHeader('Access-Control-Allow-Methods', METHODS);
       const wanted = headers['access-control-request-headers'];
       if (wanted !== undefined) response.setHeader('Access-Control-Allow-Headers', wanted);

@@ -1,29 +1,23 @@
 /** Answers of the Esplora-compatible interface: JSON, a line of text, bytes. */
-import { jsonChunks, rawJson, smallJson, type JsonOut } from '../../util/jsonWrite.js';
+import { jsonChunks, smallJson, type JsonOut } from '../../util/jsonWrite.js';
 import type { HttpReply } from '../replyStream.js';
 
 /** Bytes handed over at a time. */
 const SLICE_BYTES = 65_536;
 
-async function* nothing(): AsyncGenerator<string> {
-  // A reply with its text has no chunks.
-}
+/** Of a reply that has its text: nobody reads them. */
+const NO_CHUNKS: AsyncIterable<string> = {
+  [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: undefined }) }),
+};
 
 export function textReply(text: string, status = 200): HttpReply {
-  return { status, contentType: 'text/plain', text, chunks: nothing() };
+  return { status, contentType: 'text/plain', text, chunks: NO_CHUNKS };
 }
 
 export function jsonReply(value: JsonOut): HttpReply {
   const text = smallJson(value);
-  if (text !== null) return { status: 200, text, chunks: nothing() };
+  if (text !== null) return { status: 200, text, chunks: NO_CHUNKS };
   return { status: 200, chunks: jsonChunks(value) };
-}
-
-/** JSON that is written already. */
-export function jsonTextReply(text: string): HttpReply {
-  return text.length <= SLICE_BYTES
-    ? { status: 200, text, chunks: nothing() }
-    : { status: 200, chunks: jsonChunks(rawJson(text)) };
 }
 
 function* slices(bytes: Buffer): Generator<Buffer> {

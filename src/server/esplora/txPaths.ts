@@ -29,7 +29,13 @@ const SPENT_SCHEMA = t.named(
 );
 
 const TXID = { txid: 'txid' } as const;
-const BASE = { method: 'GET', source: 'Esplora', needs: ['txindex'], cost: 'rows' } as const;
+const BASE = {
+  method: 'GET',
+  source: 'Esplora',
+  needs: ['txindex'],
+  cost: 'rows',
+  follows: 'chainAndMempool',
+} as const;
 
 async function found(call: EsploraCall): Promise<FoundTransaction> {
   const tx = await requireTx(call.services, hashParam(call.params['txid']));
