@@ -57,7 +57,8 @@ export class RpcEndpoint {
   /** The profile in which a request's target is answered, taken as it is written; null when it is none of RPC's paths. */
   profileAt(target = ''): Profile | null {
     const profile = PROFILE_PATHS.find(
-      (path) => target === `/${path}` || target.startsWith(`/${path}${WALLET_PATH}`),
+      (path) =>
+        target === `/${path}` || target === `/${path}/` || target.startsWith(`/${path}${WALLET_PATH}`),
     );
     if (profile !== undefined) return profile;
     return target === '/' || target.startsWith(WALLET_PATH) ? this.options.profile : null;
@@ -258,12 +259,15 @@ class Origin implements RpcOrigin {
   }
 }
 
-/** The wallet that the path names, percent-decoded; a broken encoding is taken as it stands. */
+/**
+ * The wallet that the path names, percent-decoded; a broken encoding is taken as it stands.
+ * QUIRK: a name ends at a zero byte, as in lbrycrd httpserver.cpp `urlDecode`.
+ */
 function walletNameOf(target: string): string | undefined {
   const encoded = WALLET_TARGET.exec(target)?.[1];
   if (encoded === undefined) return undefined;
   try {
-    return decodeURIComponent(encoded);
+    return decodeURIComponent(encoded).replace(/\0.*$/s, '');
   } catch {
     return encoded;
   }

@@ -67,7 +67,8 @@ describe('RpcHttpServer', () => {
       '/wallet',
       '/%77allet/x',
       '/lbcd?x',
-      '/lbrycrd/',
+      '/lbrycrd//',
+      '/lbrycrd/x',
       '/nosuch',
     ]) {
       const answer = await ask(port, '{"method":"test_where"}', { path });
@@ -239,10 +240,15 @@ describe('RpcHttpServer', () => {
       (JSON.parse((await ask(port, '{"method":"test_where"}', { path })).text) as { result: unknown }).result;
     expect(await at('/')).toEqual(['documented', null]);
     expect(await at('/lbrycrd')).toEqual(['lbrycrd', null]);
+    expect(await at('/lbrycrd/')).toEqual(['lbrycrd', null]);
     expect(await at('/lbcd')).toEqual(['lbcd', null]);
+    expect(await at('/lbcd/')).toEqual(['lbcd', null]);
     expect(await at('/wallet/')).toEqual(['documented', '']);
     expect(await at('/wallet/my%20wallet%2fx')).toEqual(['documented', 'my wallet/x']);
     expect(await at('/wallet/100%25')).toEqual(['documented', '100%']);
+    // A slash at the end belongs to the name, as in the reference; a zero byte ends it.
+    expect(await at('/wallet/x/')).toEqual(['documented', 'x/']);
+    expect(await at('/wallet/x%00y')).toEqual(['documented', 'x']);
   });
 
   it('refuses callers from networks that are not allowed, before anything else', async () => {
