@@ -56,8 +56,12 @@ export function sendWhole(
   const length = Buffer.byteLength(body);
   const headers = ['Content-Type', contentType ?? JSON_TYPE, 'Content-Length', String(length), ...more];
   if (isLast) headers.push('Connection', 'close');
+  response.writeHead(status, headers);
   // Text that is ASCII is handed over without being encoded.
-  response.writeHead(status, headers).end(body, length === body.length ? 'latin1' : 'utf8');
+  response.write(body, length === body.length ? 'latin1' : 'utf8');
+  // Head and body leave together now. With `end` Node would add an empty text to them, and the system would get a list of two.
+  response.socket?.uncork();
+  response.end();
 }
 
 const CLOSING = { Connection: 'close' };

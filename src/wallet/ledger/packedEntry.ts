@@ -6,8 +6,8 @@ import type { Bytes } from '../../util/bytes.js';
 import type { Entry, EntryState, OwnOutput } from './entry.js';
 import { HAS_FOREIGN_STAKE, HAS_WITNESS, IS_COINBASE, type PackedTxs } from './packedTxs.js';
 
-/** Reads the row of a transaction by its id. */
-export type RowReader = (key: string) => Entry['row'];
+/** Reads the row of an entry. */
+export type RowReader = (entry: PackedEntry) => Entry['row'];
 
 export class PackedEntry implements Entry {
   /** Its number among `txs`. */
@@ -48,7 +48,7 @@ export class PackedEntry implements Entry {
   }
 
   get row(): Entry['row'] {
-    return (this.knownRow ??= this.readRow(this.key));
+    return (this.knownRow ??= this.readRow(this));
   }
 
   set row(row: Entry['row']) {
@@ -77,6 +77,11 @@ export class PackedEntry implements Entry {
 
   get blockIndex(): number {
     return this.knownRow?.index ?? this.txs.columns.places[this.at]!;
+  }
+
+  /** Keeps no more of the row in memory, unless it stands for itself. */
+  forgetRow(): void {
+    if (!this.isKept) this.knownRow = null;
   }
 
   /** Reads all of it: from here on it stands for itself. */

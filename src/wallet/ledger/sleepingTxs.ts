@@ -1,14 +1,14 @@
 /**
  * The settled transactions of a wallet that are in columns (`packedTxs.ts`) and not in memory as entries: which there still are, and
- * the entries of those that somebody looks at. While anybody holds an entry, whoever asks gets the same one.
+ * the entries of those that somebody looked at. Who asks for one again gets the same; its row stays in memory only for a while.
  */
 import type { Bytes } from '../../util/bytes.js';
 import type { Entry } from './entry.js';
 import { PackedEntry, type RowReader } from './packedEntry.js';
 import { ID_BYTES, type PackedTxs } from './packedTxs.js';
 
-/** Of so many entries that were asked for it is looked whether anybody still has them. */
-const LOOK_AFTER = 1024;
+/** So many rows that were read last stay in memory. Arbitrary: about a megabyte. */
+const MAX_ROWS = 4096;
 
 export class SleepingTxs {
   readonly txs: PackedTxs;
@@ -17,14 +17,29 @@ export class SleepingTxs {
   /** 1 for those that have left: they are gone, or entries that are kept. */
   private readonly left: Uint8Array;
   private readonly readRow: RowReader;
-  private readonly seen = new Map<number, WeakRef<PackedEntry>>();
-  private lookAt = LOOK_AFTER;
+  /** Entries by row, of those that somebody looked at. */
+  private readonly looked: (PackedEntry | undefined)[];
+  /** Those whose rows were read last, round and round. */
+  private readonly withRows: PackedEntry[] = [];
+  private nextWithRow = 0;
 
-  constructor(txs: PackedTxs, readRow: RowReader) {
+  /** `readRow`: reads the row of a transaction by its id. */
+  constructor(txs: PackedTxs, readRow: (key: string) => Entry['row']) {
     this.txs = txs;
     this.size = txs.count;
     this.left = new Uint8Array(txs.count);
-    this.readRow = readRow;
+    this.looked = new Array<PackedEntry | undefined>(txs.count);
+    this.readRow = (entry) => {
+      this.noteRow(entry);
+      return readRow(entry.key);
+    };
+  }
+
+  /** A row is read: that of an entry of before is kept no more. */
+  private noteRow(entry: PackedEntry): void {
+    this.withRows[this.nextWithRow]?.forgetRow();
+    this.withRows[this.nextWithRow] = entry;
+    this.nextWithRow = (this.nextWithRow + 1) % MAX_ROWS;
   }
 
   has(row: number): boolean {
@@ -44,17 +59,7 @@ export class SleepingTxs {
 
   /** The entry of a row that has not left. */
   entry(row: number, key: string | null = null): PackedEntry {
-    const known = this.seen.get(row)?.deref();
-    if (known !== undefined) return known;
-    const entry = new PackedEntry(this.txs, row, key, this.readRow);
-    this.seen.set(row, new WeakRef(entry));
-    if (this.seen.size >= this.lookAt) this.forgetUnused();
-    return entry;
-  }
-
-  private forgetUnused(): void {
-    for (const [row, entry] of this.seen) if (entry.deref() === undefined) this.seen.delete(row);
-    this.lookAt = Math.max(LOOK_AFTER, 2 * this.seen.size);
+    return (this.looked[row] ??= new PackedEntry(this.txs, row, key, this.readRow));
   }
 
   /** The row of an entry that is read from here and has not left, −1 for others. */
@@ -74,7 +79,7 @@ export class SleepingTxs {
   drop(row: number): void {
     this.left[row] = 1;
     this.size--;
-    this.seen.delete(row);
+    this.looked[row] = undefined;
   }
 
   /** The entries of some rows that have not left. */

@@ -23,6 +23,9 @@ class FakeResponse extends EventEmitter {
     this.status = status;
     return this;
   }
+  write(): boolean {
+    return true;
+  }
   setHeader(): void {}
   removeHeader(): void {}
   end(): void {
