@@ -462,12 +462,6 @@ const RULES: readonly Rule[] = [
       method === 'get' &&
       ((path === '.result.status' && ours === 'finished') || (path === '.result.stopped' && ours === true)),
   },
-  {
-    row: 'state of a file that is being saved',
-    covers: ({ method }, { path, ours }) =>
-      method === 'file_save' &&
-      ((path === '.result.status' && ours === 'running') || (path === '.result.stopped' && ours === false)),
-  },
 ];
 
 /** Hex digits by which the DER encodings of two signatures may differ. */

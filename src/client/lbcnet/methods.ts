@@ -67,7 +67,7 @@ export interface LbcnetMethods {
       to_account?: string;
       /** the wallet; otherwise the default one */
       wallet_id?: string;
-      /** make the transaction without sending it */
+      /** show the transaction; nothing is sent or written */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
@@ -145,7 +145,7 @@ export interface LbcnetMethods {
       account_id?: string;
       /** the wallet; otherwise the default one */
       wallet_id?: string;
-      /** make the transaction without sending it */
+      /** show the transaction; nothing is sent or written */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
@@ -212,7 +212,7 @@ export interface LbcnetMethods {
     };
     result: string;
   };
-  /** Announce blobs to the DHT. */
+  /** Announce blobs to the DHT within a minute. */
   blob_announce: {
     params: {
       /** hash of the blob */
@@ -224,12 +224,12 @@ export interface LbcnetMethods {
     };
     result: boolean;
   };
-  /** Delete blobs to fit into the space that the settings allow. */
+  /** Delete blobs that exceed blob_storage_limit or network_storage_limit. */
   blob_clean: {
     params: Record<string, never>;
-    result: unknown;
+    result: null;
   };
-  /** Delete a blob. */
+  /** Delete a blob, or a stream by the hash of its descriptor. */
   blob_delete: {
     params: {
       /** hash of the blob */
@@ -237,30 +237,30 @@ export interface LbcnetMethods {
     };
     result: string;
   };
-  /** Download a blob. */
+  /** Download a blob from peers and blob servers, unless it is here. */
   blob_get: {
     params: {
       /** hash of the blob */
       blob_hash: string;
-      /** how long to try, in seconds */
+      /** seconds until it fails; otherwise the setting blob_download_timeout */
       timeout?: number;
-      /** show the blob instead */
+      /** answer the blob, which must be UTF-8 text */
       read?: boolean;
     };
-    result: unknown;
+    result: string;
   };
-  /** List blobs. */
+  /** List hashes of blobs: all that are here, or the descriptor and the data blobs of one stream. */
   blob_list: {
     params: {
-      /** of the stream that the URL names */
+      /** URL of a claim: blobs of its stream */
       uri?: string;
-      /** hash of the stream */
+      /** hash of a stream: its blobs */
       stream_hash?: string;
-      /** hash of the stream descriptor */
+      /** hash of a stream descriptor: blobs of its stream */
       sd_hash?: string;
-      /** that are missing */
+      /** only those that are missing */
       needed?: boolean;
-      /** that are there */
+      /** only those that are here */
       finished?: boolean;
       /** number of the page, from 1 */
       page?: number;
@@ -274,17 +274,17 @@ export interface LbcnetMethods {
     params: {
       /** hashes of the blobs */
       blob_hashes: string | readonly string[];
-      /** the reflector; otherwise one of the settings */
+      /** HOST or HOST:PORT of the reflector; otherwise one of the setting reflector_servers */
       reflector_server?: string;
     };
     result: string[];
   };
-  /** Send all blobs to a reflector. */
+  /** Send all blobs that are here to one of the reflectors of the setting reflector_servers. */
   blob_reflect_all: {
     params: Record<string, never>;
     result: boolean;
   };
-  /** Write the blobs of published files that are not kept. */
+  /** Write the blobs of published files that are made on demand (keep_blobs: false). */
   blob_restore: {
     params: {
       /** only of this stream */
@@ -305,7 +305,7 @@ export interface LbcnetMethods {
       account_id?: string;
       /** the wallet; otherwise the default one */
       wallet_id?: string;
-      /** make the transaction without sending it */
+      /** show the transaction; nothing is sent or written */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
@@ -329,7 +329,7 @@ export interface LbcnetMethods {
       claim_address?: string;
       /** accounts that pay; otherwise all of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** make the transaction without sending it */
+      /** show the transaction; nothing is sent or written */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
@@ -471,11 +471,11 @@ export interface LbcnetMethods {
       funding_account_ids?: string | readonly string[];
       /** sign with a new key from now on, which makes older signatures invalid */
       new_signing_key?: boolean;
-      /** make the transaction without sending it */
+      /** show the transaction; nothing is sent or written */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
-      /** drop all values that are not given anew */
+      /** drop all values that are not given */
       replace?: boolean;
       /** title */
       title?: string;
@@ -704,7 +704,7 @@ export interface LbcnetMethods {
       account_id?: string;
       /** the wallet; otherwise the default one */
       wallet_id?: string;
-      /** make the transaction without sending it */
+      /** show the transaction; nothing is sent or written */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
@@ -736,7 +736,7 @@ export interface LbcnetMethods {
       claim_address?: string;
       /** accounts that pay; otherwise all of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** make the transaction without sending it */
+      /** show the transaction; nothing is sent or written */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
@@ -814,11 +814,11 @@ export interface LbcnetMethods {
       claim_address?: string;
       /** accounts that pay; otherwise all of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** make the transaction without sending it */
+      /** show the transaction; nothing is sent or written */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
-      /** drop all values that are not given anew */
+      /** drop all values that are not given */
       replace?: boolean;
       /** claim ids in the collection */
       claims?: string | readonly string[];
@@ -855,13 +855,13 @@ export interface LbcnetMethods {
   /** Delete files. */
   file_delete: {
     params: {
-      /** delete the saved file too */
+      /** delete the saved file too; of a published file that is the file itself */
       delete_from_download_dir?: boolean;
       /** delete all that match where there are several */
       delete_all?: boolean;
       /** hash of the stream descriptor */
       sd_hash?: string;
-      /** name of the file */
+      /** name of the saved file, or the suggested name where nothing is saved */
       file_name?: string;
       /** hash of the stream */
       stream_hash?: string;
@@ -882,16 +882,16 @@ export interface LbcnetMethods {
     };
     result: boolean;
   };
-  /** List files. */
+  /** List files: those that were published, downloaded or only played. */
   file_list: {
     params: {
-      /** field to order by */
+      /** field to order by: one of the filters */
       sort?: string;
-      /** the other way round */
+      /** in descending order */
       reverse?: boolean;
       /** how filters compare: eq, ne, g, ge, l or le */
       comparison?: string;
-      /** the wallet; otherwise the default one */
+      /** the wallet whose purchases are shown; otherwise the default one */
       wallet_id?: string;
       /** number of the page, from 1 */
       page?: number;
@@ -899,7 +899,7 @@ export interface LbcnetMethods {
       page_size?: number;
       /** hash of the stream descriptor */
       sd_hash?: string;
-      /** name of the file */
+      /** name of the saved file, or the suggested name where nothing is saved */
       file_name?: string;
       /** hash of the stream */
       stream_hash?: string;
@@ -917,39 +917,39 @@ export interface LbcnetMethods {
       channel_claim_id?: string | readonly string[];
       /** name of the channel of its claim */
       channel_name?: string;
-      /** when it was added */
+      /** when it was added (Unix time in seconds) */
       added_on?: number;
       /** height of its claim, below 1 while that is in no block */
       claim_height?: number;
       /** outpoint of its claim, or one of several */
       outpoint?: string | readonly string[];
-      /** blobs of the stream */
+      /** data blobs of the stream */
       blobs_in_stream?: number;
-      /** path of the file */
+      /** path of the saved file */
       download_path?: string;
-      /** blobs that are missing */
+      /** data blobs that are missing */
       blobs_remaining?: number;
-      /** whether it is going to a reflector */
+      /** whether it goes to a reflector now */
       uploading_to_reflector?: boolean;
       /** whether a reflector has it */
       is_fully_reflected?: boolean;
       /** running, finished or stopped */
       status?: string;
-      /** whether it is complete */
+      /** whether the saved file is complete */
       completed?: boolean;
       /** whether cleaning spares it */
       is_pinned?: boolean;
-      /** taken for the sake of older clients */
+      /** accepted from older clients; it changes nothing */
       full_status?: boolean;
     };
     result: FilePage;
   };
-  /** Keep files when disk space runs short. */
+  /** Keep blobs of files when disk space runs short. */
   file_pin: {
     params: {
       /** hash of the stream descriptor */
       sd_hash?: string;
-      /** name of the file */
+      /** name of the saved file, or the suggested name where nothing is saved */
       file_name?: string;
       /** hash of the stream */
       stream_hash?: string;
@@ -972,27 +972,27 @@ export interface LbcnetMethods {
     };
     result: { streams: string[]; channels: string[] };
   };
-  /** Find files again whose rows were lost. */
+  /** Rebuild rows of streams and files from the blobs, and look their claims up at the hub. */
   file_rebuild: {
     params: Record<string, never>;
     result: { streams: number; files: number; claims: number; without_claim: string[]; unreadable: string[]; blobs_of_no_stream: number };
   };
-  /** Send a stream to a reflector. */
+  /** Send streams to a reflector. */
   file_reflect: {
     params: {
       /** hash of the stream descriptor */
       sd_hash?: string;
-      /** name of the file */
+      /** name of the saved file */
       file_name?: string;
       /** hash of the stream */
       stream_hash?: string;
       /** number of the file in the database */
       rowid?: number;
-      /** the reflector, with or without :PORT; otherwise one of the settings */
+      /** HOST or HOST:PORT of the reflector; otherwise one of the setting reflector_servers */
       reflector?: string;
       /** another name of reflector */
       server?: string;
-      /** its port, where that is not 5566 */
+      /** its port where reflector names none; otherwise 5566 */
       port?: number;
     };
     result: string[];
@@ -1000,9 +1000,9 @@ export interface LbcnetMethods {
   /** Save a stream to a file. */
   file_save: {
     params: {
-      /** name of the file */
+      /** name to save it under; otherwise the suggested one */
       file_name?: string;
-      /** full path of the folder to save to */
+      /** full path of the folder to save to, which is made if it is missing; otherwise the setting download_dir */
       download_directory?: string;
       /** hash of the stream descriptor */
       sd_hash?: string;
@@ -1025,14 +1025,14 @@ export interface LbcnetMethods {
     };
     result: File | boolean;
   };
-  /** Start or stop a download. */
+  /** Start or stop saving a file. */
   file_set_status: {
     params: {
       /** start or stop */
       status: string;
       /** hash of the stream descriptor */
       sd_hash?: string;
-      /** name of the file */
+      /** name of the saved file, or the suggested name where nothing is saved */
       file_name?: string;
       /** hash of the stream */
       stream_hash?: string;
@@ -1053,12 +1053,12 @@ export interface LbcnetMethods {
     };
     result: string;
   };
-  /** Let files be deleted when disk space runs short. */
+  /** Let blobs of files be deleted when disk space runs short. */
   file_unpin: {
     params: {
       /** hash of the stream descriptor */
       sd_hash?: string;
-      /** name of the file */
+      /** name of the saved file, or the suggested name where nothing is saved */
       file_name?: string;
       /** hash of the stream */
       stream_hash?: string;
@@ -1081,25 +1081,25 @@ export interface LbcnetMethods {
     };
     result: { streams: string[]; channels: string[] };
   };
-  /** Download a stream. */
+  /** Download the stream of a claim. */
   get: {
     params: {
       /** URL of the claim */
       uri: string;
-      /** name to save it under */
+      /** name to save it under; it is saved then */
       file_name?: string;
-      /** full path of the folder to save to */
+      /** full path of a folder to save to, which must exist; otherwise the setting download_dir */
       download_directory?: string;
-      /** how long to try, in seconds */
+      /** seconds until it fails; otherwise the setting download_timeout */
       timeout?: number;
-      /** whether to save it */
+      /** whether to save it; otherwise the setting save_files */
       save_file?: boolean;
-      /** the wallet; otherwise the default one */
+      /** the wallet that pays; otherwise the default one */
       wallet_id?: string;
     };
     result: File | { error: string };
   };
-  /** List peers that have a blob. */
+  /** List peers that announced a blob. */
   peer_list: {
     params: {
       /** hash of the blob */
@@ -1114,7 +1114,7 @@ export interface LbcnetMethods {
   /** Ask a peer of the DHT whether it is there. */
   peer_ping: {
     params: {
-      /** id of the peer */
+      /** id of the peer in the DHT, 96 hexadecimal digits */
       node_id: string;
       /** IP address */
       address: string;
@@ -1152,7 +1152,7 @@ export interface LbcnetMethods {
       name: string;
       /** amount that the claim holds */
       bid?: string;
-      /** the file to publish */
+      /** the file to publish; its blobs are made and served */
       file_path?: string;
       /** make it even though you have one of that name */
       allow_duplicate_name?: boolean;
@@ -1170,13 +1170,13 @@ export interface LbcnetMethods {
       claim_address?: string;
       /** accounts that pay; otherwise all of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** make the transaction without sending it */
+      /** show the transaction; nothing is sent or written */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
-      /** check with ffmpeg that the film plays everywhere */
+      /** refuse a film that does not play everywhere (needs ffmpeg) */
       validate_file?: boolean;
-      /** make the film one that plays everywhere, with ffmpeg */
+      /** publish a copy of the film that plays everywhere (needs ffmpeg) */
       optimize_file?: boolean;
       /** name of the file, where there is none at hand */
       file_name?: string;
@@ -1248,7 +1248,7 @@ export interface LbcnetMethods {
       allow_duplicate_purchase?: boolean;
       /** pay more than the setting `max_key_fee` allows */
       override_max_key_fee?: boolean;
-      /** make the transaction without sending it */
+      /** show the transaction; nothing is sent or written */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
@@ -1346,7 +1346,7 @@ export interface LbcnetMethods {
       account_id?: string;
       /** the wallet; otherwise the default one */
       wallet_id?: string;
-      /** make the transaction without sending it */
+      /** show the transaction; nothing is sent or written */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
@@ -1368,7 +1368,7 @@ export interface LbcnetMethods {
       name: string;
       /** amount that the claim holds */
       bid: string;
-      /** the file to publish */
+      /** the file to publish; its blobs are made and served */
       file_path?: string;
       /** make it even though you have one of that name */
       allow_duplicate_name?: boolean;
@@ -1386,13 +1386,13 @@ export interface LbcnetMethods {
       claim_address?: string;
       /** accounts that pay; otherwise all of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** make the transaction without sending it */
+      /** show the transaction; nothing is sent or written */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
-      /** check with ffmpeg that the film plays everywhere */
+      /** refuse a film that does not play everywhere (needs ffmpeg) */
       validate_file?: boolean;
-      /** make the film one that plays everywhere, with ffmpeg */
+      /** publish a copy of the film that plays everywhere (needs ffmpeg) */
       optimize_file?: boolean;
       /** name of the file, where there is none at hand */
       file_name?: string;
@@ -1520,7 +1520,7 @@ export interface LbcnetMethods {
       claim_address?: string;
       /** accounts that pay; otherwise all of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** make the transaction without sending it */
+      /** show the transaction; nothing is sent or written */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
@@ -1546,7 +1546,7 @@ export interface LbcnetMethods {
       claim_id: string;
       /** amount that the claim holds */
       bid?: string;
-      /** the file to publish */
+      /** the file to publish; its blobs are made and served */
       file_path?: string;
       /** channel that signs */
       channel_id?: string;
@@ -1564,15 +1564,15 @@ export interface LbcnetMethods {
       claim_address?: string;
       /** accounts that pay; otherwise all of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** make the transaction without sending it */
+      /** show the transaction; nothing is sent or written */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
-      /** drop all values that are not given anew */
+      /** drop all values that are not given */
       replace?: boolean;
-      /** check with ffmpeg that the film plays everywhere */
+      /** refuse a film that does not play everywhere (needs ffmpeg) */
       validate_file?: boolean;
-      /** make the film one that plays everywhere, with ffmpeg */
+      /** publish a copy of the film that plays everywhere (needs ffmpeg) */
       optimize_file?: boolean;
       /** name of the file, where there is none at hand */
       file_name?: string;
@@ -1642,7 +1642,7 @@ export interface LbcnetMethods {
       account_id?: string;
       /** the wallet; otherwise the default one */
       wallet_id?: string;
-      /** make the transaction without sending it */
+      /** show the transaction; nothing is sent or written */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
@@ -1672,7 +1672,7 @@ export interface LbcnetMethods {
       funding_account_ids?: string | readonly string[];
       /** words to go with it */
       comment?: string;
-      /** make the transaction without sending it */
+      /** show the transaction; nothing is sent or written */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
@@ -1938,7 +1938,7 @@ export interface LbcnetMethods {
       batch_size?: number;
       /** show whole transactions */
       include_full_tx?: boolean;
-      /** make the transaction without sending it */
+      /** show the transaction; nothing is sent or written */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
@@ -2214,7 +2214,7 @@ export interface LbcnetMethods {
       change_account_id?: string;
       /** accounts that pay; otherwise all of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** make the transaction without sending it */
+      /** show the transaction; nothing is sent or written */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;

@@ -67,8 +67,50 @@ export interface Ffmpeg {
 
 // prettier-ignore
 export interface File {
+  /** where players get it */ streaming_url: string;
+  /** whether the saved file is complete */ completed: boolean;
+  file_name: string | null;
+  download_directory: string | null;
+  download_path: string | null;
+  /** 0: blobs cost nothing */ points_paid: number;
+  /** whether it is neither saved nor played now */ stopped: boolean;
+  /** hash of the stream */ stream_hash: string;
+  /** name of the published file */ stream_name: string;
+  /** name under which it is saved unless another one is given */ suggested_file_name: string;
   /** hash of the stream descriptor */ sd_hash: string;
-  [key: string]: unknown;
+  /** type by the suggested name */ mime_type: string;
+  /** AES key of the stream as hexadecimal digits */ key: string;
+  /** least size of the whole file in bytes */ total_bytes_lower_bound: number;
+  /** greatest size of the whole file in bytes */ total_bytes: number;
+  /** bytes of the saved file; 0 while nothing is saved */ written_bytes: number;
+  /** data blobs that are here */ blobs_completed: number;
+  /** data blobs of the stream */ blobs_in_stream: number;
+  /** data blobs that are missing */ blobs_remaining: number;
+  /** running while it is saved or played, finished once it is saved */ status: "running" | "finished" | "stopped";
+  claim_id: string | null;
+  txid: string | null;
+  nout: number | null;
+  outpoint: string | null;
+  metadata: { [key: string]: unknown } | null;
+  protobuf: string | null;
+  channel_claim_id: string | null;
+  channel_name: string | null;
+  claim_name: string | null;
+  content_fee: Transaction | null;
+  purchase_receipt: Txo | null;
+  /** when it was added (seconds since 1970) */ added_on: number;
+  height: number | null;
+  confirmations: number | null;
+  timestamp: number | null;
+  /** whether cleaning spares it */ is_pinned: boolean;
+  original_file: "unchanged" | "changed" | null;
+  /** whether a reflector has it */ is_fully_reflected: boolean;
+  /** percent of the upload to a reflector; 0 when none goes on */ reflector_progress: number;
+  /** whether it goes to a reflector now */ uploading_to_reflector: boolean;
+  /** why the last upload failed */ reflector_error?: string;
+  /** peers that are connected */ peers?: number;
+  /** rate of the download */ bytes_per_second?: number;
+  seconds_left?: number | null;
 }
 
 // prettier-ignore

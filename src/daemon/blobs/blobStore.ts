@@ -13,7 +13,14 @@ import type { ContentDatabase } from '../content/contentDatabase.js';
 import { BlobHashes } from '../content/blobHashes.js';
 import type { BlobRow, OriginalRow } from '../content/rows.js';
 import type { BlobThreads } from './blobThreads.js';
-import { PARTIAL_SUFFIX, stampText, type CipherKey, type FileStamp, type WrittenBlob } from './blobWork.js';
+import {
+  PARTIAL_SUFFIX,
+  stampText,
+  type CipherKey,
+  type CopyTarget,
+  type FileStamp,
+  type WrittenBlob,
+} from './blobWork.js';
 import { Batches } from './batches.js';
 import { BlobParts } from './blobParts.js';
 import { HeldBlobs } from './heldBlobs.js';
@@ -95,12 +102,15 @@ export class BlobStore {
   /** Stamps of the files whose hash was found right in this run. */
   readonly #checked = new Map<string, FileStamp>();
   readonly #queue = new KeyedQueue();
+  readonly #keptUntil = new Set<Promise<void>>();
   readonly #rows: Batches<BlobRow>;
   readonly #folderSyncs: Batches<null>;
   #toNote: [string, FileStamp][] = [];
   #isClosed = false;
   /** Resolves when all files without a row were checked. */
   settled: Promise<void> = Promise.resolve();
+  /** Called when a stream was deleted with its file. */
+  onStreamDeleted: (streamHash: string) => Promise<void> = () => Promise.resolve();
 
   constructor(deps: BlobStoreDeps) {
     this.#deps = deps;
@@ -305,6 +315,25 @@ export class BlobStore {
     }
   }
 
+  /**
+   * Decrypts a blob into an open file, without giving its bytes; how many were written. Null as in `read`, and for a blob that is not
+   * on disk.
+   */
+  async copyTo(hash: string, cipher: CipherKey, target: CopyTarget): Promise<number | null> {
+    if (!this.#finished.has(hash) || this.originals.has(hash)) return null;
+    const stamp = this.#checked.get(hash) ?? null;
+    const found = await this.#deps.threads.copyTo(this.#pathOf(hash), hash, stamp, cipher, target);
+    if (found.kind !== 'whole') return this.#lose(hash);
+    if (stamp !== found.stamp) this.#noteChecked(hash, found.stamp);
+    return found.length;
+  }
+
+  /** No blob is deleted until this settles. */
+  keepUntil(settled: Promise<void>): void {
+    const kept = settled.catch(() => undefined).finally(() => this.#keptUntil.delete(kept));
+    this.#keptUntil.add(kept);
+  }
+
   /** Sets a damaged file aside. It is read once more, because a new one may have taken its place. */
   #lose(hash: string): Promise<null> {
     return this.#queue.run(hash, async () => {
@@ -432,6 +461,7 @@ export class BlobStore {
 
   /** Deletes blobs. Those that a stream needs are pending afterwards. */
   async delete(hashes: readonly string[]): Promise<void> {
+    await Promise.all(this.#keptUntil);
     await this.#deps.database.forgetBlobs(hashes);
     await this.#removeFiles(hashes);
   }
@@ -453,8 +483,10 @@ export class BlobStore {
 
   /** Deletes a stream and the blobs that no other stream needs. */
   async deleteStream(streamHash: string): Promise<void> {
+    await Promise.all(this.#keptUntil);
     const removed = await this.#deps.database.removeStream(streamHash);
     this.originals.removeStream(streamHash);
+    await this.onStreamDeleted(streamHash);
     await this.#removeFiles(removed);
   }
 

@@ -2,7 +2,15 @@
 import { availableParallelism } from 'node:os';
 import { CallThread } from '../../util/callThread.js';
 import type { OriginalRow } from '../content/rows.js';
-import type { BlobCheck, BlobRead, CipherKey, FileStamp, MadeBlob, WrittenBlob } from './blobWork.js';
+import type {
+  BlobCheck,
+  BlobRead,
+  CipherKey,
+  CopyTarget,
+  FileStamp,
+  MadeBlob,
+  WrittenBlob,
+} from './blobWork.js';
 
 /** More bring nothing on common disks. Arbitrary. */
 const MAX_THREADS = 4;
@@ -55,6 +63,17 @@ export class BlobThreads {
     cipher: CipherKey | null = null,
   ): Promise<BlobRead> {
     return (await this.#free().call('read', [path, hash, checkedStamp, cipher])) as BlobRead;
+  }
+
+  /** See `BlobWork.copyTo`. The file must stay open until this settles. */
+  async copyTo(
+    path: string,
+    hash: string,
+    checkedStamp: FileStamp | null,
+    cipher: CipherKey,
+    target: CopyTarget,
+  ): Promise<BlobCheck> {
+    return (await this.#free().call('copyTo', [path, hash, checkedStamp, cipher, target])) as BlobCheck;
   }
 
   /** See `BlobWork.check`. */

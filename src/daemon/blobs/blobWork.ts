@@ -31,6 +31,12 @@ export interface CipherKey {
   readonly iv: Uint8Array;
 }
 
+/** A place in a file that is open for writing. */
+export interface CopyTarget {
+  readonly fd: number;
+  readonly position: number;
+}
+
 export type BlobRead =
   | { readonly kind: 'whole'; readonly bytes: Uint8Array; readonly length: number; readonly stamp: FileStamp }
   | { readonly kind: 'missing' }
@@ -142,6 +148,21 @@ export class BlobWork {
     if (read.kind !== 'whole') return new Transferred(read, []);
     const bytes = ownBytes(cipher === null ? read.bytes : decryptBlob(read.bytes, cipher.key, cipher.iv));
     return new Transferred({ ...read, bytes }, [bytes.buffer as ArrayBuffer]);
+  }
+
+  /** Reads a blob's file as `read` does, and writes the decrypted piece into an open file. `length` is that of the piece. */
+  copyTo(
+    path: string,
+    hash: string,
+    checkedStamp: FileStamp | null,
+    cipher: CipherKey,
+    { fd, position }: CopyTarget,
+  ): BlobCheck {
+    const read = this.#read(path, hash, checkedStamp, true);
+    if (read.kind !== 'whole') return read;
+    const piece = decryptBlob(read.bytes, cipher.key, cipher.iv);
+    for (let at = 0; at < piece.length;) at += writeSync(fd, piece, at, piece.length - at, position + at);
+    return { kind: 'whole', length: piece.length, stamp: read.stamp };
   }
 
   /** Checks a blob's file as `read` does, without giving its bytes. */

@@ -174,6 +174,18 @@ export class ContentStore {
     this.#library.endRebuild();
   }
 
+  noteUnsynced(streamHash: string): void {
+    this.#library.noteUnsynced(streamHash);
+  }
+
+  noteSynced(streamHash: string): void {
+    this.#library.noteSynced(streamHash);
+  }
+
+  unsynced(): string[] {
+    return this.#library.unsynced();
+  }
+
   /** See `LibraryRows.ofNoStream`. */
   ofNoStream(hashes: readonly string[]): string[] {
     return this.#library.ofNoStream(hashes);

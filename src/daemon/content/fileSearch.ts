@@ -78,7 +78,9 @@ const FIELDS: Readonly<Record<string, Field>> = {
     `(select h.claim_name from claim h where h.claim_id = cast(c.channel_claim_id as text) order by h.rowid desc limit 1)`,
     { isOfClaim },
   ),
-  completed: boolean(`coalesce(output_size(f.download_directory, f.file_name) >= ${LOWER_BOUND}, 0)`),
+  // What is being saved may have its last blob already.
+  completed: boolean(`coalesce((f.saved_file = 1 or f.status <> 'running')
+    and output_size(f.download_directory, f.file_name) >= ${LOWER_BOUND}, 0)`),
   sd_hash: text('s.sd_hash'),
   stream_hash: text('f.stream_hash'),
   stream_name: text('stream_name_of(s.stream_name, c.serialized_metadata)', { isOfClaim }),

@@ -9,6 +9,9 @@ import { isBlobHash } from './blobHash.js';
 /** The name of the note that lasts until the library is rebuilt, over restarts too. */
 const NOTE = 'rebuild';
 
+/** How the name of a note begins that lasts until the saved file of a stream is on disk. */
+const UNSYNCED = 'unsynced ';
+
 const OF_STREAM = `(select blob_hash from stream_blob where stream_hash = ?1 and blob_hash is not null
   union select sd_hash from stream where stream_hash = ?1)`;
 
@@ -36,6 +39,22 @@ export class LibraryRows {
 
   endRebuild(): void {
     this.#own.run('delete from note where name = ?', NOTE);
+  }
+
+  /** The stream's saved file may not be on disk yet. */
+  noteUnsynced(streamHash: string): void {
+    this.#own.run('insert or replace into note values (?, ?)', UNSYNCED + streamHash, '1');
+  }
+
+  noteSynced(streamHash: string): void {
+    this.#own.run('delete from note where name = ?', UNSYNCED + streamHash);
+  }
+
+  /** Stream hashes of the saved files that may not be on disk. */
+  unsynced(): string[] {
+    return this.#own
+      .all('select name from note where name like ?', `${UNSYNCED}%`)
+      .map((row) => String(row['name']).slice(UNSYNCED.length));
   }
 
   /** Those of the hashes that belong to no stream. */

@@ -51,14 +51,26 @@ export class FileManager {
   async start(): Promise<void> {
     const { database, log } = this.#deps;
     await this.pins.load();
+    this.#deps.blobs.onStreamDeleted = (streamHash) => this.#forget(streamHash);
     this.#count = await database.fileCount();
     for (const file of await this.find({ filter: { status: 'running' } })) await this.#resume(file);
-    this.settled = this.#lookAtOutputs().catch((error: unknown) =>
+    this.settled = this.#lookAtSaved().catch((error: unknown) =>
       log.warn(`Not all saved files could be looked at: ${failureReason(error)}`),
     );
   }
 
-  async #lookAtOutputs(): Promise<void> {
+  async #lookAtSaved(): Promise<void> {
+    for (const streamHash of await this.#deps.database.unsynced()) {
+      if (this.#isClosed) return;
+      const file = await this.byStreamHash(streamHash);
+      if (file === null || file.place === null) await this.#deps.database.noteSynced(streamHash);
+      else
+        await file
+          .ensureWhole()
+          .catch((error: unknown) =>
+            this.#deps.log.warn(`${file.suggestedFileName}: ${failureReason(error)}`),
+          );
+    }
     for (let after: number | null = 0; after !== null && !this.#isClosed;) {
       const { lost, next }: { lost: readonly string[]; next: number | null } =
         await this.#deps.database.forgetLostOutputs(after, FILES_AT_ONCE);
@@ -197,6 +209,13 @@ export class FileManager {
     return used;
   }
 
+  /** The stream and its file were deleted. */
+  async #forget(streamHash: string): Promise<void> {
+    this.#used.delete(streamHash);
+    this.pins.forget(streamHash);
+    this.#count = await this.#deps.database.fileCount();
+  }
+
   /** Deletes blobs and rows, and the saved file where it is asked for. Blobs that other streams share stay. */
   async delete(file: ManagedFile, deletesOutput: boolean): Promise<void> {
     const { place, row } = file;
@@ -204,10 +223,8 @@ export class FileManager {
     await file.stop();
     await this.#deps.reflector()?.cancel(row.sdHash);
     await this.#deps.blobs.deleteStream(row.streamHash);
-    this.#used.delete(row.streamHash);
-    this.#count = await this.#deps.database.fileCount();
+    await this.#forget(row.streamHash);
     this.reader.forget(row.sdHash);
-    this.pins.forget(row.streamHash);
     if (deletesOutput && place !== null && isWhole) await removeOutput(place);
   }
 

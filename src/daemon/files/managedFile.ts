@@ -12,7 +12,8 @@ import type { FileRow, FileStatus, SavedPlace } from '../content/rows.js';
 import { streamNameOf, suggestedNameOf } from '../content/fileNames.js';
 import { createOutput, outputSize, pathOf, removeOutput } from './outputs.js';
 import type { FilesDeps } from './ports.js';
-import { dataBlobs, type OpenStream, type StreamReader } from './streamReader.js';
+import { holdsStream, writeOutput } from './savedOutput.js';
+import { dataBlobs, type StreamReader } from './streamReader.js';
 
 /** A running file without a reader is stopped after this time. Source: `_delayed_stop`. */
 const IDLE_MS = 2000;
@@ -45,6 +46,8 @@ export class ManagedFile {
   /** Bytes of the saved file; null where there is none. */
   writtenBytes: number | null = null;
   #save: Save | null = null;
+  /** Resolves when what was saved is on disk. */
+  #syncing: Promise<void> = Promise.resolve();
   #readers = 0;
   readonly #resuming = new AbortController();
   #idle: Timer | null = null;
@@ -110,6 +113,8 @@ export class ManagedFile {
 
   /** Looks what is there of the saved file. A file that is gone has no name any more. */
   async lookAtOutput(): Promise<void> {
+    // What is being written has parts behind its end.
+    if (this.#save !== null) return;
     this.writtenBytes = await outputSize(this.place);
     if (this.writtenBytes === null && this.row.isSaved) await this.#setPlace(null, false);
   }
@@ -137,7 +142,7 @@ export class ManagedFile {
   }
 
   /**
-   * Saves the stream, and resolves when its first blob is written. An earlier save is ended. Throws what the system refuses,
+   * Saves the stream, and resolves when its first blob is written, and is not the last one, or when the file is finished. An earlier save is ended. Throws what the system refuses,
    * `InvalidStreamDescriptorError`, and the signal's reason; the file is stopped then.
    */
   async save({ fileName, directory }: SaveOptions, signal: AbortSignal | null = null): Promise<void> {
@@ -185,25 +190,43 @@ export class ManagedFile {
   async #isOwnOutput(place: SavedPlace, signal: AbortSignal): Promise<boolean> {
     const size = await outputSize(place);
     const { finished } = this.#deps.blobs;
-    if (size === null || !finished.has(this.row.sdHash)) return size === 0;
+    if (size === null || size === 0 || !finished.has(this.row.sdHash)) return size === 0;
+    return this.#holds(place, false, signal);
+  }
+
+  /** See `holdsStream`. */
+  async #holds(place: SavedPlace, isWhole: boolean, signal: AbortSignal): Promise<boolean> {
+    const { finished } = this.#deps.blobs;
     const stream = await this.#reader.open(this.row.sdHash, signal);
-    const file = await open(pathOf(place), 'r');
-    try {
-      let at = 0;
-      for (const [number, { blobHash }] of dataBlobs(stream.descriptor).entries()) {
-        if (at >= size) break;
-        // Each blob was on disk before it was written to the file.
-        if (signal.aborted || !finished.has(blobHash!)) return false;
-        const bytes = await this.#reader.blob(stream, number, signal);
-        const found = Buffer.alloc(Math.min(bytes.length, size - at));
-        const { bytesRead } = await file.read(found, 0, found.length, at);
-        if (bytesRead !== found.length || !found.equals(bytes.subarray(0, found.length))) return false;
-        at += found.length;
-      }
-      return at === size;
-    } finally {
-      await file.close();
+    const isHere = (hash: string): boolean => finished.has(hash);
+    return holdsStream(place, { reader: this.#reader, stream, signal }, { isHere, isWhole });
+  }
+
+  /**
+   * After a crash: syncs the saved file if it is whole, and saves it once more if it is not. Nothing is done where the user saves or
+   * deleted it meanwhile, and where a blob is missing with which it could be compared.
+   */
+  async ensureWhole(): Promise<void> {
+    const { signal } = this.#resuming;
+    const { place, row } = this;
+    if (place === null || !row.isSaved || this.isSaving) return;
+    const stream = await this.#reader.open(row.sdHash, signal);
+    const { finished } = this.#deps.blobs;
+    if (!dataBlobs(stream.descriptor).every(({ blobHash }) => finished.has(blobHash!))) return;
+    if (!(await this.#holds(place, true, signal))) {
+      if (signal.aborted || this.isSaving || !this.row.isSaved) return;
+      this.#deps.log.warn(`The file ${pathOf(place)} was cut off by a crash. It is saved again.`);
+      await removeOutput(place);
+      return this.save({});
     }
+    const file = await open(pathOf(place), 'r');
+    await this.#sync(file).finally(() => file.close());
+  }
+
+  /** Makes the saved file permanent. */
+  async #sync(file: FileHandle): Promise<void> {
+    await file.sync();
+    await this.#deps.database.noteSynced(this.row.streamHash);
   }
 
   #begin(place: SavedPlace, file: FileHandle): Save {
@@ -220,8 +243,10 @@ export class ManagedFile {
       async () => {
         try {
           await this.#saved(place);
+          wroteFirst();
           end?.('finished');
         } catch (error) {
+          failedFirst(error as Error);
           end?.('failed', failureReason(error));
           throw error;
         }
@@ -266,23 +291,30 @@ export class ManagedFile {
     wroteFirst: () => void,
   ): Promise<void> {
     try {
-      const stream: OpenStream = await this.#reader.open(this.row.sdHash, signal);
-      const count = dataBlobs(stream.descriptor).length;
-      for (let at = 0; at < count; at++) {
-        this.#reader.ahead(stream, at, signal);
-        const bytes = await this.#reader.blob(stream, at, signal);
-        await file.write(bytes, 0, bytes.length, null);
-        this.writtenBytes = (this.writtenBytes ?? 0) + bytes.length;
-        this.#writing.add(bytes.length);
-        wroteFirst();
-      }
-      await file.sync();
-      wroteFirst();
+      const stream = await this.#reader.open(this.row.sdHash, signal);
+      let written = 0;
+      const onWritten = (bytes: number): void => {
+        written += bytes;
+        this.writtenBytes = written;
+        this.#writing.add(bytes);
+        // A file of one blob is finished before the save is answered, as in lbry-sdk.
+        if (this.row.blobsInStream > 1) wroteFirst();
+      };
+      // Until the file is on disk a crash may cut it off: the next start then looks at it.
+      await this.#syncing;
+      await this.#deps.database.noteUnsynced(this.row.streamHash);
+      await writeOutput({ reader: this.#reader, stream, file, signal, onWritten });
     } catch (error) {
-      throw environmentError(error, pathOf(place));
-    } finally {
       await file.close();
+      throw environmentError(error, pathOf(place));
     }
+    // The disk may take long. The file can be used meanwhile, and its blobs stay until then.
+    this.#syncing = this.#sync(file)
+      .catch((error: unknown) =>
+        this.#deps.log.warn(`${pathOf(place)} may not be on disk: ${failureReason(error)}`),
+      )
+      .finally(() => file.close());
+    this.#deps.blobs.keepUntil(this.#syncing);
   }
 
   async #saved(place: SavedPlace): Promise<void> {
@@ -295,6 +327,7 @@ export class ManagedFile {
   async #failed(place: SavedPlace, error: Error): Promise<void> {
     this.writtenBytes = null;
     await removeOutput(place);
+    await this.#deps.database.noteSynced(this.row.streamHash).catch(() => undefined);
     const how = error instanceof SaveEnded ? error.how : null;
     if (how === 'daemon stops') return;
     // On a full disk rows may not take it. The file has it all the same, and the next start looks again.
@@ -324,6 +357,7 @@ export class ManagedFile {
     this.#resuming.abort(new SaveEnded('daemon stops'));
     this.#idle?.cancel();
     await this.#endSave('daemon stops');
+    await this.#syncing;
   }
 
   /** Resolves when nothing is being saved. */

@@ -2,6 +2,8 @@
  * Decrypted blobs of streams: read from disk, or downloaded first. Readers of one blob share the work, and the last ones are kept
  * in memory. Source: lbry-sdk lbry/stream/managed_stream.py `_aiter_read_stream`, lbry/stream/downloader.py.
  */
+import type { FileHandle } from 'node:fs/promises';
+import { EnvironmentError } from '../../util/environmentError.js';
 import { failure } from '../base/daemonError.js';
 import {
   invalidDescriptor,
@@ -30,6 +32,21 @@ const MAX_PADDING_BYTES = 16;
 
 /** The data blobs of a stream: all entries but the terminator. */
 export const dataBlobs = ({ blobs }: StreamDescriptor) => blobs.filter(({ blobHash }) => blobHash !== null);
+
+const undecryptable = (hash: string, error: unknown): Error =>
+  error instanceof EnvironmentError
+    ? error
+    : invalidDescriptor(`The blob ${hash} cannot be decrypted: ${(error as Error).message}`);
+
+/** Throws where the decrypted blob has another length than the descriptor says. */
+function assertPadded({ descriptor }: OpenStream, at: number, bytes: number): void {
+  const { blobHash, length } = dataBlobs(descriptor)[at]!;
+  const padding = length - bytes;
+  if (padding < 1 || padding > MAX_PADDING_BYTES)
+    throw invalidDescriptor(
+      `The blob ${blobHash} has another length than the descriptor says: not ${length} bytes`,
+    );
+}
 
 /** The work on a blob, which ends when the reader that began it leaves. */
 interface Loading {
@@ -128,14 +145,39 @@ export class StreamReader {
     return loaded;
   }
 
+  /**
+   * Writes the decrypted bytes of a data blob at a position of a file; their number. A blob that is on disk goes there without a way
+   * through this thread. Throws as `blob`, and what the system refuses.
+   */
+  async writeBlob(
+    stream: OpenStream,
+    at: number,
+    { file, position }: { readonly file: FileHandle; readonly position: number },
+    signal: AbortSignal,
+  ): Promise<number> {
+    signal.throwIfAborted();
+    const { descriptor, sdHash } = stream;
+    const { blobHash, iv } = dataBlobs(descriptor)[at]!;
+    const cipher = { key: Buffer.from(descriptor.key, 'hex'), iv: Buffer.from(iv, 'hex') };
+    if (!this.#kept.has(`${sdHash}:${at}`)) {
+      const written = await this.#deps.blobs
+        .copyTo(blobHash!, cipher, { fd: file.fd, position })
+        .catch((error: unknown) => {
+          throw undecryptable(blobHash!, error);
+        });
+      if (written !== null) {
+        assertPadded(stream, at, written);
+        return written;
+      }
+    }
+    const bytes = await this.blob(stream, at, signal);
+    await file.write(bytes, 0, bytes.length, position);
+    return bytes.length;
+  }
+
   async #loadChecked(stream: OpenStream, at: number, signal: AbortSignal): Promise<Uint8Array> {
     const bytes = await this.#load(stream, at, signal);
-    const { blobHash, length } = dataBlobs(stream.descriptor)[at]!;
-    const padding = length - bytes.length;
-    if (padding < 1 || padding > MAX_PADDING_BYTES)
-      throw invalidDescriptor(
-        `The blob ${blobHash} has another length than the descriptor says: not ${length} bytes`,
-      );
+    assertPadded(stream, at, bytes.length);
     return bytes;
   }
 
@@ -143,16 +185,14 @@ export class StreamReader {
     const { blobs } = this.#deps;
     const { blobHash, iv, length } = dataBlobs(descriptor)[at]!;
     const cipher = { key: Buffer.from(descriptor.key, 'hex'), iv: Buffer.from(iv, 'hex') };
-    const refusal = (error: unknown): Error =>
-      invalidDescriptor(`The blob ${blobHash} cannot be decrypted: ${(error as Error).message}`);
     signal.throwIfAborted();
     const there = await blobs.read(blobHash!, cipher).catch((error: unknown) => {
-      throw refusal(error);
+      throw undecryptable(blobHash!, error);
     });
     if (there !== null) return there;
     const fetched = await this.#fetchInTime(blobHash!, length, sdHash, signal);
     return blobs.decrypt(blobHash!, fetched, cipher).catch((error: unknown) => {
-      throw refusal(error);
+      throw undecryptable(blobHash!, error);
     });
   }
 

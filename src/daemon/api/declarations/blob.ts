@@ -7,7 +7,10 @@ import { pageOf } from './shapes.js';
 export const blobAnnounce = declareMethod({
   name: 'blob_announce',
   group: 'blob',
-  summary: 'Announce blobs to the DHT.',
+  summary: 'Announce blobs to the DHT within a minute.',
+  details: [
+    'With the hash of a stream or of its descriptor, the descriptor and all data blobs are announced. Blobs that are not here are left out.',
+  ],
   usage: ['(<blob_hash> | --blob_hash=<blob_hash> | --stream_hash=<stream_hash> | --sd_hash=<sd_hash>)'],
   params: [blobHash, streamHash, ofDescriptor],
   result: t.bool('true'),
@@ -17,17 +20,21 @@ export const blobAnnounce = declareMethod({
 export const blobClean = declareMethod({
   name: 'blob_clean',
   group: 'blob',
-  summary: 'Delete blobs to fit into the space that the settings allow.',
+  summary: 'Delete blobs that exceed blob_storage_limit or network_storage_limit.',
+  details: ['Blobs of published and of pinned files stay. This also happens every 30 minutes.'],
   usage: [],
   params: [],
-  result: t.any('null'),
+  result: t.none('null'),
   needs: ['disk_space'],
 });
 
 export const blobDelete = declareMethod({
   name: 'blob_delete',
   group: 'blob',
-  summary: 'Delete a blob.',
+  summary: 'Delete a blob, or a stream by the hash of its descriptor.',
+  details: [
+    'With a descriptor all blobs of the stream are deleted that no other stream needs, and the file is not listed any more. A saved file stays.',
+  ],
   usage: ['(<blob_hash> | --blob_hash=<blob_hash>)'],
   params: [required(blobHash)],
   result: t.str('what was done'),
@@ -37,31 +44,31 @@ export const blobDelete = declareMethod({
 export const blobGet = declareMethod({
   name: 'blob_get',
   group: 'blob',
-  summary: 'Download a blob.',
+  summary: 'Download a blob from peers and blob servers, unless it is here.',
   usage: ['(<blob_hash> | --blob_hash=<blob_hash>) [--timeout=<timeout>] [--read]'],
   params: [
     required(blobHash),
-    timeout,
-    { name: 'read', type: 'bool', description: 'show the blob instead', default: false },
+    { ...timeout, description: 'seconds until it fails; otherwise the setting blob_download_timeout' },
+    { name: 'read', type: 'bool', description: 'answer the blob, which must be UTF-8 text', default: false },
   ],
-  result: t.any('the blob, or what was done'),
+  result: t.str('what was done; with read the blob'),
   needs: ['blob_manager'],
 });
 
 export const blobList = declareMethod({
   name: 'blob_list',
   group: 'blob',
-  summary: 'List blobs.',
+  summary: 'List hashes of blobs: all that are here, or the descriptor and the data blobs of one stream.',
   usage: [
     '[--needed] [--finished] [<uri> | --uri=<uri>] [<stream_hash> | --stream_hash=<stream_hash>]',
     '[<sd_hash> | --sd_hash=<sd_hash>] [--page=<page>] [--page_size=<page_size>]',
   ],
   params: [
-    { name: 'uri', type: 'str', description: 'of the stream that the URL names' },
-    streamHash,
-    ofDescriptor,
-    { name: 'needed', type: 'bool', description: 'that are missing' },
-    { name: 'finished', type: 'bool', description: 'that are there' },
+    { name: 'uri', type: 'str', description: 'URL of a claim: blobs of its stream' },
+    { ...streamHash, description: 'hash of a stream: its blobs' },
+    { ...ofDescriptor, description: 'hash of a stream descriptor: blobs of its stream' },
+    { name: 'needed', type: 'bool', description: 'only those that are missing' },
+    { name: 'finished', type: 'bool', description: 'only those that are here' },
     page,
     pageSize,
   ],
@@ -73,10 +80,17 @@ export const blobReflect = declareMethod({
   name: 'blob_reflect',
   group: 'blob',
   summary: 'Send blobs to a reflector.',
+  details: [
+    'A stream descriptor goes with the data blobs of its stream. Blobs that the reflector has are not sent.',
+  ],
   usage: ['(<blob_hashes>...) [--reflector_server=<reflector_server>]'],
   params: [
     { name: 'blob_hashes', type: 'strOrList', description: 'hashes of the blobs', required: true },
-    { name: 'reflector_server', type: 'str', description: 'the reflector; otherwise one of the settings' },
+    {
+      name: 'reflector_server',
+      type: 'str',
+      description: 'HOST or HOST:PORT of the reflector; otherwise one of the setting reflector_servers',
+    },
   ],
   result: t.array(t.str('hash of a blob that was sent')),
   needs: ['blob_manager'],
@@ -85,7 +99,7 @@ export const blobReflect = declareMethod({
 export const blobRestore = declareMethod({
   name: 'blob_restore',
   group: 'blob',
-  summary: 'Write the blobs of published files that are not kept.',
+  summary: 'Write the blobs of published files that are made on demand (keep_blobs: false).',
   usage: ['[<sd_hash> | --sd_hash=<sd_hash>]'],
   params: [{ ...ofDescriptor, description: 'only of this stream' }],
   result: t.object(
@@ -103,7 +117,7 @@ export const blobRestore = declareMethod({
 export const blobReflectAll = declareMethod({
   name: 'blob_reflect_all',
   group: 'blob',
-  summary: 'Send all blobs to a reflector.',
+  summary: 'Send all blobs that are here to one of the reflectors of the setting reflector_servers.',
   usage: [],
   params: [],
   result: t.bool('true'),

@@ -26,6 +26,9 @@ export const fileDelete = declareMethod({
   name: 'file_delete',
   group: 'file',
   summary: 'Delete files.',
+  details: [
+    'Rows and blobs of the files that match are deleted; blobs that another stream needs stay. Where several match, and delete_all is not given, nothing is. Without a filter all files match.',
+  ],
   usage: [
     '[--delete_from_download_dir] [--delete_all] [--sd_hash=<sd_hash>] [--file_name=<file_name>]',
     '[--stream_hash=<stream_hash>] [--rowid=<rowid>] [--claim_id=<claim_id>] [--txid=<txid>]',
@@ -36,7 +39,7 @@ export const fileDelete = declareMethod({
     {
       name: 'delete_from_download_dir',
       type: 'bool',
-      description: 'delete the saved file too',
+      description: 'delete the saved file too; of a published file that is the file itself',
       default: false,
     },
     {
@@ -47,14 +50,17 @@ export const fileDelete = declareMethod({
     },
     ...fileFilter,
   ],
-  result: t.bool('whether something was deleted'),
+  result: t.bool('whether files were deleted'),
   needs: ['file_manager'],
 });
 
 export const fileList = declareMethod({
   name: 'file_list',
   group: 'file',
-  summary: 'List files.',
+  summary: 'List files: those that were published, downloaded or only played.',
+  details: [
+    'A file is listed if all filters fit. Without sort files go by the order in which they were added.',
+  ],
   usage: [
     '[--sd_hash=<sd_hash>] [--file_name=<file_name>] [--stream_hash=<stream_hash>]',
     '[--rowid=<rowid>] [--added_on=<added_on>] [--claim_id=<claim_id>] [--outpoint=<outpoint>]',
@@ -68,14 +74,14 @@ export const fileList = declareMethod({
     '[--page=<page>] [--page_size=<page_size>] [--wallet_id=<wallet_id>]',
   ],
   params: [
-    { name: 'sort', type: 'str', description: 'field to order by' },
-    { name: 'reverse', type: 'bool', description: 'the other way round', default: false },
+    { name: 'sort', type: 'str', description: 'field to order by: one of the filters' },
+    { name: 'reverse', type: 'bool', description: 'in descending order', default: false },
     { name: 'comparison', type: 'str', description: 'how filters compare: eq, ne, g, ge, l or le' },
-    walletId,
+    { ...walletId, description: 'the wallet whose purchases are shown; otherwise the default one' },
     page,
     pageSize,
     ...fileFilter,
-    { name: 'added_on', type: 'int', description: 'when it was added' },
+    { name: 'added_on', type: 'int', description: 'when it was added (Unix time in seconds)' },
     // Of the filters of lbry-sdk its usage leaves this one out.
     {
       name: 'claim_height',
@@ -83,15 +89,15 @@ export const fileList = declareMethod({
       description: 'height of its claim, below 1 while that is in no block',
     },
     { name: 'outpoint', type: 'strOrList', description: 'outpoint of its claim, or one of several' },
-    { name: 'blobs_in_stream', type: 'int', description: 'blobs of the stream' },
-    { name: 'download_path', type: 'str', description: 'path of the file' },
-    { name: 'blobs_remaining', type: 'int', description: 'blobs that are missing' },
-    { name: 'uploading_to_reflector', type: 'bool', description: 'whether it is going to a reflector' },
+    { name: 'blobs_in_stream', type: 'int', description: 'data blobs of the stream' },
+    { name: 'download_path', type: 'str', description: 'path of the saved file' },
+    { name: 'blobs_remaining', type: 'int', description: 'data blobs that are missing' },
+    { name: 'uploading_to_reflector', type: 'bool', description: 'whether it goes to a reflector now' },
     { name: 'is_fully_reflected', type: 'bool', description: 'whether a reflector has it' },
     { name: 'status', type: 'str', description: 'running, finished or stopped' },
-    { name: 'completed', type: 'bool', description: 'whether it is complete' },
+    { name: 'completed', type: 'bool', description: 'whether the saved file is complete' },
     { name: 'is_pinned', type: 'bool', description: 'whether cleaning spares it' },
-    { name: 'full_status', type: 'bool', description: 'taken for the sake of older clients' },
+    { name: 'full_status', type: 'bool', description: 'accepted from older clients; it changes nothing' },
   ],
   result: filePage,
   needs: ['file_manager'],
@@ -100,7 +106,7 @@ export const fileList = declareMethod({
 export const fileRebuild = declareMethod({
   name: 'file_rebuild',
   group: 'file',
-  summary: 'Find files again whose rows were lost.',
+  summary: 'Rebuild rows of streams and files from the blobs, and look their claims up at the hub.',
   usage: [],
   params: [],
   result: t.object(
@@ -109,8 +115,8 @@ export const fileRebuild = declareMethod({
       files: t.int('files that were added to the list'),
       claims: t.int('files that were tied to their claims'),
       without_claim: t.array(t.str('descriptor of a stream'), 'files of which the hub knows no claim'),
-      unreadable: t.array(t.str('hash of a blob'), 'blobs that look like descriptors and are none'),
-      blobs_of_no_stream: t.int('blobs whose descriptor is not there; they stay'),
+      unreadable: t.array(t.str('hash of a blob'), 'blobs that begin as descriptors and cannot be read'),
+      blobs_of_no_stream: t.int('blobs that no descriptor names; they stay'),
     },
     'what was found, and what was not',
   ),
@@ -139,7 +145,7 @@ const pinsLeft = t.object(
 export const filePin = declareMethod({
   name: 'file_pin',
   group: 'file',
-  summary: 'Keep files when disk space runs short.',
+  summary: 'Keep blobs of files when disk space runs short.',
   details: [
     'Blobs of pinned files are not deleted to keep to blob_storage_limit. Without arguments all pins are shown.',
   ],
@@ -152,23 +158,24 @@ export const filePin = declareMethod({
 export const fileReflect = declareMethod({
   name: 'file_reflect',
   group: 'file',
-  summary: 'Send a stream to a reflector.',
+  summary: 'Send streams to a reflector.',
+  details: ['Blobs that the reflector has are not sent. Without a filter all streams of file_list are sent.'],
   usage: [
     '[--sd_hash=<sd_hash>] [--file_name=<file_name>] [--stream_hash=<stream_hash>]',
     '[--rowid=<rowid>] [--reflector=<reflector>] [--server=<server>] [--port=<port>]',
   ],
   params: [
     ofDescriptor,
-    ofFileName,
+    { ...ofFileName, description: 'name of the saved file' },
     streamHash,
     rowid,
     {
       name: 'reflector',
       type: 'str',
-      description: 'the reflector, with or without :PORT; otherwise one of the settings',
+      description: 'HOST or HOST:PORT of the reflector; otherwise one of the setting reflector_servers',
     },
     { name: 'server', type: 'str', description: 'another name of reflector' },
-    { name: 'port', type: 'int', description: 'its port, where that is not 5566' },
+    { name: 'port', type: 'int', description: 'its port where reflector names none; otherwise 5566' },
   ],
   result: t.array(t.str('hash of a blob that was sent')),
   needs: ['file_manager', 'blob_manager', 'database'],
@@ -178,6 +185,9 @@ export const fileSave = declareMethod({
   name: 'file_save',
   group: 'file',
   summary: 'Save a stream to a file.',
+  details: [
+    'It answers once the first blob is written; missing blobs are downloaded. file_name is the name to save under and no filter; a name that is taken gets a number.',
+  ],
   usage: [
     '[--file_name=<file_name>] [--download_directory=<download_directory>] [--sd_hash=<sd_hash>]',
     '[--stream_hash=<stream_hash>] [--rowid=<rowid>] [--claim_id=<claim_id>] [--txid=<txid>]',
@@ -185,7 +195,7 @@ export const fileSave = declareMethod({
     '[--channel_name=<channel_name>]',
   ],
   params: [
-    { name: 'file_name', type: 'str', description: 'name of the file' },
+    { name: 'file_name', type: 'str', description: 'name to save it under; otherwise the suggested one' },
     downloadDirectory,
     ofDescriptor,
     streamHash,
@@ -198,8 +208,8 @@ export const fileSave = declareMethod({
     ofChannelName,
   ],
   result: t.union([
-    { when: 'when one file matches', schema: file },
-    { when: 'else', schema: t.bool('false') },
+    { when: 'when exactly one file matches', schema: file },
+    { when: 'else', schema: t.bool('false; nothing is saved') },
   ]),
   needs: ['file_manager'],
 });
@@ -207,7 +217,10 @@ export const fileSave = declareMethod({
 export const fileSetStatus = declareMethod({
   name: 'file_set_status',
   group: 'file',
-  summary: 'Start or stop a download.',
+  summary: 'Start or stop saving a file.',
+  details: [
+    'Of several files that match, the one that was added first is meant. A stop keeps the blobs and deletes the cut-off file.',
+  ],
   usage: [
     '(<status> | --status=<status>) [--sd_hash=<sd_hash>] [--file_name=<file_name>]',
     '[--stream_hash=<stream_hash>] [--rowid=<rowid>]',
@@ -224,7 +237,7 @@ export const fileSetStatus = declareMethod({
 export const fileUnpin = declareMethod({
   name: 'file_unpin',
   group: 'file',
-  summary: 'Let files be deleted when disk space runs short.',
+  summary: 'Let blobs of files be deleted when disk space runs short.',
   details: ['A file whose channel is pinned stays until that is unpinned by --channel_id.'],
   usage: pinUsage,
   params: [...fileFilter, pinnedChannels],
@@ -235,7 +248,10 @@ export const fileUnpin = declareMethod({
 export const get = declareMethod({
   name: 'get',
   group: null,
-  summary: 'Download a stream.',
+  summary: 'Download the stream of a claim.',
+  details: [
+    'It pays the price where there is one, and answers when the first blob is written, or when the descriptor is here where nothing is saved. A file that is there already is answered at once.',
+  ],
   usage: [
     '<uri> [<file_name> | --file_name=<file_name>]',
     '[<download_directory> | --download_directory=<download_directory>]',
@@ -243,11 +259,14 @@ export const get = declareMethod({
   ],
   params: [
     required(uri),
-    { name: 'file_name', type: 'str', description: 'name to save it under' },
-    downloadDirectory,
-    timeout,
-    { name: 'save_file', type: 'bool', description: 'whether to save it' },
-    walletId,
+    { name: 'file_name', type: 'str', description: 'name to save it under; it is saved then' },
+    {
+      ...downloadDirectory,
+      description: 'full path of a folder to save to, which must exist; otherwise the setting download_dir',
+    },
+    { ...timeout, description: 'seconds until it fails; otherwise the setting download_timeout' },
+    { name: 'save_file', type: 'bool', description: 'whether to save it; otherwise the setting save_files' },
+    { ...walletId, description: 'the wallet that pays; otherwise the default one' },
   ],
   result: t.union([
     { when: 'when the download began', schema: file },

@@ -134,7 +134,11 @@ export const ofDescriptor = declareParam({
   type: 'str',
   description: 'hash of the stream descriptor',
 });
-export const ofFileName = declareParam({ name: 'file_name', type: 'str', description: 'name of the file' });
+export const ofFileName = declareParam({
+  name: 'file_name',
+  type: 'str',
+  description: 'name of the saved file, or the suggested name where nothing is saved',
+});
 export const rowid = declareParam({
   name: 'rowid',
   type: 'int',
@@ -170,7 +174,8 @@ export const timeout = declareParam({
 export const downloadDirectory = declareParam({
   name: 'download_directory',
   type: 'str',
-  description: 'full path of the folder to save to',
+  description:
+    'full path of the folder to save to, which is made if it is missing; otherwise the setting download_dir',
 });
 
 /** Which outputs a list has; lists of values mean any of them. */

@@ -113,9 +113,9 @@ export const routingTableGet = declareMethod({
   usage: [],
   params: [],
   result: t.object({
-    buckets: t.map('index', t.array(peer)),
-    node_id: t.str('own id'),
-    prefix_neighbors_count: t.int('peers with the same first byte'),
+    buckets: t.map('index', t.array(peer), 'the peers that are known, by bucket'),
+    node_id: t.str('own id, 96 hexadecimal digits'),
+    prefix_neighbors_count: t.int('peers whose id has the first byte of the own id'),
   }),
   needs: ['dht'],
 });

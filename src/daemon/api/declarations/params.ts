@@ -31,7 +31,7 @@ export const confirmations = declareParam({
 export const preview = declareParam({
   name: 'preview',
   type: 'bool',
-  description: 'make the transaction without sending it',
+  description: 'show the transaction; nothing is sent or written',
   default: false,
 });
 export const blocking = declareParam({
@@ -159,7 +159,11 @@ export const duration = declareParam({
   type: 'int',
   description: 'duration of film or sound in seconds; read from the file where it is not given',
 });
-export const filePath = declareParam({ name: 'file_path', type: 'str', description: 'the file to publish' });
+export const filePath = declareParam({
+  name: 'file_path',
+  type: 'str',
+  description: 'the file to publish; its blobs are made and served',
+});
 export const fileName = declareParam({
   name: 'file_name',
   type: 'str',
@@ -193,13 +197,13 @@ export const btInfohash = declareParam({
 export const validateFile = declareParam({
   name: 'validate_file',
   type: 'bool',
-  description: 'check with ffmpeg that the film plays everywhere',
+  description: 'refuse a film that does not play everywhere (needs ffmpeg)',
   default: false,
 });
 export const optimizeFile = declareParam({
   name: 'optimize_file',
   type: 'bool',
-  description: 'make the film one that plays everywhere, with ffmpeg',
+  description: 'publish a copy of the film that plays everywhere (needs ffmpeg)',
   default: false,
 });
 export const feeCurrency = declareParam({
@@ -288,7 +292,7 @@ export const clearClaims = declareParam({
 export const replace = declareParam({
   name: 'replace',
   type: 'bool',
-  description: 'drop all values that are not given anew',
+  description: 'drop all values that are not given',
   default: false,
 });
 export const claims = declareParam({

@@ -7,10 +7,12 @@ import { pageOf, peer } from './shapes.js';
 export const peerList = declareMethod({
   name: 'peer_list',
   group: 'peer',
-  summary: 'List peers that have a blob.',
+  summary: 'List peers that announced a blob.',
   usage: ['(<blob_hash> | --blob_hash=<blob_hash>) [--page=<page>] [--page_size=<page_size>]'],
   params: [required(blobHash), page, pageSize],
-  details: ['It asks the trackers and the DHT, as far as these components run.'],
+  details: [
+    'It asks the trackers and the DHT, as far as these components run. A peer that does not answer a ping is left out.',
+  ],
   result: pageOf('Peer', peer),
   needs: [],
 });
@@ -21,7 +23,12 @@ export const peerPing = declareMethod({
   summary: 'Ask a peer of the DHT whether it is there.',
   usage: ['(<node_id> | --node_id=<node_id>) (<address> | --address=<address>) (<port> | --port=<port>)'],
   params: [
-    { name: 'node_id', type: 'str', description: 'id of the peer', required: true },
+    {
+      name: 'node_id',
+      type: 'str',
+      description: 'id of the peer in the DHT, 96 hexadecimal digits',
+      required: true,
+    },
     { name: 'address', type: 'str', description: 'IP address', required: true },
     { name: 'port', type: 'int', description: 'UDP port', required: true },
   ],

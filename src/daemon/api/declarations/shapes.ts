@@ -181,10 +181,66 @@ export const balance = t.named(
   ),
 );
 
-export const file = t.named(
-  'File',
-  t.openObject({ sd_hash: t.str('hash of the stream descriptor') }, 'a file'),
-);
+const notSaved = 'while nothing is saved';
+const withoutClaim = 'while no claim is tied to it';
+const downloading = 'while blobs of it are downloaded';
+
+/** Source: lbry-sdk lbry/extras/daemon/json_response_encoder.py `encode_file`. */
+const fileFields = {
+  streaming_url: t.str('where players get it'),
+  completed: t.bool('whether the saved file is complete'),
+  file_name: orNull(t.str('name of the saved file'), notSaved),
+  download_directory: orNull(t.str('folder of the saved file'), notSaved),
+  download_path: orNull(t.str('path of the saved file'), notSaved),
+  points_paid: t.num('0: blobs cost nothing'),
+  stopped: t.bool('whether it is neither saved nor played now'),
+  stream_hash: t.str('hash of the stream'),
+  stream_name: t.str('name of the published file'),
+  suggested_file_name: t.str('name under which it is saved unless another one is given'),
+  sd_hash: t.str('hash of the stream descriptor'),
+  mime_type: t.str('type by the suggested name'),
+  key: t.str('AES key of the stream as hexadecimal digits'),
+  total_bytes_lower_bound: t.int('least size of the whole file in bytes'),
+  total_bytes: t.int('greatest size of the whole file in bytes'),
+  written_bytes: t.int('bytes of the saved file; 0 while nothing is saved'),
+  blobs_completed: t.int('data blobs that are here'),
+  blobs_in_stream: t.int('data blobs of the stream'),
+  blobs_remaining: t.int('data blobs that are missing'),
+  status: t.oneOf(
+    ['running', 'finished', 'stopped'],
+    'running while it is saved or played, finished once it is saved',
+  ),
+  claim_id: orNull(t.claimId('its claim'), withoutClaim),
+  txid: orNull(t.hash('transaction of its claim'), withoutClaim),
+  nout: orNull(t.int('output of its claim'), withoutClaim),
+  outpoint: orNull(t.str('transaction and output of its claim'), withoutClaim),
+  metadata: orNull(t.openObject({}, 'what the claim says'), 'without a claim that can be understood'),
+  protobuf: orNull(t.hex('the value of the claim as bytes'), withoutClaim),
+  channel_claim_id: orNull(t.claimId('the channel that signed the claim'), 'without one'),
+  channel_name: orNull(t.str('name of that channel'), 'while it is not known'),
+  claim_name: orNull(t.str('name of its claim'), withoutClaim),
+  content_fee: orNull(transaction, 'where no price was paid by the download'),
+  purchase_receipt: orNull(txo, 'where the wallet has no purchase of it; in lists alone it is looked up'),
+  added_on: t.time('when it was added'),
+  height: orNull(t.int('block of its claim; 0 or below while that is in none'), withoutClaim),
+  confirmations: orNull(t.int('blocks on top of its claim, its own included'), 'while that is not known'),
+  timestamp: orNull(t.time('of the block of its claim'), 'while that is not known'),
+  is_pinned: t.bool('whether cleaning spares it'),
+  original_file: orNull(
+    t.oneOf(['unchanged', 'changed'], 'whether the published file is what it was'),
+    'where blobs are on disk',
+  ),
+  is_fully_reflected: t.bool('whether a reflector has it'),
+  reflector_progress: t.int('percent of the upload to a reflector; 0 when none goes on'),
+  uploading_to_reflector: t.bool('whether it goes to a reflector now'),
+  reflector_error: t.optional(t.str('why the last upload failed'), 'when it failed'),
+  peers: t.optional(t.int('peers that are connected'), downloading),
+  bytes_per_second: t.optional(t.int('rate of the download'), downloading),
+  seconds_left: t.optional(orNull(t.int('at this rate'), 'while nothing comes'), downloading),
+} satisfies SchemaFields;
+
+/** A file. */
+export const file = t.named('File', t.object(fileFields, 'a file'));
 
 export const peer = t.named(
   'Peer',

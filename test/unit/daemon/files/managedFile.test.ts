@@ -262,6 +262,17 @@ describe('a file that is saved', () => {
   it.each<[string, Buffer, string[]]>([
     ['what a killed daemon left', bytes.subarray(0, 100_000), ['film.mp4']],
     ['an empty file', Buffer.alloc(0), ['film.mp4']],
+    [
+      'a file whose first blob was not written before the kill',
+      Buffer.concat([Buffer.alloc(PIECE_BYTES), bytes.subarray(PIECE_BYTES, PIECE_BYTES + 500)]),
+      ['film.mp4'],
+    ],
+    ['a file of zeros', Buffer.alloc(PIECE_BYTES + 10), ['film.mp4', 'film_1.mp4']],
+    [
+      'a film that differs in the middle of its first blob',
+      Buffer.concat([bytes.subarray(0, 70_000), Buffer.from('other'), bytes.subarray(70_005)]),
+      ['film.mp4', 'film_1.mp4'],
+    ],
     ['a film of somebody else', Buffer.from('my own film'), ['film.mp4', 'film_1.mp4']],
     [
       'a film that begins alike',
@@ -285,6 +296,84 @@ describe('a file that is saved', () => {
     expect(readFileSync(join(downloadDir, wantedNames.at(-1)!)).equals(bytes)).toBe(true);
     if (wantedNames.length > 1)
       expect(readFileSync(join(downloadDir, 'film.mp4')).equals(content)).toBe(true);
+  });
+});
+
+describe('a saved file that may not be on disk', () => {
+  /** As a crash leaves it before the sync has ended. */
+  async function crash(content: Buffer): Promise<void> {
+    const file = await add();
+    await file.save({});
+    await file.settled();
+    await manager.close();
+    await folder.database.noteUnsynced(file.row.streamHash);
+    writeFileSync(join(downloadDir, 'film.mp4'), content);
+    manager = openManager();
+  }
+  const saved = (): Buffer => readFileSync(join(downloadDir, 'film.mp4'));
+
+  it('is noted until it is there', async () => {
+    const file = await add();
+    hold(hashes[1]!);
+    await file.save({});
+    expect(await folder.database.unsynced()).toEqual([made.descriptor.streamHash]);
+    held.get(hashes[1]!)!();
+    await file.settled();
+    await manager.close();
+    expect(await folder.database.unsynced()).toEqual([]);
+  });
+
+  it.each<[string, Buffer]>([
+    ['cut off', bytes.subarray(0, 1_000_000)],
+    ['empty', Buffer.alloc(0)],
+    ['zero at its end', Buffer.concat([bytes.subarray(0, bytes.length - 900), Buffer.alloc(900)])],
+    ['too long', Buffer.concat([bytes, Buffer.alloc(5)])],
+  ])('is saved again where a crash left it %s', async (_what, content) => {
+    await crash(content);
+    await manager.start();
+    await manager.settled;
+    const file = (await manager.bySdHash(made.sdHash))!;
+    await file.settled();
+    await manager.close();
+    expect(saved().equals(bytes)).toBe(true);
+    expect([names(), (await stored()).isSaved, await folder.database.unsynced()]).toEqual([
+      ['film.mp4'],
+      true,
+      [],
+    ]);
+    expect(folder.warnings).toEqual([expect.stringContaining('It is saved again')]);
+  });
+
+  it('stays as it is where it is whole, and where its blobs are gone', async () => {
+    await crash(bytes);
+    await manager.start();
+    await manager.settled;
+    expect([saved().equals(bytes), await folder.database.unsynced(), folder.warnings]).toEqual([
+      true,
+      [],
+      [],
+    ]);
+    await folder.database.noteUnsynced(made.descriptor.streamHash);
+    await folder.store.delete([hashes[0]!]);
+    writeFileSync(join(downloadDir, 'film.mp4'), 'mine');
+    await manager.close();
+    manager = openManager();
+    await manager.start();
+    await manager.settled;
+    expect(saved().toString()).toBe('mine');
+  });
+
+  it('keeps its blobs until it is there', async () => {
+    let isThere: () => void = () => undefined;
+    const settled = new Promise<void>((resolve) => (isThere = resolve));
+    await add();
+    folder.store.keepUntil(settled);
+    const deleted = folder.store.delete([made.sdHash]);
+    await folder.database.fileCount();
+    expect(folder.store.finished.has(made.sdHash)).toBe(true);
+    isThere();
+    await deleted;
+    expect(folder.store.finished.has(made.sdHash)).toBe(false);
   });
 });
 

@@ -1,0 +1,113 @@
+/**
+ * The bytes of a saved file: several blobs are verified, decrypted and written at the same time, each by a thread and at its place.
+ * What a kill leaves is told from files of others.
+ */
+import { open, type FileHandle } from 'node:fs/promises';
+import type { SavedPlace } from '../content/rows.js';
+import { outputSize, pathOf } from './outputs.js';
+import { dataBlobs, type OpenStream, type StreamReader } from './streamReader.js';
+
+/** Blobs at the same time. So many at the end of a file that was cut off may be missing. Arbitrary: what two threads keep busy. */
+const BLOBS_AT_ONCE = 4;
+
+interface Begun {
+  readonly number: number;
+  readonly position: number;
+  /** Bytes that it must have so that those behind it are at their place; null for the last blob. */
+  readonly expected: number | null;
+  readonly written: Promise<number>;
+}
+
+export interface OutputWriting {
+  readonly reader: StreamReader;
+  readonly stream: OpenStream;
+  readonly file: FileHandle;
+  readonly signal: AbortSignal;
+  /** Gets the bytes of each blob, in order, when it and all before it are written. */
+  readonly onWritten: (bytes: number) => void;
+}
+
+/** Writes the whole stream. When it settles nothing is written any more. Throws as `StreamReader.blob`, and what the system refuses. */
+export async function writeOutput({ reader, stream, file, signal, onWritten }: OutputWriting): Promise<void> {
+  const data = dataBlobs(stream.descriptor);
+  const begun: Begun[] = [];
+  let [next, position, isRegular] = [0, 0, true];
+  const begin = (): void => {
+    const number = next++;
+    const written = reader.writeBlob(stream, number, { file, position }, signal);
+    written.catch(() => undefined);
+    // Blobs of a file have one byte of padding, but for the last.
+    const expected = isRegular && next < data.length ? data[number]!.length - 1 : null;
+    begun.push({ number, position, expected, written });
+    position += expected ?? 0;
+  };
+  try {
+    while (next < data.length || begun.length > 0) {
+      while (next < data.length && begun.length < (isRegular ? BLOBS_AT_ONCE : 1)) begin();
+      // Behind those that are written now: else what is only ahead would be asked for before the first of them.
+      reader.ahead(stream, next - 1, signal);
+      const first = begun.shift()!;
+      const bytes = await first.written;
+      if (first.expected === null) position = first.position + bytes;
+      else if (bytes !== first.expected) {
+        // A descriptor of another make: those behind it are written once more, one after another.
+        await Promise.allSettled(begun.map(({ written }) => written));
+        begun.length = 0;
+        [next, position, isRegular] = [first.number + 1, first.position + bytes, false];
+      }
+      onWritten(bytes);
+    }
+    if (!isRegular) await file.truncate(position);
+  } finally {
+    await Promise.allSettled(begun.map(({ written }) => written));
+  }
+}
+
+/** How the bytes of a file go on beside those that are wanted. */
+function compare(found: Uint8Array, wanted: Uint8Array): 'equal' | 'cut off' | 'other' {
+  const same = wanted.subarray(0, found.length);
+  if (Buffer.compare(found, same) === 0) return 'equal';
+  const end = found.findIndex((byte, at) => byte !== same[at]);
+  return found.subarray(end).every((byte) => byte === 0) ? 'cut off' : 'other';
+}
+
+/**
+ * Whether the file at the place is what `writeOutput` leaves when it is cut off: a beginning of the stream, near whose end blobs may
+ * be missing. With `isWhole`: whether it is the whole stream.
+ */
+export async function holdsStream(
+  place: SavedPlace,
+  { reader, stream, signal }: Pick<OutputWriting, 'reader' | 'stream' | 'signal'>,
+  { isHere, isWhole }: { readonly isHere: (hash: string) => boolean; readonly isWhole: boolean },
+): Promise<boolean> {
+  const size = (await outputSize(place)) ?? 0;
+  const file = await open(pathOf(place), 'r');
+  try {
+    const data = dataBlobs(stream.descriptor);
+    let [at, equalBytes] = [0, 0];
+    for (const [number, { blobHash, length }] of data.entries()) {
+      if (at >= size) return !isWhole && at === size && equalBytes > 0;
+      // Padding takes at least one byte.
+      const found = Buffer.alloc(Math.min(length - 1, size - at));
+      await file.read(found, 0, found.length, at);
+      const mayBeMissing = !isWhole && at + BLOBS_AT_ONCE * length >= size;
+      if (mayBeMissing && (signal.aborted || !isHere(blobHash!))) {
+        if (signal.aborted || !found.every((byte) => byte === 0)) return false;
+        at += found.length;
+        continue;
+      }
+      // Each blob was on disk before it was written to the file.
+      if (signal.aborted || !isHere(blobHash!)) return false;
+      const bytes = await reader.blob(stream, number, signal);
+      const part = found.subarray(0, Math.min(bytes.length, size - at));
+      const outcome = compare(part, bytes);
+      if (outcome === 'other' || (outcome === 'cut off' && !mayBeMissing)) return false;
+      if (outcome === 'equal') equalBytes += part.length;
+      if (isWhole && part.length < bytes.length) return false;
+      at += part.length;
+    }
+    return at === size && (equalBytes > 0 || size === 0);
+  } finally {
+    await file.close();
+  }
+}

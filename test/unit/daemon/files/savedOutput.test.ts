@@ -1,0 +1,103 @@
+/** Streams that are written to a file, several blobs at a time. */
+import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../../src/daemon/base/clock.js';
+import { BlobThreads } from '../../../../src/daemon/blobs/blobThreads.js';
+import { encryptPiece } from '../../../../src/daemon/blobs/cipher.js';
+import { blobHashOf } from '../../../../src/daemon/content/blobHash.js';
+import { writeOutput } from '../../../../src/daemon/files/savedOutput.js';
+import { StreamReader, type OpenStream } from '../../../../src/daemon/files/streamReader.js';
+import { ContentFolder } from '../../../support/contentFolder.js';
+
+const threads = new BlobThreads(2);
+const folder = new ContentFolder(threads);
+const key = randomBytes(16);
+beforeAll(() => folder.open());
+afterAll(async () => {
+  await folder.close();
+  folder.remove();
+  await threads.close();
+});
+
+const reader = (): StreamReader =>
+  new StreamReader({
+    database: folder.database,
+    blobs: folder.store,
+    fetcher: () => null,
+    clock: systemClock,
+    settings: () => ({
+      downloadDir: folder.path,
+      savesFiles: true,
+      downloadTimeoutMs: 1000,
+      blobTimeoutMs: 1000,
+      cachedBlobs: 0,
+    }),
+  });
+
+/** A stream of pieces of these lengths, and its file. */
+async function streamOf(lengths: readonly number[]): Promise<{ stream: OpenStream; bytes: Buffer }> {
+  const pieces = lengths.map((length) => randomBytes(length));
+  const blobs = [];
+  for (const [blobNum, piece] of pieces.entries()) {
+    const iv = randomBytes(16);
+    const blob = encryptPiece(piece, key, iv);
+    const blobHash = blobHashOf(blob);
+    await folder.store.write(blobHash, blob);
+    blobs.push({ blobHash, blobNum, iv: iv.toString('hex'), length: blob.length });
+  }
+  const end = { blobHash: null, blobNum: blobs.length, iv: '00'.repeat(16), length: 0 };
+  const descriptor = {
+    streamName: 'film',
+    suggestedFileName: 'film',
+    key: key.toString('hex'),
+    streamHash: createHash('sha384').update(String(lengths)).digest('hex'),
+    blobs: [...blobs, end],
+  };
+  return {
+    stream: { sdHash: blobHashOf(Buffer.from(descriptor.streamHash)), descriptor, sdLengthBytes: 1 },
+    bytes: Buffer.concat(pieces),
+  };
+}
+
+async function write(stream: OpenStream, signal = new AbortController().signal): Promise<number[]> {
+  const told: number[] = [];
+  const file = await open(join(folder.path, 'film'), 'w');
+  try {
+    await writeOutput({ reader: reader(), stream, file, signal, onWritten: (bytes) => told.push(bytes) });
+  } finally {
+    await file.close();
+  }
+  return told;
+}
+
+describe('a stream', () => {
+  it.each<[string, number[]]>([
+    ['of one blob', [100]],
+    ['as lbry-sdk makes it', [...Array<number>(9).fill(64 * 1024 - 1), 77]],
+    ['whose blobs have more padding than one byte', [1000, 1000, 1000, 500, 2000, 10]],
+    ['whose third blob has more padding than one byte', [1023, 1023, 1000, 1023, 1023, 1023, 5]],
+    ['whose last blob but one has more padding than one byte', [1023, 1023, 1023, 1010, 5]],
+  ])('%s is written as its file, and its progress is told in order', async (_what, lengths) => {
+    const { stream, bytes } = await streamOf(lengths);
+    writeFileSync(join(folder.path, 'film'), randomBytes(10));
+    expect(await write(stream)).toEqual(lengths);
+    expect(readFileSync(join(folder.path, 'film')).equals(bytes)).toBe(true);
+  });
+
+  it('with a damaged blob is not written to its end, and the blob is set aside', async () => {
+    const { stream } = await streamOf([1023, 1023, 1023, 1023]);
+    const hash = stream.descriptor.blobs[2]!.blobHash!;
+    writeFileSync(folder.blobPath(hash), randomBytes(1024));
+    await expect(write(stream)).rejects.toThrow('is not here');
+    expect(folder.store.finished.has(hash)).toBe(false);
+    expect(folder.warnings.splice(0).join()).toContain('its bytes have another hash');
+  });
+
+  it('ends with its signal', async () => {
+    const { stream } = await streamOf([1023, 1023]);
+    await expect(write(stream, AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
+  });
+});
