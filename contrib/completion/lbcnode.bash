@@ -98,11 +98,11 @@ _lbcnode() {
     -whitelistforcerelay -whitelistrelay -blockmaxweight= -blockmintxfee= -blockversion= -miningaddress=
     -metrics -rest -rpcallowhost= -rpcallowip= -rpcauth= -rpcbind= -rpccache= -rpccert= -rpccookiefile=
     -rpckey= -rpcmaxconnections= -rpcpassword= -rpcport= -rpcserialversion= -rpcservertimeout= -rpcthreads=
-    -rpcuser= -rpcworkqueue= -server -tls -ws -wsmaxclients= -wsmaxqueue= -wsmaxsubscriptions= -hub -hubbanner=
-    -hubbind= -hubblockingchannels= -hubcountry= -hubdailyfee= -hubdescription= -hubdonationaddress=
-    -hubdropclient= -hubfilteringchannels= -hubmaxsessions= -hubpaymentaddress= -hubpeers= -hubport=
-    -hubsessiontimeout= -hubudpport= -explorer -explorerbind= -explorerhost= -explorerimages -explorerindexable
-    -explorerpeers -explorerport= -explorerproxy=
+    -rpcuser= -rpcworkqueue= -server -tls -ws -wsmaxclients= -wsmaxconcurrentreqs= -wsmaxqueue=
+    -wsmaxsubscriptions= -hub -hubbanner= -hubbind= -hubblockingchannels= -hubcountry= -hubdailyfee=
+    -hubdescription= -hubdonationaddress= -hubdropclient= -hubfilteringchannels= -hubmaxsessions=
+    -hubpaymentaddress= -hubpeers= -hubport= -hubsessiontimeout= -hubudpport= -explorer -explorerbind=
+    -explorerhost= -explorerimages -explorerindexable -explorerpeers -explorerport= -explorerproxy=
   '
   return 0
 }

@@ -65,7 +65,7 @@ const LBCD_EQUALS: Readonly<Record<string, Equal>> = {
     return port === undefined ? as('rpcbind')(value) : as('rpcport')(port);
   },
   rpcmaxclients: as('rpcmaxconnections'),
-  rpcmaxconcurrentreqs: as('rpcthreads'),
+  rpcmaxconcurrentreqs: as('wsmaxconcurrentreqs'),
   rpcmaxwebsockets: as('wsmaxclients'),
   rpcpass: as('rpcpassword'),
   torisolation: asSwitch('proxyrandomize'),

@@ -146,6 +146,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
     ...(answers ? { answers } : {}),
   };
   const dispatcher = new RpcDispatcher({ deprecated: new Set(options.deprecatedrpc) }, rpc);
+  notifications.answerBy({ dispatcher, services: nodeServices.services });
   let chainReader: ChainReader | null = null;
   let explorer: Explorer | null = null;
   const esplora = await makeEsplora(loaded, { ...rpc, dispatcher });
@@ -153,7 +154,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
     ? await startServer(loaded, share.httpPerServer, {
         dispatcher,
         logger,
-        ...(notifications.webSockets ? { webSockets: notifications.webSockets } : {}),
+        ...(notifications.upgrades ? { webSockets: notifications.upgrades } : {}),
         ...(esplora ? { directPaths: esplora } : {}),
         extraRoutes: await httpRoutes(loaded, {
           ...rpc,

@@ -4,6 +4,8 @@ import { addressPrefixesOf } from '../script/address.js';
 import type { NotificationSource } from '../server/notifications/stream.js';
 import { NotificationStream } from '../server/notifications/stream.js';
 import { WalletWatch, type WalletNotice } from '../server/notifications/walletNotice.js';
+import type { LbcdSocketCalls, LbcdSocketEndpoint } from '../server/lbcdSockets/endpoint.js';
+import type { UpgradeEndpoint, Upgrades } from '../server/upgrades.js';
 import type { WebSocketEndpoint } from '../server/webSocketEndpoint.js';
 import type { ZmqNotifierOptions, ZmqPublisher, ZmqType } from '../server/zmqPublisher.js';
 import type { Logger } from '../util/logging.js';
@@ -22,8 +24,10 @@ export interface Notifications {
   followWallets(wallets: Wallets): void;
   /** What is published by ZeroMQ, and where. */
   zmqNotifiers(): readonly { type: string; address: string }[];
-  /** For the RPC server, which closes it; null unless `-ws`. */
-  readonly webSockets: WebSocketEndpoint | null;
+  /** For the RPC server, which closes it; null where no WebSockets are served. */
+  readonly upgrades: Upgrades | null;
+  /** Names what answers the calls of WebSocket clients that speak lbcd's protocol. */
+  answerBy(calls: LbcdSocketCalls): void;
   close(): void;
 }
 
@@ -31,19 +35,23 @@ export interface Notifications {
 export async function startNotifications(
   loaded: LoadedOptions,
   logger: Logger,
-  maxWebSockets = loaded.options.wsmaxclients,
+  maxWebSockets = wantedWebSockets(loaded),
 ): Promise<Notifications> {
   const zmq = await startZmq(loaded, logger);
-  const webSockets = await makeWebSockets(loaded, logger, maxWebSockets);
+  const wanted = wantedWebSockets(loaded);
+  const share = (count: number): number => Math.max(1, Math.floor((count * maxWebSockets) / wanted));
+  const webSockets = await makeWebSockets(loaded, logger, share(loaded.options.wsmaxclients));
+  const lbcdSockets = await makeLbcdSockets(loaded, logger, share(lbcdMaxClients(loaded)));
   const tellsClaims = webSockets !== null || loaded.options.zmqpubclaim.length > 0;
   const { options, params } = loaded;
   const metadata = ClaimMetadata.of({ options: { claimMetadata: options.claimmetadata }, params });
   const stream = new NotificationStream(tellsClaims, logger, metadata);
   if (zmq) stream.listen(zmq);
   if (webSockets) stream.listen(webSockets);
+  if (lbcdSockets) stream.listen(lbcdSockets);
   return {
     follow(source) {
-      if (zmq || webSockets) stream.follow(source);
+      if (zmq || webSockets || lbcdSockets) stream.follow(source);
     },
     followWallets(wallets) {
       if (!webSockets) return;
@@ -54,9 +62,29 @@ export async function startNotifications(
       stream.listen(new WalletWatch(wallets, audience));
     },
     zmqNotifiers: () => zmq?.active() ?? [],
-    webSockets,
+    upgrades: await makeUpgrades(loaded, webSockets, lbcdSockets),
+    answerBy: (calls) => lbcdSockets?.answerBy(calls),
     close: () => zmq?.close(),
   };
+}
+
+/** Source: lbcd config.go `defaultMaxRPCWebsockets`. */
+const LBCD_MAX_CLIENTS = 25;
+
+/** Whether clients may speak lbcd's protocol: at `/ws` in its profile, else at `/lbcd/ws` where WebSockets are served. */
+export function servesLbcdSockets({ options }: Pick<LoadedOptions, 'options'>): boolean {
+  return options.server && (options.ws || options.compat === 'lbcd');
+}
+
+function lbcdMaxClients({ options, isSet }: Pick<LoadedOptions, 'options' | 'isSet'>): number {
+  return isSet('wsmaxclients') ? options.wsmaxclients : LBCD_MAX_CLIENTS;
+}
+
+/** How many WebSocket clients the options allow, of both protocols. */
+export function wantedWebSockets(loaded: Pick<LoadedOptions, 'options' | 'isSet'>): number {
+  const { options } = loaded;
+  const own = options.server && options.ws ? options.wsmaxclients : 0;
+  return own + (servesLbcdSockets(loaded) ? lbcdMaxClients(loaded) : 0);
 }
 
 /** What the options ask for; the same notifier twice at one address counts once. */
@@ -93,4 +121,39 @@ async function makeWebSockets(
     },
     { prefixes: addressPrefixesOf(params), logger },
   );
+}
+
+async function makeLbcdSockets(
+  loaded: LoadedOptions,
+  logger: Logger,
+  maxClients: number,
+): Promise<LbcdSocketEndpoint | null> {
+  if (!servesLbcdSockets(loaded)) return null;
+  const { options, params } = loaded;
+  const { LbcdSocketEndpoint } = await import('../server/lbcdSockets/endpoint.js');
+  return new LbcdSocketEndpoint(
+    {
+      maxClients,
+      maxConcurrent: options.wsmaxconcurrentreqs,
+      maxQueueBytes: options.wsmaxqueue * MIB,
+      threads: options.rpcthreads,
+    },
+    { prefixes: addressPrefixesOf(params), logger },
+  );
+}
+
+/** Each protocol has a path of its own; the profile says which of them is answered at `/ws`. */
+async function makeUpgrades(
+  { options }: LoadedOptions,
+  own: WebSocketEndpoint | null,
+  lbcd: LbcdSocketEndpoint | null,
+): Promise<Upgrades | null> {
+  if (own === null && lbcd === null) return null;
+  const { Upgrades } = await import('../server/upgrades.js');
+  const endpoints = new Map<string, UpgradeEndpoint>();
+  if (lbcd) endpoints.set('/lbcd/ws', lbcd);
+  if (own) endpoints.set('/documented/ws', own);
+  const usual = options.compat === 'lbcd' ? lbcd : own;
+  if (usual) endpoints.set('/ws', usual);
+  return new Upgrades(endpoints);
 }

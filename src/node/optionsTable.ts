@@ -169,8 +169,9 @@ const RPC_OPTIONS = [
   int('rpcworkqueue=<n>', 16, 'How many further calls may wait', { ...COUNT, debugOnly: true }),
   bool('server', true, 'Accept commands by JSON-RPC'),
   bool('tls', undefined, 'Answer the JSON-RPC port over TLS; plain HTTP is answered to this machine alone then (default: on with -compat=lbcd, else off)'),
-  bool('ws', false, 'Tell of blocks, transactions and claims by WebSocket at the path /ws of the JSON-RPC server (docs/notifications.md)'),
-  int('wsmaxclients=<n>', 32, 'Serve at most this many WebSocket clients', COUNT),
+  bool('ws', false, 'Tell of blocks, transactions and claims by WebSocket at the path /ws of the JSON-RPC server. With -compat=lbcd that path speaks lbcd\'s protocol, also without -ws (docs/notifications.md)'),
+  int('wsmaxclients=<n>', 32, 'Serve at most this many WebSocket clients of each protocol (of lbcd\'s by default 25)', COUNT),
+  int('wsmaxconcurrentreqs=<n>', 20, 'Work on at most this many calls at once of one WebSocket client that speaks lbcd\'s protocol', { range: [1, 0x7fffffff] }),
   int('wsmaxsubscriptions=<n>', 10_000, 'How many names, claim ids, addresses and scripts one WebSocket client may subscribe to', COUNT),
   int('wsmaxqueue=<n>', 32, 'Close a WebSocket client for which more than this many MiB wait', { clamp: [16, 4096] }),
 ] as const;

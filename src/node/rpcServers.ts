@@ -6,6 +6,7 @@ import type { CertificatePair } from '../server/tls/certificateFiles.js';
 import { splitHostPort, type HostPort } from '../util/hostPort.js';
 import type { Logger } from '../util/logging.js';
 import type { WantedConnections } from './descriptors.js';
+import { wantedWebSockets } from './notifications.js';
 import type { LoadedOptions } from './options.js';
 
 /** How far lbcwallet's own port lies below the node's. Source: lbcwallet params.go. */
@@ -46,12 +47,13 @@ async function certificateOf(
 }
 
 /** How many connections the options ask for. */
-export function wantedConnections({ options }: Pick<LoadedOptions, 'options'>): WantedConnections {
+export function wantedConnections(loaded: Pick<LoadedOptions, 'options' | 'isSet'>): WantedConnections {
+  const { options } = loaded;
   const { server } = options;
   return {
     http: options.rpcmaxconnections,
     httpServers: server ? (hasWalletPort({ options }) ? 2 : 1) : 0,
-    webSockets: server && options.ws ? options.wsmaxclients : 0,
+    webSockets: wantedWebSockets(loaded),
     hub: options.hub ? options.hubmaxsessions : 0,
   };
 }

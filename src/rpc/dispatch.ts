@@ -197,6 +197,11 @@ export class RpcDispatcher {
     return this.single(value, origin);
   }
 
+  /** Answers one request that was read elsewhere, by the same rules. */
+  handleRequest(request: JsonObject, origin: RpcOrigin): RpcReply | Promise<RpcReply> {
+    return this.single(request, origin);
+  }
+
   private single(value: JsonValue, origin: RpcOrigin): RpcReply | Promise<RpcReply> {
     if (!(value instanceof JsonObject)) return this.parseFailure('Top-level object parse error');
     const answer = this.startAnswer(value, origin, WHOLE_CHARS);

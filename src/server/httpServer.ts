@@ -22,7 +22,7 @@ import { FOREIGN_HOST_TEXT, HostNames } from './hostNames.js';
 import { PasswordChecks } from './passwordChecks.js';
 import { REST_PATH, type DirectPaths, type RouteTools } from './routes.js';
 import { RpcEndpoint } from './rpcEndpoint.js';
-import type { CallerGate, WebSocketEndpoint } from './webSocketEndpoint.js';
+import type { CallerGate, Upgrades } from './upgrades.js';
 import { SentAhead } from './sentAhead.js';
 import type { CertificatePair } from './tls/certificateFiles.js';
 import { TlsPort } from './tls/tlsPort.js';
@@ -83,7 +83,7 @@ export interface HttpServerDeps {
   /** Who may call, settled by another server that outlives this one; else this one settles it, and owns the cookie. */
   readonly authenticator?: Authenticator;
   /** Takes the connections that become WebSockets; closed with the server. */
-  readonly webSockets?: Pick<WebSocketEndpoint, 'receive' | 'close'>;
+  readonly webSockets?: Pick<Upgrades, 'receive' | 'close'>;
 }
 
 /** The server cannot start for a reason the operator must mend; the message is for them. */
@@ -353,8 +353,11 @@ export class RpcHttpServer {
       isStopping: () => this.stopping,
       isAllowed: ({ socket, headers }) =>
         this.connections.of(socket).isAllowed && this.hostNames.allows(headers.host),
-      isAuthentic: ({ socket, headers }) =>
-        this.rpc.isAuthentic(headers.authorization, this.connections.of(socket)),
+      checker: ({ socket }) => {
+        const connection = this.connections.of(socket);
+        return (authorization) => this.rpc.isAuthentic(authorization, connection);
+      },
+      peer: ({ socket }) => this.connections.of(socket).peer,
       release: (socket) => this.connections.release(socket),
     };
   }

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpReply } from './replyStream.js';
-import type { CallerGate } from './webSocketEndpoint.js';
+import type { CallerGate } from './upgrades.js';
 
 /** All paths of REST begin with it; the server hands them over undecoded. */
 export const REST_PATH = '/rest/';

@@ -109,8 +109,7 @@ export class RpcEndpoint {
   }
 
   /** Whether a request may become something else than a call, by the same rules. */
-  async isAuthentic(authorization: string | undefined, connection: Connection): Promise<boolean> {
-    if (authorization === undefined) return false;
+  async isAuthentic(authorization: string, connection: Connection): Promise<boolean> {
     const isRight = await new Promise<boolean | null>((resolve) =>
       this.inTurn(authorization, connection, (mayCheck) =>
         resolve(mayCheck ? this.userOf(authorization, connection) !== null : null),

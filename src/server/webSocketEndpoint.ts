@@ -5,9 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Socket } from 'node:net';
 import { WebSocketServer } from 'ws';
-import { refuseUpgrade } from '../util/httpUpgrade.js';
 import type { BlockNotice } from './notifications/blockNotice.js';
 import type {
   AddedTransaction,
@@ -17,13 +15,12 @@ import type {
 } from './notifications/stream.js';
 import type { WalletNotice } from './notifications/walletNotice.js';
 import { TransactionNotice } from './notifications/transactionNotice.js';
+import { refuseCaller, type CallerGate, type UpgradeEndpoint } from './upgrades.js';
 import { CLOSE, WebSocketClient, type ClientDeps, type ClientLimits } from './webSocketClient.js';
 import { ClientEvents, type ClientEvent } from './webSocketEvents.js';
 
-export const WEBSOCKET_PATH = '/ws';
 /** Largest request of a client. */
 export const MAX_REQUEST_BYTES = 256 << 10;
-const CHALLENGE = 'WWW-Authenticate: Basic realm="jsonrpc"\r\n';
 /** How often clients are asked for a sign of life. */
 const HEARTBEAT_MS = 30_000;
 
@@ -32,18 +29,7 @@ export interface WebSocketOptions extends ClientLimits {
   readonly heartbeatMs?: number;
 }
 
-/** What the HTTP server says about a caller. */
-export interface CallerGate {
-  isStopping(): boolean;
-  /** Whether its address and the host name it asks for are let in. */
-  isAllowed(request: IncomingMessage): boolean;
-  /** Checks the credentials; slow to say no. */
-  isAuthentic(request: IncomingMessage): Promise<boolean>;
-  /** Hears that a connection is a WebSocket from now on. */
-  release(socket: Socket): void;
-}
-
-export class WebSocketEndpoint implements NotificationListener {
+export class WebSocketEndpoint implements NotificationListener, UpgradeEndpoint {
   private readonly options: WebSocketOptions;
   private readonly deps: ClientDeps;
   private readonly sockets: WebSocketServer;
@@ -64,17 +50,7 @@ export class WebSocketEndpoint implements NotificationListener {
     this.heartbeat = setInterval(check, options.heartbeatMs ?? HEARTBEAT_MS).unref();
   }
 
-  /** Takes a connection that wants to become a WebSocket. */
-  receive(request: IncomingMessage, socket: Duplex, head: Buffer, gate: CallerGate): void {
-    void this.take(request, socket, head, gate);
-  }
-
-  private async take(
-    request: IncomingMessage,
-    socket: Duplex,
-    head: Buffer,
-    gate: CallerGate,
-  ): Promise<void> {
+  async receive(request: IncomingMessage, socket: Duplex, head: Buffer, gate: CallerGate): Promise<void> {
     const onError = (): void => void socket.destroy();
     socket.on('error', onError);
     const refusal = await this.refusalOf(request, gate);
@@ -82,7 +58,7 @@ export class WebSocketEndpoint implements NotificationListener {
     const isFull = this.clients.size >= this.options.maxClients;
     const status = refusal ?? (isFull || gate.isStopping() ? 503 : null);
     if (status !== null) {
-      refuseUpgrade(socket, status, status === 401 ? CHALLENGE : '');
+      refuseCaller(socket, status);
       return;
     }
     socket.off('error', onError);
@@ -99,9 +75,9 @@ export class WebSocketEndpoint implements NotificationListener {
   /** The status with which a caller is refused whoever else is there, or null. */
   private async refusalOf(request: IncomingMessage, gate: CallerGate): Promise<number | null> {
     if (!gate.isAllowed(request)) return 403;
-    if (request.url !== WEBSOCKET_PATH) return 404;
-    if (request.headers.origin !== undefined) return 403;
-    return (await gate.isAuthentic(request)) ? null : 401;
+    const { origin, authorization } = request.headers;
+    if (origin !== undefined) return 403;
+    return authorization !== undefined && (await gate.checker(request)(authorization)) ? null : 401;
   }
 
   blockChanged(block: BlockNotice): void {

@@ -18,7 +18,7 @@ import type { JsonOut } from '../../util/jsonWrite.js';
 import type { Logger } from '../../util/logging.js';
 import type { BlockNotice } from '../notifications/blockNotice.js';
 import type { NotificationListener, TipNotice } from '../notifications/stream.js';
-import type { CallerGate } from '../webSocketEndpoint.js';
+import type { CallerGate } from '../upgrades.js';
 import { blockAnswer } from './blockPaths.js';
 import type { EsploraNode } from './declaration.js';
 import type { Origins } from './origins.js';

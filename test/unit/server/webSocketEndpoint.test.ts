@@ -12,6 +12,7 @@ import { regtestParams } from '../../../src/params/regtest.js';
 import { txid, type Transaction } from '../../../src/primitives/transaction.js';
 import { addressPrefixesOf } from '../../../src/script/address.js';
 import { RpcHttpServer } from '../../../src/server/httpServer.js';
+import { Upgrades } from '../../../src/server/upgrades.js';
 import { WebSocketEndpoint, type WebSocketOptions } from '../../../src/server/webSocketEndpoint.js';
 import { hashToHex, toHex } from '../../../src/util/bytes.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
@@ -105,7 +106,11 @@ async function start(options: Partial<WebSocketOptions> = {}): Promise<void> {
       workQueueDepth: 16,
       profile: 'documented',
     },
-    { dispatcher: testDispatcher().dispatcher, logger: SILENT_LOGGER, webSockets: endpoint },
+    {
+      dispatcher: testDispatcher().dispatcher,
+      logger: SILENT_LOGGER,
+      webSockets: new Upgrades(new Map([['/ws', endpoint]])),
+    },
   );
   await server.listen();
   port = server.addresses()[0]!.port;

@@ -1,0 +1,421 @@
+/**
+ * One WebSocket client that speaks lbcd's protocol: who it is, its calls and their turns, what it hears of. Owns its bounds: the
+ * calls that are worked on at once, what waits to be sent, and the time to say who it is. Source: lbcd rpcwebsocket.go
+ * `wsClient`.
+ */
+import { randomBytes } from 'node:crypto';
+import type { WebSocket } from 'ws';
+import type { RpcDispatcher, RpcReply } from '../../rpc/dispatch.js';
+import { RPC_ERROR, RpcError, rpcError } from '../../rpc/errors.js';
+import { AT_ONCE_BYTES, checkBatchSyntax, readElement, readWhole } from '../../rpc/requestText.js';
+import type { RpcServices } from '../../rpc/services.js';
+import type { AddressPrefixes } from '../../script/address.js';
+import { JsonObject, isJsonNumber, type JsonValue } from '../../util/json.js';
+import { decodeUtf8, decodeUtf8InSlices, JsonParseError, JsonScanner } from '../../util/jsonParse.js';
+import { stringifyJson, type JsonOut } from '../../util/jsonWrite.js';
+import type { JobQueue } from '../../util/jobQueue.js';
+import type { Logger } from '../../util/logging.js';
+import { inSlices } from '../../util/slices.js';
+import { CallOrigin } from './callOrigin.js';
+import {
+  commandHelp,
+  commandUsages,
+  isCommand,
+  runCommand,
+  tellSpenders,
+  type CommandClient,
+} from './commands.js';
+import { relevantTransaction, relevantTxAccepted, type NotedBlock } from './notices.js';
+import { Outgoing } from './outgoing.js';
+import { readCommandParams } from './parameters.js';
+import type { WatchedTransaction } from './watchedTransaction.js';
+import { WatchLimitError, Watches, type WatchCount } from './watches.js';
+
+/** How long a client that is told to go may take to leave. */
+const CLOSE_GRACE_MS = 2000;
+/** Close codes. Those from 4000 on are ours. */
+export const CLOSE_CODE = { goingAway: 1001, refused: 1008, tooSlow: 4000 } as const;
+
+const AUTHENTICATE_PARAMS = [
+  { name: 'username', kind: 'string' },
+  { name: 'passphrase', kind: 'string' },
+] as const;
+
+export interface LbcdClientLimits {
+  /** Calls that are worked on at once. */
+  readonly maxConcurrent: number;
+  /** Bytes that may wait to be sent. */
+  readonly maxQueueBytes: number;
+  /** How long a client may take to say who it is. */
+  readonly authenticateMs: number;
+}
+
+export interface LbcdClientDeps {
+  readonly dispatcher: RpcDispatcher;
+  readonly services: RpcServices;
+  readonly prefixes: AddressPrefixes;
+  readonly queue: JobQueue;
+  readonly watchCount: WatchCount;
+  readonly logger: Logger;
+}
+
+/** Who is at the other end. */
+export interface Caller {
+  /** For the log. */
+  readonly peer: string;
+  /** Whether the header of the connection showed the right credentials. */
+  readonly isKnown: boolean;
+  /** Checks what an `Authorization` header would hold. */
+  authenticate(authorization: string): Promise<boolean>;
+}
+
+/** The client has to go: it did not say who it is, or did so twice. */
+class Disconnect extends Error {}
+
+type Reply = string | AsyncIterable<string>;
+
+/** What a request says of itself, for its reply. */
+interface Head {
+  readonly version: '1.0' | '2.0';
+  readonly id: JsonValue;
+}
+
+export class LbcdClient implements CommandClient {
+  readonly sessionId = String(randomBytes(6).readUIntBE(0, 6) + 1);
+  readonly watches: Watches;
+  wantsBlocks = false;
+  wantsTransactions: CommandClient['wantsTransactions'] = 'no';
+  private readonly socket: WebSocket;
+  private readonly caller: Caller;
+  private readonly limits: LbcdClientLimits;
+  private readonly deps: LbcdClientDeps;
+  private readonly outgoing: Outgoing;
+  private readonly goneControl = new AbortController();
+  private isKnown: boolean;
+  private isAlive = true;
+  private running = 0;
+  private arrived: Buffer[] = [];
+  private readonly tooLate: NodeJS.Timeout | null;
+
+  constructor(socket: WebSocket, caller: Caller, limits: LbcdClientLimits, deps: LbcdClientDeps) {
+    this.socket = socket;
+    this.caller = caller;
+    this.limits = limits;
+    this.deps = deps;
+    this.watches = new Watches(deps.watchCount);
+    this.isKnown = caller.isKnown;
+    this.outgoing = new Outgoing(socket, limits.maxQueueBytes, {
+      onTooSlow: () => this.drop(`more than ${limits.maxQueueBytes} bytes wait for it`, CLOSE_CODE.tooSlow),
+      onTaken: () => (this.isAlive = true),
+      onFailure: (error) => {
+        if (!this.isGone)
+          deps.logger.debug('http', () => `Answer to ${caller.peer} was cut off: ${String(error)}`);
+        socket.terminate();
+      },
+    });
+    const late = (): void => this.drop('it did not authenticate in time', CLOSE_CODE.refused);
+    this.tooLate = this.isKnown ? null : setTimeout(late, limits.authenticateMs);
+    socket.on('pong', () => (this.isAlive = true));
+    socket.on('message', (data: Buffer) => this.receive(data));
+    socket.once('close', () => this.leave());
+  }
+
+  get isGone(): boolean {
+    return this.socket.readyState !== this.socket.OPEN;
+  }
+
+  notify(text: string): void {
+    if (!this.isGone) this.outgoing.push(text);
+  }
+
+  /** The same for a notification that is made as it is sent. */
+  notifyInPieces(pieces: () => AsyncIterable<string>, sizeBytes: number): void {
+    if (!this.isGone) this.outgoing.push(pieces(), sizeBytes);
+  }
+
+  room(): Promise<void> {
+    return this.outgoing.room();
+  }
+
+  /** Holds a transaction against what the client watches, and tells it. `block` is null for one of the mempool. */
+  look(transaction: WatchedTransaction, block: NotedBlock | null): void {
+    this.withinLimit(() => {
+      if (this.watches.isEmpty) return;
+      const { redeems, receives, outputs } = this.watches.look(transaction, block !== null);
+      const place = block && { block, index: transaction.index };
+      if (redeems) this.notify(relevantTransaction('redeemingtx', transaction.hex, place));
+      if (outputs.length > 0) tellSpenders(this, outputs, this.deps.services);
+      if (receives) this.notify(relevantTransaction('recvtx', transaction.hex, place));
+    });
+  }
+
+  /** The same for its filter, of a transaction that came to the mempool. */
+  filter(transaction: WatchedTransaction): void {
+    this.withinLimit(() => {
+      if (this.watches.filters(transaction)) this.notify(relevantTxAccepted(transaction.hex));
+    });
+  }
+
+  /** The transactions of a block that its filter lets through. */
+  filtered(transactions: Iterable<WatchedTransaction>): string[] {
+    const found: string[] = [];
+    if (this.watches.hasFilter) {
+      this.withinLimit(() => {
+        for (const transaction of transactions)
+          if (this.watches.filters(transaction)) found.push(transaction.hex);
+      });
+    }
+    return found;
+  }
+
+  /** Tells the client to leave, and cuts it off when it does not. */
+  close(code: number, reason: string): void {
+    if (this.isGone) return;
+    this.socket.close(code, reason);
+    this.leave();
+    const cut = setTimeout(() => this.socket.terminate(), CLOSE_GRACE_MS);
+    this.socket.once('close', () => clearTimeout(cut));
+  }
+
+  /** Asks for a sign of life; cuts the client off when there was none since the last time. */
+  checkLife(): void {
+    if (!this.isAlive) {
+      this.deps.logger.info(`WebSocket client ${this.caller.peer} gives no sign of life: disconnected`);
+      this.socket.terminate();
+      return;
+    }
+    this.isAlive = false;
+    this.socket.ping();
+  }
+
+  private drop(why: string, code: number): void {
+    if (this.isGone) return;
+    this.deps.logger.info(`WebSocket client ${this.caller.peer} disconnected: ${why}`);
+    this.close(code, why);
+  }
+
+  private leave(): void {
+    if (this.tooLate !== null) clearTimeout(this.tooLate);
+    this.goneControl.abort();
+    this.watches.clear();
+    this.wantsBlocks = false;
+    this.wantsTransactions = 'no';
+    this.arrived = [];
+    this.outgoing.clear();
+  }
+
+  /** What a client watches may grow with what it is told of: beyond the bound it has to go. */
+  private withinLimit(look: () => void): void {
+    try {
+      look();
+    } catch (error) {
+      if (!(error instanceof WatchLimitError)) throw error;
+      this.drop(error.message, CLOSE_CODE.tooSlow);
+    }
+  }
+
+  private receive(data: Buffer): void {
+    this.isAlive = true;
+    this.arrived.push(data);
+    this.startNext();
+  }
+
+  /** Starts calls as far as they may run; what is not read meanwhile waits in the connection. */
+  private startNext(): void {
+    const max = this.isKnown ? this.limits.maxConcurrent : 1;
+    while (this.running < max) {
+      const data = this.arrived.shift();
+      if (data === undefined) break;
+      this.running++;
+      void this.serve(data).finally(() => {
+        this.running--;
+        if (this.isGone) return;
+        this.startNext();
+      });
+    }
+    if (this.isGone) return;
+    if (this.arrived.length > 0) this.socket.pause();
+    else if (this.socket.isPaused) this.socket.resume();
+  }
+
+  private async serve(data: Buffer): Promise<void> {
+    try {
+      const text = data.length > AT_ONCE_BYTES ? await inSlices(decodeUtf8InSlices(data)) : decodeUtf8(data);
+      const reply = await this.replyTo(text);
+      if (reply !== null) await this.outgoing.send(reply);
+    } catch (error) {
+      if (error instanceof Disconnect) this.drop(error.message, CLOSE_CODE.refused);
+      else {
+        const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
+        this.deps.logger.error(`A WebSocket call failed: ${told}`);
+        this.socket.terminate();
+      }
+    }
+  }
+
+  private async replyTo(text: string | null): Promise<Reply | null> {
+    const isBatch = text?.startsWith('[') === true;
+    let value: JsonValue = null;
+    try {
+      if (text === null) throw new JsonParseError('it is not UTF-8');
+      const scanner = new JsonScanner(text);
+      if (isBatch) {
+        await checkBatchSyntax(text);
+        return this.batch(scanner);
+      }
+      value = text.length > AT_ONCE_BYTES ? await inSlices(readWhole(scanner)) : scanner.readValue();
+      if (!scanner.atEnd()) scanner.fail();
+    } catch (error) {
+      if (!(error instanceof JsonParseError)) throw error;
+      return this.parseFailure(error.message, isBatch ? '2.0' : '1.0');
+    }
+    return this.answer(value);
+  }
+
+  private parseFailure(why: string, version: Head['version'] = '1.0'): string {
+    if (!this.isKnown) throw new Disconnect('it sent no request before it authenticated');
+    return errorText(
+      { version, id: null },
+      rpcError(RPC_ERROR.PARSE_ERROR, `Failed to parse request: ${why}`),
+    );
+  }
+
+  /** The replies to a batch, one after the other; null where there is none at all. */
+  private async batch(scanner: JsonScanner): Promise<Reply | null> {
+    scanner.take('[');
+    if (scanner.peek() === ']') {
+      if (!this.isKnown) throw new Disconnect('it sent no request before it authenticated');
+      const error = rpcError(RPC_ERROR.INVALID_REQUEST, 'Invalid request: empty batch');
+      return errorText({ version: '2.0', id: null }, error);
+    }
+    const replies = this.batchReplies(scanner);
+    const first = await replies.next();
+    return first.done === true ? null : joined(first.value, replies);
+  }
+
+  private async *batchReplies(scanner: JsonScanner): AsyncGenerator<Reply> {
+    do {
+      const reply = await this.answer(await readElement(scanner));
+      if (reply !== null) yield reply;
+    } while (!this.isGone && scanner.take(','));
+  }
+
+  /** Null where a request gets no reply. */
+  private async answer(value: JsonValue): Promise<Reply | null> {
+    if (!(value instanceof JsonObject)) return this.parseFailure('a request is an object');
+    const head = headOf(value);
+    const method = value.get('method') ?? '';
+    const params = value.get('params') ?? [];
+    if (typeof method !== 'string') return this.parseFailure('the method is a string');
+    if (!Array.isArray(params) && !(params instanceof JsonObject))
+      return this.parseFailure('the parameters are an array');
+    if (method === '')
+      return errorText(head, rpcError(RPC_ERROR.INVALID_REQUEST, 'Invalid request: malformed'));
+    if (head.id === null) {
+      if (!this.isKnown) throw new Disconnect('it sent no request before it authenticated');
+      return null;
+    }
+    // As in lbcd, which cannot write such a reply.
+    if (typeof head.id !== 'string' && !isJsonNumber(head.id)) return null;
+    if (method === 'authenticate') return this.authenticate(head, params);
+    if (!this.isKnown) throw new Disconnect('its first request was another than authenticate');
+    if (isCommand(method)) return this.command(head, method, params);
+    return method === 'help' ? this.help(head, params) : this.call(head, method, params);
+  }
+
+  private async authenticate(head: Head, params: JsonValue[] | JsonObject): Promise<string> {
+    if (this.isKnown) throw new Disconnect('it is authenticated already');
+    const given = Array.isArray(params) ? params : [];
+    const [user, password] = given.length === 2 ? readCommandParams(AUTHENTICATE_PARAMS, given) : [];
+    if (user === undefined) throw new Disconnect('it named no user and password');
+    const header = `Basic ${Buffer.from(`${String(user)}:${String(password)}`).toString('base64')}`;
+    if (!(await this.caller.authenticate(header))) throw new Disconnect('its user or password is wrong');
+    this.isKnown = true;
+    if (this.tooLate !== null) clearTimeout(this.tooLate);
+    return resultText(head, null);
+  }
+
+  private async command(head: Head, name: string, params: JsonValue[] | JsonObject): Promise<string> {
+    const { dispatcher, services, prefixes, logger } = this.deps;
+    logger.debug('rpc', () => `WebSocket command ${name} of ${this.caller.peer}`);
+    try {
+      if (!Array.isArray(params)) throw rpcError(RPC_ERROR.INVALID_PARAMS, 'the parameters must be an array');
+      return resultText(
+        head,
+        await runCommand(name, this, params, { services, prefixes }, dispatcher.warmup),
+      );
+    } catch (error) {
+      if (error instanceof RpcError) return errorText(head, error);
+      throw error;
+    }
+  }
+
+  /** The node's own help, with these commands. */
+  private async help(head: Head, params: JsonValue[] | JsonObject): Promise<Reply> {
+    const [name = ''] = Array.isArray(params) ? params : [];
+    if (typeof name === 'string' && isCommand(name)) return resultText(head, commandHelp(name));
+    const reply = await this.call(head, 'help', params);
+    if (typeof reply !== 'string' || (name !== '' && name !== null)) return reply;
+    const { result } = JSON.parse(reply) as { result: unknown };
+    if (typeof result !== 'string') return reply;
+    return resultText(head, `${result}\n\n== Websocket ==\n${commandUsages().join('\n')}`);
+  }
+
+  /** Any method of the node, in its turn. */
+  private async call(head: Head, method: string, params: JsonValue[] | JsonObject): Promise<Reply> {
+    const { queue, dispatcher } = this.deps;
+    const origin = new CallOrigin(queue, this.goneControl.signal, this.caller.peer);
+    const request = new JsonObject([
+      ['method', method],
+      ['params', params],
+      ['id', head.id],
+    ]);
+    await origin.enter();
+    try {
+      return asLbcdReply(head, await dispatcher.handleRequest(request, origin));
+    } finally {
+      origin.leave();
+    }
+  }
+}
+
+function headOf(request: JsonObject): Head {
+  return { version: request.get('jsonrpc') === '2.0' ? '2.0' : '1.0', id: request.get('id') ?? null };
+}
+
+/** Source: btcjson/jsonrpc.go `MarshalResponse`. */
+function resultText({ version, id }: Head, result: JsonOut): string {
+  return stringifyJson({ jsonrpc: version, result, error: null, id });
+}
+
+function errorText({ version, id }: Head, { code, message }: RpcError): string {
+  return stringifyJson({ jsonrpc: version, result: null, error: { code, message }, id });
+}
+
+/** The node's answer, with the version that lbcd puts before it. */
+function asLbcdReply({ version }: Head, { text, chunks }: RpcReply): Reply {
+  const begin = (first: string): string => `{"jsonrpc":"${version}",${first.slice(1)}`;
+  if (text !== null) return begin(text.trimEnd());
+  return (async function* () {
+    let isFirst = true;
+    for await (const chunk of chunks) {
+      yield isFirst ? begin(chunk) : chunk;
+      isFirst = false;
+    }
+  })();
+}
+
+async function* joined(first: Reply, others: AsyncIterable<Reply>): AsyncGenerator<string> {
+  yield '[';
+  yield* pieces(first);
+  for await (const reply of others) {
+    yield ',';
+    yield* pieces(reply);
+  }
+  yield ']';
+}
+
+async function* pieces(reply: Reply): AsyncGenerator<string> {
+  if (typeof reply === 'string') yield reply;
+  else yield* reply;
+}

@@ -1,0 +1,208 @@
+/**
+ * lbcd's WebSocket protocol: who may connect, how many, and what all clients are told. Owns the clients; what one of them asks
+ * and watches is in `client.ts`. Credentials come in the header of the connection, or in the first request (`authenticate`).
+ * Source: lbcd rpcserver.go `Start`, rpcwebsocket.go `WebsocketHandler`, `notificationHandler`.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer, type WebSocket } from 'ws';
+import type { RpcDispatcher } from '../../rpc/dispatch.js';
+import { scriptContextOf } from '../../rpc/format/scriptContext.js';
+import { rawTransactionAnswer, shownTransaction, transactionAnswer } from '../../rpc/format/transaction.js';
+import type { RpcServices } from '../../rpc/services.js';
+import type { Transaction } from '../../primitives/transaction.js';
+import type { AddressPrefixes } from '../../script/address.js';
+import { JobQueue } from '../../util/jobQueue.js';
+import { jsonChunks } from '../../util/jsonWrite.js';
+import type { Logger } from '../../util/logging.js';
+import type { BlockNotice } from '../notifications/blockNotice.js';
+import type { AddedTransaction, NotificationListener } from '../notifications/stream.js';
+import { refuseCaller, type CallerGate, type UpgradeEndpoint } from '../upgrades.js';
+import { CLOSE_CODE, LbcdClient, type LbcdClientLimits } from './client.js';
+import * as notices from './notices.js';
+import { WatchedTransaction } from './watchedTransaction.js';
+import { WatchCount } from './watches.js';
+
+/** Largest request of a client that showed its credentials in the header, as of HTTP. */
+const MAX_REQUEST_BYTES = 0x02000000;
+/** Largest request of one that did not. */
+const MAX_OPEN_REQUEST_BYTES = 1 << 20;
+/** How often clients are asked for a sign of life. */
+const HEARTBEAT_MS = 30_000;
+/** How long a client may take to authenticate. Source: `rpcAuthTimeoutSeconds`. */
+const AUTHENTICATE_MS = 10_000;
+/** What all clients may watch together; each takes some 150 bytes. Arbitrary. */
+const MAX_WATCHED = 1_000_000;
+
+export interface LbcdSocketOptions {
+  readonly maxClients: number;
+  readonly maxConcurrent: number;
+  readonly maxQueueBytes: number;
+  /** Calls that are worked on at once, of all clients. */
+  readonly threads: number;
+  readonly heartbeatMs?: number;
+  readonly authenticateMs?: number;
+  readonly maxWatched?: number;
+}
+
+/** What answers the calls of clients. */
+export interface LbcdSocketCalls {
+  readonly dispatcher: RpcDispatcher;
+  readonly services: RpcServices;
+}
+
+export interface LbcdSocketDeps {
+  readonly prefixes: AddressPrefixes;
+  readonly logger: Logger;
+}
+
+export class LbcdSocketEndpoint implements NotificationListener, UpgradeEndpoint {
+  private readonly options: LbcdSocketOptions;
+  private readonly deps: LbcdSocketDeps;
+  private readonly limits: LbcdClientLimits;
+  private readonly known: WebSocketServer;
+  private readonly open: WebSocketServer;
+  private readonly clients = new Set<LbcdClient>();
+  private readonly queue: JobQueue;
+  private readonly watchCount: WatchCount;
+  private readonly heartbeat: NodeJS.Timeout;
+  private readonly emptied: (() => void)[] = [];
+  private calls: LbcdSocketCalls | null = null;
+  /** Whether blocks are being taken back: what comes to the mempool then was known before. */
+  private isReorganising = false;
+
+  constructor(options: LbcdSocketOptions, deps: LbcdSocketDeps) {
+    const { maxClients, maxConcurrent, maxQueueBytes, threads } = options;
+    this.options = options;
+    this.deps = deps;
+    this.limits = { maxConcurrent, maxQueueBytes, authenticateMs: options.authenticateMs ?? AUTHENTICATE_MS };
+    this.queue = new JobQueue(Math.max(1, threads), Math.max(1, maxClients * maxConcurrent));
+    this.watchCount = new WatchCount(options.maxWatched ?? MAX_WATCHED);
+    const server = (maxPayload: number): WebSocketServer =>
+      new WebSocketServer({ noServer: true, clientTracking: false, maxPayload });
+    this.known = server(MAX_REQUEST_BYTES);
+    this.open = server(MAX_OPEN_REQUEST_BYTES);
+    const check = (): void => this.clients.forEach((client) => client.checkLife());
+    this.heartbeat = setInterval(check, options.heartbeatMs ?? HEARTBEAT_MS).unref();
+  }
+
+  /** Names what answers the calls; to be called before clients come. */
+  answerBy(calls: LbcdSocketCalls): void {
+    this.calls = calls;
+  }
+
+  async receive(request: IncomingMessage, socket: Duplex, head: Buffer, gate: CallerGate): Promise<void> {
+    const onError = (): void => void socket.destroy();
+    socket.on('error', onError);
+    const { authorization, origin } = request.headers;
+    const check = gate.checker(request);
+    // A page of any origin could use the credentials that a browser keeps.
+    let status = gate.isAllowed(request) && origin === undefined ? null : 403;
+    if (status === null && authorization !== undefined && !(await check(authorization))) status = 401;
+    if (socket.destroyed) return;
+    const peer = gate.peer(request);
+    if (status === null && (this.calls === null || gate.isStopping())) status = 503;
+    if (status === null && this.clients.size >= this.options.maxClients) {
+      this.deps.logger.info(
+        `Max websocket clients exceeded [${this.options.maxClients}] - disconnecting client ${peer}`,
+      );
+      status = 503;
+    }
+    if (status !== null) {
+      refuseCaller(socket, status);
+      return;
+    }
+    socket.off('error', onError);
+    gate.release(request.socket);
+    const isKnown = authorization !== undefined;
+    (isKnown ? this.known : this.open).handleUpgrade(request, socket, head, (webSocket) =>
+      this.admit(webSocket, { peer, isKnown, authenticate: check }),
+    );
+  }
+
+  private admit(webSocket: WebSocket, caller: ConstructorParameters<typeof LbcdClient>[1]): void {
+    const { prefixes, logger } = this.deps;
+    const { queue, watchCount } = this;
+    const client = new LbcdClient(webSocket, caller, this.limits, {
+      ...this.calls!,
+      prefixes,
+      queue,
+      watchCount,
+      logger,
+    });
+    this.clients.add(client);
+    logger.debug('http', () => `New websocket client ${caller.peer}`);
+    // An error is followed by the end.
+    webSocket.on('error', (error) => logger.debug('http', () => `WebSocket: ${error.message}`));
+    webSocket.once('close', () => {
+      this.clients.delete(client);
+      logger.debug('http', () => `Disconnected websocket client ${caller.peer}`);
+      if (this.clients.size === 0) for (const resolve of this.emptied.splice(0)) resolve();
+    });
+  }
+
+  blockChanged(notice: BlockNotice): void {
+    if (!notice.isConnected) this.isReorganising = true;
+    if (this.clients.size === 0) return;
+    const block = { hash: notice.hash, height: notice.height, raw: notice.raw };
+    if (!notice.isConnected) {
+      this.tellBlock([notices.blockDisconnected(block), notices.filteredBlockDisconnected(block)]);
+      return;
+    }
+    const watching = [...this.clients].filter(({ watches }) => !watches.isEmpty);
+    if (watching.length > 0) {
+      for (const transaction of WatchedTransaction.ofBlock(notice))
+        for (const client of watching) client.look(transaction, block);
+    }
+    const text = notices.blockConnected(block);
+    let transactions: WatchedTransaction[] | null = null;
+    for (const client of this.clients) {
+      if (!client.wantsBlocks) continue;
+      client.notify(text);
+      if (client.watches.hasFilter) transactions ??= [...WatchedTransaction.ofBlock(notice)];
+      client.notify(notices.filteredBlockConnected(block, client.filtered(transactions ?? [])));
+    }
+  }
+
+  tipChanged(): void {
+    this.isReorganising = false;
+  }
+
+  transactionAdded(...[entry, bytes]: AddedTransaction): void {
+    if (this.clients.size === 0 || this.isReorganising) return;
+    const transaction = WatchedTransaction.alone(bytes);
+    let text: string | null = null;
+    for (const client of this.clients) {
+      if (client.wantsTransactions === 'brief')
+        client.notify((text ??= notices.txAccepted(entry.txid, transaction.totalSat)));
+      else if (client.wantsTransactions === 'verbose') this.tellWhole(client, entry.txid, bytes.length);
+      client.look(transaction, null);
+      client.filter(transaction);
+    }
+  }
+
+  private tellBlock(texts: readonly string[]): void {
+    for (const client of this.clients) if (client.wantsBlocks) for (const text of texts) client.notify(text);
+  }
+
+  /** The transaction as `getrawtransaction` shows it, made as it is sent. */
+  private tellWhole(client: LbcdClient, txid: Uint8Array, sizeBytes: number): void {
+    const { services } = this.calls!;
+    const transaction: Transaction | null = services.mempool.transaction(txid);
+    if (transaction === null) return;
+    client.notifyInPieces(() => {
+      const shown = transactionAnswer(shownTransaction(transaction), scriptContextOf(services, 'lbcd'));
+      const hex = rawTransactionAnswer(transaction, true);
+      return jsonChunks(notices.txAcceptedVerbose({ hex, ...shown }));
+    }, sizeBytes * 2);
+  }
+
+  /** Sends every client away. Resolves when the last one has left or was cut off. */
+  async close(): Promise<void> {
+    clearInterval(this.heartbeat);
+    if (this.clients.size === 0) return;
+    const empty = new Promise<void>((resolve) => this.emptied.push(resolve));
+    for (const client of this.clients) client.close(CLOSE_CODE.goingAway, 'the node is stopping');
+    await empty;
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * The notifications of lbcd's WebSocket protocol, as the text that goes over the wire. Source: lbcd btcjson/chainsvrwsntfns.go,
+ * btcjson/cmdparse.go `MarshalCmd`.
+ */
+import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
+import { coins } from '../../util/json.js';
+import { stringifyJson, type JsonOut } from '../../util/jsonWrite.js';
+
+const HEADER_BYTES = 112;
+const TIME_AT = 100;
+
+/** What a notification says of a block. */
+export interface NotedBlock {
+  /** Wire order. */
+  readonly hash: Bytes;
+  readonly height: number;
+  readonly raw: Buffer;
+}
+
+function notice(method: string, params: JsonOut): string {
+  return stringifyJson(noticeJson(method, params));
+}
+
+function noticeJson(method: string, params: JsonOut): JsonOut {
+  return { jsonrpc: '1.0', method, params, id: null };
+}
+
+const timeSecOf = ({ raw }: NotedBlock): number => raw.readUInt32LE(TIME_AT);
+const headerOf = ({ raw }: NotedBlock): string => toHex(raw.subarray(0, HEADER_BYTES));
+
+/** Of methods whose parameters are hash, height and time. */
+function blockNotice(method: string, block: NotedBlock): string {
+  return notice(method, [hashToHex(block.hash), block.height, timeSecOf(block)]);
+}
+
+export const blockConnected = (block: NotedBlock): string => blockNotice('blockconnected', block);
+export const blockDisconnected = (block: NotedBlock): string => blockNotice('blockdisconnected', block);
+export const rescanProgress = (block: NotedBlock): string => blockNotice('rescanprogress', block);
+export const rescanFinished = (block: NotedBlock): string => blockNotice('rescanfinished', block);
+
+/** `transactions` are those of the client's filter, null where none fits, as Go writes an empty list that was never made. */
+export function filteredBlockConnected(block: NotedBlock, transactions: readonly string[]): string {
+  const shown = transactions.length > 0 ? transactions : null;
+  return notice('filteredblockconnected', [block.height, headerOf(block), shown]);
+}
+
+export function filteredBlockDisconnected(block: NotedBlock): string {
+  return notice('filteredblockdisconnected', [block.height, headerOf(block)]);
+}
+
+/** `place` is where in a block the transaction lies; null for one of the mempool. */
+export function relevantTransaction(
+  method: 'recvtx' | 'redeemingtx',
+  hex: string,
+  place: { readonly block: NotedBlock; readonly index: number } | null,
+): string {
+  if (place === null) return notice(method, [hex]);
+  const { block, index } = place;
+  const details = { height: block.height, hash: hashToHex(block.hash), index, time: timeSecOf(block) };
+  return notice(method, [hex, details]);
+}
+
+export const relevantTxAccepted = (hex: string): string => notice('relevanttxaccepted', [hex]);
+
+export function txAccepted(txid: Bytes, totalSat: bigint): string {
+  return notice('txaccepted', [hashToHex(txid), coins(totalSat)]);
+}
+
+/** `transaction` is as `getrawtransaction` shows it; it may be long, and is no text yet. */
+export const txAcceptedVerbose = (transaction: JsonOut): JsonOut =>
+  noticeJson('txacceptedverbose', [transaction]);

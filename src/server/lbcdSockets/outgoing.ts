@@ -1,0 +1,140 @@
+/**
+ * What waits to be sent to one WebSocket client, in order. Owns the bound: a client for which more waits is too slow, and its
+ * owner ends it. An answer that is made piece by piece is sent so, as fast as the client takes it.
+ */
+import type { WebSocket } from 'ws';
+
+/** So much is handed to the socket ahead of what the client has taken. */
+const AHEAD_BYTES = 64 << 10;
+
+interface Item {
+  readonly message: string | AsyncIterable<string>;
+  /** What it keeps in memory while it waits. */
+  readonly sizeBytes: number;
+  readonly onSent: (() => void) | null;
+}
+
+export interface OutgoingEvents {
+  /** More waits than may. */
+  readonly onTooSlow: () => void;
+  /** The client took something. */
+  readonly onTaken: () => void;
+  /** An answer failed midway: what was sent of it cannot be taken back. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export class Outgoing {
+  private readonly socket: WebSocket;
+  private readonly maxBytes: number;
+  private readonly events: OutgoingEvents;
+  private items: Item[] = [];
+  private waitingBytes = 0;
+  private isSending = false;
+  /** Those who wait for room. */
+  private readonly pausing: (() => void)[] = [];
+
+  constructor(socket: WebSocket, maxBytes: number, events: OutgoingEvents) {
+    this.socket = socket;
+    this.maxBytes = maxBytes;
+    this.events = events;
+  }
+
+  private get isOpen(): boolean {
+    return this.socket.readyState === this.socket.OPEN;
+  }
+
+  /** Queues a message. One that is made piece by piece names what it keeps in memory until then. */
+  push(message: string): void;
+  push(message: AsyncIterable<string>, sizeBytes: number): void;
+  push(message: string | AsyncIterable<string>, sizeBytes = 0): void {
+    this.queue({
+      message,
+      sizeBytes: typeof message === 'string' ? message.length : sizeBytes,
+      onSent: null,
+    });
+  }
+
+  /** Queues an answer; resolves when it was handed to the socket, or when nothing more is sent. */
+  send(message: string | AsyncIterable<string>): Promise<void> {
+    const sizeBytes = typeof message === 'string' ? message.length : 0;
+    return new Promise((resolve) => this.queue({ message, sizeBytes, onSent: resolve }));
+  }
+
+  /** Resolves at once while little waits, else when the client has taken half of it, or nothing more is sent. */
+  room(): Promise<void> {
+    if (!this.isOpen || this.waitingBytes + this.socket.bufferedAmount <= this.maxBytes / 4)
+      return Promise.resolve();
+    return new Promise((resolve) => this.pausing.push(resolve));
+  }
+
+  /** Drops what waits. */
+  clear(): void {
+    const dropped = this.items;
+    this.items = [];
+    this.waitingBytes = 0;
+    for (const { onSent } of dropped) onSent?.();
+    this.wake();
+  }
+
+  private queue(item: Item): void {
+    if (!this.isOpen) {
+      item.onSent?.();
+      return;
+    }
+    this.items.push(item);
+    this.waitingBytes += item.sizeBytes;
+    if (this.waitingBytes + this.socket.bufferedAmount > this.maxBytes) this.events.onTooSlow();
+    else if (!this.isSending) void this.sendAll();
+  }
+
+  private async sendAll(): Promise<void> {
+    this.isSending = true;
+    try {
+      for (let item = this.items.shift(); item !== undefined && this.isOpen; item = this.items.shift()) {
+        const { message, sizeBytes, onSent } = item;
+        if (typeof message === 'string') {
+          const handed = this.hand(message, true);
+          if (handed !== undefined) await handed;
+        } else {
+          for await (const piece of message) {
+            if (!this.isOpen) break;
+            await this.hand(piece, false);
+          }
+          if (this.isOpen) await this.hand('', true);
+        }
+        this.waitingBytes = Math.max(0, this.waitingBytes - sizeBytes);
+        onSent?.();
+        this.wakeIfRoom();
+      }
+    } catch (error) {
+      this.events.onFailure(error);
+    } finally {
+      this.isSending = false;
+      if (!this.isOpen) this.clear();
+    }
+  }
+
+  /** Gives a piece of a message to the socket, and waits where the client has not taken much of what it has. */
+  private hand(text: string, fin: boolean): Promise<void> | void {
+    if (this.socket.bufferedAmount < AHEAD_BYTES) {
+      this.socket.send(text, { fin });
+      return;
+    }
+    return new Promise((resolve) =>
+      this.socket.send(text, { fin }, () => {
+        this.events.onTaken();
+        // Others get their turn before the next piece.
+        setImmediate(resolve);
+      }),
+    );
+  }
+
+  private wakeIfRoom(): void {
+    if (this.pausing.length > 0 && this.waitingBytes + this.socket.bufferedAmount <= this.maxBytes / 8)
+      this.wake();
+  }
+
+  private wake(): void {
+    for (const resolve of this.pausing.splice(0)) resolve();
+  }
+}

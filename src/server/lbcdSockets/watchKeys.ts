@@ -1,0 +1,101 @@
+/**
+ * By what the WebSocket clients of lbcd watch scripts: keys of addresses, of the destinations of an output, and of what an input
+ * shows of the script that it unlocks. Source: lbcd txscript/standard.go `ExtractPkScriptAddrs`, txscript/pkscript.go
+ * `ComputePkScript`, lbcutil address.go `DecodeAddress`.
+ */
+import { hash160, sha256 } from '../../crypto/hash.js';
+import { hasPublicKeySize } from '../../crypto/ecdsaEncoding.js';
+import { inputScriptAt, witnessTopAt, type ParsedBlock } from '../../primitives/blockView.js';
+import { INPUT_SCRIPT_LENGTH, INPUT_STRIDE } from '../../primitives/blockLayout.js';
+import { decodeDestination, type AddressPrefixes } from '../../script/address.js';
+import { stripClaimPrefix } from '../../script/claimScript.js';
+import { isPushOnly, lastPush } from '../../script/script.js';
+import { solveScript, type Destination } from '../../script/standard.js';
+import { fromHex, isHex, toLatin1, type Bytes } from '../../util/bytes.js';
+
+const KEY_HASH = 'p';
+const SCRIPT_HASH = 's';
+const WITNESS_KEY = 'w';
+const WITNESS_SCRIPT = 'W';
+const PUBLIC_KEY = 'k';
+
+const COMPRESSED_SIZE = 33;
+/** Lengths of input scripts in which lbcd looks for a public key. Source: txscript/pkscript.go. */
+const [MIN_KEY_INPUT, MAX_KEY_INPUT] = [43, 108];
+
+/** What an output pays to, as watching compares it. */
+export interface Payees {
+  /** Keys of hashes and witness programs. */
+  readonly hashes: readonly string[];
+  /** Bare public keys, alone or of a multisig. */
+  readonly publicKeys: readonly Bytes[];
+}
+
+const NO_PAYEES: Payees = { hashes: [], publicKeys: [] };
+
+/** The key of an address or of a public key in hex; null for what lbcd takes for neither. */
+export function addressKey(text: string, prefixes: AddressPrefixes): string | null {
+  if ((text.length === 66 || text.length === 130) && isHex(text)) {
+    const key = fromHex(text);
+    return hasPublicKeySize(key) ? publicKeyKey(key) : null;
+  }
+  const destination = decodeDestination(text, prefixes);
+  return destination && destinationKey(destination);
+}
+
+function destinationKey(destination: Destination): string | null {
+  switch (destination.type) {
+    case 'pubkeyhash':
+      return KEY_HASH + toLatin1(destination.hash);
+    case 'scripthash':
+      return SCRIPT_HASH + toLatin1(destination.hash);
+    case 'witness_v0_keyhash':
+      return WITNESS_KEY + toLatin1(destination.hash);
+    case 'witness_v0_scripthash':
+      return WITNESS_SCRIPT + toLatin1(destination.hash);
+    case 'witness_unknown':
+      return null;
+  }
+}
+
+/** What an output script pays to, a claim prefix not counted. */
+export function payeesOf(script: Bytes): Payees {
+  const template = solveScript(stripClaimPrefix(script));
+  switch (template.type) {
+    case 'nonstandard':
+    case 'nulldata':
+    case 'witness_unknown':
+      return NO_PAYEES;
+    case 'pubkey':
+      return { hashes: [], publicKeys: [template.publicKey] };
+    case 'multisig':
+      return { hashes: [], publicKeys: template.publicKeys };
+    default:
+      return { hashes: [destinationKey(template)!], publicKeys: [] };
+  }
+}
+
+export const publicKeyKey = (key: Bytes): string => PUBLIC_KEY + toLatin1(key);
+export const publicKeyHashKey = (key: Bytes): string => KEY_HASH + toLatin1(hash160(key));
+
+/** The key of the script that an input unlocks, as far as the input shows it; null where it does not. */
+export function unlockedKey(bytes: Buffer, parsed: ParsedBlock, input: number): string | null {
+  const length = parsed.inputs[input * INPUT_STRIDE + INPUT_SCRIPT_LENGTH]!;
+  if (length > 0) return keyOfInputScript(inputScriptAt(bytes, parsed, input));
+  const top = witnessTopAt(bytes, parsed, input, 3);
+  const last = top[top.length - 1];
+  if (last === undefined) return null;
+  return top.length === 2 && last.length === COMPRESSED_SIZE
+    ? WITNESS_KEY + toLatin1(hash160(last))
+    : WITNESS_SCRIPT + toLatin1(sha256(last));
+}
+
+function keyOfInputScript(script: Buffer): string | null {
+  if (!isPushOnly(script)) return null;
+  if (script.length >= MIN_KEY_INPUT && script.length <= MAX_KEY_INPUT) {
+    const key = script.subarray(script.length - COMPRESSED_SIZE);
+    if (key[0] === 2 || key[0] === 3) return publicKeyHashKey(key);
+  }
+  const redeemScript = lastPush(script);
+  return redeemScript && SCRIPT_HASH + toLatin1(hash160(redeemScript));
+}

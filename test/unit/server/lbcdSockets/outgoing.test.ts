@@ -1,0 +1,131 @@
+/** What waits for one client: order, the bound, answers in pieces. */
+import { describe, expect, it } from 'vitest';
+import type { WebSocket } from 'ws';
+import { Outgoing } from '../../../../src/server/lbcdSockets/outgoing.js';
+
+/** A socket whose client takes what it is sent when the test says so. */
+class FakeSocket {
+  readonly OPEN = 1;
+  readyState = 1;
+  bufferedAmount = 0;
+  readonly sent: [string, boolean][] = [];
+  private taken: (() => void)[] = [];
+
+  send(text: string, { fin }: { fin: boolean }, onTaken?: () => void): void {
+    this.sent.push([text, fin]);
+    this.bufferedAmount += text.length;
+    if (onTaken) this.taken.push(onTaken);
+  }
+
+  take(): void {
+    this.bufferedAmount = 0;
+    for (const each of this.taken.splice(0)) each();
+  }
+}
+
+function setUp(maxBytes: number) {
+  const socket = new FakeSocket();
+  const events: string[] = [];
+  const outgoing = new Outgoing(socket as unknown as WebSocket, maxBytes, {
+    onTooSlow: () => void events.push('too slow'),
+    onTaken: () => void events.push('taken'),
+    onFailure: (error) => void events.push(String(error)),
+  });
+  return { socket, events, outgoing };
+}
+
+/** Everything that is ready has happened. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+const LARGE = 'x'.repeat(70_000);
+
+describe('Outgoing', () => {
+  it('sends in order, and waits for the client in between', async () => {
+    const { socket, events, outgoing } = setUp(1 << 20);
+    for (const text of [LARGE, 'second', 'third']) outgoing.push(text);
+    await settled();
+    expect(socket.sent.map(([text]) => text.length)).toEqual([70_000, 6]);
+    socket.take();
+    await settled();
+    expect(socket.sent.slice(1)).toEqual([
+      ['second', true],
+      ['third', true],
+    ]);
+    expect(events).toEqual(['taken']);
+  });
+
+  it('says when more waits than may, what the socket holds included', async () => {
+    const { events, outgoing, socket } = setUp(100_000);
+    outgoing.push(LARGE);
+    await settled();
+    outgoing.push('x'.repeat(20_000));
+    expect(events).toEqual([]);
+    outgoing.push('x'.repeat(20_000));
+    expect(events).toEqual(['too slow']);
+    socket.readyState = 3;
+    outgoing.clear();
+  });
+
+  it('sends an answer in pieces as the client takes them, and nothing between them', async () => {
+    const { socket, outgoing } = setUp(1 << 20);
+    let made = 0;
+    async function* pieces(): AsyncGenerator<string> {
+      for (; made < 4; made++) yield LARGE;
+    }
+    const sent = outgoing.send(pieces());
+    outgoing.push('after');
+    await settled();
+    expect(made).toBeLessThan(3);
+    for (let i = 0; i < 8; i++) {
+      socket.take();
+      await settled();
+    }
+    await sent;
+    expect(socket.sent.map(([text, fin]) => [text.length, fin])).toEqual([
+      ...Array.from({ length: 4 }, () => [70_000, false]),
+      [0, true],
+      [5, true],
+    ]);
+  });
+
+  it('tells of an answer that fails midway', async () => {
+    const { events, outgoing } = setUp(1 << 20);
+    // eslint-disable-next-line require-yield
+    async function* broken(): AsyncGenerator<string> {
+      throw new Error('midway');
+    }
+    void outgoing.send(broken());
+    await settled();
+    expect(events).toEqual(['Error: midway']);
+  });
+
+  it('lets those wait who make more than the client takes', async () => {
+    const { socket, outgoing } = setUp(400_000);
+    await outgoing.room();
+    outgoing.push(LARGE);
+    outgoing.push(LARGE);
+    outgoing.push('last');
+    let hasRoom = false;
+    void outgoing.room().then(() => (hasRoom = true));
+    await settled();
+    expect(hasRoom).toBe(false);
+    for (let i = 0; i < 4; i++) {
+      socket.take();
+      await settled();
+    }
+    expect(hasRoom).toBe(true);
+  });
+
+  it('keeps nobody waiting once it is cleared', async () => {
+    const { socket, outgoing } = setUp(200_000);
+    const sent = [outgoing.send(LARGE), outgoing.send('b'), outgoing.send('c')];
+    const room = outgoing.room();
+    await settled();
+    socket.readyState = 3;
+    outgoing.clear();
+    await Promise.all([sent[0], sent[2], room]);
+    await outgoing.send('after the end');
+    await outgoing.room();
+    socket.take();
+    await sent[1];
+  });
+});
