@@ -41,7 +41,7 @@ describe('the options of notifications', () => {
 
   it('switch nothing on by themselves', async () => {
     const off = await startNotifications(load(), SILENT_LOGGER);
-    expect([off.webSockets, off.zmqNotifiers()]).toEqual([null, []]);
+    expect([off.upgrades, off.zmqNotifiers()]).toEqual([null, []]);
     const chain = { describesDisconnected: false };
     // Neither chain nor mempool is listened to: they would be called here.
     off.follow({ chain, mempool: {} } as unknown as Parameters<typeof off.follow>[0]);
@@ -49,10 +49,12 @@ describe('the options of notifications', () => {
 
     const warnings: string[] = [];
     const log = { ...SILENT_LOGGER, warn: (message: string) => void warnings.push(message) };
-    expect((await startNotifications(load('-ws', '-server=0'), log)).webSockets).toBeNull();
+    expect((await startNotifications(load('-ws', '-server=0'), log)).upgrades).toBeNull();
     expect(warnings).toEqual(['-ws has no effect without -server']);
-    const on = await startNotifications(load('-ws'), SILENT_LOGGER);
-    expect(on.webSockets).not.toBeNull();
-    await on.webSockets!.close();
+    for (const word of ['-ws', '-compat=lbcd']) {
+      const on = await startNotifications(load(word), SILENT_LOGGER);
+      expect(on.upgrades).not.toBeNull();
+      await on.upgrades!.close();
+    }
   });
 });

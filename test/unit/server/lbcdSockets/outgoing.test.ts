@@ -89,7 +89,6 @@ describe('Outgoing', () => {
 
   it('tells of an answer that fails midway', async () => {
     const { events, outgoing } = setUp(1 << 20);
-    // eslint-disable-next-line require-yield
     async function* broken(): AsyncGenerator<string> {
       throw new Error('midway');
     }
