@@ -98,6 +98,12 @@ describe('the bench', () => {
     expect(shown).toContain(`"total":${NAMES.length}`);
   });
 
+  it('of sums of supports', async () => {
+    const shown = await run('supportSums', '--supports', '250');
+    for (const row of ['plain', 'signed'])
+      expect(shown).toMatch(new RegExp(`^\\| ${row}( \\| [\\d.e+]+){6} \\|$`, 'm'));
+  });
+
   it('of searches', async () => {
     const shown = await run('search', '--claims', '200', '--chain', '0');
     expect(shown).toMatch(/^all twelve, median ms +[\d.]+ +[\d.]+/m);

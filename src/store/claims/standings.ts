@@ -12,7 +12,7 @@ import { filedName, readName } from './claimQueries.js';
 import { itemKey, nameKey } from './claimKeys.js';
 import { parseItemStanding } from './itemRow.js';
 import { readHeads, type KnownHeads } from './nameHeads.js';
-import { parseNameRow } from './nameRow.js';
+import { NamePlaces } from './namePlaces.js';
 
 /** A claim or support of the transaction. */
 export interface MadeOutput {
@@ -146,12 +146,14 @@ export async function readClaimOutputs(
   const wanted = new Set(claimIds.map(toLatin1));
   const row = await rows.get(nameKey(filedName(rules, name, height)));
   if (row === undefined) return outputs;
-  const { claims, pending } = parseNameRow(row);
-  for (const { claimId, point } of claims) {
+  const places = new NamePlaces(row);
+  for (let bid = 0; bid < places.count && outputs.size < wanted.size; bid++) {
+    const claimId = places.idAt(bid);
     if (!wanted.has(claimId) || outputs.has(claimId)) continue;
+    const { point } = places.claim(bid);
     outputs.set(claimId, { txid: pointTxid(point), n: pointIndex(point) });
   }
-  if (outputs.size === wanted.size || pending.size === 0) return outputs;
+  if (outputs.size === wanted.size || places.pending === 0) return outputs;
   for (const claim of (await readName(rows, rules, { name, height })).claims) {
     const id = toLatin1(claim.claimId);
     if (wanted.has(id) && !outputs.has(id)) outputs.set(id, { txid: claim.txid, n: claim.n });
