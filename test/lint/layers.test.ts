@@ -47,6 +47,7 @@ const RANKS: Readonly<Record<string, number>> = {
   'daemon/making': 24,
   'daemon/lists': 24,
   'daemon/resolve': 24,
+  'daemon/objects': 23,
   'daemon/exchange': 24,
   'daemon/files': 25,
   'daemon/api': 27,

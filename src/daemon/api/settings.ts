@@ -27,6 +27,14 @@ export interface SettingValues extends VideoSettings {
   readonly blob_lru_cache_size: number;
   /** MiB; 0 for no limit. */
   readonly blob_storage_limit: number;
+  /** `s3://bucket/prefix`; empty for none. */
+  readonly blob_store: string;
+  readonly blob_store_access_key: string | null;
+  /** Megabytes. */
+  readonly blob_store_cache: number;
+  readonly blob_store_endpoint: string;
+  readonly blob_store_region: string;
+  readonly blob_store_secret_key: string | null;
   /** MiB; 0 keeps no blobs of other streams. */
   readonly network_storage_limit: number;
   readonly hub_timeout: number;

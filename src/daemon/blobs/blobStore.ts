@@ -481,6 +481,20 @@ export class BlobStore {
     await this.#deps.database.endDeletion(hashes);
   }
 
+  /**
+   * Removes the file of a blob that is kept elsewhere too. The database is not told: the blob counts as finished until the next
+   * start compares folder and rows.
+   */
+  evict(hash: string): Promise<void> {
+    return this.#queue.run(hash, () => {
+      this.#finished.delete(hash);
+      this.#checked.delete(hash);
+      return rm(this.#pathOf(hash), { force: true }).catch((error: unknown) => {
+        throw environmentError(error, this.#pathOf(hash));
+      });
+    });
+  }
+
   /** Deletes a stream and the blobs that no other stream needs. */
   async deleteStream(streamHash: string): Promise<void> {
     await Promise.all(this.#keptUntil);

@@ -10,6 +10,7 @@ import { FileRows } from './fileRows.js';
 import type { FileSearch } from './fileSearch.js';
 import { BLOB_FOLDER_NAME, openDatabases } from './openDatabases.js';
 import { LibraryRows } from './libraryRows.js';
+import { OffsiteRows, type DueUpload, type OffsiteBlob, type OpenedOffsite } from './offsiteRows.js';
 import { OriginalRows } from './originalRows.js';
 import { ReflectorRows } from './reflectorRows.js';
 import type {
@@ -50,6 +51,7 @@ export class ContentStore {
   readonly #originals: OriginalRows;
   readonly #library: LibraryRows;
   readonly #reflector: ReflectorRows;
+  readonly #offsite: OffsiteRows;
   readonly #files: FileRows;
 
   /** Throws `EnvironmentError` where a file cannot be used. */
@@ -65,6 +67,7 @@ export class ContentStore {
     this.#library = new LibraryRows(this.#main, this.#own);
     onFile(blobFolder, () => this.#library.noteLoss(blobFolder));
     this.#reflector = new ReflectorRows(this.#main);
+    this.#offsite = new OffsiteRows(this.#main);
     this.#files = new FileRows(this.#main);
   }
 
@@ -383,6 +386,52 @@ export class ContentStore {
 
   orphans(beforeSec: number): string[] {
     return this.#reflector.orphans(beforeSec);
+  }
+
+  // Blobs in an object store: see `OffsiteRows`. `openOffsite` comes first.
+
+  openOffsite(place: string): OpenedOffsite {
+    return this.#offsite.open(place);
+  }
+
+  noteWaiting(blob: OffsiteBlob, nowSec: number): void {
+    this.#offsite.noteWaiting(blob, nowSec);
+  }
+
+  noteStored(hash: string): void {
+    this.#offsite.noteStored(hash);
+  }
+
+  dueUploads(limit: number, blocked: readonly string[], except: readonly string[]): DueUpload[] {
+    return this.#offsite.dueUploads(limit, blocked, except);
+  }
+
+  noteFound(blobs: readonly OffsiteBlob[], nowSec: number): void {
+    this.#offsite.noteFound(blobs, nowSec);
+  }
+
+  ofKnownStreams(hashes: readonly string[]): string[] {
+    return this.#offsite.ofKnownStreams(hashes);
+  }
+
+  keepFinished(hash: string): void {
+    this.#offsite.keepFinished(hash);
+  }
+
+  loseOffsite(hashes: readonly string[]): void {
+    this.#offsite.lose(hashes);
+  }
+
+  waitAgain(hash: string): void {
+    this.#offsite.waitAgain(hash);
+  }
+
+  noteUsed(hashes: readonly string[], nowSec: number): void {
+    this.#offsite.noteUsed(hashes, nowSec);
+  }
+
+  ownOffsiteBytes(): number {
+    return this.#offsite.ownBytes();
   }
 
   /** Source: `get_persisted_kademlia_peers`. Node ids are blobs or texts of hexadecimal digits. */

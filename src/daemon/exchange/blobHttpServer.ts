@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { EnvironmentError } from '../../util/environmentError.js';
+import { BlobUnavailableError } from '../base/blobUnavailable.js';
 import { isBlobHash } from '../content/blobHash.js';
 import type { Bandwidth } from './bandwidth.js';
 import type { BlobReader, OpenBlob } from './ports.js';
@@ -13,6 +14,8 @@ const HELD_BLOBS = 24;
 const PIECE_BYTES = 128 * 1024;
 /** For a request to come, and for an answer without progress. */
 const STEP_MS = 60_000;
+/** Of a blob that cannot be had now. Arbitrary. */
+const RETRY_AFTER_SEC = '30';
 
 export interface BlobHttpDeps {
   readonly blobs: BlobReader;
@@ -85,12 +88,14 @@ export class BlobHttpServer {
     const hash = searchParams.get('hash');
     if (method !== 'GET' && method !== 'HEAD')
       return void response.writeHead(405, { allow: 'GET, HEAD' }).end();
-    const isThere = pathname === '/blob' && isBlobHash(hash) && blobs.finished.has(hash);
-    if (!isThere) return void response.writeHead(404).end();
+    if (pathname !== '/blob' || !isBlobHash(hash)) return void response.writeHead(404).end();
+    await blobs.seek?.([hash]);
+    if (!blobs.finished.has(hash)) return void response.writeHead(404).end();
     if (method === 'HEAD') return void response.writeHead(204).end();
     const closed = new AbortController();
     response.once('close', () => closed.abort());
-    const blob = await this.#reads.open(hash, closed.signal);
+    const blob = await this.#open(hash, closed.signal);
+    if (blob === 'unavailable') return void response.writeHead(503, { 'retry-after': RETRY_AFTER_SEC }).end();
     if (blob === null) return void response.writeHead(404).end();
     try {
       response.writeHead(200, {
@@ -103,6 +108,15 @@ export class BlobHttpServer {
       await this.#send(response, blob, peer, closed.signal);
     } finally {
       await blob.close();
+    }
+  }
+
+  async #open(hash: string, closed: AbortSignal): Promise<OpenBlob | null | 'unavailable'> {
+    try {
+      return await this.#reads.open(hash, closed);
+    } catch (error) {
+      if (error instanceof BlobUnavailableError) return 'unavailable';
+      throw error;
     }
   }
 

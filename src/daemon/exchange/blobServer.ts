@@ -3,6 +3,7 @@
  * Source: lbry-sdk lbry/blob_exchange/server.py `BlobServer`, `BlobServerProtocol`.
  */
 import type { JsonOut } from '../../util/jsonWrite.js';
+import { BlobUnavailableError } from '../base/blobUnavailable.js';
 import type { Clock, Timer } from '../base/clock.js';
 import type { Bandwidth } from './bandwidth.js';
 import { JsonMessages, ProtocolError } from './jsonMessages.js';
@@ -91,6 +92,7 @@ export class BlobServer {
         // QUIRK: lbry-sdk's server takes no second request before it has answered the first.
         if (found.rest.toString('latin1').trim() !== '') throw new ProtocolError('two requests at once');
         const request = readRequest(found.members);
+        await blobs.seek?.([...(request.requestedBlobs ?? []), request.requestedBlob ?? []].flat());
         if (request.requestedBlob === null || !blobs.finished.has(request.requestedBlob)) {
           // A question that moves no blob does not keep a connection open: the time goes on.
           if (!(await this.#send(socket, peer, this.#answer(request, null)))) return;
@@ -139,13 +141,23 @@ export class BlobServer {
     let open: OpenBlob | null = null;
     this.#transfers++;
     try {
-      open = await this.#reads.open(hash, closed);
+      open = await this.#open(hash, closed);
       if (!(await this.#send(socket, peer, this.#answer(request, open && [hash, open])))) return false;
       return open === null || (await this.#sendBlob(served, open));
     } finally {
       this.#transfers--;
       await open?.close();
       timer.cancel();
+    }
+  }
+
+  /** Null also where the blob cannot be had now: the peer looks for another source. */
+  async #open(hash: string, closed: AbortSignal): Promise<OpenBlob | null> {
+    try {
+      return await this.#reads.open(hash, closed);
+    } catch (error) {
+      if (error instanceof BlobUnavailableError) return null;
+      throw error;
     }
   }
 

@@ -2,6 +2,7 @@
  * HTTP(S) servers of blobs as holders: `GET <base>/blob?hash=<hash>`. Source: reflector.go server/http/routes.go.
  */
 import { sleep, type Clock } from '../base/clock.js';
+import { MissMemory } from '../base/missMemory.js';
 import { MAX_BLOB_BYTES } from '../content/blobHash.js';
 import type { Bandwidth } from './bandwidth.js';
 import type { Holder, Line, LineEvents, LineOutcome } from './blobHolders.js';
@@ -9,8 +10,6 @@ import type { RateLimiter } from './rateLimiter.js';
 
 /** How long a server keeps a 404 itself, which is as long as asking again is of no use. Source: server/http/server.go. */
 const MISS_MS = 5 * 60_000;
-/** Misses that are remembered for a server. Arbitrary. */
-const MAX_MISSES = 10_000;
 
 export interface HttpDeps {
   readonly clock: Clock;
@@ -22,24 +21,9 @@ export interface HttpDeps {
 }
 
 /** What one server said that it has not got; its lines share it. */
-export class HttpServerMemory {
-  readonly #misses = new Map<string, number>();
-
-  note(hash: string, nowMs: number): void {
-    this.#misses.delete(hash);
-    this.#misses.set(hash, nowMs + MISS_MS);
-    for (const [oldest] of this.#misses) {
-      if (this.#misses.size <= MAX_MISSES) break;
-      this.#misses.delete(oldest);
-    }
-  }
-
-  has(hash: string, nowMs: number): boolean {
-    const untilMs = this.#misses.get(hash);
-    if (untilMs === undefined) return false;
-    if (untilMs > nowMs) return true;
-    this.#misses.delete(hash);
-    return false;
+export class HttpServerMemory extends MissMemory {
+  constructor() {
+    super(MISS_MS);
   }
 }
 

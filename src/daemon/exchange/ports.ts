@@ -1,7 +1,10 @@
 /** What the blob exchange takes from other parts of the daemon, and what it gives them. */
 import type { PeerSource } from '../dht/peerSource.js';
 
-/** Where blobs are read from. Only verified bytes come out of it; `BlobStore` is one. */
+/**
+ * Where blobs are read from. Only verified bytes come out of it; `BlobStore` is one. Reads reject with `BlobUnavailableError`
+ * where the blob is kept in a place that cannot be reached now.
+ */
 export interface BlobReader {
   /** Hashes of the blobs that are there. */
   readonly finished: Pick<ReadonlySet<string>, 'has'>;
@@ -11,6 +14,8 @@ export interface BlobReader {
   openParts?(hash: string): Promise<OpenBlob | null>;
   /** Whether this blob can be read only as a whole, by `read`. Where it is missing, none is. */
   readsWhole?(hash: string): boolean;
+  /** Looks elsewhere for blobs that are not there; `finished` shows those that were found. Where it is missing, there is no such place. */
+  seek?(hashes: readonly string[]): Promise<void>;
 }
 
 export interface OpenBlob {

@@ -6,7 +6,7 @@ import { isBlobHash, MAX_BLOB_BYTES } from '../content/blobHash.js';
 import type { Bandwidth } from './bandwidth.js';
 import { JsonMessages, ProtocolError, type JsonMembers } from './jsonMessages.js';
 import type { RateLimiter } from './rateLimiter.js';
-import type { ReflectorStore } from './reflectorStore.js';
+import type { Refusal, ReflectorStore } from './reflectorStore.js';
 import { SocketReader, TcpServer, writeBytes, type ConnectionLimits, type Served } from './tcpServer.js';
 
 /** For each message, and for each blob. Source: `DefaultTimeout` of cmd/reflector.go. */
@@ -17,6 +17,12 @@ const MAX_LISTED = 10_000;
 const REQUEST_LIMIT_BYTES = 1200;
 /** 0: no lists of needed blobs are asked for; 1: they are. Source: `protocolVersion1`, `protocolVersion2`. */
 const VERSIONS: readonly unknown[] = [0, 1];
+
+const REFUSALS: Readonly<Record<Refusal, string>> = {
+  blocked: 'the stream is blocked',
+  full: 'the reflector takes no more: its quota is used up',
+  busy: 'the reflector takes no more now: its blob store does not answer, and its disk is used up',
+};
 
 export interface ReflectorServerDeps {
   readonly store: ReflectorStore;
@@ -195,16 +201,14 @@ class Upload {
 
   async #answerBlob(hash: string): Promise<'wanted' | 'known' | 'refused'> {
     const offer = await this.#deps.store.offerBlob(hash);
-    if (offer === 'full') return this.#refuse(offer);
+    if (offer !== 'wanted' && offer !== 'known') return this.#refuse(offer);
     await this.#answer({ send_blob: offer === 'wanted' });
     return offer;
   }
 
   /** A client must not take this for success, so the member that it looks for is not there. */
-  async #refuse(kind: 'blocked' | 'full'): Promise<'refused'> {
-    const error =
-      kind === 'full' ? 'the reflector takes no more: its quota is used up' : 'the stream is blocked';
-    await this.#answer({ error });
+  async #refuse(kind: Refusal): Promise<'refused'> {
+    await this.#answer({ error: REFUSALS[kind] });
     return 'refused';
   }
 }

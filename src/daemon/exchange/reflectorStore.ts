@@ -7,14 +7,23 @@ import { DaemonError } from '../base/daemonError.js';
 import type { BlobStore } from '../blobs/blobStore.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
 import { readDescriptor, type StreamDescriptor } from '../content/descriptor.js';
+import type { OffsiteBlobs } from '../objects/offsiteBlobs.js';
 import type { BlobReader, OpenBlob } from './ports.js';
 
 /** Blobs of no stream are deleted so long after they came: their descriptor may come later. Arbitrary. */
 const ORPHAN_SEC = 86_400;
 const MEGABYTE = 1_000_000;
 
+/** Blobs on this disk, or in an object store; only those in a store have the optional members. */
+export interface ReflectorBlobs
+  extends
+    Pick<BlobStore, 'write' | 'delete'>,
+    Pick<BlobReader, 'read' | 'finished'>,
+    Required<Pick<BlobReader, 'openParts'>>,
+    Partial<Pick<OffsiteBlobs, 'find' | 'adopt' | 'mayTake' | 'usedBytes' | 'taken' | 'setBlocked'>> {}
+
 export interface ReflectorStoreDeps {
-  readonly blobs: Pick<BlobStore, 'finished' | 'read' | 'openParts' | 'write' | 'delete'>;
+  readonly blobs: ReflectorBlobs;
   readonly database: Pick<
     ContentDatabase,
     | 'addStream'
@@ -34,7 +43,10 @@ export interface ReflectorStoreDeps {
 export type StreamOffer =
   | { readonly kind: 'wanted' }
   | { readonly kind: 'known'; readonly missing: readonly string[] }
-  | { readonly kind: 'blocked' | 'full' };
+  | { readonly kind: Refusal };
+
+/** `busy`: the object store does not answer, and this disk has no room for more. */
+export type Refusal = 'blocked' | 'full' | 'busy';
 
 export class ReflectorStore implements BlobReader {
   readonly #deps: ReflectorStoreDeps;
@@ -53,7 +65,17 @@ export class ReflectorStore implements BlobReader {
 
   async open(): Promise<void> {
     await this.#withhold();
-    this.#usedBytes = (await this.#deps.database.diskUsage()).totalBytes;
+    this.#usedBytes = await this.#measure();
+  }
+
+  async #measure(): Promise<number> {
+    const { blobs, database } = this.#deps;
+    return blobs.usedBytes ? blobs.usedBytes() : (await database.diskUsage()).totalBytes;
+  }
+
+  /** Looks again which blobs are not given out, after some were lost. */
+  reload(): Promise<void> {
+    return this.#withhold();
   }
 
   async #withhold(): Promise<void> {
@@ -71,7 +93,22 @@ export class ReflectorStore implements BlobReader {
   /** Descriptors of streams that are neither taken nor given out. */
   async setBlocked(sdHashes: ReadonlySet<string>): Promise<void> {
     this.#blocked = sdHashes;
+    this.#deps.blobs.setBlocked?.(sdHashes);
     await this.#withhold();
+  }
+
+  /** Looks for blobs that another reflector put into the object store. */
+  async seek(hashes: readonly string[]): Promise<void> {
+    await Promise.all(hashes.map((hash) => this.#find(hash)));
+  }
+
+  async #find(hash: string): Promise<void> {
+    const { blobs } = this.#deps;
+    if (!blobs.find || blobs.finished.has(hash)) return;
+    const found = await blobs.find(hash, (sdHash) => this.#blocked.has(sdHash));
+    // It may have been blocked meanwhile.
+    if (found !== null && this.#blocked.has(found.sdHash)) await this.#withhold();
+    else for (const one of found?.hashes ?? []) this.#withheld.delete(one);
   }
 
   async read(hash: string): Promise<Uint8Array | null> {
@@ -98,8 +135,9 @@ export class ReflectorStore implements BlobReader {
     await this.#writing.get(sdHash);
     const { blobs, database } = this.#deps;
     if (this.#blocked.has(sdHash)) return { kind: 'blocked' };
+    await this.#find(sdHash);
     const streamHash = blobs.finished.has(sdHash) ? await database.streamHashOf(sdHash) : null;
-    if (streamHash === null) return { kind: this.#isFull ? 'full' : 'wanted' };
+    if (streamHash === null) return { kind: (await this.#refusal(sdHash, true)) ?? 'wanted' };
     const rows = await database.blobsOfStream(streamHash);
     // What is being kept just now need not be sent once more.
     await Promise.all(rows.map(({ hash }) => this.#writing.get(hash ?? '')));
@@ -107,16 +145,27 @@ export class ReflectorStore implements BlobReader {
     return { kind: 'known', missing: [...new Set(missing)] };
   }
 
+  async #refusal(hash: string, isDescriptor: boolean): Promise<Refusal | null> {
+    if (this.#isFull) return 'full';
+    return ((await this.#deps.blobs.mayTake?.(hash, isDescriptor)) ?? true) ? null : 'busy';
+  }
+
   /** Whether a data blob is wanted; `full` when the quota is used up. */
-  async offerBlob(hash: string): Promise<'wanted' | 'known' | 'full'> {
+  async offerBlob(hash: string): Promise<'wanted' | 'known' | Refusal> {
     await this.#writing.get(hash);
-    if (this.#deps.blobs.finished.has(hash)) return 'known';
-    return this.#isFull ? 'full' : 'wanted';
+    const { blobs } = this.#deps;
+    if (blobs.finished.has(hash)) return 'known';
+    // It is not given out before its stream is complete.
+    if (await blobs.adopt?.(hash, () => this.#withheld.add(hash))) {
+      await this.#release(hash);
+      return 'known';
+    }
+    return (await this.#refusal(hash, false)) ?? 'wanted';
   }
 
   /**
    * Keeps a blob. False for bytes of another hash, and for a descriptor that is none. Throws `EnvironmentError` where it cannot be
-   * kept. When it resolves to true, the blob is on disk.
+   * kept. When it resolves to true, the blob is on this disk; it stays there until an object store has it, where there is one.
    */
   async put(hash: string, bytes: Uint8Array, isDescriptor: boolean): Promise<boolean> {
     const writing = this.#put(hash, bytes, isDescriptor);
@@ -149,9 +198,15 @@ export class ReflectorStore implements BlobReader {
         addedOn: clock.nowSec(),
         isMine: false,
       });
-    for (const stream of await database.completedWith(hash))
-      if (!this.#blocked.has(stream.sdHash)) for (const one of stream.hashes) this.#withheld.delete(one);
+    await this.#release(hash);
+    blobs.taken?.();
     return true;
+  }
+
+  /** Gives out the streams that are complete with a blob. */
+  async #release(hash: string): Promise<void> {
+    for (const stream of await this.#deps.database.completedWith(hash))
+      if (!this.#blocked.has(stream.sdHash)) for (const one of stream.hashes) this.#withheld.delete(one);
   }
 
   /** Deletes what belongs to no stream after a day. */
@@ -161,7 +216,7 @@ export class ReflectorStore implements BlobReader {
     if (orphans.length === 0) return;
     await blobs.delete(orphans);
     for (const hash of orphans) this.#withheld.delete(hash);
-    this.#usedBytes = (await database.diskUsage()).totalBytes;
+    this.#usedBytes = await this.#measure();
   }
 }
 

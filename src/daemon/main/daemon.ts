@@ -22,6 +22,7 @@ import { EventSockets } from '../http/eventSockets.js';
 import { EventStreams } from '../http/eventStreams.js';
 import { mediaServer } from '../http/mediaServer.js';
 import { CallMetrics, metricsServer } from '../http/metricsServer.js';
+import { addReflectorMetrics } from '../http/reflectorMetrics.js';
 import { Components, type Component } from './components.js';
 import type { DaemonSettings } from './daemonSettings.js';
 import { findFfmpeg } from './ffmpeg.js';
@@ -173,7 +174,15 @@ class Daemon implements RunningDaemon {
     const { bandwidth, rates } = this.exchange;
     const resolver = () => this.wallet?.services?.resolver ?? null;
     this.reflector = options.isReflector
-      ? new ReflectorRole({ settings, log, clock, bandwidth, rates, resolver })
+      ? new ReflectorRole({
+          settings,
+          log,
+          clock,
+          bandwidth,
+          rates,
+          resolver,
+          environment: process.env,
+        })
       : null;
     this.content = new ContentParts({ settings, log, clock, beside: this.exchange });
     this.network = new NetworkParts({
@@ -252,6 +261,8 @@ class Daemon implements RunningDaemon {
     this.unlock = await lockFolder(dataDir);
     this.installation = installationId(dataDir);
     const metrics = new CallMetrics();
+    const { reflector } = this;
+    if (reflector !== null) addReflectorMetrics(metrics.registry, () => reflector.status());
     const { wallet, content, exchange, network, files } = this;
     /** What methods of the component reach; throws what `needs` would where it does not run. */
     const ofWallet = <Name extends keyof WalletServices>(name: Name): WalletServices[Name] => {
@@ -463,7 +474,7 @@ class Daemon implements RunningDaemon {
         node: this.options.nodeStatus?.() ?? null,
         reflector: this.reflector?.status() ?? null,
         transfers: this.transfers.all(),
-        warnings: this.outages.warnings,
+        warnings: [...this.outages.warnings, ...(this.reflector?.warnings ?? [])],
       }),
     version: () => this.versionShown,
     mediaAddress: () => this.media,

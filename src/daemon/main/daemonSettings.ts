@@ -59,6 +59,13 @@ function warnOfStrays(row: SettingRow, value: JsonValue, where: string, warn: Wa
     warn(`${where}: in setting '${row.name}' ${pythonRepr(stray)} is no HOST:PORT and is passed over.`);
 }
 
+/** In the place of a secret. */
+const HIDDEN = '[hidden]';
+
+/** A value as answers show it. */
+const answered = ({ isSecret }: SettingRow, value: SettingValue): SettingValue =>
+  isSecret && value !== null && value !== '' ? HIDDEN : value;
+
 /** Where a value that cannot be used stands, for whoever must mend it. */
 function cleanFrom(row: SettingRow, value: JsonValue, where: string, warn: Warn): SettingValue {
   warnOfStrays(row, value, where, warn);
@@ -121,7 +128,9 @@ export class DaemonSettings implements Settings {
   }
 
   all(): JsonOut {
-    this.knownAll ??= fixed(Object.fromEntries(this.names.map((name) => [name, this.shown(name)])));
+    this.knownAll ??= fixed(
+      Object.fromEntries(this.names.map((name) => [name, answered(ROWS.get(name)!, this.shown(name))])),
+    );
     return this.knownAll;
   }
 
@@ -138,7 +147,7 @@ export class DaemonSettings implements Settings {
     this.runtime.set(name, cleaned);
     this.changed(name);
     warnOfStrays(row, given, 'settings_set', this.warn);
-    return cleaned;
+    return answered(row, cleaned);
   }
 
   async clear(name: string): Promise<JsonOut> {
@@ -150,7 +159,7 @@ export class DaemonSettings implements Settings {
     this.save((members) => members.delete(name));
     this.runtime.delete(name);
     this.changed(name);
-    return this.shown(name);
+    return answered(ROWS.get(name)!, this.shown(name));
   }
 
   private readFile(): void {

@@ -32,8 +32,10 @@ export interface SettingRow {
   readonly choices?: readonly string[];
   /** Of a number: the bounds between which it means anything. */
   readonly range?: readonly [least: number, most: number];
-  /** Of texts in a list: what each must be, and in words. */
+  /** Of a text, or of texts in a list: what each must be, and in words. */
   readonly form?: { readonly pattern: RegExp; readonly words: string };
+  /** Answers do not show the value. */
+  readonly isSecret?: boolean;
 }
 
 const CURRENCIES: readonly string[] = ['BTC', 'LBC', 'USD'];
@@ -50,8 +52,12 @@ const unknownCurrency = (currency: string): DaemonError =>
 
 function cleanText(row: SettingRow, value: JsonValue): string {
   if (typeof value !== 'string') throw mustBe(row, 'a string');
+  if (row.form && !row.form.pattern.test(value)) throw noForm(row, value);
   return value;
 }
+
+const noForm = ({ name, form }: SettingRow, value: string): DaemonError =>
+  new DaemonError('ValueError', `Setting '${name}': '${value}' is not ${form!.words}.`);
 
 const INTEGER = /^[+-]?[0-9]+(?:_[0-9]+)*$/;
 
@@ -103,8 +109,7 @@ function cleanTexts(row: SettingRow, value: JsonValue): readonly string[] {
   if (!Array.isArray(value)) throw mustBe(row, 'a tuple or list of strings');
   for (const item of value)
     if (typeof item !== 'string') throw mustBe(row, `a list of strings, without ${pythonRepr(item)}`);
-    else if (row.form && !row.form.pattern.test(item))
-      throw new DaemonError('ValueError', `Setting '${row.name}': '${item}' is not ${row.form.words}.`);
+    else if (row.form && !row.form.pattern.test(item)) throw noForm(row, item);
   return value as string[];
 }
 

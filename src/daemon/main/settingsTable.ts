@@ -8,7 +8,9 @@ import { RATE_SOURCES } from '../making/rateFeed.js';
 import { SELECTION_STRATEGIES } from '../wallet/tx/coinSelection.js';
 import { MAX_PORT, type KindName, type SettingRow, type SettingValue } from './settingKinds.js';
 
-type Rest = Partial<Pick<SettingRow, 'previousNames' | 'valueName' | 'choices' | 'form' | 'range'>>;
+type Rest = Partial<
+  Pick<SettingRow, 'previousNames' | 'valueName' | 'choices' | 'form' | 'range' | 'isSecret'>
+>;
 
 const row = (
   name: string,
@@ -22,6 +24,9 @@ const folder = (name: string, description: string, previousNames: readonly strin
   row(name, 'path', '', description, { valueName: 'DIR', previousNames });
 
 const endpoint = { valueName: 'HOST:PORT' };
+
+/** Letters of names of buckets and objects that need no encoding. */
+const BLOB_STORE = /^(?:s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[A-Za-z0-9._-]+)*\/?)?$/;
 
 /** Servers of the main network. */
 const FACTS = networkFacts('main');
@@ -49,6 +54,38 @@ export const SETTINGS: readonly SettingRow[] = [
   row('blob_lru_cache_size', 'integer', 32, 'decrypted blobs kept in memory; 0 for none'),
   row('blob_storage_limit', 'integer', 0, 'disk space for blobs in MB; 0 for no limit'),
   row(
+    'blob_store',
+    'text',
+    '',
+    'object store for the blobs of the reflector, as s3://BUCKET/PREFIX; none when it is empty',
+    {
+      form: { pattern: BLOB_STORE, words: 's3://BUCKET or s3://BUCKET/PREFIX' },
+    },
+  ),
+  row(
+    'blob_store_access_key',
+    'text',
+    null,
+    'name of the key for the object store; else that of AWS_ACCESS_KEY_ID',
+    { isSecret: true },
+  ),
+  row('blob_store_cache', 'integer', 10_000, 'disk space in MB for blobs of the object store', {
+    range: [16, Infinity],
+  }),
+  row(
+    'blob_store_endpoint',
+    'text',
+    '',
+    'address of the object store; Amazon S3 of the region when it is empty',
+    { form: { pattern: /^(?:https?:\/\/[^\s?#@]+)?$/, words: 'an address like https://HOST:PORT' } },
+  ),
+  row('blob_store_region', 'text', '', 'region of the object store; us-east-1 when it is empty', {
+    form: { pattern: /^[A-Za-z0-9-]{0,64}$/, words: 'a region like us-east-1' },
+  }),
+  row('blob_store_secret_key', 'text', null, 'key for the object store; else that of AWS_SECRET_ACCESS_KEY', {
+    isSecret: true,
+  }),
+  row(
     'blockchain_name',
     'text',
     'lbrycrd_main',
@@ -71,7 +108,7 @@ export const SETTINGS: readonly SettingRow[] = [
   }),
   folder('download_dir', 'folder for files that are downloaded', ['download_directory']),
   row('download_timeout', 'float', float(30), 'seconds until a download must have begun'),
-  row('edge_token', 'text', null, 'opens protected blobs of HTTP servers'),
+  row('edge_token', 'text', null, 'opens protected blobs of HTTP servers', { isSecret: true }),
   row('exchange_rate_source', 'choice', '', 'exchange that tells the price of LBC in USD: mexc, or none', {
     choices: RATE_SOURCES,
   }),
@@ -195,6 +232,12 @@ export const SETTINGS: readonly SettingRow[] = [
 
 /** Settings that lbry-sdk has not. */
 export const OWN_SETTINGS: readonly string[] = [
+  'blob_store',
+  'blob_store_access_key',
+  'blob_store_cache',
+  'blob_store_endpoint',
+  'blob_store_region',
+  'blob_store_secret_key',
   'download_bytes_per_second',
   'edge_token',
   'exchange_rate_source',

@@ -22,9 +22,13 @@ import type { RateLimiter } from '../../exchange/rateLimiter.js';
 import { ReflectorServer } from '../../exchange/reflectorServer.js';
 import { ReflectorStore } from '../../exchange/reflectorStore.js';
 import type { ConnectionLimits } from '../../exchange/tcpServer.js';
+import { OffsiteBlobs } from '../../objects/offsiteBlobs.js';
+import { S3Bucket } from '../../objects/s3Bucket.js';
 import type { Resolver } from '../../resolve/resolver.js';
 import { Txo } from '../../txo/txo.js';
+import { offsitePlaceOf, type Environment } from './offsitePlace.js';
 
+const MEGABYTE = 1_000_000;
 const FOLDER_NAME = 'reflector';
 const BLOCKED_NAME = 'blocked.json';
 /** How often the streams of blocked channels are asked for, and orphans are looked for. Arbitrary. */
@@ -47,12 +51,16 @@ export interface ReflectorRoleDeps {
   readonly rates: { readonly up: RateLimiter; readonly down: RateLimiter };
   /** Null while no wallet runs. */
   readonly resolver: () => Resolver | null;
+  /** Variables of the process. */
+  readonly environment: Environment;
 }
 
 interface Running {
   readonly database: ContentDatabase;
   readonly threads: BlobThreads;
   readonly blobs: BlobStore;
+  /** Null where all blobs lie on this disk. */
+  readonly offsite: OffsiteBlobs | null;
   readonly store: ReflectorStore;
   readonly uploads: ReflectorServer;
   readonly peers: BlobServer;
@@ -74,6 +82,7 @@ export class ReflectorRole {
   /** Throws `EnvironmentError` where folder or ports cannot be used; `stop` is to be called then too. */
   async start(): Promise<void> {
     const { settings, log, clock } = this.#deps;
+    const bucket = this.#bucket();
     onFile(this.#folder, () => mkdirSync(this.#folder, { recursive: true }));
     const database = openContentDatabase({ dataDir: this.#folder, nowSec: clock.nowSec() }, (text) =>
       log.info(text),
@@ -81,14 +90,24 @@ export class ReflectorRole {
     const threads = new BlobThreads(THREADS);
     const folder = join(this.#folder, BLOB_FOLDER_NAME);
     const blobs = new BlobStore({ folder, database, threads, clock, log });
-    const store = new ReflectorStore({
-      blobs,
+    const onLost = (): void =>
+      void store
+        .reload()
+        .catch((error: unknown) => log.warn(`The reflector failed: ${failureReason(error)}.`));
+    const offsite = bucket && this.#offsite(bucket, blobs, database, onLost);
+    const store: ReflectorStore = new ReflectorStore({
+      blobs: offsite ?? blobs,
       database,
       clock,
       quotaMb: () => settings.get('reflector_quota'),
     });
-    this.#running = { database, threads, blobs, store, ...this.#servers(store) };
+    this.#running = { database, threads, blobs, offsite, store, ...this.#servers(store) };
     await blobs.open();
+    if (offsite !== null) {
+      // A file without a row may be a blob that waits for the store.
+      await blobs.settled;
+      await offsite.open();
+    }
     await store.open();
     await store.setBlocked(new Set(this.#savedBlocked()));
     await this.#listen(this.#running);
@@ -97,6 +116,37 @@ export class ReflectorRole {
       this.#updateBlocked(store).catch((error: unknown) =>
         log.warn(`The streams of blocked claims could not be asked for: ${failureReason(error)}.`),
       );
+    });
+  }
+
+  /** The bucket of the settings; null where blobs lie on this disk alone. */
+  #bucket(): { readonly bucket: S3Bucket; readonly name: string; readonly endpoint: string } | null {
+    const { settings, clock, environment } = this.#deps;
+    const found = offsitePlaceOf(settings, environment);
+    if (found === null) return null;
+    const { place, credentials, name } = found;
+    const bucket = new S3Bucket({ place, credentials, clock, stopping: this.#stopping.signal });
+    return { bucket, name, endpoint: place.endpoint };
+  }
+
+  #offsite(
+    place: { readonly bucket: S3Bucket; readonly name: string; readonly endpoint: string },
+    local: BlobStore,
+    database: ContentDatabase,
+    onLost: () => void,
+  ): OffsiteBlobs {
+    const { settings, clock, log } = this.#deps;
+    log.info(`The reflector keeps its blobs in the blob store ${place.name} at ${place.endpoint}.`);
+    return new OffsiteBlobs({
+      ...place,
+      local,
+      database,
+      clock,
+      log,
+      random: Math.random,
+      cacheBytes: () => settings.get('blob_store_cache') * MEGABYTE,
+      onLost,
+      stopping: this.#stopping.signal,
     });
   }
 
@@ -201,20 +251,27 @@ export class ReflectorRole {
     return found;
   }
 
+  /** What the operator is to know, a line each. */
+  get warnings(): readonly string[] {
+    const warning = this.#running?.offsite?.warning ?? null;
+    return warning === null ? [] : [warning];
+  }
+
   status(): JsonOut {
     if (this.#running === null) return { running: false };
-    const { store, uploads, peers, http, blobs } = this.#running;
+    const { store, uploads, peers, http, blobs, offsite } = this.#running;
     return {
       running: uploads.port !== null,
       upload_port: uploads.port,
       peer_port: peers.port,
       http_port: http.port,
-      blobs: blobs.finished.size,
+      blobs: (offsite ?? blobs).finished.size,
       used_bytes: store.usedBytes,
       received_blobs: uploads.received,
       upload_connections: uploads.connectionCount,
       peer_connections: (peers.status() as { connections: number }).connections,
       blocked_streams: store.blockedCount,
+      ...(offsite !== null && { blob_store: offsite.status() }),
     };
   }
 
@@ -222,11 +279,12 @@ export class ReflectorRole {
     this.#stopping.abort();
     await this.#rounds;
     if (this.#running === null) return;
-    const { database, threads, blobs, uploads, peers, http } = this.#running;
+    const { database, threads, blobs, offsite, uploads, peers, http } = this.#running;
     this.#running = null;
     await Promise.all(
       [uploads, peers, http].map((server) => (server.port === null ? undefined : server.close())),
     );
+    await offsite?.close();
     await blobs.close();
     await threads.close();
     await database.close();

@@ -264,6 +264,28 @@ describe('values', () => {
     expect(settings.get('lbryum_servers')).toEqual([['a', 65_535]]);
   });
 
+  it('that are secrets are used and not shown', async () => {
+    const settings = open({ file: 'edge_token: abc\n' });
+    expect(await settings.set('blob_store_secret_key', 'hush')).toBe('[hidden]');
+    expect(settings.all()).toMatchObject({
+      edge_token: '[hidden]',
+      blob_store_access_key: null,
+      blob_store_secret_key: '[hidden]',
+    });
+    expect([settings.get('edge_token'), settings.get('blob_store_secret_key')]).toEqual(['abc', 'hush']);
+    expect(await settings.clear('blob_store_secret_key')).toBeNull();
+  });
+
+  it('of an object store name a bucket', async () => {
+    const settings = open();
+    for (const place of ['s3://blobs', 's3://my.blobs/a/b-c_d', ''])
+      expect(await settings.set('blob_store', place)).toBe(place);
+    for (const place of ['blobs', 's3://', 's3://UPPER', 's3://a b', 's3://blobs//x', 's3://blobs/a?b'])
+      await expect(settings.set('blob_store', place)).rejects.toThrow('s3://BUCKET or s3://BUCKET/PREFIX');
+    await expect(settings.set('blob_store_endpoint', 'https://user:word@host')).rejects.toThrow('HOST:PORT');
+    await settings.set('blob_store_endpoint', 'http://127.0.0.1:8080/base');
+  });
+
   it('are all shown, sorted', () => {
     expect(SETTINGS.map(({ name }) => name)).toEqual(SETTINGS.map(({ name }) => name).sort());
     expect(Object.keys(open().all() as object)).toHaveLength(SETTINGS.length);

@@ -69,6 +69,7 @@ async function start(): Promise<void> {
     bandwidth,
     rates: { up: unlimited, down: unlimited },
     resolver: () => (claims === null ? null : resolver),
+    environment: {},
   });
   await role.start();
 }
@@ -84,6 +85,7 @@ beforeEach(() => {
     reflector_http_port: 0,
     reflector_quota: 0,
     reflector_blocked: [],
+    blob_store: '',
     max_peer_connections: 10,
     max_peer_connections_per_address: 10,
   };

@@ -1,0 +1,46 @@
+/** Numbers about the reflector for Prometheus, from what `status` shows of it. */
+import { Gauge, type Registry } from 'prom-client';
+import type { JsonOut } from '../../util/jsonWrite.js';
+
+/** By their names in `status`; those of the object store stand below `blob_store` there. */
+const NUMBERS: Readonly<Record<string, string>> = {
+  blobs: 'Blobs that are kept',
+  used_bytes: 'Bytes that count for the quota',
+  received_blobs: 'Blobs that were taken since the start',
+  upload_connections: 'Connections that bring blobs',
+  peer_connections: 'Connections that take blobs',
+  blocked_streams: 'Streams that are blocked',
+};
+const STORE_NUMBERS: Readonly<Record<string, string>> = {
+  stored_blobs: 'Blobs in the object store',
+  waiting_blobs: 'Blobs that wait for the object store',
+  waiting_bytes: 'Bytes that wait for the object store',
+  uploaded_blobs: 'Blobs that were sent to the object store since the start',
+  fetched_blobs: 'Blobs that were read from the object store since the start',
+  cached_blobs: 'Blobs of the object store on this disk',
+  disk_bytes: 'Bytes of blobs on this disk',
+};
+
+type Members = Readonly<Record<string, JsonOut | undefined>>;
+
+/** Registers the gauges. `status` answers what `ReflectorRole.status` does; numbers that it lacks are not shown. */
+export function addReflectorMetrics(registry: Registry, status: () => JsonOut): void {
+  const gauge = (name: string, help: string, value: () => JsonOut | undefined): Gauge =>
+    new Gauge({
+      name: `lbcnet_reflector_${name}`,
+      help,
+      registers: [registry],
+      collect() {
+        const found = value();
+        if (typeof found === 'number') this.set(found);
+        else this.remove();
+      },
+    });
+  const store = (): Members => ((status() as Members)['blob_store'] ?? {}) as Members;
+  for (const [name, help] of Object.entries(NUMBERS)) gauge(name, help, () => (status() as Members)[name]);
+  for (const [name, help] of Object.entries(STORE_NUMBERS)) gauge(`store_${name}`, help, () => store()[name]);
+  gauge('store_degraded', 'Whether the object store fails', () => {
+    const { state } = store();
+    return state === undefined ? undefined : Number(state === 'degraded');
+  });
+}

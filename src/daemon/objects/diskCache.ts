@@ -1,0 +1,169 @@
+/**
+ * Which blobs of an object store are on this disk, and which are removed when they take too much of it: those that were used
+ * longest ago. What the store does not have yet is never removed, and the store is asked for a blob before its file goes.
+ */
+import { failureReason } from '../../util/environmentError.js';
+import type { Logger } from '../../util/logging.js';
+import type { Clock, Timer } from '../base/clock.js';
+import type { BlobStore } from '../blobs/blobStore.js';
+import type { ContentDatabase } from '../content/contentDatabase.js';
+import type { OffsiteBlob } from '../content/offsiteRows.js';
+
+/** How often uses are noted, so that a start knows which were the last. Arbitrary. */
+const NOTE_MS = 60_000;
+
+export interface DiskCacheDeps {
+  readonly local: Pick<BlobStore, 'evict'>;
+  readonly database: Pick<ContentDatabase, 'noteUsed'>;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'warn'>;
+  readonly cacheBytes: () => number;
+  /** Whether the store has the blob; null where it cannot be asked. */
+  readonly isInStore: (hash: string, lengthBytes: number) => Promise<boolean | null>;
+  /** The store has lost the blob, which waits for it again. */
+  readonly onMissing: (hash: string) => Promise<void>;
+}
+
+/** Sizes by hash, the one that was used longest ago first, with their sum. */
+class Sizes {
+  readonly #sizes = new Map<string, number>();
+  bytes = 0;
+
+  get count(): number {
+    return this.#sizes.size;
+  }
+
+  get oldest(): readonly [hash: string, lengthBytes: number] | undefined {
+    return this.#sizes.entries().next().value;
+  }
+
+  /** Puts it at the end. */
+  set(hash: string, lengthBytes: number): void {
+    this.delete(hash);
+    this.#sizes.set(hash, lengthBytes);
+    this.bytes += lengthBytes;
+  }
+
+  /** Null where it is not there. */
+  delete(hash: string): number | null {
+    const lengthBytes = this.#sizes.get(hash);
+    if (lengthBytes === undefined) return null;
+    this.#sizes.delete(hash);
+    this.bytes -= lengthBytes;
+    return lengthBytes;
+  }
+
+  has(hash: string): boolean {
+    return this.#sizes.has(hash);
+  }
+}
+
+export class DiskCache {
+  /** Not in the store yet. */
+  readonly waiting: Pick<Sizes, 'count' | 'bytes'>;
+  /** In the store too. */
+  readonly stored: Pick<Sizes, 'count' | 'bytes'>;
+  readonly #deps: DiskCacheDeps;
+  readonly #waiting = new Sizes();
+  readonly #stored = new Sizes();
+  readonly #used = new Set<string>();
+  #timer: Timer | null = null;
+  #shrinking: Promise<void> | null = null;
+  #isClosed = false;
+
+  constructor(deps: DiskCacheDeps) {
+    this.#deps = deps;
+    this.waiting = this.#waiting;
+    this.stored = this.#stored;
+  }
+
+  /** On this disk. */
+  get bytes(): number {
+    return this.#waiting.bytes + this.#stored.bytes;
+  }
+
+  load(waiting: readonly OffsiteBlob[], stored: readonly OffsiteBlob[]): void {
+    for (const { hash, lengthBytes } of waiting) this.#waiting.set(hash, lengthBytes);
+    for (const { hash, lengthBytes } of stored) this.#stored.set(hash, lengthBytes);
+  }
+
+  addWaiting(hash: string, lengthBytes: number): void {
+    this.#waiting.set(hash, lengthBytes);
+  }
+
+  addStored(hash: string, lengthBytes: number): void {
+    this.#waiting.delete(hash);
+    this.#stored.set(hash, lengthBytes);
+  }
+
+  /** A blob that waited is in the store, which is found out by the way. */
+  nowStored(hash: string): void {
+    const lengthBytes = this.#waiting.delete(hash);
+    if (lengthBytes !== null) this.#stored.set(hash, lengthBytes);
+  }
+
+  remove(hash: string): void {
+    this.#waiting.delete(hash);
+    this.#stored.delete(hash);
+  }
+
+  /** Notes that a blob was used. */
+  touch(hash: string): void {
+    const lengthBytes = this.#stored.delete(hash);
+    if (lengthBytes === null) return;
+    this.#stored.set(hash, lengthBytes);
+    this.#used.add(hash);
+    if (!this.#isClosed) this.#timer ??= this.#deps.clock.after(NOTE_MS, () => void this.#noteUsed());
+  }
+
+  async #noteUsed(): Promise<void> {
+    this.#timer = null;
+    const { database, clock, log } = this.#deps;
+    const used = [...this.#used];
+    this.#used.clear();
+    try {
+      if (used.length > 0) await database.noteUsed(used, clock.nowSec());
+    } catch (error) {
+      log.warn(`Uses of blobs could not be noted: ${failureReason(error)}.`);
+    }
+  }
+
+  /** Removes files until the rest fits. Ends early where the store cannot be asked. */
+  shrink(): Promise<void> {
+    this.#shrinking ??= this.#shrink()
+      .catch((error: unknown) =>
+        this.#deps.log.warn(`Blobs could not be removed from this disk: ${failureReason(error)}.`),
+      )
+      .finally(() => (this.#shrinking = null));
+    return this.#shrinking;
+  }
+
+  async #shrink(): Promise<void> {
+    const { local, isInStore, onMissing, cacheBytes, log } = this.#deps;
+    for (
+      let oldest = this.#stored.oldest;
+      oldest !== undefined && this.bytes > cacheBytes() && !this.#isClosed;
+      oldest = this.#stored.oldest
+    ) {
+      const [hash, lengthBytes] = oldest;
+      const isThere = await isInStore(hash, lengthBytes);
+      if (isThere === null) return;
+      // It may have been removed meanwhile.
+      if (!this.#stored.has(hash)) continue;
+      this.#stored.delete(hash);
+      if (isThere) await local.evict(hash);
+      else {
+        log.warn(`The blob store has lost the blob ${hash}, which is on this disk: it is sent again.`);
+        this.#waiting.set(hash, lengthBytes);
+        await onMissing(hash);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+    await this.#shrinking;
+    await this.#noteUsed();
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * Objects in a bucket of an S3-compatible store: put, look, get, one request each, signed, bounded in time and size. The caller
+ * bounds how many run at a time and tries again. Source: Amazon S3 API reference, PutObject, HeadObject, GetObject; AWS Signature
+ * Version 4 (package `aws4fetch`).
+ */
+import { AwsV4Signer } from 'aws4fetch';
+import type { Clock } from '../base/clock.js';
+import { MAX_BLOB_BYTES } from '../content/blobHash.js';
+
+/** For a request that moves a blob: 2 MiB at 35 kB/s. Arbitrary. */
+const TRANSFER_MS = 60_000;
+/** For a request without a body. Arbitrary. */
+const LOOK_MS = 10_000;
+/** What is read of the text of a refusal. Arbitrary. */
+const MAX_REFUSAL_BYTES = 4096;
+const MAX_RETRY_AFTER_SEC = 300;
+/** Metadata of each object: the descriptor of the stream that the blob is part of. */
+const STREAM_HEADER = 'x-amz-meta-lbry-stream';
+
+export interface S3Place {
+  /** `https://host:port`, with or without a path. */
+  readonly endpoint: string;
+  readonly region: string;
+  readonly bucket: string;
+  /** Before the name of each object; empty, or with a slash at its end. */
+  readonly prefix: string;
+}
+
+export interface S3Credentials {
+  readonly accessKey: string;
+  readonly secretKey: string;
+  /** Of credentials that end after a time. */
+  readonly sessionToken: string | null;
+}
+
+export interface S3BucketDeps {
+  readonly place: S3Place;
+  readonly credentials: S3Credentials;
+  readonly clock: Clock;
+  /** Aborted when the reflector stops: requests end then. */
+  readonly stopping: AbortSignal;
+}
+
+/** What is known of an object without its bytes. */
+export interface ObjectHead {
+  readonly lengthBytes: number;
+  /** The descriptor of the stream that the blob is part of; null where no reflector of ours put the object. */
+  readonly sdHash: string | null;
+}
+
+/** The store did not do what it was asked. The message is part of a sentence, and holds no secret. */
+export class ObjectStoreError extends Error {
+  override readonly name: string = 'ObjectStoreError';
+  /** When the store wants to be asked again; null where it does not say. */
+  readonly retryAfterMs: number | null;
+
+  constructor(message: string, retryAfterMs: number | null = null) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+interface Request {
+  readonly method: 'PUT' | 'HEAD' | 'GET';
+  readonly timeoutMs: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array<ArrayBuffer>;
+}
+
+const hexOf = (buffer: ArrayBuffer): string => Buffer.from(buffer).toString('hex');
+
+/** What a failed `fetch` says: the system's error is its cause, and that of several addresses has no text of its own. */
+function failureText(error: unknown): string {
+  const { cause, message } = error as Error;
+  if (!(cause instanceof Error)) return message;
+  return cause.message || (cause as NodeJS.ErrnoException).code || message;
+}
+
+export class S3Bucket {
+  readonly #deps: S3BucketDeps;
+  /** Keys that signatures are made with, by day. */
+  #signingKeys = new Map<string, ArrayBuffer>();
+
+  constructor(deps: S3BucketDeps) {
+    this.#deps = deps;
+  }
+
+  /** Puts an object in the place of any that has its name. When it resolves, the store said that it has it. */
+  async put(name: string, bytes: Uint8Array, sdHash: string): Promise<void> {
+    const body = new Uint8Array(bytes);
+    // The store compares the bytes that arrive with it.
+    const hash = hexOf(await crypto.subtle.digest('SHA-256', body));
+    const headers = {
+      'content-type': 'application/octet-stream',
+      'x-amz-content-sha256': hash,
+      [STREAM_HEADER]: sdHash,
+    };
+    await this.#ask(name, { method: 'PUT', timeoutMs: TRANSFER_MS, headers, body }, async (response) => {
+      if (response.status !== 200) throw await refusalOf(response);
+      await response.arrayBuffer();
+    });
+  }
+
+  /** Null where there is no such object. */
+  head(name: string): Promise<ObjectHead | null> {
+    return this.#ask(name, { method: 'HEAD', timeoutMs: LOOK_MS }, async (response) => {
+      const { status, headers } = response;
+      if (status === 404) return null;
+      if (status !== 200) throw await refusalOf(response);
+      return { lengthBytes: Number(headers.get('content-length')), sdHash: headers.get(STREAM_HEADER) };
+    });
+  }
+
+  /**
+   * The bytes of an object, at most those of a blob; null where there is no such object. They are not verified. Rejects where
+   * fewer or more bytes come than the store promised.
+   */
+  get(name: string): Promise<Uint8Array | null> {
+    return this.#ask(name, { method: 'GET', timeoutMs: TRANSFER_MS }, async (response) => {
+      const { status, headers, body } = response;
+      // A bucket that is missing must not look like an object that is missing.
+      if (status === 404) {
+        const refusal = await refusalOf(response);
+        if (refusal.message.includes('NoSuchBucket')) throw refusal;
+        return null;
+      }
+      if (status !== 200 || body === null) throw await refusalOf(response);
+      const promised = headers.get('content-length');
+      const bytes = await readAtMost(body, MAX_BLOB_BYTES);
+      if (bytes === null) throw new ObjectStoreError('it sent more bytes than a blob has');
+      if (promised !== null && bytes.length !== Number(promised))
+        throw new ObjectStoreError(`it sent ${bytes.length} bytes, not ${promised}`);
+      return bytes;
+    });
+  }
+
+  /** Runs a request and its use under one timeout. Rejects with `ObjectStoreError`. */
+  async #ask<T>(name: string, request: Request, use: (response: Response) => Promise<T>): Promise<T> {
+    const { clock, stopping } = this.#deps;
+    const late = new AbortController();
+    const timer = clock.after(request.timeoutMs, () => late.abort());
+    try {
+      const signal = AbortSignal.any([late.signal, stopping]);
+      const { method, url, headers } = await this.#signed(name, request);
+      return await use(
+        await fetch(url, { method, headers, body: request.body ?? null, signal, redirect: 'manual' }),
+      );
+    } catch (error) {
+      if (error instanceof ObjectStoreError) throw error;
+      if (late.signal.aborted)
+        throw new ObjectStoreError(`it did not answer within ${request.timeoutMs / 1000} seconds`);
+      throw new ObjectStoreError(failureText(error));
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  #signed(
+    name: string,
+    { method, headers = {} }: Request,
+  ): Promise<{ method: string; url: URL; headers: Headers }> {
+    const { place, credentials, clock } = this.#deps;
+    // A key is of use for a day; the old ones are forgotten.
+    if (this.#signingKeys.size > 1) this.#signingKeys = new Map();
+    return new AwsV4Signer({
+      url: `${place.endpoint}/${place.bucket}/${place.prefix}${name}`,
+      method,
+      headers: { ...headers },
+      accessKeyId: credentials.accessKey,
+      secretAccessKey: credentials.secretKey,
+      ...(credentials.sessionToken !== null && { sessionToken: credentials.sessionToken }),
+      service: 's3',
+      region: place.region,
+      datetime: new Date(clock.nowSec() * 1000).toISOString().replace(/[:-]|\.\d{3}/g, ''),
+      cache: this.#signingKeys,
+    }).sign();
+  }
+}
+
+/** Null where there is more. */
+async function readAtMost(body: ReadableStream<Uint8Array>, limitBytes: number): Promise<Uint8Array | null> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length;
+    // Leaving the loop ends the transfer.
+    if (bytes > limitBytes) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** What a status other than the wanted one means. Source: Amazon S3 API reference, "Error responses". */
+async function refusalOf(response: Response): Promise<ObjectStoreError> {
+  const { status, headers, body } = response;
+  const bytes = body === null ? null : await readAtMost(body, MAX_REFUSAL_BYTES);
+  const code = /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(Buffer.from(bytes ?? []).toString('latin1'))?.[1];
+  const isElsewhere = status >= 300 && status < 400 ? '; the bucket is in another region' : '';
+  const seconds = Number(headers.get('retry-after') ?? NaN);
+  return new ObjectStoreError(
+    `it answered with the HTTP status ${status}${code === undefined ? '' : ` (${code})`}${isElsewhere}`,
+    seconds > 0 ? Math.min(seconds, MAX_RETRY_AFTER_SEC) * 1000 : null,
+  );
+}

@@ -1,0 +1,139 @@
+/**
+ * Sends blobs that wait on this disk to the object store. What waits stands in the database, so that a kill loses nothing of it.
+ * A few go at a time; while the store fails one is tried after each pause.
+ */
+import { failureReason } from '../../util/environmentError.js';
+import type { Logger } from '../../util/logging.js';
+import { sleep, type Clock } from '../base/clock.js';
+import type { DueUpload } from '../content/offsiteRows.js';
+import { ObjectStoreError } from './s3Bucket.js';
+import type { StoreHealth } from './storeHealth.js';
+
+/** At a time; each has a blob in memory twice. Arbitrary: 16 MiB. */
+const PARALLEL = 4;
+/** Rows that are asked for at once. Arbitrary. */
+const BATCH = 64;
+/** After a failure that is not the store's, as of a full disk. Arbitrary. */
+const PAUSE_MS = 10_000;
+/** Failures of one blob after which the log names it. Arbitrary. */
+const NOTABLE_FAILURES = 3;
+
+export interface UploadsDeps {
+  readonly clock: Clock;
+  readonly health: StoreHealth;
+  readonly log: Pick<Logger, 'warn'>;
+  readonly stopping: AbortSignal;
+  /** Blobs that are to go, without `except`. */
+  readonly due: (limit: number, except: readonly string[]) => Promise<DueUpload[]>;
+  /** Sends one. Rejects with `ObjectStoreError` where the store does not take it. */
+  readonly send: (blob: DueUpload) => Promise<void>;
+}
+
+export class Uploads {
+  readonly #deps: UploadsDeps;
+  /** Blobs that failed since the last time that nothing else was due, with the number of failures. */
+  readonly #failed = new Map<string, number>();
+  #wake: () => void = () => undefined;
+  #isPoked = true;
+  #done: Promise<void> = Promise.resolve();
+  /** Uploads that are under way. */
+  running = 0;
+  sent = 0;
+
+  constructor(deps: UploadsDeps) {
+    this.#deps = deps;
+    deps.stopping.addEventListener('abort', () => this.poke(), { once: true });
+  }
+
+  start(): void {
+    this.#done = this.#run();
+  }
+
+  /** Something may be due. */
+  poke(): void {
+    this.#isPoked = true;
+    this.#wake();
+  }
+
+  /** Resolves when nothing is under way any more; `stopping` must be aborted before. */
+  ended(): Promise<void> {
+    return this.#done;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, stopping, health, log } = this.#deps;
+    while (!stopping.aborted) {
+      try {
+        const due = await this.#next();
+        if (due.length === 0) await this.#poked();
+        else await this.#sendAll(due);
+        if (health.pauseMs > 0) await sleep(clock, health.pauseMs, stopping);
+      } catch (error) {
+        if (stopping.aborted) return;
+        log.warn(`Blobs could not be sent to the blob store: ${failureReason(error)}.`);
+        await sleep(clock, PAUSE_MS, stopping);
+      }
+    }
+  }
+
+  /** What is due, that of blobs that failed last; only one while the store fails. */
+  async #next(): Promise<DueUpload[]> {
+    this.#isPoked = false;
+    const limit = this.#deps.health.pauseMs > 0 || this.#deps.health.isDegraded ? 1 : BATCH;
+    const due = await this.#deps.due(limit, [...this.#failed.keys()].slice(-BATCH));
+    if (due.length > 0 || this.#failed.size === 0) return due;
+    const again = await this.#deps.due(BATCH, []);
+    // What is not due any more is forgotten.
+    const hashes = new Set(again.map(({ hash }) => hash));
+    for (const hash of this.#failed.keys()) if (!hashes.has(hash)) this.#failed.delete(hash);
+    const fewest = again.toSorted(
+      (a, b) => (this.#failed.get(a.hash) ?? 0) - (this.#failed.get(b.hash) ?? 0),
+    );
+    return fewest.slice(0, limit);
+  }
+
+  async #poked(): Promise<void> {
+    if (this.#isPoked) return;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  /** Ends early when the store fails. */
+  async #sendAll(due: readonly DueUpload[]): Promise<void> {
+    const rest = [...due];
+    const { stopping } = this.#deps;
+    let isFailing = false;
+    const work = async (): Promise<void> => {
+      for (let blob = rest.shift(); blob && !isFailing && !stopping.aborted; blob = rest.shift())
+        if (!(await this.#send(blob))) isFailing = true;
+    };
+    const works = await Promise.allSettled(Array.from({ length: PARALLEL }, work));
+    for (const one of works) if (one.status === 'rejected') throw one.reason;
+  }
+
+  async #send(blob: DueUpload): Promise<boolean> {
+    const { health, log, stopping, send } = this.#deps;
+    this.running++;
+    try {
+      await send(blob);
+      this.sent++;
+      this.#failed.delete(blob.hash);
+      health.worked();
+      return true;
+    } catch (error) {
+      if (!(error instanceof ObjectStoreError)) throw error;
+      if (stopping.aborted) return false;
+      const failures = (this.#failed.get(blob.hash) ?? 0) + 1;
+      // The last one to fail is at the end.
+      this.#failed.delete(blob.hash);
+      this.#failed.set(blob.hash, failures);
+      health.failed(error);
+      if (failures === NOTABLE_FAILURES && !health.isDegraded)
+        log.warn(`The blob store does not take the blob ${blob.hash}: ${error.message}. It is tried again.`);
+      return false;
+    } finally {
+      this.running--;
+    }
+  }
+}
