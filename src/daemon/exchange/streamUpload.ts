@@ -48,6 +48,8 @@ export class StreamUpload {
   readonly #lengths: ReadonlyMap<string, number>;
   #sdBytes = 0;
   readonly #acknowledged = new Set<string>();
+  /** Data blobs that the reflector said it has. */
+  readonly #unwanted = new Set<string>();
   #blobsToSend = 0;
   #bytesToSend = 0;
   /** Those of a blob that is under way, too. A blob that was cut off is taken back at the next pass. */
@@ -133,6 +135,10 @@ export class StreamUpload {
       this.#bytesToSend = this.#lengthOf([...this.#acknowledged, ...queue]);
       const lacking = wanted.length - queue.length;
       await this.#sendAll(session, queue, signal);
+      // A reflector without lists of needed blobs may want the descriptor each time: all of the stream is there all the same.
+      const isThere = (hash: string): boolean => this.#acknowledged.has(hash) || this.#unwanted.has(hash);
+      if (needed === null && isSent && [...this.#lengths.keys()].every(isThere))
+        return { isComplete: true, reason: null };
       return {
         isComplete: false,
         reason:
@@ -181,6 +187,7 @@ export class StreamUpload {
       );
       onAnswer?.();
       if (outcome === 'sent') this.#acknowledged.add(blobHash);
+      if (outcome === 'unwanted') this.#unwanted.add(blobHash);
     }
   }
 }

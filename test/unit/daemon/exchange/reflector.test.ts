@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -368,6 +369,48 @@ describe('uploads', () => {
     expect(await reflecting.reflectBlobs(hashes, place)).toEqual([]);
     // Their stream is not there.
     expect(store.finished.has(hashes[0]!)).toBe(false);
+  });
+
+  it('end well at a reflector that wants the descriptor each time and lists no blobs', async () => {
+    const stream = addStream([1000, 2000]);
+    const taken: string[] = [];
+    // As reflector.go without a database.
+    const other = createServer((socket) => {
+      let expected: { hash: string; left: number; isDescriptor: boolean } | null = null;
+      socket.on('error', () => undefined);
+      socket.on('data', (bytes: Buffer) => {
+        if (expected !== null) {
+          expected.left -= bytes.length;
+          if (expected.left > 0) return;
+          taken.push(expected.hash);
+          socket.write(expected.isDescriptor ? '{"received_sd_blob":true}' : '{"received_blob":true}');
+          expected = null;
+          return;
+        }
+        const asked = JSON.parse(bytes.toString()) as Record<string, string | number>;
+        if ('version' in asked) return void socket.write(bytes);
+        const isDescriptor = 'sd_blob_hash' in asked;
+        const hash = String(asked[isDescriptor ? 'sd_blob_hash' : 'blob_hash']);
+        const isWanted = isDescriptor || !taken.includes(hash);
+        socket.write(isDescriptor ? '{"send_sd_blob":true}' : JSON.stringify({ send_blob: isWanted }));
+        if (isWanted)
+          expected = { hash, left: Number(asked[isDescriptor ? 'sd_blob_size' : 'blob_size']), isDescriptor };
+      });
+    });
+    other.listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const at = { host: '127.0.0.1', port };
+    expect(await reflecting.reflectStream(stream.sdHash, at)).toMatchObject({
+      isComplete: true,
+      reason: null,
+    });
+    expect(new Set(taken)).toEqual(new Set([stream.sdHash, ...stream.hashes]));
+    expect(await reflecting.reflectStream(stream.sdHash, at)).toMatchObject({
+      isComplete: true,
+      sent: [stream.sdHash],
+    });
+    other.close();
   });
 
   it('end with a reason where nobody listens', async () => {
