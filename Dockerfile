@@ -9,7 +9,7 @@ COPY native ./native
 COPY data ./data
 COPY src ./src
 RUN npm ci --ignore-scripts && npm run build && npm prune --omit=dev --ignore-scripts \
-  && rm -rf node_modules/typescript node_modules/esbuild node_modules/@esbuild node_modules/node-api-headers node_modules/.bin \
+  && rm -rf node_modules/@photostructure node_modules/typescript node_modules/esbuild node_modules/@esbuild node_modules/node-api-headers node_modules/.bin \
   && chmod 0755 dist/bin/lbcnode.js dist/bin/lbcnode-cli.js dist/bin/lbcnet.js
 
 FROM node:22-bookworm-slim

@@ -11,8 +11,11 @@
 #include "leveldb/value_sink.h"
 #include "leveldb/write_batch.h"
 #include "napi.h"
+#ifndef _WIN32
 #include "util/env_posix_test_helper.h"
+#endif
 
+#ifndef _WIN32
 namespace leveldb {
 
 // The one way there is to tell LevelDB's environment, before it is made, not to map table files.
@@ -22,6 +25,7 @@ class EnvPosixTest {
 };
 
 }  // namespace leveldb
+#endif
 
 namespace lbc {
 
@@ -41,10 +45,12 @@ class SilentLog : public leveldb::Logger {
 
 // By default LevelDB maps up to 1,000 table files into memory. What is read counts as the process's own then, with
 // fifteen pages around each that was wanted, so that memory would grow with the database; and a page that a failing disk
-// cannot deliver would end the process with a signal.
+// cannot deliver would end the process with a signal. On Windows it maps none.
 void readInsteadOfMapping() {
+#ifndef _WIN32
   static const bool isOff = (leveldb::EnvPosixTest::turnMappingOff(), true);
   (void)isOff;
+#endif
 }
 
 void append(Bytes* out, const void* data, size_t size) {

@@ -5,7 +5,7 @@
 import { zipSync } from 'fflate';
 
 /** The earliest that a zip archive can say. It has local times: this one is the same in every time zone. */
-const TIME = new Date(1980, 0, 1);
+const firstMoment = () => new Date(1980, 0, 1);
 /** What made the archive, so that readers take the upper half of the attributes as a mode. Source: APPNOTE 4.4.2. */
 const UNIX = 3;
 const REGULAR_FILE = 0o100000;
@@ -24,7 +24,7 @@ export function makeZip(entries) {
   for (const { name, data, executable } of sorted) {
     if (name in files) throw new Error(`two entries are named ${name}`);
     const attrs = ((REGULAR_FILE | (executable ? 0o755 : 0o644)) << 16) >>> 0;
-    files[name] = [data, { level: 9, mtime: TIME, os: UNIX, attrs }];
+    files[name] = [data, { level: 9, mtime: firstMoment(), os: UNIX, attrs }];
   }
   return zipSync(files);
 }

@@ -4,7 +4,18 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync } 
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { DATABASE_SOURCES, HEADERS, LEVELDB, NATIVE, ROOT, SECP256K1, SNAPPY, hashOf } from './sources.mjs';
+import {
+  EXPORTED_NAMES,
+  HEADERS,
+  LEVELDB,
+  LEVELDB_WINDOWS,
+  NATIVE,
+  ROOT,
+  SECP256K1,
+  SNAPPY,
+  databaseSources,
+  hashOf,
+} from './sources.mjs';
 
 export const run = promisify(execFile);
 
@@ -73,6 +84,14 @@ function bundledDefines(arch) {
 
 /** What whoever includes LevelDB's headers must say. */
 function leveldbFlags(target) {
+  if (target.platform === 'win32')
+    return [
+      ...['-DLEVELDB_PLATFORM_UV=1', '-DLEVELDB_ATOMIC_PRESENT=1', '-DOS_WIN=1', '-DNOMINMAX=1'],
+      // Numbers with a suffix of Microsoft's compiler.
+      '-fms-extensions',
+      ...['-isystem', join(NATIVE, 'windows'), '-isystem', LEVELDB_WINDOWS],
+      ...['-isystem', LEVELDB, '-isystem', join(LEVELDB, 'include')],
+    ];
   const system = target.platform === 'darwin' ? '-DOS_MACOSX=1' : '-DOS_LINUX=1';
   return [
     ...['-DLEVELDB_PLATFORM_POSIX=1', '-DLEVELDB_ATOMIC_PRESENT=1', system],
@@ -82,7 +101,7 @@ function leveldbFlags(target) {
 
 /** How LevelDB and Snappy want to be compiled. */
 function databaseFlags(target) {
-  const config = target.platform === 'darwin' ? 'mac' : 'linux';
+  const config = { darwin: 'mac', win32: 'win32' }[target.platform] ?? 'linux';
   return [
     ...['-std=c++11', '-w', '-fno-builtin-memcmp', '-DNDEBUG', '-DSNAPPY=1', '-DHAVE_CONFIG_H=1'],
     ...leveldbFlags(target),
@@ -97,7 +116,10 @@ function sourceFlags(source, target) {
     : [];
 }
 
-function linkFlags(target) {
+function linkFlags(target, objects) {
+  // A library to link with the addon, which nothing does; it would lie beside the addon.
+  if (target.platform === 'win32')
+    return ['-shared', '-s', `-Wl,--out-implib,${join(objects, 'lbcnode.lib')}`];
   return target.platform === 'darwin'
     ? ['-shared', '-undefined', 'dynamic_lookup', '-Wl,-x']
     : ['-shared', '-pthread', '-Wl,-Bsymbolic', '-Wl,-s'];
@@ -130,7 +152,12 @@ async function compile(compiler, flags, source, object) {
 
 /** What is compiled of which source with which flags. Objects are named by the hash of all that goes into them. */
 function unitsOf({ inputs, target, cc, cxx, secp256k1, objects }) {
-  const common = ['-O3', '-fPIC', '-fvisibility=hidden', '-pthread'];
+  const common = [
+    '-O3',
+    ...(target.platform === 'win32' ? [] : ['-fPIC']),
+    '-fvisibility=hidden',
+    '-pthread',
+  ];
   const cxxFlags = [
     ...common,
     ...['-std=c++17', '-fno-exceptions', '-fno-rtti', '-Wall', '-Wextra', `-I${HEADERS}`],
@@ -157,7 +184,7 @@ function unitsOf({ inputs, target, cc, cxx, secp256k1, objects }) {
     ...inputs.native
       .filter((file) => file.path.endsWith('.cpp'))
       .map((file) => unit(cxx, cxxFlags, file.path, headers)),
-    ...DATABASE_SOURCES.map((source) =>
+    ...databaseSources(target.platform).map((source) =>
       unit(cxx, [...dbFlags, ...sourceFlags(source, target)], source, databaseHeaders),
     ),
   ];
@@ -165,6 +192,17 @@ function unitsOf({ inputs, target, cc, cxx, secp256k1, objects }) {
   if (secp256k1.kind === 'bundled')
     units.unshift(unit(cc, cFlags, join(NATIVE, 'secp256k1Unit.c'), [...headers, ...inputs.secp256k1]));
   return units;
+}
+
+/** Libraries by which an addon for Windows finds the functions in Node's program. Only Zig's compiler makes them. */
+async function importLibraries({ cxx, objects }) {
+  const made = [];
+  for (const names of EXPORTED_NAMES) {
+    const library = join(objects, basename(names).replace(/\.def$/, '.lib'));
+    await run(cxx.command, ['dlltool', '-m', 'i386:x86-64', '-d', names, '-l', library], { env: cxx.env });
+    made.push(library);
+  }
+  return made;
 }
 
 /**
@@ -189,8 +227,17 @@ export async function buildAddon(plan) {
   mkdirSync(dirname(addon), { recursive: true });
   await inParallel(units.map((unit) => () => compile(unit.compiler, unit.flags, unit.source, unit.object)));
   const temporary = `${addon}.${process.pid}.tmp`;
-  const args = [...cxx.flags, ...linkFlags(target), ...files, ...secp256k1.link, ...link, '-o', temporary];
   try {
+    if (target.platform === 'win32') files.push(...(await importLibraries(plan)));
+    const args = [
+      ...cxx.flags,
+      ...linkFlags(target, objects),
+      ...files,
+      ...secp256k1.link,
+      ...link,
+      '-o',
+      temporary,
+    ];
     await run(cxx.command, args, { maxBuffer: MAX_OUTPUT_BYTES, env: cxx.env });
   } catch (error) {
     throw new BuildError(`linking failed:\n${error.stderr ?? error.message}`);

@@ -58,26 +58,40 @@ export const HEADERS = join(libraryFolder('node-api-headers'), 'include');
 export const SECP256K1 = libraryFolder('secp256k1');
 export const LEVELDB = libraryFolder('leveldb');
 export const SNAPPY = libraryFolder('snappy');
+/** LevelDB's port for Windows, and the names that Node's program exports. Only a checkout has them: see `buildPrebuilt.mjs`. */
+export const LEVELDB_WINDOWS = join(ROOT, 'node_modules/classic-level/deps/leveldb/port-libuv');
+export const EXPORTED_NAMES = ['js_native_api', 'node_api'].map((name) =>
+  join(ROOT, 'node_modules/node-api-headers/def', `${name}.def`),
+);
 
-/** What the database is made of: LevelDB without its tests and tools, and Snappy, which packs its blocks. */
-export const DATABASE_SOURCES = [
+const DATABASE_PORTS = {
+  posix: [join(LEVELDB, 'port', 'port_posix.cc'), join(LEVELDB, 'util', 'env_posix.cc')],
+  windows: ['port_uv', 'env_win', 'win_logger'].map((name) => join(LEVELDB_WINDOWS, `${name}.cc`)),
+};
+
+const DATABASE_SOURCES = [
   ...[
     ...['builder', 'db_impl', 'db_iter', 'dbformat', 'filename', 'log_reader', 'log_writer', 'memtable'],
     ...['table_cache', 'version_edit', 'version_set', 'write_batch'],
   ].map((name) => join(LEVELDB, 'db', `${name}.cc`)),
-  ...['port_posix', 'port_posix_sse'].map((name) => join(LEVELDB, 'port', `${name}.cc`)),
+  join(LEVELDB, 'port', 'port_posix_sse.cc'),
   ...[
     ...['block', 'block_builder', 'filter_block', 'format', 'iterator', 'merger', 'table', 'table_builder'],
     ...['two_level_iterator'],
   ].map((name) => join(LEVELDB, 'table', `${name}.cc`)),
   ...[
-    ...['arena', 'bloom', 'cache', 'coding', 'comparator', 'crc32c', 'env', 'env_posix', 'filter_policy'],
+    ...['arena', 'bloom', 'cache', 'coding', 'comparator', 'crc32c', 'env', 'filter_policy'],
     ...['hash', 'logging', 'options', 'status'],
   ].map((name) => join(LEVELDB, 'util', `${name}.cc`)),
   ...['snappy', 'snappy-sinksource', 'snappy-stubs-internal'].map((name) =>
     join(SNAPPY, 'snappy', `${name}.cc`),
   ),
 ];
+
+/** What the database is made of: LevelDB without its tests and tools, and Snappy, which packs its blocks. */
+export function databaseSources(platform) {
+  return [...DATABASE_SOURCES, ...DATABASE_PORTS[platform === 'win32' ? 'windows' : 'posix']];
+}
 
 export function hashOf(...parts) {
   const hash = createHash('sha256');
@@ -100,7 +114,7 @@ export function readInputs() {
   const native = readSources(NATIVE, /\.(cpp|h|c)$/);
   const api = readSources(HEADERS, /\.h$/);
   const secp256k1 = readSources(SECP256K1, /\.(c|h)$/);
-  const database = [...readSources(LEVELDB, /\.(cc|h)$/), ...readSources(SNAPPY, /\.(cc|h)$/)];
+  const database = [LEVELDB, SNAPPY, LEVELDB_WINDOWS].flatMap((folder) => readSources(folder, /\.(cc|h)$/));
   const scripts = readSources(join(ROOT, 'scripts', 'native'), /\.mjs$/);
   const contents = [...scripts, ...native, ...api, ...secp256k1, ...database].map((file) => file.content);
   return { native, api, secp256k1, database, hash: hashOf(process.platform, process.arch, ...contents) };

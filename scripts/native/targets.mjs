@@ -19,4 +19,5 @@ export const PREBUILT_TARGETS = [
   { name: 'linux-arm64-musl', platform: 'linux', arch: 'arm64', zig: 'aarch64-linux-musl' },
   { name: 'darwin-x64', platform: 'darwin', arch: 'x64', zig: 'x86_64-macos.11.0' },
   { name: 'darwin-arm64', platform: 'darwin', arch: 'arm64', zig: 'aarch64-macos.11.0' },
+  { name: 'win32-x64', platform: 'win32', arch: 'x64', zig: 'x86_64-windows-gnu' },
 ];

@@ -17,6 +17,8 @@ import { refuseSwallowed } from '../node/npmOptions.js';
 
 /** Set in the environment of the detached process that `-daemon` starts. */
 const DAEMON_MARK = 'LBCNODE_DAEMON_CHILD';
+/** Names the program of a bundle that started this one (launcher/posix.c). */
+const LAUNCHER = 'LBCNODE_PROGRAM';
 /** Kills the process at a named point of a flush, for crash tests: `LBCNODE_CRASH_AT=<point>[@<count>]`. */
 const CRASH_AT = 'LBCNODE_CRASH_AT';
 
@@ -157,7 +159,8 @@ class Program {
     }
     if (this.stopping) return this.shutDown(this.node);
     logger.info('Done loading');
-    for (const line of firstSteps(loaded, this.node.rpcPlaces, process.argv[1] ?? '', process.cwd()))
+    const [program, launcher] = [process.argv[1] ?? '', process.env[LAUNCHER]];
+    for (const line of firstSteps(loaded, this.node.rpcPlaces, program, process.cwd(), launcher))
       logger.info(line);
     if (loaded.options.printtoconsole === false) process.stdout.write('Done loading\n');
     await this.node.imported;

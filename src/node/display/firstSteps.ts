@@ -1,5 +1,5 @@
 /** What is said once the node answers: where it does so, and what can be typed next. */
-import { dirname, join, relative } from 'node:path';
+import { dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { LoadedOptions } from '../options.js';
 
 /** What is reached at 127.0.0.1, where the command looks by itself. */
@@ -11,15 +11,20 @@ export interface RpcPlace {
   readonly port: number;
 }
 
-/** Lines of log; `program` is the path of the node's program, `folder` where it was started. */
+/**
+ * Lines of log; `program` is the path of the node's program, `folder` where it was started, `launcher` the path of the program of a
+ * bundle that started it.
+ */
 export function firstSteps(
   loaded: LoadedOptions,
   places: readonly RpcPlace[],
   program: string,
   folder: string,
+  launcher?: string,
 ): string[] {
   if (places.length === 0) return ['RPC is off (-server=0). Stop it: Ctrl-C or SIGTERM'];
-  const call = [cliProgram(program, folder), ...cliArguments(loaded, places)].join(' ');
+  const cli = launcher === undefined ? cliProgram(program, folder) : cliBeside(launcher, folder);
+  const call = [cli, ...cliArguments(loaded, places)].join(' ');
   return [
     `RPC listens on ${places.map(shownPlace).join(' and ')}, ${credentials(loaded)}`,
     `Ask it: ${call} getblockchaininfo`,
@@ -40,6 +45,13 @@ function credentials({ options, paths }: LoadedOptions): string {
 function cliProgram(program: string, folder: string): string {
   if (!program.endsWith('.js')) return 'lbcnode-cli';
   return `node ${quoted(relative(folder, join(dirname(program), 'lbcnode-cli.js')))}`;
+}
+
+/** The command of a bundle, by a path that a shell starts. */
+function cliBeside(launcher: string, folder: string): string {
+  const path = join(dirname(resolve(folder, launcher)), `lbcnode-cli${extname(launcher)}`);
+  const near = relative(folder, path);
+  return quoted(near.startsWith('..') || isAbsolute(near) ? path : `.${sep}${near}`);
 }
 
 /** The options that the command needs in order to find this node. */
@@ -64,5 +76,6 @@ function cliArguments(
 
 /** For a shell. */
 function quoted(text: string): string {
+  if (process.platform === 'win32') return /^[\w.\\/:@+=,-]+$/.test(text) ? text : `"${text}"`;
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -13,10 +13,15 @@ const LOOPBACK: readonly RpcPlace[] = [
   { host: '127.0.0.1', port: 29245 },
 ];
 
-function steps(words: string[], places = LOOPBACK, program = '/usr/bin/lbcnode'): string[] {
+function steps(
+  words: string[],
+  places = LOOPBACK,
+  program = '/usr/bin/lbcnode',
+  launcher?: string,
+): string[] {
   const command = parseCommandLine(words);
   if (command.action !== 'run') throw new Error('not a run');
-  return firstSteps(loadOptions(command.args, home), places, program, '/srv/lbcnode');
+  return firstSteps(loadOptions(command.args, home), places, program, '/srv/lbcnode', launcher);
 }
 
 describe('what is said of the next steps', () => {
@@ -50,6 +55,14 @@ describe('what is said of the next steps', () => {
     expect(steps([], [{ host: '10.1.2.3', port: 9245 }])[1]).toBe(
       'Ask it: lbcnode-cli -rpcconnect=10.1.2.3 getblockchaininfo',
     );
+  });
+
+  it('names the command of a bundle by its path', () => {
+    const of = (launcher: string): string =>
+      steps([], LOOPBACK, '/cache/app/dist/bin/lbcnode.js', launcher)[1]!;
+    expect(of('/opt/lbc/lbcnode')).toBe('Ask it: /opt/lbc/lbcnode-cli getblockchaininfo');
+    expect(of('./lbcnode')).toBe('Ask it: ./lbcnode-cli getblockchaininfo');
+    expect(of('/srv/lbcnode/my bundle/lbcnode')).toBe("Ask it: './my bundle/lbcnode-cli' getblockchaininfo");
   });
 
   it('names the command by its path where it was not installed', () => {

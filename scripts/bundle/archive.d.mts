@@ -1,0 +1,7 @@
+/** Types of what tests use. */
+export interface Entry {
+  readonly name: string;
+  readonly data: Uint8Array;
+  readonly executable: boolean;
+}
+export function makeZip(entries: readonly Entry[]): Uint8Array;
