@@ -121,8 +121,9 @@ export class BackedClaimSearch implements ClaimSearch {
   async search(constraints: Constraints, by: object = this): Promise<SearchPage> {
     const query = await this.queryOf(constraints);
     if (query === null) return this.nothing();
-    const tip = await this.readyTip();
     const key = queryKey(query);
+    const found = this.findWaiting(query, key);
+    const tip = await this.readyTip(found);
     const isFull = this.pages.size >= REMEMBERED_PAGES || this.pagesCharacters >= REMEMBERED_CHARACTERS;
     // An index that was made anew has a tip of its own, though it may be the same block.
     if (this.pagesTip !== tip || isFull) {
@@ -138,29 +139,29 @@ export class BackedClaimSearch implements ClaimSearch {
       this.pagesCharacters += key.length;
       page.catch(() => pages.delete(key));
     }
-    return this.merged(query, key, page);
+    return merged(query, page, found);
   }
 
-  /** The page with what waits in the mempool. */
-  private async merged(query: SearchQuery, key: string, page: Promise<SearchPage>): Promise<SearchPage> {
+  /** What waits in the mempool; null where it is not looked for. */
+  private findWaiting(query: SearchQuery, key: string): Promise<WaitingOutput[]> | null {
     const { waiting } = this;
-    if (waiting === null || !mergesWaiting(query)) return page;
+    if (waiting === null || !mergesWaiting(query)) return null;
     const { version } = waiting.search;
-    if (this.waitingVersion !== version || this.pagesTip !== this.waitingTip) {
+    const { tip } = this.follower.status;
+    const isFull = this.waitingPages.size >= REMEMBERED_PAGES;
+    if (this.waitingVersion !== version || this.waitingTip !== tip || isFull) {
       this.waitingPages = new Map();
       this.waitingVersion = version;
-      this.waitingTip = this.pagesTip;
+      this.waitingTip = tip;
     }
     const { waitingPages } = this;
     let found = waitingPages.get(key);
     if (found === undefined) {
       found = waiting.search.find(query);
-      // With a page of the chain, whose number is bounded.
       waitingPages.set(key, found);
       found.catch(() => waitingPages.delete(key));
     }
-    const [confirmed, outputs] = await Promise.all([page, found]);
-    return withWaiting(query, confirmed, outputs);
+    return found;
   }
 
   async walk(constraints: Constraints, after: string): Promise<WalkPage> {
@@ -171,10 +172,11 @@ export class BackedClaimSearch implements ClaimSearch {
     if (query === null) return { ...this.nothing(), next: null };
     const { offset, limit } = query;
     if (limit === 0) throw badRequest('limit: pages that follow one another have a claim at least.');
-    await this.readyTip();
     const all = { ...query, allPages: true };
     const key = queryKey(all);
-    const found = await this.merged(all, key, this.find(all, key, this));
+    const waiting = this.findWaiting(all, key);
+    await this.readyTip(waiting);
+    const found = await merged(all, this.find(all, key, this), waiting);
     // Those that are kept out count for one page alone, of all of them.
     const total = Math.min(found.total, offset + found.rows.length);
     return this.walks.begin(asked, limit, { ...found, total });
@@ -191,9 +193,13 @@ export class BackedClaimSearch implements ClaimSearch {
     return { rows: [], total: 0, blocked: [], height: this.follower.status.tip?.height ?? -1 };
   }
 
-  /** The block of which the index answers. Throws when it does not. */
-  private async readyTip(): Promise<BlockId> {
-    await this.follower.waitForTip(FOLLOW_MS);
+  /**
+   * The block of which the index answers. Throws when it does not. A search that finds what waits does not wait for the index: it
+   * is told at once.
+   */
+  private async readyTip(waiting: Promise<WaitingOutput[]> | null): Promise<BlockId> {
+    const followed = this.follower.waitForTip(FOLLOW_MS);
+    await (waiting === null ? followed : Promise.race([followed, untilFound(waiting)]));
     const { tip, failure, isStuck } = this.follower.status;
     if (tip === null) {
       const reason = failure === null ? 'is being built' : `cannot be built: ${failure}`;
@@ -272,4 +278,25 @@ export class BackedClaimSearch implements ClaimSearch {
     if (timedOut) this.timeouts++;
     this.observer?.(tookMs / 1000, timedOut);
   }
+}
+
+/** The page with what waits in the mempool. */
+async function merged(
+  query: SearchQuery,
+  page: Promise<SearchPage>,
+  waiting: Promise<WaitingOutput[]> | null,
+): Promise<SearchPage> {
+  if (waiting === null) return page;
+  const [confirmed, outputs] = await Promise.all([page, waiting]);
+  return withWaiting(query, confirmed, outputs);
+}
+
+/** Never resolves where nothing is found. */
+function untilFound(waiting: Promise<WaitingOutput[]>): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.then(
+      (outputs) => outputs.length > 0 && resolve(),
+      () => undefined,
+    );
+  });
 }

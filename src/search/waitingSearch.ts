@@ -53,6 +53,9 @@ export class WaitingSearch {
   private made: WaitingTip = { height: -1, tip: -1, disconnects: -1 };
   private making: Promise<void> | null = null;
   private isScheduled = false;
+  /** How often what blocks changed was noted. */
+  private blocks = 0;
+  private noting: Promise<void> | null = null;
 
   constructor(deps: WaitingSearchDeps) {
     this.deps = deps;
@@ -66,7 +69,7 @@ export class WaitingSearch {
 
   /** Another number when a search may find something else. */
   get version(): number {
-    return this.deps.waiting.version;
+    return this.deps.waiting.version + this.blocks;
   }
 
   /** Makes documents beside what else there is to do, so that no search has to wait for many. */
@@ -147,7 +150,8 @@ export class WaitingSearch {
   /** Resolves when documents are as of this call. */
   private async prepare(): Promise<void> {
     if (this.making !== null) await this.making;
-    await this.noteBlocks();
+    // What a block changed is looked through beside the searches.
+    this.noting ??= this.noteBlocks().finally(() => (this.noting = null));
     if (this.dirty.size === 0) return;
     await (this.making ??= this.make().finally(() => (this.making = null)));
   }
@@ -174,6 +178,8 @@ export class WaitingSearch {
     } catch {
       for (const { claimId } of waiting.outputs()) this.dirty.add(claimId);
     }
+    this.blocks++;
+    if (this.dirty.size > 0) this.prepareSoon();
   }
 
   private async make(): Promise<void> {
