@@ -34,6 +34,8 @@ const NUMBER_COLUMNS: readonly (readonly [name: string, at: number])[] = CLAIM_C
 );
 
 export class WaitingColumns {
+  /** Another number after each change. */
+  version = 0;
   /** By place; holes where a document was taken out. */
   readonly documents: (WaitingDocument | undefined)[] = [];
   private readonly columns = new Map<string, NumberColumn>();
@@ -68,6 +70,7 @@ export class WaitingColumns {
   /** Takes a document in, in place of the claim's former one. */
   put(entry: WaitingDocument): void {
     this.take(entry.claimId);
+    this.version++;
     const place = this.free.pop() ?? this.documents.length;
     this.documents[place] = entry;
     this.places.set(entry.claimId, place);
@@ -91,6 +94,7 @@ export class WaitingColumns {
   take(claimId: string): void {
     const place = this.places.get(claimId);
     if (place === undefined) return;
+    this.version++;
     this.places.delete(claimId);
     this.documents[place] = undefined;
     this.free.push(place);

@@ -30,6 +30,7 @@ const TEXTS: Readonly<Record<string, (document: ClaimDocument) => string | null>
   public_key_id: (document) => document.publicKeyId,
 };
 
+const CLAIM_ID = /^[0-9a-f]{40}$/;
 const ALWAYS: PlaceTest = () => true;
 const NEVER: PlaceTest = () => false;
 
@@ -53,8 +54,8 @@ export function conditionTest(condition: Condition, columns: WaitingColumns): Pl
     case 'bool':
       return numbersTest(condition.column, [condition.value ? 1 : 0], columns);
     case 'notClaims': {
-      const ids = new Set(condition.ids);
-      return (_place, { document }) => !ids.has(document.claimId);
+      const ids = new Set(condition.ids.filter((id) => CLAIM_ID.test(id)));
+      return ids.size === 0 ? ALWAYS : (_place, { document }) => !ids.has(document.claimId);
     }
     case 'notChannels': {
       const ids = new Set(condition.ids);
@@ -188,12 +189,12 @@ export function textTest(node: TextNode, columns: WaitingColumns): PlaceTest {
   return (place, entry) => may(place, entry) && matches(node, entry.document.words.packed);
 }
 
-/** The places at which what satisfies the conditions lies: few where one of them leads there. */
+/** The places at which what satisfies the conditions lies, where one of them leads to few; null for all. */
 export function candidatePlaces(
   conditions: readonly Condition[],
   columns: WaitingColumns,
   waiting: WaitingClaims,
-): Iterable<number> {
+): Iterable<number> | null {
   let best: Iterable<number> | null = null;
   let fewest = columns.size / 2;
   for (const condition of conditions) {
@@ -202,7 +203,7 @@ export function candidatePlaces(
     best = found;
     fewest = found.size;
   }
-  return best ?? columns.documents.keys();
+  return best;
 }
 
 function placesOf(

@@ -5,7 +5,7 @@
 import type { ClaimIndexQueries } from '../index/claims/claimIndexQueries.js';
 import type { PlainClaim } from '../index/claims/claimReader.js';
 import type { WaitingClaims } from '../index/waiting/waitingClaims.js';
-import { describeWaiting } from '../index/waiting/waitingIndex.js';
+import { describeWaiting, keyTagsOf } from '../index/waiting/waitingIndex.js';
 import type { WaitingOutput } from '../index/waiting/waitingOutputs.js';
 import type { AddressPrefixes } from '../script/address.js';
 import { breathe } from '../util/breathe.js';
@@ -13,10 +13,11 @@ import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import type { Censor } from './censor.js';
 import { makeDocument, type ClaimDocument } from './document.js';
 import { readMetadata } from './documentSource.js';
+import type { OrderTerm } from './order.js';
 import { MAX_HITS } from './pages.js';
 import type { Condition, SearchQuery } from './searchQuery.js';
 import { WaitingColumns, type WaitingDocument } from './waitingColumns.js';
-import { candidatePlaces, conditionTest, placeOrder, textTest } from './waitingQuery.js';
+import { candidatePlaces, conditionTest, placeOrder, textTest, type PlaceTest } from './waitingQuery.js';
 
 /** Documents that are made together. */
 const CLAIMS_A_PART = 128;
@@ -26,6 +27,9 @@ const SLICE_MS = 4;
 const PLACES_A_LOOK = 512;
 /** Blocks whose changes are looked through; after more all documents are made anew. */
 const MAX_BLOCKS = 10;
+/** Documents that are kept in orders, and orders. Arbitrary: sorting more holds the event loop for too long. */
+const MAX_SORTED = 100_000;
+const MAX_ORDERS = 16;
 /** What waits comes behind all transactions of the chain. */
 const FIRST_TX_NUM = 2 ** 31;
 
@@ -48,8 +52,14 @@ export interface WaitingSearchDeps {
 export class WaitingSearch {
   private readonly deps: WaitingSearchDeps;
   private readonly columns = new WaitingColumns();
-  /** Claims whose documents are to be made, or taken out. */
+  private readonly orders = new Map<string, { readonly version: number; readonly places: number[] }>();
+  /** Tags of the keys by which signatures were taken for valid, by channel. */
+  private readonly tags = new Map<string, string | null>();
+  /** Claims whose documents are to be made, or taken out, before the next search. */
   private dirty = new Set<string>();
+  /** Claims whose documents a block may have changed: they are made anew beside the searches. */
+  private readonly stale = new Set<string>();
+  private refreshing: Promise<void> | null = null;
   private made: WaitingTip = { height: -1, tip: -1, disconnects: -1 };
   private making: Promise<void> | null = null;
   private isScheduled = false;
@@ -107,15 +117,44 @@ export class WaitingSearch {
     const censor = await this.deps.censor();
     if (!censor.isEmpty) tests.push((_place, { document }) => censor.of(document).type === 0);
     const order = query.only > 0 ? [] : query.order;
-    const first = new FirstPlaces(placeOrder(order, columns), most);
+    const candidates = candidatePlaces(query.conditions, columns, this.deps.waiting);
+    const isSorted = candidates === null && columns.size <= MAX_SORTED;
+    const first = isSorted ? null : new FirstPlaces(placeOrder(order, columns), most);
+    const found: WaitingDocument[] = [];
     let since = performance.now();
     let looked = 0;
-    for (const place of candidatePlaces(query.conditions, columns, this.deps.waiting)) {
-      const entry = columns.documents[place];
-      if (entry !== undefined && tests.every((test) => test(place, entry))) first.offer(place);
+    for (const place of candidates ?? (isSorted ? this.sorted(order) : columns.documents.keys())) {
       if (++looked % PLACES_A_LOOK === 0) since = await breathe(since, SLICE_MS);
+      const entry = columns.documents[place];
+      if (entry === undefined || !satisfies(tests, place, entry)) continue;
+      if (first !== null) first.offer(place);
+      else if (found.push(entry) >= most) break;
     }
-    return first.take().flatMap((place) => columns.documents[place] ?? []);
+    return first === null ? found : first.take().flatMap((place) => columns.documents[place] ?? []);
+  }
+
+  /** All places in an order. It is kept, and put right again where documents changed. */
+  private sorted(order: readonly OrderTerm[]): readonly number[] {
+    const { columns, orders } = this;
+    const key = JSON.stringify(order);
+    const known = orders.get(key);
+    orders.delete(key);
+    if (known?.version === columns.version) {
+      orders.set(key, known);
+      return known.places;
+    }
+    const places = (known?.places ?? []).filter((place) => columns.documents[place] !== undefined);
+    const isIn = new Uint8Array(columns.documents.length);
+    for (const place of places) isIn[place] = 1;
+    for (const place of columns.documents.keys())
+      if (isIn[place] === 0 && columns.documents[place] !== undefined) places.push(place);
+    places.sort(placeOrder(order, columns));
+    orders.set(key, { version: columns.version, places });
+    for (const oldest of orders.keys()) {
+      if (orders.size <= MAX_ORDERS) break;
+      orders.delete(oldest);
+    }
+    return places;
   }
 
   /** Those that control their names, or do not, as far as they are wanted. */
@@ -142,6 +181,7 @@ export class WaitingSearch {
       for (const id of [output?.channelId, output?.repostedId])
         if (id && waiting.of(id) !== null) this.dirty.add(id);
     }
+    if (before?.channelId && !waiting.hasOfChannel(before.channelId)) this.tags.delete(before.channelId);
     for (const { claimId: id } of waiting.repostsOf(claimId)) this.dirty.add(id);
     if (before?.keyTag !== after?.keyTag)
       for (const { claimId: id } of waiting.ofChannel(claimId)) this.dirty.add(id);
@@ -163,23 +203,53 @@ export class WaitingSearch {
     const now = tipOf();
     if (now.tip === made.tip && now.disconnects === made.disconnects) return;
     this.made = now;
-    const touch = (claimId: string): void => {
-      const others = [...waiting.ofChannel(claimId), ...waiting.repostsOf(claimId)];
-      if (waiting.of(claimId) !== null) this.dirty.add(claimId);
-      for (const { claimId: id } of others) this.dirty.add(id);
-    };
     try {
       if (now.disconnects !== made.disconnects || now.height - made.height > MAX_BLOCKS)
         throw new Error('too much changed');
       for (let height = made.height + 1; height <= now.height; height++) {
         const { touched, deleted } = await index.changes(height);
-        for (const id of [...touched, ...deleted]) touch(toLatin1(id));
+        const ids = [...touched, ...deleted].map(toLatin1);
+        for (const id of ids) {
+          if (waiting.of(id) !== null) this.stale.add(id);
+          for (const { claimId } of waiting.repostsOf(id)) this.stale.add(claimId);
+        }
+        await this.noteKeys(ids.filter((id) => this.tags.has(id)));
       }
     } catch {
-      for (const { claimId } of waiting.outputs()) this.dirty.add(claimId);
+      this.tags.clear();
+      for (const { claimId } of waiting.outputs()) this.stale.add(claimId);
     }
     this.blocks++;
-    if (this.dirty.size > 0) this.prepareSoon();
+    this.refreshing ??= this.refresh().finally(() => (this.refreshing = null));
+    this.refreshing.catch(() => undefined);
+  }
+
+  /** Notes the claims of channels whose keys have changed. */
+  private async noteKeys(channelIds: readonly string[]): Promise<void> {
+    const { index, waiting } = this.deps;
+    if (channelIds.length === 0) return;
+    const tags = await index.read(({ records }) => keyTagsOf(channelIds, waiting, records));
+    for (const [i, channelId] of channelIds.entries()) {
+      if (this.tags.get(channelId) === tags[i]) continue;
+      this.tags.set(channelId, tags[i]!);
+      for (const { claimId } of waiting.ofChannel(channelId)) this.stale.add(claimId);
+    }
+  }
+
+  /** Makes stale documents anew, a part at a time. */
+  private async refresh(): Promise<void> {
+    let since = performance.now();
+    while (this.stale.size > 0) {
+      const ids: string[] = [];
+      for (const id of this.stale) {
+        if (ids.length === CLAIMS_A_PART) break;
+        ids.push(id);
+        this.stale.delete(id);
+      }
+      await this.makePart(ids);
+      this.blocks++;
+      since = await breathe(since, SLICE_MS);
+    }
   }
 
   private async make(): Promise<void> {
@@ -202,7 +272,12 @@ export class WaitingSearch {
   private async makePart(ids: readonly string[]): Promise<void> {
     const { index, waiting, timesOf } = this.deps;
     const outputs = ids.map((id) => waiting.of(id)).filter((output) => output !== null);
-    const claims = await index.read((scope) => describeWaiting(scope, waiting, outputs));
+    const channelIds = [...new Set(outputs.flatMap(({ channelId }) => channelId ?? []))];
+    const [claims, tags] = await index.read(async (scope) => [
+      await describeWaiting(scope, waiting, outputs),
+      await keyTagsOf(channelIds, waiting, scope.records),
+    ]);
+    for (const [i, channelId] of channelIds.entries()) this.tags.set(channelId, tags[i]!);
     const updates = [...claims.values()].filter(({ waiting: facts }) => facts!.creationTimeSec === null);
     const heights = [...new Set(updates.map(({ creationHeight }) => creationHeight))];
     const times = heights.length === 0 ? [] : await timesOf(heights);
@@ -241,6 +316,11 @@ export class WaitingSearch {
     const output = waiting.of(toLatin1(claimId));
     return output === null ? index.value(fromLatin1(toLatin1(claimId))) : output.value;
   }
+}
+
+function satisfies(tests: readonly PlaceTest[], place: number, entry: WaitingDocument): boolean {
+  for (const test of tests) if (!test(place, entry)) return false;
+  return true;
 }
 
 /** Whether a claim controls its name changes with others of the name: that is looked up, and kept in no document. */

@@ -129,6 +129,10 @@ export class WaitingClaims {
     return this.byChannel.get(channelId) ?? [];
   }
 
+  hasOfChannel(channelId: string): boolean {
+    return this.byChannel.has(channelId);
+  }
+
   repostsOf(claimId: string): Iterable<WaitingOutput> {
     return this.byReposted.get(claimId) ?? [];
   }

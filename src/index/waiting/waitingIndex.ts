@@ -223,6 +223,21 @@ async function keyTagOf(
   return row?.publicKey ? keyTag(row.publicKey) : null;
 }
 
+/** The same of many channels. */
+export async function keyTagsOf(
+  channelIds: readonly string[],
+  waiting: WaitingClaims,
+  records: ResolveScope['records'],
+): Promise<(string | null)[]> {
+  const rows = await records.rowsOf(channelIds);
+  return channelIds.map((channelId, i) => {
+    const output = waiting.of(channelId);
+    if (output !== null) return output.keyTag;
+    const key = rows[i]?.publicKey;
+    return key ? keyTag(key) : null;
+  });
+}
+
 /** The claims with their URLs, by points; without those that are in the chain by now, or update what is not. */
 async function describeShown(
   scope: ResolveScope,
