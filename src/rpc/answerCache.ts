@@ -149,9 +149,9 @@ export class AnswerCache {
     return text;
   }
 
-  /** Keeps the answer to a call, unless something has changed since. */
-  keep({ source, key, marks }: CacheableCall, text: string): void {
-    if (text.length > MAX_ANSWER_CHARS) return;
+  /** Keeps the answer to a call, unless it is longer than that or something has changed since. */
+  keep({ source, key, marks }: CacheableCall, text: string, maxChars = MAX_ANSWER_CHARS): void {
+    if (text.length > maxChars) return;
     // A text that was put together of pieces holds on to all of them until a character of it is read.
     text.charCodeAt(0);
     this.bySource[source].keep(key, text, marks, this.state());

@@ -14,7 +14,7 @@ import { isPromise } from '../../util/soon.js';
 import { TXS_A_PAGE } from './blockPaths.js';
 import { badRequest, type EsploraCall, type EsploraHandler, type EsploraPath } from './declaration.js';
 import { scriptParam } from './params.js';
-import { jsonReply } from './reply.js';
+import { jsonReply, pageReply } from './reply.js';
 import { STATUS_SCHEMA, statusAnswer, TRANSACTION_SCHEMA } from './txFormat.js';
 import { placeOf, txAnswers } from './txFacts.js';
 
@@ -140,13 +140,13 @@ const txs: EsploraHandler = async (call) => {
     const waiting = after === undefined ? waitingTxids(call, key) : [];
     return [...waiting, ...(await chainPage(call, key, after)).map(({ txid }) => txid)];
   });
-  return jsonReply(await txAnswers(call.services, txids));
+  return pageReply(await txAnswers(call.services, txids));
 };
 
 const chainTxs: EsploraHandler = async (call) => {
   const { key } = scriptParam(call);
   const page = await chainPage(call, key, call.params['last']);
-  return jsonReply(
+  return pageReply(
     await txAnswers(
       call.services,
       page.map(({ txid }) => txid),
@@ -156,7 +156,7 @@ const chainTxs: EsploraHandler = async (call) => {
 
 const mempoolTxs: EsploraHandler = async (call) => {
   const { key } = scriptParam(call);
-  return jsonReply(await txAnswers(call.services, waitingTxids(call, key)));
+  return pageReply(await txAnswers(call.services, waitingTxids(call, key)));
 };
 
 function utxoAnswer(call: EsploraCall, outPoint: Bytes, height: number | null, value: bigint): JsonOut {
@@ -195,7 +195,7 @@ const utxos: EsploraHandler = async (call) => {
       .map(({ outPoint, height, amountSat }) => utxoAnswer(call, outPoint, height, amountSat));
     return [...confirmed, ...unspentOfMempool(call, key)];
   });
-  return jsonReply(unspent);
+  return pageReply(unspent);
 };
 
 interface Kind {

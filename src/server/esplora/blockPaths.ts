@@ -7,14 +7,15 @@ import { readBlockOrNull } from '../../rpc/blockLookup.js';
 import { t } from '../../schema/schema.js';
 import { NO_HEADER } from '../../store/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
-import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
 import { isPromise } from '../../util/soon.js';
 import { badRequest, notFound, type EsploraCall, type EsploraNode, type EsploraPath } from './declaration.js';
 import { blockParam, numberParam } from './params.js';
-import { bytesReply, hexReply, jsonReply, textReply } from './reply.js';
+import { bytesReply, hexReply, jsonReply, jsonTextReply, pageReply, textReply } from './reply.js';
 import { TRANSACTION_SCHEMA } from './txFormat.js';
 import { blockTxAnswers } from './txFacts.js';
 
+const HASH_BYTES = 32;
 /** Blocks of a list. Source: electrs `BLOCK_LIMIT`. */
 const BLOCKS_A_PAGE = 10;
 /** Transactions of a page. Source: electrs `CHAIN_TXS_PER_PAGE`. */
@@ -101,8 +102,14 @@ function activeAt({ services: { chain } }: EsploraCall, height: number): number 
   return active.at(height);
 }
 
-function* txidsOf({ parsed }: LoadedBlock): Generator<JsonOut> {
-  for (let n = 0; n < parsed.txCount; n++) yield hashToHex(txidAt(parsed, n));
+/** The ids as JSON: of a large block there are thousands. */
+function txidsJson({ parsed }: LoadedBlock): string {
+  const ids = Buffer.from(parsed.txids.subarray(0, HASH_BYTES * parsed.txCount));
+  for (let at = 0; at < ids.length; at += HASH_BYTES) ids.subarray(at, at + HASH_BYTES).reverse();
+  const hex = ids.toString('hex');
+  const parts: string[] = [];
+  for (let at = 0; at < hex.length; at += 2 * HASH_BYTES) parts.push(hex.slice(at, at + 2 * HASH_BYTES));
+  return `["${parts.join('","')}"]`;
 }
 
 const HASH = { hash: 'hash' } as const;
@@ -237,7 +244,7 @@ export const BLOCK_PATHS: readonly EsploraPath[] = [
       const id = blockParam(call);
       const block = await requireBlock(call, id);
       cacheBlock(call, id);
-      return jsonReply(jsonArray(txidsOf(block)));
+      return jsonTextReply(txidsJson(block));
     },
   },
   {
@@ -272,7 +279,7 @@ export const BLOCK_PATHS: readonly EsploraPath[] = [
       if (start % TXS_A_PAGE !== 0) throw badRequest(`start index must be a multipication of ${TXS_A_PAGE}`);
       cacheBlock(call, id);
       const end = Math.min(start + TXS_A_PAGE, txCount);
-      return jsonReply(await blockTxAnswers(call.services, id, block, [start, end]));
+      return pageReply(await blockTxAnswers(call.services, id, block, [start, end]));
     },
   },
 ];

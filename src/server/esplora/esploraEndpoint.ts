@@ -34,6 +34,8 @@ import { textReply } from './reply.js';
 export const ESPLORA_PREFIX = '/api/';
 /** Largest body: more than any transaction that is relayed takes as hex. */
 const MAX_BODY_BYTES = 1 << 20;
+/** Longest answer that is kept: a page of transactions takes some milliseconds to make. */
+const MAX_KEPT_CHARS = 131_072;
 /** Bodies beyond the small ones that may be on their way at a time. Arbitrary: 16 MiB in all. */
 const MAX_LARGE_BODIES = 16;
 const SMALL_BODY_BYTES = 1 << 13;
@@ -134,7 +136,7 @@ export class EsploraEndpoint {
     if (call === null) return reply;
     const keep = (made: HttpReply): HttpReply => {
       if (made.status === 200 && typeof made.text === 'string')
-        answers.keep(call, `${made.headers?.[1] ?? ''}\n${made.text}`);
+        answers.keep(call, `${made.headers?.[1] ?? ''}\n${made.text}`, MAX_KEPT_CHARS);
       return made;
     };
     return isPromise(reply) ? reply.then(keep) : keep(reply);

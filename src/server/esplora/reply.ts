@@ -20,6 +20,22 @@ export function jsonReply(value: JsonOut): HttpReply {
   return { status: 200, chunks: jsonChunks(value) };
 }
 
+/** JSON that is written already, however long. */
+export function jsonTextReply(text: string): HttpReply {
+  return { status: 200, text, chunks: NO_CHUNKS };
+}
+
+/** A page: an array of some objects, each of which is mostly small. */
+export function pageReply(items: readonly JsonOut[]): HttpReply {
+  const texts: string[] = [];
+  for (const item of items) {
+    const text = smallJson(item);
+    if (text === null) return jsonReply([...items]);
+    texts.push(text);
+  }
+  return jsonTextReply(`[${texts.join()}]`);
+}
+
 function* slices(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += SLICE_BYTES) yield bytes.subarray(at, at + SLICE_BYTES);
 }
