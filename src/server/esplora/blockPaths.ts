@@ -8,7 +8,7 @@ import { t } from '../../schema/schema.js';
 import { NO_HEADER } from '../../store/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
-import { isPromise } from '../../util/soon.js';
+import { isPromise, whenSoon } from '../../util/soon.js';
 import { badRequest, notFound, type EsploraCall, type EsploraNode, type EsploraPath } from './declaration.js';
 import { blockParam, numberParam } from './params.js';
 import { bytesReply, hexReply, jsonReply, jsonTextReply, pageReply, textReply } from './reply.js';
@@ -181,10 +181,10 @@ export const BLOCK_PATHS: readonly EsploraPath[] = [
     params: HASH,
     answer: { kind: 'text', description: 'the header as hex' },
     cost: 'memory',
-    async run(call) {
+    run(call) {
       const id = blockParam(call);
       cacheBlock(call, id);
-      return hexReply(formatHeader(await call.services.chain.readHeader(id)));
+      return whenSoon(call.services.chain.readHeader(id), (header) => hexReply(formatHeader(header)));
     },
   },
   {

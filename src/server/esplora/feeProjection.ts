@@ -9,6 +9,7 @@ import type { MempoolReader } from '../../mempool/mempoolReader.js';
 import { breathe } from '../../util/breathe.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { inSlices } from '../../util/slices.js';
+import { whenSoon, type Soon } from '../../util/soon.js';
 
 /** Virtual bytes of a projected block. */
 export const BLOCK_VSIZE = MAX_BLOCK_WEIGHT / 4;
@@ -159,7 +160,7 @@ export class FeeProjection {
   }
 
   /** The blocks to come. */
-  blocks(): readonly ProjectedBlock[] | Promise<readonly ProjectedBlock[]> {
+  blocks(): Soon<readonly ProjectedBlock[]> {
     const { changeCount, size } = this.pool();
     const { made } = this;
     if (made !== null) {
@@ -170,10 +171,10 @@ export class FeeProjection {
     return this.making;
   }
 
-  async recommended(): Promise<RecommendedFees> {
+  recommended(): Soon<RecommendedFees> {
     const { minFeeRatePerKb, minRelayFeeRatePerKb } = this.pool();
     const lowest = minFeeRatePerKb > minRelayFeeRatePerKb ? minFeeRatePerKb : minRelayFeeRatePerKb;
-    return recommendedFees(await this.blocks(), Number(lowest) / 1000);
+    return whenSoon(this.blocks(), (blocks) => recommendedFees(blocks, Number(lowest) / 1000));
   }
 
   /** Where a transaction is in the last projection; null when it is not in it. */

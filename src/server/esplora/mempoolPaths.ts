@@ -3,6 +3,7 @@ import { t, type SchemaFields } from '../../schema/schema.js';
 import { hashToHex, type Bytes } from '../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
 import { inSlices } from '../../util/slices.js';
+import { whenSoon } from '../../util/soon.js';
 import type { EsploraCall, EsploraNode, EsploraPath } from './declaration.js';
 import type { ProjectedBlock, RecommendedFees } from './feeProjection.js';
 import { jsonReply } from './reply.js';
@@ -144,7 +145,7 @@ export const MEMPOOL_PATHS: readonly EsploraPath[] = [
       'Fee rates by urgency, from the blocks that the mempool would fill. A mempool of less than half a block asks for the lowest rate.',
     cost: 'pool',
     answer: { kind: 'json', schema: FEES_SCHEMA },
-    run: async (call) => jsonReply(feesAnswer(await call.fees.recommended())),
+    run: (call) => whenSoon(call.fees.recommended(), (fees) => jsonReply(feesAnswer(fees))),
   },
   {
     ...BASE,
@@ -153,6 +154,6 @@ export const MEMPOOL_PATHS: readonly EsploraPath[] = [
     summary: 'The blocks that the mempool would fill, at most eight; the last has all that is left.',
     cost: 'pool',
     answer: { kind: 'json', schema: t.array(MEMPOOL_BLOCK_SCHEMA, 'the next block first') },
-    run: async (call) => jsonReply((await call.fees.blocks()).map(mempoolBlockAnswer)),
+    run: (call) => whenSoon(call.fees.blocks(), (blocks) => jsonReply(blocks.map(mempoolBlockAnswer))),
   },
 ];

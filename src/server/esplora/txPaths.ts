@@ -11,6 +11,7 @@ import { NO_HEADER } from '../../store/headerTable.js';
 import { breathe } from '../../util/breathe.js';
 import { asBuffer, hashToHex } from '../../util/bytes.js';
 import { stringifyJson, type JsonOut } from '../../util/jsonWrite.js';
+import { whenSoon, type Soon } from '../../util/soon.js';
 import { cacheBlock } from './blockPaths.js';
 import { badRequest, notFound, type EsploraCall, type EsploraPath } from './declaration.js';
 import { hashParam, numberParam } from './params.js';
@@ -37,10 +38,11 @@ const BASE = {
   follows: 'chainAndMempool',
 } as const;
 
-async function found(call: EsploraCall): Promise<FoundTransaction> {
-  const tx = await requireTx(call.services, hashParam(call.params['txid']));
-  if (tx.block !== NO_HEADER) cacheBlock(call, tx.block);
-  return tx;
+function found(call: EsploraCall): Soon<FoundTransaction> {
+  return whenSoon(requireTx(call.services, hashParam(call.params['txid'])), (tx) => {
+    if (tx.block !== NO_HEADER) cacheBlock(call, tx.block);
+    return tx;
+  });
 }
 
 function bytesOf({ tx, stored }: FoundTransaction): Buffer {
@@ -87,7 +89,7 @@ export const TX_PATHS: readonly EsploraPath[] = [
     summary: 'The bytes of a transaction as hex.',
     params: TXID,
     answer: { kind: 'text', description: 'hex digits' },
-    run: async (call) => hexReply(bytesOf(await found(call))),
+    run: (call) => whenSoon(found(call), (tx) => hexReply(bytesOf(tx))),
   },
   {
     ...BASE,
@@ -95,7 +97,7 @@ export const TX_PATHS: readonly EsploraPath[] = [
     summary: 'The bytes of a transaction.',
     params: TXID,
     answer: { kind: 'bytes', description: 'the transaction with its witness' },
-    run: async (call) => bytesReply(bytesOf(await found(call))),
+    run: (call) => whenSoon(found(call), (tx) => bytesReply(bytesOf(tx))),
   },
   {
     ...BASE,
@@ -103,12 +105,12 @@ export const TX_PATHS: readonly EsploraPath[] = [
     summary: 'Whether a transaction is confirmed. Unknown transactions are answered as unconfirmed ones.',
     params: TXID,
     answer: { kind: 'json', schema: STATUS_SCHEMA },
-    async run(call) {
-      const tx = await findTx(call.services, hashParam(call.params['txid']));
-      if (tx === null || tx.block === NO_HEADER) return jsonReply(statusAnswer(null));
-      cacheBlock(call, tx.block);
-      return jsonReply(statusAnswer(placeOf(call.services, tx.block)));
-    },
+    run: (call) =>
+      whenSoon(findTx(call.services, hashParam(call.params['txid'])), (tx) => {
+        if (tx === null || tx.block === NO_HEADER) return jsonReply(statusAnswer(null));
+        cacheBlock(call, tx.block);
+        return jsonReply(statusAnswer(placeOf(call.services, tx.block)));
+      }),
   },
   {
     ...BASE,
