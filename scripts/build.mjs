@@ -57,6 +57,8 @@ async function bundle(next, program) {
   try {
     const { build } = await import('esbuild');
     await build({
+      // Names of pieces are hashes that take in their paths below this folder: of all builds they shall be the same.
+      absWorkingDir: next,
       entryPoints: [join(next, 'bin', `${program}.js`)],
       outdir: join(next, 'bin'),
       chunkNames: `${program}.[hash]`,
