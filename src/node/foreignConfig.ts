@@ -192,9 +192,9 @@ interface Remark {
 
 /**
  * lbcd's file with our names. Its comments begin with `;` or `#`, values may stand in quotes, and headings mean nothing.
- * Source: go-flags `readIni`.
+ * `network` is that of the command line; the file may choose another one. Source: go-flags `readIni`.
  */
-export function readLbcdConfig(text: string): TakenOver {
+export function readLbcdConfig(text: string, network: 'main' | 'test' | 'regtest' = 'main'): TakenOver {
   const entries: ConfigEntry[] = [];
   const passedOver: Remark[] = [];
   const refused: Remark[] = [];
@@ -214,7 +214,7 @@ export function readLbcdConfig(text: string): TakenOver {
     const why = explainedOption(name) ?? 'it is no option of lbcd or of lbcnode';
     passedOver.push({ line, text: `${name} is passed over: ${why}` });
   }
-  return { entries: inOwnSection(entries), passedOver, refused };
+  return { entries: inOwnSection(entries, network), passedOver, refused };
 }
 
 function unquoted(value: string): string {
@@ -227,13 +227,14 @@ function unquoted(value: string): string {
 }
 
 /**
- * lbcd listens on one network and no other: its ports and addresses belong to the network that the file chooses, where
- * ours from above the headings would count for main alone.
+ * lbcd's file has no sections: its ports and addresses belong to the network that the file or the command line chooses. In our
+ * file those above the headings belong to the main network alone.
  */
-function inOwnSection(entries: readonly ConfigEntry[]): ConfigEntry[] {
+function inOwnSection(entries: readonly ConfigEntry[], network: 'main' | 'test' | 'regtest'): ConfigEntry[] {
   const isOn = (wanted: string): boolean =>
     entries.some(({ name, value }) => name === wanted && interpretBool(value));
-  const section = isOn('regtest') ? 'regtest' : isOn('testnet') ? 'test' : '';
+  const given = network === 'main' ? '' : network;
+  const section = isOn('regtest') ? 'regtest' : isOn('testnet') ? 'test' : given;
   const isNetwork = (name: string): boolean => name === 'regtest' || name === 'testnet';
   return entries.map((entry) => (isNetwork(entry.name) ? entry : { ...entry, section }));
 }

@@ -135,7 +135,7 @@ function addConfigFile(args: OptionArgs, path: string, rules: ConfigRules, warni
   }
   try {
     const entries = isLbcdConfig(path, text)
-      ? takeOver(text, path, rules, warnings)
+      ? takeOver(text, path, args.network(), rules, warnings)
       : own(parseConfigText(text), args, path, rules, warnings);
     args.addConfig(entries, rules.ignoreUnknown, path);
     return true;
@@ -146,14 +146,15 @@ function addConfigFile(args: OptionArgs, path: string, rules: ConfigRules, warni
   }
 }
 
-/** The settings of lbcd's file; the node tells what it passes over. */
+/** The settings of lbcd's file, `network` by the command line; the node reports what it passes over. */
 function takeOver(
   text: string,
   path: string,
+  network: NetworkSection,
   rules: ConfigRules,
   warnings: string[],
 ): readonly ConfigEntry[] {
-  const { entries, passedOver, refused } = readLbcdConfig(text);
+  const { entries, passedOver, refused } = readLbcdConfig(text, network);
   for (const { text: why, line } of refused)
     throw new OptionError(`${why}${placeText({ file: path, line })}.`);
   if (!rules.ignoreUnknown) {

@@ -41,6 +41,8 @@ export interface AccountSecret {
 const BIP49 = HARDENED + 49;
 const BIP84 = HARDENED + 84;
 const PREFIX_SIZE = 4;
+/** A seed of 16 to 64 bytes, as lbcwallet shows it. Source: BIP32. */
+const HEX_SEED = /^[0-9A-Fa-f]{32,128}$/;
 /** First four bytes of extended keys whose addresses are P2WPKH: zpub, zprv, and vpub, vprv on test networks. */
 const WITNESS_PREFIXES = {
   main: { public: 0x04b24746, secret: 0x04b2430c },
@@ -67,7 +69,7 @@ export function accountSecretOf(given: GivenSecret, ledger: LedgerParams): Accou
   if (!seed && !privateKey && !publicKey)
     throw badValue("One of 'seed', 'private_key' and 'public_key' is needed.");
   if (seed) {
-    if (path !== null) return secretOfBip39(seed, path, passphrase, ledger);
+    if (path !== null) return secretOfSeed(seed, path, passphrase, ledger);
     if (passphrase) throw badValue("'passphrase' belongs to a BIP39 seed, which needs a 'path' too.");
     return secretOfWords(seed, privateKey, publicKey);
   }
@@ -92,21 +94,24 @@ function secretOfWords(seed: string, privateKey?: string, publicKey?: string): A
   };
 }
 
-function secretOfBip39(
+function secretOfSeed(
   seed: string,
   path: readonly number[],
   passphrase: string | undefined,
   ledger: LedgerParams,
 ): AccountSecret {
-  if (!isBip39Seed(seed))
+  const isHex = HEX_SEED.test(seed.trim()) && seed.trim().length % 2 === 0;
+  if (isHex && passphrase) throw badValue("'passphrase' belongs to a BIP39 seed.");
+  if (!isHex && !isBip39Seed(seed))
     throw badValue(
       isSeedPhrase(seed)
         ? "These words are a seed of lbry-sdk, which has no path. Leave out 'path'."
         : 'These words are not a BIP39 seed: a word is wrong, or one is missing, or they are in another order.',
     );
-  const account = keyAlong(rootOfSeed(bip39SeedBytes(seed, passphrase)), path);
+  const bytes = isHex ? Buffer.from(seed.trim(), 'hex') : bip39SeedBytes(seed, passphrase);
+  const account = keyAlong(rootOfSeed(bytes), path);
   return {
-    form: `BIP39 seed with path ${keyPathText(path)}`,
+    form: `${isHex ? 'BIP32 seed in hex' : 'BIP39 seed'} with path ${keyPathText(path)}`,
     addressType: addressTypeOf(path),
     seed: null,
     privateKey: extendedKeyText(account, true, ledger),

@@ -1,4 +1,4 @@
-/** Walks through README.md as they are written: its blocks by section, and running one in a shell. */
+/** Walks through documents as they are written: its blocks by section, and running one in a shell. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,11 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { HANG_MS } from './node.js';
 
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-
-/** The fenced blocks of a section. */
-export function blocksOf(section: string): string[] {
-  const text = readme.split(/^## /m).find((part) => part.startsWith(`${section}\n`)) ?? '';
+/** The fenced blocks of a section of a document. */
+export function blocksOf(section: string, document = 'README.md'): string[] {
+  const text = readFileSync(join(ROOT, document), 'utf8').split(/^## /m).find((part) => part.startsWith(`${section}\n`)) ?? '';
   return [...text.matchAll(/^```\n([\s\S]*?)^```$/gm)].map((found) => found[1]!);
 }
 

@@ -121,6 +121,14 @@ describe('the file of lbcd', () => {
     );
   });
 
+  it('belongs to the network of the command line where it chooses none', () => {
+    const file = put('lbcd.conf', '[Application Options]\nrpclisten=127.0.0.1:1234\n');
+    expect(load(`-conf=${file}`, '-regtest')).toMatchObject({ options: { rpcport: 1234 }, warnings: [] });
+    expect(load(`-conf=${file}`)).toMatchObject({ options: { rpcport: 1234 }, warnings: [] });
+    const chosen = put('lbcd.conf', 'testnet=1\nrpclisten=127.0.0.1:1234\n');
+    expect(load(`-conf=${chosen}`)).toMatchObject({ options: { rpcport: 1234 }, warnings: [] });
+  });
+
   it('leads to options that there are', () => {
     const names = new Set<string>(OPTION_ROWS.map((row) => row.name));
     const all = 'addpeer addrindex banduration banthreshold blockmaxweight blocksonly connect externalip listen maxorphantx maxpeers miningaddr minrelaytxfee nobanning nocheckpoints nodnsseed nolisten noonion nopeerbloomfilters norpc onion proxy regtest rejectnonstd rejectreplacement relaynonstd rpclisten rpcmaxclients rpcmaxconcurrentreqs rpcmaxwebsockets rpcpass rpcuser testnet torisolation txindex uacomment upnp whitelist'.split(' '); // prettier-ignore

@@ -20,7 +20,7 @@ export const accountAdd = declareMethod({
   group: 'account',
   summary: 'Add an account from a seed, a private key or, to watch only, a public key.',
   details: [
-    "A BIP39 seed of another wallet needs the path from its root to the account: m/44'/140'/0' for P2PKH addresses, " +
+    "A BIP39 or BIP32 seed of another wallet needs the path from its root to the account: m/44'/140'/0' for P2PKH addresses, " +
       "m/84'/140'/0' for witness addresses (P2WPKH). The answer names the form of seed or key in `form`.",
     'A witness account pays and is paid, but cannot hold claims or supports. lbrynet reads its keys, but not the type of ' +
       'its addresses.',
@@ -35,7 +35,11 @@ export const accountAdd = declareMethod({
     required(accountName),
     walletId,
     singleKey,
-    { name: 'seed', type: 'str', description: 'words of the seed: of lbry-sdk, or of BIP39 with a path' },
+    {
+      name: 'seed',
+      type: 'str',
+      description: 'words of the seed: of lbry-sdk, or of BIP39 with a path; or a BIP32 seed in hex with a path',
+    },
     { name: 'private_key', type: 'str', description: 'extended private key' },
     {
       name: 'public_key',

@@ -107,6 +107,22 @@ describe('an account of a BIP39 seed', () => {
   });
 });
 
+describe('a BIP32 seed in hex', () => {
+  it('has the keys of the first test vector of BIP32', () => {
+    const seed = '000102030405060708090a0b0c0d0e0f';
+    const made = accountOf({ seed, path: "m/0'" });
+    expect(made.form).toBe("BIP32 seed in hex with path m/0'");
+    expect(keyAt(accountOf({ seed, path: "m/0'/1/2'" }), 0, 0)).toHaveLength(66);
+    const key = made.account.publicKey(1, 2);
+    expect(toHex(made.account.root.publicKey)).toBe(
+      '035a784662a4a20a65bf6aab9ae98a6c068a81c52e4b032c0fb5400c706cfccc56',
+    );
+    expect(key.depth).toBe(3);
+    expect(() => accountSecretOf({ seed, path: 'm', passphrase: 'x' }, MAIN)).toThrow(/BIP39/);
+    expect(() => accountSecretOf({ seed: seed.slice(2), path: 'm' }, MAIN)).toThrow(/not a BIP39 seed/);
+  });
+});
+
 describe('a seed of lbry-sdk', () => {
   it('is taken as before, and named', () => {
     expect(isSeedPhrase(OWN)).toBe(true);
