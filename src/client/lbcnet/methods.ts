@@ -15,7 +15,7 @@ export interface LbcnetMethods {
       wallet_id?: string;
       /** one address of one key instead of chains of them */
       single_key?: boolean;
-      /** words of the seed: of lbry-sdk, or of BIP39 with a path */
+      /** words of the seed: of lbry-sdk, or of BIP39 with a path; or a BIP32 seed in hex with a path */
       seed?: string;
       /** extended private key */
       private_key?: string;

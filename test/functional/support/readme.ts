@@ -8,7 +8,10 @@ import { HANG_MS } from './node.js';
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** The fenced blocks of a section of a document. */
 export function blocksOf(section: string, document = 'README.md'): string[] {
-  const text = readFileSync(join(ROOT, document), 'utf8').split(/^## /m).find((part) => part.startsWith(`${section}\n`)) ?? '';
+  const text =
+    readFileSync(join(ROOT, document), 'utf8')
+      .split(/^## /m)
+      .find((part) => part.startsWith(`${section}\n`)) ?? '';
   return [...text.matchAll(/^```\n([\s\S]*?)^```$/gm)].map((found) => found[1]!);
 }
 

@@ -38,7 +38,8 @@ export const accountAdd = declareMethod({
     {
       name: 'seed',
       type: 'str',
-      description: 'words of the seed: of lbry-sdk, or of BIP39 with a path; or a BIP32 seed in hex with a path',
+      description:
+        'words of the seed: of lbry-sdk, or of BIP39 with a path; or a BIP32 seed in hex with a path',
     },
     { name: 'private_key', type: 'str', description: 'extended private key' },
     {
