@@ -1,5 +1,5 @@
 /*
- * What the program `lbrynet` of a bundle carries: the files of a Node runtime and of lbcnode, as scripts/bundle/payload.mjs
+ * The payload of the program `lbrynet` of a bundle: the files of a Node runtime and of lbcnode, as scripts/bundle/payload.mjs
  * writes them. All numbers are little endian:
  *   "LBCFILES", u16 length and text of the folder's name, u32 number of files,
  *   of each file: u64 offset from the start, u64 size, u8 whether it is executable, u16 length and text of its path,
@@ -61,7 +61,7 @@ static int nextFile(Files *files, File *file) {
   return 1;
 }
 
-/* The program that is meant by the name it was called by. `lbrynet` and any other name mean `lbcnet`. */
+/* The program to run, by the name of this executable. `lbrynet` and any other name run `lbcnet`. */
 static const char *programOf(const char *name) {
   if (strcmp(name, "lbcnode") == 0) return "lbcnode";
   if (strcmp(name, "lbcnode-cli") == 0) return "lbcnode-cli";

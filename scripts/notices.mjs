@@ -1,4 +1,4 @@
-/** `THIRD-PARTY-NOTICES.md`: the licences of what comes along with lbcnode, in its package and in its bundles. */
+/** `THIRD-PARTY-NOTICES.md`: the licences of the third-party software in lbcnode's package and bundles. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LIBRARIES, libraryFolder } from './native/sources.mjs';

@@ -1,4 +1,4 @@
-/** Writes what the program `lbrynet` carries, in the form that `launcher/payload.h` describes. */
+/** Writes the payload of the program `lbrynet`, in the format of `launcher/payload.h`. */
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';

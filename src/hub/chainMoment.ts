@@ -60,12 +60,12 @@ export class ChainMoment {
     this.put(LOGS_SEARCHES, isWanted ? 1n : 0n);
   }
 
-  /** How often the claims that wait in the mempool changed, as far as the hub's thread is told or will be. */
+  /** The number of changes of the mempool claims that were sent, or will be sent, to the hub's thread. */
   get waitingChanges(): number {
     return this.number(WAITING);
   }
 
-  /** Notes one more change, which the hub's thread will be told. */
+  /** Counts one more change, which will be sent to the hub's thread. */
   noteWaiting(): void {
     Atomics.add(this.cells, WAITING, 1n);
   }

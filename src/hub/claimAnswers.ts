@@ -25,7 +25,7 @@ export interface FoundClaims {
   readonly rows: readonly Bytes[];
   /** Of all pages. */
   readonly total: number;
-  /** Those that are shown as they wait in the mempool; latin1. */
+  /** The claims that are shown with their mempool state; latin1. */
   readonly waiting?: ReadonlySet<string>;
   /** Claims of the page that were left out, by the channel that has them left out. */
   readonly blocked: readonly { readonly channelId: Bytes; readonly count: number }[];
@@ -151,7 +151,7 @@ export class ClaimAnswers {
     return notes.finish(total);
   }
 
-  /** The claims of a page, those that it shows as they wait so. */
+  /** The claims of a page, with the mempool state where the page shows it. */
   private async pageOf({ rows, waiting }: FoundClaims): Promise<ClaimRecord[]> {
     if (waiting === undefined) return present(await this.index.claims(rows));
     const isWaiting = (id: Bytes): boolean => waiting.has(toLatin1(id));
@@ -163,7 +163,7 @@ export class ClaimAnswers {
     return present(rows.map((id) => (isWaiting(id) ? latest[nextLatest++]! : confirmed[nextConfirmed++]!)));
   }
 
-  /** The channels and reposted claims of claims; what waits refers to what waits. */
+  /** The channels and repost targets of claims. Those of a mempool claim have their mempool state. */
   private async referencesOf(claims: readonly ClaimRecord[]): Promise<FoundReferences> {
     const wanted = { waiting: new Map<string, Bytes>(), confirmed: new Map<string, Bytes>() };
     for (const { channelId, repostedId, waiting } of claims) {
@@ -177,7 +177,7 @@ export class ClaimAnswers {
   }
 }
 
-/** What claims refer to, by whether they wait. */
+/** Referred claims, by whether they have a mempool state. */
 class FoundReferences {
   private readonly latest: ReadonlyMap<string, ClaimRecord>;
   private readonly confirmed: ReadonlyMap<string, ClaimRecord>;
@@ -189,7 +189,7 @@ class FoundReferences {
     this.confirmed = byId(confirmed);
   }
 
-  /** Each once; of a claim that is shown both ways both. */
+  /** Each claim once; both states if both are shown. */
   all(): ClaimRecord[] {
     const others = [...this.latest].flatMap(([id, claim]) =>
       claim.waiting !== undefined || !this.confirmed.has(id) ? [claim] : [],
@@ -197,7 +197,7 @@ class FoundReferences {
     return [...this.confirmed.values(), ...others];
   }
 
-  /** A claim with what it refers to, in these or else in others. */
+  /** A claim with its channel and repost target, from the first list or else from the second. */
   link(claim: ClaimRecord, others?: FoundReferences): ClaimRow {
     const find = (id: Bytes | null): ClaimRecord | null => id && this.find(claim, toLatin1(id), others);
     return { claim, channel: find(claim.channelId), reposted: find(claim.repostedId) };

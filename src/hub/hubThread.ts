@@ -51,7 +51,7 @@ export interface HubThreadSharing {
   /** Whether the claim index is at the tip. */
   readonly isSynced: () => boolean;
   readonly search: SharedSearch | null;
-  /** The claims that wait in the mempool. */
+  /** The claims in the mempool. */
   readonly waiting: WaitingFeed | null;
 }
 

@@ -82,7 +82,7 @@ export class OutputsBuilder {
 
   /** A row for what others refer to; the same claim twice is one row. */
   addExtra(row: ClaimRow): void {
-    // As it waits and as it is in the chain, it is two rows.
+    // A claim with a mempool state and a confirmed state has two rows.
     const id = toLatin1(row.claim.claimId) + toLatin1(row.claim.txid);
     if (this.extraIds.has(id)) return;
     this.extraIds.add(id);

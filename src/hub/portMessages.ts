@@ -60,7 +60,7 @@ export type ToHub =
   | readonly ['open', id: number]
   /** How the follower of the claim index stands. */
   | readonly ['followed', FollowerStatus]
-  /** A transaction with claims came to the mempool, or left it (by its id, latin1). */
+  /** A transaction with claims entered the mempool, or left it (by its id, latin1). */
   | readonly ['waiting', WaitingTransaction]
   | readonly ['waitingGone', txid: string]
   /** Whoever searches lets go of the file of the index. */

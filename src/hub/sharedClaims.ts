@@ -73,7 +73,7 @@ export class SharedClaims implements ClaimSource {
   private readonly searching: Searching | null;
   private readonly answers: ClaimAnswers;
   private readonly waiting = new WaitingClaims();
-  /** How many changes of it were told, and who waits for the next. */
+  /** The number of received changes, and the waiters for the next one. */
   private waitingChanges = 0;
   private listeners: { readonly changes: number; readonly wake: () => void }[] = [];
 
@@ -117,13 +117,13 @@ export class SharedClaims implements ClaimSource {
     this.searching?.follower.take(status);
   }
 
-  /** Takes a transaction that came to the mempool. */
+  /** Adds a transaction that entered the mempool. */
   waits(transaction: WaitingTransaction): void {
     this.waiting.add(transaction);
     this.noteChange();
   }
 
-  /** Takes that a transaction left the mempool. */
+  /** Removes a transaction that left the mempool. */
   waitsNoMore(txid: string): void {
     this.waiting.remove(txid);
     this.noteChange();
@@ -138,7 +138,7 @@ export class SharedClaims implements ClaimSource {
     for (const { wake } of due) wake();
   }
 
-  /** Resolves when what came to the mempool by now is known here: a client may have heard of it in another way. */
+  /** Resolves when this thread has all transactions that the mempool has now. A client may know them from another source. */
   private async heard(): Promise<void> {
     const changes = this.chain.waitingChanges;
     if (this.waitingChanges >= changes) return;

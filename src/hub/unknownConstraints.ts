@@ -1,6 +1,6 @@
 /**
- * What the log says of searches with constraints that the hub does not know: the reference passes over them, so the search is
- * answered without them. One line a minute at most, whatever clients send.
+ * Logs searches with unknown constraints. The search ignores these constraints, like the reference. The log has at most one line a
+ * minute.
  */
 import { unknownNames } from '../search/constraintNames.js';
 
@@ -21,7 +21,7 @@ export class UnknownConstraints {
     this.now = now;
   }
 
-  /** Takes the names of the constraints of a search. */
+  /** Records the constraint names of a search. */
   note(names: Iterable<string>): void {
     const unknown = unknownNames(names);
     if (unknown.length === 0) return;

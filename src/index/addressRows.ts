@@ -12,7 +12,7 @@ export interface ScriptTotals {
   spentSat: bigint;
   /** Transactions that pay to it or spend from it. */
   txCount: number;
-  /** Outputs that pay to it, and how many of these are spent. */
+  /** Outputs that pay to the script, and the number of them that are spent. */
   outputCount: number;
   spentCount: number;
 }
@@ -65,7 +65,7 @@ export function totalsRow({ receivedSat, spentSat, txCount, outputCount, spentCo
   return row;
 }
 
-/** The sums of a script that was never seen. */
+/** The sums of an unknown script. */
 export const noTotals = (): ScriptTotals => ({
   receivedSat: 0n,
   spentSat: 0n,

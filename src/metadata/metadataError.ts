@@ -1,8 +1,8 @@
-/** The one error of `metadata/`: a value, a text or an argument says nothing that can be understood. */
+/** The only error class of `metadata/`: a value, a text or an argument is invalid. */
 
 /**
- * What is given does not decode, or cannot be written. The message says what is wrong with it. It has no stack: an answer about
- * many claims throws it for each value that does not decode, and to collect the stack takes longer than to decode.
+ * The input cannot be decoded or encoded. The message says why. It does not have a stack trace: an answer about many claims throws
+ * it for each invalid value, and collecting the stack takes longer than decoding.
  */
 export class MetadataError extends Error {
   override readonly name = 'MetadataError';

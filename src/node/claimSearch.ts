@@ -45,7 +45,7 @@ export interface ClaimSearchInput {
   /** A search is given up after so long. */
   readonly timeoutMs: number;
   readonly log: Logger;
-  /** The claims that wait in the mempool. */
+  /** The claims in the mempool. */
   readonly waiting: WaitingClaims | null;
 }
 
@@ -149,7 +149,7 @@ async function openBackend(input: ClaimSearchInput): Promise<{
   return { backend, follower: new SearchFollower(index, told, backend.writer, log), shared: null };
 }
 
-/** What is searched of the mempool. */
+/** The mempool part of the search. */
 function waitingParts({ waiting, index, reader, lists, params }: ClaimSearchInput): WaitingParts | null {
   if (waiting === null) return null;
   const { headers } = reader;

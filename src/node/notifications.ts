@@ -26,7 +26,7 @@ export interface Notifications {
   zmqNotifiers(): readonly { type: string; address: string }[];
   /** For the RPC server, which closes it; null where no WebSockets are served. */
   readonly upgrades: Upgrades | null;
-  /** Names what answers the calls of WebSocket clients that speak lbcd's protocol. */
+  /** Sets the handler for calls of WebSocket clients of lbcd's protocol. */
   answerBy(calls: LbcdSocketCalls): void;
   close(): void;
 }
@@ -71,7 +71,7 @@ export async function startNotifications(
 /** Source: lbcd config.go `defaultMaxRPCWebsockets`. */
 const LBCD_MAX_CLIENTS = 25;
 
-/** Whether clients may speak lbcd's protocol: at `/ws` in its profile, else at `/lbcd/ws` where WebSockets are served. */
+/** Whether lbcd's protocol is served: at `/ws` in the lbcd profile, otherwise at `/lbcd/ws` with `-ws`. */
 export function servesLbcdSockets({ options }: Pick<LoadedOptions, 'options'>): boolean {
   return options.server && (options.ws || options.compat === 'lbcd');
 }
@@ -80,7 +80,7 @@ function lbcdMaxClients({ options, isSet }: Pick<LoadedOptions, 'options' | 'isS
   return isSet('wsmaxclients') ? options.wsmaxclients : LBCD_MAX_CLIENTS;
 }
 
-/** How many WebSocket clients the options allow, of both protocols. */
+/** The maximum number of WebSocket clients, of both protocols. */
 export function wantedWebSockets(loaded: Pick<LoadedOptions, 'options' | 'isSet'>): number {
   const { options } = loaded;
   const own = options.server && options.ws ? options.wsmaxclients : 0;
@@ -142,7 +142,7 @@ async function makeLbcdSockets(
   );
 }
 
-/** Each protocol has a path of its own; the profile says which of them is answered at `/ws`. */
+/** Each protocol has its own path. The profile determines the protocol of `/ws`. */
 async function makeUpgrades(
   { options }: LoadedOptions,
   own: WebSocketEndpoint | null,

@@ -45,7 +45,7 @@ export interface DerivedOptions {
   readonly payoutScripts: readonly Bytes[];
 }
 
-/** The indexes over which `-esplora` answers. */
+/** The indexes that `-esplora` needs. */
 const ESPLORA_NEEDS = ['txindex', 'addressindex', 'spendindex'] as const;
 
 /** The indexes without which a hub has no answers. */

@@ -23,7 +23,7 @@ export const CONNECTION_OPTIONS = [
   int('maxuploadtarget=<n>', 0, 'Try to send no more than this many MiB a day (0 = no limit)', COUNT),
   text('onion=<ip:port>', undefined, 'The SOCKS5 proxy for onion services; -noonion reaches none (default: -proxy)', { format: 'proxy' }),
   list('onlynet=<net>', 'Connect through this network only: ipv4, ipv6 or onion. Incoming connections are not affected', { format: 'network' }),
-  bool('lightwallets', false, 'Serve light wallets that find their payments by compact block filters: turns -blockfilterindex and -peerblockfilters on, and peers see the service COMPACT_FILTERS (BIP157, BIP158)'),
+  bool('lightwallets', false, 'Serve light wallets that use compact block filters (BIP157, BIP158): turns on -blockfilterindex and -peerblockfilters, and signals the service bit NODE_COMPACT_FILTERS'),
   bool('peerblockfilters', false, 'Serve compact block filters to peers (BIP157); needs -blockfilterindex'),
   bool('peerbloomfilters', true, 'Serve bloom filters (BIP37)'),
   bool('permitbaremultisig', true, 'Relay multisig outputs that are not P2SH'),

@@ -26,9 +26,9 @@ export const WALLET_OPTIONS = [
   bool('walletrbf', false, 'Mark the transactions we send as replaceable (BIP125)'),
   text('walletrpccert=<file>', undefined, 'The certificate of -walletrpcport (default: that of -rpccert)', { format: 'path' }),
   text('walletrpckey=<file>', undefined, 'The private key of -walletrpccert (default: that of -rpckey)', { format: 'path' }),
-  list('walletrpclisten=<addr>[:port]', 'Answer the methods of lbcwallet at this address, as -walletrpcport does. From other machines it answers the addresses of -rpcallowip alone', { format: 'hostPort', networkOnly: true }),
-  bool('walletrpcnotls', false, 'Answer -walletrpcport by plain HTTP alone. Else it answers TLS, and plain HTTP to this machine'),
-  int('walletrpcport=<port>', undefined, 'Answer the JSON-RPC methods of lbcwallet on this port too, with the credentials and addresses of the other (docs/wallet.md). Without a number, or with 1, on lbcwallet\'s own port: 9244, testnet: 19244, regtest: 29244', { ...INTEGER, networkOnly: true, bare: 1 }),
+  list('walletrpclisten=<addr>[:port]', 'Listen at this address for the methods of -walletrpcport. Clients on other machines are accepted only from the addresses of -rpcallowip', { format: 'hostPort', networkOnly: true }),
+  bool('walletrpcnotls', false, 'Use only plain HTTP on -walletrpcport. By default the port uses TLS, and only clients on this machine can use plain HTTP'),
+  int('walletrpcport=<port>', undefined, 'Serve the JSON-RPC methods of lbcwallet on this additional port, with the credentials and addresses of the JSON-RPC port (docs/wallet.md). Without a number, or with 1, it is lbcwallet\'s own port: 9244, testnet: 19244, regtest: 29244', { ...INTEGER, networkOnly: true, bare: 1 }),
   int('zapwallettxes=<mode>', 0, 'Forget the wallet\'s transactions and find them again in the chain (1 = keep notes about them, 2 = drop those too)', { range: [0, 2], bare: 1 }),
 ] as const;
 

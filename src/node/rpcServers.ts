@@ -9,7 +9,7 @@ import type { WantedConnections } from './descriptors.js';
 import { wantedWebSockets } from './notifications.js';
 import type { LoadedOptions } from './options.js';
 
-/** How far lbcwallet's own port lies below the node's. Source: lbcwallet params.go. */
+/** The difference between the node's port and lbcwallet's own port. Source: lbcwallet params.go. */
 const WALLET_PORT_OFFSET = 1;
 /** The value of `-walletrpcport` that stands for lbcwallet's own port. */
 const OWN_WALLET_PORT = 1;
@@ -63,7 +63,7 @@ function hasWalletPort({ options }: Pick<LoadedOptions, 'options'>): boolean {
   return isWanted && !options.disablewallet;
 }
 
-/** Where lbcwallet's methods are answered; null for the addresses of the node's port. */
+/** The addresses of the wallet port; null for the addresses of the node's port. */
 function walletPlaces({ options, params }: LoadedOptions): { port: number; endpoints: HostPort[] | null } {
   const { walletrpcport = OWN_WALLET_PORT, walletrpclisten } = options;
   const port = walletrpcport === OWN_WALLET_PORT ? params.rpcPort - WALLET_PORT_OFFSET : walletrpcport;

@@ -1,4 +1,4 @@
-/** What is kept of the mempool for questions about it as a whole: figures, claim operations, and claims as they would be. */
+/** Summaries of the mempool: statistics, claim operations, and the mempool state of claims. */
 import { WaitingFeed } from '../index/waiting/waitingFeed.js';
 import type { Mempool } from '../mempool/mempool.js';
 import { MempoolClaims } from '../mempool/mempoolClaims.js';
@@ -8,7 +8,7 @@ import { parseTransaction } from '../primitives/transaction.js';
 import type { RpcServices } from '../rpc/services.js';
 import { Reader } from '../util/reader.js';
 
-/** Of the claims that are shown before they are in a block; only where there is a claim index beside which to show them. */
+/** The mempool state of claims; only with a claim index. */
 export interface ShownWaiting {
   readonly params: NetworkParams;
   readonly maxBytes: number;

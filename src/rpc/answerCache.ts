@@ -137,7 +137,7 @@ export class AnswerCache {
     return key === null ? null : { source: follows, key, marks: this.state() };
   }
 
-  /** The same of what is not asked for by a method; `key` must not begin with the name of a profile. */
+  /** The same for answers that do not belong to an RPC method. `key` must not begin with the name of a profile. */
   callAt(source: AnswerSource, key: string): CacheableCall | null {
     return key.length > MAX_KEY_CHARS ? null : { source, key, marks: this.state() };
   }

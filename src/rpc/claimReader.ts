@@ -76,7 +76,7 @@ export interface ClaimReader {
   readonly rules: ClaimRules;
   /** Of a name with many claims the info may be shared with others; it must not be changed. */
   nameAt(query: NameQuery): Soon<NameInfo>;
-  /** One claim of a name, without the others of a name with many. It may be shared as the info is. */
+  /** One claim of a name, without reading the other claims. The result may be shared and must not be changed. */
   claimAt(query: NameQuery, choice: ClaimChoice): Soon<ClaimOfName>;
   /** How outputs of one transaction stand in the trie after a block; null for one that is not filed. */
   standings(query: StandingsQuery): Soon<(Standing | null)[]>;
@@ -208,10 +208,10 @@ export function claimReader(
   const keptClaims = new KeptClaims();
   const touched: Touched = (from, to) => {
     const fork = rules.normalizationForkHeight;
-    // That block may have moved any name.
+    // The normalization fork may change any name.
     return from <= fork && fork <= to ? null : readTouchedNames(rows, from, to);
   };
-  /** Brings what is kept to the latest block. */
+  /** Updates the cache to the latest block. */
   const follow = (): Soon<void> => kept.follow(active, touched);
   /**
    * The answer from the rows of the present, when the latest block is asked about and stays the latest, else from those of
@@ -226,10 +226,10 @@ export function claimReader(
       return isPromise(answer) ? unlessMoved(answer, past, tip, disconnects) : answer;
     });
   }
-  /** The name of the query as it is filed, when that is to be read from the rows of the present; else null. */
+  /** The normalized name of the query, if the current rows answer it; otherwise null. */
   function presentName({ name, exact, asReference, height }: NameQuery): string | null {
     if (height !== active.height || (asReference && asReference.tipHeight !== height)) return null;
-    // What is shown of a root without claims depends on other names.
+    // The answer for a root without claims depends on other names.
     return (exact === true ? toLatin1(name) : filedName(rules, name, height)) || null;
   }
   function nameAt(query: NameQuery): Soon<NameInfo> {
@@ -265,7 +265,7 @@ export function claimReader(
     const found = preferPresent<ClaimOfName | null>(query.height, present, async () => null);
     return whenSoon(found, (claim) => claim ?? fromAll());
   }
-  /** The places that are kept, for one query after the latest block. */
+  /** The cached positions, for one query after the latest block. */
   function presentPlaces(): KnownPlaces {
     const { tip, disconnects } = active;
     return {

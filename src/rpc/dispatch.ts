@@ -197,7 +197,7 @@ export class RpcDispatcher {
     return this.single(value, origin);
   }
 
-  /** Answers one request that was read elsewhere, by the same rules. */
+  /** Answers one parsed request, by the same rules. */
   handleRequest(request: JsonObject, origin: RpcOrigin): RpcReply | Promise<RpcReply> {
     return this.single(request, origin);
   }

@@ -1,7 +1,7 @@
 /**
- * What was read of names with many claims and supports, as they stand after the latest block: all of a name, the beginning of
- * its row, and the places of its claims. Reading a whole name takes milliseconds. A block makes it forget the names that the
- * block changed, and keeps the others; a block that is taken back makes it forget all. Bounded.
+ * Cache of names with many claims and supports, after the latest block: whole names, the beginning of the name's row, and the
+ * positions of its claims. Reading a whole name takes milliseconds. A new block removes the names that it changed. A
+ * disconnected block clears the cache. The size is limited.
  */
 import type { NameInfo } from '../store/claims/claimQueries.js';
 import type { NamePlaces } from '../store/claims/namePlaces.js';
@@ -12,11 +12,11 @@ import { whenSoon, type Soon } from '../util/soon.js';
 const LEAST_ITEMS = 64;
 /** Claims and supports that are kept, of all names together. One takes about 250 bytes. */
 const MOST_ITEMS = 65_536;
-/** Names whose heads are kept. Arbitrary. */
+/** Maximum number of cached name heads. Arbitrary. */
 const MOST_HEADS = 1024;
-/** Of the rows whose places are kept, all together. Places take a fifth of that in addition. */
+/** Maximum total size of the rows with cached positions. The positions take another fifth of it. */
 const MOST_PLACES_BYTES = 4 << 20;
-/** After more blocks all is forgotten. Arbitrary: callers ask mostly at the tip, where blocks come one by one. */
+/** More blocks than this clear the cache. Arbitrary: most calls come at the tip, where blocks arrive one by one. */
 const MOST_BLOCKS = 64;
 
 /** Which block is the latest. `disconnects` grows with every block that is taken back. */
@@ -34,7 +34,7 @@ function itemsOf({ claims, supportsWithoutClaim }: NameInfo): number {
   return items;
 }
 
-/** Values by key in the order of their last use, the sum of whose sizes is bounded. */
+/** An LRU cache with a limit on the total size of the values. */
 class Bounded<T> {
   private readonly entries = new Map<string, { value: T; size: number }>();
   private readonly most: number;
@@ -79,7 +79,7 @@ export type Form = 'documented' | 'reference';
 
 const keyOf = (form: Form, name: string): string => form + name;
 
-/** What it hands out must not be changed. */
+/** Callers must not change the returned objects. */
 export class KeptNames {
   private readonly infos = new Bounded<NameInfo>(MOST_ITEMS);
   private readonly places = new Bounded<NamePlaces>(MOST_PLACES_BYTES);
@@ -93,7 +93,7 @@ export class KeptNames {
     return this.infos.size;
   }
 
-  /** Goes on to the latest block; to be awaited before anything is found or kept. */
+  /** Updates the cache to the latest block. Must be awaited before any lookup or insertion. */
   follow(active: TipMarks & { readonly height: number }, touched: Touched): Soon<void> {
     if (this.isOf(active)) return undefined;
     const { tip, height, disconnects } = active;

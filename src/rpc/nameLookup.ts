@@ -40,7 +40,7 @@ export function claimAtAge(info: NameInfo, sequence: number, asReference: boolea
   return found && { ...found, bid: claimById(info, found.claimId)!.bid, sequence };
 }
 
-/** The claim that is chosen, in the way of the reference or as documented. */
+/** The selected claim, by the rule of the reference or of the documented profile. */
 export function chosenClaim(
   info: NameInfo,
   choice: ClaimChoice,

@@ -61,10 +61,10 @@ export interface RpcServices {
   readonly waiting: {
     readonly summary: MempoolSummary;
     readonly claims: MempoolClaims;
-    /** The claims that are shown before they are in a block; null without `-claimindex`. */
+    /** The mempool state of claims; null without `-claimindex`. */
     readonly feed: WaitingFeed | null;
   };
-  /** Claims as they are shown, with those that wait in the mempool; null without `-claimindex`. */
+  /** Claims combined with their mempool state; null without `-claimindex`. */
   readonly shownClaims: WaitingClaimIndex | null;
   readonly mempoolGate: MempoolGate;
   /** What fee rates let transactions confirm in time. */

@@ -76,7 +76,7 @@ function charactersOf(constraints: Constraints): number {
   return characters;
 }
 
-/** What waits in the mempool, and which claims URLs lead to with it. */
+/** The mempool claims, and URL resolution with them. */
 export interface WaitingParts {
   readonly search: Pick<WaitingSearch, 'find' | 'version'>;
   readonly shown: Pick<ClaimIndexReader, 'resolve'>;
@@ -85,7 +85,7 @@ export interface WaitingParts {
 export class BackedClaimSearch implements ClaimSearch {
   private readonly index: ClaimIndexReader;
   private readonly waiting: WaitingParts | null;
-  /** What searches found of what waits, as long as that stays the same. */
+  /** Cached results of mempool searches. A change of the mempool claims clears it. */
   private waitingPages = new Map<string, Promise<WaitingOutput[]>>();
   private waitingVersion = -1;
   private waitingTip: BlockId | null = null;

@@ -1,4 +1,4 @@
-/** The names of constraints. The hub logs a warning for names that it does not know; `searchclaims` refuses them. */
+/** The names of constraints. The hub logs a warning for unknown names; `searchclaims` rejects them. */
 import { fieldName, searchField } from './fields.js';
 import { badRequest } from './searchError.js';
 
@@ -44,7 +44,7 @@ const OTHER_NAMES: ReadonlySet<string> = new Set([
   'no_totals',
 ]);
 
-/** Names that no constraint has, as they were given. */
+/** The unknown names among those given. */
 export function unknownNames(names: Iterable<string>): string[] {
   return [...names].filter((given) => {
     const name = given.replaceAll('claim.', '').replace(/__in$|_?_or_missing$/, '');

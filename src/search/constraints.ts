@@ -37,10 +37,10 @@ const RELEASE_TIME_STEP_SEC = 360n;
 /** Of a value in a message. Arbitrary. */
 const SHOWN_CHARACTERS = 200;
 const BEYOND_DOUBLES = '1e400';
-/** What counts as a short where a client does not say. Source: OdyseeTeam/hub, `expand_query`. */
+/** The default limits of a short video. Source: OdyseeTeam/hub, `expand_query`. */
 const SHORTS_ASPECT_RATIO = '0.95';
 const SHORTS_DURATION_SEC = '180';
-/** Behind the name of a field: claims without the value count too. Source: OdyseeTeam/hub, `expand_query`. */
+/** Suffix of a field name: claims without the value match too. Source: OdyseeTeam/hub, `expand_query`. */
 const OR_MISSING = /_?_or_missing$/;
 const CLAIM_ID_DIGITS = 40;
 const SD_HASH_DIGITS = 96;
@@ -409,7 +409,7 @@ function addSignature(reader: QueryReader, given: ReadonlyMap<string, unknown>):
   else reader.conditions.push({ kind: 'unsignedOrValid', valid });
 }
 
-/** `exclude_shorts` is read together with what says how narrow and how short a short is. */
+/** `exclude_shorts` is read together with its two limits. */
 function addShorts(reader: QueryReader, given: ReadonlyMap<string, unknown>): void {
   const limitOf = (key: string, fallback: string): string =>
     given.has(key) ? decimalText(key, given.get(key)) : fallback;

@@ -40,7 +40,7 @@ export interface ClaimMetadata {
     /** In the smallest unit of the currency. */
     readonly fee: { readonly currency: 'LBC' | 'BTC' | 'USD' | null; readonly amount: bigint } | null;
     readonly durationSec: number;
-    /** Of a video, in pixels; 0 where it does not say. */
+    /** Video size in pixels; 0 if it is unknown. */
     readonly width: number;
     readonly height: number;
     readonly releaseTimeSec: bigint;
@@ -83,7 +83,7 @@ export interface ClaimDocument {
   readonly feeAmount: bigint | null;
   readonly feeCurrency: string | null;
   readonly durationSec: number | null;
-  /** Of a video in pixels, and width through height. */
+  /** Video size in pixels, and width divided by height. */
   readonly contentWidth: number | null;
   readonly contentHeight: number | null;
   readonly contentAspectRatio: number | null;
@@ -185,7 +185,7 @@ function contentOf(metadata: ClaimMetadata | null) {
 }
 
 /**
- * The size of a video. QUIRK: what has no duration has no size. Source: OdyseeTeam/hub, hub/elastic_sync/db.py
+ * The size of a video. QUIRK: a video without a duration has no size. Source: OdyseeTeam/hub, hub/elastic_sync/db.py
  * `prepare_claim_metadata_batch`.
  */
 function sizeOf(stream: ClaimMetadata['stream']): { readonly width: number; readonly height: number } | null {

@@ -1,11 +1,11 @@
-/** Which values of `release_time` are refused before they are read. Source: OdyseeTeam/hub, hub/herald/session.py `format_release_time`. */
+/** The checks of `release_time` before it is parsed. Source: OdyseeTeam/hub, hub/herald/session.py `format_release_time`. */
 import { badRequest } from './searchError.js';
 
 const MAX_CHARACTERS = 100;
 /** Of a number of seconds. */
 const MAX_DIGITS = 20;
 
-/** Throws `SearchError` for a text that is too long, has no digits or too many. */
+/** Throws `SearchError` for a text that is too long, without digits, or with too many digits. */
 export function refuseBadReleaseTime(value: unknown): void {
   if (typeof value !== 'string') return;
   const digits = value.replace(/[^0-9]/g, '').length;

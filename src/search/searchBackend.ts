@@ -12,7 +12,7 @@ export interface SearchPage {
   readonly blocked: readonly { readonly channelId: Bytes; readonly count: number }[];
   /** The block that the answer is of. */
   readonly height: number;
-  /** Claims of the page that are shown as they wait in the mempool; latin1. */
+  /** Claims of the page that are shown with their mempool state; latin1. */
   readonly waiting?: ReadonlySet<string>;
 }
 

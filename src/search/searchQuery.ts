@@ -17,7 +17,7 @@ export type Condition =
       readonly kind: 'range';
       readonly column: string;
       readonly bounds: readonly Bound[];
-      /** Claims without the value count too. */
+      /** Claims without the value match too. */
       readonly orMissing?: true;
     }
   | { readonly kind: 'numbers'; readonly column: string; readonly values: readonly string[] }
@@ -34,7 +34,7 @@ export type Condition =
   | { readonly kind: 'signed' }
   | { readonly kind: 'unsignedOrValid'; readonly valid: boolean }
   | { readonly kind: 'hasSource'; readonly value: boolean }
-  /** Not content of at most this aspect ratio (width through height) and duration; what says neither counts. Decimal numbers. */
+  /** Excludes content up to this aspect ratio (width / height) and duration. Content without them matches. Decimal numbers. */
   | { readonly kind: 'notShorts'; readonly aspectRatio: string; readonly durationSec: string }
   /** By how the claim is censored: one of these numbers. */
   | { readonly kind: 'censored'; readonly types: readonly number[] };
@@ -54,7 +54,7 @@ export interface SearchQuery {
   readonly perChannel: number;
   /** The n-th hit alone, from 1 on; 0 for all. */
   readonly only: number;
-  /** Claims of the chain alone, without those that wait in the mempool. */
+  /** Confirmed claims only, without mempool claims. */
   readonly confirmedOnly: boolean;
   /** Known to find nothing. */
   readonly findsNothing: boolean;

@@ -1,23 +1,23 @@
 /**
- * What the lists of blocking and filtering channels censor, for a thread that has no search index at hand: worked out anew from
- * the claim index when the chain has moved; what takes long, beside the answers.
+ * The claims that the blocking and filtering channels hide, for a thread without access to the search index. They are recomputed
+ * from the claim index when the tip changes. A slow computation runs in the background.
  */
 import type { ClaimIndexQueries } from '../index/claims/claimIndexQueries.js';
 import { hashFromHex, hashToHex } from '../util/bytes.js';
 import { Censor, type CensorLists, type CensoringRepost } from './censor.js';
 
-/** Claims looked up in one go. */
+/** Claims per lookup. */
 const CLAIMS_AT_ONCE = 200;
-/** A list that took longer the last time is not waited for. */
+/** If the last computation took longer, callers do not wait for the next one. */
 const QUICK_MS = 50;
-/** `@`, by which names of channels begin. */
+/** `@`, the first character of channel names. */
 const CHANNEL_MARK = 0x40;
 
 export class WaitingCensor {
   private readonly index: Pick<ClaimIndexQueries, 'signedBy' | 'claims'>;
   private readonly lists: CensorLists;
   private readonly channels: readonly string[];
-  /** Another text when the chain has moved. */
+  /** Changes when the tip changes. */
   private readonly moment: () => string;
   private censor: Censor;
   private censorOf = '';

@@ -1,7 +1,7 @@
 /**
- * The documents of claims that wait in the mempool, in columns: numbers in arrays of their own, so that tens of thousands of
- * claims are looked through in a fraction of a millisecond; labels by what has them; words by a signature of 256 bits, which
- * tells most documents without a word from those that may have it. Pure.
+ * The search documents of mempool claims, stored in columns. Each numeric field is an array, so a scan of tens of thousands of
+ * claims takes a fraction of a millisecond. Each label has the list of its documents. The words of a document have a signature of
+ * 256 bits (a Bloom filter), which excludes most documents without a given word. Pure.
  *
  * Numbers are doubles: amounts from 2^53 dewies on are rounded.
  */
@@ -14,13 +14,13 @@ const WORDS_OF_SIGNATURE = 8;
 const SIGNATURE_BITS = 32 * WORDS_OF_SIGNATURE;
 const FIRST_ROOM = 64;
 
-/** Numbers by place, NaN where a document has none. */
+/** Numbers by position; NaN for a missing value. */
 export interface NumberColumn {
-  /** Another array when it has to grow. */
+  /** Replaced by a larger array when it grows. */
   values: Float64Array;
 }
 
-/** A document in its place; what is no number is taken from it. */
+/** A document at its position, for values that are not numbers. */
 export interface WaitingDocument {
   /** Latin1, wire order. */
   readonly claimId: string;
@@ -57,17 +57,17 @@ export class WaitingColumns {
     return this.places.get(claimId);
   }
 
-  /** Null for a column that has other values. */
+  /** Null for a column that is not numeric. */
   numbers(column: string): NumberColumn | null {
     return this.columns.get(column) ?? null;
   }
 
-  /** Places of the documents with a label. */
+  /** Positions of the documents with a label. */
   labeled(label: string): ReadonlySet<number> | undefined {
     return this.labels.get(label);
   }
 
-  /** Takes a document in, in place of the claim's former one. */
+  /** Adds a document, or replaces the former one of the claim. */
   put(entry: WaitingDocument): void {
     this.take(entry.claimId);
     this.version++;
@@ -90,7 +90,7 @@ export class WaitingColumns {
     this.sign(place, entry.document.words.packed);
   }
 
-  /** Takes a claim's document out. */
+  /** Removes the document of a claim. */
   take(claimId: string): void {
     const place = this.places.get(claimId);
     if (place === undefined) return;
@@ -106,7 +106,7 @@ export class WaitingColumns {
     this.labelsAt[place] = [];
   }
 
-  /** Whether the document may have a word. */
+  /** Whether the document may contain a word (false positives are possible). */
   mayHave(place: number, word: WordBits): boolean {
     const at = place * WORDS_OF_SIGNATURE;
     for (const bit of word) if ((this.signatures[at + (bit >>> 5)]! & (1 << (bit & 31))) === 0) return false;

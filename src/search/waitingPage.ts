@@ -1,19 +1,19 @@
 /**
- * How claims that wait in the mempool join a page of claims of the chain: updates take the places of what they update, and new
- * ones stand in front. Source: OdyseeTeam/hub, hub/herald/search.py `cached_search`.
+ * Merges mempool claims into a page of confirmed claims: updates replace their claims, and new claims are placed at the
+ * beginning. Source: OdyseeTeam/hub, hub/herald/search.py `cached_search`.
  */
 import type { WaitingOutput } from '../index/waiting/waitingOutputs.js';
 import { fromLatin1, toLatin1 } from '../util/bytes.js';
 import type { SearchPage } from './searchBackend.js';
 import type { SearchQuery } from './searchQuery.js';
 
-/** Whether what waits is looked for at all: on the first page, where hits do not decide about one another. */
+/** Whether a search includes mempool claims: only on the first page, and only if hits do not depend on each other. */
 export function mergesWaiting(query: SearchQuery): boolean {
   const { offset, removeDuplicates, perChannel, confirmedOnly } = query;
   return offset === 0 && !removeDuplicates && perChannel === 0 && !confirmedOnly;
 }
 
-/** The first page with what waits, in the order of `outputs`; what is not on it counts in `total`, one page at most. */
+/** The first page with the mempool claims, in the order of `outputs`. Others count in `total`, at most one page. */
 export function withWaiting(
   { limit, allPages }: SearchQuery,
   page: SearchPage,

@@ -1,6 +1,6 @@
 /**
- * A search over the columns of claims that wait: which places to look at, what a document must satisfy, which comes first. The
- * conditions mean what they mean in SQL (`conditionSql.ts`).
+ * A search over the columns of mempool claims: the candidate positions, the conditions and the order. The conditions have the same
+ * meaning as in SQL (`conditionSql.ts`).
  */
 import { hashFromHex, toLatin1 } from '../util/bytes.js';
 import type { WaitingClaims } from '../index/waiting/waitingClaims.js';
@@ -11,7 +11,7 @@ import type { Bound, Condition } from './searchQuery.js';
 import { isSimilar, matchesText, type TextNode } from './textQuery.js';
 import { wordBits, type WaitingColumns, type WaitingDocument } from './waitingColumns.js';
 
-/** Whether what lies at a place satisfies a part of a search. */
+/** Whether the document at a position satisfies a part of a search. */
 export type PlaceTest = (place: number, entry: WaitingDocument) => boolean;
 
 const IDS: Readonly<Record<string, (document: ClaimDocument) => string | null>> = {
@@ -34,7 +34,7 @@ const CLAIM_ID = /^[0-9a-f]{40}$/;
 const ALWAYS: PlaceTest = () => true;
 const NEVER: PlaceTest = () => false;
 
-/** What a document must satisfy for a condition. Censoring is not looked at: what waits is tested for it by itself. */
+/** The test for a condition. Hidden claims are handled separately. */
 export function conditionTest(condition: Condition, columns: WaitingColumns): PlaceTest {
   switch (condition.kind) {
     case 'range':
@@ -97,7 +97,7 @@ function rangeTest(
   columns: WaitingColumns,
 ): PlaceTest {
   const numbers = columns.numbers(column);
-  // A score that there is not yet.
+  // Mempool claims do not have a trending score.
   if (numbers === null) return orMissing ? ALWAYS : NEVER;
   let [low, high] = [-Infinity, Infinity];
   let [isLowIn, isHighIn] = [true, true];
@@ -141,7 +141,7 @@ function labelsTest(
   return how === 'any' ? has : (place) => !has(place);
 }
 
-/** Whether packed words satisfy a text; words with wrong letters are looked for among these. */
+/** Whether packed words satisfy a text, including misspelled words. */
 function matches(node: TextNode, packed: string): boolean {
   switch (node.kind) {
     case 'fuzzy':
@@ -183,7 +183,7 @@ function mayMatch(node: TextNode, columns: WaitingColumns): PlaceTest {
   }
 }
 
-/** What a document must satisfy for a text. */
+/** The test for a text. */
 export function textTest(node: TextNode, columns: WaitingColumns): PlaceTest {
   const may = mayMatch(node, columns);
   return (place, entry) => may(place, entry) && matches(node, entry.document.words.packed);
@@ -241,7 +241,7 @@ function placesOf(
   }
 }
 
-/** Which of two places comes first: by the order asked for, or else by amount with supports; then by age. */
+/** Compares two positions: by the requested order, or by amount with supports; then by age. */
 export function placeOrder(
   order: readonly OrderTerm[],
   columns: WaitingColumns,
@@ -259,7 +259,7 @@ export function placeOrder(
   };
 }
 
-/** What is missing comes last in both directions. */
+/** Missing values come last in both directions. */
 function termOrder(
   { column, ascending }: OrderTerm,
   columns: WaitingColumns,

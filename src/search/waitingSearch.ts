@@ -1,6 +1,6 @@
 /**
- * Searches claims that wait in the mempool: the second index beside that of the chain. Documents are made when claims come and
- * when what they show changes, by the thread that searches. Source: OdyseeTeam/hub, hub/db/pending.py `search`.
+ * Searches the mempool claims, in an index that is separate from the index of confirmed claims. The search thread makes a document
+ * when a claim arrives and when its data changes. Source: OdyseeTeam/hub, hub/db/pending.py `search`.
  */
 import type { ClaimIndexQueries } from '../index/claims/claimIndexQueries.js';
 import type { PlainClaim } from '../index/claims/claimReader.js';
@@ -19,13 +19,13 @@ import type { Condition, SearchQuery } from './searchQuery.js';
 import { WaitingColumns, type WaitingDocument } from './waitingColumns.js';
 import { candidatePlaces, conditionTest, placeOrder, textTest, type PlaceTest } from './waitingQuery.js';
 
-/** Documents that are made together. */
+/** Documents per batch. */
 const CLAIMS_A_PART = 128;
-/** The longest that making and looking through documents holds the event loop. */
+/** The longest time for which making or scanning documents blocks the event loop. */
 const SLICE_MS = 4;
-/** Places that are looked at between two looks at the clock. */
+/** Positions that are scanned between two checks of the clock. */
 const PLACES_A_LOOK = 512;
-/** Blocks whose changes are looked through; after more all documents are made anew. */
+/** The maximum number of new blocks whose changes are applied. After more blocks all documents are rebuilt. */
 const MAX_BLOCKS = 10;
 /** Documents that are kept in orders, and orders. Arbitrary: sorting more holds the event loop for too long. */
 const MAX_SORTED = 100_000;
@@ -77,24 +77,24 @@ export class WaitingSearch {
     });
   }
 
-  /** Another number when a search may find something else. */
+  /** Changes when the result of a search may change. */
   get version(): number {
     return this.deps.waiting.version + this.blocks;
   }
 
-  /** Makes documents beside what else there is to do, so that no search has to wait for many. */
+  /** Makes documents in the background, so that a search does not wait for many of them. */
   prepareSoon(): void {
     if (this.isScheduled) return;
     this.isScheduled = true;
     setImmediate(() => {
       this.isScheduled = false;
-      // A search that finds them missing says why.
+      // The next search reports the error.
       this.prepare().catch(() => undefined);
     });
   }
 
   /**
-   * The first claims of a search, in its order; without an order the greatest amounts first. What the lists of channels censor is
+   * The first claims of a search, in its order, or by descending amount. Claims that blocking or filtering channels hide are
    * left out.
    */
   async find(query: SearchQuery): Promise<WaitingOutput[]> {
@@ -187,7 +187,7 @@ export class WaitingSearch {
       for (const { claimId: id } of waiting.ofChannel(claimId)) this.dirty.add(id);
   }
 
-  /** Resolves when documents are as of this call. */
+  /** Resolves when the documents include all changes up to this call. */
   private async prepare(): Promise<void> {
     if (this.making !== null) await this.making;
     // What a block changed is looked through beside the searches.
@@ -196,7 +196,7 @@ export class WaitingSearch {
     await (this.making ??= this.make().finally(() => (this.making = null)));
   }
 
-  /** Notes what blocks changed of claims that wait. */
+  /** Records the changes of new blocks to mempool claims. */
   private async noteBlocks(): Promise<void> {
     const { tip: tipOf, index, waiting } = this.deps;
     const { made } = this;
@@ -331,7 +331,7 @@ function withoutControlling(conditions: readonly Condition[]): [readonly Conditi
   return [conditions.filter((condition) => !isStanding(condition)), wanted?.value ?? null];
 }
 
-/** Gathers the first places of an order, however many are offered. */
+/** Collects the first positions of an order from any number of candidates. */
 class FirstPlaces {
   private readonly compare: (a: number, b: number) => number;
   private readonly most: number;

@@ -69,7 +69,7 @@ export interface HttpServerOptions {
   readonly allowHosts?: readonly string[];
   /** Where to listen, in place of `binds`. */
   readonly endpoints?: readonly Endpoint[];
-  /** TLS is answered with it, beside plain HTTP from this machine; absent for plain HTTP alone. */
+  /** The certificate for TLS; plain HTTP is then accepted from this machine only. Absent for plain HTTP only. */
   readonly certificate?: CertificatePair;
 }
 
@@ -78,7 +78,7 @@ export interface HttpServerDeps {
   readonly logger: Logger;
   /** Adds further routes (REST, health, metrics) before the server listens. */
   readonly extraRoutes?: (app: FastifyInstance, tools: RouteTools) => void;
-  /** Answers some paths past the framework (`-esplora`). */
+  /** Answers some paths without the framework (`-esplora`). */
   readonly directPaths?: DirectPaths;
   /** Who may call, settled by another server that outlives this one; else this one settles it, and owns the cookie. */
   readonly authenticator?: Authenticator;

@@ -8,9 +8,9 @@ import type { CallerGate } from './upgrades.js';
 /** All paths of REST begin with it; the server hands them over undecoded. */
 export const REST_PATH = '/rest/';
 
-/** Paths that are answered past the framework: what is asked often, or posts more than a little. */
+/** Paths that bypass the framework: frequent requests, and requests with large bodies. */
 export interface DirectPaths {
-  /** All its paths begin with it. `OPTIONS` is handed over for these alone. */
+  /** Prefix of all its paths. Only these paths get `OPTIONS` requests. */
   readonly prefix: string;
   /** Answers a request; `serve` waits for a turn in the work queue and sends what `run` answers. */
   receive(
@@ -18,11 +18,11 @@ export interface DirectPaths {
     response: ServerResponse,
     serve: (run: (call: CallSignals) => HttpReply | Promise<HttpReply>) => void,
   ): void;
-  /** Takes connections that become WebSockets. */
+  /** Handles WebSocket connections. */
   readonly sockets?: DirectSockets;
 }
 
-/** What takes the WebSockets of some paths. */
+/** The WebSocket handler of some paths. */
 export interface DirectSockets {
   takes(request: IncomingMessage): boolean;
   receive(request: IncomingMessage, socket: Duplex, head: Buffer, gate: CallerGate): void;

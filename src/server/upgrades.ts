@@ -1,6 +1,6 @@
 /**
- * Connections of the HTTP server that become WebSockets: which endpoint takes one, by its path, and what all endpoints know of a
- * caller. Owns nothing.
+ * Connections of the HTTP server that become WebSockets: selects the endpoint by the path, and provides the data of the caller to
+ * the endpoints. Owns no state.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -9,23 +9,23 @@ import { refuseUpgrade } from '../util/httpUpgrade.js';
 
 const CHALLENGE = 'WWW-Authenticate: Basic realm="jsonrpc"\r\n';
 
-/** What the HTTP server says about a caller. */
+/** The caller, as the HTTP server knows it. */
 export interface CallerGate {
   isStopping(): boolean;
-  /** Whether its address and the host name it asks for are let in. */
+  /** Whether its address and the requested host name are allowed. */
   isAllowed(request: IncomingMessage): boolean;
   /**
-   * Checks an `Authorization` header of this caller, now or once the connection is a WebSocket; slow to say no. To be asked for
-   * before `release`.
+   * Checks an `Authorization` header of this caller, now or later over the WebSocket. A rejection is delayed. Must be read before
+   * `release`.
    */
   checker(request: IncomingMessage): (authorization: string) => Promise<boolean>;
   /** The caller's address and port, for the log. */
   peer(request: IncomingMessage): string;
-  /** Counts a connection among those of HTTP no longer. */
+  /** Removes a connection from the count of HTTP connections. */
   release(socket: Socket): void;
 }
 
-/** What makes WebSockets of connections. */
+/** An endpoint for WebSocket connections. */
 export interface UpgradeEndpoint {
   receive(request: IncomingMessage, socket: Duplex, head: Buffer, gate: CallerGate): Promise<void>;
   /** Resolves when the last client has left. */
@@ -40,7 +40,7 @@ export class Upgrades {
     this.endpoints = endpoints;
   }
 
-  /** Takes a connection that wants to become a WebSocket. */
+  /** Handles an upgrade request. */
   receive(request: IncomingMessage, socket: Duplex, head: Buffer, gate: CallerGate): void {
     const endpoint = this.endpoints.get(request.url ?? '');
     if (endpoint !== undefined) {
@@ -56,7 +56,7 @@ export class Upgrades {
   }
 }
 
-/** Answers a status in place of a WebSocket. */
+/** Rejects an upgrade request with a status. */
 export function refuseCaller(socket: Duplex, status: number): void {
   refuseUpgrade(socket, status, status === 401 ? CHALLENGE : '');
 }

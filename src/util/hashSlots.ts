@@ -1,26 +1,26 @@
 /**
- * Hash tables over keys that lie side by side in memory: a slot holds the number of a key plus one, or 0 where none is. Keys begin
- * with bytes that are evenly spread, as hashes are; their first four say where the search begins.
+ * Hash tables over keys in contiguous memory. A slot holds the index of a key plus one, or 0 if it is empty. The keys are hashes or
+ * begin with a hash, so their first four bytes select the first slot of a search.
  */
 
-/** Slots for so many keys: at least twice as many, in a power of two. */
+/** The number of slots for a number of keys: a power of two, at least twice as many. */
 export function slotsFor(count: number): Int32Array {
   let size = 8;
   while (size < 2 * count) size *= 2;
   return new Int32Array(size);
 }
 
-/** Where the search for a key begins, from its first four bytes. */
+/** The first slot of the search for a key, from its first four bytes. */
 export function firstSlot(slots: Int32Array, word: number): number {
   return word & (slots.length - 1);
 }
 
-/** Where it goes on. */
+/** The next slot. */
 export function nextSlot(slots: Int32Array, slot: number): number {
   return (slot + 1) & (slots.length - 1);
 }
 
-/** The first four bytes at a place, as one number. */
+/** The four bytes at an offset, as one number. */
 export function wordAt(bytes: Uint8Array, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 }
@@ -35,7 +35,7 @@ export function wordOf(text: string, at = 0): number {
   );
 }
 
-/** Puts the key of that number, which begins with `word`, behind those that begin alike. */
+/** Inserts the key with this index and the first bytes `word`, after keys with the same first bytes. */
 export function enterSlot(slots: Int32Array, word: number, number: number): void {
   let slot = firstSlot(slots, word);
   while (slots[slot] !== 0) slot = nextSlot(slots, slot);
@@ -48,7 +48,7 @@ export function isText(bytes: Uint8Array, at: number, text: string): boolean {
   return true;
 }
 
-/** The number of a text among keys of equal length side by side, −1 for none. */
+/** The index of a text among contiguous keys of equal length; −1 if it is not found. */
 export function findText(slots: Int32Array, bytes: Uint8Array, keyBytes: number, text: string): number {
   if (text.length !== keyBytes) return -1;
   for (let slot = firstSlot(slots, wordOf(text)); slots[slot] !== 0; slot = nextSlot(slots, slot)) {

@@ -1,12 +1,12 @@
 /**
- * Requests that ask for another protocol (`Upgrade`), for servers that take WebSockets: refusing one, and answering one as if
- * it had not asked. Source: RFC 9110, section 7.8.
+ * Requests with an `Upgrade` header, for servers with WebSockets: rejecting a request, and answering a request as if it did not
+ * have the header. Source: RFC 9110, section 7.8.
  */
 import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** Whether the request asks for a WebSocket. */
+/** Whether the request wants a WebSocket. */
 export const asksForWebSocket = ({ headers: { upgrade } }: IncomingMessage): boolean =>
   upgrade?.toLowerCase() === 'websocket';
 
@@ -21,8 +21,8 @@ export function refuseUpgrade(socket: Duplex, status: number, headers = ''): voi
 const OFFERS = ['upgrade', 'connection', 'http2-settings'];
 
 /**
- * Gives a connection back to its server, so that its request is answered as if it had offered no other protocol. Clients that
- * would rather speak HTTP/2 make such offers.
+ * Gives a connection back to its server, which then answers the request as if it did not have an `Upgrade` header. Clients that
+ * prefer HTTP/2 send such requests.
  */
 export function handBack(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`];

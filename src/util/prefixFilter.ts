@@ -48,12 +48,12 @@ export class PrefixFilter {
     return this.#words;
   }
 
-  /** How many hashes came. */
+  /** Number of added hashes. */
   get count(): number {
     return this.#count;
   }
 
-  /** Begins with bits that it takes over, which `count` hashes came to. These must be among `members`. */
+  /** Starts with the bits of `count` added hashes, which must be among `members`. Takes ownership of the bits. */
   fill(words: Uint32Array, count: number): void {
     this.#words = words;
     this.#count = count;

@@ -20,8 +20,8 @@ export function standardSort<T>(items: T[], less: (a: T, b: T) => boolean): T[] 
 }
 
 /**
- * Where `standardSort` puts the number that stands at `of`, by less-than: only that part of the list is sorted in which it is, so
- * it takes a time in proportion to the list.
+ * The position to which `standardSort` moves the number at index `of`, by less-than. Only the part of the list with this number is
+ * sorted, so the time is linear.
  */
 export function standardPlace(numbers: Float64Array, of: number): number {
   const left = numbers.slice();
@@ -31,7 +31,7 @@ export function standardPlace(numbers: Float64Array, of: number): number {
   let last = left.length;
   for (let depth = 2 * (31 - Math.clz32(last)); last - first > THRESHOLD; depth--) {
     if (depth === 0) {
-      // Rare enough to sort the whole list.
+      // Rare, so the whole list is sorted.
       const places = Array.from(numbers, (_, i) => i);
       return standardSort(places, (a, b) => numbers[a]! < numbers[b]!).indexOf(of);
     }
@@ -56,7 +56,7 @@ export function standardPlace(numbers: Float64Array, of: number): number {
     if (place >= low) first = low;
     else last = low;
   }
-  // What is left is sorted by insertion, which keeps equals in order.
+  // The rest is sorted by insertion, which is stable.
   const number = left[place]!;
   let result = first;
   for (let i = first; i < last; i++) if (left[i]! < number || (left[i] === number && i < place)) result++;
@@ -108,7 +108,7 @@ function medianToFirst<T>(
   swap(items, to, medianOf(items, a, b, c, less));
 }
 
-/** Which of the three places has the median. */
+/** The position of the median of three. */
 function medianOf<T>(
   items: ArrayLike<T>,
   a: number,

@@ -360,7 +360,7 @@ export class Follower implements NodeListener {
   private putPlace(batch: WalletBatch): void {
     const locator = this.locator();
     if (locator.length === 0) return;
-    // What stands on disk is not written again: a wallet that has not changed keeps its image.
+    // An unchanged value is not written again, so that an unchanged wallet keeps its image.
     if (!this.wallet.isBestBlock(locator)) this.wallet.setBestBlock(batch, locator);
     this.blocksSinceNote = 0;
   }

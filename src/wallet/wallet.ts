@@ -395,7 +395,7 @@ export class Wallet {
     await this.file.close(parts, isOtherRow);
   }
 
-  /** Null where the image that there is stands, and where none can be made. */
+  /** Null if the existing image is still valid, or if no image can be made. */
   private async partsForImage(): Promise<WalletParts | null> {
     await this.file.settled();
     if (this.file.hasImage) return null;

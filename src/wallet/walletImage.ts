@@ -1,6 +1,6 @@
 /**
- * A wallet as its image has it (`store/walletImage.ts`): making the parts of an open wallet, and opening one with them. Rows that
- * changed after the image was made are read one by one.
+ * Makes the parts of a wallet image (`store/walletImage.ts`) from an open wallet, and opens a wallet with them. Rows that changed
+ * after the image was made are read one by one.
  */
 import { hash160 } from '../crypto/hash.js';
 import { scriptForDestination } from '../script/standard.js';
@@ -22,22 +22,22 @@ interface WalletNotes {
   readonly highestPoolIndex: number;
 }
 
-/** The kinds of rows that an image tells of; all others are read. */
+/** The kinds of rows that an image covers; all others are read. */
 const TOLD_KINDS = ['tx', 'key', 'wkey', 'ckey', 'keymeta', 'pool'] as const satisfies readonly RecordKind[];
 const TOLD_PREFIXES = TOLD_KINDS.map((kind) => Buffer.from(kindPrefix(kind), 'latin1'));
-/** Rows by which other outputs can be the wallet's, whatever they pay to. */
+/** Rows that can change which outputs belong to the wallet. */
 const SCRIPT_KINDS: readonly string[] = ['cscript', 'watchs'] satisfies RecordKind[];
-/** Beyond these a row cannot be gone while the image holds. */
+/** A deleted row of another kind makes the image invalid. */
 const MAY_BE_GONE: readonly string[] = ['tx', 'pool'] satisfies RecordKind[];
 
-/** Whether a row is of a kind that an image does not tell of, by its key. */
+/** Whether the image does not cover the kind of a row, by its key. */
 export function isOtherRow(key: Buffer): boolean {
   return !TOLD_PREFIXES.some(
     (prefix) => key.length >= prefix.length && prefix.compare(key, 0, prefix.length) === 0,
   );
 }
 
-/** The parts of an image of a wallet that is open and about to be closed. Null where it would not be true. */
+/** The parts of an image of an open wallet that is about to be closed. Null if they would not be correct. */
 export function* imageParts({ keyring, keypool, ledger, file }: Wallet): Slices<WalletParts | null> {
   const keys = yield* keyring.image(keypool.lists, (key) => file.has(key));
   const transactions = keys === null ? null : yield* ledger.imageParts();
@@ -50,7 +50,7 @@ export function* imageParts({ keyring, keypool, ledger, file }: Wallet): Slices<
   return { columns: { keys: keys.columns, transactions: transactions.columns }, notes };
 }
 
-/** A row that changed since the image was made: its value is undefined where it is gone. */
+/** A row that changed since the image was made. Its value is undefined if it was deleted. */
 interface ChangedRow {
   readonly kind: string;
   readonly rest: Buffer;
@@ -71,8 +71,8 @@ function changedRows(file: WalletFile, changed: Iterable<string>): ChangedRow[] 
 }
 
 /**
- * Opens a wallet with the image of its file; false, and nothing has changed, where every row is to be read. `loadOther` takes in a
- * row of another kind.
+ * Opens a wallet with the image of its file. Returns false without any change if every row must be read. `loadOther` loads a row of
+ * another kind.
  */
 export function* loadImage(wallet: Wallet, loadOther: (key: Buffer, value: Buffer) => void): Slices<boolean> {
   const { file, keyring, keypool, ledger } = wallet;
@@ -105,7 +105,7 @@ export function* loadImage(wallet: Wallet, loadOther: (key: Buffer, value: Buffe
   return true;
 }
 
-/** Takes in a key, or a place in the pool, that changed. */
+/** Loads a changed key, or a changed keypool entry. */
 function loadChanged({ keyring, keypool }: Wallet, { kind, rest, value }: ChangedRow): void {
   if (kind === 'pool') {
     const index = Number(new Reader(rest).i64());
@@ -113,14 +113,14 @@ function loadChanged({ keyring, keypool }: Wallet, { kind, rest, value }: Change
     if (value !== undefined) keypool.load(index, parsePoolKey(value));
   } else if (kind !== 'tx' && value !== undefined && !isOtherKind(kind)) {
     keyring.load(kind, rest, value);
-    // A private key may be in it.
+    // The value may contain a private key.
     value.fill(0);
   }
 }
 
 const isOtherKind = (kind: string): boolean => !(TOLD_KINDS as readonly string[]).includes(kind);
 
-/** What `Ledger.keysCame` is to hear of a row. */
+/** The argument of `Ledger.keysCame` for a row. */
 function cameBy(kind: string, rest: Buffer): readonly Bytes[] | null {
   if (SCRIPT_KINDS.includes(kind)) return null;
   if (kind !== 'key' && kind !== 'wkey' && kind !== 'ckey') return [];

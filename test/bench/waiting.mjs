@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// What claims that wait in the mempool cost a hub. On a regtest chain of claims, resolve calls of 100 URLs each and typical searches
+// The cost of mempool claims for a hub. On a regtest chain of claims, resolve calls of 100 URLs each and typical searches
 // are measured, each with other values, without and with so many claims in the mempool, in one run; the ratio is of medians. Then
 // the memory that the waiting claims take, against a node without a claim index that has the same mempool. At last a transaction
 // with a claim is broadcast while a block of 1,000 operations connects: until a searching client of the hub sees it.
@@ -42,7 +42,7 @@ const URLS = 100;
 const AMOUNT_SAT = 100_000n;
 const MATURITY = 100;
 
-/** Anybody can spend it. */
+/** An output that anyone can spend. */
 const OPEN = { type: 'scripthash', hash: hash160(Buffer.of(0x51)) };
 const prefixes = addressPrefixesOf(regtestParams);
 const openAddress = encodeDestination(OPEN, prefixes);

@@ -1,5 +1,5 @@
 /**
- * What programs of 2026 send to lbcnet, call by call, with the fields that they read: LBRY Desktop at its start, the extension of
+ * The calls that programs of 2026 send to lbcnet, and the answer fields that they read: LBRY Desktop at its start, the extension of
  * ReviveL, and nova-web in a browser (docs/who-uses-it.md). One daemon on a node with a hub serves all of them; the last program
  * stops it. Source: LBRYFoundation/lbry-daemon (its test of Desktop's start), realrouse/revivel, LBRYFoundation/lbry-nova-web.
  */
@@ -199,7 +199,7 @@ describe('the extension of ReviveL', () => {
     expect(await daemon.ask({ jsonrpc: '2.0', id: 1, method: 'wallet_seed', params: {} })).toMatchObject({
       error: { code: -32601, message: expect.stringContaining('wallet_seed') },
     });
-    // What it wants stands in the accounts, for those who ask for it.
+    // `account_list` has the seed, if it is requested.
     expect(await daemon.call('account_list', { show_seed: true })).toMatchObject({ items: [{ seed: SEED }] });
   });
 });

@@ -1,4 +1,4 @@
-/** Claims that wait in the mempool, as a built daemon of somebody else tells of them, buys and downloads them. */
+/** Claims in the mempool: the daemon of another user resolves, buys and downloads them. */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

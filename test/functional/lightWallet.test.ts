@@ -1,6 +1,6 @@
 /**
- * A light wallet on `-lightwallets`: it connects by P2P, follows headers, filter headers and filters, and finds what it is paid,
- * what it spends and what it claims.
+ * A light wallet on `-lightwallets`: it connects by P2P, follows headers, filter headers and filters, and finds its
+ * payments, its spends and its claims.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatTransaction, txid } from '../../src/primitives/transaction.js';

@@ -1,5 +1,5 @@
 /**
- * What programs of 2026 send to a node, call by call, with the fields that they read: chainquery, pools of yiimp, the mempool
+ * The calls that programs of 2026 send to a node, and the answer fields that they read: chainquery, pools of yiimp, the mempool
  * explorer of the LBRY Foundation, and the server and the wallet of dcrdex (docs/who-uses-it.md). One node serves all of them.
  * Source: lbryio/chainquery, LBRYFoundation/pool, LBRYFoundation/mempool, realrouse/dcrdex (client/asset/btc/rpcclient.go,
  * client/asset/lbc/lbc.go, server/asset/btc/rpcclient.go, dex/testing/lbc/harness.sh).

@@ -1,6 +1,6 @@
 /**
  * TLS on the port of the lbcd profile and on the wallet port: certificates made at the first start, clients that know them as
- * their root, plain HTTP from this machine. -walletrpclisten, -walletrpcnotls, -walletrpccert and -walletrpckey name the rest.
+ * their root, plain HTTP from this machine. Also tests -walletrpclisten, -walletrpcnotls, -walletrpccert and -walletrpckey.
  */
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import https from 'node:https';

@@ -1,6 +1,6 @@
 /**
- * Claims that wait in the mempool, as clients of the hub and callers of the node see them: from the moment of the broadcast on,
- * whichever way it came, until their transaction is mined, replaced, expires, or conflicts with a block.
+ * Claims in the mempool, as clients of the hub and of the node see them: from the acceptance of the transaction, from each source,
+ * until it is mined, replaced, expires, or conflicts with a block.
  */
 import { fromBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ let peer: RegtestNode;
 let client: HubClient;
 let actor: ClaimActor;
 let purse: ClaimPurse;
-/** By which way transactions go out. */
+/** The source of transactions. */
 let broadcast: (hex: string) => Promise<unknown>;
 
 const byRpc = (hex: string): Promise<unknown> => node.rpc('sendrawtransaction', [hex, true]);
@@ -84,7 +84,7 @@ async function outputs(method: string, params: unknown): Promise<Outputs> {
 
 const txidOf = ({ txHash }: Output): string => hashToHex(txHash);
 
-/** Where a URL leads: the transaction, `0` before it where that waits; the error's text where it leads nowhere. */
+/** The result of a URL: the transaction, with `0` before it if it is in the mempool, or the error text. */
 async function leads(url: string): Promise<string> {
   const { txos } = await outputs('resolve', [url]);
   const [row] = txos;

@@ -21,7 +21,7 @@ export interface LbcnetMethods {
       private_key?: string;
       /** extended public key, for an account that can only watch */
       public_key?: string;
-      /** from the root of the BIP39 seed or key to the account */
+      /** derivation path from the root of the BIP39 seed or key to the account */
       path?: string;
       /** passphrase of the BIP39 seed */
       passphrase?: string;
@@ -67,7 +67,7 @@ export interface LbcnetMethods {
       to_account?: string;
       /** the wallet; otherwise the default one */
       wallet_id?: string;
-      /** show the transaction; nothing is sent or written */
+      /** show the transaction without sending or storing it */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
@@ -145,7 +145,7 @@ export interface LbcnetMethods {
       account_id?: string;
       /** the wallet; otherwise the default one */
       wallet_id?: string;
-      /** show the transaction; nothing is sent or written */
+      /** show the transaction without sending or storing it */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
@@ -237,19 +237,19 @@ export interface LbcnetMethods {
     };
     result: string;
   };
-  /** Download a blob from peers and blob servers, unless it is here. */
+  /** Download a blob from peers and blob servers, unless it is stored already. */
   blob_get: {
     params: {
       /** hash of the blob */
       blob_hash: string;
-      /** seconds until it fails; otherwise the setting blob_download_timeout */
+      /** seconds until it fails; default: the setting blob_download_timeout */
       timeout?: number;
-      /** answer the blob, which must be UTF-8 text */
+      /** return the blob, which must be UTF-8 text */
       read?: boolean;
     };
     result: string;
   };
-  /** List hashes of blobs: all that are here, or the descriptor and the data blobs of one stream. */
+  /** List hashes of blobs: all stored blobs, or the descriptor and the data blobs of one stream. */
   blob_list: {
     params: {
       /** URL of a claim: blobs of its stream */
@@ -258,9 +258,9 @@ export interface LbcnetMethods {
       stream_hash?: string;
       /** hash of a stream descriptor: blobs of its stream */
       sd_hash?: string;
-      /** only those that are missing */
+      /** only missing blobs */
       needed?: boolean;
-      /** only those that are here */
+      /** only stored blobs */
       finished?: boolean;
       /** number of the page, from 1 */
       page?: number;
@@ -274,12 +274,12 @@ export interface LbcnetMethods {
     params: {
       /** hashes of the blobs */
       blob_hashes: string | readonly string[];
-      /** HOST or HOST:PORT of the reflector; otherwise one of the setting reflector_servers */
+      /** HOST or HOST:PORT of the reflector; default: one of the setting reflector_servers */
       reflector_server?: string;
     };
     result: string[];
   };
-  /** Send all blobs that are here to one of the reflectors of the setting reflector_servers. */
+  /** Send all stored blobs to one of the reflectors of the setting reflector_servers. */
   blob_reflect_all: {
     params: Record<string, never>;
     result: boolean;
@@ -305,7 +305,7 @@ export interface LbcnetMethods {
       account_id?: string;
       /** the wallet; otherwise the default one */
       wallet_id?: string;
-      /** show the transaction; nothing is sent or written */
+      /** show the transaction without sending or storing it */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
@@ -329,7 +329,7 @@ export interface LbcnetMethods {
       claim_address?: string;
       /** accounts that pay; otherwise all of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** show the transaction; nothing is sent or written */
+      /** show the transaction without sending or storing it */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
@@ -471,11 +471,11 @@ export interface LbcnetMethods {
       funding_account_ids?: string | readonly string[];
       /** sign with a new key from now on, which makes older signatures invalid */
       new_signing_key?: boolean;
-      /** show the transaction; nothing is sent or written */
+      /** show the transaction without sending or storing it */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
-      /** drop all values that are not given */
+      /** remove all values that are not given */
       replace?: boolean;
       /** title */
       title?: string;
@@ -704,7 +704,7 @@ export interface LbcnetMethods {
       account_id?: string;
       /** the wallet; otherwise the default one */
       wallet_id?: string;
-      /** show the transaction; nothing is sent or written */
+      /** show the transaction without sending or storing it */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
@@ -736,7 +736,7 @@ export interface LbcnetMethods {
       claim_address?: string;
       /** accounts that pay; otherwise all of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** show the transaction; nothing is sent or written */
+      /** show the transaction without sending or storing it */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
@@ -814,11 +814,11 @@ export interface LbcnetMethods {
       claim_address?: string;
       /** accounts that pay; otherwise all of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** show the transaction; nothing is sent or written */
+      /** show the transaction without sending or storing it */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
-      /** drop all values that are not given */
+      /** remove all values that are not given */
       replace?: boolean;
       /** claim ids in the collection */
       claims?: string | readonly string[];
@@ -855,13 +855,13 @@ export interface LbcnetMethods {
   /** Delete files. */
   file_delete: {
     params: {
-      /** delete the saved file too; of a published file that is the file itself */
+      /** delete the saved file too; for a published file this is the original file */
       delete_from_download_dir?: boolean;
       /** delete all that match where there are several */
       delete_all?: boolean;
       /** hash of the stream descriptor */
       sd_hash?: string;
-      /** name of the saved file, or the suggested name where nothing is saved */
+      /** name of the saved file, or the suggested name if it is not saved */
       file_name?: string;
       /** hash of the stream */
       stream_hash?: string;
@@ -882,16 +882,16 @@ export interface LbcnetMethods {
     };
     result: boolean;
   };
-  /** List files: those that were published, downloaded or only played. */
+  /** List the files that were published, downloaded or played. */
   file_list: {
     params: {
-      /** field to order by: one of the filters */
+      /** field to sort by: one of the filters */
       sort?: string;
       /** in descending order */
       reverse?: boolean;
       /** how filters compare: eq, ne, g, ge, l or le */
       comparison?: string;
-      /** the wallet whose purchases are shown; otherwise the default one */
+      /** the wallet whose purchases are shown; default: the default wallet */
       wallet_id?: string;
       /** number of the page, from 1 */
       page?: number;
@@ -899,7 +899,7 @@ export interface LbcnetMethods {
       page_size?: number;
       /** hash of the stream descriptor */
       sd_hash?: string;
-      /** name of the saved file, or the suggested name where nothing is saved */
+      /** name of the saved file, or the suggested name if it is not saved */
       file_name?: string;
       /** hash of the stream */
       stream_hash?: string;
@@ -929,7 +929,7 @@ export interface LbcnetMethods {
       download_path?: string;
       /** data blobs that are missing */
       blobs_remaining?: number;
-      /** whether it goes to a reflector now */
+      /** whether it is being sent to a reflector */
       uploading_to_reflector?: boolean;
       /** whether a reflector has it */
       is_fully_reflected?: boolean;
@@ -937,7 +937,7 @@ export interface LbcnetMethods {
       status?: string;
       /** whether the saved file is complete */
       completed?: boolean;
-      /** whether cleaning spares it */
+      /** whether its blobs are kept when disk space runs short */
       is_pinned?: boolean;
       /** accepted from older clients; it changes nothing */
       full_status?: boolean;
@@ -949,7 +949,7 @@ export interface LbcnetMethods {
     params: {
       /** hash of the stream descriptor */
       sd_hash?: string;
-      /** name of the saved file, or the suggested name where nothing is saved */
+      /** name of the saved file, or the suggested name if it is not saved */
       file_name?: string;
       /** hash of the stream */
       stream_hash?: string;
@@ -988,11 +988,11 @@ export interface LbcnetMethods {
       stream_hash?: string;
       /** number of the file in the database */
       rowid?: number;
-      /** HOST or HOST:PORT of the reflector; otherwise one of the setting reflector_servers */
+      /** HOST or HOST:PORT of the reflector; default: one of the setting reflector_servers */
       reflector?: string;
       /** another name of reflector */
       server?: string;
-      /** its port where reflector names none; otherwise 5566 */
+      /** port of the reflector, if reflector does not have one; default: 5566 */
       port?: number;
     };
     result: string[];
@@ -1000,9 +1000,9 @@ export interface LbcnetMethods {
   /** Save a stream to a file. */
   file_save: {
     params: {
-      /** name to save it under; otherwise the suggested one */
+      /** name of the saved file; default: the suggested name */
       file_name?: string;
-      /** full path of the folder to save to, which is made if it is missing; otherwise the setting download_dir */
+      /** full path of the folder for the saved file, created if missing; default: the setting download_dir */
       download_directory?: string;
       /** hash of the stream descriptor */
       sd_hash?: string;
@@ -1032,7 +1032,7 @@ export interface LbcnetMethods {
       status: string;
       /** hash of the stream descriptor */
       sd_hash?: string;
-      /** name of the saved file, or the suggested name where nothing is saved */
+      /** name of the saved file, or the suggested name if it is not saved */
       file_name?: string;
       /** hash of the stream */
       stream_hash?: string;
@@ -1058,7 +1058,7 @@ export interface LbcnetMethods {
     params: {
       /** hash of the stream descriptor */
       sd_hash?: string;
-      /** name of the saved file, or the suggested name where nothing is saved */
+      /** name of the saved file, or the suggested name if it is not saved */
       file_name?: string;
       /** hash of the stream */
       stream_hash?: string;
@@ -1086,15 +1086,15 @@ export interface LbcnetMethods {
     params: {
       /** URL of the claim */
       uri: string;
-      /** name to save it under; it is saved then */
+      /** name of the saved file; the file is then always saved */
       file_name?: string;
-      /** full path of a folder to save to, which must exist; otherwise the setting download_dir */
+      /** full path of an existing folder for the saved file; default: the setting download_dir */
       download_directory?: string;
-      /** seconds until it fails; otherwise the setting download_timeout */
+      /** seconds until it fails; default: the setting download_timeout */
       timeout?: number;
-      /** whether to save it; otherwise the setting save_files */
+      /** whether to save the file; default: the setting save_files */
       save_file?: boolean;
-      /** the wallet that pays; otherwise the default one */
+      /** the wallet that pays; default: the default wallet */
       wallet_id?: string;
     };
     result: File | { error: string };
@@ -1152,7 +1152,7 @@ export interface LbcnetMethods {
       name: string;
       /** amount that the claim holds */
       bid?: string;
-      /** the file to publish; its blobs are made and served */
+      /** the file to publish */
       file_path?: string;
       /** make it even though you have one of that name */
       allow_duplicate_name?: boolean;
@@ -1170,13 +1170,13 @@ export interface LbcnetMethods {
       claim_address?: string;
       /** accounts that pay; otherwise all of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** show the transaction; nothing is sent or written */
+      /** show the transaction without sending or storing it */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
-      /** refuse a film that does not play everywhere (needs ffmpeg) */
+      /** reject a video that not all players can play (needs ffmpeg) */
       validate_file?: boolean;
-      /** publish a copy of the film that plays everywhere (needs ffmpeg) */
+      /** publish a converted copy of the video that all players can play (needs ffmpeg) */
       optimize_file?: boolean;
       /** name of the file, where there is none at hand */
       file_name?: string;
@@ -1248,7 +1248,7 @@ export interface LbcnetMethods {
       allow_duplicate_purchase?: boolean;
       /** pay more than the setting `max_key_fee` allows */
       override_max_key_fee?: boolean;
-      /** show the transaction; nothing is sent or written */
+      /** show the transaction without sending or storing it */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
@@ -1346,7 +1346,7 @@ export interface LbcnetMethods {
       account_id?: string;
       /** the wallet; otherwise the default one */
       wallet_id?: string;
-      /** show the transaction; nothing is sent or written */
+      /** show the transaction without sending or storing it */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
@@ -1368,7 +1368,7 @@ export interface LbcnetMethods {
       name: string;
       /** amount that the claim holds */
       bid: string;
-      /** the file to publish; its blobs are made and served */
+      /** the file to publish */
       file_path?: string;
       /** make it even though you have one of that name */
       allow_duplicate_name?: boolean;
@@ -1386,13 +1386,13 @@ export interface LbcnetMethods {
       claim_address?: string;
       /** accounts that pay; otherwise all of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** show the transaction; nothing is sent or written */
+      /** show the transaction without sending or storing it */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
-      /** refuse a film that does not play everywhere (needs ffmpeg) */
+      /** reject a video that not all players can play (needs ffmpeg) */
       validate_file?: boolean;
-      /** publish a copy of the film that plays everywhere (needs ffmpeg) */
+      /** publish a converted copy of the video that all players can play (needs ffmpeg) */
       optimize_file?: boolean;
       /** name of the file, where there is none at hand */
       file_name?: string;
@@ -1520,7 +1520,7 @@ export interface LbcnetMethods {
       claim_address?: string;
       /** accounts that pay; otherwise all of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** show the transaction; nothing is sent or written */
+      /** show the transaction without sending or storing it */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
@@ -1546,7 +1546,7 @@ export interface LbcnetMethods {
       claim_id: string;
       /** amount that the claim holds */
       bid?: string;
-      /** the file to publish; its blobs are made and served */
+      /** the file to publish */
       file_path?: string;
       /** channel that signs */
       channel_id?: string;
@@ -1564,15 +1564,15 @@ export interface LbcnetMethods {
       claim_address?: string;
       /** accounts that pay; otherwise all of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** show the transaction; nothing is sent or written */
+      /** show the transaction without sending or storing it */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
-      /** drop all values that are not given */
+      /** remove all values that are not given */
       replace?: boolean;
-      /** refuse a film that does not play everywhere (needs ffmpeg) */
+      /** reject a video that not all players can play (needs ffmpeg) */
       validate_file?: boolean;
-      /** publish a copy of the film that plays everywhere (needs ffmpeg) */
+      /** publish a converted copy of the video that all players can play (needs ffmpeg) */
       optimize_file?: boolean;
       /** name of the file, where there is none at hand */
       file_name?: string;
@@ -1642,7 +1642,7 @@ export interface LbcnetMethods {
       account_id?: string;
       /** the wallet; otherwise the default one */
       wallet_id?: string;
-      /** show the transaction; nothing is sent or written */
+      /** show the transaction without sending or storing it */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
@@ -1672,7 +1672,7 @@ export interface LbcnetMethods {
       funding_account_ids?: string | readonly string[];
       /** words to go with it */
       comment?: string;
-      /** show the transaction; nothing is sent or written */
+      /** show the transaction without sending or storing it */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
@@ -1938,7 +1938,7 @@ export interface LbcnetMethods {
       batch_size?: number;
       /** show whole transactions */
       include_full_tx?: boolean;
-      /** show the transaction; nothing is sent or written */
+      /** show the transaction without sending or storing it */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;
@@ -2214,7 +2214,7 @@ export interface LbcnetMethods {
       change_account_id?: string;
       /** accounts that pay; otherwise all of the wallet */
       funding_account_ids?: string | readonly string[];
-      /** show the transaction; nothing is sent or written */
+      /** show the transaction without sending or storing it */
       preview?: boolean;
       /** wait until the wallet has taken the transaction in */
       blocking?: boolean;

@@ -9,10 +9,10 @@ export interface Account {
   /** extended public key */ public_key: string;
   /** how addresses are made */ address_generator: { name: "deterministic-chain" | "single-address"; receiving?: { gap: number; maximum_uses_per_address: number }; change?: { gap: number; maximum_uses_per_address: number } };
   /** P2WPKH in bech32 */ address_type?: "p2wpkh";
-  /** whether it is used where none is named */ is_default: boolean;
+  /** whether it is the default account */ is_default: boolean;
   private_key: string | null;
   seed: string | null;
-  /** when its settings were changed (seconds since 1970) */ modified_on: number;
+  /** when its settings were last changed (seconds since 1970) */ modified_on: number;
 }
 
 // prettier-ignore
@@ -67,26 +67,26 @@ export interface Ffmpeg {
 
 // prettier-ignore
 export interface File {
-  /** where players get it */ streaming_url: string;
+  /** URL for players */ streaming_url: string;
   /** whether the saved file is complete */ completed: boolean;
   file_name: string | null;
   download_directory: string | null;
   download_path: string | null;
   /** 0: blobs cost nothing */ points_paid: number;
-  /** whether it is neither saved nor played now */ stopped: boolean;
+  /** whether it is neither being saved nor played */ stopped: boolean;
   /** hash of the stream */ stream_hash: string;
   /** name of the published file */ stream_name: string;
-  /** name under which it is saved unless another one is given */ suggested_file_name: string;
+  /** default name of the saved file */ suggested_file_name: string;
   /** hash of the stream descriptor */ sd_hash: string;
-  /** type by the suggested name */ mime_type: string;
+  /** media type, from the suggested name */ mime_type: string;
   /** AES key of the stream as hexadecimal digits */ key: string;
   /** least size of the whole file in bytes */ total_bytes_lower_bound: number;
   /** greatest size of the whole file in bytes */ total_bytes: number;
   /** bytes of the saved file; 0 while nothing is saved */ written_bytes: number;
-  /** data blobs that are here */ blobs_completed: number;
+  /** data blobs that are stored */ blobs_completed: number;
   /** data blobs of the stream */ blobs_in_stream: number;
   /** data blobs that are missing */ blobs_remaining: number;
-  /** running while it is saved or played, finished once it is saved */ status: "running" | "finished" | "stopped";
+  /** running while it is being saved or played, finished when it is saved */ status: "running" | "finished" | "stopped";
   claim_id: string | null;
   txid: string | null;
   nout: number | null;
@@ -102,14 +102,14 @@ export interface File {
   height: number | null;
   confirmations: number | null;
   timestamp: number | null;
-  /** whether cleaning spares it */ is_pinned: boolean;
+  /** whether its blobs are kept when disk space runs short */ is_pinned: boolean;
   original_file: "unchanged" | "changed" | null;
   /** whether a reflector has it */ is_fully_reflected: boolean;
-  /** percent of the upload to a reflector; 0 when none goes on */ reflector_progress: number;
-  /** whether it goes to a reflector now */ uploading_to_reflector: boolean;
+  /** progress of the upload to a reflector in percent; 0 without an upload */ reflector_progress: number;
+  /** whether it is being sent to a reflector */ uploading_to_reflector: boolean;
   /** why the last upload failed */ reflector_error?: string;
-  /** peers that are connected */ peers?: number;
-  /** rate of the download */ bytes_per_second?: number;
+  /** connected peers */ peers?: number;
+  /** download rate */ bytes_per_second?: number;
   seconds_left?: number | null;
 }
 
@@ -144,7 +144,7 @@ export interface ListedAccount {
   /** number of channel keys that were brought from outside */ certificates: number;
   /** balance in LBC, two decimals */ coins: number;
   /** balance in dewies */ satoshis: number;
-  /** whether it is used where none is named */ is_default?: boolean;
+  /** whether it is the default account */ is_default?: boolean;
   /** words from which the account can be made again */ seed?: unknown;
 }
 

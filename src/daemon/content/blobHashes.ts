@@ -1,15 +1,15 @@
 /**
- * A set of blob hashes that packs each into 48 bytes, outside of the JavaScript heap: a folder may hold millions of blobs. It goes
- * to another thread without a copy.
+ * A set of blob hashes that stores each hash in 48 bytes outside the JavaScript heap, because a folder may hold millions of blobs.
+ * It can be transferred to another thread without a copy.
  */
 
 /** Bytes of a hash. */
 const HASH_BYTES = 48;
 const HASH_DIGITS = 2 * HASH_BYTES;
-/** The set grows part by part, so that no addition takes long. A power of two, at most 256. Arbitrary. */
+/** Number of parts. Each part grows separately, so that each addition is fast. A power of two, at most 256. Arbitrary. */
 const SHARDS = 64;
 const FIRST_CAPACITY = 16;
-/** Sixteenths of a part that may be used, and by how many quarters it grows. */
+/** Maximum load of a part in sixteenths, and its growth in quarters. */
 const MAX_LOAD_16THS = 12;
 const GROWTH_QUARTERS = 6;
 
@@ -24,7 +24,7 @@ interface Shard {
   count: number;
 }
 
-/** What goes to another thread. */
+/** The data that is transferred to another thread. */
 export interface PackedHashes {
   readonly shards: readonly { readonly slots: Uint8Array; readonly count: number }[];
 }
@@ -35,10 +35,10 @@ export class BlobHashes implements Iterable<string> {
     capacity: FIRST_CAPACITY,
     count: 0,
   }));
-  /** The hash that is looked for. */
+  /** The hash of the current search. */
   readonly #key = new Uint8Array(HASH_BYTES);
 
-  /** Puts a set that another thread packed in the place of all hashes. */
+  /** Replaces all hashes with a set that another thread packed. */
   take({ shards }: PackedHashes): void {
     this.#shards = shards.map(({ slots, count }) => ({ slots, count, capacity: slots.length / HASH_BYTES }));
   }
@@ -52,7 +52,7 @@ export class BlobHashes implements Iterable<string> {
     return shard !== null && this.#slotOf(shard) >= 0;
   }
 
-  /** False where the hash was there already, or is not a hash. */
+  /** False if the set has the hash already, or if the text is not a hash. */
   add(hash: string): boolean {
     const shard = this.#find(hash);
     if (shard === null || this.#slotOf(shard) >= 0) return false;
@@ -62,7 +62,7 @@ export class BlobHashes implements Iterable<string> {
     return true;
   }
 
-  /** False where the hash was not there. */
+  /** False if the set does not have the hash. */
   delete(hash: string): boolean {
     const shard = this.#find(hash);
     const at = shard === null ? -1 : this.#slotOf(shard);
@@ -72,7 +72,7 @@ export class BlobHashes implements Iterable<string> {
     return true;
   }
 
-  /** In no particular order. What is added or deleted meanwhile may be among them or not. */
+  /** In any order. Hashes that are added or deleted during the iteration may be included or not. */
   *[Symbol.iterator](): Generator<string> {
     for (const shard of this.#shards)
       for (let at = 0; at < shard.capacity; at++)
@@ -90,7 +90,7 @@ export class BlobHashes implements Iterable<string> {
     return { packed: { shards }, buffers: shards.map(({ slots }) => slots.buffer as ArrayBuffer) };
   }
 
-  /** Reads the hash into the key; null where the text is not a hash. */
+  /** Parses the hash into the key; null if the text is not a hash. */
   #find(hash: string): Shard | null {
     if (hash.length !== HASH_DIGITS) return null;
     const key = this.#key;
@@ -149,7 +149,7 @@ function grow(shard: Shard): void {
   }
 }
 
-/** Empties a slot and moves those behind it that would not be found any more. */
+/** Empties a slot and moves later hashes that a search would not find otherwise. */
 function removeSlot(shard: Shard, at: number): void {
   const { slots, capacity } = shard;
   let hole = at;

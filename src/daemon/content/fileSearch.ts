@@ -1,5 +1,5 @@
 /**
- * Which files are meant, and in which order, as SQL: by the values of their fields. Source: lbry-sdk lbry/file/source_manager.py
+ * SQL for the filters and the order of files, by the values of their fields. Source: lbry-sdk lbry/file/source_manager.py
  * `get_filtered`.
  */
 import { statSync } from 'node:fs';
@@ -14,7 +14,7 @@ export type Comparison = 'eq' | 'ne' | 'g' | 'l' | 'ge' | 'le';
 
 export interface FileCondition {
   readonly field: string;
-  /** With a list any of its values fits, whatever the comparison. */
+  /** A list matches if any of its values matches, with any comparison. */
   readonly value: FieldValue | readonly string[];
   readonly comparison: Comparison;
 }
@@ -24,7 +24,7 @@ export interface FileSearch {
   readonly conditions: readonly FileCondition[];
   readonly sort: string;
   readonly isReversed: boolean;
-  /** Descriptors of the streams that are on their way to a reflector. */
+  /** Descriptors of the streams that are being sent to a reflector. */
   readonly uploading: readonly string[];
 }
 
@@ -32,9 +32,9 @@ export interface FileSearch {
 interface Field {
   readonly type: 'string' | 'number' | 'boolean';
   readonly sql: string;
-  /** The texts that `sql` takes. */
+  /** The text parameters of `sql`. */
   readonly bound?: (facts: SearchFacts) => readonly string[];
-  /** Whether the claim is joined for it. */
+  /** Whether it needs a join with the claim. */
   readonly isOfClaim?: boolean;
 }
 
@@ -78,7 +78,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
     `(select h.claim_name from claim h where h.claim_id = cast(c.channel_claim_id as text) order by h.rowid desc limit 1)`,
     { isOfClaim },
   ),
-  // What is being saved may have its last blob already.
+  // A file that is being saved may already have its last blob.
   completed: boolean(`coalesce((f.saved_file = 1 or f.status <> 'running')
     and output_size(f.download_directory, f.file_name) >= ${LOWER_BOUND}, 0)`),
   sd_hash: text('s.sd_hash'),
@@ -99,10 +99,10 @@ const FIELDS: Readonly<Record<string, Field>> = {
   }),
 };
 
-/** Fields without a value where there is no claim. */
+/** Fields that are null without a claim. */
 const PLAIN_OF_CLAIM = new Set(['claim_name', 'claim_height', 'claim_id', 'outpoint', 'channel_claim_id']);
 
-/** Names come from outside: those of every object are none of ours. */
+/** Names come from clients, so inherited properties such as `toString` must not match. */
 export const isFileField = (name: string): boolean => Object.hasOwn(FIELDS, name);
 
 const OPERATORS: Readonly<Record<Comparison, string>> = {
@@ -126,7 +126,7 @@ const ALWAYS: Bound = { sql: '1', values: [] };
 
 const boundsOf = (field: Field, facts: SearchFacts): readonly string[] => field.bound?.(facts) ?? [];
 
-/** A file without a value, or with one of another type, is neither greater nor less. lbry-sdk fails there. */
+/** A missing value, or one of another type, is neither greater nor less. lbry-sdk fails in this case. */
 function conditionOf({ field: name, value, comparison }: FileCondition, facts: SearchFacts): Bound {
   const field = FIELDS[name]!;
   const own = boundsOf(field, facts);
@@ -148,7 +148,7 @@ export function searchSql(
 ): { readonly from: Bound; readonly order: Bound } {
   const facts = { pins, uploading };
   const used = [...conditions.map(({ field }) => FIELDS[field]!), FIELDS[sort]!];
-  // Only a file with a claim fits then, and SQLite may begin with the claim.
+  // Then only files with a claim match, so SQLite may start with the claim.
   const needsClaim = conditions.some(
     ({ field, value, comparison }) =>
       PLAIN_OF_CLAIM.has(field) && value !== null && (comparison === 'eq' || typeof value === 'object'),
@@ -187,14 +187,14 @@ export function textOf(value: unknown): string | null {
   return digits === null ? null : Buffer.from(digits, 'hex').toString('utf8');
 }
 
-/** The bytes of a saved file; null where there is none. */
+/** The size of a saved file in bytes; null if the file does not exist. */
 export function savedSize(directory: string | null, fileName: string | null): number | null {
   if (directory === null || fileName === null) return null;
   const found = statSync(join(directory, basename(fileName)), { throwIfNoEntry: false });
   return found?.isFile() === true ? found.size : null;
 }
 
-/** Makes the functions that the fields use. */
+/** Registers the SQL functions that the fields use. */
 export function addSearchFunctions(database: SqliteDatabase): void {
   database.function('text_of', (value) => textOf(value ?? null));
   const named = (name: string, of: (inDescriptor: string, claimValue: string) => string): void =>

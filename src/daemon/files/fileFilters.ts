@@ -1,5 +1,5 @@
 /**
- * What callers say of the files that they mean, checked: fields, comparisons, order. Source: lbry-sdk
+ * Validates the filters of callers: fields, comparisons, order. Source: lbry-sdk
  * lbry/file/source_manager.py `get_filtered`.
  */
 import { badValue } from '../base/daemonError.js';
@@ -20,7 +20,7 @@ export interface FileQuery {
   readonly isReversed?: boolean;
 }
 
-/** Fields whose filters may be lists; no value of another field fits a list. Source: `set_filter_fields`. */
+/** Fields whose filters may be lists. For other fields a list matches no file. Source: `set_filter_fields`. */
 const LISTED = new Set(['claim_id', 'outpoint', 'channel_claim_id']);
 
 const isList = (value: FileFilter[string]): value is readonly string[] => Array.isArray(value);

@@ -1,6 +1,6 @@
 /**
- * The files of the daemon: found by their rows, saved, stopped, deleted, and tied to their claims. A file at rest is a row and
- * nothing else; there is an object of a file only while it is used. No descriptor is read before it is needed.
+ * The files of the daemon: finds, saves, stops and deletes them, and connects them with their claims. An inactive file is only a row;
+ * an object of a file exists only while the file is used. A descriptor is read when it is first needed.
  * Source: lbry-sdk lbry/stream/stream_manager.py `StreamManager`.
  */
 import { failureReason } from '../../util/environmentError.js';
@@ -18,7 +18,7 @@ import type { FilesDeps } from './ports.js';
 import { Pins } from './pins.js';
 import { StreamReader } from './streamReader.js';
 
-/** Saved files that are looked at together after the start, and running ones that are read together. Arbitrary. */
+/** Number of saved files per check after the start, and of running files per read. Arbitrary. */
 const FILES_AT_ONCE = 500;
 
 /** A part of the files that fit. */
@@ -31,14 +31,14 @@ export class FileManager {
   readonly reader: StreamReader;
   readonly pins: Pins;
   readonly #deps: FilesDeps;
-  /** The objects that are used somewhere, by stream hash: all users of a file share one. */
+  /** Objects in use, by stream hash. All users of a file share one object. */
   readonly #used = new Map<string, WeakRef<ManagedFile>>();
   readonly #unused = new FinalizationRegistry<string>((streamHash) => {
     if (this.#used.get(streamHash)?.deref() === undefined) this.#used.delete(streamHash);
   });
   #count = 0;
   #isClosed = false;
-  /** Resolves when all saved files were looked at. */
+  /** Resolves when all saved files were checked. */
   settled: Promise<void> = Promise.resolve();
 
   constructor(deps: FilesDeps) {
@@ -47,7 +47,7 @@ export class FileManager {
     this.pins = new Pins(deps);
   }
 
-  /** Goes on with the files that were being saved when the daemon ended, and looks in the background which saved ones are gone. */
+  /** Resumes the files that were being saved when the daemon ended, and checks in the background which saved files are missing. */
   async start(): Promise<void> {
     const { database, log } = this.#deps;
     await this.pins.load();
@@ -104,7 +104,7 @@ export class FileManager {
     return this.#used.get(streamHash)?.deref() ?? null;
   }
 
-  /** The object of a file, with the state of its saved file. The row of an object that is used already stays as it is. */
+  /** The object of a file, with the state of its saved file. An object in use keeps its row. */
   async #of(row: FileRow): Promise<ManagedFile> {
     const used = this.#use(row.streamHash);
     if (used !== null) return used;

@@ -46,7 +46,7 @@ export class ManagedFile {
   /** Bytes of the saved file; null where there is none. */
   writtenBytes: number | null = null;
   #save: Save | null = null;
-  /** Resolves when what was saved is on disk. */
+  /** Resolves when the saved file is synced to disk. */
   #syncing: Promise<void> = Promise.resolve();
   #readers = 0;
   readonly #resuming = new AbortController();
@@ -113,7 +113,7 @@ export class ManagedFile {
 
   /** Looks what is there of the saved file. A file that is gone has no name any more. */
   async lookAtOutput(): Promise<void> {
-    // What is being written has parts behind its end.
+    // A file that is being written may have gaps.
     if (this.#save !== null) return;
     this.writtenBytes = await outputSize(this.place);
     if (this.writtenBytes === null && this.row.isSaved) await this.#setPlace(null, false);
@@ -203,8 +203,8 @@ export class ManagedFile {
   }
 
   /**
-   * After a crash: syncs the saved file if it is whole, and saves it once more if it is not. Nothing is done where the user saves or
-   * deleted it meanwhile, and where a blob is missing with which it could be compared.
+   * After a crash: syncs the saved file if it is complete, otherwise saves it again. Does nothing if the user saves or deleted it
+   * meanwhile, or if a blob for the comparison is missing.
    */
   async ensureWhole(): Promise<void> {
     const { signal } = this.#resuming;
@@ -300,7 +300,7 @@ export class ManagedFile {
         // A file of one blob is finished before the save is answered, as in lbry-sdk.
         if (this.row.blobsInStream > 1) wroteFirst();
       };
-      // Until the file is on disk a crash may cut it off: the next start then looks at it.
+      // A crash before the sync may truncate the file, so the next start checks it.
       await this.#syncing;
       await this.#deps.database.noteUnsynced(this.row.streamHash);
       await writeOutput({ reader: this.#reader, stream, file, signal, onWritten });
@@ -308,7 +308,7 @@ export class ManagedFile {
       await file.close();
       throw environmentError(error, pathOf(place));
     }
-    // The disk may take long. The file can be used meanwhile, and its blobs stay until then.
+    // The sync may take long. The file can be used meanwhile, and its blobs are kept until the sync ends.
     this.#syncing = this.#sync(file)
       .catch((error: unknown) =>
         this.#deps.log.warn(`${pathOf(place)} may not be on disk: ${failureReason(error)}`),

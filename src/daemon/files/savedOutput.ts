@@ -1,19 +1,19 @@
 /**
- * The bytes of a saved file: several blobs are verified, decrypted and written at the same time, each by a thread and at its place.
- * What a kill leaves is told from files of others.
+ * Writes the bytes of a saved file: several blobs are verified, decrypted and written at the same time, each by a thread and at its
+ * own offset. Also distinguishes a partial file of a killed daemon from other files.
  */
 import { open, type FileHandle } from 'node:fs/promises';
 import type { SavedPlace } from '../content/rows.js';
 import { outputSize, pathOf } from './outputs.js';
 import { dataBlobs, type OpenStream, type StreamReader } from './streamReader.js';
 
-/** Blobs at the same time. So many at the end of a file that was cut off may be missing. Arbitrary: what two threads keep busy. */
+/** Number of concurrent blobs. Up to this number may be missing at the end of a partial file. Arbitrary: enough for two threads. */
 const BLOBS_AT_ONCE = 4;
 
 interface Begun {
   readonly number: number;
   readonly position: number;
-  /** Bytes that it must have so that those behind it are at their place; null for the last blob. */
+  /** The length that it must have for the offset of the next blob; null for the last blob. */
   readonly expected: number | null;
   readonly written: Promise<number>;
 }
@@ -23,7 +23,7 @@ export interface OutputWriting {
   readonly stream: OpenStream;
   readonly file: FileHandle;
   readonly signal: AbortSignal;
-  /** Gets the bytes of each blob, in order, when it and all before it are written. */
+  /** Called with the length of each blob, in order, when it and all earlier blobs are written. */
   readonly onWritten: (bytes: number) => void;
 }
 
@@ -50,7 +50,7 @@ export async function writeOutput({ reader, stream, file, signal, onWritten }: O
       const bytes = await first.written;
       if (first.expected === null) position = first.position + bytes;
       else if (bytes !== first.expected) {
-        // A descriptor of another make: those behind it are written once more, one after another.
+        // A descriptor with different padding: the following blobs are written again, one by one.
         await Promise.allSettled(begun.map(({ written }) => written));
         begun.length = 0;
         [next, position, isRegular] = [first.number + 1, first.position + bytes, false];
@@ -63,7 +63,7 @@ export async function writeOutput({ reader, stream, file, signal, onWritten }: O
   }
 }
 
-/** How the bytes of a file go on beside those that are wanted. */
+/** Compares the bytes of a file with the expected bytes. */
 function compare(found: Uint8Array, wanted: Uint8Array): 'equal' | 'cut off' | 'other' {
   const same = wanted.subarray(0, found.length);
   if (Buffer.compare(found, same) === 0) return 'equal';
@@ -72,8 +72,8 @@ function compare(found: Uint8Array, wanted: Uint8Array): 'equal' | 'cut off' | '
 }
 
 /**
- * Whether the file at the place is what `writeOutput` leaves when it is cut off: a beginning of the stream, near whose end blobs may
- * be missing. With `isWhole`: whether it is the whole stream.
+ * Whether a file is a partial file of `writeOutput`: a prefix of the stream, in which blobs near the end may be missing. With
+ * `isWhole`: whether it is the whole stream.
  */
 export async function holdsStream(
   place: SavedPlace,

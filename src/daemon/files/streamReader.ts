@@ -38,7 +38,7 @@ const undecryptable = (hash: string, error: unknown): Error =>
     ? error
     : invalidDescriptor(`The blob ${hash} cannot be decrypted: ${(error as Error).message}`);
 
-/** Throws where the decrypted blob has another length than the descriptor says. */
+/** Throws if the length of the decrypted blob differs from the descriptor. */
 function assertPadded({ descriptor }: OpenStream, at: number, bytes: number): void {
   const { blobHash, length } = dataBlobs(descriptor)[at]!;
   const padding = length - bytes;
@@ -146,8 +146,8 @@ export class StreamReader {
   }
 
   /**
-   * Writes the decrypted bytes of a data blob at a position of a file; their number. A blob that is on disk goes there without a way
-   * through this thread. Throws as `blob`, and what the system refuses.
+   * Writes the decrypted bytes of a data blob at a position of a file, and returns their number. A blob on disk is not copied through
+   * this thread. Throws like `blob`, and system errors.
    */
   async writeBlob(
     stream: OpenStream,

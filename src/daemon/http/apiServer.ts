@@ -34,7 +34,7 @@ export interface ApiServerDeps {
   readonly dispatcher: Pick<Dispatcher, 'call'>;
   /** Answers `GET /events`. */
   readonly events: Pick<EventStreams, 'answer'>;
-  /** Takes WebSockets at the same path. */
+  /** Handles WebSockets at the same path. */
   readonly eventSockets: Pick<EventSockets, 'take'>;
   /** The setting of the moment. */
   readonly allowedOrigin: () => string;
@@ -171,7 +171,7 @@ export function apiServer({
     }
   }
 
-  /** Whether a page of the request's origin may ask. */
+  /** Whether pages of the request's origin are allowed. */
   function isOfAllowedOrigin({ headers: { origin } }: IncomingMessage): boolean {
     const allowed = allowedOrigin();
     if (origin === undefined || origin === plainOrigin(allowed) || origin === allowed || allowed === '*')
@@ -187,7 +187,7 @@ export function apiServer({
     return allowed;
   }
 
-  /** A page may ask without an origin, as for an image. It could read nothing, but take the places of others. */
+  /** A page can send a request without an origin, for example for an image. It could not read the answer, but would occupy a slot. */
   function isOfStrangePage({ headers }: IncomingMessage): boolean {
     const site = headers['sec-fetch-site'];
     return headers.origin === undefined && (site === 'cross-site' || site === 'same-site');

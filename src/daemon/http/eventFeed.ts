@@ -1,6 +1,5 @@
 /**
- * Clients that listen to the events of the daemon, whatever protocol brings these to them: how many there are, what each gets,
- * what a slow one costs.
+ * Clients that receive the events of the daemon, for all protocols: limits their number, sends the events, and handles slow clients.
  */
 import { setMaxListeners } from 'node:events';
 import type { Clock, Timer } from '../base/clock.js';
@@ -8,18 +7,18 @@ import type { TransferEvent, Transfers } from '../base/transfers.js';
 
 /** Clients at a time. Arbitrary: a few programs of one user. */
 export const MAX_CLIENTS = 32;
-/** What may wait for a client that reads slowly. Arbitrary. */
+/** Maximum number of queued bytes for a slow client. Arbitrary. */
 const MAX_QUEUED_BYTES = 256 * 1024;
-/** So often a client gets a sign of life, which shows that one has gone. Arbitrary. */
+/** Interval of keepalives, which detect closed connections. Arbitrary. */
 const HEARTBEAT_MS = 15_000;
 
 export interface EventClient {
-  /** What was sent and still waits in this process. */
+  /** Queued bytes in this process. */
   readonly queuedBytes: number;
   send(event: TransferEvent): void;
-  /** Sends a sign of life. */
+  /** Sends a keepalive. */
   beat(): void;
-  /** Ends the connection without waiting for what was sent. */
+  /** Ends the connection and discards queued data. */
   cut(): void;
   /** Ends the connection, because the daemon stops. */
   end(): void;
@@ -38,7 +37,7 @@ export class EventFeed {
 
   constructor(deps: EventFeedDeps) {
     this.#deps = deps;
-    // Each client listens to it, and their number is bounded here.
+    // Each client adds a listener; the number of clients is limited here.
     setMaxListeners(0, deps.stopping);
   }
 
@@ -48,15 +47,15 @@ export class EventFeed {
   }
 
   /**
-   * Sends events to a client, the first of which says what travels now. The result must be called once, when the connection
-   * has ended. `isOpen` must hold.
+   * Sends events to a client. The first event lists the running transfers. The returned function must be called once, when the
+   * connection has ended. `isOpen` must be true.
    */
   serve(client: EventClient): () => void {
     const { transfers, clock, stopping } = this.#deps;
     this.#clients++;
     const send = (event: TransferEvent): void => {
       if (client.queuedBytes <= MAX_QUEUED_BYTES) client.send(event);
-      // The next report of progress comes soon. A client that would lose another event is cut off, and asks again.
+      // The next progress event comes soon. A client that would miss another event is disconnected, and reconnects.
       else if (event.name !== 'progress') client.cut();
     };
     send({ name: 'progress', data: { transfers: transfers.all() } });

@@ -1,6 +1,6 @@
 /**
  * Events of the daemon over WebSockets, at the path where they also come as server-sent events: each is a text message,
- * `{"event": …, "data": …}`. The daemon takes no messages. Source: RFC 6455.
+ * `{"event": …, "data": …}`. The daemon does not accept messages. Source: RFC 6455.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -13,7 +13,7 @@ import type { EventFeed } from './eventFeed.js';
 const CLOSE = { goingAway: 1001, unwanted: 1008 } as const;
 /** Largest message that is read before the connection is closed. Arbitrary. */
 const MAX_MESSAGE_BYTES = 1024;
-/** How long a client that is to leave may take. Arbitrary. */
+/** How long a client may take to close the connection. Arbitrary. */
 const LEAVE_MS = 2000;
 
 export class EventSockets {
@@ -30,7 +30,7 @@ export class EventSockets {
     this.#clock = clock;
   }
 
-  /** Takes a connection that asked for a WebSocket; `isAllowed` says whether it may have one. */
+  /** Handles an upgrade request; `isAllowed` says whether to accept it. */
   take(request: IncomingMessage, socket: Duplex, head: Buffer, isAllowed: boolean): void {
     const onError = (): void => void socket.destroy();
     socket.on('error', onError);

@@ -116,7 +116,7 @@ export const SETTINGS: readonly SettingRow[] = [
     'exchange_rate_url',
     'text',
     'https://api.mexc.com/api/v3/ticker/price?symbol=LBCUSDT',
-    'where that price is asked for, once an hour',
+    'URL of the price query, which is sent once an hour',
     {
       form: {
         pattern: /^(?:https:\/\/|http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])[:/])\S+$/,

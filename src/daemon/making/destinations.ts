@@ -12,8 +12,8 @@ import { payKeyHash, payScriptHash, type NewOutput } from '../wallet/tx/newOutpu
 const notAnAddress = (address: string): Error => failure(`'${address}' is not a valid address`);
 
 /**
- * The hash of the key that the address is of, for outputs that hold claims and supports. Throws for every other text, addresses
- * of scripts among them.
+ * The key hash of a P2PKH address, for outputs that hold claims and supports. Throws for every other text, including P2SH
+ * addresses.
  */
 export function keyHashOf(address: string, { addressPrefixes }: LedgerParams): Bytes {
   const destination = decodeDestination(address, addressPrefixes);
@@ -26,7 +26,7 @@ export function keyHashOf(address: string, { addressPrefixes }: LedgerParams): B
   return destination.hash;
 }
 
-/** A payment to the address of a key, of a script or of a witness program of version 0. */
+/** A payment to a P2PKH, P2SH or version 0 witness address. */
 export function payTo(amountDewies: bigint, address: string, { addressPrefixes }: LedgerParams): NewOutput {
   const destination = decodeDestination(address, addressPrefixes);
   if (destination?.type === 'pubkeyhash') return payKeyHash(amountDewies, destination.hash);

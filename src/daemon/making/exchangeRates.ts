@@ -1,5 +1,5 @@
 /**
- * What amounts of other currencies are worth: by rates that the settings fix, and USD by the price that an exchange tells.
+ * Converts amounts of other currencies: by fixed rates from the settings, and USD by the price of an exchange.
  * Source of the meaning: lbry-sdk lbry/extras/daemon/exchange_rate_manager.py `convert_currency`; sdk-facts 11.
  */
 import { parseDecimal, type Decimal } from '../../metadata/decimal.js';

@@ -1,6 +1,6 @@
 /**
- * The price of LBC in USD as an exchange tells it, asked for once an hour. Off unless the setting `exchange_rate_source` names
- * a source. Rates of the setting `exchange_rates` go before it.
+ * The price of LBC in USD from an exchange, queried once an hour. Off unless the setting `exchange_rate_source` has a source. Rates
+ * of the setting `exchange_rates` take precedence.
  * Source of the call: MEXC's documentation of its spot API v3, "Symbol Price Ticker".
  */
 import { parseDecimal, type Decimal } from '../../metadata/decimal.js';
@@ -11,19 +11,19 @@ import { DaemonError } from '../base/daemonError.js';
 
 export const RATE_SOURCES = ['', 'mexc'] as const;
 
-/** Between calls that succeed. */
+/** Interval after a successful call. */
 export const CALL_INTERVAL_MS = 3_600_000;
-/** After one that failed. Arbitrary. */
+/** Interval after a failed call. Arbitrary. */
 export const RETRY_INTERVAL_MS = 600_000;
-/** A rate older than this converts nothing. */
+/** An older rate is not used. */
 const MAX_AGE_SEC = 86_400;
 /** Arbitrary. */
 const TIMEOUT_MS = 30_000;
-/** Bytes of an answer; that of the source has some fifty. Arbitrary. */
+/** Maximum size of an answer; a normal one has about fifty bytes. Arbitrary. */
 const MAX_ANSWER_SIZE = 4096;
 /** Digits of LBC for one USD beyond those of the price. Arbitrary: far more than an amount has. */
 const EXTRA_DIGITS = 20;
-/** Prices outside these bounds, in USD for one LBC, are mistakes. Arbitrary. */
+/** Prices outside these bounds, in USD for one LBC, are rejected as wrong. Arbitrary. */
 const PRICE_RANGE = [1e-9, 1e6] as const;
 const SYMBOL = 'LBCUSDT';
 
@@ -32,9 +32,9 @@ export type RateFeedStatus = {
   /** USD for one LBC as the source wrote it; null before the first answer. */
   readonly usd_per_lbc: string | null;
   readonly age_seconds: number | null;
-  /** Whether the rate is young enough to be used. */
+  /** Whether the rate is recent enough to be used. */
   readonly is_usable: boolean;
-  /** Of the last call; null where it succeeded. */
+  /** The error of the last call; null if it succeeded. */
   readonly error: string | null;
 };
 
@@ -63,13 +63,13 @@ export class RateFeed {
     this.#port = port;
   }
 
-  /** Asks at once, and from then on each hour. Does nothing without a source. */
+  /** Queries now and then every hour. Does nothing without a source. */
   start(): void {
     this.stop();
     if (this.#port.source() !== '') void this.#ask();
   }
 
-  /** Forgets the price, too: another source may come. */
+  /** Also clears the price, because the source may change. */
   stop(): void {
     this.#timer?.cancel();
     this.#call?.abort();

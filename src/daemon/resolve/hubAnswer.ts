@@ -48,7 +48,7 @@ export interface ClaimRow extends Place {
   readonly meta: ClaimMeta | null;
   readonly channel: Place | null;
   readonly repost: Place | null;
-  /** Whether the hub says that it is in no block: claims of the mempool have the height 0. */
+  /** Whether the hub reports it as unconfirmed: mempool claims have the height 0. */
   readonly isWaiting: boolean;
 }
 

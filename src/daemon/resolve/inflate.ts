@@ -148,7 +148,7 @@ class Inflater {
     const name = hashToHex(txid);
     const found = this.#transactions.get(name);
     if (found === undefined) throw new WrongAnswerError(`a row refers to ${name}, which is in no row`);
-    // Anybody can make up a transaction that is in no block: it is shown as one, where the row says so.
+    // An unconfirmed transaction cannot be verified, so it is accepted only if the row says that it is unconfirmed.
     if (!found.isVerified && this.#rows.get(placeKey(place))?.isWaiting !== true)
       throw new WrongAnswerError(`the transaction ${name} is shown to be in no block`, true);
     const output = found.tx.outputs[nout];

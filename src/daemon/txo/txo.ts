@@ -99,7 +99,7 @@ export class Txo implements TxoFacts {
     return this.read?.template ?? '';
   }
 
-  /** Whether the key to its hash alone spends it, by a signature script or a witness. */
+  /** Whether it is P2PKH or P2WPKH, so that a single key can spend it. */
   get paysKeyHash(): boolean {
     return this.#template.endsWith('pay_pubkey_hash') || witnessKeyHash(this.script) !== undefined;
   }
@@ -161,7 +161,7 @@ export class Txo implements TxoFacts {
     return this.claim?.channelId ?? this.support?.channelId ?? null;
   }
 
-  /** Of a payment to a key, a script or a witness program; null for anything else. */
+  /** The address of a P2PKH, P2SH or witness output; null for other outputs. */
   address({ addressPrefixes }: LedgerParams): string | null {
     const { pubkey_hash: keyHash, script_hash: scriptHash } = this.read?.values ?? {};
     if (keyHash) return encodeDestination({ type: 'pubkeyhash', hash: keyHash }, addressPrefixes);

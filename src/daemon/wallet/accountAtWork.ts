@@ -91,7 +91,7 @@ export class AccountAtWork implements AddressSource {
     return this.account.addressOf(publicKey);
   }
 
-  /** Whether coins of the account are witness programs, and its change is too. */
+  /** Whether the account uses witness outputs (P2WPKH), also for change. */
   get paysToWitness(): boolean {
     return this.account.addressType === 'p2wpkh';
   }

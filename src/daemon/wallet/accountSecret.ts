@@ -1,6 +1,6 @@
 /**
- * The forms of seeds and keys that an account can be made of: lbry-sdk's own, and those of other wallets. An account keeps
- * the seed of its own form only; of other forms it keeps the extended key of the account, so that lbrynet reads it too.
+ * The forms of seeds and keys from which an account can be made: lbry-sdk's own, and those of other wallets. An account stores only a
+ * seed of lbry-sdk's form. For other forms it stores the extended key of the account, so that lbrynet can read it too.
  * Source: BIP32, BIP39, BIP44, BIP84; SLIP-132 for the prefixes of BIP84 keys.
  */
 import { mnemonicToSeedSync, validateMnemonic } from '@scure/bip39';
@@ -14,7 +14,7 @@ import { keyAlong, keyPathText, parseKeyPath } from './keyPath.js';
 import { extendedKeyText, parseExtendedKeyText } from './keys.js';
 import { isSeedPhrase } from './seedPhrase.js';
 
-/** How addresses are made of keys: P2PKH in base58, or P2WPKH in bech32 (BIP84). */
+/** The address type: P2PKH in base58, or P2WPKH in bech32 (BIP84). */
 export const ADDRESS_TYPES = ['p2pkh', 'p2wpkh'] as const;
 export type AddressType = (typeof ADDRESS_TYPES)[number];
 
@@ -22,14 +22,14 @@ export interface GivenSecret {
   readonly seed?: string | undefined;
   readonly privateKey?: string | undefined;
   readonly publicKey?: string | undefined;
-  /** From the root of the seed or key to the account. */
+  /** Path from the root of the seed or key to the account. */
   readonly path?: string | undefined;
   /** Of a BIP39 seed. */
   readonly passphrase?: string | undefined;
 }
 
 export interface AccountSecret {
-  /** What was given, for people. */
+  /** The form of the input, for display. */
   readonly form: string;
   readonly addressType: AddressType;
   /** As the fields of an account in a wallet file. */
@@ -62,7 +62,7 @@ export function bip39SeedBytes(words: string, passphrase = ''): Buffer {
   return Buffer.from(mnemonicToSeedSync(plainWords(words), passphrase));
 }
 
-/** What the account's fields are. Throws `ValueError` where nothing is given, too much, or what has no form. */
+/** The fields of the account. Throws `ValueError` for missing, surplus or malformed input. */
 export function accountSecretOf(given: GivenSecret, ledger: LedgerParams): AccountSecret {
   const { seed, privateKey, publicKey, passphrase } = given;
   const path = given.path ? parseKeyPath(given.path) : null;
@@ -77,7 +77,7 @@ export function accountSecretOf(given: GivenSecret, ledger: LedgerParams): Accou
   return secretOfKey((privateKey || publicKey)!, path, ledger);
 }
 
-/** A seed without a path: lbry-sdk's. Other words make keys there, too. */
+/** A seed without a path: lbry-sdk's form, which accepts any words. */
 function secretOfWords(seed: string, privateKey?: string, publicKey?: string): AccountSecret {
   const isOwn = isSeedPhrase(seed);
   if (!isOwn && isBip39Seed(seed))
@@ -143,7 +143,7 @@ function secretOfKey(text: string, path: readonly number[] | null, ledger: Ledge
   };
 }
 
-/** The key where its prefix says that its addresses are P2WPKH, else null. Throws `ValueError`. */
+/** The key if its prefix is for P2WPKH addresses, otherwise null. Throws `ValueError`. */
 function witnessKeyOf(text: string, { id }: LedgerParams): ExtendedKey | null {
   const bytes = decodeBase58Check(text);
   if (bytes === null || bytes.length !== PREFIX_SIZE + EXTENDED_KEY_SIZE) return null;

@@ -26,7 +26,7 @@ export function keyPathText(path: readonly number[]): string {
   return ['m', ...path.map((n) => (n >= HARDENED ? `${n - HARDENED}'` : `${n}`))].join('/');
 }
 
-/** The key at the end of the path. Throws `ValueError` where a hardened key is below a public one. */
+/** The key at the end of the path. Throws `ValueError` for a hardened step below a public key. */
 export function keyAlong(root: ExtendedKey, path: readonly number[]): ExtendedKey {
   if (root.privateKey === null && path.some((n) => n >= HARDENED))
     throw badValue(`A public key has no hardened keys such as ${keyPathText(path)} below it.`);

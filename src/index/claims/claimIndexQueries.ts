@@ -250,7 +250,7 @@ export class ClaimIndexQueries implements ClaimIndexReader {
     });
   }
 
-  /** What `task` reads in one go, at one tip; it may be begun anew. */
+  /** Runs `task` at one tip. A new block restarts it. */
   read<T>(task: (scope: ResolveScope) => Promise<T>): Promise<T> {
     return this.atOneTip(task);
   }

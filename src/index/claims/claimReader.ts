@@ -5,11 +5,11 @@
 import type { ClaimKind } from '../../metadata/claimFacts.js';
 import type { Bytes } from '../../util/bytes.js';
 
-/** What only claims of the mempool have. */
+/** Data of mempool claims only. */
 export interface WaitingFacts {
-  /** When its transaction came. */
+  /** Time of arrival of its transaction. */
   readonly timeSec: number;
-  /** When that came which makes the claim; null where it is in the chain. */
+  /** Time of arrival of the transaction that makes the claim; null for a confirmed claim. */
   readonly creationTimeSec: number | null;
   readonly value: Bytes;
 }
@@ -54,7 +54,7 @@ export interface ClaimRecord {
   readonly repostCount: number;
   /** Live claims with a valid signature of it. */
   readonly claimsInChannel: number;
-  /** Of a claim of the mempool, which has no heights but that of its creation, and no position. */
+  /** The record of a mempool claim. Its only height is the creation height, and it does not have a position. */
   readonly waiting?: WaitingFacts;
   /** Without `lbry://`. */
   readonly shortUrl: string;

@@ -32,7 +32,7 @@ export interface SignedOutput {
   readonly publicKey: Bytes | null;
 }
 
-/** What the signature of an output is over. */
+/** The signed data of an output. */
 export type SignedValue = Pick<ClaimOutputInBlock, 'facts' | 'value' | 'script' | 'firstInput'>;
 
 /** A signature and what it is over. */
@@ -81,7 +81,7 @@ export async function findSigners(
   return signers;
 }
 
-/** Tags of all keys for which the signature of a claim's output is right; none where it has none that can be read. */
+/** Tags of all keys that verify the signature of a claim output; empty without a readable signature. */
 export function recoveredSigners(output: SignedValue, params: Pick<NetworkParams, 'base58'>): string[] {
   const signature = readSignature(output, params);
   return signature === null ? [] : recoverSigners(signature);

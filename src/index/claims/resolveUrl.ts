@@ -184,7 +184,7 @@ async function controlling(scope: ResolveScope, rawName: string): Promise<string
   return (await controllingState(scope, rawName))?.claims[0]!.claimId ?? null;
 }
 
-/** What the claim trie has of a name that a claim controls; null for others. */
+/** The claim trie's data of a name with a controlling claim; null for other names. */
 export async function controllingState(
   { records, rules, height }: ResolveScope,
   rawName: string,

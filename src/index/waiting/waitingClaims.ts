@@ -1,11 +1,11 @@
 /**
- * The claims of the mempool as they would be if all of it were mined: the latest output of each that no other transaction there
- * spends, by id, name, channel and what it reposts, with the supports that come and go. Each thread that answers has one of
- * these and is told of transactions as they come and go; it knows nothing of the chain.
+ * The claims of the mempool in the state that they would have if the whole mempool were mined. For each claim it has the latest
+ * output that no other mempool transaction spends, by id, name, channel and repost target, and the changes of supports. Each
+ * thread that answers queries has one instance and receives the added and removed transactions. It does not read the chain.
  */
 import type { WaitingOutput, WaitingSupport, WaitingTransaction } from './waitingOutputs.js';
 
-/** Told after each change: of a claim whose output is another, or which is there no more or only now. */
+/** Called after each change of the latest output of a claim, including its addition and removal. */
 export interface WaitingListener {
   changed(claimId: string, before: WaitingOutput | null, after: WaitingOutput | null): void;
   /** The supports of a claim changed. */
@@ -13,26 +13,26 @@ export interface WaitingListener {
 }
 
 export class WaitingClaims {
-  /** Another number after each change. */
+  /** Increases with each change. */
   version = 0;
   private readonly listeners = new Set<WaitingListener>();
   private readonly transactions = new Map<string, WaitingTransaction>();
-  /** Outputs by claim, in the order in which they came. */
+  /** Outputs by claim, in order of arrival. */
   private readonly versions = new Map<string, WaitingOutput[]>();
-  /** By the points that they spend: the transaction. */
+  /** Transactions by the outpoints that they spend. */
   private readonly spenders = new Map<string, string>();
   private readonly current = new Map<string, WaitingOutput>();
   private readonly byName = new Map<string, Set<WaitingOutput>>();
   private readonly byChannel = new Map<string, Set<WaitingOutput>>();
   private readonly byReposted = new Map<string, Set<WaitingOutput>>();
-  /** Claims whose outputs are spent, by the channel and the claim that these name. */
+  /** Claims with spent outputs, by the channel and the repost target in the value of the spent output. */
   private readonly spentOfChannel = new Map<string, Map<string, number>>();
   private readonly spentOfReposted = new Map<string, Map<string, number>>();
   private readonly supportSums = new Map<string, bigint>();
-  /** The claims of a name with the best first; of names that were asked for since they changed. */
+  /** Cache: the claims of a name, best first. A change of the name removes it. */
   private readonly ranked = new Map<string, readonly WaitingOutput[]>();
 
-  /** Claims that wait. */
+  /** Claims in the mempool. */
   get size(): number {
     return this.current.size;
   }
@@ -86,12 +86,12 @@ export class WaitingClaims {
     for (const support of transaction.spentSupports) this.support(support, support.amountSat);
   }
 
-  /** All transactions, in the order in which they came. */
+  /** All transactions, in order of arrival. */
   all(): Iterable<WaitingTransaction> {
     return this.transactions.values();
   }
 
-  /** The claim as it would be; null for one that does not wait. */
+  /** The mempool state of a claim; null if the mempool does not change it. */
   of(claimId: string): WaitingOutput | null {
     return this.current.get(claimId) ?? null;
   }
@@ -100,13 +100,13 @@ export class WaitingClaims {
     return this.current.values();
   }
 
-  /** The output that makes the claim; null for a claim that is in the chain. */
+  /** The output that makes the claim; null for a confirmed claim. */
   originOf(claimId: string): WaitingOutput | null {
     const first = this.versions.get(claimId)?.[0];
     return first === undefined || first.isUpdate ? null : first;
   }
 
-  /** The claims of a name, by amount with the supports that wait, and by age where these are equal. */
+  /** The claims of a name, by amount including mempool supports; equal amounts by age. */
   ofName(group: string): readonly WaitingOutput[] {
     const outputs = this.byName.get(group);
     if (outputs === undefined) return [];
@@ -137,7 +137,7 @@ export class WaitingClaims {
     return this.byReposted.get(claimId) ?? [];
   }
 
-  /** Claims of which outputs are spent that name the channel. */
+  /** Claims with spent outputs whose value names the channel. */
   spentInChannel(channelId: string): Iterable<string> {
     return this.spentOfChannel.get(channelId)?.keys() ?? [];
   }
@@ -146,7 +146,7 @@ export class WaitingClaims {
     return this.spentOfReposted.get(claimId)?.keys() ?? [];
   }
 
-  /** What supports that come and go add to those of the chain; may be negative. */
+  /** The difference that mempool supports make to the confirmed supports; may be negative. */
   supportsOf(claimId: string, group: string): bigint {
     return this.supportSums.get(claimId + group) ?? 0n;
   }
@@ -190,7 +190,7 @@ export class WaitingClaims {
   }
 }
 
-/** Which came first. */
+/** Compares order of arrival. */
 export function compareAge(a: WaitingOutput, b: WaitingOutput): number {
   return a.arrival - b.arrival || a.nout - b.nout;
 }

@@ -1,6 +1,6 @@
 /**
- * Follows the mempool for the claims that wait in it, in the thread that has it; others are told of the same transactions. The
- * memory that this takes in each thread is bounded: claims that come beyond it are shown when they are in a block.
+ * Follows the mempool for claims, in the thread that owns the mempool, and forwards the same transactions to other threads. The
+ * memory for this is limited in each thread. A claim beyond the limit is shown only when it is in a block.
  */
 import type { NetworkParams } from '../../params/network.js';
 import type { Transaction } from '../../primitives/transaction.js';
@@ -25,7 +25,7 @@ export class WaitingFeed {
   private arrivals = 0;
   private isFull = false;
 
-  /** `maxBytes` is a bound of what all of it takes in one thread. */
+  /** `maxBytes` limits the memory for mempool claims in one thread. */
   constructor(
     params: Pick<NetworkParams, 'base58'>,
     maxBytes: number,
@@ -36,7 +36,7 @@ export class WaitingFeed {
     this.warn = warn;
   }
 
-  /** Hears of what comes and goes from here on; what is there by now is in `claims`. */
+  /** Subscribes to added and removed transactions. `claims` has the current ones. */
   follow(follower: WaitingFollower): () => void {
     this.followers.add(follower);
     return () => void this.followers.delete(follower);

@@ -1,9 +1,9 @@
 /**
- * Claims as they are shown: those of the chain, and before them what waits in the mempool. Owns the rules of which of the two a
- * URL leads to. Source: OdyseeTeam/hub, hub/db/pending.py `PendingClaimIndex`.
+ * Claims as they are shown: the confirmed claims combined with the claims in the mempool. Owns the rules of which of the two a
+ * URL resolves to. Source: OdyseeTeam/hub, hub/db/pending.py `PendingClaimIndex`.
  *
- * A claim that waits has no heights. An update takes the place of the claim that it updates, wherever that is led to. A new claim
- * is led to where the chain has nothing: it never takes a name, the beginning of an id or a place in a channel from another.
+ * A mempool claim does not have heights. An update replaces its claim in every URL that resolves to the claim. A new claim is found
+ * only where no confirmed claim matches: it never takes a name, an id prefix or a name in a channel from a confirmed claim.
  */
 import { normalizeKey } from '../../claimtrie/nameKey.js';
 import type { NameState } from '../../claimtrie/nameState.js';
@@ -21,19 +21,19 @@ import { compareAge, type WaitingClaims } from './waitingClaims.js';
 import type { WaitingOutput } from './waitingOutputs.js';
 
 const ALL_DIGITS = 40;
-/** Digits in the short URL of a claim that the chain does not have. Source: `_make_resolve_result`. */
+/** Digits in the short URL of an unconfirmed new claim. Source: `_make_resolve_result`. */
 const WAITING_DIGITS = 10;
 
-/** Claims as others ask for them. */
+/** The queries that callers use. */
 export interface ShownClaims {
   resolve(urls: readonly string[]): Promise<ResolvedUrl[]>;
-  /** Claims of the chain, in the order asked. */
+  /** Confirmed claims, in the given order. */
   claims(claimIds: readonly Bytes[]): Promise<(ClaimRecord | null)[]>;
-  /** The same, but as they wait where they do. */
+  /** The same, with the mempool state where there is one. */
   latest(claimIds: readonly Bytes[]): Promise<(ClaimRecord | null)[]>;
 }
 
-/** Only what is in the chain. */
+/** Confirmed claims only. */
 export function confirmedClaims(index: Pick<ClaimIndexQueries, 'resolve' | 'claims'>): ShownClaims {
   return {
     resolve: (urls) => index.resolve(urls),
@@ -80,7 +80,7 @@ export class WaitingClaimIndex implements ShownClaims {
     return found.map((confirmed, i) => expanded[i] ?? confirmed);
   }
 
-  /** What waits at the end of a URL that leads to `found` in the chain. */
+  /** The mempool update of `found`, which a URL resolves to in the chain. */
   private async leadsTo(text: string, found: ResolvedUrl): Promise<WaitingOutput | null> {
     const { waiting } = this;
     if (found.claim !== null) {
@@ -100,7 +100,7 @@ export class WaitingClaimIndex implements ShownClaims {
     return channelId === null ? null : this.findIn(channelId, stream);
   }
 
-  /** The channel of a URL that leads to nothing in the chain. */
+  /** The channel of a URL that does not resolve in the chain. */
   private async channelOf(
     text: string,
     channel: UrlSegment,
@@ -114,7 +114,7 @@ export class WaitingClaimIndex implements ShownClaims {
     return named?.claim ? toLatin1(named.claim.claimId) : null;
   }
 
-  /** A waiting claim for a segment to which the chain has nothing. */
+  /** A mempool claim for a URL segment that no confirmed claim matches. */
   private async find(
     { rows, orders }: ResolveScope,
     { name, claimId, amountOrder }: UrlSegment,
@@ -130,14 +130,14 @@ export class WaitingClaimIndex implements ShownClaims {
         continue;
       }
       if (amountOrder === null) return ranked[0]!;
-      // Places among claims of the chain are not taken.
+      // `$N` counts confirmed claims first.
       const confirmed = await orders.of(rows, group);
       if (confirmed.length === 0 && amountOrder <= ranked.length) return ranked[amountOrder - 1]!;
     }
     return null;
   }
 
-  /** A waiting claim in a channel that has no such claim in the chain. */
+  /** A mempool claim in a channel that does not have a confirmed claim of this name. */
   private findIn(channelId: string, { name, claimId }: UrlSegment): Promise<WaitingOutput | null> {
     return this.index.read(async ({ records }) => {
       const tag = await keyTagOf(channelId, this.waiting, records);
@@ -164,7 +164,7 @@ export class WaitingClaimIndex implements ShownClaims {
     });
   }
 
-  /** With what each refers to; null where it is in the chain by now, or where what it updates is not. */
+  /** Claims with their channel and repost target. Null for a claim that is confirmed by now, or that updates an unconfirmed one. */
   private async expand(outputs: readonly (WaitingOutput | null)[]): Promise<(ResolvedUrl | null)[]> {
     const shown = await this.index.read((scope) => describeShown(scope, this.waiting, present(outputs)));
     const claims = outputs.map((output) => (output && shown.get(output.point)) ?? null);
@@ -183,7 +183,7 @@ export class WaitingClaimIndex implements ShownClaims {
     );
   }
 
-  /** For each claim the one that it refers to, null where there is none. */
+  /** For each claim the claim that it refers to, or null. */
   private async latestEach(
     claims: readonly (ClaimRecord | null)[],
     refer: (claim: ClaimRecord) => Bytes | null,
@@ -211,7 +211,7 @@ function oldestOf(
   return oldest;
 }
 
-/** The tag of the key that a channel has, as it waits or else in the chain; null without one. */
+/** The tag of a channel's key, from its mempool update or from the chain; null without a key. */
 async function keyTagOf(
   channelId: string,
   waiting: WaitingClaims,
@@ -281,8 +281,8 @@ async function shortUrlOf(
 }
 
 /**
- * Claims that wait as records, by their points; without those that are in the chain by now, or update what is not. Rows are read
- * once for all of them. A claim that is not in the chain needs no rows of its own.
+ * Mempool claims as records, by outpoint. Omits claims that are confirmed by now or that update an unconfirmed claim. Rows are read
+ * once for all of them. A new claim does not need rows.
  */
 export async function describeWaiting(
   scope: ResolveScope,
@@ -343,7 +343,7 @@ async function readSums({ rows }: ResolveScope, shown: readonly Shown[]): Promis
 }
 
 async function statesOf(scope: ResolveScope, shown: readonly Shown[]): Promise<(NameState | null)[]> {
-  // Read together, as most names are filed; each by itself is then known.
+  // One read for all names. Later reads of a single name use the cache.
   await scope.records.statesOf(shown.map(({ output }) => normalizeKey(output.rawName)));
   const states: (NameState | null)[] = [];
   for (const { output } of shown) states.push(await controllingState(scope, output.rawName));
@@ -373,7 +373,7 @@ function placeOf(waiting: WaitingClaims, output: WaitingOutput, row: ClaimRow | 
   };
 }
 
-/** What a claim is beside others: a bare name leads to it where it would be said to control it. */
+/** Whether the claim is shown as controlling: true if the bare name resolves to it. */
 async function standingOf(
   { records }: ResolveScope,
   waiting: WaitingClaims,
@@ -391,7 +391,7 @@ async function standingOf(
   };
 }
 
-/** How many more claims repost a claim than in the chain. */
+/** The number of mempool reposts of a claim minus the removed ones. */
 async function repostsAdded(
   { records }: ResolveScope,
   waiting: WaitingClaims,
@@ -408,7 +408,7 @@ async function repostsAdded(
   return added - rows.filter((row) => row?.repostedId === claimId).length;
 }
 
-/** How many claims a channel that waits has, by the key that it would have. */
+/** The number of claims of a mempool channel, by its new key. */
 async function claimsInChannel(
   { rows, records }: ResolveScope,
   waiting: WaitingClaims,

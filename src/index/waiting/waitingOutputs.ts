@@ -1,6 +1,6 @@
 /**
- * What a transaction of the mempool would do to claims, read once when it comes: the claims that it makes and updates with what
- * their values say, its supports, and what it spends of both. Plain values, so that other threads can be told.
+ * The effects of a mempool transaction on claims, computed once when it arrives: the claims that it makes and updates, with their
+ * decoded values, its supports, and the claims and supports that it spends. Plain values that can be sent to other threads.
  */
 import { claimIdAtPoint, pointKey } from '../../claimtrie/item.js';
 import { channelPublicKey } from '../../metadata/channelSignature.js';
@@ -21,7 +21,7 @@ export interface WaitingOutput {
   readonly nout: number;
   /** See `pointKey`. */
   readonly point: string;
-  /** As the script has it, latin1, and the name under which all its spellings are one. */
+  /** The name in the script, latin1, and the normalized name. */
   readonly rawName: string;
   readonly group: string;
   readonly isUpdate: boolean;
@@ -35,12 +35,12 @@ export interface WaitingOutput {
   readonly repostedId: string | null;
   /** Of a channel with a key that can verify. */
   readonly keyTag: string | null;
-  /** The place of its transaction among all that ever came. */
+  /** The arrival number of its transaction. */
   readonly arrival: number;
   readonly timeSec: number;
 }
 
-/** A support that is made or spent, by `claimId` and group as the index files sums of supports. */
+/** A made or spent support, by `claimId` and group like the support sums of the index. */
 export interface WaitingSupport {
   readonly claimId: string;
   readonly group: string;
@@ -64,7 +64,7 @@ export interface WaitingTransaction {
   readonly spentSupports: readonly WaitingSupport[];
 }
 
-/** What is known of a transaction when it comes to the mempool. */
+/** The data of a transaction when the mempool accepts it. */
 export interface ArrivedTransaction {
   readonly txid: Bytes;
   readonly timeSec: number;
@@ -120,7 +120,7 @@ export function readWaiting(
       return;
     }
     const isUpdate = claim.kind === 'update';
-    // An update that spends no claim, or one of another name, is none.
+    // An update that spends no claim, or a claim of another name, is not an update.
     if (isUpdate && !takeOut(updatable.get(toLatin1(id)), group)) return;
     outputs.push(outputOf(arrived, params, { id, nout, rawName, group, isUpdate, amountSat, script }));
   });
@@ -150,7 +150,7 @@ function outputOf(
   params: Pick<NetworkParams, 'base58'>,
   { id, nout, rawName, group, isUpdate, amountSat, script }: ReadOutput,
 ): WaitingOutput {
-  // Of its own: the bytes of the transaction need not stay, and only this is copied for other threads.
+  // A copy: the transaction can be freed, and only this part is copied for other threads.
   const value = new Uint8Array(decodeClaimScript(script)!.value!);
   const facts = readClaimFacts(value);
   const publicKey = facts.publicKey && channelPublicKey(facts.publicKey);
@@ -181,13 +181,13 @@ function outputOf(
   };
 }
 
-/** Bytes that an output takes where it is kept and searched, measured and rounded up (docs/hub.md). */
+/** Memory of an output in its store and in the search, measured and rounded up (docs/hub.md). */
 const OUTPUT_BYTES = 4096;
-/** What of a value is kept beside it: its words, texts and labels. */
+/** Factor for the data that is derived from a value: its words, texts and labels. */
 const VALUE_COPIES = 6;
 const OTHER_BYTES = 512;
 
-/** About how many bytes a transaction takes in each thread that knows of it. */
+/** Estimated memory of a transaction in each thread. */
 export function waitingBytes({ outputs, spends, supports, spentSupports }: WaitingTransaction): number {
   const others = spends.length + supports.length + spentSupports.length;
   return outputs.reduce(

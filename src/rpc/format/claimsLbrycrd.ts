@@ -157,7 +157,7 @@ function plainClaimAnswer(claim: OutputInfo, sources: Sources): Answer {
   };
 }
 
-/** Written out field by field: putting objects together from parts takes several times as long. */
+/** Written field by field, because spreading objects is several times slower. */
 function claimAnswer(claim: ClaimInfo, sources: Sources): Answer {
   const { outputs, spent, txids } = sources;
   const name = sources.names.get(toLatin1(claim.claimId));

@@ -32,7 +32,7 @@ const STATS_SCHEMA = t.named(
     funded_txo_count: t.int('outputs that pay to it'),
     funded_txo_sum: t.sats('their amounts'),
     spent_txo_count: t.int('how many of them are spent'),
-    spent_txo_sum: t.sats('the amounts of these'),
+    spent_txo_sum: t.sats('the amounts of the spent outputs'),
   }),
 );
 
@@ -88,7 +88,7 @@ const stats: EsploraHandler = async (call) => {
   return jsonReply({ ...as, chain_stats: statsAnswer(chain), mempool_stats: statsAnswer(mempool) });
 };
 
-/** Ids of the transactions that wait, the newest first. */
+/** Ids of the mempool transactions, the newest first. */
 function waitingTxids(call: EsploraCall, key: string): Buffer[] {
   const waiting = indexOf(call).mempoolTransactions([key]);
   return waiting
@@ -97,7 +97,7 @@ function waitingTxids(call: EsploraCall, key: string): Buffer[] {
     .map(({ txid }) => txid);
 }
 
-/** The confirmed transactions behind one of them, or the first; none when it is not one of the script's. */
+/** The confirmed transactions after a given one, or the first page. Empty when the script's history does not have it. */
 async function chainPage(call: EsploraCall, key: string, last: string | undefined): Promise<HistoryEntry[]> {
   const index = indexOf(call);
   const request = { limit: TXS_A_PAGE, descending: true };
@@ -208,7 +208,7 @@ const KINDS: readonly Kind[] = [
   { name: 'address', what: 'an address', field: { address: t.str('the address') } },
   {
     name: 'scripthash',
-    what: 'a script, by the SHA-256 of it as hex. Claims count for the script behind the operation',
+    what: 'a script, given by its SHA-256 hash in hex; for a claim, the script after the claim operation',
     field: { scripthash: t.str('the hash') },
   },
 ];
@@ -230,7 +230,7 @@ function pathsOf({ name, what, field }: Kind): EsploraPath[] {
       ...base,
       path: root,
       needs: ['addressindex'],
-      summary: `Sums and counts of ${what}.`,
+      summary: `Sums and counts of outputs of ${what}.`,
       answer: {
         kind: 'json',
         schema: t.object({ ...field, chain_stats: STATS_SCHEMA, mempool_stats: STATS_SCHEMA }),
@@ -241,8 +241,8 @@ function pathsOf({ name, what, field }: Kind): EsploraPath[] {
       ...base,
       path: `${root}/txs`,
       summary:
-        `The transactions of ${what}: up to ${MAX_MEMPOOL_TXS} of the mempool, then ${TXS_A_PAGE} of the chain. ` +
-        'With ?after_txid= those of the chain behind that one.',
+        `Up to ${MAX_MEMPOOL_TXS} mempool transactions and the first ${TXS_A_PAGE} confirmed transactions of ${what}. ` +
+        'With ?after_txid= the confirmed transactions after that one.',
       answer: { kind: 'json', schema: LIST('the newest first') },
       run: txs,
     },
@@ -250,21 +250,21 @@ function pathsOf({ name, what, field }: Kind): EsploraPath[] {
       ...base,
       path: `${root}/txs/chain(/:last)`,
       params: { ...base.params, last: 'txid' },
-      summary: `The confirmed transactions of ${what}, ${TXS_A_PAGE} at a time, behind the last one that the caller has.`,
+      summary: `A page of ${TXS_A_PAGE} confirmed transactions after the given one, of ${what}.`,
       answer: { kind: 'json', schema: LIST('the newest first') },
       run: chainTxs,
     },
     {
       ...base,
       path: `${root}/txs/mempool`,
-      summary: `Up to ${MAX_MEMPOOL_TXS} transactions of the mempool of ${what}.`,
+      summary: `Up to ${MAX_MEMPOOL_TXS} mempool transactions of ${what}.`,
       answer: { kind: 'json', schema: LIST('the newest first') },
       run: mempoolTxs,
     },
     {
       ...base,
       path: `${root}/utxo`,
-      summary: `The unspent outputs of ${what}, those of the mempool last. More than ${MAX_UTXOS} are a 400.`,
+      summary: `The unspent outputs, first confirmed, then in the mempool, of ${what}. More than ${MAX_UTXOS} outputs give the status 400.`,
       needs: ['addressindex'],
       answer: { kind: 'json', schema: t.array(UTXO_SCHEMA, 'the oldest first') },
       run: utxos,

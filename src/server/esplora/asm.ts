@@ -1,5 +1,5 @@
 /**
- * Scripts as operations in the words of Esplora: pushes by their length (`OP_PUSHBYTES_20 …`), small numbers as
+ * Scripts as operations, with the names that Esplora uses: pushes by their length (`OP_PUSHBYTES_20 …`), small numbers as
  * `OP_PUSHNUM_n`. Source: rust-bitcoin's script formatting, which electrs shows; mempool's `convertScriptSigAsm`.
  */
 import { MAX_OPCODE, OP, opcodeName } from '../../script/opcodes.js';
@@ -9,7 +9,7 @@ import type { Slices } from '../../util/slices.js';
 /** Operations written between two chances to pause. */
 const OPS_AT_ONCE = 500;
 
-/** By opcode, what is no push. */
+/** The names of the opcodes that are not pushes. */
 const NAMES: readonly string[] = Array.from({ length: 256 }, (_, opcode) => nameOf(opcode));
 
 function nameOf(opcode: number): string {
@@ -18,7 +18,7 @@ function nameOf(opcode: number): string {
   if (opcode >= OP.OP_1 && opcode <= OP.OP_16) return `OP_PUSHNUM_${opcode - OP.OP_1 + 1}`;
   if (opcode === OP.OP_CHECKLOCKTIMEVERIFY) return 'OP_CLTV';
   if (opcode === OP.OP_CHECKSEQUENCEVERIFY) return 'OP_CSV';
-  // As explorers of Bitcoin know the operations of claims, by which LBRY's mempool recognises them.
+  // Bitcoin explorers' names of the claim opcodes. LBRY's fork of mempool recognises claims by these names.
   if (opcode >= OP.OP_CLAIM_NAME && opcode <= OP.OP_UPDATE_CLAIM)
     return `OP_NOP${6 + opcode - OP.OP_CLAIM_NAME}`;
   const name = opcodeName(opcode);
@@ -27,7 +27,7 @@ function nameOf(opcode: number): string {
 
 const LENGTH_BYTES: Readonly<Record<number, number>> = { 0x4c: 1, 0x4d: 2, 0x4e: 4 };
 
-/** A push that is cut short ends the text; what there is of it is shown. */
+/** A truncated push ends the text; its existing bytes are shown. */
 export function* esploraAsm(script: Bytes): Slices<string> {
   const bytes = asBuffer(script);
   const words: string[] = [];

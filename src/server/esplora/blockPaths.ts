@@ -20,7 +20,7 @@ const HASH_BYTES = 32;
 const BLOCKS_A_PAGE = 10;
 /** Transactions of a page. Source: electrs `CHAIN_TXS_PER_PAGE`. */
 export const TXS_A_PAGE = 25;
-/** What does not change may be kept for five years, once it is so deep that a reorganisation is unlikely. */
+/** Constant data may be cached for five years, once the block is so deep that a reorg is unlikely. */
 const FOREVER_SEC = 157_784_630;
 const FINAL_DEPTH = 10;
 
@@ -36,10 +36,10 @@ export const BLOCK_SCHEMA = t.named(
     weight: t.int('weight as BIP141 defines it'),
     merkle_root: t.hash('the merkle root'),
     previousblockhash: t.union([
-      { when: 'but for the genesis block', schema: t.hash('the block before') },
+      { when: 'except for the genesis block', schema: t.hash('the previous block') },
       { when: 'for the genesis block', schema: t.none() },
     ]),
-    mediantime: t.time('the median time of it and of the ten blocks before'),
+    mediantime: t.time('the median time of this block and the ten before it'),
     nonce: t.int('the nonce'),
     bits: t.int('the compact target'),
     difficulty: t.num('the difficulty'),
@@ -88,7 +88,7 @@ export async function blocksFrom(node: EsploraNode, height: number, count: numbe
   return blocks;
 }
 
-/** Has caches keep what is said of a block, as long as it will stay true. */
+/** Allows caching of data about a block that is deep enough. */
 export function cacheBlock(call: EsploraCall, id: number): void {
   const { headers, chain } = call.services.chain;
   const { active } = chain.index;
@@ -137,7 +137,7 @@ export const BLOCK_PATHS: readonly EsploraPath[] = [
   {
     ...BASE,
     path: '/api/blocks(/:height)',
-    summary: `${BLOCKS_A_PAGE} blocks of the active chain downwards, from the tip or from a height. A height above the tip is a 404.`,
+    summary: `${BLOCKS_A_PAGE} blocks of the active chain in descending order, from the tip or from a height. A height above the tip gives the status 404.`,
     params: { height: 'height' },
     answer: { kind: 'json', schema: t.array(BLOCK_SCHEMA, 'the highest first') },
     cost: 'block',
@@ -151,7 +151,7 @@ export const BLOCK_PATHS: readonly EsploraPath[] = [
   {
     ...BASE,
     path: '/api/block-height/:height',
-    summary: 'The block of the active chain at a height.',
+    summary: 'The hash of the block of the active chain at a height.',
     params: { height: 'height' },
     answer: { kind: 'text', description: 'the block hash' },
     cost: 'memory',
@@ -177,7 +177,7 @@ export const BLOCK_PATHS: readonly EsploraPath[] = [
   {
     ...BASE,
     path: '/api/block/:hash/header',
-    summary: 'The header of a block, 112 bytes: behind the merkle root stands the root of the claim trie.',
+    summary: 'The header of a block: 112 bytes, with the root of the claim trie after the merkle root.',
     params: HASH,
     answer: { kind: 'text', description: 'the header as hex' },
     cost: 'memory',
@@ -205,7 +205,7 @@ export const BLOCK_PATHS: readonly EsploraPath[] = [
     ...BASE,
     path: '/api/block/:hash/status',
     summary:
-      'Whether a block is in the active chain, and the block after it. Unknown blocks are answered as stale ones.',
+      'Whether a block is in the active chain, and the block after it. An unknown block is reported like a stale one.',
     params: HASH,
     answer: {
       kind: 'json',
@@ -238,7 +238,7 @@ export const BLOCK_PATHS: readonly EsploraPath[] = [
     path: '/api/block/:hash/txids',
     summary: 'The ids of the transactions of a block.',
     params: HASH,
-    answer: { kind: 'json', schema: t.array(t.hash('a transaction'), 'in the order of the block') },
+    answer: { kind: 'json', schema: t.array(t.hash('transaction ids'), 'in the order of the block') },
     cost: 'block',
     async run(call) {
       const id = blockParam(call);
@@ -266,7 +266,7 @@ export const BLOCK_PATHS: readonly EsploraPath[] = [
   {
     ...BASE,
     path: '/api/block/:hash/txs(/:start)',
-    summary: `${TXS_A_PAGE} transactions of a block, from a multiple of ${TXS_A_PAGE} on.`,
+    summary: `${TXS_A_PAGE} transactions of a block, from an index that is a multiple of ${TXS_A_PAGE}.`,
     params: { ...HASH, start: 'start' },
     answer: { kind: 'json', schema: t.array(TRANSACTION_SCHEMA, 'in the order of the block') },
     cost: 'block',
@@ -284,7 +284,7 @@ export const BLOCK_PATHS: readonly EsploraPath[] = [
   },
 ];
 
-/** The id of the header that the path names, or null; 400 when it names none. */
+/** The id of the header in the path, or null if it is unknown; 400 for an invalid hash. */
 function blockOrNull(call: EsploraCall): number | null {
   try {
     return blockParam(call);

@@ -1,7 +1,7 @@
-/** Sizes of blocks, which answers about a block show and headers do not tell: the latest ones asked for are kept. */
+/** Cache of block sizes. Answers show the size of a block, and its header does not have it. */
 import type { LoadedBlock } from '../../chain/loadedBlock.js';
 
-/** Blocks whose sizes are kept; each takes less than 100 bytes. */
+/** Maximum number of cached sizes; each takes less than 100 bytes. */
 const MAX_KEPT = 20_000;
 
 export interface BlockSize {
@@ -13,7 +13,7 @@ export class BlockSizes {
   /** By the id of the header. */
   private readonly sizes = new Map<number, BlockSize>();
 
-  /** The size of block `id`, which `read` reads when it is not known. */
+  /** The size of block `id`. `read` is called if the cache does not have it. */
   async of(id: number, read: () => Promise<LoadedBlock>): Promise<BlockSize> {
     const known = this.sizes.get(id);
     if (known !== undefined) return known;

@@ -14,20 +14,20 @@ export const ESPLORA_INDEXES = ['txindex', 'addressindex', 'spendindex'] as cons
 export type EsploraIndex = (typeof ESPLORA_INDEXES)[number];
 
 /**
- * What an answer costs at most. `memory`: what the process has at hand. `rows`: a bounded number of rows and transactions, a
- * page at most. `block`: one whole block is read. `pool`: the whole mempool is gone over, in slices.
+ * The maximum cost of an answer. `memory`: reads memory only. `rows`: reads at most a page of rows and transactions. `block`: reads
+ * whole blocks. `pool`: reads the whole mempool, in slices.
  */
 export type EsploraCost = 'memory' | 'rows' | 'block' | 'pool';
 
-/** What a parameter in a path is. */
+/** The type of a path parameter. */
 export type PathParam = 'hash' | 'txid' | 'address' | 'scripthash' | 'height' | 'index' | 'start';
 
-/** What an answer is: JSON of a shape, one line of text without a line end, or bytes. */
+/** The type of an answer: JSON of a shape, one line of text without a line end, or bytes. */
 export type EsploraAnswer =
   | { readonly kind: 'json'; readonly schema: Schema }
   | { readonly kind: 'text' | 'bytes'; readonly description: string };
 
-/** What handlers may ask of the node. */
+/** The node services that handlers may use. */
 export interface EsploraNode {
   readonly services: RpcServices;
   readonly fees: FeeProjection;
@@ -41,28 +41,28 @@ export interface EsploraCall extends EsploraNode {
   readonly query: URLSearchParams;
   /** The body as it came; empty for a GET. */
   readonly body: Buffer;
-  /** Has caches keep the answer for so long; else they ask again each time. */
+  /** Allows HTTP caches to store the answer for this time; otherwise they must revalidate it. */
   cacheFor(seconds: number): void;
 }
 
-/** Throws `EsploraError` for what is answered with an error. */
+/** Throws `EsploraError` for an error answer. */
 export type EsploraHandler = (call: EsploraCall) => HttpReply | Promise<HttpReply>;
 
 export interface EsploraPath {
   readonly method: 'GET' | 'POST';
   /** `/api/block/:hash/txs/:start`; a parameter in parentheses may be left out, and the slash before it. */
   readonly path: string;
-  /** Whose documentation has the path. */
+  /** The project that documents the path. */
   readonly source: 'Esplora' | 'mempool.space';
-  /** A sentence, and more where something is particular. */
+  /** One or more sentences. */
   readonly summary: string;
   readonly params: Readonly<Record<string, PathParam>>;
   readonly answer: EsploraAnswer;
   readonly needs: readonly EsploraIndex[];
   readonly cost: EsploraCost;
-  /** What the answer follows from beside the path, where nothing else is in it: such answers are kept (`-rpccache`). */
+  /** The state on which the answer depends, besides the path. Answers with this field are cached (`-rpccache`). */
   readonly follows?: AnswerSource;
-  /** Whether it changes something, so that it is never run twice for one request. */
+  /** Whether the handler changes state, so that it must run at most once for a request. */
   readonly changes?: boolean;
   readonly run: EsploraHandler;
 }

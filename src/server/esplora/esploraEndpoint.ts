@@ -1,7 +1,7 @@
 /**
- * The Esplora-compatible interface (`-esplora`): which path a request names, whether the indexes that it needs are there,
- * what origins may read answers (CORS), and what becomes of failures. Without authentication, to the addresses of
- * `-rpcallowip`, in the work queue of RPC. Owns the bodies that are being read.
+ * The Esplora-compatible interface (`-esplora`): routes requests, checks that the needed indexes exist, applies CORS, and converts
+ * failures to error answers. Requests need no authentication, must come from the addresses of `-rpcallowip`, and use the RPC work
+ * queue. Owns the bodies that are being read.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { IndexStatus } from '../../index/chainIndex.js';
@@ -52,9 +52,9 @@ export interface EsploraDeps {
   /** Why the node cannot answer yet; null once it can. */
   readonly warmupStatus: () => string | null;
   readonly log: Logger;
-  /** Where answers are kept; null without `-rpccache`. */
+  /** The cache of answers; null without `-rpccache`. */
   readonly answers: AnswerCache | null;
-  /** Told of every exception that is no answer. */
+  /** Called with every exception that is not an `EsploraError`. */
   readonly onException: (error: unknown, what: string) => void;
 }
 
@@ -78,7 +78,7 @@ export class EsploraEndpoint {
     this.sockets = new EsploraSockets({ node: this.node, origins: this.origins, log, warmupStatus });
   }
 
-  /** Tells WebSocket clients of chain and mempool from here on. */
+  /** Starts the notifications of WebSocket clients. */
   follow(source: NotificationSource): void {
     const stream = new NotificationStream(false, this.deps.log);
     stream.listen(this.sockets);
@@ -125,7 +125,7 @@ export class EsploraEndpoint {
   ): HttpReply | Promise<HttpReply> {
     const { answers, services } = this.deps;
     const request = { target, body: NOTHING, allowed };
-    // Before the chain is open there is nothing to hold an answer against.
+    // Before the chain is open the validity of a cached answer cannot be checked.
     if (answers === null || declared.follows === undefined || this.deps.warmupStatus() !== null)
       return this.answer(declared, found, request, signals);
     if (!services.chain.chain.reorganisation.isWhole) return this.answer(declared, found, request, signals);
@@ -162,7 +162,7 @@ export class EsploraEndpoint {
       onRefused(error);
     };
     request.on('data', (chunk: Buffer) => {
-      // What comes of a refused body is read and thrown away, so that its sender reads the answer.
+      // The rest of a rejected body is read and discarded, so that the client reads the answer.
       if (isOver) return;
       bytes += chunk.length;
       if (!isLarge && bytes > SMALL_BODY_BYTES) {
@@ -199,7 +199,7 @@ export class EsploraEndpoint {
       body,
       cacheFor: (seconds) => (keptSec = seconds),
     };
-    // The first header is that of caches, by which kept answers know it.
+    // The first header is `Cache-Control`; cached answers rely on this order.
     const caching = (reply: HttpReply): HttpReply => ({
       ...reply,
       headers: ['Cache-Control', keptSec > 0 ? `public, max-age=${keptSec}` : 'no-cache', ...allowed],
@@ -230,7 +230,7 @@ export class EsploraEndpoint {
     return { ...textReply('Internal error', 500), headers };
   }
 
-  /** 503 while the node starts, and while an index is filled. */
+  /** 503 while the node starts, and while an index is built. */
   private requireReady(needs: readonly EsploraIndex[]): void {
     const warmup = this.deps.warmupStatus();
     if (warmup !== null) throw new EsploraError(503, `Service temporarily unavailable: ${warmup}`);
@@ -251,12 +251,12 @@ export class EsploraEndpoint {
   }
 }
 
-/** What is asked beside the path. */
+/** The request data besides the path. */
 interface Asked {
   /** With its query. */
   readonly target: string;
   readonly body: Buffer;
-  /** Headers for the page that asks. */
+  /** CORS headers for the requesting page. */
   readonly allowed: readonly string[];
 }
 
@@ -269,7 +269,7 @@ function errorReply({ status, message }: EsploraError, allowed: readonly string[
   return { ...textReply(message, status), headers: [...NO_STORE, ...allowed] };
 }
 
-/** `text` begins with the line that caches are told. */
+/** `text` begins with the `Cache-Control` line. */
 function keptReply({ answer }: EsploraPath, text: string, allowed: readonly string[]): HttpReply {
   const end = text.indexOf('\n');
   const headers = ['Cache-Control', text.slice(0, end), ...allowed];

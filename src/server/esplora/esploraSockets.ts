@@ -1,7 +1,7 @@
 /**
- * The WebSocket of the Esplora-compatible interface, `/api/v1/ws`: who may connect, what clients are told, and when. What comes
- * to the mempool is told some time later in one message, and a block once the chain stands at it. Needs no password; pages
- * of other origins than `-esploraorigin` has are refused. Owns the clients. Source: mempool backend websocket-handler.ts.
+ * The WebSocket of the Esplora-compatible interface, `/api/v1/ws`: accepts connections and sends notifications. Mempool changes are
+ * collected for a short time and sent in one message. A block is sent when it is the tip. Clients need no password; pages of
+ * origins that `-esploraorigin` does not list are rejected. Owns the clients. Source: mempool backend websocket-handler.ts.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -30,11 +30,11 @@ import { statusAnswer } from './txFormat.js';
 export const ESPLORA_SOCKET_PATH = '/api/v1/ws';
 /** Clients at a time. Arbitrary. */
 export const MAX_CLIENTS = 200;
-/** So long what comes to the mempool is gathered before it is told. */
+/** Time for which mempool changes are collected before they are sent. */
 const GATHER_MS = 200;
 const HEARTBEAT_MS = 30_000;
 const CLOSE_GRACE_MS = 2000;
-/** Transactions of a block that one client is told of an address. */
+/** Maximum number of transactions of an address in a notification of a block. */
 const MAX_TOLD = 100;
 
 export interface EsploraSocketDeps {
@@ -55,13 +55,13 @@ export class EsploraSockets implements NotificationListener {
   private readonly heartbeat: NodeJS.Timeout;
   /** Scripts that the mempool touched since the last message. */
   private readonly touched = new Set<string>();
-  /** Outputs that came to be spent: by id of the transaction (hex) and number. */
+  /** Newly spent outputs, by transaction id (hex) and output number. */
   private spent = new Map<string, Record<string, JsonOut>>();
   private gathering: NodeJS.Timeout | null = null;
-  /** Blocks that were connected since the last tip, and whether others were taken back. */
+  /** Blocks connected since the last notification, and whether blocks were disconnected. */
   private connected: BlockNotice[] = [];
   private isReorganised = false;
-  /** Messages are made one after the other. */
+  /** Messages are made sequentially. */
   private work: Promise<void> = Promise.resolve();
   private isListening = false;
   private isClosed = false;
@@ -99,7 +99,7 @@ export class EsploraSockets implements NotificationListener {
     });
   }
 
-  /** Hears of touched scripts from the first client on. */
+  /** Subscribed to touched scripts while there are clients. */
   private listen(): void {
     if (this.isListening) return;
     this.isListening = true;
@@ -150,7 +150,7 @@ export class EsploraSockets implements NotificationListener {
     if (one === undefined && several === undefined) return;
     client.isTyped ||= isTyped;
     client.isMulti = several !== undefined;
-    // The library asks for one after the other; mempool.space's latest request stands for all.
+    // The library adds addresses one by one; in mempool.space's form the latest request replaces the earlier ones.
     if (!isTyped) client.scripts.clear();
     const wanted: unknown[] = Array.isArray(several) ? several : [one];
     if (client.scripts.size + wanted.length > MAX_TRACKED) {
@@ -199,7 +199,7 @@ export class EsploraSockets implements NotificationListener {
     }
   }
 
-  /** Where a transaction is now that a client begins to track. */
+  /** Sends the current state of a newly tracked transaction. */
   private async tellOf(
     client: SocketClient,
     txid: string,
@@ -238,7 +238,7 @@ export class EsploraSockets implements NotificationListener {
     if (this.clients.size > 0) this.gather();
   }
 
-  /** Notes the outputs of tracked transactions that a new one spends. */
+  /** Records the outputs of tracked transactions that a new transaction spends. */
   private noteSpent(txid: Uint8Array): void {
     const tracked = [...this.clients].some(({ txids }) => txids.size > 0);
     const tx = tracked ? this.deps.node.services.mempool.transaction(txid) : null;
@@ -279,7 +279,7 @@ export class EsploraSockets implements NotificationListener {
     }
   }
 
-  /** What all clients get that want it, made once. */
+  /** The parts of a message that are equal for all subscribers, made once. */
   private async sharedMessages(): Promise<(client: SocketClient) => Message> {
     const { node } = this.deps;
     const wants = (topic: 'stats' | 'mempool-blocks'): boolean =>
@@ -293,7 +293,7 @@ export class EsploraSockets implements NotificationListener {
     });
   }
 
-  /** What came to the mempool of a script, and what left it without being confirmed. */
+  /** New mempool transactions of a script, and those that left the mempool unconfirmed. */
   private async tellScript(
     client: SocketClient,
     key: string,
@@ -356,7 +356,7 @@ export class EsploraSockets implements NotificationListener {
     this.connected = [];
     this.isReorganised = false;
     if (this.clients.size === 0 || initialDownload === true) return;
-    // What blocks confirm and what the mempool loses to them is told together.
+    // Confirmations and the resulting mempool removals are sent together.
     this.inOrder(() => this.tellTip(connected, isReorganised));
   }
 
@@ -383,7 +383,7 @@ export class EsploraSockets implements NotificationListener {
       for (const client of this.clients) if (client.wants.has('blocks')) client.send({ blocks: latest });
   }
 
-  /** What of a client's transactions and addresses is in a block. */
+  /** Sends the transactions of a block that a client tracks by id or by address. */
   private async tellConfirmed(client: SocketClient, block: BlockNotice, message: Message): Promise<void> {
     const { services } = this.deps.node;
     const status = statusAnswer(placeOf(services, block.id));
@@ -405,7 +405,7 @@ export class EsploraSockets implements NotificationListener {
     }
   }
 
-  /** Sends every client away. Resolves when the last one has left or was cut off. */
+  /** Closes all connections. Resolves when the last one is closed. */
   async close(): Promise<void> {
     this.isClosed = true;
     clearInterval(this.heartbeat);

@@ -1,7 +1,7 @@
 /**
- * Which blocks the mempool would fill if no more came, and the fee rates that follow from them, as mempool.space tells them. A
- * transaction counts with the lower of its own rate and that of itself with its unconfirmed ancestors. Owns the last
- * projection, which is made again in slices when the mempool has changed, at most once in a while when it is large.
+ * Projects the mempool into blocks, and derives fee rates from them, as mempool.space does. The rate of a transaction is the lower
+ * of its own rate and its rate together with its unconfirmed ancestors. Owns the last projection. It is recomputed in slices when
+ * the mempool has changed. For a large mempool there is a minimum time between two projections.
  * Source: mempool backend mempool-blocks.ts, fee-api.ts.
  */
 import { MAX_BLOCK_WEIGHT } from '../../consensus/limits.js';
@@ -15,13 +15,13 @@ import { whenSoon, type Soon } from '../../util/soon.js';
 export const BLOCK_VSIZE = MAX_BLOCK_WEIGHT / 4;
 /** Blocks projected; the last has all that is left. Source: `MEMPOOL_BLOCKS_AMOUNT`. */
 const MAX_BLOCKS = 8;
-/** Shares of a block at which its range of rates is told. */
+/** Percentiles of a block in its range of rates. */
 const RANGE = [0, 0.1, 0.25, 0.5, 0.75, 0.9, 1] as const;
-/** So many transactions are gone over anew at each change; of more, after so long. */
+/** Up to this number of transactions each change leads to a projection; above it, projections have a minimum interval. */
 const FEW = 2000;
 const PAUSE_MS = 2000;
 
-/** A block to come. Rates in satoshis per virtual byte. */
+/** A projected block. Rates in satoshis per virtual byte. */
 export interface ProjectedBlock {
   readonly blockSize: number;
   readonly blockVSize: number;
@@ -32,7 +32,7 @@ export interface ProjectedBlock {
   readonly feeRange: readonly number[];
 }
 
-/** Where a transaction is in the blocks to come: the number of the block, and virtual bytes in front of its middle. */
+/** Position of a transaction in the projected blocks: the block number, and the virtual bytes before its middle. */
 export interface Position {
   readonly block: number;
   readonly vsize: number;
@@ -91,7 +91,7 @@ function blockOf(transactions: readonly Waiting[]): ProjectedBlock {
   };
 }
 
-/** The blocks that transactions fill, the best paid first. */
+/** The projected blocks of transactions, by descending rate. */
 export function projectBlocks(
   waiting: Waiting[],
   positions = new Map<string, Position>(),
@@ -177,7 +177,7 @@ export class FeeProjection {
     return whenSoon(this.blocks(), (blocks) => recommendedFees(blocks, Number(lowest) / 1000));
   }
 
-  /** Where a transaction is in the last projection; null when it is not in it. */
+  /** Position of a transaction in the last projection, or null. */
   positionOf(txid: Bytes): Position | null {
     return this.made?.positions.get(toLatin1(txid)) ?? null;
   }

@@ -27,8 +27,8 @@ const FEE_FIELDS: SchemaFields = {
   fastestFee: t.num('satoshis per virtual byte for the next block'),
   halfHourFee: t.num('for the second block'),
   hourFee: t.num('for the third block'),
-  economyFee: t.num('at most twice the lowest'),
-  minimumFee: t.num('the lowest that the mempool takes'),
+  economyFee: t.num('at most twice the minimum rate'),
+  minimumFee: t.num('the minimum rate of the mempool'),
 };
 export const FEES_SCHEMA = t.named('EsploraFees', t.object(FEE_FIELDS));
 
@@ -39,8 +39,8 @@ export const MEMPOOL_BLOCK_SCHEMA = t.named(
     blockVSize: t.num('a quarter of the weight'),
     nTx: t.int('the number of transactions'),
     totalFees: t.sats('their fees'),
-    medianFee: t.num('the rate in the middle of the block, satoshis per virtual byte'),
-    feeRange: t.array(t.num('a rate'), 'seven, from the lowest to the highest'),
+    medianFee: t.num('the median rate of the block, in satoshis per virtual byte'),
+    feeRange: t.array(t.num('a rate'), 'seven rates, from the lowest to the highest'),
   }),
 );
 
@@ -105,8 +105,11 @@ export const MEMPOOL_PATHS: readonly EsploraPath[] = [
         vsize: t.int('the sum of their virtual sizes'),
         total_fee: t.sats('their fees'),
         fee_histogram: t.array(
-          t.tuple([t.num('satoshis per virtual byte'), t.int('virtual size of what pays so much or more')]),
-          'the best paid first; each entry counts what pays less than the one before',
+          t.tuple([
+            t.num('satoshis per virtual byte'),
+            t.int('virtual size of the transactions with this rate or a higher one'),
+          ]),
+          'descending by fee rate; each entry excludes the transactions of the entries before it',
         ),
       }),
     },
@@ -124,7 +127,7 @@ export const MEMPOOL_PATHS: readonly EsploraPath[] = [
     ...BASE,
     path: '/api/mempool/recent',
     follows: 'chainAndMempool',
-    summary: `The ${RECENT_TXS} transactions that came last.`,
+    summary: `The last ${RECENT_TXS} transactions that the mempool accepted.`,
     answer: { kind: 'json', schema: t.array(RECENT_SCHEMA, 'the newest first') },
     run: (call) => jsonReply(recentAnswer(call)),
   },
@@ -132,8 +135,8 @@ export const MEMPOOL_PATHS: readonly EsploraPath[] = [
     ...BASE,
     path: '/api/fee-estimates',
     summary:
-      'Fee rates in satoshis per virtual byte by target in blocks (1 to 25, 144, 504, 1008), as estimatesmartfee has them. ' +
-      'Targets without an estimate are left out.',
+      'Fee rates of estimatesmartfee in satoshis per virtual byte, by confirmation target (1 to 25, 144, 504, 1008 blocks). ' +
+      'Targets without an estimate are omitted.',
     answer: { kind: 'json', schema: t.map('target', t.num('the rate')) },
     run: (call) => jsonReply(estimates(call)),
   },
@@ -142,7 +145,7 @@ export const MEMPOOL_PATHS: readonly EsploraPath[] = [
     source: 'mempool.space',
     path: '/api/v1/fees/recommended',
     summary:
-      'Fee rates by urgency, from the blocks that the mempool would fill. A mempool of less than half a block asks for the lowest rate.',
+      'Recommended fee rates by urgency, from the projected blocks of the mempool. If it holds less than half a block, they are the lowest rate.',
     cost: 'pool',
     answer: { kind: 'json', schema: FEES_SCHEMA },
     run: (call) => whenSoon(call.fees.recommended(), (fees) => jsonReply(feesAnswer(fees))),
@@ -151,7 +154,8 @@ export const MEMPOOL_PATHS: readonly EsploraPath[] = [
     ...BASE,
     source: 'mempool.space',
     path: '/api/v1/fees/mempool-blocks',
-    summary: 'The blocks that the mempool would fill, at most eight; the last has all that is left.',
+    summary:
+      'The projected blocks of the mempool, at most eight. The last one has all remaining transactions.',
     cost: 'pool',
     answer: { kind: 'json', schema: t.array(MEMPOOL_BLOCK_SCHEMA, 'the next block first') },
     run: (call) => whenSoon(call.fees.blocks(), (blocks) => jsonReply(blocks.map(mempoolBlockAnswer))),

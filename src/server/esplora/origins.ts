@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const METHODS = 'GET, HEAD, POST, OPTIONS';
-/** How long a browser remembers what it was told. */
+/** How long a browser caches a preflight answer. */
 const MAX_AGE_SEC = 86_400;
 
 const NO_HEADERS: readonly string[] = [];
@@ -18,19 +18,19 @@ export class Origins {
     this.allowsAll = this.allowed.has('*');
   }
 
-  /** Whether pages of the origin may read answers; what has no origin is no page. */
+  /** Whether pages of the origin may read answers. A request without an origin does not come from a page. */
   allows(origin: string | undefined): boolean {
     return origin === undefined || this.allowsAll || this.allowed.has(origin.toLowerCase());
   }
 
-  /** Headers that say to the page that it may read the answer: names and values in turn. */
+  /** CORS headers of an answer: alternating names and values. */
   headersFor(origin: string | undefined): readonly string[] {
     if (origin === undefined || !this.allows(origin)) return NO_HEADERS;
     if (this.allowsAll) return ANY_ORIGIN;
     return ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin'];
   }
 
-  /** Answers the question that a browser asks before a request of some kinds. */
+  /** Answers a CORS preflight request. */
   preflight({ headers }: IncomingMessage, response: ServerResponse): void {
     if (headers.origin !== undefined && this.allows(headers.origin)) {
       response.setHeader('Access-Control-Allow-Origin', headers.origin);

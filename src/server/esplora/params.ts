@@ -11,13 +11,13 @@ import { badRequest, notFound, type EsploraCall } from './declaration.js';
 const MAX_HEIGHT = 0x7fffffff;
 const SCRIPT_KEY_BYTES = 16;
 
-/** A hash in wire order; 400 when the text is none. */
+/** A hash in wire order; 400 for an invalid text. */
 export function hashParam(text: string | undefined): Buffer {
   if (text?.length !== 64 || !isHex(text)) throw badRequest('Invalid hash string');
   return hashFromHex(text);
 }
 
-/** A number; 400 when the text is none. */
+/** A number; 400 for an invalid text. */
 export function numberParam(text: string | undefined): number {
   if (text === undefined || !/^[0-9]{1,10}$/.test(text)) throw badRequest('Invalid number');
   return Math.min(Number(text), MAX_HEIGHT);
@@ -33,7 +33,7 @@ export function blockParam({ services: { chain }, params }: EsploraCall): number
 /** The script that a path is about, by the key under which the index files it. */
 export interface AskedScript {
   readonly key: string;
-  /** How answers name it. */
+  /** Its form in answers. */
   readonly as: { readonly address: string } | { readonly scripthash: string };
 }
 

@@ -1,4 +1,4 @@
-/** All paths of the Esplora-compatible interface, and which of them a request names. */
+/** All paths of the Esplora-compatible interface, and their routing. */
 import { ADDRESS_PATHS } from './addressPaths.js';
 import { BLOCK_PATHS } from './blockPaths.js';
 import type { EsploraPath } from './declaration.js';
@@ -57,7 +57,7 @@ function childOf(at: Segment, text: string): Segment {
 
 const TREE = buildTree(ESPLORA_PATHS);
 
-/** The paths of a target without its query; null when there is none. Parameters are not decoded. */
+/** The paths that match a target without its query, or null. Parameters are not decoded. */
 export function matchPath(path: string): MatchedPath | null {
   let at = TREE;
   const params: Record<string, string> = {};

@@ -5,7 +5,7 @@ import type { HttpReply } from '../replyStream.js';
 /** Bytes handed over at a time. */
 const SLICE_BYTES = 65_536;
 
-/** Of a reply that has its text: nobody reads them. */
+/** Placeholder for a reply that already has its text. */
 const NO_CHUNKS: AsyncIterable<string> = {
   [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: undefined }) }),
 };

@@ -1,5 +1,5 @@
 /**
- * What WebSocket clients are told of the state of chain and mempool, in the shapes of mempool.space. Source: mempool backend
+ * WebSocket messages about the state of the chain and the mempool, in the shapes of mempool.space. Source: mempool backend
  * websocket-handler.ts, difficulty-adjustment.ts (LBRYFoundation's: each block has a target of its own).
  */
 import { difficultyOf } from '../../primitives/compactTarget.js';
@@ -16,9 +16,9 @@ import { feesAnswer, mempoolBlockAnswer } from './mempoolPaths.js';
 const BLOCKS = 8;
 /** Transactions shown as the latest. Source: mempool.ts `latestTransactions`. */
 const LATEST = 6;
-/** Over so many seconds the rate of arrival is told. Source: `TX_PER_SECOND_SAMPLE_PERIOD`. */
+/** Period in seconds for the arrival rate. Source: `TX_PER_SECOND_SAMPLE_PERIOD`. */
 const SAMPLE_SEC = 150;
-/** Transactions looked at for it. */
+/** Maximum number of transactions that are read for it. */
 const MAX_SAMPLED = 5000;
 
 export type Message = Record<string, JsonOut | undefined>;
@@ -37,7 +37,7 @@ export function mempoolInfo({ services: { mempool } }: EsploraNode): JsonOut {
   };
 }
 
-/** Virtual bytes a second that came to the mempool lately. */
+/** Virtual bytes per second that the mempool accepted recently. */
 function vBytesPerSecond({ services }: EsploraNode): number {
   const since = services.clock.nowSec() - SAMPLE_SEC;
   let bytes = 0;
@@ -59,7 +59,7 @@ function latestTransactions({ services: { mempool, waiting } }: EsploraNode): Js
   }));
 }
 
-/** What is known of the next difficulty: each block sets it anew. Times in milliseconds, changes in percent. */
+/** Data about the next difficulty. The difficulty changes with each block. Times in milliseconds, changes in percent. */
 function difficultyAdjustment({ services }: EsploraNode): JsonOut {
   const { chain, params, clock } = services;
   const { headers } = chain;
@@ -100,7 +100,7 @@ export async function mempoolBlocks(node: EsploraNode): Promise<JsonOut[]> {
   return (await node.fees.blocks()).map(mempoolBlockAnswer);
 }
 
-/** What subscribers of `stats` get. */
+/** The message for subscribers of `stats`. */
 export async function statsMessage(node: EsploraNode): Promise<Message> {
   return {
     mempoolInfo: mempoolInfo(node),

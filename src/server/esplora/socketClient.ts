@@ -1,5 +1,5 @@
 /**
- * One WebSocket client: what it wants and tracks, and the bounds of both. Reads requests in the form of mempool.space, and
+ * One WebSocket client: its subscriptions and tracked items, and their limits. Reads requests in the form of mempool.space, and
  * `track` and `track-tx` in the form of the browser library @lumeweb/lbry-sdk, whose clients also get messages with a `type`.
  * Source: mempool backend websocket-handler.ts.
  */
@@ -9,10 +9,10 @@ import type { Message } from './socketAnswers.js';
 
 /** Largest request. Source: `MAX_MESSAGE_SIZE`. */
 export const MAX_MESSAGE_BYTES = 50_000;
-/** So many requests may come in so long. Source: `MSG_RATE_LIMIT`, `MSG_RATE_WINDOW`. */
+/** Maximum number of requests in a time window. Source: `MSG_RATE_LIMIT`, `MSG_RATE_WINDOW`. */
 const MAX_MESSAGES = 100;
 const WINDOW_MS = 10_000;
-/** What may wait for a client. Source: `MAX_BUFFERED_AMOUNT`. */
+/** Maximum number of queued bytes for a client. Source: `MAX_BUFFERED_AMOUNT`. */
 const MAX_WAITING_BYTES = 10_000_000;
 /** Addresses and transactions that a client may track, each. */
 export const MAX_TRACKED = 100;
@@ -21,7 +21,7 @@ export type Topic = (typeof TOPICS)[number];
 
 const CLOSE = { tooMany: 1008, odd: 1007 } as const;
 
-/** An address that is tracked, and what of it in the mempool the client knows. */
+/** A tracked address, and its mempool transactions that were sent to the client. */
 export interface TrackedScript {
   readonly address: string;
   /** Ids in wire order, a byte a character. */
@@ -47,7 +47,7 @@ export class SocketClient {
     socket.on('pong', () => (this.isAlive = true));
   }
 
-  /** Calls back with each request; one that is no object ends the connection, as do too many. */
+  /** Calls back with each request. A request that is not an object, or too many requests, close the connection. */
   onRequest(handle: (request: Record<string, unknown>) => void): void {
     this.socket.on('message', (data: Buffer) => {
       this.isAlive = true;
@@ -63,7 +63,7 @@ export class SocketClient {
     });
   }
 
-  /** Makes `topics` what the client wants; answers what it did not want before. */
+  /** Sets the subscriptions to `topics`; returns the new ones. */
   want(topics: readonly unknown[]): Topic[] {
     const fresh = TOPICS.filter((topic) => topics.includes(topic) && !this.wants.has(topic));
     this.wants.clear();
@@ -81,7 +81,7 @@ export class SocketClient {
     if (text !== '{}') this.socket.send(text);
   }
 
-  /** Asks for a sign of life; cuts the client off when there was none since the last time. */
+  /** Sends a ping. Disconnects the client if it did not answer the last one. */
   checkLife(): void {
     if (!this.isAlive) {
       this.socket.terminate();

@@ -1,6 +1,6 @@
 /**
- * Finds transactions for the paths that show them: where they are, and what they spend. Of a transaction with few inputs the
- * outputs that it spends are read one by one by the index; of one with many from the undo data of its block.
+ * Finds transactions for the paths that show them: their location, and the outputs that they spend. For a transaction with few
+ * inputs these outputs are read from the index. For a transaction with many inputs they are read from the undo data of its block.
  */
 import { BlockFileError } from '../../store/blockFiles.js';
 import { NO_HEADER } from '../../store/headerTable.js';
@@ -55,7 +55,7 @@ export function requireTx(services: RpcServices, txid: Bytes): Soon<FoundTransac
   });
 }
 
-/** What the inputs of a transaction of the chain spend, by the index; null where one is not found. */
+/** The outputs that a confirmed transaction spends, from the index; null if one is not found. */
 async function spentByIndex(services: RpcServices, { inputs }: Transaction): Promise<SpentOutput[] | null> {
   const spent: SpentOutput[] = [];
   let last: { readonly hash: Bytes; readonly tx: Transaction } | null = null;
@@ -140,7 +140,7 @@ export async function blockTxAnswers(
   for (let n = from; n < to; n++) {
     const shown: ShownTransaction = shownTransactionAt(block, n);
     const row = n * TX_STRIDE;
-    // Undo data has none for the coinbase, which is in front.
+    // Undo data does not include the coinbase, which is the first transaction.
     const first = txs[row + TX_FIRST_INPUT]! - txs[TX_INPUT_COUNT]!;
     const spent = n === 0 || undo === null ? [] : undo.slice(first, first + txs[row + TX_INPUT_COUNT]!);
     answers.push(transactionAnswer(shown, spent, null, at, format));

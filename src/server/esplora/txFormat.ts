@@ -20,7 +20,7 @@ import { esploraAsm } from './asm.js';
 
 type Answer = Record<string, JsonOut | undefined>;
 
-/** Inputs, outputs and witness items up to which a transaction is shown at once, and bytes. */
+/** Up to this number of inputs, outputs and witness items, and of bytes, a transaction is formatted without pauses. */
 const PARTS_AT_ONCE = 500;
 const BYTES_AT_ONCE = 50_000;
 
@@ -40,7 +40,7 @@ const SCRIPT_TYPES = [...new Set(Object.values(TYPES)), 'empty', 'nonstandard'];
 export const STATUS_SCHEMA = t.named(
   'EsploraStatus',
   t.object({
-    confirmed: t.bool('whether a block of the active chain has it'),
+    confirmed: t.bool('whether it is in a block of the active chain'),
     block_height: t.optional(t.int('the height of the block'), 'when it is confirmed'),
     block_hash: t.optional(t.hash('the block'), 'when it is confirmed'),
     block_time: t.optional(t.time('the block time'), 'when it is confirmed'),
@@ -49,7 +49,7 @@ export const STATUS_SCHEMA = t.named(
 
 const CLAIM_SCHEMA = t.named(
   'EsploraClaim',
-  t.object(OUTPUT_CLAIM_FIELDS, 'the claim operation in front of the script'),
+  t.object(OUTPUT_CLAIM_FIELDS, 'the claim operation of the script'),
 );
 
 const OUTPUT_SCHEMA = t.named(
@@ -57,11 +57,14 @@ const OUTPUT_SCHEMA = t.named(
   t.object({
     scriptpubkey: t.hex('the whole script'),
     scriptpubkey_asm: t.str('the script as operations'),
-    scriptpubkey_type: t.oneOf(SCRIPT_TYPES, 'its shape; behind a claim operation that of the rest'),
+    scriptpubkey_type: t.oneOf(
+      SCRIPT_TYPES,
+      'the script type; with a claim operation, that of the rest of the script',
+    ),
     scriptpubkey_address: t.optional(t.str('the address that it pays to'), 'when there is one'),
     value: t.sats('the amount'),
-    isClaim: t.optional(t.bool('true'), 'behind a claim operation'),
-    claim: t.optional(CLAIM_SCHEMA, 'behind a claim operation'),
+    isClaim: t.optional(t.bool('true'), 'with a claim operation'),
+    claim: t.optional(CLAIM_SCHEMA, 'with a claim operation'),
   }),
 );
 
@@ -71,16 +74,16 @@ const INPUT_SCHEMA = t.named(
     txid: t.hash('the transaction whose output it spends; zeros for a coinbase'),
     vout: t.int('the number of that output'),
     prevout: t.union([
-      { when: 'but for a coinbase, and where block data is gone', schema: OUTPUT_SCHEMA },
+      { when: 'except for a coinbase, and when block data is pruned', schema: OUTPUT_SCHEMA },
       { when: 'else', schema: t.none() },
     ]),
     scriptsig: t.hex('the input script'),
     scriptsig_asm: t.str('the same as operations'),
     witness: t.optional(t.array(t.hex('an item')), 'when there is one'),
-    is_coinbase: t.bool('whether it makes coins'),
+    is_coinbase: t.bool('whether it is a coinbase input'),
     sequence: t.int('the sequence number'),
-    inner_redeemscript_asm: t.optional(t.str('the script behind a hash'), 'when it spends p2sh'),
-    inner_witnessscript_asm: t.optional(t.str('the script behind a hash'), 'when it spends p2wsh'),
+    inner_redeemscript_asm: t.optional(t.str('the redeem script'), 'when it spends p2sh'),
+    inner_witnessscript_asm: t.optional(t.str('the witness script'), 'when it spends p2wsh'),
   }),
 );
 
@@ -99,11 +102,11 @@ export const TRANSACTION_SCHEMA = t.named(
   }),
 );
 
-/** What the shape of a transaction depends on. */
+/** The state on which the format of a transaction depends. */
 export interface TxFormat {
   readonly prefixes: AddressPrefixes;
   readonly rules: ClaimRules;
-  /** Of the tip: as which names are filed. */
+  /** Height of the tip, for name normalization. */
   readonly height: number;
 }
 
@@ -162,7 +165,7 @@ export function* outputAnswer(
   return answer;
 }
 
-/** The scripts that a hash stood for in the output that is spent. Source: electrs `get_innerscripts`. */
+/** The redeem script and the witness script of an input. Source: electrs `get_innerscripts`. */
 function* innerScripts(input: TxInput, spent: SpentOutput): Slices<Answer> {
   const { type } = extractDestinations(stripClaimPrefix(spent.script));
   const redeem = type === 'scripthash' ? lastPush(input.scriptSig) : null;
@@ -196,7 +199,7 @@ function* inputAnswer(
   };
 }
 
-/** `spent` has an entry for each input: what it spends, or null where that is not known. */
+/** `spent` has an entry for each input: the spent output, or null if it is unknown. */
 export function transactionAnswer(
   shown: ShownTransaction,
   spent: readonly (SpentOutput | null)[],
@@ -225,7 +228,7 @@ export function transactionAnswer(
   };
 }
 
-/** The fee that follows from what is spent; 0 for a coinbase, and where that is not known. */
+/** The fee, from the spent outputs; 0 for a coinbase, and if an output is unknown. */
 function feeOf({ tx }: ShownTransaction, spent: readonly (SpentOutput | null)[], coinbase: boolean): bigint {
   if (coinbase) return 0n;
   let fee = 0n;

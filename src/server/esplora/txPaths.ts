@@ -22,7 +22,7 @@ import { findTx, placeOf, requireTx, txAnswer } from './txFacts.js';
 const SPENT_SCHEMA = t.named(
   'EsploraOutspend',
   t.object({
-    spent: t.bool('whether a transaction of chain or mempool spends it'),
+    spent: t.bool('whether a transaction in the chain or the mempool spends it'),
     txid: t.optional(t.hash('that transaction'), 'when it is spent'),
     vin: t.optional(t.int('the number of its input'), 'when it is spent'),
     status: t.optional(STATUS_SCHEMA, 'when it is spent'),
@@ -86,7 +86,7 @@ export const TX_PATHS: readonly EsploraPath[] = [
   {
     ...BASE,
     path: '/api/tx/:txid/hex',
-    summary: 'The bytes of a transaction as hex.',
+    summary: 'A serialized transaction in hex.',
     params: TXID,
     answer: { kind: 'text', description: 'hex digits' },
     run: (call) => whenSoon(found(call), (tx) => hexReply(bytesOf(tx))),
@@ -94,7 +94,7 @@ export const TX_PATHS: readonly EsploraPath[] = [
   {
     ...BASE,
     path: '/api/tx/:txid/raw',
-    summary: 'The bytes of a transaction.',
+    summary: 'A serialized transaction.',
     params: TXID,
     answer: { kind: 'bytes', description: 'the transaction with its witness' },
     run: (call) => whenSoon(found(call), (tx) => bytesReply(bytesOf(tx))),
@@ -102,7 +102,8 @@ export const TX_PATHS: readonly EsploraPath[] = [
   {
     ...BASE,
     path: '/api/tx/:txid/status',
-    summary: 'Whether a transaction is confirmed. Unknown transactions are answered as unconfirmed ones.',
+    summary:
+      'Whether a transaction is confirmed. An unknown transaction is reported like an unconfirmed one.',
     params: TXID,
     answer: { kind: 'json', schema: STATUS_SCHEMA },
     run: (call) =>
@@ -116,7 +117,7 @@ export const TX_PATHS: readonly EsploraPath[] = [
     ...BASE,
     needs: ['txindex', 'spendindex'],
     path: '/api/tx/:txid/outspend/:vout',
-    summary: 'Whether an output is spent, and by what.',
+    summary: 'Whether an output is spent, and by which input.',
     params: { ...TXID, vout: 'index' },
     answer: { kind: 'json', schema: SPENT_SCHEMA },
     async run(call) {
@@ -128,7 +129,7 @@ export const TX_PATHS: readonly EsploraPath[] = [
     ...BASE,
     needs: ['txindex', 'spendindex'],
     path: '/api/tx/:txid/outspends',
-    summary: 'The same of all outputs.',
+    summary: 'The spend status of all outputs of a transaction.',
     params: TXID,
     answer: { kind: 'json', schema: t.array(SPENT_SCHEMA, 'in the order of the outputs') },
     run: async (call) => jsonReply(await outspends(call)),
@@ -136,7 +137,7 @@ export const TX_PATHS: readonly EsploraPath[] = [
   {
     ...BASE,
     path: '/api/tx/:txid/merkle-proof',
-    summary: 'Proof that a block has a transaction, in the form of Electrum.',
+    summary: "A merkle proof that a block contains a transaction, in Electrum's form.",
     params: TXID,
     cost: 'block',
     answer: {
@@ -168,7 +169,7 @@ export const TX_PATHS: readonly EsploraPath[] = [
     method: 'POST',
     path: '/api/tx',
     summary:
-      'Sends a transaction, which the body holds as hex. What the node refuses is a 400 with the error of sendrawtransaction.',
+      'Sends the transaction in the body (hex). If the node rejects it, the status is 400 and the text is the error of sendrawtransaction.',
     params: {},
     needs: [],
     changes: true,

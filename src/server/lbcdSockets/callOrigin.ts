@@ -1,4 +1,4 @@
-/** Where a call over a WebSocket comes from, and its turns in the queue of such calls. */
+/** The origin of a call over a WebSocket, and its turn in the queue of these calls. */
 import type { RpcOrigin } from '../../rpc/dispatch.js';
 import type { JobQueue } from '../../util/jobQueue.js';
 
@@ -22,7 +22,7 @@ export class CallOrigin implements RpcOrigin {
     return this.gone;
   }
 
-  /** Waits for a turn. The queue has room for all calls that the clients may have at once. */
+  /** Waits for a turn. The queue is large enough for all concurrent calls of all clients. */
   async enter(): Promise<void> {
     if (!this.queue.tryEnter()) {
       const turn = this.queue.enter();

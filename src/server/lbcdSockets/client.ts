@@ -1,6 +1,6 @@
 /**
- * One WebSocket client that speaks lbcd's protocol: who it is, its calls and their turns, what it hears of. Owns its bounds: the
- * calls that are worked on at once, what waits to be sent, and the time to say who it is. Source: lbcd rpcwebsocket.go
+ * One WebSocket client of lbcd's protocol: its authentication, its calls and its subscriptions. Owns its limits: concurrent calls,
+ * queued bytes, and the time to authenticate. Source: lbcd rpcwebsocket.go
  * `wsClient`.
  */
 import { randomBytes } from 'node:crypto';
@@ -31,7 +31,7 @@ import { readCommandParams } from './parameters.js';
 import type { WatchedTransaction } from './watchedTransaction.js';
 import { WatchLimitError, Watches, type WatchCount } from './watches.js';
 
-/** How long a client that is told to go may take to leave. */
+/** How long a client may take to close the connection. */
 const CLOSE_GRACE_MS = 2000;
 /** Close codes. Those from 4000 on are ours. */
 export const CLOSE_CODE = { goingAway: 1001, refused: 1008, tooSlow: 4000 } as const;
@@ -42,11 +42,11 @@ const AUTHENTICATE_PARAMS = [
 ] as const;
 
 export interface LbcdClientLimits {
-  /** Calls that are worked on at once. */
+  /** Maximum number of concurrent calls. */
   readonly maxConcurrent: number;
-  /** Bytes that may wait to be sent. */
+  /** Maximum number of queued bytes. */
   readonly maxQueueBytes: number;
-  /** How long a client may take to say who it is. */
+  /** How long a client may take to authenticate. */
   readonly authenticateMs: number;
 }
 
@@ -59,22 +59,22 @@ export interface LbcdClientDeps {
   readonly logger: Logger;
 }
 
-/** Who is at the other end. */
+/** The other end of the connection. */
 export interface Caller {
   /** For the log. */
   readonly peer: string;
-  /** Whether the header of the connection showed the right credentials. */
+  /** Whether the `Authorization` header of the connection was correct. */
   readonly isKnown: boolean;
   /** Checks what an `Authorization` header would hold. */
   authenticate(authorization: string): Promise<boolean>;
 }
 
-/** The client has to go: it did not say who it is, or did so twice. */
+/** The client must be disconnected: it did not authenticate, or did so twice. */
 class Disconnect extends Error {}
 
 type Reply = string | AsyncIterable<string>;
 
-/** What a request says of itself, for its reply. */
+/** The members of a request that its reply repeats. */
 interface Head {
   readonly version: '1.0' | '2.0';
   readonly id: JsonValue;
@@ -128,7 +128,7 @@ export class LbcdClient implements CommandClient {
     if (!this.isGone) this.outgoing.push(text);
   }
 
-  /** The same for a notification that is made as it is sent. */
+  /** The same for a notification that is made while it is sent. */
   notifyInPieces(pieces: () => AsyncIterable<string>, sizeBytes: number): void {
     if (!this.isGone) this.outgoing.push(pieces(), sizeBytes);
   }
@@ -137,7 +137,7 @@ export class LbcdClient implements CommandClient {
     return this.outgoing.room();
   }
 
-  /** Holds a transaction against what the client watches, and tells it. `block` is null for one of the mempool. */
+  /** Matches a transaction against the watched items, and notifies the client. `block` is null for a mempool transaction. */
   look(transaction: WatchedTransaction, block: NotedBlock | null): void {
     this.withinLimit(() => {
       if (this.watches.isEmpty) return;
@@ -149,14 +149,14 @@ export class LbcdClient implements CommandClient {
     });
   }
 
-  /** The same for its filter, of a transaction that came to the mempool. */
+  /** The same for the client's filter and a new mempool transaction. */
   filter(transaction: WatchedTransaction): void {
     this.withinLimit(() => {
       if (this.watches.filters(transaction)) this.notify(relevantTxAccepted(transaction.hex));
     });
   }
 
-  /** The transactions of a block that its filter lets through. */
+  /** The transactions of a block that match its filter. */
   filtered(transactions: Iterable<WatchedTransaction>): string[] {
     const found: string[] = [];
     if (this.watches.hasFilter) {
@@ -168,7 +168,7 @@ export class LbcdClient implements CommandClient {
     return found;
   }
 
-  /** Tells the client to leave, and cuts it off when it does not. */
+  /** Closes the connection, and terminates it if the client does not respond. */
   close(code: number, reason: string): void {
     if (this.isGone) return;
     this.socket.close(code, reason);
@@ -177,7 +177,7 @@ export class LbcdClient implements CommandClient {
     this.socket.once('close', () => clearTimeout(cut));
   }
 
-  /** Asks for a sign of life; cuts the client off when there was none since the last time. */
+  /** Sends a ping. Disconnects the client if it sent nothing since the last one. */
   checkLife(): void {
     if (!this.isAlive) {
       this.deps.logger.info(`WebSocket client ${this.caller.peer} gives no sign of life: disconnected`);
@@ -204,7 +204,7 @@ export class LbcdClient implements CommandClient {
     this.outgoing.clear();
   }
 
-  /** What a client watches may grow with what it is told of: beyond the bound it has to go. */
+  /** A match can add watched outputs. A client that exceeds the limit is disconnected. */
   private withinLimit(look: () => void): void {
     try {
       look();
@@ -220,7 +220,7 @@ export class LbcdClient implements CommandClient {
     this.startNext();
   }
 
-  /** Starts calls as far as they may run; what is not read meanwhile waits in the connection. */
+  /** Starts calls up to the limit. Further data stays unread in the connection. */
   private startNext(): void {
     const max = this.isKnown ? this.limits.maxConcurrent : 1;
     while (this.running < max) {
@@ -280,7 +280,7 @@ export class LbcdClient implements CommandClient {
     );
   }
 
-  /** The replies to a batch, one after the other; null where there is none at all. */
+  /** The replies to a batch, in order; null if there are no replies. */
   private async batch(scanner: JsonScanner): Promise<Reply | null> {
     scanner.take('[');
     if (scanner.peek() === ']') {
@@ -300,7 +300,7 @@ export class LbcdClient implements CommandClient {
     } while (!this.isGone && scanner.take(','));
   }
 
-  /** Null where a request gets no reply. */
+  /** Null for a request without a reply. */
   private async answer(value: JsonValue): Promise<Reply | null> {
     if (!(value instanceof JsonObject)) return this.parseFailure('a request is an object');
     const head = headOf(value);
@@ -392,7 +392,7 @@ function errorText({ version, id }: Head, { code, message }: RpcError): string {
   return stringifyJson({ jsonrpc: version, result: null, error: { code, message }, id });
 }
 
-/** The node's answer, with the version that lbcd puts before it. */
+/** The node's answer, after the `jsonrpc` version that lbcd writes first. */
 function asLbcdReply({ version }: Head, { text, chunks }: RpcReply): Reply {
   const begin = (first: string): string => `{"jsonrpc":"${version}",${first.slice(1)}`;
   if (text !== null) return begin(text.trimEnd());

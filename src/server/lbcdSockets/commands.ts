@@ -1,5 +1,5 @@
 /**
- * The commands that lbcd answers over WebSockets alone: their parameters, their help, what they do. Source: lbcd
+ * The commands that lbcd has only over WebSockets: their parameters, their help and their effects. Source: lbcd
  * rpcwebsocket.go `wsHandlers`, btcjson/chainsvrwscmds.go.
  */
 import { RPC_ERROR, rpcError } from '../../rpc/errors.js';
@@ -26,7 +26,7 @@ import { WatchLimitError } from './watches.js';
 export interface CommandClient extends RescanClient {
   readonly sessionId: string;
   wantsBlocks: boolean;
-  /** Whether it hears of new transactions of the mempool, and how. */
+  /** Its subscription to new mempool transactions. */
   wantsTransactions: 'no' | 'brief' | 'verbose';
 }
 
@@ -44,7 +44,7 @@ interface Command {
 const ADDRESSES: CommandParam = { name: 'addresses', kind: 'strings' };
 const OUT_POINTS: CommandParam = { name: 'outpoints', kind: 'outpoints' };
 
-/** The keys of addresses, each of which must be one. Source: `checkAddressValidity`. */
+/** The keys of addresses. Throws for an invalid address. Source: `checkAddressValidity`. */
 function checkedKeys(addresses: CommandArg, prefixes: AddressPrefixes): string[] {
   return (addresses as readonly string[]).map((address) => {
     const key = addressKey(address, prefixes);
@@ -53,14 +53,14 @@ function checkedKeys(addresses: CommandArg, prefixes: AddressPrefixes): string[]
   });
 }
 
-/** The keys of those that are addresses. */
+/** The keys of the valid addresses. */
 function knownKeys(addresses: CommandArg, prefixes: AddressPrefixes): string[] {
   return (addresses as readonly string[])
     .map((address) => addressKey(address, prefixes))
     .filter((key) => key !== null);
 }
 
-/** Tells a client of transactions of the mempool that spend outputs which it begins to watch. Source: `addSpentRequests`. */
+/** Notifies a client of mempool transactions that spend its newly watched outputs. Source: `addSpentRequests`. */
 export function tellSpenders(
   client: Pick<CommandClient, 'notify'>,
   outputs: readonly string[],
@@ -79,8 +79,7 @@ export function tellSpenders(
 export const COMMANDS: Readonly<Record<string, Command>> = {
   loadtxfilter: {
     params: [{ name: 'reload', kind: 'bool' }, ADDRESSES, OUT_POINTS],
-    summary:
-      'Loads, adds to or replaces the filter for transactions of the mempool, of new blocks and of rescanblocks.',
+    summary: 'Sets or extends the filter for mempool transactions, new blocks and rescanblocks.',
     run(client, [reload, addresses, outPoints], { prefixes }) {
       const keys = outPointKeys(outPoints as readonly OutPointText[], (_text, problem) =>
         rpcError(RPC_ERROR.INVALID_PARAMETER, problem),
@@ -91,7 +90,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   notifyblocks: {
     params: [],
-    summary: 'Sends notifications of blocks that are connected or disconnected.',
+    summary: 'Subscribes to connected and disconnected blocks.',
     run(client) {
       client.wantsBlocks = true;
       return null;
@@ -132,7 +131,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       { name: 'endblock', kind: 'string', isOptional: true },
     ],
     summary:
-      'Looks through the chain from a block on for transactions that pay to the addresses or spend the outputs. Sends recvtx, ' +
+      'Scans the chain from a block on for transactions that pay to the addresses or spend the outputs. Sends recvtx, ' +
       'redeemingtx, rescanprogress and rescanfinished notifications.',
     async run(client, [begin, addresses, outPoints, end], { services, prefixes }) {
       const unspent = new Set(outPointKeys(outPoints as readonly OutPointText[]));
@@ -148,7 +147,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   rescanblocks: {
     params: [{ name: 'blockhashes', kind: 'strings' }],
-    summary: 'Looks through blocks, each the child of the one before, for transactions of the loaded filter.',
+    summary: 'Scans consecutive blocks for transactions that match the loaded filter.',
     run: (client, [hashes], { services }) => rescanBlocks(services, client, hashes as readonly string[]),
   },
   session: {
@@ -190,10 +189,10 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
 };
 
-/** Commands that need no chain. */
+/** Commands that do not need the chain. */
 const BEFORE_WARMUP: ReadonlySet<string> = new Set(['session', 'notifyblocks', 'stopnotifyblocks']);
 
-/** A transaction of the mempool, to be held against what clients watch. */
+/** A mempool transaction, for matching against watched items. */
 export function mempoolTransaction(
   { mempool }: Pick<RpcServices, 'mempool'>,
   txid: Uint8Array,

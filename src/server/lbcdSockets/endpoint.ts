@@ -1,6 +1,6 @@
 /**
- * lbcd's WebSocket protocol: who may connect, how many, and what all clients are told. Owns the clients; what one of them asks
- * and watches is in `client.ts`. Credentials come in the header of the connection, or in the first request (`authenticate`).
+ * lbcd's WebSocket protocol: accepts connections, limits their number, and sends notifications to all clients. Owns the clients;
+ * `client.ts` has the calls and watched items of one client. Credentials come in the header of the connection, or in the first request (`authenticate`).
  * Source: lbcd rpcserver.go `Start`, rpcwebsocket.go `WebsocketHandler`, `notificationHandler`.
  */
 import type { IncomingMessage } from 'node:http';
@@ -23,29 +23,29 @@ import * as notices from './notices.js';
 import { WatchedTransaction } from './watchedTransaction.js';
 import { WatchCount } from './watches.js';
 
-/** Largest request of a client that showed its credentials in the header, as of HTTP. */
+/** Largest request of a client that authenticated by the header; the same as for HTTP. */
 const MAX_REQUEST_BYTES = 0x02000000;
-/** Largest request of one that did not. */
+/** Largest request of other clients. */
 const MAX_OPEN_REQUEST_BYTES = 1 << 20;
-/** How often clients are asked for a sign of life. */
+/** Interval of pings. */
 const HEARTBEAT_MS = 30_000;
 /** How long a client may take to authenticate. Source: `rpcAuthTimeoutSeconds`. */
 const AUTHENTICATE_MS = 10_000;
-/** What all clients may watch together; each takes some 150 bytes. Arbitrary. */
+/** Maximum number of watched items of all clients; each takes about 150 bytes. Arbitrary. */
 const MAX_WATCHED = 1_000_000;
 
 export interface LbcdSocketOptions {
   readonly maxClients: number;
   readonly maxConcurrent: number;
   readonly maxQueueBytes: number;
-  /** Calls that are worked on at once, of all clients. */
+  /** Maximum number of concurrent calls of all clients. */
   readonly threads: number;
   readonly heartbeatMs?: number;
   readonly authenticateMs?: number;
   readonly maxWatched?: number;
 }
 
-/** What answers the calls of clients. */
+/** The handler for calls of clients. */
 export interface LbcdSocketCalls {
   readonly dispatcher: RpcDispatcher;
   readonly services: RpcServices;
@@ -68,7 +68,7 @@ export class LbcdSocketEndpoint implements NotificationListener, UpgradeEndpoint
   private readonly heartbeat: NodeJS.Timeout;
   private readonly emptied: (() => void)[] = [];
   private calls: LbcdSocketCalls | null = null;
-  /** Whether blocks are being taken back: what comes to the mempool then was known before. */
+  /** Whether blocks are being disconnected: their transactions return to the mempool and are not new. */
   private isReorganising = false;
 
   constructor(options: LbcdSocketOptions, deps: LbcdSocketDeps) {
@@ -86,7 +86,7 @@ export class LbcdSocketEndpoint implements NotificationListener, UpgradeEndpoint
     this.heartbeat = setInterval(check, options.heartbeatMs ?? HEARTBEAT_MS).unref();
   }
 
-  /** Names what answers the calls; to be called before clients come. */
+  /** Sets the handler for calls. Must be called before clients connect. */
   answerBy(calls: LbcdSocketCalls): void {
     this.calls = calls;
   }
@@ -96,7 +96,7 @@ export class LbcdSocketEndpoint implements NotificationListener, UpgradeEndpoint
     socket.on('error', onError);
     const { authorization, origin } = request.headers;
     const check = gate.checker(request);
-    // A page of any origin could use the credentials that a browser keeps.
+    // A page of any origin could use the credentials that the browser stores.
     let status = gate.isAllowed(request) && origin === undefined ? null : 403;
     if (status === null && authorization !== undefined && !(await check(authorization))) status = 401;
     if (socket.destroyed) return;
@@ -132,7 +132,7 @@ export class LbcdSocketEndpoint implements NotificationListener, UpgradeEndpoint
     });
     this.clients.add(client);
     logger.debug('http', () => `New websocket client ${caller.peer}`);
-    // An error is followed by the end.
+    // The close event follows an error.
     webSocket.on('error', (error) => logger.debug('http', () => `WebSocket: ${error.message}`));
     webSocket.once('close', () => {
       this.clients.delete(client);
@@ -185,7 +185,7 @@ export class LbcdSocketEndpoint implements NotificationListener, UpgradeEndpoint
     for (const client of this.clients) if (client.wantsBlocks) for (const text of texts) client.notify(text);
   }
 
-  /** The transaction as `getrawtransaction` shows it, made as it is sent. */
+  /** The transaction as `getrawtransaction` shows it, made while it is sent. */
   private tellWhole(client: LbcdClient, txid: Uint8Array, sizeBytes: number): void {
     const { services } = this.calls!;
     const transaction: Transaction | null = services.mempool.transaction(txid);
@@ -197,7 +197,7 @@ export class LbcdSocketEndpoint implements NotificationListener, UpgradeEndpoint
     }, sizeBytes * 2);
   }
 
-  /** Sends every client away. Resolves when the last one has left or was cut off. */
+  /** Closes all connections. Resolves when the last one is closed. */
   async close(): Promise<void> {
     clearInterval(this.heartbeat);
     if (this.clients.size === 0) return;

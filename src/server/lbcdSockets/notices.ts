@@ -9,7 +9,7 @@ import { stringifyJson, type JsonOut } from '../../util/jsonWrite.js';
 const HEADER_BYTES = 112;
 const TIME_AT = 100;
 
-/** What a notification says of a block. */
+/** The block data of a notification. */
 export interface NotedBlock {
   /** Wire order. */
   readonly hash: Bytes;
@@ -28,7 +28,7 @@ function noticeJson(method: string, params: JsonOut): JsonOut {
 const timeSecOf = ({ raw }: NotedBlock): number => raw.readUInt32LE(TIME_AT);
 const headerOf = ({ raw }: NotedBlock): string => toHex(raw.subarray(0, HEADER_BYTES));
 
-/** Of methods whose parameters are hash, height and time. */
+/** Notifications with the parameters hash, height and time. */
 function blockNotice(method: string, block: NotedBlock): string {
   return notice(method, [hashToHex(block.hash), block.height, timeSecOf(block)]);
 }
@@ -38,7 +38,7 @@ export const blockDisconnected = (block: NotedBlock): string => blockNotice('blo
 export const rescanProgress = (block: NotedBlock): string => blockNotice('rescanprogress', block);
 export const rescanFinished = (block: NotedBlock): string => blockNotice('rescanfinished', block);
 
-/** `transactions` are those of the client's filter, null where none fits, as Go writes an empty list that was never made. */
+/** `transactions` match the client's filter. Null if there are none, as Go writes a nil slice. */
 export function filteredBlockConnected(block: NotedBlock, transactions: readonly string[]): string {
   const shown = transactions.length > 0 ? transactions : null;
   return notice('filteredblockconnected', [block.height, headerOf(block), shown]);
@@ -48,7 +48,7 @@ export function filteredBlockDisconnected(block: NotedBlock): string {
   return notice('filteredblockdisconnected', [block.height, headerOf(block)]);
 }
 
-/** `place` is where in a block the transaction lies; null for one of the mempool. */
+/** `place` is the position in a block; null for a mempool transaction. */
 export function relevantTransaction(
   method: 'recvtx' | 'redeemingtx',
   hex: string,
@@ -66,6 +66,6 @@ export function txAccepted(txid: Bytes, totalSat: bigint): string {
   return notice('txaccepted', [hashToHex(txid), coins(totalSat)]);
 }
 
-/** `transaction` is as `getrawtransaction` shows it; it may be long, and is no text yet. */
+/** `transaction` is as `getrawtransaction` shows it. It may be long, and is serialized while it is sent. */
 export const txAcceptedVerbose = (transaction: JsonOut): JsonOut =>
   noticeJson('txacceptedverbose', [transaction]);

@@ -1,25 +1,25 @@
 /**
- * What waits to be sent to one WebSocket client, in order. Owns the bound: a client for which more waits is too slow, and its
- * owner ends it. An answer that is made piece by piece is sent so, as fast as the client takes it.
+ * The send queue of one WebSocket client. Owns its limit: a client with a longer queue is too slow, and the owner disconnects it. An
+ * answer that is made piece by piece is sent piece by piece, at the speed of the client.
  */
 import type { WebSocket } from 'ws';
 
-/** So much is handed to the socket ahead of what the client has taken. */
+/** Maximum number of bytes in the buffer of the socket. */
 const AHEAD_BYTES = 64 << 10;
 
 interface Item {
   readonly message: string | AsyncIterable<string>;
-  /** What it keeps in memory while it waits. */
+  /** Its memory while it is queued. */
   readonly sizeBytes: number;
   readonly onSent: (() => void) | null;
 }
 
 export interface OutgoingEvents {
-  /** More waits than may. */
+  /** Called when the queue exceeds its limit. */
   readonly onTooSlow: () => void;
-  /** The client took something. */
+  /** Called when the client has read data. */
   readonly onTaken: () => void;
-  /** An answer failed midway: what was sent of it cannot be taken back. */
+  /** Called when an answer fails after a part of it was sent. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -30,7 +30,7 @@ export class Outgoing {
   private items: Item[] = [];
   private waitingBytes = 0;
   private isSending = false;
-  /** Those who wait for room. */
+  /** Callers that wait for a shorter queue. */
   private readonly pausing: (() => void)[] = [];
 
   constructor(socket: WebSocket, maxBytes: number, events: OutgoingEvents) {
@@ -43,7 +43,7 @@ export class Outgoing {
     return this.socket.readyState === this.socket.OPEN;
   }
 
-  /** Queues a message. One that is made piece by piece names what it keeps in memory until then. */
+  /** Queues a message. A message that is made piece by piece states its memory in the queue. */
   push(message: string): void;
   push(message: AsyncIterable<string>, sizeBytes: number): void;
   push(message: string | AsyncIterable<string>, sizeBytes = 0): void {
@@ -54,20 +54,20 @@ export class Outgoing {
     });
   }
 
-  /** Queues an answer; resolves when it was handed to the socket, or when nothing more is sent. */
+  /** Queues an answer. Resolves when it was passed to the socket, or when sending has ended. */
   send(message: string | AsyncIterable<string>): Promise<void> {
     const sizeBytes = typeof message === 'string' ? message.length : 0;
     return new Promise((resolve) => this.queue({ message, sizeBytes, onSent: resolve }));
   }
 
-  /** Resolves at once while little waits, else when the client has taken half of it, or nothing more is sent. */
+  /** Resolves immediately if the queue is short; otherwise when the client has read half of it, or when sending has ended. */
   room(): Promise<void> {
     if (!this.isOpen || this.waitingBytes + this.socket.bufferedAmount <= this.maxBytes / 4)
       return Promise.resolve();
     return new Promise((resolve) => this.pausing.push(resolve));
   }
 
-  /** Drops what waits. */
+  /** Clears the queue. */
   clear(): void {
     const dropped = this.items;
     this.items = [];
@@ -114,7 +114,7 @@ export class Outgoing {
     }
   }
 
-  /** Gives a piece of a message to the socket, and waits where the client has not taken much of what it has. */
+  /** Passes a piece of a message to the socket, and waits while its buffer is full. */
   private hand(text: string, fin: boolean): Promise<void> | void {
     if (this.socket.bufferedAmount < AHEAD_BYTES) {
       this.socket.send(text, { fin });

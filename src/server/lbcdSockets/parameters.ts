@@ -31,7 +31,7 @@ const GO_TYPES = {
 
 const MAX_UINT32 = 0xffffffff;
 
-/** A value of another type than the one that is wanted. */
+/** A value of the wrong type. */
 class Mismatch extends Error {
   readonly wanted: string;
   readonly got: string;
@@ -117,7 +117,7 @@ function goTypeName(value: JsonValue): string {
   return typeof value === 'boolean' ? 'bool' : typeof value === 'string' ? 'string' : 'number';
 }
 
-/** A hash in wire order: what is short is padded with zeros. Null, with Go's words by `problem`, where it is none. */
+/** A hash in wire order; a short text is padded with zeros. For an invalid text null, and Go's error text in `problem`. */
 export function hashOf(text: string): { hash: Buffer } | { hash: null; problem: string } {
   if (text.length > 64) return { hash: null, problem: 'max hash string length is 64 bytes' };
   const bad = /[^0-9a-fA-F]/u.exec(text)?.[0];
@@ -135,7 +135,7 @@ export function notHex(text: string): RpcError {
   );
 }
 
-/** The keys of outputs. `refuse` makes the error of a hash that is none. */
+/** The keys of outputs. `refuse` makes the error for an invalid hash. */
 export function outPointKeys(
   outPoints: readonly OutPointText[],
   refuse: (text: string, problem: string) => RpcError = notHex,

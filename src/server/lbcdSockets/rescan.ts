@@ -1,6 +1,6 @@
 /**
- * Looking through blocks for a client: `rescan` from a block on, `rescanblocks` through blocks that it names. Reads one block at
- * a time, and no faster than the client takes what is found. Source: lbcd rpcwebsocket.go `handleRescan`, `rescanBlock`,
+ * Scanning blocks for a client: `rescan` from a block on, `rescanblocks` for listed blocks. Reads one block at a time, and waits
+ * when the client reads slowly. Source: lbcd rpcwebsocket.go `handleRescan`, `rescanBlock`,
  * `handleRescanBlocks`.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
@@ -17,15 +17,15 @@ import { outPointKey, WatchedTransaction } from './watchedTransaction.js';
 import { publicKeyKey } from './watchKeys.js';
 import type { Watches } from './watches.js';
 
-/** How often a client hears how far its rescan is. Source: `scanBlockChunks`. */
+/** Interval of the progress notifications of a rescan. Source: `scanBlockChunks`. */
 const PROGRESS_MS = 10_000;
 
-/** The client for which blocks are looked through. */
+/** The client of a rescan. */
 export interface RescanClient {
   readonly isGone: boolean;
   readonly watches: Watches;
   notify(text: string): void;
-  /** Resolves when the client has taken most of what it was sent. */
+  /** Resolves when the client has read most of the sent data. */
   room(): Promise<void>;
 }
 
@@ -57,14 +57,14 @@ function heightOf({ chain }: ChainReader, text: string): number {
   return chain.index.headers.height(id);
 }
 
-/** Runs a rescan to its end; what the client asked for is watched from there on. */
+/** Runs a rescan to its end, and then watches the given addresses and outputs. */
 export async function rescan(
   services: Services,
   client: RescanClient,
   request: RescanRequest,
 ): Promise<void> {
   const begin = heightOf(services.chain, request.begin);
-  // QUIRK: the last block that is named is not looked through.
+  // QUIRK: the end block is not scanned.
   const end = request.end === undefined ? Infinity : heightOf(services.chain, request.end);
   const isEmpty = request.addresses.size === 0 && request.unspent.size === 0;
   const last = isEmpty ? await tipOf(services) : await scan(services, client, request, begin, end);
@@ -92,7 +92,7 @@ interface BlockParts {
   readonly parsed: Parameters<typeof WatchedTransaction.ofBlock>[0]['parsed'];
 }
 
-/** Answers the last block that was looked through; null where there was none. */
+/** Returns the last scanned block, or null. */
 async function scan(
   services: Services,
   client: RescanClient,
@@ -107,7 +107,7 @@ async function scan(
   for (let height = begin; height < end; height++) {
     if (height > active.height) {
       if (last !== null && !isTip(services, last)) throw reorganized();
-      // In the turn in which the tip was seen: no block can come between.
+      // In the same event loop turn as the read of the tip, so no block can arrive in between.
       if (end === Infinity) watchFromHere(client, request);
       break;
     }
@@ -152,7 +152,7 @@ function scanBlock(
     let isReceived = false;
     if (addresses.size === 0) continue;
     transaction.payees.forEach(({ hashes, publicKeys }, n) => {
-      // QUIRK: a bare public key is found by itself alone, not by the address of its hash.
+      // QUIRK: a bare public key matches only the public key, not its P2PKH address.
       const isWanted =
         hashes.some((key) => addresses.has(key)) ||
         publicKeys.some((key) => addresses.has(publicKeyKey(key)));
@@ -164,7 +164,7 @@ function scanBlock(
   }
 }
 
-/** The blocks among those named that hold transactions of the client's filter, each with these. */
+/** The listed blocks with transactions that match the client's filter, and these transactions. */
 export async function rescanBlocks(
   services: Services,
   client: RescanClient,
@@ -175,7 +175,7 @@ export async function rescanBlocks(
   }
   const wanted = hashes.map((text) => {
     const read = hashOf(text);
-    // QUIRK: lbcd lets its internal error out here.
+    // QUIRK: lbcd returns its internal error here.
     if (read.hash === null) throw rpcError(RPC_ERROR.INTERNAL_ERROR, read.problem);
     return read.hash;
   });

@@ -1,6 +1,6 @@
 /**
- * By what the WebSocket clients of lbcd watch scripts: keys of addresses, of the destinations of an output, and of what an input
- * shows of the script that it unlocks. Source: lbcd txscript/standard.go `ExtractPkScriptAddrs`, txscript/pkscript.go
+ * The keys by which clients of lbcd's WebSocket protocol watch scripts: keys of addresses, of the destinations of an output, and of
+ * the script that an input reveals. Source: lbcd txscript/standard.go `ExtractPkScriptAddrs`, txscript/pkscript.go
  * `ComputePkScript`, lbcutil address.go `DecodeAddress`.
  */
 import { hash160, sha256 } from '../../crypto/hash.js';
@@ -23,7 +23,7 @@ const COMPRESSED_SIZE = 33;
 /** Lengths of input scripts in which lbcd looks for a public key. Source: txscript/pkscript.go. */
 const [MIN_KEY_INPUT, MAX_KEY_INPUT] = [43, 108];
 
-/** What an output pays to, as watching compares it. */
+/** The destinations of an output, as watch keys. */
 export interface Payees {
   /** Keys of hashes and witness programs. */
   readonly hashes: readonly string[];
@@ -33,7 +33,7 @@ export interface Payees {
 
 const NO_PAYEES: Payees = { hashes: [], publicKeys: [] };
 
-/** The key of an address or of a public key in hex; null for what lbcd takes for neither. */
+/** The key of an address or of a public key in hex; null if lbcd accepts it as neither. */
 export function addressKey(text: string, prefixes: AddressPrefixes): string | null {
   if ((text.length === 66 || text.length === 130) && isHex(text)) {
     const key = fromHex(text);
@@ -58,7 +58,7 @@ function destinationKey(destination: Destination): string | null {
   }
 }
 
-/** What an output script pays to, a claim prefix not counted. */
+/** The destinations of an output script, without its claim prefix. */
 export function payeesOf(script: Bytes): Payees {
   const template = solveScript(stripClaimPrefix(script));
   switch (template.type) {
@@ -78,7 +78,7 @@ export function payeesOf(script: Bytes): Payees {
 export const publicKeyKey = (key: Bytes): string => PUBLIC_KEY + toLatin1(key);
 export const publicKeyHashKey = (key: Bytes): string => KEY_HASH + toLatin1(hash160(key));
 
-/** The key of the script that an input unlocks, as far as the input shows it; null where it does not. */
+/** The key of the script that an input unlocks; null if the input does not reveal it. */
 export function unlockedKey(bytes: Buffer, parsed: ParsedBlock, input: number): string | null {
   const length = parsed.inputs[input * INPUT_STRIDE + INPUT_SCRIPT_LENGTH]!;
   if (length > 0) return keyOfInputScript(inputScriptAt(bytes, parsed, input));

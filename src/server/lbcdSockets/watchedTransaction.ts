@@ -1,4 +1,4 @@
-/** One transaction of the mempool or of a block, as it is held against what clients watch; each part is made once. */
+/** A transaction of the mempool or of a block, for matching against watched items. Each derived value is computed once. */
 import {
   TX_FIRST_INPUT,
   TX_FIRST_OUTPUT,
@@ -31,7 +31,7 @@ export class WatchedTransaction {
     this.index = index;
   }
 
-  /** A transaction by itself. */
+  /** A single transaction. */
   static alone(bytes: Buffer): WatchedTransaction {
     return new WatchedTransaction(bytes, parseTxView(bytes), 0);
   }
@@ -60,12 +60,12 @@ export class WatchedTransaction {
     return (this.made.spent ??= this.inputs((input) => toLatin1(prevoutAt(this.bytes, this.parsed, input))));
   }
 
-  /** What each input shows of the script that it unlocks. */
+  /** The revealed script key of each input. */
   unlocked(): (string | null)[] {
     return this.inputs((input) => unlockedKey(this.bytes, this.parsed, input));
   }
 
-  /** What each output pays to. */
+  /** The destinations of each output. */
   get payees(): readonly Payees[] {
     const first = this.field(TX_FIRST_OUTPUT);
     return (this.made.payees ??= Array.from({ length: this.outputCount }, (_, n) =>

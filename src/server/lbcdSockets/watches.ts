@@ -1,12 +1,12 @@
 /**
  * What one client watches: addresses (`notifyreceived`), outputs (`notifyspent`), and its transaction filter (`loadtxfilter`).
- * Owns the sets; a bound over all clients keeps them from growing without end. Source: lbcd rpcwebsocket.go
+ * Owns the sets; a limit over all clients bounds their size. Source: lbcd rpcwebsocket.go
  * `wsNotificationManager`, `wsClientFilter`.
  */
 import { outPointKey, type WatchedTransaction } from './watchedTransaction.js';
 import { publicKeyHashKey, publicKeyKey, type Payees } from './watchKeys.js';
 
-/** How many things all clients watch together, and how many they may. */
+/** The number of watched items of all clients, and its limit. */
 export class WatchCount {
   readonly max: number;
   now = 0;
@@ -16,12 +16,12 @@ export class WatchCount {
   }
 }
 
-/** A client watches more than there is room for. */
+/** The limit of watched items is exceeded. */
 export class WatchLimitError extends Error {
   override readonly name = 'WatchLimitError';
 }
 
-/** A set whose members count. */
+/** A set whose members count towards the limit. */
 class CountedSet {
   private readonly keys = new Set<string>();
   private readonly count: WatchCount;
@@ -78,13 +78,13 @@ class TxFilter {
   }
 }
 
-/** What a transaction is to a client. */
+/** The match of a transaction with the watched items of a client. */
 export interface Relevance {
   /** Whether it spends an output that is watched. */
   readonly redeems: boolean;
   /** Whether it pays to an address that is watched. */
   readonly receives: boolean;
-  /** Its outputs that are watched from now on, as `outPointKey` writes them. */
+  /** Its outputs that are watched from now on, in the form of `outPointKey`. */
   readonly outputs: readonly string[];
 }
 
@@ -104,7 +104,7 @@ export class Watches {
     return this.filter !== null;
   }
 
-  /** Whether transactions of blocks are looked at for it. */
+  /** Whether transactions of blocks must be matched for it. */
   get isEmpty(): boolean {
     return this.received.isEmpty && this.spent.isEmpty;
   }
@@ -125,7 +125,7 @@ export class Watches {
     for (const key of keys) this.spent.delete(key);
   }
 
-  /** Holds a transaction against addresses and outputs. One of a block ends the watch of the outputs that it spends. */
+  /** Matches a transaction against addresses and outputs. A confirmed transaction removes its spent outputs from the set. */
   look(transaction: WatchedTransaction, isInBlock: boolean): Relevance {
     let redeems = false;
     if (!this.spent.isEmpty) {
@@ -148,7 +148,7 @@ export class Watches {
     return { redeems, receives: outputs.length > 0, outputs };
   }
 
-  /** Adds to the filter, or begins another one. Source: `handleLoadTxFilter`. */
+  /** Extends the filter, or replaces it. Source: `handleLoadTxFilter`. */
   loadFilter(reload: boolean, addresses: Iterable<string>, outputs: Iterable<string>): void {
     if (reload || this.filter === null) {
       this.dropFilter();
@@ -158,7 +158,7 @@ export class Watches {
     for (const key of outputs) this.filter.unspent.add(key);
   }
 
-  /** Whether the filter lets a transaction through, whose outputs it learns. */
+  /** Whether a transaction matches the filter. Adds its matching outputs to the filter. */
   filters(transaction: WatchedTransaction): boolean {
     const { filter } = this;
     if (filter === null) return false;

@@ -1,6 +1,6 @@
 /**
- * A certificate that a server signs for itself (X.509 v3, ECDSA over P-256), as lbcd and lbcwallet make one at their first start.
- * Owns the few forms of DER that such a certificate needs; reads none. Source: RFC 5280, lbcutil certgen.go `NewTLSCertPair`.
+ * A self-signed server certificate (X.509 v3, ECDSA over P-256), as lbcd and lbcwallet make one at their first start. Owns the DER
+ * encoding that it needs; it does not decode DER. Source: RFC 5280, lbcutil certgen.go `NewTLSCertPair`.
  */
 import { createPublicKey, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -39,9 +39,9 @@ const OID = {
 const KEY_USAGE = Buffer.from([0x02, 0xa4]);
 
 export interface CertificateNames {
-  /** Shown to people who look at the certificate. */
+  /** Shown in certificate viewers. */
   readonly organization: string;
-  /** Host names and IP addresses for which it holds; the first is its common name. */
+  /** Host names and IP addresses for which it is valid; the first is its common name. */
   readonly hosts: readonly string[];
 }
 
@@ -51,7 +51,7 @@ export function newPrivateKey(): string {
   return privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
 }
 
-/** A certificate for the public half of an EC key, signed by the key itself, as PEM. It holds for ten years. */
+/** A self-signed certificate of an EC key, as PEM. It is valid for ten years. */
 export function selfSignedCertificate(key: KeyObject, names: CertificateNames, now: Date): string {
   const algorithm = der(SEQUENCE, oid(OID.ecdsaWithSha256));
   const name = der(
@@ -78,7 +78,7 @@ function extensions(hosts: readonly string[]): Buffer[] {
   const isCertificateAuthority = der(SEQUENCE, der(BOOLEAN, Buffer.from([0xff])));
   return [
     extension(OID.keyUsage, true, der(BIT_STRING, KEY_USAGE)),
-    // Clients that are given the certificate as a root accept it as one.
+    // A CA certificate, so that clients accept it as a root certificate.
     extension(OID.basicConstraints, true, isCertificateAuthority),
     extension(OID.subjectAltName, false, der(SEQUENCE, ...hosts.map(alternativeName))),
   ];
@@ -119,7 +119,7 @@ function serialNumber(): Buffer {
 
 function time(ms: number): Buffer {
   const text = new Date(ms).toISOString().replace(/[-:T]|\.[0-9]+/g, '');
-  // RFC 5280 asks for the short form until 2049.
+  // RFC 5280 requires the short form until 2049.
   return Number(text.slice(0, 4)) < 2050
     ? der(0x17, Buffer.from(text.slice(2)))
     : der(GENERALIZED_TIME, Buffer.from(text));

@@ -1,6 +1,6 @@
 /**
- * The files of a server's certificate and its key: read at each start, made at the first one. Owns both files where it made
- * them. Source: lbcd server.go `setupRPCListeners`, lbcwallet rpcserver.go `openRPCKeyPair`.
+ * The files of a server's certificate and its key. They are read at each start, and made at the first one. Owns the files that it
+ * made. Source: lbcd server.go `setupRPCListeners`, lbcwallet rpcserver.go `openRPCKeyPair`.
  */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { newPrivateKey, selfSignedCertificate } from './certificate.js';
 export interface CertificatePaths {
   readonly certFile: string;
   readonly keyFile: string;
-  /** The options that name the two, for messages. */
+  /** The options of the two files, for messages. */
   readonly certOption: string;
   readonly keyOption: string;
 }
@@ -26,7 +26,7 @@ export interface CertificatePair {
 
 /**
  * Reads both files. Where the certificate is missing one is made, for the key that is there or for a new one. Rejects with
- * `EnvironmentError` where a file cannot be used.
+ * `EnvironmentError` if a file cannot be used.
  */
 export async function openCertificate(
   paths: CertificatePaths,
@@ -59,7 +59,7 @@ async function readIfThere(file: string, option: string): Promise<string | null>
   }
 }
 
-/** Writes the key first: a certificate without its key is of no use, a key without a certificate gets one. */
+/** Writes the key first, because a key without a certificate can be completed, but not the reverse. */
 async function makePair(
   { certFile, keyFile, certOption, keyOption }: CertificatePaths,
   present: string | null,
@@ -86,7 +86,7 @@ async function writeWhole(file: string, text: string, mode: number, option: stri
   const temporary = `${file}.tmp`;
   try {
     await mkdir(dirname(file), { recursive: true });
-    // Removed first: a file left behind would keep its own mode.
+    // Removed first, because an existing file would keep its mode.
     await rm(temporary, { force: true });
     await writeFile(temporary, text, { mode, flush: true });
     await rename(temporary, file);
@@ -106,7 +106,7 @@ function ownNames(): string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((list) =>
     (list ?? []).map(({ address }) => address),
   );
-  // A name with other characters than those of host names cannot stand in a certificate.
+  // A certificate can only contain valid host names.
   const names = [hostname()].filter((name) => /^[\x21-\x7e]+$/.test(name));
   return [...new Set([...names, 'localhost', '127.0.0.1', '::1', ...addresses])];
 }
@@ -122,7 +122,7 @@ function privateKey(text: string, file: string, option: string): KeyObject {
   }
 }
 
-/** Throws where the two do not belong together; warns where the certificate's time is over. */
+/** Throws if the certificate and the key do not match; warns if the certificate has expired. */
 function checkPair(
   { certFile, keyFile, certOption, keyOption }: CertificatePaths,
   { cert, key }: CertificatePair,

@@ -1,7 +1,7 @@
 /**
- * TLS and plain HTTP on one port: the first byte of a connection says which of the two its client speaks. Plain HTTP is
- * answered to this machine alone, where nobody listens in: lbcnode-cli and old scripts go on working beside clients of lbcd,
- * which speak TLS by default. Owns the handshakes; the connections belong to the HTTP server.
+ * TLS and plain HTTP on one port: the first byte of a connection shows which of the two the client uses. Plain HTTP is accepted
+ * from this machine only, where the connection cannot be intercepted. So lbcnode-cli and old scripts still work beside clients of
+ * lbcd, which use TLS by default. Owns the handshakes; the HTTP server owns the connections.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -14,20 +14,20 @@ const HANDSHAKE = 0x16;
 /** How long a handshake may take. Source: lbcd rpcserver.go `rpcAuthTimeoutSeconds`. */
 const HANDSHAKE_MS = 10_000;
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
-/** What Go's server tells a client that speaks plain HTTP. Source: net/http server.go `serve`. */
+/** The answer of Go's server to a client that uses plain HTTP. Source: net/http server.go `serve`. */
 const PLAIN_REFUSED = 'HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n';
 
 type Serve = (socket: Socket) => void;
 
 export interface TlsPortOptions extends CertificatePair {
-  /** A client that sends nothing for this long is cut off. */
+  /** A client that sends nothing for this long is disconnected. */
   readonly idleMs: number;
 }
 
 export class TlsPort {
   private readonly options: TlsPortOptions;
   private readonly logger: Logger;
-  /** Connections that are no HTTP connections yet, and those that are refused: the HTTP server does not know them. */
+  /** Connections before their HTTP phase, and rejected connections: the HTTP server does not know them. */
   private readonly unserved = new Set<Socket>();
 
   constructor(options: TlsPortOptions, logger: Logger) {
@@ -36,8 +36,8 @@ export class TlsPort {
   }
 
   /**
-   * Puts itself between an HTTP server and its connections; to be called before anything else listens to the server.
-   * `release` is told of each connection from which TLS makes another.
+   * Intercepts the connections of an HTTP server. Must be called before other listeners are added to the server.
+   * `release` is called with each raw connection that a TLS connection replaces.
    */
   attach(server: Server, release: (socket: Socket) => void): void {
     const [serveHttp] = server.listeners('connection') as Serve[];
@@ -46,20 +46,20 @@ export class TlsPort {
     const serve: Serve = (socket) => serveHttp.call(server, socket);
     const tls = this.tlsServer(serve, release);
     server.on('connection', (socket: Socket) => {
-      // What was handed back by another protocol of the server has been decided already.
+      // A connection that another protocol gave back was classified before.
       if (socket instanceof TLSSocket) serve(socket);
       else this.decide(socket, serve, tls);
     });
   }
 
-  /** Cuts off what the HTTP server does not know of. */
+  /** Closes the connections that the HTTP server does not know. */
   close(): void {
     for (const socket of this.unserved) socket.destroy();
   }
 
   private tlsServer(serve: Serve, release: (socket: Socket) => void): TlsServer {
     const { cert, key } = this.options;
-    /** The connections below the handshakes, by the client's address. */
+    /** The raw connections of running handshakes, by the client's address. */
     const shaking = new Map<string, Socket>();
     const tls = createServer({
       cert,
@@ -111,7 +111,7 @@ export class TlsPort {
     });
   }
 
-  /** What else comes is read and dropped: closing over it would reset the connection before the answer is read. */
+  /** Further input is read and discarded: closing with unread input would reset the connection before the client reads the answer. */
   private refuse(socket: Socket): void {
     this.logger.debug('http', () => `Plain HTTP from ${placeOf(socket)} refused: the port speaks TLS`);
     const end = (): void => void socket.destroy();

@@ -22,7 +22,7 @@ export const CLAIM_PREFIX = {
   /** `s` ‖ length ‖ name ‖ height u32 → keys of the items alive after that block. */
   snapshot: 's',
   /**
-   * `u` ‖ length ‖ name → number of the supports filed under a name with many items (`supportRows.ts`).
+   * `u` ‖ length ‖ name → number of supports of a name with many items (`supportRows.ts`).
    * `u` ‖ length ‖ name ‖ claim id ‖ since u32 ‖ outpoint → nothing; such a support of that claim.
    */
   support: 'u',
@@ -108,7 +108,7 @@ export function itemKey(name: string, since: number, point: string): string {
   return itemsKey(name) + u32Key(since) + point;
 }
 
-/** The row that tells that the supports of a name have rows by claim; prefix of these rows. */
+/** The row that marks a name with support rows by claim; prefix of these rows. */
 export function supportsKey(name: string): string {
   return CLAIM_PREFIX.support + lengthKey(name.length) + name;
 }
@@ -118,7 +118,7 @@ export function supportsOfKey(name: string, claimId: string): string {
   return supportsKey(name) + claimId;
 }
 
-/** The end of such a key is that of an item's: see `parseItemKey`. */
+/** The key ends like an item key: see `parseItemKey`. */
 export function supportKey(name: string, claimId: string, since: number, point: string): string {
   return supportsOfKey(name, claimId) + u32Key(since) + point;
 }

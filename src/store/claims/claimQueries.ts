@@ -229,7 +229,7 @@ function* describeInSlices(
   };
 }
 
-/** A claim with its supports, in the order in which they are shown. */
+/** A claim with its supports, in display order. */
 export function describeClaim(
   claim: Item,
   supports: readonly Item[],

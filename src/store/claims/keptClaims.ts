@@ -49,10 +49,10 @@ export class KeptClaims {
 }
 
 const HASH_BYTES = 32;
-/** How far apart a claim may stand in two rows one after the other to be found again. Arbitrary: a block changes few. */
+/** Maximum distance of a claim's positions in two successive rows. Arbitrary: a block changes few claims. */
 const LOOK_AHEAD = 8;
 
-/** `before` is what an earlier row of the name said: what a block does not change keeps its hash. */
+/** `before` is the result for an earlier row of the name: unchanged claims keep their hashes. */
 function proven(row: Bytes, before: ProvenClaims | undefined): ProvenClaims {
   const claims = new NamePlaces(row);
   const { takeover } = claims;
@@ -71,7 +71,7 @@ function proven(row: Bytes, before: ProvenClaims | undefined): ProvenClaims {
   return { claims, takeover, leaves };
 }
 
-/** The place of the claim's outpoint in the other row, from `next` on; negative when it is not found there. */
+/** The position of the claim's outpoint in the other row, from `next` on; negative if it is not found. */
 function sameClaim(claims: NamePlaces, bid: number, others: NamePlaces, next: number): number {
   const start = claims.txids[bid]!;
   const n = claims.outputs[bid]!;

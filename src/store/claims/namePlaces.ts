@@ -1,6 +1,6 @@
 /**
- * Where in the row of a name each of its active claims stands, and how old each is: with it one claim of thousands is found and
- * decoded without the others. The row is gone through once, number by number, without an object for each claim.
+ * The position of each active claim in the row of its name, and the age of each claim. With these, one claim of thousands is found
+ * and decoded without the others. The row is parsed once, without an object for each claim.
  */
 import type { ActiveClaim } from '../../claimtrie/nameState.js';
 import { asBuffer, toLatin1, type Bytes } from '../../util/bytes.js';
@@ -12,37 +12,37 @@ import { FLAG_HAS_ID, FLAG_REFILED, parseClaimAt } from './nameRow.js';
 const TXID_BYTES = 32;
 const ID_BYTES = 20;
 const CUT_SHORT = 'a row of the claim trie is cut short';
-/** Output numbers are smaller: a block has no room for more outputs. */
+/** Output numbers are smaller, because of the block size. */
 const MOST_OUTPUTS = 2 ** 22;
 
-/** The order of heights and output numbers as one number. */
+/** Height and output number combined in one sortable number. */
 export function ageOf(height: number, n: number): number {
   return height * MOST_OUTPUTS + n;
 }
 
 export class NamePlaces {
   readonly takeover: number;
-  /** Items filed under the name. */
+  /** Number of items of the name. */
   readonly alive: number;
-  /** Active claims. */
+  /** Number of active claims. */
   readonly count: number;
   /** Heights for which pending items are queued. */
   readonly dues: number[] = [];
-  /** How many items are pending. */
+  /** Number of pending items. */
   readonly pending: number = 0;
   /** `ageOf` of each claim, the best first. */
   readonly ages: Float64Array;
   readonly row: Buffer;
-  /** Where the txid of each claim stands in the row. */
+  /** Offset of the txid of each claim in the row. */
   readonly txids: Uint32Array;
   /** Number of the output that holds each claim. */
   readonly outputs: Uint32Array;
   private readonly starts: Uint32Array;
-  /** Where ids stand; 0 for a claim whose id follows from its outpoint. */
+  /** Offset of each claim id; 0 for a claim whose id is derived from its outpoint. */
   private readonly ids: Uint32Array;
   private ordered: Readonly<Uint32Array> | null = null;
 
-  /** Goes through all in one loop: most rows are met while the code is not compiled yet, and calls cost most then. */
+  /** Parses everything in one loop: most rows are read before the code is optimized, when calls are expensive. */
   constructor(nameRow: Bytes) {
     const row = (this.row = asBuffer(nameRow));
     const head = new RowDecoder(row);
@@ -97,12 +97,12 @@ export class NamePlaces {
     }
   }
 
-  /** About what it takes of memory. */
+  /** Estimated memory. */
   get sizeBytes(): number {
     return this.row.length + 28 * this.count;
   }
 
-  /** How many claims there are: with `at` and `idAt` it is a list of claims as proofs take it. */
+  /** Number of claims. With `at` and `idAt` this object is a claim list for proofs. */
   get length(): number {
     return this.count;
   }
@@ -115,7 +115,7 @@ export class NamePlaces {
     return parseClaimAt(this.row, this.starts[bid]!);
   }
 
-  /** The best claims whose id, which begins at that place of the bytes, is wanted; two at most. */
+  /** The best claims whose id, at the given offset, matches; at most two. */
   withId(isWanted: (id: Bytes, at: number) => boolean): number[] {
     const found: number[] = [];
     for (let bid = 0; bid < this.count && found.length < 2; bid++) {
@@ -131,24 +131,24 @@ export class NamePlaces {
     return at === 0 ? this.claim(bid).claimId : toLatin1(this.row.subarray(at, at + ID_BYTES));
   }
 
-  /** The claims by age as the reference's sort leaves them. Worked out once. */
+  /** The claims by age, in the order that the reference's sort gives. Computed once. */
   get byReferenceAge(): Readonly<Uint32Array> {
     return (this.ordered ??= referenceOrder(this.ages));
   }
 }
 
-/** Places of these ages, the least first, as the reference's sort leaves those of one age. Source: `seqSort`. */
+/** Positions in ascending age, with equal ages in the order of the reference's sort. Source: `seqSort`. */
 export function referenceOrder(ages: Float64Array): Uint32Array {
   const places = Array.from(ages, (_, i) => i);
   return Uint32Array.from(standardSort(places, (a, b) => ages[a]! < ages[b]!));
 }
 
-/** The same with those of one age in the order given. */
+/** The same, with equal ages in the given order. */
 export function stableOrder(ages: Float64Array): Uint32Array {
   return new Uint32Array(ages.length).map((_, i) => i).sort((a, b) => ages[a]! - ages[b]! || a - b);
 }
 
-/** The place of one of the ages in that order. */
+/** The position of one of the ages in that order. */
 export function stablePlace(ages: Float64Array, of: number): number {
   const age = ages[of]!;
   let place = 0;

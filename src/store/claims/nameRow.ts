@@ -5,9 +5,9 @@ import type { Bytes } from '../../util/bytes.js';
 import { RowDecoder, RowEncoder } from './rowCodec.js';
 
 const FLAG_ORIGINAL = 1;
-/** After the height stands `since`. */
+/** `since` follows the height. */
 export const FLAG_REFILED = 2;
-/** After the outpoint stands the claim id. */
+/** The claim id follows the outpoint. */
 export const FLAG_HAS_ID = 4;
 /** From this many claims on, ids are stored even where they follow from the outpoint: hashing them costs time. */
 const MANY_CLAIMS = 16;
@@ -70,7 +70,7 @@ export function parseNameRow(row: Bytes): NameState {
   return state;
 }
 
-/** The claim whose part of a name's row begins at `start`. */
+/** The claim at offset `start` of a name's row. */
 export function parseClaimAt(row: Bytes, start: number): ActiveClaim {
   return readClaim(new RowDecoder(row.subarray(start)));
 }

@@ -1,7 +1,7 @@
 /**
- * One claim of a name with many, as after the latest block: the name's row, the rows of the claim and of its supports, and what is
- * pending under the name, however many claims and supports there are besides. Owns no rows. What it cannot tell from these, the
- * caller reads from all of the name.
+ * Reads one claim of a name with many claims, after the latest block. It reads the name's row, the rows of the claim and of its
+ * supports, and the pending items of the name, but not the other claims and supports. Owns no rows. If these rows are not
+ * sufficient, the caller reads the whole name.
  */
 import { compareCreation, compareJoining, pointIndex, type Item } from '../../claimtrie/item.js';
 import { fromLatin1, type Bytes } from '../../util/bytes.js';
@@ -18,18 +18,18 @@ import { parseDueRow } from './queueRow.js';
 import { repeatPending } from './referenceView.js';
 import { countSupportRows, supportPlaces } from './supportRows.js';
 
-/** Which claim of a name is wanted. */
+/** Selects a claim of a name. */
 export type ClaimChoice =
-  /** Place in the order of bids; 0 is the best. */
+  /** Position in the order of bids; 0 is the best. */
   | { readonly bid: number }
-  /** Place in the order of heights; 0 is the oldest. */
+  /** Position in the order of heights; 0 is the oldest. */
   | { readonly sequence: number }
   /** In wire order. */
   | { readonly claimId: Bytes }
-  /** Lower-case digits with which the printed id begins; of several claims the best. */
+  /** Prefix of the printed id in lower case; if several claims match, the best. */
   | { readonly digits: string };
 
-/** A claim, and what is shown of its name. */
+/** A claim, and the shown data of its name. */
 export interface ClaimOfName extends Pick<NameInfo, 'name' | 'lastTakeoverHeight'> {
   /** Undefined when there is no such claim. */
   readonly claim: ClaimInfo | undefined;
@@ -37,22 +37,22 @@ export interface ClaimOfName extends Pick<NameInfo, 'name' | 'lastTakeoverHeight
 
 export interface OneClaimQuery {
   readonly height: number;
-  /** As the reference answers: see `NameQuery`. */
+  /** Answers like the reference: see `NameQuery`. */
   readonly asReference: boolean;
   readonly choice: ClaimChoice;
 }
 
-/** Places that are kept as long as the name does not change. */
+/** Cached positions, until the name changes. */
 export interface KnownPlaces {
   find(name: string): NamePlaces | undefined;
   keep(name: string, places: NamePlaces): void;
 }
 
-/** Of a claim with more supports all of the name is read, which is faster. Arbitrary. */
+/** For a claim with more supports the whole name is read, which is faster. Arbitrary. */
 const MOST_SUPPORTS = 1000;
 const ID_BYTES = 20;
 
-/** Whether the printed id, which begins with the last of the bytes at that place, begins with the digits. */
+/** Whether the printed id at that offset (in reversed byte order) begins with the digits. */
 export function beginsWith(bytes: Bytes, at: number, digits: string): boolean {
   if (digits.length > 2 * ID_BYTES) return false;
   for (let digit = 0; digit < digits.length; digit++) {
@@ -70,8 +70,8 @@ function hasId(id: Bytes): (bytes: Bytes, at: number) => boolean {
 }
 
 /**
- * Null for a name with few items, and where all of the name must be read. `name` is as it is filed, and not empty. Who waits
- * for it holds the outcome for nothing when a block came or went meanwhile.
+ * Null for a name with few items, and if the whole name must be read. `name` is normalized and not empty. The caller must discard
+ * the result if the tip changed meanwhile.
  */
 export function readPresentClaim(
   rows: RowReader,
@@ -94,7 +94,7 @@ function readPlaces(rows: RowsAtHand, name: string, known: KnownPlaces | undefin
   return places;
 }
 
-/** Where a claim is listed: an active one by its bid, a pending one behind them. The reference may list one several times. */
+/** The list position of a claim: active claims by bid, then pending ones. The reference may list a claim several times. */
 interface Mention {
   readonly at: number;
   readonly claimId: string;
@@ -145,7 +145,7 @@ class OneClaim {
     return { ...shown, claim: describeClaim(item, supports, place, query.height, new SharedBytes()) };
   }
 
-  /** Reads what is pending; false where the rows do not say it. */
+  /** Reads the pending items; false if the rows are not sufficient. */
   private loadPending(): boolean {
     const { rows, name, places } = this;
     if (places.pending === 0) return true;
@@ -187,7 +187,7 @@ class OneClaim {
     return pending && { at, claimId: pending.claimId, pending };
   }
 
-  /** The first place at which the claim is listed; null when another one has the same id. */
+  /** The first list position of the claim; null if another claim has the same id. */
   private firstMention({ claimId, pending }: Mention): number | null {
     const { places, pendingClaims } = this;
     const active = places.withId(hasId(fromLatin1(claimId)));
@@ -203,7 +203,7 @@ class OneClaim {
     return row === undefined ? null : parseItemRow(this.name, since, point, row, claimId);
   }
 
-  /** Null where the rows do not fit. */
+  /** Null if the rows do not match. */
   private supportsOf({ at, claimId, pending }: Mention, claim: Item | null): Item[] | null {
     const { rows, name, places, supportsPending } = this;
     const waiting = this.pendingSupports.filter((item) => item.claimId === claimId);
@@ -223,7 +223,7 @@ class OneClaim {
     return supports.concat(waiting);
   }
 
-  /** All that is listed, by age. */
+  /** All listed claims, by age. */
   private byAge(): Readonly<Uint32Array> {
     return (this.order ??= this.sortByAge());
   }
@@ -244,7 +244,7 @@ class OneClaim {
     return ages;
   }
 
-  /** The first place by age at which the claim is listed. */
+  /** The first position of the claim by age. */
   private sequenceOf(first: number, { pending }: Mention): number {
     const ages = this.ages();
     if (pending === null || !this.query.asReference) {

@@ -1,8 +1,8 @@
 /**
- * The supports of names with many items, by claim: what is filed under such a name can thereby be asked for the supports of one
- * claim alone. The rows follow from the rows of items, and are there exactly for names with `CROWDED_ITEMS` items or more.
- * In a folder of an older version they are made when a block changes the name; until then all items of the name are read. Whoever
- * reads these rows holds them against the name's row, and reads all items where they do not fit.
+ * Rows that index the supports of names with many items by claim, so that the supports of one claim can be read without the other
+ * items. The rows are derived from the rows of items. Exactly the names with `CROWDED_ITEMS` items or more have them. In a data
+ * folder of an older version they are made when a block changes the name; until then all items of the name are read. A reader must
+ * compare these rows with the name's row, and read all items if they do not match.
  */
 import type { Item } from '../../claimtrie/item.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -13,19 +13,19 @@ import { aliveItems } from './itemHistory.js';
 import type { SnapshotEntry } from './queueRow.js';
 import { RowDecoder, RowEncoder } from './rowCodec.js';
 
-/** Names with fewer items have no such rows: all of their items are read at once. Arbitrary. */
+/** Names with fewer items do not have these rows: all of their items are read. Arbitrary. */
 export const CROWDED_ITEMS = 64;
 
 const NOTHING: Bytes = new Uint8Array(0);
 const encoder = new RowEncoder();
 
-/** How many supports of the name have rows; null when none has. */
+/** The number of supports with rows; null for a name without these rows. */
 export function countSupportRows(rows: RowsAtHand, name: string): number | null {
   const row = rows.get(supportsKey(name));
   return row === undefined ? null : new RowDecoder(row).number();
 }
 
-/** Where the supports of one claim are, one more than `most` if there are more. */
+/** The outpoints of the supports of one claim. If there are more than `most`, returns `most` + 1 of them. */
 export function supportPlaces(
   rows: RowsAtHand,
   name: string,
@@ -37,18 +37,18 @@ export function supportPlaces(
   return found.map(([key]) => parseItemKey(key));
 }
 
-/** A name that a block changed, with what became of the supports under it. */
+/** A name that a block changed, with the changes of its supports. */
 export interface ChangedName {
   readonly name: string;
-  /** Items filed under it now. */
+  /** The current number of its items. */
   readonly alive: number;
-  /** Supports whose rows of items were written; those that are not filed any more among them. */
+  /** Supports with written item rows, including removed supports. */
   readonly supports: ReadonlyMap<Item, boolean>;
 }
 
 const keyOf = ({ name, claimId, since, point }: Item): string => supportKey(name, claimId, since, point);
 
-/** Brings the rows of these names up to their items, which have been written. `height` is of the block that is in work. */
+/** Updates the rows of these names after their items were written. `height` is that of the current block. */
 export async function putSupportRows(
   rows: RowTransaction,
   height: number,

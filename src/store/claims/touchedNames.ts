@@ -1,6 +1,5 @@
 /**
- * The names of which some blocks changed something, from the logs of these blocks. For callers that keep from block to block
- * what they read of a name. A log names every item that a block filed, moved or removed, and every changed takeover height.
+ * The names that some blocks changed, from the logs of these blocks. Caches of names use it to remove the changed names. A log names every item that a block filed, moved or removed, and every changed takeover height.
  */
 import type { Soon } from '../../util/soon.js';
 import type { RowReader } from '../rows.js';
@@ -8,10 +7,10 @@ import { readAtHand } from '../rowsAtHand.js';
 import { logKey, readU32 } from './claimKeys.js';
 import { parseLogChunk } from './logRow.js';
 
-/** Parts of logs that are read, of 32 KiB each. Arbitrary: some ten thousand operations. */
+/** Maximum number of log parts (32 KiB each) that are read. Arbitrary: about ten thousand operations. */
 const MOST_CHUNKS = 64;
 
-/** Null when the blocks `from` to `to` changed more than is worth reading. */
+/** Null if the logs of the blocks `from` to `to` exceed the limit. */
 export function readTouchedNames(
   rows: RowReader,
   from: number,

@@ -1,6 +1,6 @@
 /**
- * A wallet's keys by their ids (a byte a character). Those that a wallet was opened with may be on disk yet (`packedKeys.ts`): a
- * private key comes to memory when somebody asks for it.
+ * A wallet's keys by their ids (a byte a character). A wallet that was opened with its image reads a private key from disk when it is
+ * first used (`packedKeys.ts`).
  */
 import type { OwnKey } from './ownKey.js';
 import type { PackedKeys } from './packedKeys.js';
@@ -60,12 +60,12 @@ export class KeyTable {
     yield* this.others;
   }
 
-  /** All with their private keys; who sets one meanwhile may do so. */
+  /** All keys with their private keys. Keys may be set during the iteration. */
   *entries(): Generator<[id: string, own: OwnKey]> {
     for (const id of this.keys()) yield [id, this.get(id)!];
   }
 
-  /** Ids of those that it did not begin with. */
+  /** Ids of the keys that are not in the columns. */
   added(): Iterable<string> {
     return this.others;
   }
@@ -74,7 +74,7 @@ export class KeyTable {
     return this.packed !== null && this.others.size === 0;
   }
 
-  /** Those in memory. */
+  /** Keys in memory. */
   inMemory(): Iterable<OwnKey> {
     return this.held.values();
   }

@@ -33,9 +33,9 @@ export class Keypool {
     change: new PoolList(),
     preSplit: new PoolList(),
   };
-  /** Keys that it began with: where they were in a pool stands in the columns. */
+  /** Keys in columns; the columns also have their positions in the pools. */
   private packed: PackedKeys | null = null;
-  /** Indexes of those in memory by the ids of the keys; null until somebody asks, since a wallet that is opened need not hash them all. */
+  /** Pool indexes of the keys in memory by key id. Null until first use, so that opening a wallet does not hash all keys. */
   private byId: Map<string, number> | null = null;
   private highest = 0;
   /** Keys that were taken out and may come back, by index; those up to `forgotten` may not any more. */
@@ -94,14 +94,14 @@ export class Keypool {
     for (const pool of Object.values(this.pools)) pool.sort();
   }
 
-  /** Begins with what an image of the wallet has; rows that came since follow with `load` and `unload`. */
+  /** Starts with the data of the wallet image; `load` and `unload` then apply newer rows. */
   begin(packed: PackedKeys, highest: number): void {
     this.packed = packed;
     this.highest = highest;
     for (const name of POOL_NAMES) this.pools[name].begin(packed, packed.columns[name]);
   }
 
-  /** The row of a number is gone. */
+  /** The row of a pool index was deleted. */
   unload(index: number): void {
     for (const pool of Object.values(this.pools)) pool.delete(index);
   }

@@ -1,7 +1,7 @@
 /**
- * The keys of a wallet as columns off the JavaScript heap, as an image of the wallet has them (`store/walletImage.ts`): public keys,
- * ids, places in the pool. Private keys stay on disk until somebody asks. Owns finding a key by its id and by that of its P2WPKH script.
- * Nothing in it changes.
+ * The keys of a wallet as columns outside the JavaScript heap, in the form of the wallet image (`store/walletImage.ts`): public keys,
+ * ids, positions in the pool. Private keys stay on disk until their first use. Owns the lookup by key id and by P2WPKH script id.
+ * Immutable.
  */
 import { findText, wordAt } from '../../util/hashSlots.js';
 import type { Columns } from '../store/columnFile.js';

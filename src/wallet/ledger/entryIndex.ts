@@ -1,7 +1,7 @@
 /**
  * The wallet's transactions, and where to find them: by id, block, destination, in the order in which they came, those
- * in no block, those with claims. Most of a wallet that was opened with its image are in columns (`sleepingTxs.ts`), the others in
- * memory; what is to change is brought to memory first (`wake`). Owns no rule about what they have come to: `ledger.ts` tells it.
+ * in no block, those with claims. In a wallet that was opened with its image most of them are in columns (`sleepingTxs.ts`), the
+ * others in memory. A transaction is loaded into memory before it changes (`wake`). `ledger.ts` owns the rules for their state.
  */
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { PrefixFilter } from '../../util/prefixFilter.js';

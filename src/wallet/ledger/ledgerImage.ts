@@ -1,6 +1,6 @@
 /**
- * What of the ledger goes into an image of the wallet (`store/walletImage.ts`): settled transactions as columns, the others by name,
- * and what else would have to be worked out from all of them. Owns when there is none: where the node's chain is not the one that
+ * The part of the ledger in a wallet image (`store/walletImage.ts`): settled transactions as columns, the ids of the others, and
+ * values that are expensive to recompute. Owns the rule when no image is made: when the node's chain differs from the chain that
  * the ledger has followed.
  */
 import { fromLatin1, toHex, type Bytes } from '../../util/bytes.js';

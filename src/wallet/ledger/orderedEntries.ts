@@ -1,6 +1,6 @@
 /**
- * The wallet's transactions in the order in which they came. Those in columns have their order there, and are entries only while
- * somebody looks at them.
+ * The wallet's transactions in order of arrival. The columns have the order of their transactions, for which entries are made on
+ * access.
  */
 import { sortedInSlices, type Slices } from '../../util/slices.js';
 import type { Entry } from './entry.js';
@@ -9,7 +9,7 @@ import type { SleepingTxs } from './sleepingTxs.js';
 export class OrderedEntries implements Iterable<Entry> {
   private readonly held: ReadonlyMap<string, Entry>;
   private sleeping: SleepingTxs | null = null;
-  /** Entries, or rows of `sleeping`, which may have left since; null when the order is to be found anew. */
+  /** Entries, or rows of `sleeping`, which may be removed since; null if the order must be recomputed. */
   private found: (Entry | number)[] | null = null;
 
   /** `held`: those in memory. */

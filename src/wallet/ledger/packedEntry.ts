@@ -1,6 +1,6 @@
 /**
- * A settled transaction of the wallet that is read when somebody asks: what it is made of lies in columns (`packedTxs.ts`), and its
- * row on disk. Once it is kept (`keep`) all of it is in memory, and it can change.
+ * A settled transaction of the wallet that is read on access: its data is in columns (`packedTxs.ts`) and in its row on disk. After
+ * `keep` all of it is in memory, and it can change.
  */
 import type { Bytes } from '../../util/bytes.js';
 import type { Entry, EntryState, OwnOutput } from './entry.js';

@@ -1,7 +1,7 @@
 /**
- * The settled transactions of a wallet as columns off the JavaScript heap, as an image of the wallet has them
- * (`store/walletImage.ts`): about 200 bytes each. They are in blocks of the active chain. Owns finding them by id, spent output,
- * destination and block. Nothing in it changes: what does leaves it (`entryIndex.ts`).
+ * The settled transactions of a wallet as columns outside the JavaScript heap, in the form of the wallet image
+ * (`store/walletImage.ts`): about 200 bytes each. They are in blocks of the active chain. Owns the lookup by id, spent output,
+ * destination and block. Immutable: a transaction that changes is removed first (`entryIndex.ts`).
  */
 import { findText, firstSlot, isText, nextSlot, wordOf } from '../../util/hashSlots.js';
 import type { Columns } from '../store/columnFile.js';

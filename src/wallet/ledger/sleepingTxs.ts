@@ -1,25 +1,25 @@
 /**
- * The settled transactions of a wallet that are in columns (`packedTxs.ts`) and not in memory as entries: which there still are, and
- * the entries of those that somebody looked at. Who asks for one again gets the same; its row stays in memory only for a while.
+ * The settled transactions of a wallet that are in columns (`packedTxs.ts`) and not in memory as entries, and the entries that were
+ * made on access. A second access returns the same entry. Only the most recently read rows stay in memory.
  */
 import type { Bytes } from '../../util/bytes.js';
 import type { Entry } from './entry.js';
 import { PackedEntry, type RowReader } from './packedEntry.js';
 import { ID_BYTES, type PackedTxs } from './packedTxs.js';
 
-/** So many rows that were read last stay in memory. Arbitrary: about a megabyte. */
+/** Number of recently read rows in memory. Arbitrary: about a megabyte. */
 const MAX_ROWS = 4096;
 
 export class SleepingTxs {
   readonly txs: PackedTxs;
   /** How many have not left. */
   size: number;
-  /** 1 for those that have left: they are gone, or entries that are kept. */
+  /** 1 for removed rows: deleted, or in memory as entries. */
   private readonly left: Uint8Array;
   private readonly readRow: RowReader;
   /** Entries by row, of those that somebody looked at. */
   private readonly looked: (PackedEntry | undefined)[];
-  /** Those whose rows were read last, round and round. */
+  /** Ring buffer of the most recently read rows. */
   private readonly withRows: PackedEntry[] = [];
   private nextWithRow = 0;
 

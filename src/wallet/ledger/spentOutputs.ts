@@ -25,13 +25,13 @@ export class SpentOutputs {
   private sleeping: SleepingTxs | null = null;
   /** Of own outputs of `sleeping`: 1 for those that are left. */
   private sleepingLeft: Uint8Array = new Uint8Array(0);
-  /** By output: the transactions in memory that spend it, whoever it belongs to. */
+  /** By output: the transactions in memory that spend it, also for outputs of others. */
   private readonly spenders = new Map<string, string | string[]>();
   /** Outputs in memory that nothing of the wallet spends for good, whatever their own transaction has come to. */
   private readonly left = new Map<string, OwnOutput>();
   /** The keys of those that hold a claim or support. */
   private readonly leftStakes = new Set<string>();
-  /** The keys of all of `left` by destination; null until somebody asks. */
+  /** The keys of all of `left` by destination; null until first use. */
   private leftByDestination: OutputLists | null = null;
 
   private readonly ids: PrefixFilter;
@@ -284,7 +284,7 @@ export class SpentOutputs {
     this.leftStakes.delete(key);
   }
 
-  /** Finds what is unspent anew, of all entries in memory, and of what they spend. */
+  /** Recomputes the unspent outputs of all entries in memory, and of the outputs that they spend. */
   *noteAll(): Slices<void> {
     this.left.clear();
     this.leftStakes.clear();

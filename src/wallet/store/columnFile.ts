@@ -1,10 +1,10 @@
 /**
- * Named columns of numbers as one file: each is a typed array that is used in memory as it lies on disk. Owns the layout and the
- * checksums. Knows nothing of what the columns mean.
+ * A file of named columns of numbers. Each column is a typed array with the same layout in memory and on disk. Owns the layout and
+ * the checksums, not the meaning of the columns.
  *
  * Layout: `8 bytes of magic ‖ u32 length of the directory ‖ u32 CRC-32C of the directory ‖ directory`, then the groups. The
- * directory is JSON: what the writer notes, and for each group its length, its CRC-32C and its columns. A group begins at a multiple
- * of 8 bytes, and so does each column in it. Numbers are little endian: other processors write no such file.
+ * directory is JSON: the notes of the writer, and for each group its length, its CRC-32C and its columns. A group begins at a multiple
+ * of 8 bytes, and so does each column in it. Numbers are little endian: on big-endian processors no file is written.
  */
 import { endianness } from 'node:os';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
@@ -23,7 +23,7 @@ type TypeName = keyof typeof TYPES;
 export type Column = Uint8Array | Uint32Array | Int32Array | Float64Array | BigInt64Array;
 export type Columns = Readonly<Record<string, Column>>;
 
-/** What a file holds. The notes are anything that JSON can say. */
+/** The content of a file. The notes are any JSON value. */
 export interface ColumnGroups<Notes> {
   readonly notes: Notes;
   readonly groups: Readonly<Record<string, Columns>>;
@@ -59,7 +59,7 @@ async function piecesOf(bytes: Buffer): Promise<number[]> {
   return crcs;
 }
 
-/** Puts the columns of a group side by side. */
+/** Concatenates the columns of a group. */
 function joined(columns: Columns): { bytes: Buffer; columns: GroupEntry['columns'] } {
   const places: GroupEntry['columns'][number][] = [];
   let end = 0;
@@ -73,8 +73,8 @@ function joined(columns: Columns): { bytes: Buffer; columns: GroupEntry['columns
 }
 
 /**
- * Writes a file under `temporary` and moves it to `path`. Nobody but its owner may read it. It is not synced: after a crash its
- * checksums say whether it is whole. Rejects with what the system says; nothing is left then.
+ * Writes a file under `temporary` and moves it to `path`. Only the owner can read it. It is not synced: after a crash its
+ * checksums show whether it is complete. On a system error it rejects and removes the file.
  */
 export async function writeColumns<Notes>(
   path: string,
@@ -124,7 +124,7 @@ export class ColumnFile<Notes> {
     this.start = start;
   }
 
-  /** Opens a file; null where there is none that is whole so far. */
+  /** Opens a file; null if it is missing or its directory is damaged. */
   static async open<Notes>(path: string): Promise<ColumnFile<Notes> | null> {
     if (endianness() === 'BE') return null;
     let file: FileHandle;
@@ -143,7 +143,7 @@ export class ColumnFile<Notes> {
     return null;
   }
 
-  /** The columns of a group, in memory of their own; null where they are not what was written. */
+  /** The columns of a group, in a new buffer; null if the checksum does not match. */
   async group(name: string): Promise<Columns | null> {
     const entry = this.groups[name];
     if (entry === undefined) return null;
@@ -176,13 +176,13 @@ async function readDirectory<Notes>(
     return null;
   const parsed = JSON.parse(directory.toString('utf8')) as Directory<Notes>;
   const start = aligned(HEAD_BYTES + length);
-  // Memory is taken for what the file has, and no more.
+  // Allocates at most the size of the file.
   for (const { offset, sizeBytes } of Object.values(parsed.groups))
     if (start + offset + sizeBytes > stat.size) return null;
   return { directory: parsed, start };
 }
 
-/** Fills a buffer from a file; false where the file ends before. */
+/** Fills a buffer from a file; false if the file is too short. */
 async function readWhole(file: FileHandle, bytes: Buffer, offset: number): Promise<boolean> {
   for (let done = 0; done < bytes.length;) {
     const { bytesRead } = await file.read(bytes, done, bytes.length - done, offset + done);

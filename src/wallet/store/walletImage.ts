@@ -1,8 +1,8 @@
 /**
- * A wallet as it was in memory, kept in a file beside the wallet's own so that it opens without reading every row: where rows lie,
- * which keys there are, what the transactions have come to. It holds no private key. It follows from the wallet file, is written
- * when the wallet is closed, and may be missing, old or damaged: then all rows are read. Owns what must be true before it is used:
- * the wallet file begins with exactly the bytes for which it was made.
+ * The image of a wallet: a cache file beside the wallet file, with which the wallet opens without reading every row. It holds the
+ * positions of the rows, the public keys, and the state of the transactions, but not the private keys. It is derived from the
+ * wallet file and is written when the wallet is closed. If it is missing, old or damaged, all rows are read. Owns the check
+ * before its use: the wallet file must begin with exactly the bytes for which the image was made.
  */
 import { randomBytes } from 'node:crypto';
 import { readSync } from 'node:fs';
@@ -19,7 +19,7 @@ const VERSION = 1;
 
 export const imagePath = (path: string): string => `${path}.cache`;
 
-/** What is known of the wallet besides where its rows lie; columns and notes by what they are about. */
+/** The data of the wallet besides the positions of its rows: columns and notes by topic. */
 export interface WalletParts {
   readonly columns: Readonly<Record<'keys' | 'transactions', Columns>>;
   /** Anything that JSON can say. */
@@ -28,7 +28,7 @@ export interface WalletParts {
 
 interface ImageNotes {
   readonly version: number;
-  /** Of the wallet file: where its commits ended, how many there were, and checksums of all before, a piece each. */
+  /** The end and number of the commits in the wallet file, and checksums of the bytes before, by pieces. */
   readonly end: number;
   readonly number: number;
   readonly crcs: readonly number[];
@@ -36,19 +36,19 @@ interface ImageNotes {
   readonly parts: unknown;
 }
 
-/** An image that fits a wallet file. */
+/** An image that is valid for a wallet file. */
 export interface WalletImage {
   readonly index: RowIndex;
-  /** Rows that are none of those that `parts` tells of, by their numbers, in the order in which they lie. */
+  /** The numbers of the rows that `parts` does not cover, in file order. */
   readonly others: Uint32Array;
-  /** So many rows it tells of. */
+  /** The number of rows in the image. */
   readonly rowCount: number;
   readonly end: number;
   readonly number: number;
   readonly parts: WalletParts;
 }
 
-/** Checksums of the pieces of a wallet file up to `end`, without its first bytes; null where it ends before. */
+/** Checksums of the pieces of a wallet file up to `end`, without its first bytes; null if the file is shorter. */
 async function checksums(fd: number, end: number): Promise<number[] | null> {
   const crcs: number[] = [];
   const memory = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, end - HEAD_BYTES));
@@ -61,13 +61,13 @@ async function checksums(fd: number, end: number): Promise<number[] | null> {
       since = await breathe(since);
     }
   } finally {
-    // Private keys may be in it.
+    // The buffer may contain private keys.
     memory.fill(0);
   }
   return crcs;
 }
 
-/** The image of a wallet file of `sizeBytes`; null where there is none that fits. */
+/** The image of a wallet file of `sizeBytes`; null without a valid image. */
 export async function readImage(path: string, fd: number, sizeBytes: number): Promise<WalletImage | null> {
   const file = await ColumnFile.open<ImageNotes>(imagePath(path));
   if (file === null) return null;
@@ -97,7 +97,7 @@ export async function readImage(path: string, fd: number, sizeBytes: number): Pr
   }
 }
 
-/** Numbers of the rows that `isOther` picks by their keys, in the order in which they lie. */
+/** Numbers of the rows whose keys `isOther` selects, in file order. */
 function* othersOf(
   { keyBytes, keyPlaces, keySizes, offsets }: RowColumns,
   isOther: (key: Buffer) => boolean,
@@ -112,7 +112,7 @@ function* othersOf(
   return Uint32Array.from(found).sort((a, b) => offsets[a]! - offsets[b]!);
 }
 
-/** What of a wallet file an image is made of. */
+/** The input of an image from the wallet file. */
 export interface ImageSource {
   readonly path: string;
   readonly fd: number;
@@ -121,7 +121,7 @@ export interface ImageSource {
   readonly number: number;
 }
 
-/** The rows of an image, which must not change while they are worked out. Null where they fit in none. */
+/** The rows of an image. They must not change during the call. Null if an image cannot hold them. */
 export function* imageRows(
   index: RowIndex,
   isOther: (key: Buffer) => boolean,
@@ -130,7 +130,7 @@ export function* imageRows(
   return columns === null ? null : { ...columns, others: yield* othersOf(columns, isOther) };
 }
 
-/** Writes the image of a wallet file that does not change meanwhile. A disk that refuses is no fault: there is none then. */
+/** Writes the image of a wallet file, which must not change meanwhile. A disk error is not fatal: the wallet then has no image. */
 export async function writeImage(
   { path, fd, index, end, number }: ImageSource,
   rows: RowColumns & { readonly others: Uint32Array },

@@ -1,7 +1,7 @@
 /**
- * A light wallet as neutrino is one: it speaks P2P alone, follows headers, holds filter headers against checkpoints and
+ * A light wallet like neutrino: it uses only P2P, follows headers, holds filter headers against checkpoints and
  * filters against filter headers, looks for its scripts in the filters (BIP157, BIP158), and fetches the blocks in which it
- * finds any. Shares no code with the node but the keyed hash. It works against any node that serves filters.
+ * finds any. Shares only the keyed hash with the code of the node. It works against any node that serves filters.
  */
 import { SipHash } from '../../../src/crypto/sipHash.js';
 import {

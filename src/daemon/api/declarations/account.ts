@@ -47,7 +47,11 @@ export const accountAdd = declareMethod({
       type: 'str',
       description: 'extended public key, for an account that can only watch',
     },
-    { name: 'path', type: 'str', description: 'from the root of the BIP39 seed or key to the account' },
+    {
+      name: 'path',
+      type: 'str',
+      description: 'derivation path from the root of the BIP39 seed or key to the account',
+    },
     { name: 'passphrase', type: 'str', description: 'passphrase of the BIP39 seed' },
   ],
   result: addedAccount,

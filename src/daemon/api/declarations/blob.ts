@@ -9,7 +9,7 @@ export const blobAnnounce = declareMethod({
   group: 'blob',
   summary: 'Announce blobs to the DHT within a minute.',
   details: [
-    'With the hash of a stream or of its descriptor, the descriptor and all data blobs are announced. Blobs that are not here are left out.',
+    'With the hash of a stream or of its descriptor, the descriptor and all data blobs are announced. Missing blobs are left out.',
   ],
   usage: ['(<blob_hash> | --blob_hash=<blob_hash> | --stream_hash=<stream_hash> | --sd_hash=<sd_hash>)'],
   params: [blobHash, streamHash, ofDescriptor],
@@ -33,7 +33,7 @@ export const blobDelete = declareMethod({
   group: 'blob',
   summary: 'Delete a blob, or a stream by the hash of its descriptor.',
   details: [
-    'With a descriptor all blobs of the stream are deleted that no other stream needs, and the file is not listed any more. A saved file stays.',
+    'For a descriptor it deletes the blobs of the stream that no other stream needs, and removes the file from the list. The saved file stays.',
   ],
   usage: ['(<blob_hash> | --blob_hash=<blob_hash>)'],
   params: [required(blobHash)],
@@ -44,21 +44,21 @@ export const blobDelete = declareMethod({
 export const blobGet = declareMethod({
   name: 'blob_get',
   group: 'blob',
-  summary: 'Download a blob from peers and blob servers, unless it is here.',
+  summary: 'Download a blob from peers and blob servers, unless it is stored already.',
   usage: ['(<blob_hash> | --blob_hash=<blob_hash>) [--timeout=<timeout>] [--read]'],
   params: [
     required(blobHash),
-    { ...timeout, description: 'seconds until it fails; otherwise the setting blob_download_timeout' },
-    { name: 'read', type: 'bool', description: 'answer the blob, which must be UTF-8 text', default: false },
+    { ...timeout, description: 'seconds until it fails; default: the setting blob_download_timeout' },
+    { name: 'read', type: 'bool', description: 'return the blob, which must be UTF-8 text', default: false },
   ],
-  result: t.str('what was done; with read the blob'),
+  result: t.str('a status text; with read, the blob'),
   needs: ['blob_manager'],
 });
 
 export const blobList = declareMethod({
   name: 'blob_list',
   group: 'blob',
-  summary: 'List hashes of blobs: all that are here, or the descriptor and the data blobs of one stream.',
+  summary: 'List hashes of blobs: all stored blobs, or the descriptor and the data blobs of one stream.',
   usage: [
     '[--needed] [--finished] [<uri> | --uri=<uri>] [<stream_hash> | --stream_hash=<stream_hash>]',
     '[<sd_hash> | --sd_hash=<sd_hash>] [--page=<page>] [--page_size=<page_size>]',
@@ -67,8 +67,8 @@ export const blobList = declareMethod({
     { name: 'uri', type: 'str', description: 'URL of a claim: blobs of its stream' },
     { ...streamHash, description: 'hash of a stream: its blobs' },
     { ...ofDescriptor, description: 'hash of a stream descriptor: blobs of its stream' },
-    { name: 'needed', type: 'bool', description: 'only those that are missing' },
-    { name: 'finished', type: 'bool', description: 'only those that are here' },
+    { name: 'needed', type: 'bool', description: 'only missing blobs' },
+    { name: 'finished', type: 'bool', description: 'only stored blobs' },
     page,
     pageSize,
   ],
@@ -81,7 +81,7 @@ export const blobReflect = declareMethod({
   group: 'blob',
   summary: 'Send blobs to a reflector.',
   details: [
-    'A stream descriptor goes with the data blobs of its stream. Blobs that the reflector has are not sent.',
+    'A stream descriptor is sent with the data blobs of its stream. Blobs that the reflector has are not sent.',
   ],
   usage: ['(<blob_hashes>...) [--reflector_server=<reflector_server>]'],
   params: [
@@ -89,7 +89,7 @@ export const blobReflect = declareMethod({
     {
       name: 'reflector_server',
       type: 'str',
-      description: 'HOST or HOST:PORT of the reflector; otherwise one of the setting reflector_servers',
+      description: 'HOST or HOST:PORT of the reflector; default: one of the setting reflector_servers',
     },
   ],
   result: t.array(t.str('hash of a blob that was sent')),
@@ -117,7 +117,7 @@ export const blobRestore = declareMethod({
 export const blobReflectAll = declareMethod({
   name: 'blob_reflect_all',
   group: 'blob',
-  summary: 'Send all blobs that are here to one of the reflectors of the setting reflector_servers.',
+  summary: 'Send all stored blobs to one of the reflectors of the setting reflector_servers.',
   usage: [],
   params: [],
   result: t.bool('true'),

@@ -27,7 +27,7 @@ export const fileDelete = declareMethod({
   group: 'file',
   summary: 'Delete files.',
   details: [
-    'Rows and blobs of the files that match are deleted; blobs that another stream needs stay. Where several match, and delete_all is not given, nothing is. Without a filter all files match.',
+    'It deletes the rows and blobs of the matching files, except blobs that another stream needs. If several files match, nothing is deleted without delete_all. Without a filter all files match.',
   ],
   usage: [
     '[--delete_from_download_dir] [--delete_all] [--sd_hash=<sd_hash>] [--file_name=<file_name>]',
@@ -39,7 +39,7 @@ export const fileDelete = declareMethod({
     {
       name: 'delete_from_download_dir',
       type: 'bool',
-      description: 'delete the saved file too; of a published file that is the file itself',
+      description: 'delete the saved file too; for a published file this is the original file',
       default: false,
     },
     {
@@ -57,9 +57,9 @@ export const fileDelete = declareMethod({
 export const fileList = declareMethod({
   name: 'file_list',
   group: 'file',
-  summary: 'List files: those that were published, downloaded or only played.',
+  summary: 'List the files that were published, downloaded or played.',
   details: [
-    'A file is listed if all filters fit. Without sort files go by the order in which they were added.',
+    'A file is listed if it matches all filters. The default order is the order in which files were added.',
   ],
   usage: [
     '[--sd_hash=<sd_hash>] [--file_name=<file_name>] [--stream_hash=<stream_hash>]',
@@ -74,10 +74,10 @@ export const fileList = declareMethod({
     '[--page=<page>] [--page_size=<page_size>] [--wallet_id=<wallet_id>]',
   ],
   params: [
-    { name: 'sort', type: 'str', description: 'field to order by: one of the filters' },
+    { name: 'sort', type: 'str', description: 'field to sort by: one of the filters' },
     { name: 'reverse', type: 'bool', description: 'in descending order', default: false },
     { name: 'comparison', type: 'str', description: 'how filters compare: eq, ne, g, ge, l or le' },
-    { ...walletId, description: 'the wallet whose purchases are shown; otherwise the default one' },
+    { ...walletId, description: 'the wallet whose purchases are shown; default: the default wallet' },
     page,
     pageSize,
     ...fileFilter,
@@ -92,11 +92,11 @@ export const fileList = declareMethod({
     { name: 'blobs_in_stream', type: 'int', description: 'data blobs of the stream' },
     { name: 'download_path', type: 'str', description: 'path of the saved file' },
     { name: 'blobs_remaining', type: 'int', description: 'data blobs that are missing' },
-    { name: 'uploading_to_reflector', type: 'bool', description: 'whether it goes to a reflector now' },
+    { name: 'uploading_to_reflector', type: 'bool', description: 'whether it is being sent to a reflector' },
     { name: 'is_fully_reflected', type: 'bool', description: 'whether a reflector has it' },
     { name: 'status', type: 'str', description: 'running, finished or stopped' },
     { name: 'completed', type: 'bool', description: 'whether the saved file is complete' },
-    { name: 'is_pinned', type: 'bool', description: 'whether cleaning spares it' },
+    { name: 'is_pinned', type: 'bool', description: 'whether its blobs are kept when disk space runs short' },
     { name: 'full_status', type: 'bool', description: 'accepted from older clients; it changes nothing' },
   ],
   result: filePage,
@@ -115,8 +115,8 @@ export const fileRebuild = declareMethod({
       files: t.int('files that were added to the list'),
       claims: t.int('files that were tied to their claims'),
       without_claim: t.array(t.str('descriptor of a stream'), 'files of which the hub knows no claim'),
-      unreadable: t.array(t.str('hash of a blob'), 'blobs that begin as descriptors and cannot be read'),
-      blobs_of_no_stream: t.int('blobs that no descriptor names; they stay'),
+      unreadable: t.array(t.str('hash of a blob'), 'blobs that begin like descriptors and cannot be read'),
+      blobs_of_no_stream: t.int('blobs that belong to no descriptor; they are kept'),
     },
     'what was found, and what was not',
   ),
@@ -172,10 +172,14 @@ export const fileReflect = declareMethod({
     {
       name: 'reflector',
       type: 'str',
-      description: 'HOST or HOST:PORT of the reflector; otherwise one of the setting reflector_servers',
+      description: 'HOST or HOST:PORT of the reflector; default: one of the setting reflector_servers',
     },
     { name: 'server', type: 'str', description: 'another name of reflector' },
-    { name: 'port', type: 'int', description: 'its port where reflector names none; otherwise 5566' },
+    {
+      name: 'port',
+      type: 'int',
+      description: 'port of the reflector, if reflector does not have one; default: 5566',
+    },
   ],
   result: t.array(t.str('hash of a blob that was sent')),
   needs: ['file_manager', 'blob_manager', 'database'],
@@ -186,7 +190,7 @@ export const fileSave = declareMethod({
   group: 'file',
   summary: 'Save a stream to a file.',
   details: [
-    'It answers once the first blob is written; missing blobs are downloaded. file_name is the name to save under and no filter; a name that is taken gets a number.',
+    'It returns when the first blob is written. Missing blobs are downloaded. file_name is the name of the new file, not a filter. If the name exists, a number is added.',
   ],
   usage: [
     '[--file_name=<file_name>] [--download_directory=<download_directory>] [--sd_hash=<sd_hash>]',
@@ -195,7 +199,7 @@ export const fileSave = declareMethod({
     '[--channel_name=<channel_name>]',
   ],
   params: [
-    { name: 'file_name', type: 'str', description: 'name to save it under; otherwise the suggested one' },
+    { name: 'file_name', type: 'str', description: 'name of the saved file; default: the suggested name' },
     downloadDirectory,
     ofDescriptor,
     streamHash,
@@ -219,7 +223,7 @@ export const fileSetStatus = declareMethod({
   group: 'file',
   summary: 'Start or stop saving a file.',
   details: [
-    'Of several files that match, the one that was added first is meant. A stop keeps the blobs and deletes the cut-off file.',
+    'If several files match, the one that was added first is used. A stop keeps the blobs and deletes the partial file.',
   ],
   usage: [
     '(<status> | --status=<status>) [--sd_hash=<sd_hash>] [--file_name=<file_name>]',
@@ -250,7 +254,7 @@ export const get = declareMethod({
   group: null,
   summary: 'Download the stream of a claim.',
   details: [
-    'It pays the price where there is one, and answers when the first blob is written, or when the descriptor is here where nothing is saved. A file that is there already is answered at once.',
+    'It pays the price of the claim, if it has one. It returns when the first blob is written, or, if nothing is saved, when the descriptor is downloaded. For an existing file it returns immediately.',
   ],
   usage: [
     '<uri> [<file_name> | --file_name=<file_name>]',
@@ -259,14 +263,18 @@ export const get = declareMethod({
   ],
   params: [
     required(uri),
-    { name: 'file_name', type: 'str', description: 'name to save it under; it is saved then' },
+    { name: 'file_name', type: 'str', description: 'name of the saved file; the file is then always saved' },
     {
       ...downloadDirectory,
-      description: 'full path of a folder to save to, which must exist; otherwise the setting download_dir',
+      description: 'full path of an existing folder for the saved file; default: the setting download_dir',
     },
-    { ...timeout, description: 'seconds until it fails; otherwise the setting download_timeout' },
-    { name: 'save_file', type: 'bool', description: 'whether to save it; otherwise the setting save_files' },
-    { ...walletId, description: 'the wallet that pays; otherwise the default one' },
+    { ...timeout, description: 'seconds until it fails; default: the setting download_timeout' },
+    {
+      name: 'save_file',
+      type: 'bool',
+      description: 'whether to save the file; default: the setting save_files',
+    },
+    { ...walletId, description: 'the wallet that pays; default: the default wallet' },
   ],
   result: t.union([
     { when: 'when the download began', schema: file },

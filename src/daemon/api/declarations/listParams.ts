@@ -137,7 +137,7 @@ export const ofDescriptor = declareParam({
 export const ofFileName = declareParam({
   name: 'file_name',
   type: 'str',
-  description: 'name of the saved file, or the suggested name where nothing is saved',
+  description: 'name of the saved file, or the suggested name if it is not saved',
 });
 export const rowid = declareParam({
   name: 'rowid',
@@ -175,7 +175,7 @@ export const downloadDirectory = declareParam({
   name: 'download_directory',
   type: 'str',
   description:
-    'full path of the folder to save to, which is made if it is missing; otherwise the setting download_dir',
+    'full path of the folder for the saved file, created if missing; default: the setting download_dir',
 });
 
 /** Which outputs a list has; lists of values mean any of them. */

@@ -113,9 +113,9 @@ export const routingTableGet = declareMethod({
   usage: [],
   params: [],
   result: t.object({
-    buckets: t.map('index', t.array(peer), 'the peers that are known, by bucket'),
+    buckets: t.map('index', t.array(peer), 'known peers, by bucket'),
     node_id: t.str('own id, 96 hexadecimal digits'),
-    prefix_neighbors_count: t.int('peers whose id has the first byte of the own id'),
+    prefix_neighbors_count: t.int('peers whose id has the same first byte as the own id'),
   }),
   needs: ['dht'],
 });

@@ -31,7 +31,7 @@ export const confirmations = declareParam({
 export const preview = declareParam({
   name: 'preview',
   type: 'bool',
-  description: 'show the transaction; nothing is sent or written',
+  description: 'show the transaction without sending or storing it',
   default: false,
 });
 export const blocking = declareParam({
@@ -162,7 +162,7 @@ export const duration = declareParam({
 export const filePath = declareParam({
   name: 'file_path',
   type: 'str',
-  description: 'the file to publish; its blobs are made and served',
+  description: 'the file to publish',
 });
 export const fileName = declareParam({
   name: 'file_name',
@@ -197,13 +197,13 @@ export const btInfohash = declareParam({
 export const validateFile = declareParam({
   name: 'validate_file',
   type: 'bool',
-  description: 'refuse a film that does not play everywhere (needs ffmpeg)',
+  description: 'reject a video that not all players can play (needs ffmpeg)',
   default: false,
 });
 export const optimizeFile = declareParam({
   name: 'optimize_file',
   type: 'bool',
-  description: 'publish a copy of the film that plays everywhere (needs ffmpeg)',
+  description: 'publish a converted copy of the video that all players can play (needs ffmpeg)',
   default: false,
 });
 export const feeCurrency = declareParam({
@@ -292,7 +292,7 @@ export const clearClaims = declareParam({
 export const replace = declareParam({
   name: 'replace',
   type: 'bool',
-  description: 'drop all values that are not given',
+  description: 'remove all values that are not given',
   default: false,
 });
 export const claims = declareParam({

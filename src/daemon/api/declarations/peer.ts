@@ -11,7 +11,7 @@ export const peerList = declareMethod({
   usage: ['(<blob_hash> | --blob_hash=<blob_hash>) [--page=<page>] [--page_size=<page_size>]'],
   params: [required(blobHash), page, pageSize],
   details: [
-    'It asks the trackers and the DHT, as far as these components run. A peer that does not answer a ping is left out.',
+    'It queries the trackers and the DHT, if these components run. It omits peers that do not answer a ping.',
   ],
   result: pageOf('Peer', peer),
   needs: [],

@@ -114,13 +114,13 @@ const accountFields = {
 
 const wholeAccountFields = {
   ...accountFields,
-  is_default: t.bool('whether it is used where none is named'),
-  private_key: orNull(t.str('extended private key'), 'of accounts that can only watch'),
+  is_default: t.bool('whether it is the default account'),
+  private_key: orNull(t.str('extended private key'), 'of watch-only accounts'),
   seed: orNull(
-    t.str('words from which the account can be made again'),
-    'of accounts that can only watch, and of keys of other wallets',
+    t.str('seed words that restore the account'),
+    'of watch-only accounts, and of keys of other wallets',
   ),
-  modified_on: t.num('when its settings were changed (seconds since 1970)'),
+  modified_on: t.num('when its settings were last changed (seconds since 1970)'),
 } satisfies SchemaFields;
 
 export const account = t.named('Account', t.object(wholeAccountFields, 'an account'));
@@ -128,7 +128,7 @@ export const account = t.named('Account', t.object(wholeAccountFields, 'an accou
 /** The answer of `account_add`. */
 export const addedAccount = t.object(
   { ...wholeAccountFields, form: t.str('the form of the seed or key that was given') },
-  'the account, and what it was made of',
+  'the account, and the form of its seed or key',
 );
 
 export const listedAccount = t.named(
@@ -139,7 +139,7 @@ export const listedAccount = t.named(
       certificates: t.int('number of channel keys that were brought from outside'),
       coins: t.num('balance in LBC, two decimals'),
       satoshis: t.int('balance in dewies'),
-      is_default: t.optional(t.bool('whether it is used where none is named'), 'without `account_id`'),
+      is_default: t.optional(t.bool('whether it is the default account'), 'without `account_id`'),
       seed: t.optional(t.any('words from which the account can be made again'), 'with `show_seed`'),
     },
     'an account in a list',
@@ -182,61 +182,64 @@ export const balance = t.named(
 );
 
 const notSaved = 'while nothing is saved';
-const withoutClaim = 'while no claim is tied to it';
+const withoutClaim = 'while it has no claim';
 const downloading = 'while blobs of it are downloaded';
 
 /** Source: lbry-sdk lbry/extras/daemon/json_response_encoder.py `encode_file`. */
 const fileFields = {
-  streaming_url: t.str('where players get it'),
+  streaming_url: t.str('URL for players'),
   completed: t.bool('whether the saved file is complete'),
   file_name: orNull(t.str('name of the saved file'), notSaved),
   download_directory: orNull(t.str('folder of the saved file'), notSaved),
   download_path: orNull(t.str('path of the saved file'), notSaved),
   points_paid: t.num('0: blobs cost nothing'),
-  stopped: t.bool('whether it is neither saved nor played now'),
+  stopped: t.bool('whether it is neither being saved nor played'),
   stream_hash: t.str('hash of the stream'),
   stream_name: t.str('name of the published file'),
-  suggested_file_name: t.str('name under which it is saved unless another one is given'),
+  suggested_file_name: t.str('default name of the saved file'),
   sd_hash: t.str('hash of the stream descriptor'),
-  mime_type: t.str('type by the suggested name'),
+  mime_type: t.str('media type, from the suggested name'),
   key: t.str('AES key of the stream as hexadecimal digits'),
   total_bytes_lower_bound: t.int('least size of the whole file in bytes'),
   total_bytes: t.int('greatest size of the whole file in bytes'),
   written_bytes: t.int('bytes of the saved file; 0 while nothing is saved'),
-  blobs_completed: t.int('data blobs that are here'),
+  blobs_completed: t.int('data blobs that are stored'),
   blobs_in_stream: t.int('data blobs of the stream'),
   blobs_remaining: t.int('data blobs that are missing'),
   status: t.oneOf(
     ['running', 'finished', 'stopped'],
-    'running while it is saved or played, finished once it is saved',
+    'running while it is being saved or played, finished when it is saved',
   ),
   claim_id: orNull(t.claimId('its claim'), withoutClaim),
   txid: orNull(t.hash('transaction of its claim'), withoutClaim),
   nout: orNull(t.int('output of its claim'), withoutClaim),
   outpoint: orNull(t.str('transaction and output of its claim'), withoutClaim),
-  metadata: orNull(t.openObject({}, 'what the claim says'), 'without a claim that can be understood'),
+  metadata: orNull(t.openObject({}, 'the decoded value of the claim'), 'without a claim that can be decoded'),
   protobuf: orNull(t.hex('the value of the claim as bytes'), withoutClaim),
   channel_claim_id: orNull(t.claimId('the channel that signed the claim'), 'without one'),
   channel_name: orNull(t.str('name of that channel'), 'while it is not known'),
   claim_name: orNull(t.str('name of its claim'), withoutClaim),
-  content_fee: orNull(transaction, 'where no price was paid by the download'),
-  purchase_receipt: orNull(txo, 'where the wallet has no purchase of it; in lists alone it is looked up'),
+  content_fee: orNull(transaction, 'if the download paid no price'),
+  purchase_receipt: orNull(txo, 'if the wallet has no purchase of it, and outside of lists'),
   added_on: t.time('when it was added'),
-  height: orNull(t.int('block of its claim; 0 or below while that is in none'), withoutClaim),
-  confirmations: orNull(t.int('blocks on top of its claim, its own included'), 'while that is not known'),
+  height: orNull(t.int('block height of its claim; 0 or below in the mempool'), withoutClaim),
+  confirmations: orNull(t.int('confirmations of its claim'), 'while that is not known'),
   timestamp: orNull(t.time('of the block of its claim'), 'while that is not known'),
-  is_pinned: t.bool('whether cleaning spares it'),
+  is_pinned: t.bool('whether its blobs are kept when disk space runs short'),
   original_file: orNull(
-    t.oneOf(['unchanged', 'changed'], 'whether the published file is what it was'),
+    t.oneOf(['unchanged', 'changed'], 'whether the published file is unchanged'),
     'where blobs are on disk',
   ),
   is_fully_reflected: t.bool('whether a reflector has it'),
-  reflector_progress: t.int('percent of the upload to a reflector; 0 when none goes on'),
-  uploading_to_reflector: t.bool('whether it goes to a reflector now'),
+  reflector_progress: t.int('progress of the upload to a reflector in percent; 0 without an upload'),
+  uploading_to_reflector: t.bool('whether it is being sent to a reflector'),
   reflector_error: t.optional(t.str('why the last upload failed'), 'when it failed'),
-  peers: t.optional(t.int('peers that are connected'), downloading),
-  bytes_per_second: t.optional(t.int('rate of the download'), downloading),
-  seconds_left: t.optional(orNull(t.int('at this rate'), 'while nothing comes'), downloading),
+  peers: t.optional(t.int('connected peers'), downloading),
+  bytes_per_second: t.optional(t.int('download rate'), downloading),
+  seconds_left: t.optional(
+    orNull(t.int('remaining time at this rate'), 'while no data arrives'),
+    downloading,
+  ),
 } satisfies SchemaFields;
 
 /** A file. */
@@ -401,7 +404,7 @@ const transferShape = t.named(
       bytes_done: t.int('bytes that are through'),
       bytes_total: orNull(t.int('bytes in all'), 'while that is not known'),
       bytes_per_second: t.int('over the last seconds'),
-      seconds_left: orNull(t.int('at this rate'), 'while nothing comes'),
+      seconds_left: orNull(t.int('remaining time at this rate'), 'while no data arrives'),
       peers: orNull(t.int('peers and servers with a connection'), 'where none takes part'),
     },
     'a file or stream on its way',

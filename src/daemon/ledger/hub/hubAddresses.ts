@@ -1,6 +1,6 @@
 /**
- * Addresses in questions to hubs. lbryio/hub takes base58 addresses by themselves; of witness addresses it knows only the
- * hash of the script. Source: lbryio/hub herald/session.py `address_subscribe`, `scripthash_subscribe`.
+ * Addresses in requests to hubs. lbryio/hub accepts base58 addresses directly. For a witness address it accepts only the hash of
+ * the script. Source: lbryio/hub herald/session.py `address_subscribe`, `scripthash_subscribe`.
  */
 import { sha256 } from '../../../crypto/hash.js';
 import { decodeDestination, type AddressPrefixes } from '../../../script/address.js';
@@ -8,14 +8,14 @@ import { scriptForDestination } from '../../../script/standard.js';
 import { hashToHex } from '../../../util/bytes.js';
 import type { HubSession } from './hubSession.js';
 
-/** The hash of the address's script as printed, or null for an address in base58. */
+/** The printed hash of the address's script, or null for a base58 address. */
 export function scriptHashOf(address: string, prefixes: AddressPrefixes): string | null {
   if (!address.startsWith(`${prefixes.bech32Hrp}1`)) return null;
   const destination = decodeDestination(address, prefixes);
   return destination && hashToHex(sha256(scriptForDestination(destination)));
 }
 
-/** Statuses of the addresses in their order, as the hub answers; it tells changes from then on. */
+/** Statuses of the addresses, in order. The hub then sends notifications of changes. */
 export async function subscribeAddresses(
   session: HubSession,
   addresses: readonly string[],

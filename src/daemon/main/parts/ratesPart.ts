@@ -1,13 +1,13 @@
 /**
- * The component `exchange_rate_manager`: fixed rates of the setting `exchange_rates`, which have nothing to start, and the price
- * that the exchange in `exchange_rate_source` tells.
+ * The component `exchange_rate_manager`: fixed rates of the setting `exchange_rates`, which need no start, and the price of the
+ * exchange in `exchange_rate_source`.
  * Source of the name: lbry-sdk lbry/extras/daemon/components.py `ExchangeRateManagerComponent`.
  */
 import type { RateFeed } from '../../making/rateFeed.js';
 import type { Settings } from '../../api/settings.js';
 import type { Component } from '../components.js';
 
-/** The component. A change of the source or its address takes effect at once while it runs. */
+/** The component. While it runs, a change of the source or its URL takes effect immediately. */
 export function ratesPart(feed: RateFeed, settings: Pick<Settings, 'onChange'>): Component {
   let isRunning = false;
   const restart = (): void => {

@@ -23,14 +23,14 @@ const CLAIM_FIELDS: SchemaFields = {
   normalized_name: t.str('the name with which all its spellings are filed'),
   txid: t.hash('the transaction of the latest output'),
   nout: t.int('the number of that output'),
-  height: t.int('the height of its block; 0 while it waits'),
-  timestamp: t.time('the time of that block; while it waits, when it came to the mempool'),
+  height: t.int('the height of its block; 0 in the mempool'),
+  timestamp: t.time('the time of that block; in the mempool, the time of arrival'),
   is_waiting: t.optional(
     t.bool('true: the latest output is in the mempool'),
-    'while it waits; then there are no heights of activation and expiration either',
+    'in the mempool; then the heights of activation and expiration are absent',
   ),
   amount: t.coins('the amount of that output'),
-  creation_height: t.int('the height of the block of the first output; 0 while that waits'),
+  creation_height: t.int('the height of the block of the first output; 0 in the mempool'),
   creation_timestamp: t.time('the time of that block'),
   activation_height: t.int('the height at which the latest output became active, or will'),
   expiration_height: t.int('the height at which it expires'),
@@ -92,7 +92,7 @@ export function requireClaimIndex({ claimIndex, chain, indexes }: RpcServices): 
   );
 }
 
-/** Claims as the methods show them; `confirmedOnly` leaves out what waits in the mempool. */
+/** Claims as the methods show them; `confirmedOnly` excludes the mempool. */
 export function shownBy(
   { shownClaims }: RpcServices,
   index: ClaimIndexQueries,
@@ -101,12 +101,12 @@ export function shownBy(
   return confirmedOnly ? confirmedClaims(index) : (shownClaims ?? confirmedClaims(index));
 }
 
-/** What tells that only claims of the chain are wanted. */
+/** The parameter that limits an answer to confirmed claims. */
 export const CONFIRMED_ONLY = {
   name: 'confirmedonly',
   type: 'boolean',
   default: false,
-  description: 'Leave out claims and updates that wait in the mempool',
+  description: 'Exclude claims and updates in the mempool',
 } as const;
 
 /** A claim and what it refers to. */

@@ -13,7 +13,7 @@ export const getClaim = defineMethod({
   explorer: 'console',
   chainUse: 'reads',
   summary:
-    'Returns a claim that lives after the latest block, active or not, or waits in the mempool, with its decoded value, its channel and what it reposts (needs -claimindex).',
+    'Returns a claim that exists after the latest block, active or not, or is in the mempool, with its decoded value, its channel and the claim that it reposts (needs -claimindex).',
   params: [
     { name: 'claimid', type: 'claimIdDigits', required: true, description: 'The claim id, 40 hex digits' },
     CONFIRMED_ONLY,
@@ -29,7 +29,7 @@ export const getClaim = defineMethod({
     if (!claim) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, `Could not find claim at ${claimid}`);
     const channelOf = (of: ClaimRecord | null): Promise<ClaimRecord | null> =>
       referred(of?.isSignatureValid === true ? of.channelId : null);
-    // A claim of the chain refers to claims of the chain.
+    // The channel and the repost target of a confirmed claim are shown as confirmed.
     const find = (id: Bytes) => (claim.waiting ? shown.latest([id]) : shown.claims([id]));
     const referred = async (id: Bytes | null): Promise<ClaimRecord | null> =>
       id && ((await find(id))[0] ?? null);

@@ -38,7 +38,7 @@ export const resolve = defineMethod({
   explorer: 'console',
   chainUse: 'reads',
   summary:
-    'Returns the claims that lbry:// URLs lead to after the latest block (needs -claimindex). A URL names a channel, a claim, or a claim in a channel; "#" or ":" with digits of its id, or "$" with its place by amount, tells claims of one name apart. Updates that wait in the mempool are shown; new claims there, where the chain has none.',
+    'Returns the claims that lbry:// URLs lead to after the latest block (needs -claimindex). A URL names a channel, a claim, or a claim in a channel; "#" or ":" with digits of its id, or "$" with its place by amount, tells claims of one name apart. Updates in the mempool are shown; new claims in the mempool are shown if no confirmed claim matches.',
   params: [
     {
       name: 'urls',

@@ -25,17 +25,17 @@ export const searchClaims = defineMethod({
   chainUse: 'reads',
   summary:
     'Returns a page of the claims that satisfy all constraints (needs -claimsearch). Constraints, orders and the language of ' +
-    'texts are those of the hub’s claim search. A page by offset is cut from what there is when it is asked for. Pages that ' +
-    'fit together whatever blocks come are asked for by after, with the same constraints: all show what the first found, in ' +
-    'its order, each claim as it is by then, without those that were abandoned meanwhile. Claims that wait in the mempool ' +
-    'stand in front on the first page, and updates in the places of what they update.',
+    'texts are those of the hub’s claim search. A page by offset shows the state at the time of the call. Pages by after, with ' +
+    'the same constraints, are consistent even if blocks arrive: all of them show the result of the first search in its ' +
+    'order, with the current data of each claim, without claims that were abandoned since. Claims in the mempool are at the ' +
+    'beginning of the first page, and updates replace their claims.',
   params: [
     {
       name: 'constraints',
       type: 'object',
       required: true,
       description:
-        'What claims must satisfy, among others text, name, claim_ids, channel, channel_ids, signature_valid, any_tags, claim_type, release_time, is_reposted_claim_gone, confirmed_only (without claims that wait in the mempool); order_by, limit (10), offset, remove_duplicates, limit_claims_per_channel (on all pages together) say what is shown of them',
+        'What claims must satisfy, among others text, name, claim_ids, channel, channel_ids, signature_valid, any_tags, claim_type, release_time, is_reposted_claim_gone, confirmed_only (without claims in the mempool). order_by, limit (10), offset, remove_duplicates and limit_claims_per_channel (for all pages together) select what is shown',
     },
     {
       name: 'after',
@@ -90,7 +90,7 @@ export const searchClaims = defineMethod({
     let since = performance.now();
     const lookUp = async (id: Bytes, isWaiting: boolean): Promise<ClaimRecord | null> =>
       (await (isWaiting ? shown.latest([id]) : shown.claims([id])))[0] ?? null;
-    /** What waits refers to what waits. */
+    /** The claims that a mempool claim refers to are shown with their mempool state. */
     const referred = async (id: ClaimRecord['channelId'], isWaiting: boolean) => {
       if (id === null) return null;
       const key = `${isWaiting ? 'w' : 'c'}${toLatin1(id)}`;
@@ -119,7 +119,7 @@ export const searchClaims = defineMethod({
   },
 });
 
-/** The claims of a page in their order, those that it shows as they wait so. */
+/** The claims of a page in their order, with the mempool state where the page shows it. */
 async function pageClaims(
   shown: ShownClaims,
   { rows, waiting }: SearchPage,

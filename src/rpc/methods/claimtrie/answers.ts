@@ -62,7 +62,7 @@ export function claimOfBytesAt(
   return ctx.services.claims.claimAt(queryOf(ctx, name, height), choice);
 }
 
-/** What is shown of a claim as of block `height`; an empty object for none. */
+/** The answer for a claim at block `height`; an empty object without a claim. */
 export function oneClaimAnswer(
   { services, profile }: RpcContext,
   soon: Soon<ClaimOfName>,

@@ -185,7 +185,7 @@ export const getClaimsForTx = defineMethod({
   follows: 'chain',
   summary:
     'Returns any claims or supports found among the unspent outputs of a transaction. The default profile shows all of them; ' +
-    'the other profiles show the first one alone, as lbrycrd does.',
+    'the other profiles show only the first one, as lbrycrd does.',
   params: [
     {
       name: 'txId|txid',

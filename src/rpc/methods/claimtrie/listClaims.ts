@@ -45,10 +45,10 @@ function inOrder(info: NameInfo, order: number): readonly ClaimInfo[] {
   return order === 1 ? byAge : byAge.toReversed();
 }
 
-/** Blocks beyond the last one that is told: what was foreseen serves for as many later blocks. Arbitrary. */
+/** Additional blocks of a forecast, so that later blocks can use it. Arbitrary. */
 const SPARE_BLOCKS = 64;
 
-/** What was foreseen of a name that is kept, after block `height` up to block `until`. */
+/** The forecast of a cached name, from block `height` to block `until`. */
 interface Kept {
   readonly height: number;
   readonly until: number;
@@ -58,8 +58,8 @@ interface Kept {
 const foreseen = new WeakMap<NameInfo, Kept>();
 
 /**
- * An info that is kept stays the same object until a block changes the name, and so does what comes for a name with an owner:
- * without one it depends on other names.
+ * The cached info of a name is the same object until a block changes the name. The same holds for the forecast of a name with an
+ * owner. The forecast of a name without an owner depends on other names.
  */
 async function foresee({ claims }: RpcServices, info: NameInfo, height: number): Promise<Foreseen | null> {
   const { rules } = claims;

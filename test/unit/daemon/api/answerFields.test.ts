@@ -90,6 +90,7 @@ describe('the fields of', () => {
     const file = new JsonObject([
       ['ledger', regtest.id],
       ['seed', 'carbon smart garage balance margin twelve chest sword toast envelope bottom stomach absent'],
+      ['address_type', 'p2wpkh'],
     ]);
     const one = new Account(file, { clock: systemClock, random: systemRandom });
     const whole = told(account, accountToJson(one, true));

@@ -114,7 +114,7 @@ describe('Outgoing', () => {
     expect(hasRoom).toBe(true);
   });
 
-  it('keeps nobody waiting once it is cleared', async () => {
+  it('lets every waiting sender go on once it is cleared', async () => {
     const { socket, outgoing } = setUp(200_000);
     const sent = [outgoing.send(LARGE), outgoing.send('b'), outgoing.send('c')];
     const room = outgoing.room();
