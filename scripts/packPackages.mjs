@@ -15,8 +15,8 @@ const LICENCE = /^(licen[cs]e|copying|notice)/i;
 const libcOf = ({ name }) => (name.endsWith('-musl') ? 'musl' : 'glibc');
 
 /**
- * The binary of a package for a machine, as node-gyp-build looks for it: tags between the dots of its name, of which the C
- * library is one. A name without that tag fits each C library, and `glibc` stands for that of systems with only one.
+ * The binary of a package for a machine, as node-gyp-build looks for it. The dots of its name separate tags; one tag is the C
+ * library. A name without that tag fits each C library, and `glibc` stands for that of systems with only one.
  * None where the package has none; it then runs without.
  */
 function prebuiltFiles(root, target) {
@@ -51,7 +51,7 @@ function zeromqAddon(root, target) {
 }
 
 /**
- * What is asked for when the program runs and is no JavaScript: paths within the package, and files of other contents.
+ * Files that are not JavaScript and that the program loads while it runs: paths within the package, and files of other contents.
  * @type {Record<string, (root: string, targets: readonly Target[]) => { files: string[], texts?: Record<string, string> }>}
  */
 const NATIVE_PARTS = {

@@ -195,7 +195,7 @@ export class BackedClaimSearch implements ClaimSearch {
 
   /**
    * The block of which the index answers. Throws when it does not. A search that finds what waits does not wait for the index: it
-   * is told at once.
+   * is answered at once.
    */
   private async readyTip(waiting: Promise<WaitingOutput[]> | null): Promise<BlockId> {
     const followed = this.follower.waitForTip(FOLLOW_MS);

@@ -1,4 +1,4 @@
-/** What a server said that it has not got: for a time there is no use in asking again. Bounded in number. */
+/** Items that a server does not have. For a time the server is not asked for them again. Bounded in number. */
 
 /** Arbitrary. */
 const MAX_MISSES = 10_000;

@@ -14,7 +14,7 @@ export interface BlobReader {
   openParts?(hash: string): Promise<OpenBlob | null>;
   /** Whether this blob can be read only as a whole, by `read`. Where it is missing, none is. */
   readsWhole?(hash: string): boolean;
-  /** Looks elsewhere for blobs that are not there; `finished` shows those that were found. Where it is missing, there is no such place. */
+  /** Looks in the object store for blobs that are not on disk; `finished` shows those that were found. Missing without a store. */
   seek?(hashes: readonly string[]): Promise<void>;
 }
 

@@ -134,8 +134,8 @@ export class Reflecting {
   }
 
   /**
-   * One of the reflectors of the settings, by chance; those that no upload reached lately only where there is no other. Null where
-   * there is none.
+   * A random reflector of the settings; one that the last upload did not reach only if all others were not reached either. Null if
+   * the settings name none.
    */
   anyServer(): Place | null {
     const { settings, random, clock } = this.#deps;

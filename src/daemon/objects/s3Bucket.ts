@@ -101,7 +101,7 @@ export class S3Bucket {
     });
   }
 
-  /** Null where there is no such object. */
+  /** Null if the object does not exist. */
   head(name: string): Promise<ObjectHead | null> {
     return this.#ask(name, { method: 'HEAD', timeoutMs: LOOK_MS }, async (response) => {
       const { status, headers } = response;
@@ -112,7 +112,7 @@ export class S3Bucket {
   }
 
   /**
-   * The bytes of an object, at most those of a blob; null where there is no such object. They are not verified. Rejects where
+   * The bytes of an object, at most those of a blob; null if the object does not exist. They are not verified. Rejects where
    * fewer or more bytes come than the store promised.
    */
   get(name: string): Promise<Uint8Array | null> {

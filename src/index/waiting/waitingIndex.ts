@@ -1,5 +1,5 @@
 /**
- * Claims as they are shown: the confirmed claims combined with the claims in the mempool. Owns the rules of which of the two a
+ * Claims as they are shown: the confirmed claims combined with the claims in the mempool. Owns the rules for which of the two a
  * URL resolves to. Source: OdyseeTeam/hub, hub/db/pending.py `PendingClaimIndex`.
  *
  * A mempool claim does not have heights. An update replaces its claim in every URL that resolves to the claim. A new claim is found
