@@ -19,7 +19,8 @@ export function startProcess(dataDir: string, args: readonly string[]): NodeProc
   const child = spawn(
     process.execPath,
     [program('lbcnode'), '-regtest', `-datadir=${dataDir}`, '-listen=0', '-printtoconsole', ...args],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
+    // Folders of other programs in the user's home would add lines to the log.
+    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, HOME: dataDir } },
   );
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
