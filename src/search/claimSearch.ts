@@ -194,8 +194,8 @@ export class BackedClaimSearch implements ClaimSearch {
   }
 
   /**
-   * The block of which the index answers. Throws when it does not. A search that finds what waits does not wait for the index: it
-   * is answered at once.
+   * The block that the index has reached. Throws if the index cannot answer. A search that finds mempool claims is answered at once,
+   * and does not wait for the index.
    */
   private async readyTip(waiting: Promise<WaitingOutput[]> | null): Promise<BlockId> {
     const followed = this.follower.waitForTip(FOLLOW_MS);

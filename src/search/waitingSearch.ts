@@ -57,7 +57,7 @@ export class WaitingSearch {
   private readonly tags = new Map<string, string | null>();
   /** Claims whose documents are to be made, or taken out, before the next search. */
   private dirty = new Set<string>();
-  /** Claims whose documents a block may have changed: they are made anew beside the searches. */
+  /** Claims whose documents a block may have changed. They are rebuilt beside the searches. */
   private readonly stale = new Set<string>();
   private refreshing: Promise<void> | null = null;
   private made: WaitingTip = { height: -1, tip: -1, disconnects: -1 };
@@ -236,7 +236,7 @@ export class WaitingSearch {
     }
   }
 
-  /** Makes stale documents anew, a part at a time. */
+  /** Rebuilds stale documents, a part at a time. */
   private async refresh(): Promise<void> {
     let since = performance.now();
     while (this.stale.size > 0) {

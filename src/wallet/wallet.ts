@@ -320,7 +320,7 @@ export class Wallet {
     }
   }
 
-  /** Takes in a row that is no transaction. */
+  /** Adds a row of any kind but a transaction. */
   private take(key: Buffer, value: Buffer): void {
     const split = splitKey(key);
     if (split === null || !this.loadRow(split.kind, split.rest, value)) this.unknownRows++;

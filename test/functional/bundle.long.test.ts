@@ -33,7 +33,7 @@ import { freePort } from './support/node.js';
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ADDRESS = 'mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r';
-/** Not in the copy that the second archive is made of: they are linked there, or made anew. */
+/** Folders that the copy for the second archive leaves out. They are linked or built there. */
 const NOT_COPIED = ['.git', 'build', 'dist', 'node_modules', 'prebuilds', 'test', 'vendor'];
 /** The platform that this machine runs. */
 const own = PLATFORMS.find(({ target }) => target === targetName());

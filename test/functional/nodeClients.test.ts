@@ -324,7 +324,7 @@ describe('the server of dcrdex', () => {
 });
 
 describe('the wallet of dcrdex', () => {
-  /** Over TLS, with the certificate as its only root, as it does unless it is told otherwise. */
+  /** Over TLS, with the certificate as its only root: the default of dcrdex. */
   const call = (method: string, ...params: readonly unknown[]): Promise<Envelope> =>
     new Promise((resolve, reject) => {
       const ca = readFileSync(join(node.dataDir, 'regtest', 'rpc.cert'), 'utf8');
@@ -454,7 +454,7 @@ describe('the wallet of dcrdex', () => {
       timereceived: NUMBER,
       hex: signed.hex,
     });
-    // The code by which it knows that there is no such transaction.
+    // dcrdex takes this code to mean that the transaction does not exist.
     expect((await call('gettransaction', '00'.repeat(32))).error).toMatchObject({ code: -5 });
     const { transactions } = await get<{ transactions: object[] }>('listsinceblock', before);
     expect(transactions).toEqual(

@@ -216,7 +216,7 @@ describe('beside claims of the chain', () => {
     const { creation_height: creation } = shown['old']!;
     const { txos } = await outputs('resolve', ['old']);
     expect(txos[0]!.meta.value).toMatchObject({ creationHeight: creation, isControlling: true });
-    // What waits no longer satisfies is told as it stands.
+    // The answer has the confirmed claim if the waiting update does not match.
     expect((await finds({ name: 'old', amount: '30000' })).rows).toEqual([hashToHex(former.txid)]);
     expect((await finds({ name: 'old', amount: '40000' })).rows).toEqual([waits('old')]);
   });

@@ -1,6 +1,6 @@
 /**
  * An S3-compatible store in memory, for tests: put, head and get of objects in one bucket. It verifies signatures by the
- * specification on its own (AWS General Reference, "Signature Version 4"), and fails as it is told to.
+ * specification on its own (AWS General Reference, "Signature Version 4"), and fails in the ways that a test sets.
  */
 import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';

@@ -5,7 +5,7 @@ import type { HttpReply } from '../replyStream.js';
 /** Bytes handed over at a time. */
 const SLICE_BYTES = 65_536;
 
-/** Placeholder for a reply that already has its text. */
+/** The chunks of a reply that already has its text: none. */
 const NO_CHUNKS: AsyncIterable<string> = {
   [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: undefined }) }),
 };
@@ -25,7 +25,7 @@ export function jsonTextReply(text: string): HttpReply {
   return { status: 200, text, chunks: NO_CHUNKS };
 }
 
-/** A page: an array of some objects, each of which is mostly small. */
+/** A page: an array of a few objects, most of them small. */
 export function pageReply(items: readonly JsonOut[]): HttpReply {
   const texts: string[] = [];
   for (const item of items) {

@@ -31,7 +31,7 @@ export type ClaimChoice =
 
 /** A claim, and the shown data of its name. */
 export interface ClaimOfName extends Pick<NameInfo, 'name' | 'lastTakeoverHeight'> {
-  /** Undefined when there is no such claim. */
+  /** Undefined if the claim does not exist. */
   readonly claim: ClaimInfo | undefined;
 }
 

@@ -41,10 +41,7 @@ export function unsubscribeAddress(
   address: string,
   prefixes: AddressPrefixes,
 ): Promise<unknown> {
-  const hash = scriptHashOf(address, prefixes);
-  return hash === null
-    ? session.call('blockchain.address.unsubscribe', [address])
-    : session.call('blockchain.scripthash.unsubscribe', [hash]);
+  return callAbout(session, 'unsubscribe', address, prefixes);
 }
 
 export function addressHistory(
@@ -52,8 +49,17 @@ export function addressHistory(
   address: string,
   prefixes: AddressPrefixes,
 ): Promise<unknown> {
+  return callAbout(session, 'get_history', address, prefixes);
+}
+
+function callAbout(
+  session: HubSession,
+  method: 'unsubscribe' | 'get_history',
+  address: string,
+  prefixes: AddressPrefixes,
+): Promise<unknown> {
   const hash = scriptHashOf(address, prefixes);
   return hash === null
-    ? session.call('blockchain.address.get_history', [address])
-    : session.call('blockchain.scripthash.get_history', [hash]);
+    ? session.call(`blockchain.address.${method}`, [address])
+    : session.call(`blockchain.scripthash.${method}`, [hash]);
 }
