@@ -159,6 +159,20 @@ it('follows the chain', async () => {
   const withoutAlone = { rows: ['one', 'two', 'copy', 'makes'], total: 5, blocked: 1 };
   await untilFound(withoutAlone);
 
+  // The lists also hide claims in the mempool: an update of a hidden claim, and a new claim in a hidden channel.
+  for (const step of [update('alone', 2), claim('waits', 1, { name: 'waits', by: 'makes' })])
+    await actor.act(step as never);
+  await untilFound({ rows: ['one', 'two', 'copy', 'makes'], blocked: 1 });
+  await expect.poll(() => found('waits'), { timeout: HANG_MS }).toMatchObject({ rows: ['waits'] });
+  await mine(claim('channel filter', 1, { name: 'channel-filter', reposts: 'makes', by: 'filters' }));
+  await actor.act(claim('waits more', 1, { name: 'waits-more', by: 'makes' }) as never);
+  await expect
+    .poll(() => found('waits more', 'copy'), { timeout: HANG_MS })
+    .toMatchObject({ rows: ['copy'] });
+  expect(await blockedOf('waits-more')).toEqual([]);
+  await mine(abandon('channel filter'));
+  await untilFound(withoutAlone);
+
   // With a listed channel ends what it censored, until that is taken back.
   const end = await mine(abandon('filters'));
   await untilFound(all);

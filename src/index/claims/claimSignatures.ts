@@ -35,8 +35,8 @@ export interface SignedOutput {
 /** The signed data of an output. */
 export type SignedValue = Pick<ClaimOutputInBlock, 'facts' | 'value' | 'script' | 'firstInput'>;
 
-/** A signature and what it is over. */
-interface ReadSignature {
+/** A signature (R and S) and the hash that it signs. */
+export interface ReadSignature {
   readonly hash: Bytes;
   readonly compact: Bytes;
 }
@@ -50,7 +50,8 @@ function addressBytes(script: Bytes, { base58 }: Pick<NetworkParams, 'base58'>):
   return concatBytes(payload, sha256d(payload).subarray(0, CHECKSUM_BYTES));
 }
 
-function readSignature(
+/** The signature of a claim output; null where the value has none, or none of the right length. */
+export function readSignature(
   { facts, value, script, firstInput }: SignedValue,
   params: Pick<NetworkParams, 'base58'>,
 ): ReadSignature | null {
@@ -79,12 +80,6 @@ export async function findSigners(
     since = await breathe(since);
   }
   return signers;
-}
-
-/** Tags of all keys that verify the signature of a claim output; empty without a readable signature. */
-export function recoveredSigners(output: SignedValue, params: Pick<NetworkParams, 'base58'>): string[] {
-  const signature = readSignature(output, params);
-  return signature === null ? [] : recoverSigners(signature);
 }
 
 /** Tags of all keys for which a signature (R and S, 64 bytes of any value) over a hash is right. */

@@ -18,7 +18,7 @@ import { parseAmountRow, parseCountRow, type ClaimRow } from '../claims/claimRow
 import { shortDigits } from '../claims/nameOrders.js';
 import { controllingState, LONGEST_URL, rawNames, type ResolveScope } from '../claims/resolveUrl.js';
 import { compareAge, type WaitingClaims } from './waitingClaims.js';
-import type { WaitingOutput } from './waitingOutputs.js';
+import { isSignedBy, type WaitingOutput } from './waitingOutputs.js';
 
 const ALL_DIGITS = 40;
 /** Digits in the short URL of an unconfirmed new claim. Source: `_make_resolve_result`. */
@@ -148,7 +148,7 @@ export class WaitingClaimIndex implements ShownClaims {
           .find(
             (output) =>
               output.channelId === channelId &&
-              output.signers.includes(tag) &&
+              isSignedBy(output, tag) &&
               (claimId === null || output.idHex.startsWith(claimId)),
           );
         if (found !== undefined) return found;
@@ -160,7 +160,7 @@ export class WaitingClaimIndex implements ShownClaims {
   private isIn(output: WaitingOutput, channelId: string): Promise<boolean> {
     return this.index.read(async ({ records }) => {
       const tag = await keyTagOf(channelId, this.waiting, records);
-      return output.channelId === channelId && tag !== null && output.signers.includes(tag);
+      return output.channelId === channelId && tag !== null && isSignedBy(output, tag);
     });
   }
 
@@ -377,16 +377,17 @@ function placeOf(waiting: WaitingClaims, output: WaitingOutput, row: ClaimRow | 
 async function standingOf(
   { records }: ResolveScope,
   waiting: WaitingClaims,
-  { claimId, group, channelId, signers, repostedId, point }: WaitingOutput,
+  output: WaitingOutput,
   state: NameState | null,
 ) {
+  const { claimId, group, channelId, signature, repostedId, point } = output;
   const best = state?.claims[0];
-  const tag = signers.length === 0 ? null : await keyTagOf(channelId!, waiting, records);
+  const tag = signature === null ? null : await keyTagOf(channelId!, waiting, records);
   const [reposted] = repostedId === null ? [] : await records.rowsOf([repostedId]);
   return {
     takeoverHeight: best ? state!.takeover : 0,
     isControlling: best ? best.claimId === claimId : waiting.ofName(group)[0]?.point === point,
-    isSignatureValid: tag !== null && signers.includes(tag),
+    isSignatureValid: tag !== null && isSignedBy(output, tag),
     isRepostedGone: repostedId !== null && !reposted && waiting.of(repostedId) === null,
   };
 }
@@ -417,9 +418,11 @@ async function claimsInChannel(
   if (tag === null) return 0;
   let count = parseCountRow(await rows.get(signedCountKey(claimId, tag)));
   const former = new Set(waiting.spentInChannel(claimId));
-  for (const output of waiting.ofChannel(claimId)) {
-    if (output.signers.includes(tag)) count++;
+  let since = performance.now();
+  for (const output of [...waiting.ofChannel(claimId)]) {
+    if (isSignedBy(output, tag)) count++;
     if (output.isUpdate) former.add(output.claimId);
+    since = await breathe(since);
   }
   if (former.size === 0) return count;
   const found = await records.rowsOf([...former]);

@@ -10,7 +10,7 @@ import { formatOutPoint, type Transaction } from '../../primitives/transaction.j
 import { claimIdOf, decodeClaimScript } from '../../script/claimScript.js';
 import { hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
 import { groupOf, keyTag } from '../claims/claimIndexKeys.js';
-import { recoveredSigners } from '../claims/claimSignatures.js';
+import { readSignature, recoverSigners, type ReadSignature } from '../claims/claimSignatures.js';
 
 /** An output of the mempool that makes or updates a claim. Ids are latin1, in wire order. */
 export interface WaitingOutput {
@@ -30,8 +30,8 @@ export interface WaitingOutput {
   readonly kind: ClaimKind | null;
   /** As the value says. */
   readonly channelId: string | null;
-  /** Tags of the keys for which its signature is right (`claimSignatures.ts`). */
-  readonly signers: readonly string[];
+  /** Of its channel; not verified yet, see `isSignedBy`. */
+  readonly signature: ReadSignature | null;
   readonly repostedId: string | null;
   /** Of a channel with a key that can verify. */
   readonly keyTag: string | null;
@@ -154,6 +154,9 @@ function outputOf(
   const value = new Uint8Array(decodeClaimScript(script)!.value!);
   const facts = readClaimFacts(value);
   const publicKey = facts.publicKey && channelPublicKey(facts.publicKey);
+  const firstInput = formatOutPoint(tx.inputs[0]!.prevout);
+  const signature =
+    facts.channelId === null ? null : readSignature({ facts, value, script, firstInput }, params);
   return {
     claimId: toLatin1(id),
     idHex: hashToHex(id),
@@ -167,18 +170,26 @@ function outputOf(
     value,
     kind: facts.kind,
     channelId: latin1OrNull(facts.channelId),
-    signers:
-      facts.channelId === null
-        ? []
-        : recoveredSigners(
-            { facts, value, script, firstInput: formatOutPoint(tx.inputs[0]!.prevout) },
-            params,
-          ),
+    signature: signature && { hash: new Uint8Array(signature.hash), compact: signature.compact },
     repostedId: latin1OrNull(facts.repostedId),
     keyTag: publicKey && keyTag(publicKey),
     arrival,
     timeSec,
   };
+}
+
+/** Cache: tags of the keys for which signatures are valid. */
+const signers = new WeakMap<ReadSignature, readonly string[]>();
+
+/**
+ * Whether the signature of a claim is valid for the key with this tag. The first call for a claim recovers the keys, some 0.2 ms,
+ * so the thread that accepts transactions does not spend this time on each of them.
+ */
+export function isSignedBy({ signature }: Pick<WaitingOutput, 'signature'>, tag: string): boolean {
+  if (signature === null) return false;
+  let tags = signers.get(signature);
+  if (tags === undefined) signers.set(signature, (tags = recoverSigners(signature)));
+  return tags.includes(tag);
 }
 
 /** Memory of an output in its store and in the search, measured and rounded up (docs/hub.md). */
