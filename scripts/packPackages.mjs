@@ -1,7 +1,7 @@
 /**
  * Copies the packages that the program imports, as locked, without what is not needed to run them: of JavaScript the files
- * that the bundler reaches from the program, and of native binaries one for each kind of machine. npm itself packs the
- * packages of `bundleDependencies` whole, which is six times as much.
+ * that the bundler reaches from the program, without comments and indentation, and of native binaries one for each kind of
+ * machine. npm itself packs the packages of `bundleDependencies` whole, which is several times as much.
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,6 +11,14 @@ import { ROOT } from './native/sources.mjs';
 /** @typedef {import('./native/targets.mjs').Target} Target */
 
 const LICENCE = /^(licen[cs]e|copying|notice)/i;
+const SCRIPT = /\.[cm]?js$/;
+/** Comments about licences stay. A line ends soon, so that the place of an error can be found by its line. */
+export const SHORT_FORM = {
+  minifyWhitespace: true,
+  lineLimit: 160,
+  legalComments: 'inline',
+  target: 'node20',
+};
 
 const libcOf = ({ name }) => (name.endsWith('-musl') ? 'musl' : 'glibc');
 
@@ -81,10 +89,16 @@ function placeOf(file) {
   return parts.slice(0, last + (parts[last + 1].startsWith('@') ? 3 : 2)).join('/');
 }
 
-function copyInto(from, to, files) {
+async function copyInto(from, to, files) {
+  const { transform } = await import('esbuild');
   for (const file of files) {
-    mkdirSync(dirname(join(to, file)), { recursive: true });
-    cpSync(join(from, file), join(to, file));
+    const [source, place] = [join(from, file), join(to, file)];
+    mkdirSync(dirname(place), { recursive: true });
+    if (SCRIPT.test(file)) {
+      // Without a format: a module stays a module, and CommonJS stays CommonJS.
+      const { code } = await transform(readFileSync(source, 'utf8'), SHORT_FORM);
+      writeFileSync(place, code);
+    } else cpSync(source, place);
   }
 }
 
@@ -96,7 +110,7 @@ function copyInto(from, to, files) {
  * @param {string} into
  * @param {readonly Target[]} targets
  */
-export function copyPackages(reached, into, targets) {
+export async function copyPackages(reached, into, targets) {
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
   /** @type {Map<string, string[]>} */
   const byPlace = new Map();
@@ -104,7 +118,8 @@ export function copyPackages(reached, into, targets) {
     const place = placeOf(file);
     byPlace.set(place, [...(byPlace.get(place) ?? []), file.slice(place.length + 1)]);
   }
-  return [...byPlace].map(([place, files]) => {
+  const copied = [];
+  for (const [place, files] of byPlace) {
     const { version, license, dev } = packages[place] ?? { dev: true };
     if (dev) throw new BuildError(`the program imports ${place}, which is not a dependency of it`);
     const name = place.replace(/^.*node_modules\//, '');
@@ -113,9 +128,10 @@ export function copyPackages(reached, into, targets) {
       (file) => LICENCE.test(file) && statSync(join(root, file)).isFile(),
     );
     const native = NATIVE_PARTS[name]?.(root, targets) ?? { files: [] };
-    copyInto(root, join(into, place), ['package.json', ...licences, ...files, ...native.files]);
+    await copyInto(root, join(into, place), ['package.json', ...licences, ...files, ...native.files]);
     for (const [file, text] of Object.entries(native.texts ?? {}))
       writeFileSync(join(into, place, file), text);
-    return { name, version, license: license ?? 'see its folder' };
-  });
+    copied.push({ name, version, license: license ?? 'see its folder' });
+  }
+  return copied;
 }

@@ -7,10 +7,8 @@ import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from
 import { dirname, join, relative } from 'node:path';
 import { BuildError } from './native/compile.mjs';
 import { ROOT } from './native/sources.mjs';
-import { copyPackages } from './packPackages.mjs';
+import { SHORT_FORM, copyPackages } from './packPackages.mjs';
 
-/** Where a line may end, so that the place of an error can be found by its line. Arbitrary. */
-const LINE_LENGTH = 160;
 /** Files of `dist/` that are neither code nor its description. */
 const OTHER_FILES = /^explorer\/assets\//;
 
@@ -85,10 +83,7 @@ export async function packProgram(dist, into, targets) {
     external: ['pg', '*.node'],
     platform: 'node',
     format: 'esm',
-    target: 'node20',
-    minifyWhitespace: true,
-    lineLimit: LINE_LENGTH,
-    legalComments: 'inline',
+    ...SHORT_FORM,
     logLevel: 'warning',
   };
   await build(options);
@@ -97,7 +92,7 @@ export async function packProgram(dist, into, targets) {
     mkdirSync(dirname(join(into, name)), { recursive: true });
     cpSync(join(dist, name), join(into, name));
   }
-  const packages = copyPackages(await reachedPackageFiles(build, options), into, targets);
+  const packages = await copyPackages(await reachedPackageFiles(build, options), into, targets);
   if (!existsSync(join(into, 'bin', 'lbcnode.js'))) throw new BuildError('the program is not built');
   return packages;
 }
