@@ -139,12 +139,15 @@ const URLS = [
   'ab$3',
 ];
 
-/** All that is asked of a node once its indexes are at the tip. */
+/**
+ * All that is asked of a node once its indexes are at the tip. Without the mempool: a node that went back has the transactions
+ * of the branch it left there, and a node that got the active chain alone has none.
+ */
 async function answers({ rpc }: RegtestNode) {
   const height = await rpc<number>('getblockcount');
   const found: unknown[] = [];
   while (found.length < SEARCHES.length) {
-    const search = { ...SEARCHES[found.length], limit: 50 };
+    const search = { ...SEARCHES[found.length], limit: 50, confirmed_only: true };
     const page = await rpc<{ height: number }>('searchclaims', [search]).catch((error: Error) => error);
     if (!(page instanceof Error) && page.height === height) found.push(page);
     else if (page instanceof Error && !/being built|cannot be built/.test(page.message)) throw page;
@@ -152,11 +155,12 @@ async function answers({ rpc }: RegtestNode) {
   }
   const info = await rpc<Record<string, unknown>>('getclaimindexinfo');
   const claims: unknown[] = [];
-  for (const id of claimIds) claims.push(await rpc('getclaim', [id]).catch((error: Error) => error.message));
+  for (const id of claimIds)
+    claims.push(await rpc('getclaim', [id, true]).catch((error: Error) => error.message));
   const { claims: counts, search } = info;
   const { documents } = search as { documents: number };
   const tip = await rpc('getbestblockhash');
-  return { tip, counts, documents, found, claims, urls: await rpc('resolve', [URLS]) };
+  return { tip, counts, documents, found, claims, urls: await rpc('resolve', [URLS, true]) };
 }
 
 /** What a node says that gets the active chain of another alone. */

@@ -50,10 +50,12 @@ function questions({ hashes, staleHashes, txids, claimIds }: Scene): [Kind, Call
     chain.push(['getrawtransaction', [txid, true]], ['getclaimsfortx', [txid]]);
   for (const txid of txids) chain.push(['gettxout', [txid, 0, false]]);
   for (const hash of hashes.slice(-60)) chain.push(['getblockfilter', [hash]]);
-  for (const claimId of claimIds) chain.push(['getclaim', [claimId]], ['getclaimbyid', [claimId]]);
+  for (const claimId of claimIds) chain.push(['getclaim', [claimId, true]], ['getclaimbyid', [claimId]]);
   chain.push(['getclaimindexinfo', []]);
-  for (const name of NAMES) chain.push(['searchclaims', [{ name, order_by: 'height', limit: 50 }]]);
-  chain.push(['searchclaims', [{ order_by: ['effective_amount', 'height'], limit: 50 }]]);
+  // Of the chain alone: what the mempool holds may be lost.
+  const page = { limit: 50, confirmed_only: true };
+  for (const name of NAMES) chain.push(['searchclaims', [{ name, order_by: 'height', ...page }]]);
+  chain.push(['searchclaims', [{ order_by: ['effective_amount', 'height'], ...page }]]);
   const wallet: Call[] = [
     ['getbalance', []],
     ['listunspent', []],
