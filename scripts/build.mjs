@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Builds `dist/` and, where a C++ compiler is there, the native addon. With --if-stale only what changed is built.
+// Builds `dist/` and, where a C++ compiler is there, the native addon. With --if-stale only what changed is built. With --types
+// the compiler checks the types and writes their declarations, which takes ten times as long; packages need it.
 // Needs nothing but what `npm ci` installed, also when install scripts are switched off.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const onlyIfStale = process.argv.includes('--if-stale');
+const withTypes = process.argv.includes('--types');
 
 function filesBelow(folder) {
   if (!existsSync(folder)) return [];
@@ -45,6 +47,28 @@ function putInPlace(next, place) {
     } finally {
       rmSync(old, { recursive: true, force: true });
     }
+  }
+}
+
+/** Compiles with the types left out. False without the bundler's binary for this machine. */
+async function stripTypes(next) {
+  try {
+    const { build } = await import('esbuild');
+    await build({
+      entryPoints: filesBelow(join(root, 'src')).filter(
+        (path) => /\.tsx?$/.test(path) && !path.startsWith(join(root, 'src', 'page', 'browser')),
+      ),
+      outbase: join(root, 'src'),
+      outdir: next,
+      platform: 'node',
+      format: 'esm',
+      sourcemap: 'linked',
+      sourcesContent: false,
+      logLevel: 'warning',
+    });
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -123,7 +147,8 @@ const inputs = [
 ];
 const stamp = join(root, 'dist', '.stamp');
 const print = fingerprint(inputs);
-if (!(onlyIfStale && existsSync(stamp) && readFileSync(stamp, 'utf8') === print)) {
+const built = onlyIfStale && existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
+if (built !== `${print} types` && (withTypes || built !== print)) {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   if (!existsSync(tsc)) {
     console.error('The packages to build with are not installed. Run `npm ci --include=dev` first.');
@@ -134,11 +159,12 @@ if (!(onlyIfStale && existsSync(stamp) && readFileSync(stamp, 'utf8') === print)
   const next = join(root, `dist.next.${process.pid}`);
   console.log('Compiling the program; this takes some seconds');
   process.on('exit', () => rmSync(next, { recursive: true, force: true }));
-  run(tsc, ['-p', 'tsconfig.json', '--outDir', next]);
+  const isTyped = withTypes || !(await stripTypes(next));
+  if (isTyped) run(tsc, ['-p', 'tsconfig.json', '--outDir', next]);
   await bundle(next, 'lbcnode');
   await bundle(next, 'lbcnet');
   await buildAssets(next);
-  writeFileSync(join(next, '.stamp'), print);
+  writeFileSync(join(next, '.stamp'), isTyped ? `${print} types` : print);
   putInPlace(next, join(root, 'dist'));
 }
 run(join(root, 'scripts', 'buildNative.mjs'), ['--optional']);

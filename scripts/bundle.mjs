@@ -125,10 +125,14 @@ function choose(names) {
 async function main(args) {
   const out = args.find((arg) => arg.startsWith('--out='))?.slice('--out='.length);
   const wanted = choose(args.filter((arg) => !arg.startsWith('--out=')));
-  const { status } = spawnSync(process.execPath, [join(ROOT, 'scripts', 'build.mjs'), '--if-stale'], {
-    cwd: ROOT,
-    stdio: 'inherit',
-  });
+  const { status } = spawnSync(
+    process.execPath,
+    [join(ROOT, 'scripts', 'build.mjs'), '--if-stale', '--types'],
+    {
+      cwd: ROOT,
+      stdio: 'inherit',
+    },
+  );
   if (status !== 0) throw new BuildError('the program could not be built');
   for (const platform of wanted) await bundle(platform, resolve(out ?? join(ROOT, 'build', 'bundles')));
 }

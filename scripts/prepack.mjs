@@ -56,11 +56,15 @@ function wantedTargets() {
 
 async function make() {
   clean();
-  const { status } = spawnSync(process.execPath, [join(ROOT, 'scripts', 'build.mjs'), '--if-stale'], {
-    cwd: ROOT,
-    // npm's answer, which scripts read, is all that may stand there.
-    stdio: ['ignore', 2, 2],
-  });
+  const { status } = spawnSync(
+    process.execPath,
+    [join(ROOT, 'scripts', 'build.mjs'), '--if-stale', '--types'],
+    {
+      cwd: ROOT,
+      // npm's answer, which scripts read, is all that may stand there.
+      stdio: ['ignore', 2, 2],
+    },
+  );
   if (status !== 0) throw new BuildError('the program could not be built');
   copySources();
   const wanted = wantedTargets();
