@@ -15,7 +15,7 @@ import { coinKey, PREFIX } from '../store/keys.js';
 import { prefixEnd } from '../store/rows.js';
 import { breathe } from '../util/breathe.js';
 import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
-import type { Soon } from '../util/soon.js';
+import type { MaybePromise } from '../util/maybePromise.js';
 import type { Chain } from './chain.js';
 import type { Flusher } from './flusher.js';
 import type { LoadedBlock } from './loadedBlock.js';
@@ -53,7 +53,7 @@ export class ChainReader {
     return this.headers.hasStatus(id, STATUS.haveData);
   }
 
-  readHeader(id: number): Soon<BlockHeader> {
+  readHeader(id: number): MaybePromise<BlockHeader> {
     return this.headers.readHeader(id);
   }
 
@@ -92,7 +92,7 @@ export class ChainReader {
   }
 
   /** The unspent output at the tip, or null; at once unless a flush is under way. */
-  coin(outPoint: Bytes): Soon<CoinValue | null> {
+  coin(outPoint: Bytes): MaybePromise<CoinValue | null> {
     if (!this.flusher.isSettled) return this.coinLater(outPoint);
     const { coins, store } = this.chain.deps;
     const cached = coins.get(outPoint);

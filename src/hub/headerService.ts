@@ -2,7 +2,7 @@
 import type { ChainReader } from '../chain/chainReader.js';
 import { formatHeader, HEADER_SIZE_BYTES } from '../primitives/header.js';
 import type { JsonOut } from '../util/jsonWrite.js';
-import { whenSoon, type Soon } from '../util/soon.js';
+import { whenResolved, type MaybePromise } from '../util/maybePromise.js';
 import { HeaderTree } from './headerTree.js';
 import { decodedHeader } from './shownHeader.js';
 import type { Turn } from './turns.js';
@@ -34,15 +34,15 @@ export class HeaderService {
   }
 
   /** The form of Electrum's servers. */
-  decoded(id: number): Soon<JsonOut> {
-    return whenSoon(this.reader.readHeader(id), (header) =>
+  decoded(id: number): MaybePromise<JsonOut> {
+    return whenResolved(this.reader.readHeader(id), (header) =>
       decodedHeader(header, this.reader.headers.height(id)),
     );
   }
 
   /** In wire form. */
-  bytes(id: number): Soon<Buffer> {
-    return whenSoon(this.reader.readHeader(id), formatHeader);
+  bytes(id: number): MaybePromise<Buffer> {
+    return whenResolved(this.reader.readHeader(id), formatHeader);
   }
 
   /** The headers at these heights, back to back in memory of their own, of the branch that ends with `tip`, whatever becomes of it meanwhile. */

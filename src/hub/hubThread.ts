@@ -8,7 +8,7 @@ import type { WaitingFeed } from '../index/waiting/waitingFeed.js';
 import { formatHeader } from '../primitives/header.js';
 import type { Logger } from '../util/logging.js';
 import { projectFile } from '../util/project.js';
-import { isPromise, whenSoon } from '../util/soon.js';
+import { isPromise, whenResolved } from '../util/maybePromise.js';
 import type { SharedSearch } from '../search/sharedSearch.js';
 import type { AnsweredNote } from './answerNotes.js';
 import { Batches } from './batches.js';
@@ -176,7 +176,7 @@ export class HubThread implements TouchedSessions {
     if (tip === this.knownTip) return undefined;
     this.knownTip = tip;
     const height = reader.headers.height(tip);
-    const told = whenSoon(reader.readHeader(tip), (header) =>
+    const told = whenResolved(reader.readHeader(tip), (header) =>
       this.batches.addFirst(['tip', height, formatHeader(header)]),
     );
     return isPromise(told) ? told.catch((error: unknown) => failed(error, 'tip')) : undefined;

@@ -19,7 +19,7 @@ import { PackedValues } from '../store/rowRecords.js';
 import type { RowTransaction } from '../store/rows.js';
 import { breathe } from '../util/breathe.js';
 import { asBuffer } from '../util/bytes.js';
-import { isPromise } from '../util/soon.js';
+import { isPromise } from '../util/maybePromise.js';
 import { SCRIPT_KEY_BYTES } from './addressScripts.js';
 import { BlockWalk, spentBy, spentInUndo } from './addressWalk.js';
 import type { ChainIndex } from './chainIndex.js';

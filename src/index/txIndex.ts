@@ -14,7 +14,7 @@ import { txidAt, wtxidAt } from '../primitives/blockView.js';
 import { PREFIX, readU32, u32Key } from '../store/keys.js';
 import { prefixEnd, type RowReader, type RowTransaction, type RowWriter } from '../store/rows.js';
 import { EMPTY_BYTES, toLatin1, type Bytes } from '../util/bytes.js';
-import { whenSoon, type Soon } from '../util/soon.js';
+import { whenResolved, type MaybePromise } from '../util/maybePromise.js';
 import type { ChainIndex } from './chainIndex.js';
 
 const KEY_BYTES = 8;
@@ -64,10 +64,10 @@ export const txIndex: ChainIndex = {
  * Where transactions lie whose txid begins like this one: those of the active chain first, then the disconnected ones,
  * the highest first; the caller verifies the txid.
  */
-export function findTransaction(rows: RowReader, txid: Bytes): Soon<TxLocation[]> {
+export function findTransaction(rows: RowReader, txid: Bytes): MaybePromise<TxLocation[]> {
   const prefix = txPrefix(txid);
   const range = { gte: prefix, lt: prefixEnd(prefix), reverse: true };
-  return whenSoon(rows.getRangeNow?.(range) ?? rows.getRange(range), (found) =>
+  return whenResolved(rows.getRangeNow?.(range) ?? rows.getRange(range), (found) =>
     locationsOf(found, prefix.length),
   );
 }

@@ -15,7 +15,7 @@ import { LOCKTIME_THRESHOLD } from '../script/script.js';
 import type { Transaction } from '../primitives/transaction.js';
 import { NO_HEADER } from '../store/headerTable.js';
 import { fromLatin1 } from '../util/bytes.js';
-import { whenSoon, type Soon } from '../util/soon.js';
+import { whenResolved, type MaybePromise } from '../util/maybePromise.js';
 import { NO_LOCKS, txKeyOf, type LockPoints, type PoolEntry } from './poolEntry.js';
 import type { TxPool } from './txPool.js';
 
@@ -74,10 +74,10 @@ export class ChainView {
   }
 
   /** At once where the cache has it. */
-  private chainCoin(key: string): Soon<SeenCoin | null> {
+  private chainCoin(key: string): MaybePromise<SeenCoin | null> {
     const outPoint = fromLatin1(key);
     const cached = this.reader.cachedCoin(outPoint);
-    return cached ? seen(cached) : whenSoon(this.reader.coin(outPoint), (coin) => coin && seen(coin));
+    return cached ? seen(cached) : whenResolved(this.reader.coin(outPoint), (coin) => coin && seen(coin));
   }
 
   /** Whether an absolute lock time is over in the next block. Source: `CheckFinalTx`. */

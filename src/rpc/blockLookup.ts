@@ -10,7 +10,7 @@ import { parseUndo } from '../store/coinRow.js';
 import { NO_HEADER } from '../store/headerTable.js';
 import { hashToHex, type Bytes } from '../util/bytes.js';
 import { ReadError } from '../util/reader.js';
-import { isPromise, whenSoon, type Soon } from '../util/soon.js';
+import { isPromise, whenResolved, type MaybePromise } from '../util/maybePromise.js';
 import { RPC_ERROR, rpcError, type RpcError } from './errors.js';
 import type { RpcServices } from './services.js';
 
@@ -125,8 +125,8 @@ export async function findInBlock(
  * The transaction by the index, or null when there is none. Throws `BlockFileError` when the block around it is damaged:
  * that there is no such transaction would be a wrong answer.
  */
-export function findByIndex(services: RpcServices, wanted: Bytes): Soon<FoundTransaction | null> {
-  return whenSoon(services.txIndex?.find(wanted) ?? [], (places) => findAt(services, wanted, places, 0));
+export function findByIndex(services: RpcServices, wanted: Bytes): MaybePromise<FoundTransaction | null> {
+  return whenResolved(services.txIndex?.find(wanted) ?? [], (places) => findAt(services, wanted, places, 0));
 }
 
 /** The transaction at one of the places from number `first` on, or null. */
@@ -135,7 +135,7 @@ function findAt(
   wanted: Bytes,
   places: readonly TxLocation[],
   first: number,
-): Soon<FoundTransaction | null> {
+): MaybePromise<FoundTransaction | null> {
   const { chain } = services;
   for (let n = first; n < places.length; n++) {
     const { height, offset, staleBlock, witness } = places[n]!;
@@ -164,7 +164,7 @@ export function findTransaction(
   services: RpcServices,
   wanted: Bytes,
   useCoins: boolean,
-): Soon<FoundTransaction | null> {
+): MaybePromise<FoundTransaction | null> {
   const unconfirmed = services.mempool.transaction(wanted);
   if (unconfirmed !== null) return { tx: unconfirmed, block: NO_HEADER, stored: null };
   if (services.txIndex !== null) return findByIndex(services, wanted);

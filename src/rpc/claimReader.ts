@@ -70,18 +70,18 @@ import { oldestProvable, type ProofWindow } from '../store/claims/versions.js';
 import type { RowReader } from '../store/rows.js';
 import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import { inSlices } from '../util/slices.js';
-import { isPromise, whenSoon, type Soon } from '../util/soon.js';
+import { isPromise, whenResolved, type MaybePromise } from '../util/maybePromise.js';
 
 export interface ClaimReader {
   readonly rules: ClaimRules;
   /** Of a name with many claims the info may be shared with others; it must not be changed. */
-  nameAt(query: NameQuery): Soon<NameInfo>;
+  nameAt(query: NameQuery): MaybePromise<NameInfo>;
   /** One claim of a name, without reading the other claims. The result may be shared and must not be changed. */
-  claimAt(query: NameQuery, choice: ClaimChoice): Soon<ClaimOfName>;
+  claimAt(query: NameQuery, choice: ClaimChoice): MaybePromise<ClaimOfName>;
   /** How outputs of one transaction stand in the trie after a block; null for one that is not filed. */
-  standings(query: StandingsQuery): Soon<(Standing | null)[]>;
+  standings(query: StandingsQuery): MaybePromise<(Standing | null)[]>;
   /** What became of the claims and supports that one transaction of the active chain made; null for what never counted. */
-  outputStates(query: OutputStatesQuery): Soon<(OutputState | null)[]>;
+  outputStates(query: OutputStatesQuery): MaybePromise<(OutputState | null)[]>;
   /** The outputs that hold these claims of a name at the tip, by id as latin1; of a claim under another name there is none. */
   outputsOf(name: Bytes, claimIds: readonly Bytes[]): Promise<Map<string, PresentOutput>>;
   /** The name as lbcd keeps it after block `height`; null when nothing was known of it by then. */
@@ -89,11 +89,11 @@ export interface ClaimReader {
   /** Names with an active claim after block `height`, in byte order. */
   namesAt(height: number): AsyncIterable<Bytes>;
   /** Of the claims alive at the tip whose printed id begins with these digits, the one the reference finds. */
-  findClaim(idDigits: string): Soon<ClaimLocation | null>;
+  findClaim(idDigits: string): MaybePromise<ClaimLocation | null>;
   /** Names, as their scripts have them, of the claims alive at the tip with these ids; null for other ids. */
   aliveNames(claimIds: readonly Bytes[]): Promise<(Bytes | null)[]>;
   /** Throws `ProofUnavailableError` for a block below the window. */
-  proofAt(query: ProofQuery): Soon<NameProof>;
+  proofAt(query: ProofQuery): MaybePromise<NameProof>;
   changesIn(height: number): Promise<BlockChanges>;
   /** What a block of the active chain with these claim operations did, as the notifications tell it. */
   eventsOf(block: ClaimBlock): Promise<ClaimEvent[]>;
@@ -212,14 +212,18 @@ export function claimReader(
     return from <= fork && fork <= to ? null : readTouchedNames(rows, from, to);
   };
   /** Updates the cache to the latest block. */
-  const follow = (): Soon<void> => kept.follow(active, touched);
+  const follow = (): MaybePromise<void> => kept.follow(active, touched);
   /**
    * The answer from the rows of the present, when the latest block is asked about and stays the latest, else from those of
    * the past.
    */
-  function preferPresent<T>(height: number, present: () => Soon<T>, past: () => Promise<T>): Soon<T> {
+  function preferPresent<T>(
+    height: number,
+    present: () => MaybePromise<T>,
+    past: () => Promise<T>,
+  ): MaybePromise<T> {
     if (height !== active.height) return past();
-    return whenSoon(follow(), () => {
+    return whenResolved(follow(), () => {
       if (height !== active.height) return past();
       const { tip, disconnects } = active;
       const answer = present();
@@ -232,38 +236,38 @@ export function claimReader(
     // The answer for a root without claims depends on other names.
     return (exact === true ? toLatin1(name) : filedName(rules, name, height)) || null;
   }
-  function nameAt(query: NameQuery): Soon<NameInfo> {
+  function nameAt(query: NameQuery): MaybePromise<NameInfo> {
     if (query.name.length > LONGEST_FILED_BYTES) return longNameAt(rows, rules, query);
     const past = (): Promise<NameInfo> => readName(rows, rules, query);
     const name = presentName(query);
     if (name === null) return past();
     const form = query.asReference ? 'reference' : 'documented';
-    const present = (): Soon<NameInfo> => {
+    const present = (): MaybePromise<NameInfo> => {
       const known = kept.find(form, name, active);
       if (known !== undefined) return known;
       const { tip, disconnects } = active;
-      return whenSoon(readPresentName(rows, name, query), (info) => {
+      return whenResolved(readPresentName(rows, name, query), (info) => {
         kept.keep(form, name, info, { tip, disconnects }, active);
         return info;
       });
     };
     return preferPresent(query.height, present, past);
   }
-  function claimAt(query: NameQuery, choice: ClaimChoice): Soon<ClaimOfName> {
+  function claimAt(query: NameQuery, choice: ClaimChoice): MaybePromise<ClaimOfName> {
     const asReference = query.asReference !== undefined;
-    const fromAll = (): Soon<ClaimOfName> =>
-      whenSoon(nameAt(query), (info) => {
+    const fromAll = (): MaybePromise<ClaimOfName> =>
+      whenResolved(nameAt(query), (info) => {
         const { name, lastTakeoverHeight } = info;
         return { name, lastTakeoverHeight, claim: chosenClaim(info, choice, asReference) };
       });
     const name = query.name.length > LONGEST_FILED_BYTES ? null : presentName(query);
     if (name === null) return fromAll();
-    const present = (): Soon<ClaimOfName | null> => {
+    const present = (): MaybePromise<ClaimOfName | null> => {
       if (kept.find(asReference ? 'reference' : 'documented', name, active) !== undefined) return null;
       return readPresentClaim(rows, name, { height: query.height, asReference, choice }, presentPlaces());
     };
     const found = preferPresent<ClaimOfName | null>(query.height, present, async () => null);
-    return whenSoon(found, (claim) => claim ?? fromAll());
+    return whenResolved(found, (claim) => claim ?? fromAll());
   }
   /** The cached positions, for one query after the latest block. */
   function presentPlaces(): KnownPlaces {
@@ -312,7 +316,8 @@ export function claimReader(
         () => readStandings(rows, rules, query),
       ),
     outputStates(query) {
-      const read = (): Soon<(OutputState | null)[]> => readOutputStates(rows, rules, query, presentHeads());
+      const read = (): MaybePromise<(OutputState | null)[]> =>
+        readOutputStates(rows, rules, query, presentHeads());
       // Of another tip the answer is as right as of this one, if it is of one.
       return preferPresent(active.height, read, async () => read());
     },
@@ -332,7 +337,7 @@ export function claimReader(
     },
     proofAt(asked) {
       const isLong = asked.name.length > LONGEST_FILED_BYTES;
-      return whenSoon(isLong ? longProofQuery(rules, asked) : asked, (query) =>
+      return whenResolved(isLong ? longProofQuery(rules, asked) : asked, (query) =>
         preferPresent(
           query.height,
           () => readPresentProof(rows, rules, query, { heads: presentHeads(), claims: keptClaims }),

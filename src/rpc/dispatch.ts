@@ -21,7 +21,7 @@ import {
 } from '../util/jsonWrite.js';
 import type { Logger } from '../util/logging.js';
 import { inSlices } from '../util/slices.js';
-import { isPromise } from '../util/soon.js';
+import { isPromise } from '../util/maybePromise.js';
 import type { AnswerCache, CacheableCall } from './answerCache.js';
 import {
   errorAnswer,

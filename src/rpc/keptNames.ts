@@ -6,7 +6,7 @@
 import type { NameInfo } from '../store/claims/claimQueries.js';
 import type { NamePlaces } from '../store/claims/namePlaces.js';
 import type { NameHead } from '../store/claims/nameRow.js';
-import { whenSoon, type Soon } from '../util/soon.js';
+import { whenResolved, type MaybePromise } from '../util/maybePromise.js';
 
 /** Names with fewer are read again: their rows are in memory. Arbitrary. */
 const LEAST_ITEMS = 64;
@@ -26,7 +26,7 @@ export interface TipMarks {
 }
 
 /** The names that the blocks from one height to another changed; null when all may have changed. */
-export type Touched = (from: number, to: number) => Soon<ReadonlySet<string> | null>;
+export type Touched = (from: number, to: number) => MaybePromise<ReadonlySet<string> | null>;
 
 function itemsOf({ claims, supportsWithoutClaim }: NameInfo): number {
   let items = claims.length + supportsWithoutClaim.length;
@@ -94,7 +94,7 @@ export class KeptNames {
   }
 
   /** Updates the cache to the latest block. Must be awaited before any lookup or insertion. */
-  follow(active: TipMarks & { readonly height: number }, touched: Touched): Soon<void> {
+  follow(active: TipMarks & { readonly height: number }, touched: Touched): MaybePromise<void> {
     if (this.isOf(active)) return undefined;
     const { tip, height, disconnects } = active;
     const since = this.height;
@@ -104,7 +104,7 @@ export class KeptNames {
       this.note(active);
       return undefined;
     }
-    return whenSoon(touched(since + 1, height), (names) => {
+    return whenResolved(touched(since + 1, height), (names) => {
       const isStill = this.height === since && this.disconnects === disconnects;
       if (!isStill || active.tip !== tip || active.disconnects !== disconnects)
         return this.follow(active, touched);

@@ -3,7 +3,7 @@
  * blocks that exchanges. Source: what lbrycrd does under one hold of `cs_main`.
  */
 import type { Reorganisation } from '../chain/reorganisation.js';
-import { isPromise, type Soon } from '../util/soon.js';
+import { isPromise, type MaybePromise } from '../util/maybePromise.js';
 import { RPC_ERROR, rpcError } from './errors.js';
 import type { RpcContext } from './method.js';
 
@@ -11,7 +11,11 @@ type Seen = Pick<Reorganisation, 'isWhole' | 'over' | 'count'>;
 type Caller = Pick<RpcContext, 'signal' | 'outOfTurn'>;
 
 /** Runs a call when tip and mempool belong together. What may change or begin something runs once, so it waits before. */
-export function onChain<T>(reorganisation: Seen, caller: Caller, call: () => Soon<T>): Soon<T> {
+export function onChain<T>(
+  reorganisation: Seen,
+  caller: Caller,
+  call: () => MaybePromise<T>,
+): MaybePromise<T> {
   return reorganisation.isWhole ? call() : whenWhole(reorganisation, caller).then(call);
 }
 
@@ -19,13 +23,17 @@ export function onChain<T>(reorganisation: Seen, caller: Caller, call: () => Soo
  * The same for a call that only reads: where a reorganisation began before it had its answer, that counts for nothing, and
  * the call is run anew.
  */
-export function readingChain<T>(reorganisation: Seen, caller: Caller, call: () => Soon<T>): Soon<T> {
+export function readingChain<T>(
+  reorganisation: Seen,
+  caller: Caller,
+  call: () => MaybePromise<T>,
+): MaybePromise<T> {
   if (!reorganisation.isWhole)
     return whenWhole(reorganisation, caller).then(() => readingChain(reorganisation, caller, call));
   const { count } = reorganisation;
   const answer = call();
   if (!isPromise(answer)) return answer;
-  const again = (): Soon<T> => readingChain(reorganisation, caller, call);
+  const again = (): MaybePromise<T> => readingChain(reorganisation, caller, call);
   return answer.then(
     (found) => (reorganisation.count === count ? found : again()),
     (error: unknown) => {

@@ -22,7 +22,7 @@ import type { NetworkParams } from '../params/network.js';
 import type { ClaimSearch } from '../search/claimSearch.js';
 import type { Bytes } from '../util/bytes.js';
 import type { LogControl, Logger } from '../util/logging.js';
-import type { Soon } from '../util/soon.js';
+import type { MaybePromise } from '../util/maybePromise.js';
 import type { Wallets } from '../wallet/wallets.js';
 import type { BlockTexts } from './blockTexts.js';
 import type { CoinScan } from './coinScan.js';
@@ -97,7 +97,7 @@ export interface LifecycleService {
 
 /** Where transactions of the active chain lie; the reader verifies the txid. */
 export interface TransactionFinder {
-  find(txid: Bytes): Soon<TxLocation[]>;
+  find(txid: Bytes): MaybePromise<TxLocation[]>;
 }
 
 /** Where transactions of the active chain lie that may have spent an output; the reader holds them against it. */

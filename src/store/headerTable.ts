@@ -6,7 +6,7 @@
  */
 import { assert } from '../util/assert.js';
 import { equalBytes, type Bytes } from '../util/bytes.js';
-import type { Soon } from '../util/soon.js';
+import type { MaybePromise } from '../util/maybePromise.js';
 import type { BlockHeader } from '../primitives/header.js';
 import type { FilePosition } from './blockFiles.js';
 import { PREFIX, u32Key } from './keys.js';
@@ -340,7 +340,7 @@ export class HeaderTable {
   }
 
   /** The whole header; reads its cold half from disk unless it is in memory. */
-  readHeader(id: number): Soon<BlockHeader> {
+  readHeader(id: number): MaybePromise<BlockHeader> {
     const cold = this.coldOf(id);
     return cold === undefined
       ? this.readCold(id).then((read) => this.headerOf(id, read))

@@ -4,7 +4,7 @@
  * not know what the rows mean.
  */
 import type { Bytes } from '../util/bytes.js';
-import type { Soon } from '../util/soon.js';
+import type { MaybePromise } from '../util/maybePromise.js';
 import { assert } from '../util/assert.js';
 import { DatabaseWriter, MAX_BATCH_BYTES, type DirtySource } from './databaseWriter.js';
 import type { KeyedRows } from './keyedRows.js';
@@ -270,7 +270,7 @@ export class RowStore implements RowReader, TransactionGround {
   }
 
   /** Packed values of the keys of records, whose kinds are not among the recent rows; null where rows must be asked for. */
-  packedValues(records: Buffer): Soon<Buffer> | null {
+  packedValues(records: Buffer): MaybePromise<Buffer> | null {
     if (this.stageCommitted || !this.overlay.readRecords || !this.db.getUnknown) return null;
     const { values, unknown } = this.overlay.readRecords(records);
     if (unknown === 0 || this.disk.diskEmpty) return values;

@@ -3,7 +3,7 @@
  * count only once it is committed and flushed. Owns nothing on disk.
  */
 import type { Bytes } from '../util/bytes.js';
-import type { Soon } from '../util/soon.js';
+import type { MaybePromise } from '../util/maybePromise.js';
 import { KeyedRows } from './keyedRows.js';
 import { fromArray, inOrder, mergeLayers, mergeRows, reaching, type Layer } from './mergeLayers.js';
 import { collectRows, type RowRange, type RowReader, type RowTransaction } from './rows.js';
@@ -14,7 +14,7 @@ const SPILL_BYTES = 48 << 20;
 /** What lies below a transaction. */
 export interface TransactionGround extends Pick<RowReader, 'getMany'> {
   /** See `RowTransaction.formerValues`. */
-  packedValues(records: Buffer): Soon<Buffer> | null;
+  packedValues(records: Buffer): MaybePromise<Buffer> | null;
   /** The rows at once; null when they must be waited for. */
   getRangeNow(range: RowRange): [string, Bytes][] | null;
   /** Reads `missing` positions of `keys` below what is in memory, the staging area included where it is asked for. */
@@ -56,7 +56,7 @@ export class Transaction implements RowTransaction {
     this.rows.addRecords(kinds, records);
   }
 
-  formerValues(records: Buffer): Soon<Buffer> | null {
+  formerValues(records: Buffer): MaybePromise<Buffer> | null {
     return this.store.packedValues(records);
   }
 

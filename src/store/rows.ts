@@ -4,7 +4,7 @@
  * nobody mutates after handing them over.
  */
 import type { Bytes } from '../util/bytes.js';
-import type { Soon } from '../util/soon.js';
+import type { MaybePromise } from '../util/maybePromise.js';
 
 export interface RowRange {
   /** Inclusive lower bound. */
@@ -55,7 +55,7 @@ export interface RowTransaction extends RowReader, RowWriter {
    * string or an object for each. Null where they cannot be had so, and absent where they never can: then ask for rows.
    * The records must not change meanwhile.
    */
-  formerValues?(records: Buffer): Soon<Buffer> | null;
+  formerValues?(records: Buffer): MaybePromise<Buffer> | null;
   /** One row on the thread of the caller, however long the disk takes. For rows that `getMany` should have fetched. */
   getBlocking(key: string): Bytes | undefined;
   relieve(): Promise<void>;

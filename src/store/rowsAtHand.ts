@@ -4,7 +4,7 @@
  * so it must change nothing. Owns no rows.
  */
 import type { Bytes } from '../util/bytes.js';
-import type { Soon } from '../util/soon.js';
+import type { MaybePromise } from '../util/maybePromise.js';
 import type { RowRange, RowReader } from './rows.js';
 
 /** What such a query reads by. What this throws the query must let pass. */
@@ -86,7 +86,7 @@ function idOf({ gte, lt, reverse = false, limit = Infinity }: RowRange): string 
  * The outcome of a query: at once when all its rows are at hand. What it waits for in several turns may be rows of several
  * blocks, which the caller must notice.
  */
-export function readAtHand<T>(rows: RowReader, query: (rows: RowsAtHand) => T): Soon<T> {
+export function readAtHand<T>(rows: RowReader, query: (rows: RowsAtHand) => T): MaybePromise<T> {
   const attempt = new Attempt(rows);
   try {
     return query(attempt);

@@ -9,7 +9,7 @@ import { PREFIX } from '../../store/keys.js';
 import { prefixEnd, type RowReader } from '../../store/rows.js';
 import { breathe } from '../../util/breathe.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
-import { isPromise, type Soon } from '../../util/soon.js';
+import { isPromise, type MaybePromise } from '../../util/maybePromise.js';
 import type { IndexStatus } from '../chainIndex.js';
 import { readNotedChanges, readTrending } from './blockChanges.js';
 import {
@@ -56,7 +56,7 @@ export interface ClaimIndexSource {
   /** The chain that the rows are of as long as a moment lasts. */
   readonly active: { readonly height: number; readonly tip: number; readonly disconnects: number };
   /** Begins a moment in which rows and chain are of one tip: answers what tells whether it lasts. Null when there is none. */
-  readonly moment: () => Soon<(() => boolean) | null>;
+  readonly moment: () => MaybePromise<(() => boolean) | null>;
   readonly status: () => Pick<IndexStatus, 'synced' | 'height'>;
   /** See `readValues`. What it answers is of no account when a block was taken back meanwhile. */
   readonly values: (places: readonly ValuePlace[]) => Promise<(Bytes | null)[]>;

@@ -4,7 +4,7 @@ import { pointIndex, pointTxid } from '../../claimtrie/item.js';
 import { decodeClaimScript } from '../../script/claimScript.js';
 import { breathe } from '../../util/breathe.js';
 import type { Bytes } from '../../util/bytes.js';
-import { isPromise, whenSoon, type Soon } from '../../util/soon.js';
+import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 
 /** Values whose transactions are read side by side. Arbitrary: a disk answers several as fast as one. */
 const VALUES_AT_ONCE = 16;
@@ -46,15 +46,21 @@ export async function readValues(
   return found;
 }
 
-function valueAt(source: ValueSource, { point, height, position, txOffset }: ValuePlace): Soon<Bytes | null> {
+function valueAt(
+  source: ValueSource,
+  { point, height, position, txOffset }: ValuePlace,
+): MaybePromise<Bytes | null> {
   const block = source.blockAt(height);
   const script = source.recentScript(block, position, point);
   if (script !== null) return valueIn(script);
   const wanted = { txid: pointTxid(point), offset: txOffset, witness: 'ignored' } as const;
-  return whenSoon(source.readTransaction(block, wanted) as Soon<StoredTransaction | null>, (found) => {
-    const output = found?.tx.outputs[pointIndex(point)];
-    return output === undefined ? null : valueIn(output.script);
-  });
+  return whenResolved(
+    source.readTransaction(block, wanted) as MaybePromise<StoredTransaction | null>,
+    (found) => {
+      const output = found?.tx.outputs[pointIndex(point)];
+      return output === undefined ? null : valueIn(output.script);
+    },
+  );
 }
 
 function valueIn(script: Bytes): Bytes | null {

@@ -11,7 +11,7 @@ import type { RelayEntry, RelaySource } from '../../mempool/mempoolReader.js';
 import { compareDepthAndScore } from '../../mempool/txPool.js';
 import { parseTxView } from '../../primitives/blockView.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
-import { isPromise, type Soon } from '../../util/soon.js';
+import { isPromise, type MaybePromise } from '../../util/maybePromise.js';
 import type { RollingBloomFilter } from '../bloom/rollingBloomFilter.js';
 import { inTurns } from '../breathe.js';
 import { INV, type InvItem } from '../inventory.js';
@@ -81,7 +81,7 @@ export class TxAnnouncer implements NetPart, InventoryServer {
   private readonly inboundTimer: SharedTimer;
   private readonly relayed = new RelayMemory({ maxBytes: RELAY_MEMORY_BYTES });
   /** The mempool in order, for those who ask while it stays as it is. */
-  private ordered: { changeCount: number; entries: Soon<readonly RelayEntry[]> } | null = null;
+  private ordered: { changeCount: number; entries: MaybePromise<readonly RelayEntry[]> } | null = null;
 
   constructor(options: TxAnnouncerOptions, deps: TxAnnouncerDeps) {
     this.options = options;
@@ -235,7 +235,7 @@ export class TxAnnouncer implements NetPart, InventoryServer {
   }
 
   /** The mempool in order, at once where it is small or was ordered for another peer. */
-  private orderFor(peer: Peer): Soon<readonly RelayEntry[]> {
+  private orderFor(peer: Peer): MaybePromise<readonly RelayEntry[]> {
     const { mempool } = this.deps;
     const { changeCount } = mempool;
     if (this.ordered?.changeCount === changeCount) return this.ordered.entries;

@@ -10,7 +10,7 @@ import type { ClaimRules } from '../../claimtrie/types.js';
 import type { ClaimInfo, NameInfo, OutputInfo } from '../../store/claims/claimQueries.js';
 import { hashToHex } from '../../util/bytes.js';
 import { coins } from '../../util/json.js';
-import { whenSoon, type Soon } from '../../util/soon.js';
+import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { ClaimReader } from '../claimReader.js';
@@ -304,9 +304,9 @@ export function documentedClaim(
   deps: DocumentedDeps,
   info: Pick<NameInfo, 'name' | 'lastTakeoverHeight'>,
   claim: ClaimInfo,
-): Soon<JsonOut> {
+): MaybePromise<JsonOut> {
   const items = [claim, ...claim.supports];
-  return whenSoon(ClaimOutputs.read(deps, items), (outputs) => ({
+  return whenResolved(ClaimOutputs.read(deps, items), (outputs) => ({
     normalized_name: nameText(info.name),
     ...new Shaper(deps, outputs, items, SPACED).claim(claim),
     'last takeover height': info.lastTakeoverHeight,
@@ -319,9 +319,9 @@ export function documentedName(
   info: NameInfo,
   height: number,
   blockHash: string,
-): Soon<JsonOut> {
+): MaybePromise<JsonOut> {
   const items = itemsOf(info);
-  return whenSoon(ClaimOutputs.read(deps, items), (outputs) => {
+  return whenResolved(ClaimOutputs.read(deps, items), (outputs) => {
     const shaper = new Shaper(deps, outputs, items, HUNGARIAN);
     return {
       nLastTakeoverHeight: info.lastTakeoverHeight,

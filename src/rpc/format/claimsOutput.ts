@@ -13,7 +13,7 @@ import { NO_HEADER } from '../../store/headerTable.js';
 import { breathe } from '../../util/breathe.js';
 import { equalBytes, hashToHex, toHex, toLatin1, type Bytes } from '../../util/bytes.js';
 import { Reader, ReadError } from '../../util/reader.js';
-import { isPromise, whenSoon, type Soon } from '../../util/soon.js';
+import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 import { Writer } from '../../util/writer.js';
 import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
 import { addressPrefixes } from './addresses.js';
@@ -65,9 +65,9 @@ function outputScripts(reader: Reader, wanted: readonly number[]): Bytes[] {
   return scripts;
 }
 
-function coinScript({ chain }: OutputDeps, { txid, n }: OutputInfo): Soon<Bytes | null> {
+function coinScript({ chain }: OutputDeps, { txid, n }: OutputInfo): MaybePromise<Bytes | null> {
   const outPoint = new Writer(36).raw(txid).u32(n).finish();
-  return whenSoon(chain.coin(outPoint), (coin) => coin?.script ?? null);
+  return whenResolved(chain.coin(outPoint), (coin) => coin?.script ?? null);
 }
 
 /** Whether the output is unspent at the tip. */
@@ -97,7 +97,7 @@ function byTransaction(items: readonly OutputInfo[]): OutputsOfTransaction[] {
 }
 
 /** The scripts from the block that holds the outputs; null when that block is gone, or is another by now. */
-function storedScripts({ chain }: OutputDeps, items: OutputsOfTransaction): Soon<Bytes[] | null> {
+function storedScripts({ chain }: OutputDeps, items: OutputsOfTransaction): MaybePromise<Bytes[] | null> {
   const { height, txid, txOffset } = items[0]!;
   const block = chain.chain.index.active.at(height);
   if (block === NO_HEADER || !chain.hasData(block)) return null;
@@ -141,7 +141,7 @@ export class ClaimOutputs {
   }
 
   /** Reads the outputs of these items; at once where they are few and in memory. */
-  static read(deps: OutputDeps, items: readonly OutputInfo[]): Soon<ClaimOutputs> {
+  static read(deps: OutputDeps, items: readonly OutputInfo[]): MaybePromise<ClaimOutputs> {
     const outputs = new ClaimOutputs(deps);
     if (items.length > PARALLEL_READS) return outputs.loadMany(items);
     const pending = outputs.loadAll(byTransaction(items));
@@ -175,17 +175,17 @@ export class ClaimOutputs {
     return pending && Promise.all(pending);
   }
 
-  private keepStored(items: OutputsOfTransaction): Soon<void> {
-    return whenSoon(storedScripts(this.deps, items), (scripts) => this.keepAll(items, scripts));
+  private keepStored(items: OutputsOfTransaction): MaybePromise<void> {
+    return whenResolved(storedScripts(this.deps, items), (scripts) => this.keepAll(items, scripts));
   }
 
   /** A few outputs are mostly unspent, and the transaction, which is held against its id as a whole, may be large. */
-  private keepFew(items: OutputsOfTransaction): Soon<void> {
+  private keepFew(items: OutputsOfTransaction): MaybePromise<void> {
     const spent: OutputInfo[] = [];
-    const look = (at: number): Soon<void> => {
+    const look = (at: number): MaybePromise<void> => {
       const item = items[at];
       if (item === undefined) return spent.length > 0 ? this.keepStored(spent) : undefined;
-      return whenSoon(coinScript(this.deps, item), (script) => {
+      return whenResolved(coinScript(this.deps, item), (script) => {
         if (script === null) spent.push(item);
         else this.scripts.set(item, script);
         return look(at + 1);
@@ -195,7 +195,7 @@ export class ClaimOutputs {
   }
 
   /** Keeps the scripts of a transaction's outputs; without scripts, those of the outputs that are unspent. */
-  private keepAll(items: OutputsOfTransaction, scripts: readonly Bytes[] | null): Soon<void> {
+  private keepAll(items: OutputsOfTransaction, scripts: readonly Bytes[] | null): MaybePromise<void> {
     if (scripts === null) return this.keepCoins(items);
     items.forEach((item, i) => this.scripts.set(item, scripts[i]!));
   }

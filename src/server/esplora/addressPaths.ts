@@ -10,7 +10,7 @@ import { t, type Schema, type SchemaFields } from '../../schema/schema.js';
 import { assert } from '../../util/assert.js';
 import { equalBytes, hashFromHex, hashToHex, isHex, type Bytes } from '../../util/bytes.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
-import { isPromise } from '../../util/soon.js';
+import { isPromise } from '../../util/maybePromise.js';
 import { TXS_A_PAGE } from './blockPaths.js';
 import { badRequest, type EsploraCall, type EsploraHandler, type EsploraPath } from './declaration.js';
 import { scriptParam } from './params.js';

@@ -8,7 +8,7 @@ import { t } from '../../schema/schema.js';
 import { NO_HEADER } from '../../store/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
-import { isPromise, whenSoon } from '../../util/soon.js';
+import { isPromise, whenResolved } from '../../util/maybePromise.js';
 import { badRequest, notFound, type EsploraCall, type EsploraNode, type EsploraPath } from './declaration.js';
 import { blockParam, numberParam } from './params.js';
 import { bytesReply, hexReply, jsonReply, jsonTextReply, pageReply, textReply } from './reply.js';
@@ -184,7 +184,7 @@ export const BLOCK_PATHS: readonly EsploraPath[] = [
     run(call) {
       const id = blockParam(call);
       cacheBlock(call, id);
-      return whenSoon(call.services.chain.readHeader(id), (header) => hexReply(formatHeader(header)));
+      return whenResolved(call.services.chain.readHeader(id), (header) => hexReply(formatHeader(header)));
     },
   },
   {

@@ -10,7 +10,7 @@ import { RpcError } from '../../rpc/errors.js';
 import { onChain, readingChain } from '../../rpc/onChain.js';
 import type { RpcServices } from '../../rpc/services.js';
 import type { Logger } from '../../util/logging.js';
-import { isPromise } from '../../util/soon.js';
+import { isPromise } from '../../util/maybePromise.js';
 import { NotificationStream, type NotificationSource } from '../notifications/stream.js';
 import type { HttpReply } from '../replyStream.js';
 import type { CallSignals } from '../routes.js';

@@ -9,7 +9,7 @@ import type { MempoolReader } from '../../mempool/mempoolReader.js';
 import { breathe } from '../../util/breathe.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { inSlices } from '../../util/slices.js';
-import { whenSoon, type Soon } from '../../util/soon.js';
+import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 
 /** Virtual bytes of a projected block. */
 export const BLOCK_VSIZE = MAX_BLOCK_WEIGHT / 4;
@@ -160,7 +160,7 @@ export class FeeProjection {
   }
 
   /** The blocks to come. */
-  blocks(): Soon<readonly ProjectedBlock[]> {
+  blocks(): MaybePromise<readonly ProjectedBlock[]> {
     const { changeCount, size } = this.pool();
     const { made } = this;
     if (made !== null) {
@@ -171,10 +171,10 @@ export class FeeProjection {
     return this.making;
   }
 
-  recommended(): Soon<RecommendedFees> {
+  recommended(): MaybePromise<RecommendedFees> {
     const { minFeeRatePerKb, minRelayFeeRatePerKb } = this.pool();
     const lowest = minFeeRatePerKb > minRelayFeeRatePerKb ? minFeeRatePerKb : minRelayFeeRatePerKb;
-    return whenSoon(this.blocks(), (blocks) => recommendedFees(blocks, Number(lowest) / 1000));
+    return whenResolved(this.blocks(), (blocks) => recommendedFees(blocks, Number(lowest) / 1000));
   }
 
   /** Position of a transaction in the last projection, or null. */

@@ -3,7 +3,7 @@ import { t, type SchemaFields } from '../../schema/schema.js';
 import { hashToHex, type Bytes } from '../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
 import { inSlices } from '../../util/slices.js';
-import { whenSoon } from '../../util/soon.js';
+import { whenResolved } from '../../util/maybePromise.js';
 import type { EsploraCall, EsploraNode, EsploraPath } from './declaration.js';
 import type { ProjectedBlock, RecommendedFees } from './feeProjection.js';
 import { jsonReply } from './reply.js';
@@ -148,7 +148,7 @@ export const MEMPOOL_PATHS: readonly EsploraPath[] = [
       'Recommended fee rates by urgency, from the projected blocks of the mempool. If it holds less than half a block, they are the lowest rate.',
     cost: 'pool',
     answer: { kind: 'json', schema: FEES_SCHEMA },
-    run: (call) => whenSoon(call.fees.recommended(), (fees) => jsonReply(feesAnswer(fees))),
+    run: (call) => whenResolved(call.fees.recommended(), (fees) => jsonReply(feesAnswer(fees))),
   },
   {
     ...BASE,
@@ -158,6 +158,6 @@ export const MEMPOOL_PATHS: readonly EsploraPath[] = [
       'The projected blocks of the mempool, at most eight. The last one has all remaining transactions.',
     cost: 'pool',
     answer: { kind: 'json', schema: t.array(MEMPOOL_BLOCK_SCHEMA, 'the next block first') },
-    run: (call) => whenSoon(call.fees.blocks(), (blocks) => jsonReply(blocks.map(mempoolBlockAnswer))),
+    run: (call) => whenResolved(call.fees.blocks(), (blocks) => jsonReply(blocks.map(mempoolBlockAnswer))),
   },
 ];

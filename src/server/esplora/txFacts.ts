@@ -22,7 +22,7 @@ import type { RpcServices } from '../../rpc/services.js';
 import { breathe } from '../../util/breathe.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
-import { isPromise, whenSoon, type Soon } from '../../util/soon.js';
+import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 import { notFound } from './declaration.js';
 import { transactionAnswer, type ConfirmedAt, type SpentOutput, type TxFormat } from './txFormat.js';
 
@@ -39,17 +39,17 @@ export function placeOf({ chain: { headers } }: RpcServices, id: number): Confir
 }
 
 /** A transaction of the mempool or the active chain; null for others. */
-export function findTx(services: RpcServices, txid: Bytes): Soon<FoundTransaction | null> {
+export function findTx(services: RpcServices, txid: Bytes): MaybePromise<FoundTransaction | null> {
   const waiting = services.mempool.transaction(txid);
   if (waiting !== null) return { tx: waiting, block: NO_HEADER, stored: null };
-  return whenSoon(findByIndex(services, txid), (found) =>
+  return whenResolved(findByIndex(services, txid), (found) =>
     found !== null && services.chain.chain.index.active.contains(found.block) ? found : null,
   );
 }
 
 /** The same; 404 where there is none. */
-export function requireTx(services: RpcServices, txid: Bytes): Soon<FoundTransaction> {
-  return whenSoon(findTx(services, txid), (found) => {
+export function requireTx(services: RpcServices, txid: Bytes): MaybePromise<FoundTransaction> {
+  return whenResolved(findTx(services, txid), (found) => {
     if (found === null) throw notFound('Transaction not found');
     return found;
   });

@@ -11,7 +11,7 @@ import { NO_HEADER } from '../../store/headerTable.js';
 import { breathe } from '../../util/breathe.js';
 import { asBuffer, hashToHex } from '../../util/bytes.js';
 import { stringifyJson, type JsonOut } from '../../util/jsonWrite.js';
-import { whenSoon, type Soon } from '../../util/soon.js';
+import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 import { cacheBlock } from './blockPaths.js';
 import { badRequest, notFound, type EsploraCall, type EsploraPath } from './declaration.js';
 import { hashParam, numberParam } from './params.js';
@@ -38,8 +38,8 @@ const BASE = {
   follows: 'chainAndMempool',
 } as const;
 
-function found(call: EsploraCall): Soon<FoundTransaction> {
-  return whenSoon(requireTx(call.services, hashParam(call.params['txid'])), (tx) => {
+function found(call: EsploraCall): MaybePromise<FoundTransaction> {
+  return whenResolved(requireTx(call.services, hashParam(call.params['txid'])), (tx) => {
     if (tx.block !== NO_HEADER) cacheBlock(call, tx.block);
     return tx;
   });
@@ -89,7 +89,7 @@ export const TX_PATHS: readonly EsploraPath[] = [
     summary: 'A serialized transaction in hex.',
     params: TXID,
     answer: { kind: 'text', description: 'hex digits' },
-    run: (call) => whenSoon(found(call), (tx) => hexReply(bytesOf(tx))),
+    run: (call) => whenResolved(found(call), (tx) => hexReply(bytesOf(tx))),
   },
   {
     ...BASE,
@@ -97,7 +97,7 @@ export const TX_PATHS: readonly EsploraPath[] = [
     summary: 'A serialized transaction.',
     params: TXID,
     answer: { kind: 'bytes', description: 'the transaction with its witness' },
-    run: (call) => whenSoon(found(call), (tx) => bytesReply(bytesOf(tx))),
+    run: (call) => whenResolved(found(call), (tx) => bytesReply(bytesOf(tx))),
   },
   {
     ...BASE,
@@ -107,7 +107,7 @@ export const TX_PATHS: readonly EsploraPath[] = [
     params: TXID,
     answer: { kind: 'json', schema: STATUS_SCHEMA },
     run: (call) =>
-      whenSoon(findTx(call.services, hashParam(call.params['txid'])), (tx) => {
+      whenResolved(findTx(call.services, hashParam(call.params['txid'])), (tx) => {
         if (tx === null || tx.block === NO_HEADER) return jsonReply(statusAnswer(null));
         cacheBlock(call, tx.block);
         return jsonReply(statusAnswer(placeOf(call.services, tx.block)));

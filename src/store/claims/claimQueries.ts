@@ -17,7 +17,7 @@ import type { ClaimRules } from '../../claimtrie/types.js';
 import { filesNormalized } from '../../claimtrie/rules.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { atOnce, inSlices, type Slices } from '../../util/slices.js';
-import { whenSoon, type Soon } from '../../util/soon.js';
+import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 import { standardSort } from '../../util/standardSort.js';
 import type { RowReader } from '../rows.js';
 import { readAtHand, type RowsAtHand } from '../rowsAtHand.js';
@@ -159,8 +159,8 @@ export async function readName(rows: RowReader, rules: ClaimRules, query: NameQu
  * they are in memory. `name` is as it is filed, and not empty: what is shown of a root without claims depends on other names.
  * Who waits for it holds the outcome for nothing when a block came or went meanwhile: rows of two blocks may be in it.
  */
-export function readPresentName(rows: RowReader, name: string, query: PlacedQuery): Soon<NameInfo> {
-  return whenSoon(
+export function readPresentName(rows: RowReader, name: string, query: PlacedQuery): MaybePromise<NameInfo> {
+  return whenResolved(
     readAtHand(rows, (atHand) => presentName(atHand, name, query)),
     (info) => info ?? readManyItems(rows, name, query),
   );
@@ -371,12 +371,12 @@ export interface ClaimLocation {
  * The claim, pending or active at the tip, whose printed id begins with `text` (lower-case digits). Of several the one
  * whose id is the first in wire order, as the reference's index finds it. Source: `getClaimById`.
  */
-export function findClaimById(rows: RowReader, text: string): Soon<ClaimLocation | null> {
+export function findClaimById(rows: RowReader, text: string): MaybePromise<ClaimLocation | null> {
   if (!/^[0-9a-f]{1,40}$/.test(text)) return null;
   return text.length === 2 * ID_BYTES ? findWholeId(rows, text) : findByBeginning(rows, text);
 }
 
-function findWholeId(rows: RowReader, text: string): Soon<ClaimLocation | null> {
+function findWholeId(rows: RowReader, text: string): MaybePromise<ClaimLocation | null> {
   const claimId = Buffer.from(text, 'hex').reverse();
   const key = claimIdKey(toLatin1(claimId));
   return readAtHand(rows, (atHand) => {

@@ -8,7 +8,7 @@ import { fromLatin1, type Bytes } from '../../util/bytes.js';
 import type { RowReader } from '../rows.js';
 import { standardPlace } from '../../util/standardSort.js';
 import { readAtHand, type RowsAtHand } from '../rowsAtHand.js';
-import type { Soon } from '../../util/soon.js';
+import type { MaybePromise } from '../../util/maybePromise.js';
 import { dueKey, itemKey, nameKey } from './claimKeys.js';
 import { describeClaim, SharedBytes, type ClaimInfo, type NameInfo } from './claimQueries.js';
 import { FEW_ITEMS, itemKeys, parseItems } from './itemHistory.js';
@@ -78,7 +78,7 @@ export function readPresentClaim(
   name: string,
   query: OneClaimQuery,
   known?: KnownPlaces,
-): Soon<ClaimOfName | null> {
+): MaybePromise<ClaimOfName | null> {
   return readAtHand(rows, (atHand) => {
     const places = known?.find(name) ?? readPlaces(atHand, name, known);
     return places && new OneClaim(atHand, name, places, query).read();

@@ -6,7 +6,7 @@ import { pointKey, REMOVAL, type Item } from '../../claimtrie/item.js';
 import { normalizeKey } from '../../claimtrie/nameKey.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
-import type { Soon } from '../../util/soon.js';
+import type { MaybePromise } from '../../util/maybePromise.js';
 import type { RowReader } from '../rows.js';
 import { readAtHand } from '../rowsAtHand.js';
 import { itemKey } from './claimKeys.js';
@@ -44,7 +44,7 @@ export function readOutputStates(
   rules: ClaimRules,
   { txid, madeAt, outputs }: OutputStatesQuery,
   known?: KnownHeads,
-): Soon<(OutputState | null)[]> {
+): MaybePromise<(OutputState | null)[]> {
   const fork = rules.normalizationForkHeight;
   const blocks = madeAt < fork ? [fork, madeAt] : [madeAt];
   const places = outputs.map(({ name, n }) => {

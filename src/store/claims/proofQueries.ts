@@ -18,7 +18,7 @@ import { NO_SLOTS, SlotCursor, slotEdges, slotHashes } from '../../claimtrie/slo
 import { lastOfOldForm } from './hashFork.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
-import type { Soon } from '../../util/soon.js';
+import type { MaybePromise } from '../../util/maybePromise.js';
 import type { RowReader } from '../rows.js';
 import { readAtHand, type RowsAtHand } from '../rowsAtHand.js';
 import { nameKey, nodeKey, type Generation } from './claimKeys.js';
@@ -79,7 +79,7 @@ export function readPresentProof(
   rules: ClaimRules,
   query: ProofQuery,
   known: KnownNames = {},
-): Soon<NameProof> {
+): MaybePromise<NameProof> {
   return readAtHand(rows, (atHand) => presentProof(atHand, rules, query, known));
 }
 

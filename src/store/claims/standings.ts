@@ -5,7 +5,7 @@
 import { pointIndex, pointKey, pointTxid } from '../../claimtrie/item.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
-import type { Soon } from '../../util/soon.js';
+import type { MaybePromise } from '../../util/maybePromise.js';
 import type { RowReader } from '../rows.js';
 import { readAtHand } from '../rowsAtHand.js';
 import { filedName, readName } from './claimQueries.js';
@@ -63,7 +63,7 @@ export function readPresentStandings(
   rules: ClaimRules,
   query: StandingsQuery,
   known?: KnownHeads,
-): Soon<(Standing | null)[]> {
+): MaybePromise<(Standing | null)[]> {
   const { txid, madeAt, outputs } = query;
   const names = namesOf(rules, query);
   const points = outputs.map(({ n }) => pointKey(txid, n));

@@ -1,7 +1,7 @@
 /**
  * The names that some blocks changed, from the logs of these blocks. Caches of names use it to remove the changed names. A log names every item that a block filed, moved or removed, and every changed takeover height.
  */
-import type { Soon } from '../../util/soon.js';
+import type { MaybePromise } from '../../util/maybePromise.js';
 import type { RowReader } from '../rows.js';
 import { readAtHand } from '../rowsAtHand.js';
 import { logKey, readU32 } from './claimKeys.js';
@@ -15,7 +15,7 @@ export function readTouchedNames(
   rows: RowReader,
   from: number,
   to: number,
-): Soon<ReadonlySet<string> | null> {
+): MaybePromise<ReadonlySet<string> | null> {
   const range = { gte: logKey(from, 0), lt: logKey(to + 1, 0), limit: MOST_CHUNKS + 1 };
   return readAtHand(rows, (atHand) => {
     const chunks = atHand.getRange(range);

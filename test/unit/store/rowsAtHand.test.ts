@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { readAtHand, type RowsAtHand } from '../../../src/store/rowsAtHand.js';
 import { collectRows, type RowRange, type RowReader } from '../../../src/store/rows.js';
-import { isPromise } from '../../../src/util/soon.js';
+import { isPromise } from '../../../src/util/maybePromise.js';
 import { MemoryRows } from '../../support/memoryRows.js';
 
 const RANGE: RowRange = { gte: 'b', lt: 'd' };

@@ -13,7 +13,7 @@ import { hashToHex, toHex, toLatin1, type Bytes } from '../../../util/bytes.js';
 import { coins, type JsonValue } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { inSlices } from '../../../util/slices.js';
-import type { Soon } from '../../../util/soon.js';
+import type { MaybePromise } from '../../../util/maybePromise.js';
 import { SpreadMap } from '../../../util/spreadMap.js';
 import { findInBlock, findTransaction, type FoundTransaction } from '../../blockLookup.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
@@ -119,7 +119,7 @@ async function findPlaces(
 }
 
 /** Null for one that has gone meanwhile. */
-function read(services: RpcServices, { txid, height }: Place): Soon<FoundTransaction | null> {
+function read(services: RpcServices, { txid, height }: Place): MaybePromise<FoundTransaction | null> {
   if (height < 0 || services.txIndex !== null) return findTransaction(services, txid, false);
   const block = services.chain.chain.index.active.at(height);
   return block === NO_HEADER ? null : findInBlock(services, block, txid);

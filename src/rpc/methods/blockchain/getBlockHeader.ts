@@ -1,7 +1,7 @@
 /** `getblockheader`: a header as hex or decoded. */
 import { formatHeader } from '../../../primitives/header.js';
 import { hexOf, type JsonOut } from '../../../util/jsonWrite.js';
-import { whenSoon, type Soon } from '../../../util/soon.js';
+import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
 import { requireBlock } from '../../blockLookup.js';
 import { HEADER_SCHEMA, headerAnswer } from '../../format/block.js';
 import { defineMethod } from '../../method.js';
@@ -29,9 +29,9 @@ export const getBlockHeader = defineMethod({
     { when: 'for verbose = false', schema: t.hex('the serialized header') },
   ]),
   examples: [['"9c89283ba0f3227f6c03b70216b9f665f0118d5e0fa729cedf4fb34d6a34f463"']],
-  run({ services: { chain, params }, profile }, { blockhash, verbose }): Soon<JsonOut> {
+  run({ services: { chain, params }, profile }, { blockhash, verbose }): MaybePromise<JsonOut> {
     const id = requireBlock(chain, blockhash);
-    return whenSoon(chain.readHeader(id), (header) =>
+    return whenResolved(chain.readHeader(id), (header) =>
       verbose !== 0 ? headerAnswer(chain, id, header, { profile, params }) : hexOf(formatHeader(header)),
     );
   },

@@ -3,7 +3,7 @@ import { Writer } from '../../../util/writer.js';
 import { hashToHex, type Bytes } from '../../../util/bytes.js';
 import { coins } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
-import { whenSoon, type Soon } from '../../../util/soon.js';
+import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { SCRIPT_SCHEMA, scriptAnswer } from '../../format/script.js';
 import { defineMethod } from '../../method.js';
@@ -21,14 +21,14 @@ function findUnspent(
   services: RpcServices,
   outPoint: Bytes,
   { height, useMempool, hidesSpent }: { height: number; useMempool: boolean; hidesSpent: boolean },
-): Soon<UnspentOutput | null> {
+): MaybePromise<UnspentOutput | null> {
   const { mempool, chain } = services;
   if (useMempool) {
     if (hidesSpent && mempool.isSpent(outPoint)) return null;
     const unconfirmed = mempool.output(outPoint);
     if (unconfirmed !== null) return { ...unconfirmed, confirmations: 0, isCoinbase: false };
   }
-  return whenSoon(chain.coin(outPoint), (coin) =>
+  return whenResolved(chain.coin(outPoint), (coin) =>
     coin === null
       ? null
       : {
@@ -72,7 +72,7 @@ export const getTxOut = defineMethod({
     },
   ]),
   examples: [['"txid"', '1']],
-  run({ services, profile }, args): Soon<JsonOut> {
+  run({ services, profile }, args): MaybePromise<JsonOut> {
     const { chain, params } = services;
     const outPoint = new Writer(36).raw(args.txid).u32(args.n).finish();
     const tip = hashToHex(chain.headers.hash(chain.chain.tip));
@@ -82,7 +82,7 @@ export const getTxOut = defineMethod({
       // lbcd looks for outputs in the mempool, and not for spends.
       hidesSpent: profile !== 'lbcd',
     });
-    return whenSoon(found, (output) =>
+    return whenResolved(found, (output) =>
       output === null
         ? null
         : {

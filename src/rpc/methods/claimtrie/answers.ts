@@ -2,7 +2,7 @@
 import type { NameInfo, NameQuery } from '../../../store/claims/claimQueries.js';
 import type { ClaimChoice, ClaimOfName } from '../../../store/claims/oneClaim.js';
 import type { Bytes } from '../../../util/bytes.js';
-import { whenSoon, type Soon } from '../../../util/soon.js';
+import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { CLAIM_SCHEMA, documentedClaim } from '../../format/claimsDocumented.js';
 import { LBRYCRD_CLAIM_SCHEMA, lbrycrdClaim } from '../../format/claimsLbrycrd.js';
@@ -39,7 +39,7 @@ function queryOf({ services, profile }: RpcContext, name: Bytes, height: number)
 }
 
 /** The name after block `height`. */
-export function nameAt(ctx: RpcContext, { name, hex }: GivenName, height: number): Soon<NameInfo> {
+export function nameAt(ctx: RpcContext, { name, hex }: GivenName, height: number): MaybePromise<NameInfo> {
   return ctx.services.claims.nameAt(queryOf(ctx, givenName('name', name, hex), height));
 }
 
@@ -49,7 +49,7 @@ export function claimAt(
   { name, hex }: GivenName,
   height: number,
   choice: ClaimChoice,
-): Soon<ClaimOfName> {
+): MaybePromise<ClaimOfName> {
   return claimOfBytesAt(ctx, givenName('name', name, hex), height, choice);
 }
 
@@ -58,17 +58,17 @@ export function claimOfBytesAt(
   name: Bytes,
   height: number,
   choice: ClaimChoice,
-): Soon<ClaimOfName> {
+): MaybePromise<ClaimOfName> {
   return ctx.services.claims.claimAt(queryOf(ctx, name, height), choice);
 }
 
 /** The answer for a claim at block `height`; an empty object without a claim. */
 export function oneClaimAnswer(
   { services, profile }: RpcContext,
-  soon: Soon<ClaimOfName>,
+  soon: MaybePromise<ClaimOfName>,
   height: number,
-): Soon<JsonOut> {
-  return whenSoon(soon, ({ claim, ...info }) => {
+): MaybePromise<JsonOut> {
+  return whenResolved(soon, ({ claim, ...info }) => {
     if (claim === undefined) return {};
     return profile === 'documented'
       ? documentedClaim(services, info, claim)

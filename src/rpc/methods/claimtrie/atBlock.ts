@@ -1,6 +1,6 @@
 /** Claim queries as of one block of the active chain, named by its hash or the tip. */
 import type { Bytes } from '../../../util/bytes.js';
-import { isPromise, type Soon } from '../../../util/soon.js';
+import { isPromise, type MaybePromise } from '../../../util/maybePromise.js';
 import { NO_HEADER } from '../../../store/headerTable.js';
 import { requireBlock } from '../../blockLookup.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
@@ -58,8 +58,8 @@ export function queriedBlock({ chain }: RpcServices, blockHash: Bytes | undefine
 export function retryWhileGone<T>(
   services: RpcServices,
   find: () => QueriedBlock,
-  query: (block: QueriedBlock) => Soon<T>,
-): Soon<T> {
+  query: (block: QueriedBlock) => MaybePromise<T>,
+): MaybePromise<T> {
   const { disconnects } = services.chain.chain.index.active;
   const answer = query(find());
   return isPromise(answer) ? waitAndRetry(services, find, query, answer, disconnects) : answer;
@@ -68,12 +68,12 @@ export function retryWhileGone<T>(
 async function waitAndRetry<T>(
   services: RpcServices,
   find: () => QueriedBlock,
-  query: (block: QueriedBlock) => Soon<T>,
+  query: (block: QueriedBlock) => MaybePromise<T>,
   first: Promise<T>,
   since: number,
 ): Promise<T> {
   const { active } = services.chain.chain.index;
-  let pending: Soon<T> = first;
+  let pending: MaybePromise<T> = first;
   for (let disconnects = since; ;) {
     try {
       const answer = await pending;
@@ -90,8 +90,8 @@ async function waitAndRetry<T>(
 export function atBlock<T>(
   services: RpcServices,
   blockHash: Bytes | undefined,
-  query: (block: QueriedBlock) => Soon<T>,
-): Soon<T> {
+  query: (block: QueriedBlock) => MaybePromise<T>,
+): MaybePromise<T> {
   return retryWhileGone(services, () => queriedBlock(services, blockHash), query);
 }
 

@@ -1,5 +1,5 @@
 /** `getclaimbyid`: a claim that is alive at the tip, by its id or the beginning of it. */
-import { whenSoon } from '../../../util/soon.js';
+import { whenResolved } from '../../../util/maybePromise.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { claimOfBytesAt, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
@@ -30,7 +30,7 @@ export const getClaimById = defineMethod({
     }
     const { claims } = ctx.services;
     return atBlock(ctx.services, undefined, ({ height }) =>
-      whenSoon(claims.findClaim(claimId), (found) => {
+      whenResolved(claims.findClaim(claimId), (found) => {
         if (found === null) return {};
         return oneClaimAnswer(ctx, claimOfBytesAt(ctx, found.name, height, found), height);
       }),

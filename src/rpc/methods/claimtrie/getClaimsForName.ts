@@ -1,6 +1,6 @@
 /** `getclaimsforname`: every claim and support of a name. Its declaration for lbcd's clients is `lbcdGetClaimsForName.ts`'s. */
 import { hashToHex } from '../../../util/bytes.js';
-import { whenSoon } from '../../../util/soon.js';
+import { whenResolved } from '../../../util/maybePromise.js';
 import { documentedName, NAME_SCHEMA } from '../../format/claimsDocumented.js';
 import { LBRYCRD_NAME_SCHEMA, lbrycrdName } from '../../format/claimsLbrycrd.js';
 import { defineMethod } from '../../method.js';
@@ -24,7 +24,7 @@ export const getClaimsForName = defineMethod({
   run(ctx, { name, hex, blockhash }) {
     const { services, profile } = ctx;
     return atBlock(services, blockhash, ({ id, height }) =>
-      whenSoon(nameAt(ctx, { name, hex }, height), (info) => {
+      whenResolved(nameAt(ctx, { name, hex }, height), (info) => {
         if (profile === 'lbrycrd') return lbrycrdName(services, info, height);
         return documentedName(services, info, height, hashToHex(services.chain.headers.hash(id)));
       }),

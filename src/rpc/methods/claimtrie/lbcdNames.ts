@@ -3,7 +3,7 @@ import { hashToHex } from '../../../util/bytes.js';
 import { jsonTypeName, type JsonValue } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { inSlices, type Slices } from '../../../util/slices.js';
-import type { Soon } from '../../../util/soon.js';
+import type { MaybePromise } from '../../../util/maybePromise.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { lbcdName, rankByBid, type ChosenClaims, type RankedClaim } from '../../format/claimsLbcd.js';
 import type { RpcContext } from '../../method.js';
@@ -55,7 +55,7 @@ export function lbcdNameAnswer(
   { services }: RpcContext,
   args: LbcdNameArgs,
   choose: (claims: readonly RankedClaim[]) => Slices<ChosenClaims>,
-): Soon<JsonOut> {
+): MaybePromise<JsonOut> {
   const { claims, chain } = services;
   const named = (): ReturnType<typeof lbcdBlock> => lbcdBlock(services, args.hashorheight);
   return retryWhileGone(services, named, async ({ id, height }) => {

@@ -1,7 +1,7 @@
 /** Asking for a name proof, with the reference's error where the block lies too far back. */
 import { ProofUnavailableError } from '../../../store/claims/proofQueries.js';
 import type { Bytes } from '../../../util/bytes.js';
-import { isPromise, type Soon } from '../../../util/soon.js';
+import { isPromise, type MaybePromise } from '../../../util/maybePromise.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { PROOF_SCHEMA, proofAnswer } from '../../format/claimsProof.js';
@@ -22,7 +22,7 @@ export function provenName(
   { name: given, hex }: GivenName,
   height: number,
   selects?: (claimId: Bytes) => boolean,
-): Soon<JsonOut> {
+): MaybePromise<JsonOut> {
   const { chain } = services.chain;
   const query = { name: givenName('name', given, hex), height, tipHeight: () => chain.height };
   const proof = services.claims.proofAt(selects ? { ...query, selects } : query);

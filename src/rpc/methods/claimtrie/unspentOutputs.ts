@@ -7,7 +7,7 @@ import { prefixEnd } from '../../../store/rows.js';
 import { NO_HEADER } from '../../../store/headerTable.js';
 import { fromLatin1, type Bytes } from '../../../util/bytes.js';
 import { Writer } from '../../../util/writer.js';
-import { isPromise } from '../../../util/soon.js';
+import { isPromise } from '../../../util/maybePromise.js';
 import { findByIndex, findInBlock, type FoundTransaction } from '../../blockLookup.js';
 import type { RpcServices } from '../../services.js';
 

@@ -2,7 +2,7 @@
 import { hexOf, type JsonOut } from '../../../util/jsonWrite.js';
 import { NO_HEADER } from '../../../store/headerTable.js';
 import { equalBytes, hashToHex, type Bytes } from '../../../util/bytes.js';
-import { whenSoon, type Soon } from '../../../util/soon.js';
+import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
 import { findInBlock, findTransaction, type FoundTransaction } from '../../blockLookup.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
 import { scriptContextOf } from '../../format/scriptContext.js';
@@ -60,7 +60,7 @@ function givenBlock(services: RpcServices, hash: Bytes | undefined): number {
   return id;
 }
 
-function find(services: RpcServices, txid: Bytes, block: number): Soon<FoundTransaction | null> {
+function find(services: RpcServices, txid: Bytes, block: number): MaybePromise<FoundTransaction | null> {
   return block === NO_HEADER ? findTransaction(services, txid, true) : findInBlock(services, block, txid);
 }
 
@@ -127,7 +127,7 @@ export const getRawTransaction = defineMethod({
     },
   ]),
   examples: [['"mytxid"'], ['"mytxid"', 'true'], ['"mytxid"', 'true', '"myblockhash"']],
-  run({ services, profile }, { txid, verbose, blockhash }): Soon<JsonOut> {
+  run({ services, profile }, { txid, verbose, blockhash }): MaybePromise<JsonOut> {
     const { params, options, chain } = services;
     if (equalBytes(txid, params.genesis.merkleRoot)) {
       const message =
@@ -135,7 +135,7 @@ export const getRawTransaction = defineMethod({
       throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, message);
     }
     const block = givenBlock(services, blockhash);
-    return whenSoon(find(services, txid, block), (found) => {
+    return whenResolved(find(services, txid, block), (found) => {
       if (found === null) throw transactionNotFound(services, block);
       const raw = rawAnswer(found, options.serializeWitness);
       if (verbose === 0) return raw;

@@ -4,13 +4,16 @@
  */
 
 /** A value, or the promise of it. The values are no thenables. */
-export type Soon<T> = T | Promise<T>;
+export type MaybePromise<T> = T | Promise<T>;
 
-export function isPromise<T>(value: Soon<T>): value is Promise<T> {
+export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }
 
 /** What `use` makes of the value, in this turn if it is at hand. */
-export function whenSoon<T, U>(value: Soon<T>, use: (value: T) => Soon<U>): Soon<U> {
+export function whenResolved<T, U>(
+  value: MaybePromise<T>,
+  use: (value: T) => MaybePromise<U>,
+): MaybePromise<U> {
   return isPromise(value) ? value.then(use) : use(value);
 }
