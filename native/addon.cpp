@@ -12,7 +12,7 @@ NAPI_MODULE_INIT() {
   registerParsing(env, exports);
   registerPaymentScan(env, exports);
   registerCoinTable(env, exports);
-  registerRowTable(env, exports);
+  registerMemtable(env, exports);
   registerIndexRows(env, exports);
 #ifdef LBC_SECP256K1_BUNDLED
   setProperty(env, exports, "secp256k1", makeString(env, "bundled"));

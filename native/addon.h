@@ -17,7 +17,7 @@ void registerIndexRows(napi_env env, napi_value exports);
 void registerParsing(napi_env env, napi_value exports);
 void registerPaymentScan(napi_env env, napi_value exports);
 void registerCoinTable(napi_env env, napi_value exports);
-void registerRowTable(napi_env env, napi_value exports);
+void registerMemtable(napi_env env, napi_value exports);
 // Adds the curve operations, `verify` excepted, to the object `ecdsa`.
 void registerEcdsa(napi_env env, napi_value ecdsa);
 void registerVerification(napi_env env, napi_value exports);

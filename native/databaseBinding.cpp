@@ -246,7 +246,7 @@ napi_value getMany(napi_env env, napi_callback_info info) {
       [values](napi_env env) { return bytesOf(env, *values); });
 }
 
-// The packed values of the keys of records, of which some are known already (see RowTable::readRecords).
+// The packed values of the keys of records, of which some are known already (see Memtable::readRecords).
 leveldb::Status readUnknown(const Database& database, const Span& records, const Span& known, bool fillCache,
                             Bytes* out) {
   constexpr uint32_t kDeletedValue = UINT32_MAX, kUnknownValue = UINT32_MAX - 1;

@@ -108,7 +108,7 @@ leveldb::Status lookUp(RowView* view, const Latin1Key& key, bool* isOpen, Bytes*
   const size_t start = out->size();
   out->resize(start + sizeof(uint32_t));
   const int64_t size = view->rows->look(key.data(), key.size(), out);
-  if (size != RowTable::kUnknown) {
+  if (size != Memtable::kUnknown) {
     writeLE32(out->data() + start, size < 0 ? UINT32_MAX : static_cast<uint32_t>(size));
     return leveldb::Status::OK();
   }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "database.h"
-#include "rowTable.h"
+#include "memtable.h"
 
 namespace lbc {
 
@@ -21,14 +21,14 @@ class SharedTable {
 
   // The following are the owner's alone.
 
-  RowTable& rows() { return rows_; }
+  Memtable& rows() { return rows_; }
   // Others may attach from here on. Until then nothing is locked.
   void share() { isShared_ = true; }
   bool isShared() const { return isShared_; }
   // Several changes that readers see all or none of, in one hold of the lock.
   void beginChange();
   void endChange();
-  // As `RowTable::range`, which sorts what was added.
+  // As `Memtable::range`, which sorts what was added.
   void range(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize, std::vector<uint8_t>* out);
 
   // One change: locks unless the owner does already.
@@ -51,9 +51,9 @@ class SharedTable {
 
   // Grows with each `beginChange`, before anything of it can be seen.
   uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
-  // As `RowTable::find`; appends the value.
+  // As `Memtable::find`; appends the value.
   int64_t look(const uint8_t* key, size_t keySize, std::vector<uint8_t>* out);
-  // As `RowTable::range`; answers how many records.
+  // As `Memtable::range`; answers how many records.
   size_t lookRange(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize, std::vector<uint8_t>* out);
 
  private:
@@ -72,7 +72,7 @@ class SharedTable {
     return ReadLock(lock_);
   }
 
-  RowTable rows_;
+  Memtable rows_;
   // Passed by readers on their way to the lock: a lock that is shared may leave whoever wants it alone waiting for ever.
   std::mutex turn_;
   std::shared_mutex lock_;

@@ -388,7 +388,7 @@ export interface NativeAddon {
     reverse: boolean,
   ) => NativeDatabaseWalk;
   /** `maxBytes` bounds what the rows take, and makes a cache of the table; 0 sets no bound. */
-  readonly RowTable: new (maxBytes: number) => NativeRows;
+  readonly Memtable: new (maxBytes: number) => NativeRows;
   /** Throws when what one of the numbers names is gone. */
   readonly RowView: new (rows: number, database: number) => NativeRowView;
 

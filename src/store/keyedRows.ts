@@ -6,7 +6,7 @@
 import { toLatin1, type Bytes } from '../util/bytes.js';
 import { changesOf } from './rowRecords.js';
 import { prefixEnd } from './rows.js';
-import type { KeyRange, RowTable } from './rowTable.js';
+import type { KeyRange, Memtable } from './memtable.js';
 import { SortedKeys } from './sortedKeys.js';
 
 /** What a row costs besides its bytes: the key's head and its place in two tables, and the head of the value's view. */
@@ -78,7 +78,7 @@ export class KeyedRows {
   }
 
   /** Sets all rows in a table. */
-  copyTo(table: Pick<RowTable, 'set' | 'addRecords'>): void {
+  copyTo(table: Pick<Memtable, 'set' | 'addRecords'>): void {
     for (const [key, value] of this.rows) table.set(key, value);
     for (const records of this.packed) table.addRecords(records);
   }

@@ -11,8 +11,8 @@ import type { KeyedRows } from './keyedRows.js';
 import type { LevelDb } from './levelDb.js';
 import { makeLevelDb } from './makeLevelDb.js';
 import { fromArray, inOrder, mergeLayers, mergeRows, reaching, type Layer } from './mergeLayers.js';
-import { RecentRows, type RecentRowsOptions } from './recentRows.js';
-import { createRowTable } from './rowTable.js';
+import { RowCaches, type RowCachesOptions } from './rowCache.js';
+import { createMemtable } from './memtable.js';
 import { Transaction, type TransactionGround } from './rowTransaction.js';
 import { collectRows, prefixEnd, type RowRange, type RowReader } from './rows.js';
 import type { SharedRowsId } from './sharedRows.js';
@@ -34,7 +34,7 @@ export interface RowStoreOptions {
   /** LevelDB's own block cache. */
   cacheBytes: number;
   /** Rows that stay in memory after they were written; none when absent. */
-  recent?: RecentRowsOptions;
+  recent?: RowCachesOptions;
   /** The most that one batch carries (`-dbbatchsize`); more goes through the journal. At most `MAX_BATCH_BYTES`. */
   batchBytes?: number;
   /** Called at named points of a flush; tests kill the process there. */
@@ -52,9 +52,9 @@ export class RowStore implements RowReader, TransactionGround {
   private readonly path: string;
   private readonly db: LevelDb;
   private readonly disk: DatabaseWriter;
-  private readonly overlay = createRowTable();
+  private readonly overlay = createMemtable();
   /** Below the overlay, above the database. */
-  private readonly recent: RecentRows;
+  private readonly recent: RowCaches;
   /** Whether committed rows lie in the staging area, between overlay and main rows. */
   private stageCommitted = false;
   private open_: Transaction | null = null;
@@ -73,7 +73,7 @@ export class RowStore implements RowReader, TransactionGround {
       batchBytes: Math.min(MAX_BATCH_BYTES, options.batchBytes ?? MAX_BATCH_BYTES),
       onPoint: options.onPoint ?? (() => {}),
     });
-    this.recent = new RecentRows(options.recent ?? { shares: {}, maxBytes: 0 });
+    this.recent = new RowCaches(options.recent ?? { shares: {}, maxBytes: 0 });
   }
 
   /**

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { RowTableTwin } from '../../../src/store/rowTableTwin.js';
+import { MemtableFallback } from '../../../src/store/memtableFallback.js';
 import { memoryOf } from '../../support/memory.js';
 
 it('rows in memory take the memory that they say', async () => {
-  const rows = new RowTableTwin();
+  const rows = new MemtableFallback();
   const { keptBytes } = await memoryOf(() => {
     for (let i = 0; i < 150_000; i++)
       rows.set(`v${i}\0\xff${i * 7}-and-some-more`, Buffer.alloc(20 + (i % 60), i));

@@ -2,12 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import { loadNative } from '../../../src/native/binding.js';
 import { KeyedRows } from '../../../src/store/keyedRows.js';
-import { NativeRowTable } from '../../../src/store/nativeRowTable.js';
+import { NativeMemtable } from '../../../src/store/nativeMemtable.js';
 import { changesOf } from '../../../src/store/rowRecords.js';
-import { RowTableTwin } from '../../../src/store/rowTableTwin.js';
+import { MemtableFallback } from '../../../src/store/memtableFallback.js';
 import { SortedKeys } from '../../../src/store/sortedKeys.js';
 import { ValueArena } from '../../../src/store/valueArena.js';
-import type { KeyRange, RowTable } from '../../../src/store/rowTable.js';
+import type { KeyRange, Memtable } from '../../../src/store/memtable.js';
 
 /** Numbers below `count`, the same in every run. */
 function numbers(seed: number): (count: number) => number {
@@ -25,7 +25,7 @@ const text = (rows: Iterable<readonly [Buffer | string, Uint8Array | null]>): [s
   ]);
 
 /** All rows, by way of records of at most about that many bytes. */
-function all(rows: RowTable | KeyedRows, maxBytes: number): [string, string | null][] {
+function all(rows: Memtable | KeyedRows, maxBytes: number): [string, string | null][] {
   if (rows instanceof KeyedRows) return text(rows.entries());
   return Array.from(rows.records(maxBytes), (records) => {
     expect(records.length).toBeLessThan(maxBytes + 9100);
@@ -40,8 +40,8 @@ function modelSlice(model: Map<string, string | null>, range: KeyRange): [string
 }
 
 const native = loadNative();
-const tables: [string, () => RowTable][] = [['twin', () => new RowTableTwin()]];
-if (native) tables.push(['native', () => new NativeRowTable(new native.RowTable(0))]);
+const tables: [string, () => Memtable][] = [['twin', () => new MemtableFallback()]];
+if (native) tables.push(['native', () => new NativeMemtable(new native.Memtable(0))]);
 
 describe('rows in memory', () => {
   for (const [kind, make] of [...tables, ['of a transaction', () => new KeyedRows()] as const]) {

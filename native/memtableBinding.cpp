@@ -1,4 +1,4 @@
-// The JavaScript class over RowTable. Contract: NativeRows of src/native/binding.ts.
+// The JavaScript class over Memtable. Contract: NativeRows of src/native/binding.ts.
 #include <vector>
 
 #include "addon.h"
@@ -19,7 +19,7 @@ SharedTable* readShared(napi_env env, napi_callback_info info, size_t count, nap
   return table ? table->get() : nullptr;
 }
 
-RowTable* readCall(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
+Memtable* readCall(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
   SharedTable* table = readShared(env, info, count, arguments);
   return table ? &table->rows() : nullptr;
 }
@@ -40,12 +40,12 @@ napi_value construct(napi_env env, napi_callback_info info) {
 }
 
 napi_value getSizeBytes(napi_env env, napi_callback_info info) {
-  RowTable* table = readCall(env, info, 0, nullptr);
+  Memtable* table = readCall(env, info, 0, nullptr);
   return table ? makeNumber(env, static_cast<double>(table->usedBytes())) : nullptr;
 }
 
 napi_value getCount(napi_env env, napi_callback_info info) {
-  RowTable* table = readCall(env, info, 0, nullptr);
+  Memtable* table = readCall(env, info, 0, nullptr);
   return table ? makeNumber(env, static_cast<double>(table->count())) : nullptr;
 }
 
@@ -90,7 +90,7 @@ napi_value read(napi_env env, napi_callback_info info) {
   Latin1Key key;
   uint8_t* target;
   size_t room;
-  RowTable* table = readCall(env, info, 2, arguments);
+  Memtable* table = readCall(env, info, 2, arguments);
   if (!table || !key.read(env, arguments[0]) || !readTarget(env, arguments[1], &target, &room)) return nullptr;
   const uint8_t* value;
   const int64_t size = table->find(key.data(), key.size(), &value);
@@ -140,7 +140,7 @@ napi_value addRecords(napi_env env, napi_callback_info info) {
 napi_value readRecords(napi_env env, napi_callback_info info) {
   napi_value argument;
   Span records;
-  RowTable* table = readCall(env, info, 1, &argument);
+  Memtable* table = readCall(env, info, 1, &argument);
   if (!table || !readBytes(env, argument, "records", &records)) return nullptr;
   std::vector<uint8_t> values(sizeof(uint32_t));
   const ptrdiff_t unknown = table->readRecords(records.data, records.size, &values);
@@ -187,7 +187,7 @@ napi_value range(napi_env env, napi_callback_info info) {
 
 }  // namespace
 
-void registerRowTable(napi_env env, napi_value exports) {
+void registerMemtable(napi_env env, napi_value exports) {
   const napi_property_descriptor members[] = {
       getter("sizeBytes", getSizeBytes), getter("count", getCount), method("read", read),
       method("set", set),                method("setRecords", setRecords), method("addRecords", addRecords),
@@ -196,7 +196,7 @@ void registerRowTable(napi_env env, napi_value exports) {
       getter("changes", getChanges),     method("share", share),    method("beginChange", beginChange),
       method("endChange", endChange),
   };
-  setClass(env, exports, "RowTable", construct, members, sizeof members / sizeof members[0]);
+  setClass(env, exports, "Memtable", construct, members, sizeof members / sizeof members[0]);
 }
 
 }  // namespace lbc

@@ -1,9 +1,9 @@
 /** The addon's row tables as the store sees them: without a bound, and as a cache. Owns the buffers of the crossing. */
 import type { NativeRows } from '../native/binding.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
-import type { RowCache } from './recentRows.js';
+import type { RowCache } from './rowCache.js';
 import { changesOf } from './rowRecords.js';
-import type { KeyRange, KnownValues, RowTable } from './rowTable.js';
+import type { KeyRange, KnownValues, Memtable } from './memtable.js';
 
 /** What the addon answers instead of a length for a deletion; another negative number when it knows nothing. */
 const DELETED = -2;
@@ -50,7 +50,7 @@ export class NativeRowCache implements RowCache {
 }
 
 /** Over rows without a bound. */
-export class NativeRowTable extends NativeRowCache implements RowTable {
+export class NativeMemtable extends NativeRowCache implements Memtable {
   get count(): number {
     return this.rows.count;
   }

@@ -1,4 +1,4 @@
-#include "rowTable.h"
+#include "memtable.h"
 
 #include <algorithm>
 #include <cstring>
@@ -38,7 +38,7 @@ int compare(const uint8_t* a, size_t aSize, const uint8_t* b, size_t bSize) {
 
 }  // namespace
 
-RowTable::RowTable(uint64_t maxBytes) : maxBytes_(maxBytes), segmentUnits_(1u << kSegmentBits) {
+Memtable::Memtable(uint64_t maxBytes) : maxBytes_(maxBytes), segmentUnits_(1u << kSegmentBits) {
   drawSalts(salt_);
   if (maxBytes == 0) orders_.resize(kKinds);
   while (maxBytes > 0 && segmentUnits_ > kMinSegmentUnits &&
@@ -47,7 +47,7 @@ RowTable::RowTable(uint64_t maxBytes) : maxBytes_(maxBytes), segmentUnits_(1u <<
   }
 }
 
-uint32_t RowTable::hashOf(const uint8_t* key, size_t size) const {
+uint32_t Memtable::hashOf(const uint8_t* key, size_t size) const {
   uint64_t hash = salt_[0] ^ size;
   size_t left = size;
   for (; left >= 8; left -= 8, key += 8) hash = fold(hash ^ word(key), salt_[1]);
@@ -57,13 +57,13 @@ uint32_t RowTable::hashOf(const uint8_t* key, size_t size) const {
   return static_cast<uint32_t>(hash ^ hash >> 32);
 }
 
-RowTable::Row& RowTable::at(uint32_t place) const {
+Memtable::Row& Memtable::at(uint32_t place) const {
   const Segment& segment = segments_[place >> kSegmentBits];
   const size_t unit = place & ((1u << kSegmentBits) - 1);
   return *reinterpret_cast<Row*>(segment.bytes.get() + unit * kUnitBytes);
 }
 
-size_t RowTable::slotOf(const uint8_t* key, size_t size, uint32_t hash) const {
+size_t Memtable::slotOf(const uint8_t* key, size_t size, uint32_t hash) const {
   const size_t mask = slots_.size() - 1;
   for (size_t slot = hash & mask;; slot = (slot + 1) & mask) {
     if (slots_[slot].number == kNone) return slot;
@@ -73,11 +73,11 @@ size_t RowTable::slotOf(const uint8_t* key, size_t size, uint32_t hash) const {
   }
 }
 
-int64_t RowTable::find(const uint8_t* key, size_t keySize, const uint8_t** value) {
+int64_t Memtable::find(const uint8_t* key, size_t keySize, const uint8_t** value) {
   return count_ == 0 ? kUnknown : find(key, keySize, hashOf(key, keySize), value);
 }
 
-int64_t RowTable::find(const uint8_t* key, size_t keySize, uint32_t hash, const uint8_t** value) {
+int64_t Memtable::find(const uint8_t* key, size_t keySize, uint32_t hash, const uint8_t** value) {
   if (count_ == 0) return kUnknown;
   const size_t slot = slotOf(key, keySize, hash);
   if (slots_[slot].number == kNone) return kUnknown;
@@ -88,7 +88,7 @@ int64_t RowTable::find(const uint8_t* key, size_t keySize, uint32_t hash, const 
   return found.valueSize;
 }
 
-void RowTable::grow() {
+void Memtable::grow() {
   std::vector<Slot> old = std::move(slots_);
   slots_.assign(std::max(kMinSlots, old.size() * 2), Slot{kNone, 0});
   const size_t mask = slots_.size() - 1;
@@ -100,11 +100,11 @@ void RowTable::grow() {
   }
 }
 
-void RowTable::set(const uint8_t* key, size_t keySize, const uint8_t* value, size_t valueSize) {
+void Memtable::set(const uint8_t* key, size_t keySize, const uint8_t* value, size_t valueSize) {
   set(key, keySize, hashOf(key, keySize), value, valueSize);
 }
 
-void RowTable::set(const uint8_t* key, size_t keySize, uint32_t hash, const uint8_t* value, size_t valueSize) {
+void Memtable::set(const uint8_t* key, size_t keySize, uint32_t hash, const uint8_t* value, size_t valueSize) {
   if ((count_ + 1) * 4 > slots_.size() * 3) grow();
   const size_t slot = slotOf(key, keySize, hash);
   const bool isNew = slots_[slot].number == kNone;
@@ -141,7 +141,7 @@ void RowTable::set(const uint8_t* key, size_t keySize, uint32_t hash, const uint
   while (maxBytes_ > 0 && usedBytes() > maxBytes_ && filled_.size() > 1) makeRoom(&mayMove);
 }
 
-size_t RowTable::readAhead(int kind, const uint8_t** at, const uint8_t* end, Record* records, bool* isWhole) const {
+size_t Memtable::readAhead(int kind, const uint8_t** at, const uint8_t* end, Record* records, bool* isWhole) const {
   size_t count = 0;
   while (count < kRecordsAtOnce && *at < end) {
     const size_t left = static_cast<size_t>(end - *at);
@@ -174,7 +174,7 @@ size_t RowTable::readAhead(int kind, const uint8_t** at, const uint8_t* end, Rec
   return count;
 }
 
-bool RowTable::setRecords(int kind, const uint8_t* records, size_t size) {
+bool Memtable::setRecords(int kind, const uint8_t* records, size_t size) {
   Record some[kRecordsAtOnce];
   bool isWhole = true;
   for (const uint8_t *at = records, *end = records + size; isWhole && at < end;) {
@@ -189,7 +189,7 @@ bool RowTable::setRecords(int kind, const uint8_t* records, size_t size) {
   return isWhole;
 }
 
-ptrdiff_t RowTable::readRecords(const uint8_t* records, size_t size, std::vector<uint8_t>* out) {
+ptrdiff_t Memtable::readRecords(const uint8_t* records, size_t size, std::vector<uint8_t>* out) {
   Record some[kRecordsAtOnce];
   bool isWhole = true;
   ptrdiff_t unknown = 0;
@@ -210,7 +210,7 @@ ptrdiff_t RowTable::readRecords(const uint8_t* records, size_t size, std::vector
   return isWhole ? unknown : -1;
 }
 
-uint32_t RowTable::takeNumber() {
+uint32_t Memtable::takeNumber() {
   if (freeNumbers_.empty()) {
     places_.push_back(kNone);
     return static_cast<uint32_t>(places_.size() - 1);
@@ -221,7 +221,7 @@ uint32_t RowTable::takeNumber() {
 }
 
 // Slots behind the one that becomes empty move up where their keys are found from there.
-void RowTable::erase(size_t slot) {
+void Memtable::erase(size_t slot) {
   const uint32_t number = slots_[slot].number;
   leave(places_[number]);
   places_[number] = kNone;
@@ -237,7 +237,7 @@ void RowTable::erase(size_t slot) {
   slots_[slot].number = kNone;
 }
 
-uint32_t RowTable::append(uint32_t units) {
+uint32_t Memtable::append(uint32_t units) {
   if (filled_.empty() || segments_[filled_.back()].used + units > segments_[filled_.back()].size) {
     addSegment(std::max(units, segmentUnits_));
   }
@@ -248,7 +248,7 @@ uint32_t RowTable::append(uint32_t units) {
   return place;
 }
 
-void RowTable::addSegment(uint32_t units) {
+void Memtable::addSegment(uint32_t units) {
   uint32_t number;
   if (freeSegments_.empty()) {
     number = static_cast<uint32_t>(segments_.size());
@@ -270,7 +270,7 @@ void RowTable::addSegment(uint32_t units) {
   filled_.push_back(number);
 }
 
-void RowTable::freeSegment(uint32_t number) {
+void Memtable::freeSegment(uint32_t number) {
   Segment& segment = segments_[number];
   units_ -= segment.used;
   dead_ -= segment.dead;
@@ -280,13 +280,13 @@ void RowTable::freeSegment(uint32_t number) {
   freeSegments_.push_back(number);
 }
 
-void RowTable::leave(uint32_t place) {
+void Memtable::leave(uint32_t place) {
   const uint32_t units = at(place).units;
   segments_[place >> kSegmentBits].dead += units;
   dead_ += units;
 }
 
-void RowTable::moveToEnd(uint32_t place) {
+void Memtable::moveToEnd(uint32_t place) {
   const uint32_t moved = append(at(place).units);
   const Row& old = at(place);
   memcpy(static_cast<void*>(&at(moved)), &old, old.units * kUnitBytes);
@@ -294,7 +294,7 @@ void RowTable::moveToEnd(uint32_t place) {
   leave(place);
 }
 
-ptrdiff_t RowTable::sparsest() const {
+ptrdiff_t Memtable::sparsest() const {
   if (dead_ * kDeadShare < units_) return -1;
   uint32_t most = 0;
   ptrdiff_t found = -1;
@@ -308,7 +308,7 @@ ptrdiff_t RowTable::sparsest() const {
   return found;
 }
 
-void RowTable::makeRoom(uint32_t* mayMove) {
+void Memtable::makeRoom(uint32_t* mayMove) {
   const ptrdiff_t position = sparsest();
   if (position < 0) return evictOldest(mayMove);
   const uint32_t number = filled_[static_cast<size_t>(position)];
@@ -325,7 +325,7 @@ void RowTable::makeRoom(uint32_t* mayMove) {
   freeSegment(number);
 }
 
-void RowTable::evictOldest(uint32_t* mayMove) {
+void Memtable::evictOldest(uint32_t* mayMove) {
   const uint32_t oldest = filled_.front();
   filled_.pop_front();
   for (uint32_t unit = 0; unit < segments_[oldest].used;) {
@@ -344,7 +344,7 @@ void RowTable::evictOldest(uint32_t* mayMove) {
   freeSegment(oldest);
 }
 
-void RowTable::clear() {
+void Memtable::clear() {
   const size_t took = filled_.size();
   for (const uint32_t segment : filled_) freeSegment(segment);
   filled_.clear();
@@ -368,7 +368,7 @@ namespace {
 template <typename Row>
 size_t writeRecord(Row& row, uint8_t* out) {
   const uint32_t keySize = row.keySize();
-  const size_t valueSize = row.valueSize == RowTable::kDeletedValue ? 0 : row.valueSize;
+  const size_t valueSize = row.valueSize == Memtable::kDeletedValue ? 0 : row.valueSize;
   writeLE32(out, keySize);
   writeLE32(out + 4, row.valueSize);
   memcpy(out + kRecordHead, row.key(), keySize);
@@ -378,12 +378,12 @@ size_t writeRecord(Row& row, uint8_t* out) {
 
 template <typename Row>
 size_t recordSize(const Row& row) {
-  return kRecordHead + row.keySize() + (row.valueSize == RowTable::kDeletedValue ? 0 : row.valueSize);
+  return kRecordHead + row.keySize() + (row.valueSize == Memtable::kDeletedValue ? 0 : row.valueSize);
 }
 
 }  // namespace
 
-void RowTable::beginWalk() {
+void Memtable::beginWalk() {
   auto kindOf = [&](uint32_t number) -> size_t {
     const Row& found = row(number);
     return found.keySize() == 0 ? 0 : found.key()[0];
@@ -396,7 +396,7 @@ void RowTable::beginWalk() {
   walked_ = 0;
 }
 
-size_t RowTable::walk(uint8_t* out, size_t capacity, size_t* needed) {
+size_t Memtable::walk(uint8_t* out, size_t capacity, size_t* needed) {
   size_t written = 0;
   *needed = 0;
   for (; walked_ < walk_.size(); walked_++) {
@@ -411,19 +411,19 @@ size_t RowTable::walk(uint8_t* out, size_t capacity, size_t* needed) {
   return written;
 }
 
-bool RowTable::less(uint32_t a, uint32_t b) const {
+bool Memtable::less(uint32_t a, uint32_t b) const {
   const Row& left = row(a);
   const Row& right = row(b);
   return compare(left.key(), left.keySize(), right.key(), right.keySize()) < 0;
 }
 
-bool RowTable::isBelow(uint32_t number, const uint8_t* key, size_t size) const {
+bool Memtable::isBelow(uint32_t number, const uint8_t* key, size_t size) const {
   const Row& found = row(number);
   return compare(found.key(), found.keySize(), key, size) < 0;
 }
 
 // New rows make a run, which joins those that are not twice as long.
-void RowTable::settle(Order* order) {
+void Memtable::settle(Order* order) {
   if (order->fresh.empty()) return;
   const auto before = [&](uint32_t a, uint32_t b) { return less(a, b); };
   std::vector<uint32_t> run = std::move(order->fresh);
@@ -439,7 +439,7 @@ void RowTable::settle(Order* order) {
   runs.push_back(std::move(run));
 }
 
-size_t RowTable::range(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize,
+size_t Memtable::range(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize,
                        std::vector<uint8_t>* out) const {
   std::vector<uint32_t> found;
   const size_t last = ltSize == 0 ? 0 : lt[0];

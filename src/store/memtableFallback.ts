@@ -4,7 +4,7 @@
  */
 import { toLatin1, type Bytes } from '../util/bytes.js';
 import { changesOf, RecordWriter } from './rowRecords.js';
-import type { KeyRange, RowTable } from './rowTable.js';
+import type { KeyRange, Memtable } from './memtable.js';
 import { SortedKeys } from './sortedKeys.js';
 import { ValueArena } from './valueArena.js';
 
@@ -18,7 +18,7 @@ const DELETED = -1;
 const TABLES_PER_KIND = 8;
 const KINDS = 256;
 
-export class RowTableTwin implements RowTable {
+export class MemtableFallback implements Memtable {
   /** By the first byte of the key, which says what kind of row it is, and by one of its middle. */
   private readonly tables = new Array<Map<string, number> | null>(KINDS * TABLES_PER_KIND).fill(null);
   private readonly values = new ValueArena();

@@ -4,13 +4,13 @@
  */
 import { loadNative } from '../native/binding.js';
 import type { Bytes } from '../util/bytes.js';
-import { NativeRowTable } from './nativeRowTable.js';
+import { NativeMemtable } from './nativeMemtable.js';
 import type { RowRange } from './rows.js';
-import { RowTableTwin } from './rowTableTwin.js';
+import { MemtableFallback } from './memtableFallback.js';
 
 export type KeyRange = Pick<RowRange, 'gte' | 'lt'>;
 
-export interface RowTable {
+export interface Memtable {
   /** Memory that the rows take. */
   readonly sizeBytes: number;
   readonly count: number;
@@ -45,7 +45,7 @@ export interface KnownValues {
 }
 
 /** An empty table: native when the addon is there, else the twin. */
-export function createRowTable(): RowTable {
+export function createMemtable(): Memtable {
   const native = loadNative();
-  return native ? new NativeRowTable(new native.RowTable(0)) : new RowTableTwin();
+  return native ? new NativeMemtable(new native.Memtable(0)) : new MemtableFallback();
 }

@@ -4,12 +4,12 @@
  */
 import { loadNative } from '../native/binding.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
-import { NativeRowCache } from './nativeRowTable.js';
+import { NativeRowCache } from './nativeMemtable.js';
 import { changesOf } from './rowRecords.js';
 import { prefixEnd } from './rows.js';
-import { RowTableTwin } from './rowTableTwin.js';
+import { MemtableFallback } from './memtableFallback.js';
 
-export interface RecentRowsOptions {
+export interface RowCachesOptions {
   /** What share of the memory each kind of row gets, by the first byte of its keys; 1 in all. */
   shares: Readonly<Record<string, number>>;
   /** The most memory they take; 0 keeps nothing. */
@@ -28,10 +28,10 @@ export interface RowCache {
   clear(): void;
 }
 
-export class RecentRows {
+export class RowCaches {
   private readonly caches = new Map<string, RowCache>();
 
-  constructor({ shares, maxBytes }: RecentRowsOptions) {
+  constructor({ shares, maxBytes }: RowCachesOptions) {
     if (maxBytes === 0) return;
     for (const [kind, share] of Object.entries(shares))
       this.caches.set(kind, createRowCache(Math.ceil(share * maxBytes)));
@@ -65,17 +65,17 @@ export class RecentRows {
 
 function createRowCache(maxBytes: number): RowCache {
   const native = loadNative();
-  return native ? new NativeRowCache(new native.RowTable(maxBytes)) : new RowCacheTwin(maxBytes);
+  return native ? new NativeRowCache(new native.Memtable(maxBytes)) : new RowCacheFallback(maxBytes);
 }
 
 /**
  * Two generations: when the younger is full the elder one goes, so that a row stays for at least half of the bound after
  * its last writing.
  */
-export class RowCacheTwin implements RowCache {
+export class RowCacheFallback implements RowCache {
   private readonly maxBytes: number;
-  private young = new RowTableTwin();
-  private old = new RowTableTwin();
+  private young = new MemtableFallback();
+  private old = new MemtableFallback();
 
   constructor(maxBytes: number) {
     this.maxBytes = maxBytes;

@@ -1,15 +1,15 @@
 /** The rows that stay in memory after they were written: never stale, within their bound, and those that are wanted. */
 import { describe, expect, it } from 'vitest';
 import { loadNative } from '../../../src/native/binding.js';
-import { NativeRowCache } from '../../../src/store/nativeRowTable.js';
-import { RecentRows, RowCacheTwin, type RowCache } from '../../../src/store/recentRows.js';
+import { NativeRowCache } from '../../../src/store/nativeMemtable.js';
+import { RowCaches, RowCacheFallback, type RowCache } from '../../../src/store/rowCache.js';
 import { RecordWriter } from '../../../src/store/rowRecords.js';
 import { Random } from '../../differential/support.js';
 
 const MAX_BYTES = 64 << 10;
 const native = loadNative();
-const caches: [string, () => RowCache][] = [['twin', () => new RowCacheTwin(MAX_BYTES)]];
-if (native) caches.push(['native', () => new NativeRowCache(new native.RowTable(MAX_BYTES))]);
+const caches: [string, () => RowCache][] = [['twin', () => new RowCacheFallback(MAX_BYTES)]];
+if (native) caches.push(['native', () => new NativeRowCache(new native.Memtable(MAX_BYTES))]);
 
 describe.each(caches)('a cache of rows: %s', (_, make) => {
   it('answers what was set last, or nothing, within its bound', () => {
@@ -103,7 +103,7 @@ describe.skipIf(!native)('a bounded native table', () => {
   });
 
   it('refuses bytes that are no records', () => {
-    const rows = new native!.RowTable(MAX_BYTES);
+    const rows = new native!.Memtable(MAX_BYTES);
     const records = new RecordWriter();
     records.add('t1', Buffer.alloc(100));
     const whole = records.take();
@@ -116,7 +116,7 @@ describe.skipIf(!native)('a bounded native table', () => {
   });
 
   it('cannot be walked', () => {
-    const rows = new native!.RowTable(MAX_BYTES);
+    const rows = new native!.Memtable(MAX_BYTES);
     for (let i = 0; i < 5000; i++) rows.set(`row${i}`, Buffer.alloc(100));
     expect(() => rows.beginWalk()).toThrow('cannot be walked');
     expect(() => rows.walk(Buffer.alloc(1000))).toThrow('cannot be walked');
@@ -136,7 +136,7 @@ describe.skipIf(!native)('a bounded native table', () => {
 
 describe('recent rows', () => {
   it('are of the kinds that have a share, and forgotten kind by kind', () => {
-    const rows = new RecentRows({ shares: { n: 0.25, t: 0.75 }, maxBytes: MAX_BYTES });
+    const rows = new RowCaches({ shares: { n: 0.25, t: 0.75 }, maxBytes: MAX_BYTES });
     const records = new RecordWriter();
     for (const key of ['n1', 't1', 'x1']) records.add(key, Buffer.from(key));
     rows.setRecords(records.take());
@@ -148,6 +148,6 @@ describe('recent rows', () => {
     rows.forget('m', 'n2');
     expect(rows.get('n4999')).toBeUndefined();
     expect(rows.get('t1')).toEqual(Buffer.from('t1'));
-    expect(new RecentRows({ shares: { t: 1 }, maxBytes: 0 }).get('t1')).toBeUndefined();
+    expect(new RowCaches({ shares: { t: 1 }, maxBytes: 0 }).get('t1')).toBeUndefined();
   });
 });

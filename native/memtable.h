@@ -1,5 +1,5 @@
 // Rows by their key in packed memory: the write-back overlay of the database, and with a bound the cache of rows that
-// were written lately. Pure data structure: it knows neither what rows mean nor JavaScript (see rowTableBinding.cpp).
+// were written lately. Pure data structure: it knows neither what rows mean nor JavaScript (see memtableBinding.cpp).
 //
 // Memory: rows one behind the other in segments, `u32 size in units of 8 bytes ‖ u32 length of the value ‖ u32 length of
 // the key ‖ u32 number of the row ‖ key ‖ value`; a row that outgrows its place moves to the end and leaves it empty. A
@@ -16,7 +16,7 @@
 
 namespace lbc {
 
-class RowTable {
+class Memtable {
  public:
   // What `find` answers instead of a length.
   static constexpr int64_t kUnknown = -1;
@@ -27,9 +27,9 @@ class RowTable {
   static constexpr uint32_t kUnknownValue = UINT32_MAX - 1;
 
   // 0 sets no bound.
-  explicit RowTable(uint64_t maxBytes);
-  RowTable(const RowTable&) = delete;
-  RowTable& operator=(const RowTable&) = delete;
+  explicit Memtable(uint64_t maxBytes);
+  Memtable(const Memtable&) = delete;
+  Memtable& operator=(const Memtable&) = delete;
 
   // Length of the value, which is good until the next change. Without a bound this changes nothing.
   int64_t find(const uint8_t* key, size_t keySize, const uint8_t** value);
