@@ -1,5 +1,5 @@
 // The offset table of a block or a transaction: layout, parser, and the view that other parts take of one handed back
-// by JavaScript. Layout constants are those of src/primitives/blockLayout.ts; twin: src/primitives/blockScan.ts.
+// by JavaScript. Layout constants are those of src/primitives/blockLayout.ts; fallback: src/primitives/blockScan.ts.
 #pragma once
 
 #include <cstdint>

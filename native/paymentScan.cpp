@@ -1,4 +1,4 @@
-// Looking through blocks for transactions that may concern a wallet. Twin: src/chain/paymentScan.ts.
+// Looking through blocks for transactions that may concern a wallet. Fallback: src/chain/paymentScan.ts.
 #include <memory>
 #include <string>
 #include <vector>
@@ -60,7 +60,7 @@ struct Scan {
   Filter txids;
 };
 
-// Whether a filter of key and script ids may have what a script pays to. Twin: `couldBeMine` of src/wallet/keys/scriptFilter.ts.
+// Whether a filter of key and script ids may have what a script pays to. Fallback: `couldBeMine` of src/wallet/keys/scriptFilter.ts.
 bool mayPayTo(const Filter& ids, const uint8_t* script, size_t size) {
   for (size_t prefix; (prefix = claimPrefixLength(script, size)) > 0;) {
     script += prefix;

@@ -1,5 +1,5 @@
 // What the parser, the coin table and the verifier must know about scripts: where operations end, legacy sigops, the
-// claim prefix, what can never be spent. Twin: src/primitives/scriptScan.ts.
+// claim prefix, what can never be spent. Fallback: src/primitives/scriptScan.ts.
 // Source: `GetScriptOp` and `GetSigOpCount` (script/script.cpp), `DecodeClaimScript` (nameclaim.cpp).
 #pragma once
 

@@ -1,7 +1,7 @@
 /**
  * Looking through stored blocks for transactions that a wallet may have a part in: those that may pay to its keys and scripts,
  * those it may know, and those that may spend of what it knows. Owns the choice between the addon (`native/paymentScan.cpp`)
- * and the twin below, and the layout of the answer. A wallet has the last word on what is found.
+ * and the fallback below, and the layout of the answer. A wallet has the last word on what is found.
  */
 import { hash160, ripemd160 } from '../crypto/hash.js';
 import { loadNative } from '../native/binding.js';
@@ -130,13 +130,16 @@ export async function scanPayments(run: BlockRun, sought: SoughtIds): Promise<Fo
   const { bytes, places, ids, segwitFrom } = run;
   const { scripts, txids } = sought;
   const native = loadNative();
-  if (native === null) return new FoundPayments(run, scanPaymentsTwin(run, sought));
+  if (native === null) return new FoundPayments(run, scanPaymentsFallback(run, sought));
   const scan = bytes.length > AT_ONCE_BYTES ? native.scanPaymentsAside : native.scanPayments;
   return new FoundPayments(run, await scan(bytes, places, ids, segwitFrom, scripts, txids));
 }
 
-/** Twin of the addon's `scanPayments`. */
-export function scanPaymentsTwin({ bytes, places, ids, segwitFrom }: BlockRun, sought: SoughtIds): Answer {
+/** Fallback of the addon's `scanPayments`. */
+export function scanPaymentsFallback(
+  { bytes, places, ids, segwitFrom }: BlockRun,
+  sought: SoughtIds,
+): Answer {
   const txids = sought.txids.slice();
   const rows: number[] = [];
   let count = 0;

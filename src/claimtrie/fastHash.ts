@@ -1,5 +1,5 @@
 /**
- * The hashes of the trie, by the addon where it is there and by their readable twins where it is not. Owns the choice
+ * The hashes of the trie, by the addon where it is there and by their readable fallbacks where it is not. Owns the choice
  * only: below a few hashes the crossing costs more than it saves.
  * Test: test/unit/claimtrie/fastHash.test.ts.
  */

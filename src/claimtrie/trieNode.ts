@@ -65,7 +65,7 @@ export function claimsHalf(claims: Bytes | null): Bytes {
   return claims ?? NO_CLAIMS;
 }
 
-/** The form with all claims. The twin of the addon's `claimNodeHash`. */
+/** The form with all claims. The fallback of the addon's `claimNodeHash`. */
 export function pairedHash(slots: Buffer, claims: Bytes | null): Bytes {
   return sha256dPair(childrenHash(slotHashes(slots)), claimsHalf(claims));
 }

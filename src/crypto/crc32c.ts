@@ -26,11 +26,11 @@ function makeTables(): Int32Array {
 
 /** The checksum as an unsigned 32-bit number. */
 export function crc32c(bytes: Bytes): number {
-  return loadNative()?.crc32c(bytes) ?? crc32cTwin(bytes);
+  return loadNative()?.crc32c(bytes) ?? crc32cFallback(bytes);
 }
 
-/** Readable twin of the addon's `crc32c`: eight bytes a step. */
-export function crc32cTwin(bytes: Bytes): number {
+/** Readable fallback of the addon's `crc32c`: eight bytes a step. */
+export function crc32cFallback(bytes: Bytes): number {
   const t = TABLES;
   let crc = -1;
   let at = 0;

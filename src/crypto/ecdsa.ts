@@ -9,7 +9,7 @@ import type { Bytes } from '../util/bytes.js';
 import { assert } from '../util/assert.js';
 import { loadBindingEcdsa } from './ecdsaBinding.js';
 import { COMPACT_SIGNATURE_SIZE, formatDer, isValidPrivateKey, PRIVATE_KEY_SIZE } from './ecdsaEncoding.js';
-import { twinEcdsa } from './ecdsaTwin.js';
+import { fallbackEcdsa } from './ecdsaFallback.js';
 
 export interface RecoverableSignature {
   /** R and S, 32 bytes big endian each; S is low. */
@@ -51,7 +51,7 @@ export interface EcdsaBackend extends SignatureVerifier {
 export const bindingEcdsa: EcdsaBackend | null = loadBindingEcdsa();
 
 /** The fastest backend that needs no compiler. */
-export const defaultEcdsa: EcdsaBackend = bindingEcdsa ?? twinEcdsa;
+export const defaultEcdsa: EcdsaBackend = bindingEcdsa ?? fallbackEcdsa;
 
 /** 32 random bytes that are a private key. Source: `CKey::MakeNewKey`. */
 export function generatePrivateKey(): Buffer {

@@ -1,6 +1,6 @@
 /**
  * The hash functions of the chain over byte arrays, synchronously.
- * Small inputs go through OpenSSL (node:crypto); @noble/hashes is the readable twin in the differential tests.
+ * Small inputs go through OpenSSL (node:crypto); @noble/hashes is the readable fallback in the differential tests.
  */
 import * as nodeCrypto from 'node:crypto';
 import type { Bytes } from '../util/bytes.js';

@@ -71,14 +71,14 @@ export function merklePath(leaves: Bytes, index: number): Buffer[] {
   assert(index >= 0 && index < count, 'merkle path of a leaf that does not exist');
   const path = Buffer.allocUnsafe(MAX_LEVELS * HASH_SIZE);
   const native = count >= NATIVE_PATH_LEAVES ? loadNative() : null;
-  const levels = native ? native.merklePath(leaves, index, path) : merklePathTwin(leaves, index, path);
+  const levels = native ? native.merklePath(leaves, index, path) : merklePathFallback(leaves, index, path);
   const siblings: Buffer[] = [];
   for (let at = 0; at < levels * HASH_SIZE; at += HASH_SIZE) siblings.push(path.subarray(at, at + HASH_SIZE));
   return siblings;
 }
 
-/** Twin of the addon's `merklePath`. */
-export function merklePathTwin(leaves: Bytes, index: number, path: Bytes): number {
+/** Fallback of the addon's `merklePath`. */
+export function merklePathFallback(leaves: Bytes, index: number, path: Bytes): number {
   const flat = Buffer.alloc(leaves.length + HASH_SIZE);
   flat.set(leaves);
   let position = index;

@@ -15,11 +15,11 @@ export const SCRIPT_KEY_BYTES = 16;
 /** A key of 16 bytes, a byte a character; null for outputs that nobody can ever spend. */
 export function scriptKeyOf(script: Bytes): string | null {
   const native = loadNative();
-  return native ? native.scriptKey(script) : scriptKeyTwin(script);
+  return native ? native.scriptKey(script) : scriptKeyFallback(script);
 }
 
-/** The readable twin of the addon's. */
-export function scriptKeyTwin(script: Bytes): string | null {
+/** The readable fallback of the addon's. */
+export function scriptKeyFallback(script: Bytes): string | null {
   const payment = stripClaimPrefix(script);
   if (payment[0] === OP.OP_RETURN) return null;
   return toLatin1(sha256(canonical(payment)).subarray(0, SCRIPT_KEY_BYTES));

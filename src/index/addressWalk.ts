@@ -1,6 +1,6 @@
 /**
  * What a block does to the address index, transaction by transaction, forwards and backwards. Forwards it is the readable
- * twin of the addon's (`native/indexRows.cpp`).
+ * fallback of the addon's (`native/indexRows.cpp`).
  */
 import type { LoadedBlock } from '../chain/loadedBlock.js';
 import type { ResolvedInputs } from '../native/binding.js';
@@ -30,7 +30,7 @@ import {
   type ScriptMove,
   type ScriptTotals,
 } from './addressRows.js';
-import { scriptKeyTwin } from './addressScripts.js';
+import { scriptKeyFallback } from './addressScripts.js';
 
 /** Rows written between two looks at the memory that they take. */
 const ROWS_A_LOOK = 2000;
@@ -139,7 +139,7 @@ export class BlockWalk {
     const end = first + parsed.txs[row + TX_INPUT_COUNT]!;
     for (let input = first; input < end; input++) {
       const { amountSat, height, script } = this.spent(input);
-      const key = scriptKeyTwin(script);
+      const key = scriptKeyFallback(script);
       if (key === null) continue;
       const move = moveOf(moves, key);
       move.spentSat += amountSat;
@@ -157,7 +157,7 @@ export class BlockWalk {
     const outPoint = Buffer.alloc(36);
     outPoint.set(txidAt(parsed, tx));
     for (let n = 0; n < parsed.txs[row + TX_OUTPUT_COUNT]!; n++) {
-      const key = scriptKeyTwin(outputScriptAt(raw, parsed, first + n));
+      const key = scriptKeyFallback(outputScriptAt(raw, parsed, first + n));
       if (key === null) continue;
       const amountSat = outputAmountAt(raw, parsed, first + n);
       const move = moveOf(moves, key);

@@ -41,7 +41,7 @@ function valueOf({ parsed }: LoadedBlock, tx: number): Bytes {
   return wtxidAt(parsed, tx).subarray(0, WITNESS_CHECK_BYTES);
 }
 
-/** Adds the rows of a block; the readable twin of the addon's. */
+/** Adds the rows of a block; the readable fallback of the addon's. */
 export function putTxRows(rows: RowWriter, block: LoadedBlock, height: number): void {
   for (let tx = 0; tx < block.parsed.txCount; tx++) rows.put(keyOf(block, tx, height), valueOf(block, tx));
 }

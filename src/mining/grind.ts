@@ -1,5 +1,5 @@
 /**
- * Searching for a nonce, in slices so that the event loop breathes: by the addon, or by its readable twin.
+ * Searching for a nonce, in slices so that the event loop breathes: by the addon, or by its readable fallback.
  * Knows headers and targets only.
  */
 import { setImmediate } from 'node:timers/promises';
@@ -14,8 +14,8 @@ const NONCE_OFFSET = 108;
 const NATIVE_SLICE = 2048;
 const TWIN_SLICE = 256;
 
-/** Twin of the addon's `grind`: the first nonce from `startNonce` on that satisfies the target, or -1 after `maxTries`. */
-export function grindTwin(header: Bytes, target: bigint, startNonce: number, maxTries: number): number {
+/** Fallback of the addon's `grind`: the first nonce from `startNonce` on that satisfies the target, or -1 after `maxTries`. */
+export function grindFallback(header: Bytes, target: bigint, startNonce: number, maxTries: number): number {
   const trial = Buffer.from(header);
   for (let nonce = startNonce; nonce < startNonce + maxTries; nonce++) {
     trial.writeUInt32LE(nonce, NONCE_OFFSET);
@@ -43,7 +43,7 @@ export async function grind(
     const tries = Math.min(slice, maxTries - start);
     const nonce = native
       ? native.grind(header, targetLE, start, tries)
-      : grindTwin(header, target, start, tries);
+      : grindFallback(header, target, start, tries);
     if (nonce >= 0) return nonce;
   }
   return -1;

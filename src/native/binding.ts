@@ -1,7 +1,7 @@
 /**
  * The only loader of the native addon (`addonFiles.ts` knows where it lies), and the types of everything that crosses the
- * border. Owns no rule of the chain: each function has a readable TypeScript twin in the
- * layer that uses it, and the node runs on the twins alone when the addon is absent.
+ * border. Owns no rule of the chain: each function has a readable TypeScript fallback in the
+ * layer that uses it, and the node runs on the fallbacks alone when the addon is absent.
  */
 import { createRequire } from 'node:module';
 import { existsSync } from 'node:fs';
@@ -329,7 +329,7 @@ export interface NativeAddon {
    */
   readCached(fd: number, target: Uint8Array, position: number): number;
 
-  /** Throw an `Error` with the message of the twin's `ReadError`. */
+  /** Throw an `Error` with the message of the fallback's `ReadError`. */
   parseBlock(bytes: Uint8Array): ParsedBlock;
   parseTx(bytes: Uint8Array): ParsedBlock;
   /** `parseBlock` on another thread; the bytes must not change meanwhile. */

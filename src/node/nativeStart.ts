@@ -16,7 +16,7 @@ const BUILD_SWITCH = 'LBCNODE_NATIVE_BUILD';
 /** Left in the folder after a build that compilers were there for and that failed: it would fail again. */
 const FAILURE_MARK = 'build-failed';
 
-/** Chooses the addon or the twins, and says which. */
+/** Chooses the addon or the fallbacks, and says which. */
 export async function startNative(loaded: LoadedOptions, logger: Logger, signal: AbortSignal): Promise<void> {
   const { scriptThreads, signatureCacheBytes } = loaded.derived;
   const native = loadNative() ?? (await buildMissingAddon(logger, signal));

@@ -1,5 +1,5 @@
 /**
- * The readable twin of the addon's `parseBlock`, `parseTx` and `scanTx` (`native/parse.cpp`): one pass over the bytes that
+ * The readable fallback of the addon's `parseBlock`, `parseTx` and `scanTx` (`native/parse.cpp`): one pass over the bytes that
  * fills the offset table. Deserialization rules only, which are those of `transaction.ts`.
  * Source: Core 0.17 `UnserializeTransaction`, `BlockMerkleRoot`, `BlockWitnessMerkleRoot`.
  */
@@ -172,7 +172,7 @@ function finish(rows: Rows, reader: Reader, overheadBytes: number): ParsedBlock 
   };
 }
 
-export function parseBlockTwin(bytes: Bytes): ParsedBlock {
+export function parseBlockFallback(bytes: Bytes): ParsedBlock {
   const reader = new Reader(bytes);
   const rows = emptyRows();
   reader.skip(HEADER_SIZE_BYTES);
@@ -182,17 +182,17 @@ export function parseBlockTwin(bytes: Bytes): ParsedBlock {
   return finish(rows, reader, overheadBytes);
 }
 
-export function parseTxTwin(bytes: Bytes): ParsedBlock {
+export function parseTxFallback(bytes: Bytes): ParsedBlock {
   const reader = new Reader(bytes);
   const rows = emptyRows();
   scanTx(reader, rows);
   return finish(rows, reader, 0);
 }
 
-/** Twin of the addon's `scanTx`. */
-export function scanTxTwin(bytes: Bytes, ids: Bytes): number {
+/** Fallback of the addon's `scanTx`. */
+export function scanTxFallback(bytes: Bytes, ids: Bytes): number {
   try {
-    const { txids, wtxids, consumedBytes } = parseTxTwin(bytes);
+    const { txids, wtxids, consumedBytes } = parseTxFallback(bytes);
     ids.set(txids);
     ids.set(wtxids, txids.length);
     return consumedBytes;

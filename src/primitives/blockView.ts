@@ -1,6 +1,6 @@
 /**
  * A block as a table of offsets into its own bytes: one call parses it, computes all ids and roots, and nothing is
- * materialised. Owns the choice between the addon and the twin (`blockScan.ts`), and the accessors that hide the column
+ * materialised. Owns the choice between the addon and the fallback (`blockScan.ts`), and the accessors that hide the column
  * layout (`blockLayout.ts`) from readers. Holds no rule beyond deserialization.
  */
 import { loadNative, type ParsedBlock } from '../native/binding.js';
@@ -24,7 +24,7 @@ import {
   TX_STRIDE,
   TX_STRIPPED_SIZE,
 } from './blockLayout.js';
-import { parseBlockTwin, parseTxTwin, scanTxTwin } from './blockScan.js';
+import { parseBlockFallback, parseTxFallback, scanTxFallback } from './blockScan.js';
 
 export type { ParsedBlock } from '../native/binding.js';
 
@@ -54,7 +54,7 @@ function checkConsumed(parsed: ParsedBlock, bytes: Bytes, refuseTrailing: boolea
  */
 export function parseBlockView(bytes: Bytes, refuseTrailing = false): ParsedBlock {
   const native = loadNative();
-  const parsed = native ? asReadError(() => native.parseBlock(bytes)) : parseBlockTwin(bytes);
+  const parsed = native ? asReadError(() => native.parseBlock(bytes)) : parseBlockFallback(bytes);
   return checkConsumed(parsed, bytes, refuseTrailing);
 }
 
@@ -64,7 +64,7 @@ export function parseBlockView(bytes: Bytes, refuseTrailing = false): ParsedBloc
  */
 export async function parseBlockViewAside(bytes: Bytes): Promise<ParsedBlock> {
   const native = loadNative();
-  if (!native) return parseBlockTwin(bytes);
+  if (!native) return parseBlockFallback(bytes);
   try {
     return await native.parseBlockAside(bytes);
   } catch (error) {
@@ -75,7 +75,7 @@ export async function parseBlockViewAside(bytes: Bytes): Promise<ParsedBlock> {
 /** The same for one transaction with witness marker allowed; `witnessMerkleRoot` is zero. */
 export function parseTxView(bytes: Bytes, refuseTrailing = false): ParsedBlock {
   const native = loadNative();
-  const parsed = native ? asReadError(() => native.parseTx(bytes)) : parseTxTwin(bytes);
+  const parsed = native ? asReadError(() => native.parseTx(bytes)) : parseTxFallback(bytes);
   return checkConsumed(parsed, bytes, refuseTrailing);
 }
 
@@ -87,7 +87,7 @@ export const TX_IDS_BYTES = 64;
  * (`TX_IDS_BYTES`).
  */
 export function scanTransaction(bytes: Bytes, ids: Bytes): number {
-  return loadNative()?.scanTx(bytes, ids) ?? scanTxTwin(bytes, ids);
+  return loadNative()?.scanTx(bytes, ids) ?? scanTxFallback(bytes, ids);
 }
 
 /** Id of transaction `tx`, a view of 32 bytes in wire order. */

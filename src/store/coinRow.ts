@@ -39,8 +39,8 @@ export function parseCoinRow(row: Bytes): CoinValue {
   };
 }
 
-/** Twin of the addon's `buildUndo`. */
-export function buildUndoTwin(parsed: ParsedBlock, resolved: ResolvedInputs): Buffer {
+/** Fallback of the addon's `buildUndo`. */
+export function buildUndoFallback(parsed: ParsedBlock, resolved: ResolvedInputs): Buffer {
   const parts: Buffer[] = [];
   for (let row = 0; row < parsed.txs.length; row += TX_STRIDE) {
     if (parsed.txs[row + TX_FLAGS]! & TX_IS_COINBASE) continue;
@@ -63,7 +63,7 @@ export function buildUndoTwin(parsed: ParsedBlock, resolved: ResolvedInputs): Bu
 /** The undo blob of a block whose inputs were all found. */
 export function buildUndo(parsed: ParsedBlock, resolved: ResolvedInputs): Buffer {
   const native = loadNative();
-  return native ? native.buildUndo(parsed, resolved) : buildUndoTwin(parsed, resolved);
+  return native ? native.buildUndo(parsed, resolved) : buildUndoFallback(parsed, resolved);
 }
 
 /** What the inputs of a block spent, out of its undo blob: as `CoinTable.resolve` tells it of a block that is right. */

@@ -11,7 +11,7 @@ import {
   type ParsedBlock,
   type ResolvedInputs,
 } from '../native/binding.js';
-import { CoinTableTwin } from './coinTableTwin.js';
+import { CoinTableFallback } from './coinTableFallback.js';
 
 export type { CoinValue, ResolvedInputs } from '../native/binding.js';
 
@@ -84,8 +84,8 @@ export interface CoinTable extends NativeCoinTable {
   clear(): void;
 }
 
-/** An empty table: native when the addon is there, else the twin. */
+/** An empty table: native when the addon is there, else the fallback. */
 export function createCoinTable(): CoinTable {
   const native = loadNative();
-  return native ? new native.CoinTable() : new CoinTableTwin();
+  return native ? new native.CoinTable() : new CoinTableFallback();
 }

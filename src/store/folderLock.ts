@@ -66,7 +66,7 @@ async function openLock(path: string): Promise<() => Promise<void>> {
     await database.open();
     return () => database.close();
   }
-  // The twin cannot lock. What the package does not verify is not asked of it here.
+  // The fallback cannot lock. What the package does not verify is not asked of it here.
   await checkDatabase(path);
   const database = new ClassicLevel(path);
   await database.open();

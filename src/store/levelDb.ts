@@ -1,6 +1,6 @@
 /**
  * What the row store asks of LevelDB, and how it hears that the files are damaged. Knows neither of the two makers:
- * `nativeLevelDb.ts` over the addon, `levelDbTwin.ts` without it. Both promise that no byte which fails its checksum
+ * `nativeLevelDb.ts` over the addon, `levelDbFallback.ts` without it. Both promise that no byte which fails its checksum
  * becomes a row.
  */
 import type { Bytes } from '../util/bytes.js';

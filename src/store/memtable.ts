@@ -44,7 +44,7 @@ export interface KnownValues {
   readonly unknown: number;
 }
 
-/** An empty table: native when the addon is there, else the twin. */
+/** An empty table: native when the addon is there, else the fallback. */
 export function createMemtable(): Memtable {
   const native = loadNative();
   return native ? new NativeMemtable(new native.Memtable(0)) : new MemtableFallback();

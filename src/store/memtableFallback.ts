@@ -1,5 +1,5 @@
 /**
- * The readable twin of the addon's row table: hash tables of keys over values packed outside the JavaScript heap, and
+ * The readable fallback of the addon's row table: hash tables of keys over values packed outside the JavaScript heap, and
  * the keys once more for whoever walks them in order.
  */
 import { toLatin1, type Bytes } from '../util/bytes.js';

@@ -1,5 +1,5 @@
 /**
- * Micro benchmarks of the addon beside its twins: parsing, coin table, signatures. Prints the processor time per item,
+ * Micro benchmarks of the addon beside its fallbacks: parsing, coin table, signatures. Prints the processor time per item,
  * which other programs disturb less than the clock does, and the clock's where threads matter.
  *
  *   npx vite-node test/bench/native.ts
@@ -13,12 +13,12 @@ import {
   type NativeAddon,
   type ParsedBlock,
 } from '../../src/native/binding.js';
-import { parseBlockTwin } from '../../src/primitives/blockScan.js';
+import { parseBlockFallback } from '../../src/primitives/blockScan.js';
 import { formatOutPoint, formatTransaction, type Transaction } from '../../src/primitives/transaction.js';
 import { SCRIPT_VERIFY } from '../../src/script/flags.js';
 import { SIG_VERSION, signatureHash } from '../../src/script/sighash.js';
 import { formatCoinRow } from '../../src/store/coinRow.js';
-import { CoinTableTwin } from '../../src/store/coinTableTwin.js';
+import { CoinTableFallback } from '../../src/store/coinTableFallback.js';
 import type { CoinTable } from '../../src/store/coinTable.js';
 import { Random, coinbaseTx, formatRawBlock } from '../differential/support.js';
 
@@ -105,7 +105,7 @@ async function benchParsing(native: NativeAddon, sample: Sample): Promise<void> 
     `\nparsing a block of ${TXS} two-input transactions, ${block.length} bytes (ids, sigops, both merkle roots)`,
   );
   print('  addon', (await measure(50, () => repeat(50, () => native.parseBlock(block)))).cpu, 'us a block');
-  print('  twin', (await measure(2, () => repeat(2, () => parseBlockTwin(block)))).cpu, 'us a block');
+  print('  fallback', (await measure(2, () => repeat(2, () => parseBlockFallback(block)))).cpu, 'us a block');
 }
 
 function repeat(times: number, run: () => unknown): void {
@@ -204,6 +204,6 @@ await benchParsing(native, sample);
 await benchParsing(native, makeSample(random, true, 64));
 await benchVerification(native, random);
 await benchBlocks(native, () => new native.CoinTable(), sample, 'coin table (addon)');
-await benchBlocks(native, () => new CoinTableTwin(), sample, 'coin table (twin)');
+await benchBlocks(native, () => new CoinTableFallback(), sample, 'coin table (fallback)');
 await benchCoinTable(() => new native.CoinTable(), 1_000_000, 'coin table (addon)');
-await benchCoinTable(() => new CoinTableTwin(), 200_000, 'coin table (twin)');
+await benchCoinTable(() => new CoinTableFallback(), 200_000, 'coin table (fallback)');

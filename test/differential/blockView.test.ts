@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ParsedBlock } from '../../src/native/binding.js';
 import { TX_EMPTY_MARKER, TX_FLAGS } from '../../src/primitives/blockLayout.js';
-import { parseBlockTwin, parseTxTwin, scanTxTwin } from '../../src/primitives/blockScan.js';
+import { parseBlockFallback, parseTxFallback, scanTxFallback } from '../../src/primitives/blockScan.js';
 import { formatTransaction } from '../../src/primitives/transaction.js';
 import { ReadError } from '../../src/util/reader.js';
 import {
@@ -27,23 +27,27 @@ function outcome(parse: (bytes: Buffer) => ParsedBlock, bytes: Buffer): ParsedBl
 }
 
 function compareBlock(bytes: Buffer): ParsedBlock | string {
-  const twin = outcome(parseBlockTwin, bytes);
-  expect(outcome((b) => addon().parseBlock(b), bytes)).toEqual(twin);
-  return twin;
+  const fallback = outcome(parseBlockFallback, bytes);
+  expect(outcome((b) => addon().parseBlock(b), bytes)).toEqual(fallback);
+  return fallback;
 }
 
 function compareTx(bytes: Buffer): ParsedBlock | string {
-  const twin = outcome(parseTxTwin, bytes);
-  expect(outcome((b) => addon().parseTx(b), bytes)).toEqual(twin);
+  const fallback = outcome(parseTxFallback, bytes);
+  expect(outcome((b) => addon().parseTx(b), bytes)).toEqual(fallback);
   const ids = [Buffer.alloc(64), Buffer.alloc(64)] as const;
-  const length = scanTxTwin(bytes, ids[0]);
+  const length = scanTxFallback(bytes, ids[0]);
   expect([addon().scanTx(bytes, ids[1]), ids[1]]).toEqual([length, ids[0]]);
-  if (typeof twin === 'string') expect([length, ids[0]]).toEqual([0, Buffer.alloc(64)]);
-  else expect([length, ids[0]]).toEqual([twin.consumedBytes, Buffer.concat([twin.txids, twin.wtxids])]);
-  return twin;
+  if (typeof fallback === 'string') expect([length, ids[0]]).toEqual([0, Buffer.alloc(64)]);
+  else
+    expect([length, ids[0]]).toEqual([
+      fallback.consumedBytes,
+      Buffer.concat([fallback.txids, fallback.wtxids]),
+    ]);
+  return fallback;
 }
 
-describe.skipIf(!native)('native block parser against the twin', () => {
+describe.skipIf(!native)('native block parser against the fallback', () => {
   it('parses random blocks alike', () => {
     const random = new Random(10);
     for (let i = 0; i < 60; i++) {
@@ -120,7 +124,7 @@ const recorded = native ? recordedBlocks() : [];
 describe.skipIf(recorded.length === 0)(
   'native block parser on recorded blocks (skipped without them)',
   () => {
-    it('agrees with the twin and with the header', () => {
+    it('agrees with the fallback and with the header', () => {
       for (const block of recorded.filter((_, i) => i % 7 === 0)) {
         const parsed = compareBlock(block) as ParsedBlock;
         expect(parsed.merkleRoot.equals(block.subarray(36, 68))).toBe(true);

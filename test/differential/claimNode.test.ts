@@ -24,15 +24,15 @@ function randomSlots(random: Random, count: number): Buffer {
   );
 }
 
-describe.skipIf(!native)('native hash of a claim trie node against the twin', () => {
+describe.skipIf(!native)('native hash of a claim trie node against the fallback', () => {
   it('is the same for any number of children, with and without claims', () => {
     const random = new Random(6);
     for (const count of [...Array.from({ length: 40 }, (_, i) => i), 63, 64, 65, 255, 256]) {
       const slots = randomSlots(random, count);
       const before = Buffer.from(slots);
       for (const claimsHash of [null, random.bytes(32)]) {
-        const twin = pairedHash(slots, claimsHash);
-        expect(Buffer.from(nodeHash({ slots, claimsHash }, true)).equals(twin)).toBe(true);
+        const fallback = pairedHash(slots, claimsHash);
+        expect(Buffer.from(nodeHash({ slots, claimsHash }, true)).equals(fallback)).toBe(true);
       }
       expect(slots.equals(before)).toBe(true);
     }

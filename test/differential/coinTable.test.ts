@@ -1,49 +1,49 @@
 import { describe, expect, it } from 'vitest';
 import type { ParsedBlock, ResolvedInputs } from '../../src/native/binding.js';
-import { parseBlockTwin } from '../../src/primitives/blockScan.js';
+import { parseBlockFallback } from '../../src/primitives/blockScan.js';
 import {
   formatOutPoint,
   formatTransaction,
   txid,
   type Transaction,
 } from '../../src/primitives/transaction.js';
-import { buildUndoTwin, formatCoinRow, parseUndo, resolvedFromUndo } from '../../src/store/coinRow.js';
-import { CoinTableTwin } from '../../src/store/coinTableTwin.js';
+import { buildUndoFallback, formatCoinRow, parseUndo, resolvedFromUndo } from '../../src/store/coinRow.js';
+import { CoinTableFallback } from '../../src/store/coinTableFallback.js';
 import type { CoinTable } from '../../src/store/coinTable.js';
 import { Random, addon, coinbaseTx, formatRawBlock, native, randomScript, randomTx } from './support.js';
 
 /** What the database would hold: latin1 key to row. */
 type Database = Map<string, Buffer>;
 
-/** A native table and its twin, which must answer everything alike, over one database each. */
+/** A native table and its fallback, which must answer everything alike, over one database each. */
 class Pair {
   readonly native: CoinTable = new (addon().CoinTable)();
-  readonly twin: CoinTable = new CoinTableTwin();
+  readonly fallback: CoinTable = new CoinTableFallback();
   readonly nativeDb: Database = new Map();
-  readonly twinDb: Database = new Map();
+  readonly fallbackDb: Database = new Map();
 
   both<T>(call: (table: CoinTable) => T): T {
-    const expected = call(this.twin);
+    const expected = call(this.fallback);
     expect(call(this.native)).toEqual(expected);
     return expected;
   }
 
   /** Both must throw, or both must not. */
   bothThrow(call: (table: CoinTable) => unknown): void {
-    expect(() => call(this.twin)).toThrow();
+    expect(() => call(this.fallback)).toThrow();
     expect(() => call(this.native)).toThrow();
   }
 
   checkCounters(): void {
-    expect(this.native.entryCount).toBe(this.twin.entryCount);
-    expect(this.native.dirtyCount).toBe(this.twin.dirtyCount);
-    expect(this.native.dirtyBytes).toBe(this.twin.dirtyBytes);
+    expect(this.native.entryCount).toBe(this.fallback.entryCount);
+    expect(this.native.dirtyCount).toBe(this.fallback.dirtyCount);
+    expect(this.native.dirtyBytes).toBe(this.fallback.dirtyBytes);
   }
 
   loadMissing(block: Buffer, parsed: ParsedBlock, checkOutputs: boolean): void {
     const keys = this.both((table) => table.missing(block, parsed, checkOutputs));
     const values = Array.from({ length: keys.length / 36 }, (_, i) =>
-      this.twinDb.get(keys.toString('latin1', i * 36, i * 36 + 36)),
+      this.fallbackDb.get(keys.toString('latin1', i * 36, i * 36 + 36)),
     );
     this.both((table) => table.load(keys, values));
   }
@@ -52,14 +52,14 @@ class Pair {
   flush(): void {
     for (const [table, db] of [
       [this.native, this.nativeDb],
-      [this.twin, this.twinDb],
+      [this.fallback, this.fallbackDb],
     ] as const) {
       for (let records = table.takeDirty(3000); records; records = table.takeDirty(3000))
         applyRecords(db, records);
       expect(table.dirtyCount).toBe(0);
       expect(table.dirtyBytes).toBe(0);
     }
-    expectSame(this.nativeDb, this.twinDb);
+    expectSame(this.nativeDb, this.fallbackDb);
   }
 }
 
@@ -145,7 +145,7 @@ class BlockMaker {
   }
 }
 
-describe.skipIf(!native)('native coin table against the twin', () => {
+describe.skipIf(!native)('native coin table against the fallback', () => {
   it('answers single operations alike', () => {
     const random = new Random(30);
     const pair = new Pair();
@@ -162,7 +162,7 @@ describe.skipIf(!native)('native coin table against the twin', () => {
         case 1:
         case 2: {
           const overwrite = random.chance(3);
-          const outcomes = [pair.twin, pair.native].map((table) => {
+          const outcomes = [pair.fallback, pair.native].map((table) => {
             try {
               table.add(key, coin, overwrite);
               return 'added';
@@ -175,8 +175,9 @@ describe.skipIf(!native)('native coin table against the twin', () => {
         }
         case 3: {
           // The database speaks only of what the table does not know.
-          const row = pair.twin.get(key) === undefined ? pair.twinDb.get(key.toString('latin1')) : undefined;
-          if (pair.twin.get(key) === undefined) pair.both((table) => table.load(key, [row]));
+          const row =
+            pair.fallback.get(key) === undefined ? pair.fallbackDb.get(key.toString('latin1')) : undefined;
+          if (pair.fallback.get(key) === undefined) pair.both((table) => table.load(key, [row]));
           break;
         }
         case 4:
@@ -213,19 +214,19 @@ describe.skipIf(!native)('native coin table against the twin', () => {
           expect(pair.both((table) => table.revert(block, parsed, undo, stack.length + 1))).toBe('ok');
           maker.coins = coins;
           pair.flush();
-          expectSame(pair.twinDb, before);
+          expectSame(pair.fallbackDb, before);
         } else {
           const height = stack.length + 1;
           pair.flush();
-          const before = new Map(pair.twinDb);
+          const before = new Map(pair.fallbackDb);
           const coins = maker.coins.slice();
           const block = maker.make(1 + maker.random.below(20), true);
-          const parsed = parseBlockTwin(block);
+          const parsed = parseBlockFallback(block);
           const checkOutputs = maker.random.chance(2);
           pair.loadMissing(block, parsed, checkOutputs);
           const resolved = pair.both((table) => table.resolve(block, parsed, height, checkOutputs));
           expect(resolved.status.every((status) => status === 0)).toBe(true);
-          const undo = buildUndoTwin(parsed, resolved);
+          const undo = buildUndoFallback(parsed, resolved);
           expect(addon().buildUndo(parsed, resolved).equals(undo)).toBe(true);
           expect(resolvedFromUndo(parsed, undo)).toEqual({ ...resolved, duplicates: new Uint32Array(0) });
           pair.both((table) => table.apply(block, parsed, height));
@@ -245,10 +246,10 @@ describe.skipIf(!native)('native coin table against the twin', () => {
       const maker = new BlockMaker(seed);
       const pair = new Pair();
       const first = maker.make(1, true);
-      const start = parseBlockTwin(first);
+      const start = parseBlockFallback(first);
       pair.both((table) => table.apply(first, start, 1));
       const block = maker.make(15, false);
-      const parsed = parseBlockTwin(block);
+      const parsed = parseBlockFallback(block);
       for (const loaded of [false, true]) {
         if (loaded) pair.loadMissing(block, parsed, true);
         const resolved = pair.both((table) => table.resolve(block, parsed, 2));
@@ -267,7 +268,7 @@ describe.skipIf(!native)('native coin table against the twin', () => {
     const maker = new BlockMaker(60);
     const pair = new Pair();
     const block = maker.make(1, true);
-    const parsed = parseBlockTwin(block);
+    const parsed = parseBlockFallback(block);
     pair.both((table) => table.apply(block, parsed, 1));
     const again = pair.both((table) => table.resolve(block, parsed, 2));
     const spendable = maker.coins.length > 0;
@@ -282,14 +283,14 @@ describe.skipIf(!native)('native coin table against the twin', () => {
       const maker = new BlockMaker(70);
       const pair = new Pair();
       const first = maker.make(1, true);
-      const firstParsed = parseBlockTwin(first);
+      const firstParsed = parseBlockFallback(first);
       pair.both((table) => table.apply(first, firstParsed, 1));
       const spentCoin = maker.coins[0]!;
       maker.coins = [spentCoin];
       const block = maker.make(2, true);
-      const parsed = parseBlockTwin(block);
+      const parsed = parseBlockFallback(block);
       const resolved = pair.both((table) => table.resolve(block, parsed, 2));
-      const undo = buildUndoTwin(parsed, resolved);
+      const undo = buildUndoFallback(parsed, resolved);
       expect(parseUndo(undo).length).toBe(1);
       pair.both((table) => table.apply(block, parsed, 2));
       const made = formatOutPoint(maker.coins[0]!);
@@ -308,10 +309,10 @@ describe.skipIf(!native)('native coin table against the twin', () => {
     const maker = new BlockMaker(80);
     const pair = new Pair();
     const block = maker.make(3, true);
-    const parsed = parseBlockTwin(block);
+    const parsed = parseBlockFallback(block);
     pair.both((table) => table.apply(block, parsed, 1));
     const next = maker.make(3, true);
-    const nextParsed = parseBlockTwin(next);
+    const nextParsed = parseBlockFallback(next);
     pair.bothThrow((table) => table.revert(next, nextParsed, Buffer.alloc(0), 2));
     pair.bothThrow((table) => table.load(Buffer.alloc(36), []));
     pair.bothThrow((table) => table.load(Buffer.alloc(36), [Buffer.alloc(11)]));
@@ -354,7 +355,7 @@ describe.skipIf(!native)('native coin table against the twin', () => {
 });
 
 function undoOf(table: CoinTable, parsed: ParsedBlock, resolved: ResolvedInputs): Buffer {
-  return table instanceof CoinTableTwin
-    ? buildUndoTwin(parsed, resolved)
+  return table instanceof CoinTableFallback
+    ? buildUndoFallback(parsed, resolved)
     : addon().buildUndo(parsed, resolved);
 }

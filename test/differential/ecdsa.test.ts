@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bindingEcdsa, type EcdsaBackend } from '../../src/crypto/ecdsa.js';
 import { formatDer } from '../../src/crypto/ecdsaEncoding.js';
-import { twinEcdsa } from '../../src/crypto/ecdsaTwin.js';
+import { fallbackEcdsa } from '../../src/crypto/ecdsaFallback.js';
 import { Random, addon, mutate, native } from './support.js';
 
 const ORDER = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141', 'hex');
@@ -25,7 +25,7 @@ function inverse(value: bigint): bigint {
 }
 
 describe.skipIf(!native)('native curve operations against the other backends', () => {
-  const reference: EcdsaBackend = bindingEcdsa ?? twinEcdsa;
+  const reference: EcdsaBackend = bindingEcdsa ?? fallbackEcdsa;
 
   it('makes the same keys, signatures and recoveries', () => {
     const random = new Random(100);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { hash160, sha256, sha256d } from '../../src/crypto/hash.js';
-import { merklePathTwin, merkleRoot } from '../../src/crypto/merkle.js';
+import { merklePathFallback, merkleRoot } from '../../src/crypto/merkle.js';
 import { powHash } from '../../src/primitives/header.js';
 import { Random, addon, native } from './support.js';
 
-describe.skipIf(!native)('native hashing against the twins', () => {
+describe.skipIf(!native)('native hashing against the fallbacks', () => {
   it('hashes every length across three blocks alike', () => {
     const random = new Random(1);
     for (let length = 0; length < 200; length++) {
@@ -46,9 +46,9 @@ describe.skipIf(!native)('native hashing against the twins', () => {
       const flat = Buffer.concat(leaves);
       const before = Buffer.from(flat);
       const { root, mutated } = addon().merkleRoot(flat);
-      const twin = merkleRoot(leaves);
-      expect(root.equals(twin.root)).toBe(true);
-      expect(mutated).toBe(twin.mutated);
+      const fallback = merkleRoot(leaves);
+      expect(root.equals(fallback.root)).toBe(true);
+      expect(mutated).toBe(fallback.mutated);
       expect(flat.equals(before)).toBe(true);
     }
   });
@@ -59,9 +59,9 @@ describe.skipIf(!native)('native hashing against the twins', () => {
       const leaves = random.bytes(32 * count);
       const before = Buffer.from(leaves);
       for (const index of [0, count >> 1, count - 1]) {
-        const [path, twin] = [Buffer.alloc(32 * 8), Buffer.alloc(32 * 8)];
+        const [path, fallback] = [Buffer.alloc(32 * 8), Buffer.alloc(32 * 8)];
         const levels = addon().merklePath(leaves, index, path);
-        expect([levels, path]).toEqual([merklePathTwin(leaves, index, twin), twin]);
+        expect([levels, path]).toEqual([merklePathFallback(leaves, index, fallback), fallback]);
       }
       expect(leaves.equals(before)).toBe(true);
     }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadBlock } from '../../src/chain/loadedBlock.js';
 import { addressIndex } from '../../src/index/addressIndex.js';
-import { scriptKeyTwin } from '../../src/index/addressScripts.js';
+import { scriptKeyFallback } from '../../src/index/addressScripts.js';
 import { BlockWalk, spentBy } from '../../src/index/addressWalk.js';
 import { putTxRows, txIndex } from '../../src/index/txIndex.js';
 import type { ResolvedInputs } from '../../src/native/binding.js';
@@ -64,55 +64,55 @@ function randomCoins(random: Random, count: number, scripts: readonly Buffer[]):
 }
 
 describe.skipIf(!native)('rows of indexes by the addon', () => {
-  it('files scripts under the keys of its twin', () => {
+  it('files scripts under the keys of its fallback', () => {
     const random = new Random(3);
     for (let n = 0; n < 3000; n++) {
       const script = randomScript(random);
-      expect(addon().scriptKey(script), script.toString('hex')).toBe(scriptKeyTwin(script));
+      expect(addon().scriptKey(script), script.toString('hex')).toBe(scriptKeyFallback(script));
     }
     const key = random.bytes(64);
     for (const head of [2, 3, 4, 5, 6, 7])
       for (const size of [33, 65])
         for (const last of [0xac, 0xad]) {
           const script = Buffer.concat([Buffer.of(size, head), key.subarray(0, size - 1), Buffer.of(last)]);
-          expect(addon().scriptKey(script)).toBe(scriptKeyTwin(script));
+          expect(addon().scriptKey(script)).toBe(scriptKeyFallback(script));
         }
   });
 
-  it('are those of the twin, block upon block, small and large', async () => {
+  it('are those of the fallback, block upon block, small and large', async () => {
     const random = new Random(5);
     const scripts = commonScripts(random);
-    const [rows, twinRows] = [new MemoryRows(), new MemoryRows()];
+    const [rows, fallbackRows] = [new MemoryRows(), new MemoryRows()];
     for (const [n, txCount] of [1, 2, 30, 5, 1200, 60, 3].entries()) {
       const block = loadBlock(randomBlock(random, txCount, scripts));
       const coins = randomCoins(random, block.parsed.inputs.length / INPUT_STRIDE, scripts);
       const height = 70_000 * n;
-      const [own, twin] = [rows.begin(), twinRows.begin()];
+      const [own, fallback] = [rows.begin(), fallbackRows.begin()];
       await addressIndex.connect(own, block, height, coins);
-      await new BlockWalk(twin, block, height, spentBy(coins), true).run();
+      await new BlockWalk(fallback, block, height, spentBy(coins), true).run();
       await txIndex.connect(own, block, height, coins);
-      putTxRows(twin, block, height);
+      putTxRows(fallback, block, height);
       own.commit();
-      twin.commit();
-      const expected = twinRows.dump();
+      fallback.commit();
+      const expected = fallbackRows.dump();
       expect(rows.dump().size).toBe(expected.size);
       for (const [key, value] of rows.dump()) expect(value).toBe(expected.get(key));
     }
   });
 
-  it('are those of the twin where they are begun beside the scripts, sums in memory and on disk', async () => {
+  it('are those of the fallback where they are begun beside the scripts, sums in memory and on disk', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'index-rows-'));
     const store = await RowStore.open({ path: join(folder, 'db'), cacheBytes: 1 << 20 });
     try {
       const random = new Random(11);
       const scripts = [...commonScripts(random), ...Array.from({ length: 400 }, () => randomScript(random))];
-      const twinRows = new MemoryRows();
+      const fallbackRows = new MemoryRows();
       for (let height = 1; height <= 9; height++) {
         const block = loadBlock(randomBlock(random, 60 + 150 * random.below(3), scripts));
         const coins = randomCoins(random, block.parsed.inputs.length / INPUT_STRIDE, scripts);
-        const twin = twinRows.begin();
-        await new BlockWalk(twin, block, height, spentBy(coins), true).run();
-        twin.commit();
+        const fallback = fallbackRows.begin();
+        await new BlockWalk(fallback, block, height, spentBy(coins), true).run();
+        fallback.commit();
         // A block that is refused leaves nothing of what was begun.
         for (const isKept of [false, true]) {
           const own = store.begin();
@@ -126,7 +126,7 @@ describe.skipIf(!native)('rows of indexes by the addon', () => {
           }
         }
         if (height % 3 === 0) await store.flush();
-        const expected = twinRows.dump();
+        const expected = fallbackRows.dump();
         let count = 0;
         for await (const [key, value] of store.range({ gte: '\0', lt: '\xff' })) {
           expect(Buffer.from(value).toString('latin1')).toBe(expected.get(key));

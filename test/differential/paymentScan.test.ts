@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { FoundPayments, scanPayments, scanPaymentsTwin, type BlockRun } from '../../src/chain/paymentScan.js';
+import {
+  FoundPayments,
+  scanPayments,
+  scanPaymentsFallback,
+  type BlockRun,
+} from '../../src/chain/paymentScan.js';
 import { merkleRoot } from '../../src/crypto/merkle.js';
 import { sha256dPair } from '../../src/crypto/hash.js';
-import { parseBlockTwin } from '../../src/primitives/blockScan.js';
+import { parseBlockFallback } from '../../src/primitives/blockScan.js';
 import { headerHash } from '../../src/primitives/header.js';
 import { formatTransaction } from '../../src/primitives/transaction.js';
 import { addHash } from '../../src/util/prefixFilter.js';
@@ -37,12 +42,12 @@ function soundBlock(random: Random, txCount: number): Buffer {
       random,
       [coinbase, ...others].map((tx) => formatTransaction(tx)),
     );
-  const root = parseBlockTwin(build()).witnessMerkleRoot;
+  const root = parseBlockFallback(build()).witnessMerkleRoot;
   const commitment = Buffer.concat([Buffer.from('6a24aa21a9ed', 'hex'), sha256dPair(root, reserved)]);
   const script = coinbase.outputs.at(-1)!.script as Buffer;
   commitment.copy(script);
   const block = build();
-  const { txids, txCount: count } = parseBlockTwin(block);
+  const { txids, txCount: count } = parseBlockFallback(block);
   const ids = Array.from({ length: count }, (_, n) => txids.subarray(32 * n, 32 * n + 32));
   merkleRoot(ids).root.copy(block, MERKLE_ROOT_AT);
   return block;
@@ -79,12 +84,14 @@ function someSought(random: Random, run: BlockRun): { scripts: Uint32Array; txid
   return { scripts, txids };
 }
 
-describe.skipIf(!native)('the addon that looks for payments against the twin', () => {
+describe.skipIf(!native)('the addon that looks for payments against the fallback', () => {
   const compare = (run: BlockRun, sought: { scripts: Uint32Array; txids: Uint32Array }): Uint32Array => {
-    const twin = scanPaymentsTwin(run, sought);
+    const fallback = scanPaymentsFallback(run, sought);
     const { bytes, places, ids, segwitFrom } = run;
-    expect(addon().scanPayments(bytes, places, ids, segwitFrom, sought.scripts, sought.txids)).toEqual(twin);
-    return twin;
+    expect(addon().scanPayments(bytes, places, ids, segwitFrom, sought.scripts, sought.txids)).toEqual(
+      fallback,
+    );
+    return fallback;
   };
 
   it('finds the same in sound blocks', async () => {
@@ -139,7 +146,7 @@ describe.skipIf(!native)('the addon that looks for payments against the twin', (
     const paidBytes = formatTransaction(paid);
     const block = (txs: Buffer[]): Buffer => {
       const bytes = formatRawBlock(random, txs);
-      parseBlockTwin(bytes).merkleRoot.copy(bytes, MERKLE_ROOT_AT);
+      parseBlockFallback(bytes).merkleRoot.copy(bytes, MERKLE_ROOT_AT);
       return bytes;
     };
     const coinbase = (): Buffer => {
@@ -148,7 +155,7 @@ describe.skipIf(!native)('the addon that looks for payments against the twin', (
       return formatTransaction(tx);
     };
     const first = block([coinbase(), paidBytes]);
-    const txid = parseBlockTwin(first).txids.subarray(32, 64);
+    const txid = parseBlockFallback(first).txids.subarray(32, 64);
     const spends = randomTx(random, { inputs: [{ hash: txid, index: 0 }], outputs: 1, witness: false });
     const run = { ...runOf(random, [first, block([coinbase(), formatTransaction(spends)])]), segwitFrom: 2 };
     const sought = { scripts: new Uint32Array(2048), txids: new Uint32Array(2048) };

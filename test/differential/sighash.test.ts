@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseTxTwin } from '../../src/primitives/blockScan.js';
+import { parseTxFallback } from '../../src/primitives/blockScan.js';
 import { formatTransaction } from '../../src/primitives/transaction.js';
 import { nextOp } from '../../src/primitives/scriptScan.js';
 import { SIG_VERSION, signatureHash } from '../../src/script/sighash.js';
@@ -35,7 +35,7 @@ describe.skipIf(!native)('native signature hashes against the script layer', () 
       if (!isPlainCode(code)) continue;
       const hashType = random.chance(2) ? random.pick([1, 2, 3, 0x81, 0x82, 0x83, 0]) : random.u32() | 0;
       const amount = random.amount();
-      const parsed = parseTxTwin(bytes);
+      const parsed = parseTxFallback(bytes);
       for (const version of [SIG_VERSION.BASE, SIG_VERSION.WITNESS_V0]) {
         const expected = signatureHash(code, tx, input, hashType, amount, version);
         const witness = version === SIG_VERSION.WITNESS_V0;

@@ -6,7 +6,7 @@
 import { describe, expect, it } from 'vitest';
 import { bindingEcdsa, type EcdsaBackend } from '../../src/crypto/ecdsa.js';
 import { formatDer } from '../../src/crypto/ecdsaEncoding.js';
-import { twinEcdsa } from '../../src/crypto/ecdsaTwin.js';
+import { fallbackEcdsa } from '../../src/crypto/ecdsaFallback.js';
 import type { SignatureItem } from '../../src/native/binding.js';
 import { Random, addon, mutate, native } from './support.js';
 
@@ -40,7 +40,7 @@ const VALID = 1;
 const VALID_IN_LANES = 2;
 
 describe.skipIf(!native)('signatures verified side by side', () => {
-  const reference: EcdsaBackend = bindingEcdsa ?? twinEcdsa;
+  const reference: EcdsaBackend = bindingEcdsa ?? fallbackEcdsa;
   const hasLanes = native !== null && native.ecdsa.lanes > 0;
 
   /** Asks for all at once and holds each answer against the reference. */

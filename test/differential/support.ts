@@ -1,4 +1,4 @@
-/** Seeded random blocks, transactions and mutations for the tests that hold the addon and its twins together. */
+/** Seeded random blocks, transactions and mutations for the tests that hold the addon and its fallbacks together. */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';

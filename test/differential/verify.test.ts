@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ResolvedInputs } from '../../src/native/binding.js';
-import { parseBlockTwin, parseTxTwin } from '../../src/primitives/blockScan.js';
+import { parseBlockFallback, parseTxFallback } from '../../src/primitives/blockScan.js';
 import { formatTransaction, type Transaction } from '../../src/primitives/transaction.js';
 import { TransactionChecker } from '../../src/script/checker.js';
 import { SCRIPT_VERIFY, STANDARD_SCRIPT_VERIFY_FLAGS } from '../../src/script/flags.js';
@@ -78,7 +78,7 @@ describe.skipIf(!native)('native verification against the interpreter', () => {
         randomFlags(random),
       ]);
       const block = formatTransaction(tx);
-      const parsed = parseTxTwin(block);
+      const parsed = parseTxFallback(block);
       const cacheResults = random.chance(2);
       const job = { block, parsed, resolved: resolvedOf(spends), flags, cacheResults };
       const report = await addon().verifyInputs(job);
@@ -115,7 +115,7 @@ describe.skipIf(!native)('native verification against the interpreter', () => {
       const { tx, spends } = makeTx(random);
       if (spends.some((spend) => !spend.isPlain)) continue;
       const block = formatTransaction(tx);
-      const parsed = parseTxTwin(block);
+      const parsed = parseTxFallback(block);
       const { undecided } = await addon().verifyInputs({
         block,
         parsed,
@@ -140,7 +140,7 @@ describe.skipIf(!native)('native verification against the interpreter', () => {
       random,
       txs.map((tx) => formatTransaction(tx)),
     );
-    const parsed = parseBlockTwin(block);
+    const parsed = parseBlockFallback(block);
     const spends = made.flatMap((m) => m.spends);
     const resolved = resolvedOf(spends, 1);
     resolved.status[3] = 1;
@@ -161,7 +161,7 @@ describe.skipIf(!native)('native verification against the interpreter', () => {
     const random = new Random(203);
     const { tx, spends } = makeTx(random);
     const block = formatTransaction(tx);
-    const parsed = parseTxTwin(block);
+    const parsed = parseTxFallback(block);
     for (const flags of [1 << 17, SCRIPT_VERIFY.WITNESS, SCRIPT_VERIFY.CLEANSTACK | SCRIPT_VERIFY.P2SH]) {
       const report = await addon().verifyInputs({ block, parsed, resolved: resolvedOf(spends), flags });
       expect(report.undecided.length).toBe(spends.length);
@@ -177,7 +177,12 @@ describe.skipIf(!native)('native verification against the interpreter', () => {
       made = makeTx(random);
     }
     const block = formatTransaction(made.tx);
-    const base = { block, parsed: parseTxTwin(block), resolved: resolvedOf(made.spends), flags: BLOCK_FLAGS };
+    const base = {
+      block,
+      parsed: parseTxFallback(block),
+      resolved: resolvedOf(made.spends),
+      flags: BLOCK_FLAGS,
+    };
     const hits = async (cacheResults: boolean) =>
       (await addon().verifyInputs({ ...base, cacheResults })).cacheHits;
     expect(await hits(false)).toBe(0);
@@ -197,7 +202,7 @@ describe.skipIf(!native)('native verification against the interpreter', () => {
     const jobs = Array.from({ length: 60 }, () => {
       const { tx, spends } = makeTx(random);
       const block = formatTransaction(tx);
-      return { block, parsed: parseTxTwin(block), resolved: resolvedOf(spends), flags: BLOCK_FLAGS };
+      return { block, parsed: parseTxFallback(block), resolved: resolvedOf(spends), flags: BLOCK_FLAGS };
     });
     addon().setVerifyThreads(1);
     const expected = [];
@@ -214,7 +219,7 @@ describe.skipIf(!native)('native verification against the interpreter', () => {
     const random = new Random(206);
     const { tx, spends } = makeTx(random);
     const block = formatTransaction(tx);
-    const parsed = parseTxTwin(block);
+    const parsed = parseTxFallback(block);
     const resolved = resolvedOf(spends);
     const flags = BLOCK_FLAGS;
     const shifted = { ...resolved, scriptOffsets: resolved.scriptOffsets.map((at) => at + 1) };

@@ -8,7 +8,7 @@ import { checkBlockView, contextualCheckBlockView } from '../../src/chain/checkB
 import { parseConfigText } from '../../src/node/configFile.js';
 import { mainParams } from '../../src/params/main.js';
 import { parseBlockBytes } from '../../src/primitives/block.js';
-import { parseBlockTwin, parseTxTwin } from '../../src/primitives/blockScan.js';
+import { parseBlockFallback, parseTxFallback } from '../../src/primitives/blockScan.js';
 import { parseBlockView, parseTxView } from '../../src/primitives/blockView.js';
 import { parseTransaction } from '../../src/primitives/transaction.js';
 import { addressPrefixesOf, decodeDestination } from '../../src/script/address.js';
@@ -45,8 +45,8 @@ function refusals(input: Buffer, parsers: readonly ((bytes: Buffer) => unknown)[
 }
 
 describe('counts that promise too much', () => {
-  const transactions = [parseTxView, parseTxTwin, (bytes: Buffer) => parseTransaction(new Reader(bytes))];
-  const blocks = [parseBlockView, parseBlockTwin, parseBlockBytes, loadBlock];
+  const transactions = [parseTxView, parseTxFallback, (bytes: Buffer) => parseTransaction(new Reader(bytes))];
+  const blocks = [parseBlockView, parseBlockFallback, parseBlockBytes, loadBlock];
 
   it.each(Object.entries(HEADS))('of %s are refused at once', async (_name, head) => {
     const use = await memoryOf(() => {

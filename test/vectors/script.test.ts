@@ -1,7 +1,7 @@
 /** The reference's script_tests.json, as its script_tests.cpp runs it. */
 import { describe, expect, it } from 'vitest';
 import { defaultEcdsa } from '../../src/crypto/ecdsa.js';
-import { twinEcdsa } from '../../src/crypto/ecdsaTwin.js';
+import { fallbackEcdsa } from '../../src/crypto/ecdsaFallback.js';
 import { txid, type Transaction } from '../../src/primitives/transaction.js';
 import { EMPTY_BYTES, type Bytes } from '../../src/util/bytes.js';
 import { TransactionChecker } from '../../src/script/checker.js';
@@ -116,7 +116,7 @@ describe.skipIf(rows === null)('script_tests.json', () => {
   });
 
   it('gives each case its error with the readable ECDSA too', () => {
-    for (const test of cases) expect(run(test, test.flags, twinEcdsa), test.text).toBe(test.expected);
+    for (const test of cases) expect(run(test, test.flags, fallbackEcdsa), test.text).toBe(test.expected);
   });
 
   it('a passing case passes with fewer flags, a failing one fails with more', () => {

@@ -59,12 +59,12 @@ export function branchAndBound<G extends WeighedGroup>(
       const before = pool[taken.length - 1];
       available -= next.effectiveSat;
       // With one like it left out already, taking this one gives nothing new.
-      const isTwin =
+      const isEqualToSkipped =
         taken[taken.length - 1] === false &&
         before?.effectiveSat === next.effectiveSat &&
         before.feeSat === next.feeSat;
-      taken.push(!isTwin);
-      if (isTwin) continue;
+      taken.push(!isEqualToSkipped);
+      if (isEqualToSkipped) continue;
       value += next.effectiveSat;
       waste += next.feeSat - next.longTermFeeSat;
       continue;

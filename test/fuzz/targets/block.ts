@@ -1,7 +1,7 @@
 /** Fuzz target: the three block parsers, and bringing a block into its canonical form. */
 import { loadBlock } from '../../../src/chain/loadedBlock.js';
 import { formatBlock, parseBlock, type Block } from '../../../src/primitives/block.js';
-import { parseBlockTwin } from '../../../src/primitives/blockScan.js';
+import { parseBlockFallback } from '../../../src/primitives/blockScan.js';
 import { HEADER_SIZE_BYTES } from '../../../src/primitives/header.js';
 import { compactSizeLength } from '../../../src/consensus/txSize.js';
 import { Reader } from '../../../src/util/reader.js';
@@ -22,7 +22,7 @@ function checkCanonicalForm(bytes: Buffer): boolean {
 }
 
 export function checkBlockBytes(bytes: Buffer): string {
-  const parsed = parseBothWays(parseBlockTwin, 'parseBlock', bytes);
+  const parsed = parseBothWays(parseBlockFallback, 'parseBlock', bytes);
   const reader = new Reader(bytes);
   let block: Block | null = null;
   const accepted = accepts(() => {

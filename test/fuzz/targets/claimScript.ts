@@ -1,7 +1,7 @@
 /** Fuzz target: claim prefixes, told alike by the script layer, by the block parser's scan and by the addon. */
 import { checkClaimScriptSizes } from '../../../src/consensus/checkTransaction.js';
 import { OUTPUT_CLAIM_KIND } from '../../../src/primitives/blockLayout.js';
-import { parseTxTwin } from '../../../src/primitives/blockScan.js';
+import { parseTxFallback } from '../../../src/primitives/blockScan.js';
 import { claimKind, claimPrefixLength as scannedPrefixLength } from '../../../src/primitives/scriptScan.js';
 import { formatTransaction } from '../../../src/primitives/transaction.js';
 import {
@@ -37,7 +37,7 @@ function columnOf(script: Bytes): number {
     outputs: [{ value: 1n, script }],
     lockTime: 0,
   });
-  const parsed = parseBothWays(parseTxTwin, 'parseTx', bytes);
+  const parsed = parseBothWays(parseTxFallback, 'parseTx', bytes);
   law(parsed !== null, 'a transaction parses whatever its output script');
   return parsed.outputs[OUTPUT_CLAIM_KIND]!;
 }

@@ -1,5 +1,5 @@
 /**
- * What holds of every parse of a block or a transaction: the addon, its twin and the plain parser accept the same bytes,
+ * What holds of every parse of a block or a transaction: the addon, its fallback and the plain parser accept the same bytes,
  * and where they accept them they tell the same of them.
  */
 import { merkleRoot } from '../../../src/crypto/merkle.js';
@@ -57,7 +57,8 @@ const COLUMNS = ['txs', 'inputs', 'outputs', 'txids', 'wtxids', 'merkleRoot', 'w
 const SCALARS = ['txCount', 'mutated', 'consumedBytes', 'sizeBytes', 'strippedSizeBytes', 'weight'] as const;
 
 function sameTable(a: ParsedBlock, b: ParsedBlock): void {
-  for (const name of SCALARS) law(a[name] === b[name], () => `${name}: addon ${a[name]}, twin ${b[name]}`);
+  for (const name of SCALARS)
+    law(a[name] === b[name], () => `${name}: addon ${a[name]}, fallback ${b[name]}`);
   for (const name of COLUMNS) {
     const [x, y] = [a[name], b[name]];
     const same =
@@ -65,7 +66,7 @@ function sameTable(a: ParsedBlock, b: ParsedBlock): void {
       Buffer.from(x.buffer, x.byteOffset, x.byteLength).equals(
         Buffer.from(y.buffer, y.byteOffset, y.byteLength),
       );
-    law(same, `addon and twin differ in ${name}`);
+    law(same, `addon and fallback differ in ${name}`);
   }
 }
 
@@ -83,17 +84,17 @@ export function parsedOrRefusal(
   }
 }
 
-/** The twin's table, held against the addon's where there is one; null when the bytes are refused. */
+/** The fallback's table, held against the addon's where there is one; null when the bytes are refused. */
 export function parseBothWays(
-  twin: Parse,
+  fallback: Parse,
   method: 'parseBlock' | 'parseTx',
   bytes: Buffer,
 ): ParsedBlock | null {
-  const expected = parsedOrRefusal(twin, bytes, 'ReadError');
+  const expected = parsedOrRefusal(fallback, bytes, 'ReadError');
   if (native !== null) {
     const got = parsedOrRefusal((b) => addon()[method](b), bytes, 'Error');
     if (typeof expected === 'string' || typeof got === 'string') {
-      law(got === expected, () => `addon: ${describe(got)}, twin: ${describe(expected)}`);
+      law(got === expected, () => `addon: ${describe(got)}, fallback: ${describe(expected)}`);
     } else sameTable(got, expected);
   }
   return typeof expected === 'string' ? null : expected;

@@ -1,5 +1,5 @@
 /** Fuzz target: the three transaction parsers, with the witness marker and without. */
-import { parseTxTwin } from '../../../src/primitives/blockScan.js';
+import { parseTxFallback } from '../../../src/primitives/blockScan.js';
 import {
   formatTransaction,
   parseTransaction,
@@ -21,7 +21,7 @@ function checkLegacyForm(bytes: Buffer): void {
 }
 
 export function checkTransactionBytes(bytes: Buffer): string {
-  const parsed = parseBothWays(parseTxTwin, 'parseTx', bytes);
+  const parsed = parseBothWays(parseTxFallback, 'parseTx', bytes);
   checkLegacyForm(bytes);
   const reader = new Reader(bytes);
   let tx: Transaction | null = null;

@@ -14,11 +14,14 @@ function differences(one: LoadedBlock, other: LoadedBlock): string[] {
   const theirs = new Map(facts(other));
   return facts(one)
     .filter(([name, value]) => {
-      const twin = theirs.get(name);
-      if (!(value instanceof Uint8Array || value instanceof Uint32Array)) return value !== twin;
+      const counterpart = theirs.get(name);
+      if (!(value instanceof Uint8Array || value instanceof Uint32Array)) return value !== counterpart;
       const bytesOf = ({ buffer, byteOffset, byteLength }: typeof value): Buffer =>
         Buffer.from(buffer, byteOffset, byteLength);
-      return value.constructor !== twin!.constructor || !bytesOf(value).equals(bytesOf(twin as typeof value));
+      return (
+        value.constructor !== counterpart!.constructor ||
+        !bytesOf(value).equals(bytesOf(counterpart as typeof value))
+      );
     })
     .map(([name]) => name);
 }

@@ -1,4 +1,4 @@
-/** The trie's hashes are the same with the addon as with the twins. */
+/** The trie's hashes are the same with the addon as with the fallbacks. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { hash160Of, hash256, rootOf } from '../../../src/claimtrie/fastHash.js';
@@ -7,7 +7,7 @@ import { merkleRoot } from '../../../src/crypto/merkle.js';
 import { toHex } from '../../../src/util/bytes.js';
 
 describe('hashes of the trie', () => {
-  it('equal their twins', () => {
+  it('equal their fallbacks', () => {
     for (const size of [0, 8, 32, 33, 36, 96, 1000]) {
       const message = randomBytes(size);
       expect(toHex(hash256(message))).toBe(toHex(sha256d(message)));

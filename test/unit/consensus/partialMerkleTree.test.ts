@@ -60,7 +60,7 @@ describe('partial merkle trees', () => {
   it('are refused when they are not well-formed', () => {
     const tree = buildPartialMerkleTree(txids(9), (index) => index === 4);
     const { hashes, flags } = tree;
-    const twins = [hashes[0]!, hashes[0]!];
+    const equalHashes = [hashes[0]!, hashes[0]!];
     const broken: PartialMerkleTree[] = [
       { ...tree, txCount: 0 },
       { ...tree, txCount: 33_334 },
@@ -68,8 +68,8 @@ describe('partial merkle trees', () => {
       { ...tree, hashes: [...hashes, hashes[0]!] },
       { ...tree, flags: flags.subarray(1) },
       { ...tree, flags: Buffer.concat([flags, Buffer.of(0)]) },
-      { txCount: 2, hashes: twins, flags: Buffer.of(0b111) },
-      { txCount: 1, hashes: twins, flags: Buffer.of(1) },
+      { txCount: 2, hashes: equalHashes, flags: Buffer.of(0b111) },
+      { txCount: 1, hashes: equalHashes, flags: Buffer.of(1) },
     ];
     for (const bad of broken) expect(provedTransactions(bad)).toBeNull();
     expect(() => parsePartialMerkleTree(new Reader(Buffer.from('0100000001', 'hex')))).toThrow(ReadError);

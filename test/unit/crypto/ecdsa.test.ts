@@ -16,7 +16,7 @@ import {
   normalizeS,
   parseDerLax,
 } from '../../../src/crypto/ecdsaEncoding.js';
-import { twinEcdsa } from '../../../src/crypto/ecdsaTwin.js';
+import { fallbackEcdsa } from '../../../src/crypto/ecdsaFallback.js';
 import { sha256, sha256d } from '../../../src/crypto/hash.js';
 import { fromHex, toHex } from '../../../src/util/bytes.js';
 
@@ -52,7 +52,7 @@ const KEY_A = fromHex('12b004fff7f4b69ef8650e767f18f11ede158148b425660723b9f9a66
 const KEY_B = fromHex('b524c28b61c9b2c49b2c7dd4c2d75887abb78768c054bd7c01af4029f6c0d117');
 const HASH = sha256d(Buffer.from('Very deterministic message'));
 
-const BACKENDS: [string, EcdsaBackend][] = [['twin', twinEcdsa]];
+const BACKENDS: [string, EcdsaBackend][] = [['fallback', fallbackEcdsa]];
 if (bindingEcdsa !== null) BACKENDS.push(['binding', bindingEcdsa]);
 else console.log('the secp256k1 binding does not load here: its tests are skipped');
 
@@ -227,10 +227,10 @@ describe.each(BACKENDS)('ECDSA by the %s', (_name, ecdsa) => {
   });
 });
 
-describe.skipIf(bindingEcdsa === null)('binding against twin', () => {
+describe.skipIf(bindingEcdsa === null)('binding against fallback', () => {
   it('agrees on signatures and keys with single bytes changed', () => {
-    const full = twinEcdsa.publicKeyOf(KEY_A, false);
-    const keys = [full, twinEcdsa.publicKeyOf(KEY_A, true), hybrid(full, true)];
+    const full = fallbackEcdsa.publicKeyOf(KEY_A, false);
+    const keys = [full, fallbackEcdsa.publicKeyOf(KEY_A, true), hybrid(full, true)];
     let accepted = 0;
     for (let i = 0; i < 150; i++) {
       const hash = sha256(Buffer.of(i));
@@ -239,8 +239,8 @@ describe.skipIf(bindingEcdsa === null)('binding against twin', () => {
       if (i % 3 === 1) signature[(i * 7) % signature.length]! ^= 1 << (i % 8);
       if (i % 5 === 1) key[(i * 3) % key.length]! ^= 1 << (i % 8);
       const verdict = bindingEcdsa!.verify(hash, signature, key);
-      expect(twinEcdsa.verify(hash, signature, key), `case ${i}`).toBe(verdict);
-      expect(twinEcdsa.isFullyValidPublicKey(key)).toBe(bindingEcdsa!.isFullyValidPublicKey(key));
+      expect(fallbackEcdsa.verify(hash, signature, key), `case ${i}`).toBe(verdict);
+      expect(fallbackEcdsa.isFullyValidPublicKey(key)).toBe(bindingEcdsa!.isFullyValidPublicKey(key));
       if (verdict) accepted += 1;
     }
     expect(accepted).toBeGreaterThan(50);
@@ -252,7 +252,7 @@ describe.skipIf(bindingEcdsa === null)('binding against twin', () => {
       const hash = sha256(Buffer.of(i, 1));
       const entropy = i % 2 === 0 ? null : sha256(Buffer.of(i, 2));
       const one = bindingEcdsa!.sign(hash, KEY_B, entropy);
-      const two = twinEcdsa.sign(hash, KEY_B, entropy);
+      const two = fallbackEcdsa.sign(hash, KEY_B, entropy);
       expect(toHex(two.compact)).toBe(toHex(one.compact));
       expect(two.recoveryId).toBe(one.recoveryId);
     }

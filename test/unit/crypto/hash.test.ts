@@ -12,7 +12,7 @@ function sample(length: number, seed: number): Buffer {
 }
 
 describe('hash functions', () => {
-  it('agree with their readable twins on lengths around the block sizes', () => {
+  it('agree with their readable fallbacks on lengths around the block sizes', () => {
     for (const length of [0, 1, 31, 32, 55, 56, 63, 64, 65, 111, 112, 119, 128, 1000]) {
       const data = sample(length, length);
       expect(toHex(sha256(data))).toBe(toHex(nobleSha256(data)));

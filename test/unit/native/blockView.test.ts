@@ -18,7 +18,7 @@ import {
   TX_STRIDE,
   TX_VERSION,
 } from '../../../src/primitives/blockLayout.js';
-import { parseBlockTwin } from '../../../src/primitives/blockScan.js';
+import { parseBlockFallback } from '../../../src/primitives/blockScan.js';
 import {
   inputScriptAt,
   outputAmountAt,
@@ -156,7 +156,7 @@ describe('block view', () => {
   });
 
   it('takes a block without transactions', () => {
-    const parsed = parseBlockTwin(Buffer.concat([Buffer.alloc(112), Buffer.of(0)]));
+    const parsed = parseBlockFallback(Buffer.concat([Buffer.alloc(112), Buffer.of(0)]));
     expect(parsed.txCount).toBe(0);
     expect(parsed.merkleRoot.equals(Buffer.alloc(32))).toBe(true);
     expect(parsed.witnessMerkleRoot.equals(Buffer.alloc(32))).toBe(true);

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import {
   buildUndo,
-  buildUndoTwin,
+  buildUndoFallback,
   formatCoinRow,
   parseCoinRow,
   parseUndo,
 } from '../../../src/store/coinRow.js';
 import { createCoinTable, type CoinTable, type CoinValue } from '../../../src/store/coinTable.js';
-import { CoinTableTwin } from '../../../src/store/coinTableTwin.js';
+import { CoinTableFallback } from '../../../src/store/coinTableFallback.js';
 import { parseBlockView } from '../../../src/primitives/blockView.js';
 import { ReadError } from '../../../src/util/reader.js';
 import { Random, randomBlock } from '../../differential/support.js';
@@ -66,7 +66,8 @@ function playAgainstModel(table: CoinTable, seed: number): void {
 }
 
 describe('coin table', () => {
-  it('holds the coins over flushes and evictions (twin)', () => playAgainstModel(new CoinTableTwin(), 1));
+  it('holds the coins over flushes and evictions (fallback)', () =>
+    playAgainstModel(new CoinTableFallback(), 1));
   it('holds the coins over flushes and evictions (as configured)', () =>
     playAgainstModel(createCoinTable(), 2));
 
@@ -123,7 +124,7 @@ describe('coin rows and undo blobs', () => {
     const resolved = table.resolve(block, parsed, 9);
     const undo = buildUndo(parsed, resolved);
     expect(parseUndo(undo)).toEqual(coins);
-    expect(buildUndoTwin(parsed, resolved)).toEqual(undo);
+    expect(buildUndoFallback(parsed, resolved)).toEqual(undo);
     expect(() => parseUndo(undo.subarray(0, -1))).toThrow(ReadError);
     expect(() => parseUndo(Buffer.concat([undo, Buffer.alloc(15)]))).toThrow(ReadError);
   });

@@ -16,14 +16,16 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { loadNative } from '../../../src/native/binding.js';
 import { noteDurable } from '../../../src/store/databaseCheck.js';
 import { DatabaseDamagedError, type LevelDb } from '../../../src/store/levelDb.js';
-import { LevelDbTwin } from '../../../src/store/levelDbTwin.js';
+import { LevelDbFallback } from '../../../src/store/levelDbFallback.js';
 import { NativeLevelDb } from '../../../src/store/nativeLevelDb.js';
 import { RecordWriter, type RowChange } from '../../../src/store/rowRecords.js';
 import { Random } from '../../differential/support.js';
 
 const options = { cacheBytes: 1 << 20, writeBufferBytes: 64 << 10 };
 const native = loadNative();
-const makers: [string, (path: string) => LevelDb][] = [['twin', (path) => new LevelDbTwin(path, options)]];
+const makers: [string, (path: string) => LevelDb][] = [
+  ['fallback', (path) => new LevelDbFallback(path, options)],
+];
 if (native) makers.push(['native', (path) => new NativeLevelDb(native, path, options)]);
 
 function recordsOf(changes: readonly RowChange[]): Buffer {

@@ -40,7 +40,7 @@ function modelSlice(model: Map<string, string | null>, range: KeyRange): [string
 }
 
 const native = loadNative();
-const tables: [string, () => Memtable][] = [['twin', () => new MemtableFallback()]];
+const tables: [string, () => Memtable][] = [['fallback', () => new MemtableFallback()]];
 if (native) tables.push(['native', () => new NativeMemtable(new native.Memtable(0))]);
 
 describe('rows in memory', () => {

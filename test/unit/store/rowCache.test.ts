@@ -8,7 +8,7 @@ import { Random } from '../../differential/support.js';
 
 const MAX_BYTES = 64 << 10;
 const native = loadNative();
-const caches: [string, () => RowCache][] = [['twin', () => new RowCacheFallback(MAX_BYTES)]];
+const caches: [string, () => RowCache][] = [['fallback', () => new RowCacheFallback(MAX_BYTES)]];
 if (native) caches.push(['native', () => new NativeRowCache(new native.Memtable(MAX_BYTES))]);
 
 describe.each(caches)('a cache of rows: %s', (_, make) => {

@@ -1,7 +1,7 @@
 /** The keys of the signatures of many claims, held against what lbry-sdk finds of each, with the addon and without it. */
 import { describe, expect, it, vi } from 'vitest';
 import { bindingEcdsa } from '../../../../src/crypto/ecdsa.js';
-import { twinEcdsa } from '../../../../src/crypto/ecdsaTwin.js';
+import { fallbackEcdsa } from '../../../../src/crypto/ecdsaFallback.js';
 import { sha256 } from '../../../../src/crypto/hash.js';
 import { keyTag } from '../../../../src/index/claims/claimIndexKeys.js';
 import {
@@ -102,7 +102,7 @@ describe('the keys that are recovered from a signature', () => {
   const numbers = [...edges, ...Array.from({ length: 12 }, (_, n) => random(n))];
   const signatures = numbers.flatMap((r) => numbers.map((s) => Buffer.concat([r, s])));
   const hashes = [random(-1), Buffer.alloc(32), Buffer.alloc(32, 0xff), number(ORDER)];
-  const backends = [binding.loadNative()?.ecdsa, bindingEcdsa, twinEcdsa].filter(
+  const backends = [binding.loadNative()?.ecdsa, bindingEcdsa, fallbackEcdsa].filter(
     (one) => one !== null && one !== undefined,
   );
 
@@ -125,8 +125,8 @@ describe('the keys that are recovered from a signature', () => {
 
   it('have the key that signed among them, with a high S too', () => {
     for (let n = 0; n < 50; n++) {
-      const { compact } = twinEcdsa.sign(random(n), random(-n - 2), null);
-      const tag = keyTag(twinEcdsa.publicKeyOf(random(-n - 2), true));
+      const { compact } = fallbackEcdsa.sign(random(n), random(-n - 2), null);
+      const tag = keyTag(fallbackEcdsa.publicKeyOf(random(-n - 2), true));
       const s = BigInt(`0x${Buffer.from(compact).subarray(32).toString('hex')}`);
       for (const half of [s, ORDER - s]) {
         const signature = Buffer.concat([Buffer.from(compact).subarray(0, 32), number(half)]);

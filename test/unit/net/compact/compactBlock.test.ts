@@ -168,11 +168,11 @@ describe('putting a block together', () => {
     const partial = begin(buildCompactBlock(block, 1n, true));
     // Nobody finds two ids with one short id here, so the second is found by a wtxid that changes after it was looked up.
     const first = candidate(2);
-    const twin: Candidate = { wtxid: Buffer.from(first.wtxid), bytes: Buffer.alloc(10) };
+    const counterpart: Candidate = { wtxid: Buffer.from(first.wtxid), bytes: Buffer.alloc(10) };
     partial.fill([first, candidate(2)]);
     expect(partial.missing()).toEqual([1, 3, 4, 5]);
     first.wtxid[0]! ^= 1;
-    partial.fill([twin]);
+    partial.fill([counterpart]);
     first.wtxid[0]! ^= 1;
     expect(partial.missing()).toEqual([1, 2, 3, 4, 5]);
     partial.fill([candidate(2)]);

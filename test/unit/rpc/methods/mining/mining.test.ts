@@ -6,7 +6,7 @@ import { submitBlock } from '../../../../../src/rpc/methods/mining/submitBlock.j
 import { loadBlock, type LoadedBlock } from '../../../../../src/chain/loadedBlock.js';
 import { decodeCompact } from '../../../../../src/primitives/compactTarget.js';
 import { merkleRoot } from '../../../../../src/crypto/merkle.js';
-import { grindTwin } from '../../../../../src/mining/grind.js';
+import { grindFallback } from '../../../../../src/mining/grind.js';
 import { formatBlock, parseBlockBytes, type Block } from '../../../../../src/primitives/block.js';
 import { formatHeader } from '../../../../../src/primitives/header.js';
 import { txid } from '../../../../../src/primitives/transaction.js';
@@ -27,7 +27,7 @@ function change(block: LoadedBlock, edit: (block: Block) => void, keepRoot = fal
   if (!keepRoot) copy.header.merkleRoot = merkleRoot(copy.transactions.map(txid)).root;
   copy.header.nonce = 0;
   const { target } = decodeCompact(copy.header.bits);
-  copy.header.nonce = grindTwin(formatHeader(copy.header), target, 0, 10_000);
+  copy.header.nonce = grindFallback(formatHeader(copy.header), target, 0, 10_000);
   return toHex(formatBlock(copy));
 }
 

@@ -1,5 +1,5 @@
 /**
- * One folder serves the addon, its twin and any other LevelDB in turn; and what is damaged while the database is open never
+ * One folder serves the addon, its fallback and any other LevelDB in turn; and what is damaged while the database is open never
  * becomes a row, neither in an answer nor in a table that was merged anew.
  */
 import {
@@ -20,7 +20,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadNative } from '../../../src/native/binding.js';
 import { noteDurable } from '../../../src/store/databaseCheck.js';
 import { DatabaseDamagedError, type LevelDb } from '../../../src/store/levelDb.js';
-import { LevelDbTwin } from '../../../src/store/levelDbTwin.js';
+import { LevelDbFallback } from '../../../src/store/levelDbFallback.js';
 import { NativeLevelDb } from '../../../src/store/nativeLevelDb.js';
 import { RecordWriter } from '../../../src/store/rowRecords.js';
 import { Random } from '../../differential/support.js';
@@ -29,12 +29,14 @@ import { Random } from '../../differential/support.js';
 const ROUNDS = process.env['LBCNODE_FULL'] === '1' ? 8 : 4;
 const options = { cacheBytes: 16 << 10, writeBufferBytes: 64 << 10 };
 const native = loadNative();
-const makers: [string, (path: string) => LevelDb][] = [['twin', (path) => new LevelDbTwin(path, options)]];
+const makers: [string, (path: string) => LevelDb][] = [
+  ['fallback', (path) => new LevelDbFallback(path, options)],
+];
 if (native) makers.push(['addon', (path) => new NativeLevelDb(native, path, options)]);
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'twin-'));
+  folder = mkdtempSync(join(tmpdir(), 'fallback-'));
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -121,7 +123,7 @@ describe('a database that goes from hand to hand', () => {
     const path = join(folder, 'db');
     const model: Model = new Map();
     for (let round = 0; round < 4; round++) {
-      const db = new LevelDbTwin(path, options);
+      const db = new LevelDbFallback(path, options);
       await db.open();
       for (let n = 0; n < 12; n++) await db.write([batch(random, model)], { sync: true });
       // Tables may be merged meanwhile: what is on disk is all that the next one has.

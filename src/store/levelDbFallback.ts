@@ -33,7 +33,7 @@ interface State {
   readonly version: Version;
 }
 
-export class LevelDbTwin implements LevelDb {
+export class LevelDbFallback implements LevelDb {
   private readonly path: string;
   private readonly options: LevelDbOptions;
   private readonly queue = new SerialQueue();

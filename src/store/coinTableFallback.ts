@@ -1,5 +1,5 @@
 /**
- * The readable twin of the addon's coin table (`native/coinTable.cpp`), over a Map. It costs some 300 bytes of heap a
+ * The readable fallback of the addon's coin table (`native/coinTable.cpp`), over a Map. It costs some 300 bytes of heap a
  * coin; the contract of every method is that of `CoinTable` in `coinTable.ts`.
  */
 import type { CoinValue, ParsedBlock, ResolvedInputs } from '../native/binding.js';
@@ -103,7 +103,7 @@ function sameCoin(a: CoinValue, b: CoinValue): boolean {
   return a.heightCode === b.heightCode && a.amount === b.amount && equalBytes(a.script, b.script);
 }
 
-export class CoinTableTwin implements CoinTable {
+export class CoinTableFallback implements CoinTable {
   readonly #entries = new Map<string, Entry>();
   #scriptBytes = 0;
   #dirtyCount = 0;

@@ -41,7 +41,7 @@ function toScalar(bytes: Bytes): bigint {
   return secp.etc.bytesToNumberBE(bytes);
 }
 
-export const twinEcdsa: EcdsaBackend = {
+export const fallbackEcdsa: EcdsaBackend = {
   name: '@noble/secp256k1',
 
   verify(hash: Bytes, derSignature: Bytes, publicKey: Bytes): boolean {
