@@ -16,7 +16,7 @@ import { WaitingSearch } from '../search/waitingSearch.js';
 import type { FollowerStatus } from '../search/followerStatus.js';
 import { packPlaces, unpackValues } from '../search/followerMessages.js';
 import { SqliteSearchers, type SearchersSetup } from '../search/sqliteSearchers.js';
-import { ToldFollower } from '../search/toldFollower.js';
+import { RemoteStatus } from '../search/remoteStatus.js';
 import { SharedRows, type SharedRowsId } from '../store/sharedRows.js';
 import type { Bytes } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
@@ -61,7 +61,7 @@ const NOBODY = { number: -1, hasLeft: false };
 interface Searching {
   readonly search: ClaimSearch;
   readonly searchers: SqliteSearchers;
-  readonly follower: ToldFollower;
+  readonly follower: RemoteStatus;
   readonly waiting: WaitingSearch;
 }
 
@@ -257,7 +257,7 @@ export class SharedClaims implements ClaimSource {
   ): Searching {
     const { say, searched } = this.deps;
     const searchers = new SqliteSearchers(options, { warn: (text) => say(['log', 'warn', text]) });
-    const follower = new ToldFollower({
+    const follower = new RemoteStatus({
       isTip: ({ height, hash }) => this.chain.isTip(height, hash),
       poke: () => say(['follower', 'poke']),
       remake: () => say(['follower', 'remake']),

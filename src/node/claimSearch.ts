@@ -11,7 +11,7 @@ import type { NetworkParams } from '../params/network.js';
 import { addressPrefixesOf } from '../script/address.js';
 import type { CensorLists } from '../search/censor.js';
 import { BackedClaimSearch, type ClaimSearch, type WaitingParts } from '../search/claimSearch.js';
-import type { ToldChain } from '../search/chainMirror.js';
+import type { MirroredChain } from '../search/chainMirror.js';
 import { SearchFollower } from '../search/follower.js';
 import { PostgresBackend } from '../search/postgresBackend.js';
 import { RemoteFollower, type ClaimFollower } from '../search/remoteFollower.js';
@@ -61,7 +61,7 @@ export interface PostgresOptions {
 const SCHEMA_DIGITS = 12;
 
 /** The chain as the follower of the claim index, in whatever thread, is told of it. */
-export function followedChain({ chain, headers }: ChainReader): ToldChain {
+export function followedChain({ chain, headers }: ChainReader): MirroredChain {
   const { active } = chain.index;
   const { store } = chain.deps;
   return {

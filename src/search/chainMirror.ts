@@ -30,7 +30,7 @@ export interface ChainNews {
 }
 
 /** The active chain as it is told of. */
-export interface ToldChain extends FollowedChain {
+export interface MirroredChain extends FollowedChain {
   readonly height: number;
   /** Number of the block at the tip. */
   readonly tip: number;
@@ -51,14 +51,14 @@ const KEPT_FACTS = 50_000;
 
 /** Tells what is new of the chain, each time since the last. */
 export class ChainTeller {
-  private readonly chain: ToldChain;
+  private readonly chain: MirroredChain;
   private readonly index: { readonly height: number; readonly isSynced: boolean };
   private readonly toldBlocks: number;
   private told: ChainNews | null = null;
 
   /** `toldBlocks` of those at the top are told unasked. */
   constructor(
-    chain: ToldChain,
+    chain: MirroredChain,
     index: { readonly height: number; readonly isSynced: boolean },
     toldBlocks = TOLD_BLOCKS,
   ) {

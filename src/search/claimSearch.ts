@@ -13,7 +13,7 @@ import { SearchError, badRequest } from './searchError.js';
 import type { SearchQuery } from './searchQuery.js';
 import { SearchWalks, constraintsKey, type WalkPage } from './searchWalks.js';
 import type { SharedSearch } from './sharedSearch.js';
-import type { FollowerView } from './toldFollower.js';
+import type { FollowerView } from './remoteStatus.js';
 import { channelOfUrl, findUrls } from './urlConditions.js';
 import { mergesWaiting, withWaiting } from './waitingPage.js';
 import type { WaitingSearch } from './waitingSearch.js';

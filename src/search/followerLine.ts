@@ -8,7 +8,7 @@ import type { ValuePlace } from '../index/claims/claimValues.js';
 import type { SharedRowsId } from '../store/sharedRows.js';
 import type { Bytes } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
-import { ChainTeller, type ToldChain } from './chainMirror.js';
+import { ChainTeller, type MirroredChain } from './chainMirror.js';
 import type { FollowerStatus } from './followerStatus.js';
 import {
   HEARD,
@@ -29,7 +29,7 @@ import {
 export interface FollowerLineOptions {
   readonly rows: SharedRowsId;
   readonly rules: ClaimRules;
-  readonly chain: ToldChain;
+  readonly chain: MirroredChain;
   readonly index: { readonly height: number; readonly isSynced: boolean };
   readonly values: (places: readonly ValuePlace[]) => Promise<(Bytes | null)[]>;
   /** Closes the files of those that search. */

@@ -7,7 +7,7 @@ import type { FollowerStatus } from './followerStatus.js';
 import { FollowerLine, type FollowerLineOptions } from './followerLine.js';
 import type { FollowerDeed } from './followerMessages.js';
 import type { FollowedInThread } from './searchWorkers.js';
-import { ToldFollower } from './toldFollower.js';
+import { RemoteStatus } from './remoteStatus.js';
 
 /** The follower as others see it, wherever it runs. */
 export type ClaimFollower = Pick<
@@ -19,7 +19,7 @@ export class RemoteFollower implements ClaimFollower, FollowedInThread {
   private readonly options: FollowerLineOptions;
   /** Null while there is no thread. */
   private line: FollowerLine | null = null;
-  private readonly told: ToldFollower;
+  private readonly told: RemoteStatus;
   private readonly onStatus: (status: FollowerStatus) => void;
   private isClosing = false;
 
@@ -28,7 +28,7 @@ export class RemoteFollower implements ClaimFollower, FollowedInThread {
     this.options = options;
     this.onStatus = onStatus;
     const { chain, index } = options;
-    this.told = new ToldFollower({
+    this.told = new RemoteStatus({
       isTip: ({ height, hash }) => height >= index.height && chain.hashAt(height) === hash,
       poke: () => this.tell('pokeIfIdle'),
       remake: () => this.tell('remake'),

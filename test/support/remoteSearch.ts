@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 import { followedChain } from '../../src/node/claimSearch.js';
 import { regtestParams } from '../../src/params/regtest.js';
 import { addressPrefixesOf } from '../../src/script/address.js';
-import type { ToldChain } from '../../src/search/chainMirror.js';
+import type { MirroredChain } from '../../src/search/chainMirror.js';
 import { BackedClaimSearch } from '../../src/search/claimSearch.js';
 import { SearchFollower } from '../../src/search/follower.js';
 import { RemoteFollower } from '../../src/search/remoteFollower.js';
@@ -24,7 +24,7 @@ export const LONG_MS = 120_000;
 /** After so many ends a thread is given up. */
 export const PAUSES_MS = [1, 2, 3];
 
-const toldChain = ({ opened }: TestChain): ToldChain => followedChain(opened.reader);
+const mirroredChain = ({ opened }: TestChain): MirroredChain => followedChain(opened.reader);
 
 /** The follower in the thread that writes an index in a file. */
 export class RemoteSearch {
@@ -69,7 +69,7 @@ export class RemoteSearch {
     const follower = new RemoteFollower({
       rows: store.share()!,
       rules: claims.rules,
-      chain: toldChain(chain),
+      chain: mirroredChain(chain),
       index,
       values: async (places) => {
         await remote.gate;
@@ -122,7 +122,7 @@ export class RemoteSearch {
   /** Waits until the index has come to where the chain stands. */
   async expectAtTip(): Promise<void> {
     const { follower } = this;
-    const { height, hashAt } = toldChain(this.chain);
+    const { height, hashAt } = mirroredChain(this.chain);
     await expect.poll(() => follower.status.tip?.hash, { timeout: LONG_MS }).toBe(hashAt(height));
     await follower.waitForTip(LONG_MS);
     expect(follower.status).toMatchObject({ tip: { height, hash: hashAt(height) }, failure: null });
@@ -132,7 +132,7 @@ export class RemoteSearch {
   async expectAsFresh(path: string): Promise<void> {
     const writer = new SqliteIndexWriter(await loadSqlite(), { path, chain: 'chain', prefixes });
     const index = this.chain.services.claimIndex!;
-    await new SearchFollower(index, toldChain(this.chain), writer, SILENT_LOGGER).sync();
+    await new SearchFollower(index, mirroredChain(this.chain), writer, SILENT_LOGGER).sync();
     await writer.close();
     expect(await sqliteContents(this.path)).toEqual(await sqliteContents(path));
   }

@@ -5,7 +5,7 @@ import {
   ChainMirror,
   ChainTeller,
   type BlockFacts,
-  type ToldChain,
+  type MirroredChain,
 } from '../../../src/search/chainMirror.js';
 import { FollowerLine } from '../../../src/search/followerLine.js';
 import { HEARD, type ToFollower } from '../../../src/search/followerMessages.js';
@@ -13,7 +13,7 @@ import { SILENT_LOGGER } from '../../../src/util/logging.js';
 import { Random } from '../../differential/support.js';
 
 /** Branches of blocks that are no more than numbers. */
-class StubChain implements ToldChain {
+class StubChain implements MirroredChain {
   private readonly parents: number[] = [];
   private active: number[] = [];
   disconnects = 0;

@@ -11,7 +11,7 @@ export interface FollowerView {
   waitForTip(timeoutMs: number): Promise<void>;
 }
 
-export interface ToldFollowerDeps {
+export interface RemoteStatusDeps {
   /** Whether the claim index has nothing beyond this block. */
   readonly isTip: (block: BlockId) => boolean;
   /** Tells the follower that somebody waits for the tip. */
@@ -19,15 +19,15 @@ export interface ToldFollowerDeps {
   readonly remake: () => void;
 }
 
-export class ToldFollower implements FollowerView {
-  private readonly deps: ToldFollowerDeps;
+export class RemoteStatus implements FollowerView {
+  private readonly deps: RemoteStatusDeps;
   private readonly waiters = new Set<() => void>();
   /** Whether the follower was told of those who wait, and has not answered. */
   private isPoked = false;
   private isEnded = false;
   private shown = UNKNOWN_STATUS;
 
-  constructor(deps: ToldFollowerDeps) {
+  constructor(deps: RemoteStatusDeps) {
     this.deps = deps;
   }
 
