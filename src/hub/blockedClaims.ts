@@ -39,24 +39,24 @@ export class BlockedClaims {
   private readonly index: BlockingSource;
   private readonly channelIds: readonly Bytes[];
   /** Another text when the chain has moved. */
-  private readonly moment: () => string;
+  private readonly snapshot: () => string;
   /** By target. */
   private bans: ReadonlyMap<string, Ban> | null = null;
   private bansOf = '';
   private tookMs = 0;
   private loading: Promise<void> | null = null;
 
-  constructor(index: BlockingSource, channelIds: readonly Bytes[], moment: () => string) {
+  constructor(index: BlockingSource, channelIds: readonly Bytes[], snapshot: () => string) {
     this.index = index;
     this.channelIds = channelIds;
-    this.moment = moment;
+    this.snapshot = snapshot;
   }
 
   /** Why what a URL leads to is not told; null when it is. */
   async of({ claim, channel, reposted, repostedChannel }: ResolvedUrl): Promise<Block | null> {
     if (claim === null) return null;
-    // What was being worked out when the chain moved is of the former moment: the second is not.
-    for (let round = 0; round < 2 && this.bansOf !== this.moment(); round++) {
+    // What was being worked out when the chain moved is of the former snapshot: the second is not.
+    for (let round = 0; round < 2 && this.bansOf !== this.snapshot(); round++) {
       const loading = (this.loading ??= this.load().finally(() => (this.loading = null)));
       if (this.bans === null || this.tookMs < QUICK_MS) await loading;
       // Whoever does not wait hears of a failure the next time.
@@ -78,7 +78,7 @@ export class BlockedClaims {
 
   private async load(): Promise<void> {
     const beganMs = performance.now();
-    const moment = this.moment();
+    const snapshot = this.snapshot();
     const bans = new Map<string, Ban>();
     for (const channel of await this.index.claims(this.channelIds)) {
       if (channel === null) continue;
@@ -99,7 +99,7 @@ export class BlockedClaims {
       }
     }
     this.bans = bans;
-    this.bansOf = moment;
+    this.bansOf = snapshot;
     this.tookMs = performance.now() - beganMs;
   }
 

@@ -18,7 +18,7 @@ import type { AnsweredNote } from './answerNotes.js';
 import { BlockedClaims, type BlockingSource } from './blockedClaims.js';
 import { BlockTxids } from './blockTxids.js';
 import { SupportSigners } from './supportSigners.js';
-import { ChainMoment } from './chainMoment.js';
+import { TipSnapshot } from './tipSnapshot.js';
 import { ClaimAnswers, type HubSearch } from './claimAnswers.js';
 import { HeaderService } from './headerService.js';
 import { HubPeers } from './hubPeers.js';
@@ -139,8 +139,8 @@ export class Hub implements HubService {
     const { blockingChannels } = this.options;
     const { active } = this.deps.node.chain.chain.index;
     // Another block, or the same again after others were taken back.
-    const moment = (): string => `${active.tip} ${active.disconnects}`;
-    const blocked = blockingChannels.length > 0 ? new BlockedClaims(index, blockingChannels, moment) : null;
+    const snapshot = (): string => `${active.tip} ${active.disconnects}`;
+    const blocked = blockingChannels.length > 0 ? new BlockedClaims(index, blockingChannels, snapshot) : null;
     const shown = this.deps.node.shownClaims ?? confirmedClaims(index);
     return new ClaimAnswers(shown, search, blocked);
   }
@@ -170,19 +170,19 @@ export class Hub implements HubService {
     const rows = claims && node.chain.chain.deps.store.share();
     if (rows === null) return null;
     const { rules, search, index } = claims!;
-    const moment = new ChainMoment();
+    const snapshot = new TipSnapshot();
     const shared = search?.shared ?? null;
     const { blockingChannels } = this.options;
     return {
       start: {
         rows,
         rules,
-        moment: moment.memory,
+        snapshot: snapshot.memory,
         blockingChannels,
         search: shared?.setup ?? null,
         addressPrefixes: addressPrefixesOf(node.params),
       },
-      sharing: { moment, isSynced: () => index.isSynced, search: shared, waiting: node.waiting.feed },
+      sharing: { snapshot, isSynced: () => index.isSynced, search: shared, waiting: node.waiting.feed },
     };
   }
 

@@ -12,7 +12,7 @@ import { isPromise, whenResolved } from '../util/maybePromise.js';
 import type { SharedSearch } from '../search/sharedSearch.js';
 import type { AnsweredNote } from './answerNotes.js';
 import { Batches } from './batches.js';
-import { noteMoment, type ChainMoment } from './chainMoment.js';
+import { updateSnapshot, type TipSnapshot } from './tipSnapshot.js';
 import type { HubCounters } from './hubCounters.js';
 import type { HubServices } from './hubServices.js';
 import { HubStartError } from './hubStartError.js';
@@ -47,7 +47,7 @@ export interface HubThreadDeps {
 
 /** What the thread reads by itself. */
 export interface HubThreadSharing {
-  readonly moment: ChainMoment;
+  readonly snapshot: TipSnapshot;
   /** Whether the claim index is at the tip. */
   readonly isSynced: () => boolean;
   readonly search: SharedSearch | null;
@@ -99,10 +99,10 @@ export class HubThread implements TouchedSessions {
     if (sharing !== null) this.share(sharing);
   }
 
-  private share({ search, waiting, moment }: HubThreadSharing): void {
+  private share({ search, waiting, snapshot }: HubThreadSharing): void {
     if (waiting !== null) {
       const tell = (item: ToHub): void => {
-        moment.noteWaiting();
+        snapshot.noteWaiting();
         this.batches.add(item);
       };
       for (const transaction of waiting.claims.all()) tell(['waiting', transaction]);
@@ -115,9 +115,9 @@ export class HubThread implements TouchedSessions {
     }
     const { counters, reader } = this.deps;
     const { events } = reader.chain;
-    this.noteMoment();
-    this.offs.push(events.on('blockConnected', () => this.noteMoment()));
-    this.offs.push(events.on('blockDisconnected', () => this.noteMoment()));
+    this.updateSnapshot();
+    this.offs.push(events.on('blockConnected', () => this.updateSnapshot()));
+    this.offs.push(events.on('blockDisconnected', () => this.updateSnapshot()));
     if (search === null) return;
     this.batches.add(['followed', search.follower.status]);
     this.offs.push(search.onStatus((status) => this.batches.add(['followed', status])));
@@ -129,11 +129,11 @@ export class HubThread implements TouchedSessions {
   }
 
   /** Notes where the chain stands, for what the thread reads by itself. */
-  private noteMoment(): void {
+  private updateSnapshot(): void {
     if (this.sharing === null) return;
-    const { moment, isSynced } = this.sharing;
-    noteMoment(moment, this.deps.reader, isSynced());
-    moment.logsSearches = this.deps.log.willLog('search');
+    const { snapshot, isSynced } = this.sharing;
+    updateSnapshot(snapshot, this.deps.reader, isSynced());
+    snapshot.logsSearches = this.deps.log.willLog('search');
   }
 
   private ended(): void {
@@ -184,7 +184,7 @@ export class HubThread implements TouchedSessions {
 
   private receive(items: readonly ToNode[]): void {
     this.desk.lap();
-    this.noteMoment();
+    this.updateSnapshot();
     for (const item of items) this.take(item);
   }
 

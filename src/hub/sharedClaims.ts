@@ -21,7 +21,7 @@ import { SharedRows, type SharedRowsId } from '../store/sharedRows.js';
 import type { Bytes } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 import { BlockedClaims } from './blockedClaims.js';
-import { ChainMoment } from './chainMoment.js';
+import { TipSnapshot } from './tipSnapshot.js';
 import { ClaimAnswers, type SearchConstraints } from './claimAnswers.js';
 import type { ClaimSource } from './claimSource.js';
 import type { FoundOutputs } from './foundOutputs.js';
@@ -37,8 +37,8 @@ import type { Turn } from './turns.js';
 export interface SharedClaimsStart {
   readonly rows: SharedRowsId;
   readonly rules: ClaimRules;
-  /** Of a `ChainMoment`. */
-  readonly moment: SharedArrayBuffer;
+  /** Of a `TipSnapshot`. */
+  readonly snapshot: SharedArrayBuffer;
   readonly blockingChannels: readonly Uint8Array[];
   /** Null where only the node's thread searches. */
   readonly search: SearchersSetup | null;
@@ -69,7 +69,7 @@ export class SharedClaims implements ClaimSource {
   private readonly deps: SharedClaimsDeps;
   private readonly elsewhere: ClaimSource;
   private readonly rows: SharedRows;
-  private readonly chain: ChainMoment;
+  private readonly chain: TipSnapshot;
   private readonly searching: Searching | null;
   private readonly answers: ClaimAnswers;
   private readonly waiting = new WaitingClaims();
@@ -82,10 +82,11 @@ export class SharedClaims implements ClaimSource {
     this.deps = deps;
     this.elsewhere = elsewhere;
     this.rows = new SharedRows(start.rows);
-    this.chain = new ChainMoment(start.moment);
+    this.chain = new TipSnapshot(start.snapshot);
     const index = this.queries(start.rules);
     const channels = start.blockingChannels.map((id) => Buffer.from(id));
-    const blocked = channels.length > 0 ? new BlockedClaims(index, channels, () => this.momentName()) : null;
+    const blocked =
+      channels.length > 0 ? new BlockedClaims(index, channels, () => this.snapshotName()) : null;
     const shown = new WaitingClaimIndex(index, this.waiting);
     this.searching = start.search && this.searchingWith(index, shown, start.search, start.addressPrefixes);
     this.answers = new ClaimAnswers(shown, this.searching?.search ?? null, blocked);
@@ -180,7 +181,7 @@ export class SharedClaims implements ClaimSource {
     return new ClaimIndexQueries({
       rows: new PacedRows(this.rows),
       rules,
-      // What is newer than a moment ends it.
+      // What is newer than a snapshot ends it.
       active: {
         get height() {
           return chain.get().height;
@@ -192,7 +193,7 @@ export class SharedClaims implements ClaimSource {
           return chain.get().disconnects;
         },
       },
-      moment: () => this.begin(),
+      snapshot: () => this.begin(),
       status: () => ({ synced: true, height: chain.get().height }),
       values: (places) => this.values(places),
       sizeOnDisk: () => Promise.reject(new Error('the hub asks for no sizes')),
@@ -227,7 +228,7 @@ export class SharedClaims implements ClaimSource {
   }
 
   /** Another text when the chain has moved. */
-  private momentName(): string {
+  private snapshotName(): string {
     const { tip, disconnects } = this.chain.get();
     return `${tip} ${disconnects}`;
   }
@@ -238,7 +239,7 @@ export class SharedClaims implements ClaimSource {
     prefixes: AddressPrefixes,
   ): WaitingSearch {
     const { chain, deps, waiting } = this;
-    const censor = new WaitingCensor(index, lists, () => this.momentName());
+    const censor = new WaitingCensor(index, lists, () => this.snapshotName());
     return new WaitingSearch({
       waiting,
       index,

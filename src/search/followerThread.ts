@@ -67,7 +67,7 @@ class FollowerThread {
       rows,
       rules: this.setup.rules,
       active: mirror,
-      moment: () => this.moment(),
+      snapshot: () => this.snapshot(),
       status: () => mirror.status,
       values: (places) => this.values(places),
       sizeOnDisk: () => Promise.reject(new Error('the follower asks for no sizes')),
@@ -76,7 +76,7 @@ class FollowerThread {
   }
 
   /** Null where the chain moves faster than it is told of. */
-  private async moment(): Promise<(() => boolean) | null> {
+  private async snapshot(): Promise<(() => boolean) | null> {
     const { rows, mirror } = this;
     if (rows.commits !== mirror.commits) await this.ask({ what: 'news' });
     const { commits } = mirror;

@@ -53,10 +53,10 @@ const FEW_ROWS = 32;
 export interface ClaimIndexSource {
   readonly rows: RowReader;
   readonly rules: ClaimRules;
-  /** The chain that the rows are of as long as a moment lasts. */
+  /** The chain that the rows are of as long as a snapshot lasts. */
   readonly active: { readonly height: number; readonly tip: number; readonly disconnects: number };
-  /** Begins a moment in which rows and chain are of one tip: answers what tells whether it lasts. Null when there is none. */
-  readonly moment: () => MaybePromise<(() => boolean) | null>;
+  /** Begins a snapshot in which rows and chain are of one tip: answers what tells whether it lasts. Null when there is none. */
+  readonly snapshot: () => MaybePromise<(() => boolean) | null>;
   readonly status: () => Pick<IndexStatus, 'synced' | 'height'>;
   /** See `readValues`. What it answers is of no account when a block was taken back meanwhile. */
   readonly values: (places: readonly ValuePlace[]) => Promise<(Bytes | null)[]>;
@@ -261,10 +261,10 @@ export class ClaimIndexQueries implements ClaimIndexReader {
   }
 
   private async atOneTip<T>(read: (scope: ResolveScope) => Promise<T>): Promise<T> {
-    const { moment, exclusively } = this.source;
+    const { snapshot, exclusively } = this.source;
     this.refuseUnsynced();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const begun = moment();
+      const begun = snapshot();
       const isSame = isPromise(begun) ? await begun : begun;
       if (isSame === null) continue;
       try {
@@ -322,7 +322,7 @@ export function claimIndexOf(
     rules,
     active,
     // The rows change in the same turn as the tip does.
-    moment: () => {
+    snapshot: () => {
       const { tip, disconnects } = active;
       return () => active.tip === tip && active.disconnects === disconnects;
     },

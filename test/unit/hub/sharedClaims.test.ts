@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { ChainMoment, noteMoment } from '../../../src/hub/chainMoment.js';
+import { TipSnapshot, updateSnapshot } from '../../../src/hub/tipSnapshot.js';
 import { ClaimAnswers } from '../../../src/hub/claimAnswers.js';
 import type { ClaimSource } from '../../../src/hub/claimSource.js';
 import { messageOf, type FoundOutputs } from '../../../src/hub/foundOutputs.js';
@@ -33,7 +33,7 @@ const NOTHING: FoundOutputs = { claims: [], notes: [], total: 0 };
 /** Both sides of the hub's answers about claims, in one thread. */
 class Sides {
   readonly run: ClaimIndexRun;
-  readonly moment = new ChainMoment();
+  readonly moment = new TipSnapshot();
   readonly shared: SharedClaims;
   /** What was asked of the node. */
   readonly asked: string[] = [];
@@ -78,7 +78,7 @@ class Sides {
   }
 
   note(isSynced = true): void {
-    noteMoment(this.moment, this.run.chain.opened.reader, isSynced);
+    updateSnapshot(this.moment, this.run.chain.opened.reader, isSynced);
   }
 
   private async call(operation: unknown, argument: unknown): Promise<unknown> {

@@ -1,6 +1,6 @@
 /**
  * Where the chain stands, in one memory that the node's thread writes and the hub's reads, together with the commit of the rows
- * that it is of. What the hub's thread reads of the rows while that commit is the last is of this moment: the store counts a
+ * that it is of. What the hub's thread reads of the rows while that commit is the last is of this snapshot: the store counts a
  * commit before anything of it can be seen, and what is noted here comes after it.
  */
 import type { ChainReader } from '../chain/chainReader.js';
@@ -16,10 +16,10 @@ const LOGS_SEARCHES = 4;
 const WAITING = 5;
 /** The hash behind them. */
 const NUMBERS = 6;
-/** Instead of a number of commits: what others than the node's thread can read is of no moment. */
+/** Instead of a number of commits: what others than the node's thread can read is of no snapshot. */
 const NONE = -1n;
 
-export interface Moment {
+export interface TipState {
   /** See `RowStore.commits`; null while rows count that only the node's thread can read, or the claim index is behind. */
   readonly commits: number | null;
   readonly height: number;
@@ -28,7 +28,7 @@ export interface Moment {
   readonly disconnects: number;
 }
 
-export class ChainMoment {
+export class TipSnapshot {
   readonly memory: SharedArrayBuffer;
   private readonly cells: BigInt64Array;
 
@@ -38,7 +38,7 @@ export class ChainMoment {
   }
 
   /** Notes where the chain stands; `hash` is that of the tip. Called by the node's thread alone, as all that sets anything. */
-  set({ commits, height, tip, disconnects }: Moment, hash: Bytes): void {
+  set({ commits, height, tip, disconnects }: TipState, hash: Bytes): void {
     // Nothing counts while the others change.
     this.put(COMMITS, NONE);
     this.put(HEIGHT, BigInt(height));
@@ -71,7 +71,7 @@ export class ChainMoment {
   }
 
   /** Counts only where `commits` is that of the rows afterwards. */
-  get(): Moment {
+  get(): TipState {
     const commits = this.number(COMMITS);
     return {
       commits: commits < 0 ? null : commits,
@@ -100,9 +100,13 @@ export class ChainMoment {
 }
 
 /** Notes where a chain stands; `isSynced` is that of the claim index. Called after each commit, and when it is asked for. */
-export function noteMoment(moment: ChainMoment, { chain, headers }: ChainReader, isSynced: boolean): void {
+export function updateSnapshot(
+  snapshot: TipSnapshot,
+  { chain, headers }: ChainReader,
+  isSynced: boolean,
+): void {
   const { store } = chain.deps;
   const { height, tip, disconnects } = chain.index.active;
   const commits = isSynced && !store.mustFlush ? store.commits : null;
-  moment.set({ commits, height, tip, disconnects }, headers.hash(tip));
+  snapshot.set({ commits, height, tip, disconnects }, headers.hash(tip));
 }
