@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ExplorerStart, FromExplorer, ToExplorer } from './messages.js';
-import { NodePort } from './nodePort.js';
+import { ExplorerRpcStub } from './explorerRpcStub.js';
 import { Site, type SiteState } from './site.js';
 
 /** Connections at a time. */
@@ -15,7 +15,7 @@ const CLOSE_MS = 2000;
 const port = parentPort!;
 const start = workerData as ExplorerStart;
 const send = (message: FromExplorer): void => port.postMessage(message);
-const node = new NodePort(send);
+const node = new ExplorerRpcStub(send);
 const state: SiteState = { tip: null, isSyncing: false, status: 'Starting' };
 const site = new Site(start, {
   node,

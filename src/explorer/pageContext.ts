@@ -1,10 +1,10 @@
 /** What a page asks, and what it answers. */
 import type { ComponentChildren } from 'preact';
 import type { OpenMethod, Tip } from './messages.js';
-import type { NodePort } from './nodePort.js';
+import type { ExplorerRpcStub } from './explorerRpcStub.js';
 
 export interface PageContext {
-  readonly ask: NodePort['ask'];
+  readonly ask: ExplorerRpcStub['ask'];
   /** Parts of the path behind its first, decoded. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;

@@ -13,7 +13,7 @@ import { parseIp, Subnet } from '../util/subnet.js';
 import { RateLimit, visitorOf } from './limits.js';
 import { Live } from './live.js';
 import type { ExplorerCounters, ExplorerStart, Tip } from './messages.js';
-import { AskError, BusyError, type NodePort } from './nodePort.js';
+import { AskError, BusyError, type ExplorerRpcStub } from './explorerRpcStub.js';
 import { PageError, type PageContext, type PageResult, type Redirect } from './pageContext.js';
 import { PAGES } from './pages/pageTable.js';
 
@@ -35,7 +35,7 @@ export interface SiteState {
 }
 
 export interface SiteDeps {
-  readonly node: Pick<NodePort, 'ask'>;
+  readonly node: Pick<ExplorerRpcStub, 'ask'>;
   readonly state: SiteState;
   /** The folder of the built assets. */
   readonly assetFolder: string;

@@ -2,7 +2,7 @@
 import type { SearchConstraints } from './claimAnswers.js';
 import type { FoundOutputs } from './foundOutputs.js';
 import type { HubClient } from './method.js';
-import type { NodePort } from './nodePort.js';
+import type { HubRpcStub } from './hubRpcStub.js';
 import type { Turn } from './turns.js';
 
 /** See `ClaimAnswers`. */
@@ -14,7 +14,7 @@ export interface ClaimSource {
 }
 
 /** The node's thread. */
-export function askedClaims(node: NodePort): ClaimSource {
+export function askedClaims(node: HubRpcStub): ClaimSource {
   return {
     resolve: (client, turn, urls) => node.call(client, turn, 'resolve', urls),
     claim: (client, turn, claimId) => node.call(client, turn, 'claim', claimId),

@@ -2,7 +2,7 @@
 import type { ClaimSource } from './claimSource.js';
 import type { HubFacts } from './hubFacts.js';
 import type { HubPeers } from './hubPeers.js';
-import type { NodePort } from './nodePort.js';
+import type { HubRpcStub } from './hubRpcStub.js';
 import type { TipHeader } from './tipHeader.js';
 import type { UnknownConstraints } from './unknownConstraints.js';
 
@@ -10,7 +10,7 @@ export interface ClientServices {
   readonly facts: HubFacts;
   readonly peers: HubPeers;
   readonly tip: TipHeader;
-  readonly node: NodePort;
+  readonly node: HubRpcStub;
   readonly claims: ClaimSource;
   readonly warn: (text: string) => void;
   readonly unknownConstraints: UnknownConstraints;

@@ -1,6 +1,6 @@
 /**
  * The hub's thread as the node's sees it: started, asked to listen, told what happened to scripts, and ended. What the thread
- * asks goes to `nodeDesk.ts`; which scripts any client wants to hear of is known here too.
+ * asks goes to `hubRpcServer.ts`; which scripts any client wants to hear of is known here too.
  */
 import { Worker } from 'node:worker_threads';
 import type { ChainReader } from '../chain/chainReader.js';
@@ -17,7 +17,7 @@ import type { HubCounters } from './hubCounters.js';
 import type { HubServices } from './hubServices.js';
 import { HubStartError } from './hubStartError.js';
 import type { NodeMethod } from './method.js';
-import { NodeDesk } from './nodeDesk.js';
+import { HubRpcServer } from './hubRpcServer.js';
 import {
   packKeys,
   unpackKeys,
@@ -65,7 +65,7 @@ export class HubThread implements TouchedSessions {
   private readonly deps: HubThreadDeps;
   private readonly worker: Worker;
   private readonly batches: Batches<ToHub>;
-  private readonly desk: NodeDesk;
+  private readonly server: HubRpcServer;
   private readonly orders = new Map<number, Order>();
   private readonly exited: Promise<void>;
   private readonly sharing: HubThreadSharing | null;
@@ -87,7 +87,7 @@ export class HubThread implements TouchedSessions {
     this.worker = new Worker(projectFile('dist', 'hub', 'hubWorker.js'), { workerData: start });
     this.worker.unref();
     this.batches = new Batches<ToHub>(this.worker, () => this.addTip());
-    this.desk = new NodeDesk({
+    this.server = new HubRpcServer({
       hub: deps.hub,
       methods: deps.methods,
       batches: this.batches,
@@ -141,7 +141,7 @@ export class HubThread implements TouchedSessions {
     for (const off of this.offs) off();
     this.deps.counters.clear();
     this.deps.availability(false);
-    this.desk.close();
+    this.server.close();
     const error = this.failure ?? new Error('no reason is known');
     if (!this.isClosing) this.deps.ended(error);
     for (const { resolve, reject } of this.orders.values()) {
@@ -183,22 +183,22 @@ export class HubThread implements TouchedSessions {
   }
 
   private receive(items: readonly ToNode[]): void {
-    this.desk.lap();
+    this.server.lap();
     this.updateSnapshot();
     for (const item of items) this.take(item);
   }
 
   private take(item: ToNode): void {
-    const { deps, desk } = this;
+    const { deps, server } = this;
     switch (item[0]) {
       case 'call':
-        return desk.call(item[1], item[2], item[3], item[4], item[5]);
+        return server.call(item[1], item[2], item[3], item[4], item[5]);
       case 'more':
-        return desk.more(item[1], item[2]);
+        return server.more(item[1], item[2]);
       case 'cancel':
-        return desk.cancel(item[1]);
+        return server.cancel(item[1]);
       case 'left':
-        return desk.left(item[1]);
+        return server.left(item[1]);
       case 'wanted':
         for (const key of unpackKeys(item[1])) this.wanted.add(key);
         return;

@@ -8,7 +8,7 @@ import { HubCounters } from './hubCounters.js';
 import { HubPeers } from './hubPeers.js';
 import type { HubMethod } from './method.js';
 import { HUB_METHODS } from './methodTable.js';
-import { NodePort } from './nodePort.js';
+import { HubRpcStub } from './hubRpcStub.js';
 import { unpackKeys, type HubThreadStart, type SearchNote, type ToHub, type ToNode } from './portMessages.js';
 import { Sessions } from './sessions.js';
 import { SharedClaims } from './sharedClaims.js';
@@ -31,7 +31,7 @@ const batches: Batches<ToNode> = new Batches<ToNode>(port, () => {
   node.tellWishes();
   return undefined;
 });
-const node = new NodePort(batches, turns);
+const node = new HubRpcStub(batches, turns);
 const tip = new TipHeader();
 const peers = new HubPeers(start.peers);
 

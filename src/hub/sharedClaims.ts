@@ -28,7 +28,7 @@ import type { FoundOutputs } from './foundOutputs.js';
 import { HubError } from './hubError.js';
 import type { HubCounters } from './hubCounters.js';
 import type { HubClient } from './method.js';
-import { ClientLeft, type NodePort } from './nodePort.js';
+import { ClientLeft, type HubRpcStub } from './hubRpcStub.js';
 import { PacedRows } from './pacedRows.js';
 import type { ToNode } from './portMessages.js';
 import type { Turn } from './turns.js';
@@ -46,7 +46,7 @@ export interface SharedClaimsStart {
 }
 
 export interface SharedClaimsDeps {
-  readonly node: NodePort;
+  readonly node: HubRpcStub;
   readonly counters: HubCounters;
   readonly say: (item: ToNode) => void;
   readonly searched: (tookMs: number, timedOut: boolean) => void;

@@ -4,7 +4,7 @@ import { Facts, Figures, Hash, Notice, Pager, Section, Table, Tx } from '../../p
 import { integerText, prefixedText, sizeText, timeText } from '../../page/format.js';
 import { blockLink, withQuery } from '../../page/links.js';
 import type { BlockAnswer, BlockEventsAnswer, ClaimEvent } from '../answers.js';
-import { AskError } from '../nodePort.js';
+import { AskError } from '../explorerRpcStub.js';
 import { integerOf, notFound, type Page, type PageContext } from '../pageContext.js';
 import { EventSubject, EventTag, isMissing, Missing, NameOf, OptionalAmount, orNull } from './parts.js';
 

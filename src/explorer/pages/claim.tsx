@@ -32,7 +32,7 @@ import {
 import { claimLink, txLink, withQuery } from '../../page/links.js';
 import { nameWarning, shownLine, shownText } from '../../page/text.js';
 import type { ClaimAnswer, ClaimStatusAnswer, SupportsAnswer } from '../answers.js';
-import { AskError } from '../nodePort.js';
+import { AskError } from '../explorerRpcStub.js';
 import { notFound, type Page, type PageContext } from '../pageContext.js';
 import { ClaimTable, titleOf } from './claimTable.js';
 import { isMissing, orNull } from './parts.js';

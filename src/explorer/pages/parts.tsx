@@ -3,7 +3,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { Amount, ClaimId, Name, Notice, Tag, Title, Tx } from '../../page/components.js';
 import { claimLink, nameLink, txLink } from '../../page/links.js';
 import type { ClaimEvent, NamePieces, OutputClaim, UpcomingEvent } from '../answers.js';
-import { AskError } from '../nodePort.js';
+import { AskError } from '../explorerRpcStub.js';
 import type { PageContext } from '../pageContext.js';
 
 /** What happened, in the past tense. */

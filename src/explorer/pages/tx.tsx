@@ -15,7 +15,7 @@ import {
 import { integerText, sizeText, timeText } from '../../page/format.js';
 import { blockLink, txLink, withQuery } from '../../page/links.js';
 import type { TxInfoAnswer, TxInput, TxOutput } from '../answers.js';
-import { AskError } from '../nodePort.js';
+import { AskError } from '../explorerRpcStub.js';
 import { integerOf, notFound, type Page } from '../pageContext.js';
 import { ClaimLine } from './parts.js';
 

@@ -1,7 +1,7 @@
 /** Pages rendered from answers whose every text is hostile: the same elements come out as from harmless texts, and nothing else. */
 import { describe, expect, it } from 'vitest';
 import { documentText } from '../../../src/page/document.js';
-import { AskError } from '../../../src/explorer/nodePort.js';
+import { AskError } from '../../../src/explorer/explorerRpcStub.js';
 import { PageError, type PageContext } from '../../../src/explorer/pageContext.js';
 import { PAGES } from '../../../src/explorer/pages/pageTable.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RateLimit, visitorOf } from '../../../src/explorer/limits.js';
-import { AskError, BusyError, NodePort } from '../../../src/explorer/nodePort.js';
+import { AskError, BusyError, ExplorerRpcStub } from '../../../src/explorer/explorerRpcStub.js';
 import type { FromExplorer } from '../../../src/explorer/messages.js';
 
 describe('limits', () => {
@@ -30,7 +30,7 @@ describe('limits', () => {
 describe('questions to the node', () => {
   function port() {
     const sent: Extract<FromExplorer, { kind: 'question' }>[] = [];
-    const node = new NodePort((message) => {
+    const node = new ExplorerRpcStub((message) => {
       if (message.kind === 'question') sent.push(message);
     });
     return { node, sent };

@@ -9,7 +9,7 @@ import type { ClaimSource } from '../../../src/hub/claimSource.js';
 import { messageOf, type FoundOutputs } from '../../../src/hub/foundOutputs.js';
 import { HubCounters } from '../../../src/hub/hubCounters.js';
 import type { HubClient } from '../../../src/hub/method.js';
-import type { NodePort } from '../../../src/hub/nodePort.js';
+import type { HubRpcStub } from '../../../src/hub/hubRpcStub.js';
 import type { ToNode } from '../../../src/hub/portMessages.js';
 import { SharedClaims } from '../../../src/hub/sharedClaims.js';
 import { Turns, type Turn } from '../../../src/hub/turns.js';
@@ -66,7 +66,7 @@ class Sides {
       search: () => ask('search', null),
     };
     this.shared = new SharedClaims(start, elsewhere, {
-      node: { call: (...args: unknown[]) => this.call(args[2], args[3]) } as unknown as NodePort,
+      node: { call: (...args: unknown[]) => this.call(args[2], args[3]) } as unknown as HubRpcStub,
       counters: new HubCounters(),
       say: (item) => this.said.push(item),
       searched: () => undefined,

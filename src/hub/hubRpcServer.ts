@@ -66,7 +66,7 @@ type Handlers = {
   ) => Promise<string | Pieces>;
 };
 
-export interface NodeDeskDeps {
+export interface HubRpcServerDeps {
   readonly hub: HubServices;
   readonly methods: ReadonlyMap<string, NodeMethod>;
   readonly batches: Batches<ToHub>;
@@ -74,14 +74,14 @@ export interface NodeDeskDeps {
   readonly failed: (error: unknown, operation: string) => void;
 }
 
-export class NodeDesk {
-  private readonly deps: NodeDeskDeps;
+export class HubRpcServer {
+  private readonly deps: HubRpcServerDeps;
   private readonly turns = new Turns();
   private readonly clients = new Map<number, Client>();
   private readonly calls = new Map<number, Call>();
   private readonly handlers: Handlers;
 
-  constructor(deps: NodeDeskDeps) {
+  constructor(deps: HubRpcServerDeps) {
     this.deps = deps;
     this.handlers = handlersOf(deps);
   }
@@ -176,7 +176,7 @@ function giveUp(call: Call): void {
   call.wake();
 }
 
-function handlersOf({ hub, methods }: NodeDeskDeps): Handlers {
+function handlersOf({ hub, methods }: HubRpcServerDeps): Handlers {
   const claims = (): ClaimAnswers => {
     if (hub.claims === null) throw new HubError(HUB_ERROR.internal, 'the node keeps no claim index', true);
     return hub.claims;

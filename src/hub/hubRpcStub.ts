@@ -35,7 +35,7 @@ type Weighing = Pick<Turn, 'weight'>;
 
 type Outcome = { readonly value: unknown } | { readonly chunks: AsyncGenerator<unknown> };
 
-export class NodePort {
+export class HubRpcStub {
   private readonly batches: Batches<ToNode>;
   private readonly turns: Turns;
   private readonly calls = new Map<number, NodeAnswer>();

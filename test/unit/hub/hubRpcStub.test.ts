@@ -4,8 +4,8 @@ import { Batches } from '../../../src/hub/batches.js';
 import { badRequest, HubError, notThere } from '../../../src/hub/hubError.js';
 import type { HubServices } from '../../../src/hub/hubServices.js';
 import { StreamedJson, type NodeMethod } from '../../../src/hub/method.js';
-import { NodeDesk } from '../../../src/hub/nodeDesk.js';
-import { ClientLeft, NodeFailure, NodePort } from '../../../src/hub/nodePort.js';
+import { HubRpcServer } from '../../../src/hub/hubRpcServer.js';
+import { ClientLeft, NodeFailure, HubRpcStub } from '../../../src/hub/hubRpcStub.js';
 import { CHUNKS_AHEAD, unpackKeys, type ToHub, type ToNode } from '../../../src/hub/portMessages.js';
 import { Turns, type Turn } from '../../../src/hub/turns.js';
 import { JsonObject } from '../../../src/util/json.js';
@@ -15,8 +15,8 @@ const KEYS = ['a'.repeat(16), '\xff'.repeat(16)];
 
 /** Both sides in one thread; what crosses is cloned, as between threads. */
 class Pair {
-  readonly port: NodePort;
-  readonly desk: NodeDesk;
+  readonly port: HubRpcStub;
+  readonly server: HubRpcServer;
   readonly client = { number: 7, hasLeft: false };
   readonly failures: unknown[] = [];
   /** Kinds of what reached the node, with what is wanted and not. */
@@ -40,12 +40,12 @@ class Pair {
       this.port.tellWishes();
       return undefined;
     });
-    this.port = new NodePort(batches, this.turnsOfHub);
+    this.port = new HubRpcStub(batches, this.turnsOfHub);
     const statuses = (keys: readonly string[]) => {
       this.askedKeys = keys;
       return Promise.resolve(keys.map(() => null));
     };
-    this.desk = new NodeDesk({
+    this.server = new HubRpcServer({
       hub: { histories: { statuses }, claims: null } as unknown as HubServices,
       methods: new Map(methods.map((method) => [method.name, method])),
       batches: new Batches<ToHub>(toHub, () => undefined),
@@ -57,10 +57,10 @@ class Pair {
     for (const item of items) {
       const [kind] = item;
       this.received.push(kind === 'wanted' || kind === 'unwanted' ? [kind, ...unpackKeys(item[1])] : kind);
-      if (kind === 'call') this.desk.call(item[1], item[2], item[3], item[4], item[5]);
-      else if (kind === 'more') this.desk.more(item[1], item[2]);
-      else if (kind === 'cancel') this.desk.cancel(item[1]);
-      else if (kind === 'left') this.desk.left(item[1]);
+      if (kind === 'call') this.server.call(item[1], item[2], item[3], item[4], item[5]);
+      else if (kind === 'more') this.server.more(item[1], item[2]);
+      else if (kind === 'cancel') this.server.cancel(item[1]);
+      else if (kind === 'left') this.server.left(item[1]);
     }
   }
 
@@ -89,7 +89,7 @@ async function settled(): Promise<void> {
   for (let n = 0; n < 20; n++) await round();
 }
 
-describe('NodePort', () => {
+describe('HubRpcStub', () => {
   it('tells what is wanted before it asks, in one batch', async () => {
     const pair = new Pair();
     pair.port.wish(KEYS[0]!, true);

@@ -33,7 +33,7 @@ interface Question {
   reject(error: Error): void;
 }
 
-export class NodePort {
+export class ExplorerRpcStub {
   private readonly send: (message: FromExplorer) => void;
   private readonly running = new Map<number, Question>();
   private readonly waiting: Question[] = [];
