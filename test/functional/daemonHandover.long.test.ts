@@ -270,15 +270,15 @@ describe.skipIf(!LBRYNET)('a data folder', () => {
   const other = { ours: 'theirs', theirs: 'ours' } as const;
   it.each(['theirs', 'ours'] as const)(
     'made by %s goes over to the other, back, and over again',
-    async (maker) => {
-      const folder = join(base, `folder-${maker}`);
-      const taker = other[maker];
-      await fill(maker, folder);
-      const names = [...TITLES, `own-of-${maker}`];
+    async (txBuilder) => {
+      const folder = join(base, `folder-${txBuilder}`);
+      const taker = other[txBuilder];
+      await fill(txBuilder, folder);
+      const names = [...TITLES, `own-of-${txBuilder}`];
       await complete(taker, folder, names);
       noLeftovers(folder);
       const all = [...names, `further-of-${taker}`];
-      await useAgain(maker, folder, all);
+      await useAgain(txBuilder, folder, all);
       await useAgain(taker, folder, all);
       noLeftovers(folder);
     },

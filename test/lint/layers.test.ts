@@ -44,7 +44,7 @@ const RANKS: Readonly<Record<string, number>> = {
   'daemon/ledger': 22,
   'daemon/blobs': 22,
   'daemon/wallet': 23,
-  'daemon/making': 24,
+  'daemon/txBuilding': 24,
   'daemon/lists': 24,
   'daemon/resolve': 24,
   'daemon/objects': 23,

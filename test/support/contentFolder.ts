@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { BlobStore } from '../../src/daemon/blobs/blobStore.js';
 import { BlobThreads } from '../../src/daemon/blobs/blobThreads.js';
 import { systemRandom } from '../../src/daemon/base/clock.js';
-import type { StreamMaking } from '../../src/daemon/blobs/makeStream.js';
+import type { MakeStreamOptions } from '../../src/daemon/blobs/makeStream.js';
 import { openContentDatabase, type ContentDatabase } from '../../src/daemon/content/contentDatabase.js';
 
 export const NOW_SEC = 1_700_000_000;
@@ -47,7 +47,7 @@ export class ContentFolder {
     await this.store.settled;
   }
 
-  get making(): StreamMaking {
+  get making(): MakeStreamOptions {
     const { store, threads, database, clock } = this;
     return { store, threads, database, clock, random: systemRandom, keepsBlobs: () => this.keepsBlobs };
   }

@@ -12,7 +12,7 @@ import type { Downloads } from '../files/download.js';
 import type { FileManager } from '../files/fileManager.js';
 import type { LibraryRebuild } from '../files/libraryRebuild.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { Maker } from '../making/maker.js';
+import type { TxBuilder } from '../txBuilding/txBuilder.js';
 import type { Resolver } from '../resolve/resolver.js';
 import type { Wallets } from '../wallet/wallets.js';
 import type { Settings } from './settings.js';
@@ -38,7 +38,7 @@ export interface DaemonServices {
   /** The same; null before they run, and where the component `wallet` is skipped. */
   readonly runningWallets: Wallets | null;
   /** Makes transactions; runs while the component `wallet` does. */
-  readonly maker: Maker;
+  readonly txBuilder: TxBuilder;
   /** What the claim index is asked; runs while the component `wallet` does. */
   readonly resolver: Resolver;
   /** What an amount of a currency (LBC, BTC, USD) is worth. */

@@ -5,7 +5,7 @@ import { addressMethods } from './methods/address.js';
 import { blobMethods } from './methods/blob.js';
 import { fileMethods } from './methods/file.js';
 import { claimListMethods } from './methods/claimLists.js';
-import { claimsMakingMethods } from './methods/claimsMaking.js';
+import { claimBuildingMethods } from './methods/claimBuilding.js';
 import { exchangeMethods } from './methods/exchange.js';
 import { mainMethods } from './methods/main.js';
 import { paymentMethods } from './methods/payments.js';
@@ -13,7 +13,7 @@ import { peerMethods } from './methods/peer.js';
 import { preferenceMethods } from './methods/preference.js';
 import { resolvingMethods } from './methods/resolving.js';
 import { settingsMethods } from './methods/settings.js';
-import { supportsMakingMethods } from './methods/supportsMaking.js';
+import { supportBuildingMethods } from './methods/supportBuilding.js';
 import { syncMethods } from './methods/sync.js';
 import { tracemallocMethods } from './methods/tracemalloc.js';
 import { transactionMethods } from './methods/transaction.js';
@@ -27,7 +27,7 @@ const IMPLEMENTED: readonly (readonly MethodImplementation[])[] = [
   blobMethods,
   fileMethods,
   claimListMethods,
-  claimsMakingMethods,
+  claimBuildingMethods,
   exchangeMethods,
   mainMethods,
   paymentMethods,
@@ -35,7 +35,7 @@ const IMPLEMENTED: readonly (readonly MethodImplementation[])[] = [
   preferenceMethods,
   resolvingMethods,
   settingsMethods,
-  supportsMakingMethods,
+  supportBuildingMethods,
   syncMethods,
   tracemallocMethods,
   transactionMethods,

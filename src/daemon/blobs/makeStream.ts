@@ -23,7 +23,7 @@ import { originalStamp } from './blobWork.js';
 
 const KEY_BYTES = 16;
 
-export interface StreamMaking {
+export interface MakeStreamOptions {
   readonly store: BlobStore;
   readonly threads: BlobThreads;
   readonly database: Pick<ContentDatabase, 'addStream' | 'setStreamSize' | 'noteOriginal'>;
@@ -87,7 +87,7 @@ interface Encrypted {
 async function encryptFile(
   path: string,
   key: Uint8Array,
-  { store, threads, random, onEncrypted }: StreamMaking,
+  { store, threads, random, onEncrypted }: MakeStreamOptions,
   keeps: boolean,
   written: string[],
 ): Promise<Encrypted> {
@@ -167,7 +167,7 @@ async function discard(
  * where blobs are not kept. Throws `EnvironmentError` for what the
  * system refuses and `Exception` where the file changes meanwhile; no blob is left behind then.
  */
-export async function makeStream(path: string, making: StreamMaking): Promise<MadeStream> {
+export async function makeStream(path: string, making: MakeStreamOptions): Promise<MadeStream> {
   const { store, database, clock, random, keepsBlobs } = making;
   const keeps = keepsBlobs?.() ?? true;
   const key = random.bytes(KEY_BYTES);

@@ -10,11 +10,11 @@ import { parseUrl } from '../../metadata/url.js';
 import { DaemonError, failure } from '../base/daemonError.js';
 import { pythonStr } from '../base/pythonText.js';
 import { ResolveError } from '../base/resolveError.js';
-import type { MadeTransaction, Maker } from '../making/maker.js';
-import { buildPurchase, priceIn } from '../making/purchases.js';
+import type { MadeTransaction, TxBuilder } from '../txBuilding/txBuilder.js';
+import { buildPurchase, priceIn } from '../txBuilding/purchases.js';
 import type { Resolver } from '../resolve/resolver.js';
 import { Txo } from '../txo/txo.js';
-import type { WalletPort } from '../making/ports.js';
+import type { WalletPort } from '../txBuilding/ports.js';
 import { sdHashOf, type FileManager } from './fileManager.js';
 import type { ManagedFile, SaveOptions } from './managedFile.js';
 import type { FilesDeps } from './ports.js';
@@ -35,7 +35,7 @@ export interface DownloadRequest {
 export interface DownloadPorts {
   readonly manager: FileManager;
   readonly files: FilesDeps;
-  readonly maker: Maker;
+  readonly txBuilder: TxBuilder;
   readonly resolver: Pick<Resolver, 'resolve'>;
 }
 
@@ -123,7 +123,7 @@ interface Attempt {
 async function resume(file: ManagedFile, attempt: Attempt, ports: DownloadPorts): Promise<ManagedFile> {
   const problem = await ports.manager.keepClaim(
     attempt.claim,
-    ports.maker.ports.ledger.params,
+    ports.txBuilder.ports.ledger.params,
     file.row.streamHash,
   );
   if (problem !== null) throw failure(problem);
@@ -166,13 +166,13 @@ async function begin(
   ports: DownloadPorts,
 ): Promise<ManagedFile> {
   const { claim, sdHash, save } = attempt;
-  const { files, maker, manager } = ports;
+  const { files, txBuilder, manager } = ports;
   const mustPay =
     replaced === null &&
     !claim.notes.isMyOutput &&
     priceIn(claim) !== undefined &&
     !claim.notes.purchaseReceipt;
-  let payment: MadeTransaction | null = mustPay ? await buildPurchase(maker, wallet, claim) : null;
+  let payment: MadeTransaction | null = mustPay ? await buildPurchase(txBuilder, wallet, claim) : null;
   try {
     const { descriptor, sdLengthBytes } = await openInTime(attempt, ports);
     await files.database.addStream({
@@ -186,7 +186,7 @@ async function begin(
     const paid = payment;
     if (paid !== null) {
       payment = null;
-      await maker.send(paid);
+      await txBuilder.send(paid);
     }
     const file = await manager.add({
       streamHash: descriptor.streamHash,
@@ -196,24 +196,24 @@ async function begin(
       contentFee: paid === null ? null : formatTransaction(paid.tx).toString('hex'),
       addedOn: files.clock.nowSec(),
     });
-    const problem = await manager.keepClaim(claim, maker.ports.ledger.params, descriptor.streamHash);
+    const problem = await manager.keepClaim(claim, txBuilder.ports.ledger.params, descriptor.streamHash);
     if (problem !== null) throw failure(problem);
     // Without a reader it is stopped soon.
     if (save === null) await file.withReader(() => Promise.resolve());
     else await saveInTime(file, save, attempt, ports);
     return file;
   } finally {
-    if (payment !== null) await maker.release(payment);
+    if (payment !== null) await txBuilder.release(payment);
   }
 }
 
 async function download(request: DownloadRequest, ports: DownloadPorts): Promise<ManagedFile> {
-  const { files, manager, maker } = ports;
+  const { files, manager, txBuilder } = ports;
   const settings = files.settings();
   const savesFile = request.savesFile ?? settings.savesFiles;
   const startedMs = files.clock.nowMs();
   const claim = await resolveStream(request, ports);
-  await manager.keepClaim(claim, maker.ports.ledger.params, null);
+  await manager.keepClaim(claim, txBuilder.ports.ledger.params, null);
   const sdHash = sourceOf(claim, request.url);
   const claimId = hashToHex(claim.claimId!);
   const { fileName, directory = settings.downloadDir } = request;
@@ -236,7 +236,7 @@ async function download(request: DownloadRequest, ports: DownloadPorts): Promise
     return resume(known, attempt, ports);
   }
   const replaced = await manager.byClaimId(claimId);
-  return maker.withPurchase(claimId, () => begin(request, attempt, replaced, ports));
+  return txBuilder.withPurchase(claimId, () => begin(request, attempt, replaced, ports));
 }
 
 export class Downloads {

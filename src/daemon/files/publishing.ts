@@ -15,8 +15,8 @@ import type { LedgerParams } from '../base/ledgerParams.js';
 import { DaemonError, failure } from '../base/daemonError.js';
 import { RateWindow } from '../base/rateWindow.js';
 import type { Transfers } from '../base/transfers.js';
-import { makeStream, type StreamMaking } from '../blobs/makeStream.js';
-import type { FileChoice, FileStream, PreparedFile, PublishingPort } from '../making/ports.js';
+import { makeStream, type MakeStreamOptions } from '../blobs/makeStream.js';
+import type { FileChoice, FileStream, PreparedFile, PublishingPort } from '../txBuilding/ports.js';
 import { contentExtensionOf } from '../media/contentType.js';
 import { inspectMedia, type MediaFacts } from '../media/inspection.js';
 import { noFfmpeg, VideoAnalyzer, type VideoSettings, type VideoTools } from '../media/videoAnalyzer.js';
@@ -28,7 +28,7 @@ type Given = Readonly<Record<string, JsonValue | undefined>>;
 
 export interface PublishingDeps {
   readonly manager: FileManager;
-  readonly making: StreamMaking;
+  readonly making: MakeStreamOptions;
   /** Of the wallet's chain. */
   readonly params: () => LedgerParams;
   /** Resolves to null where ffmpeg is not there. */

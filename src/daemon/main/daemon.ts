@@ -36,7 +36,7 @@ import { ReflectorRole } from './parts/reflectorRole.js';
 import { FilesPart } from './parts/filesPart.js';
 import { backgroundPart } from './parts/backgroundPart.js';
 import { ratesPart } from './parts/ratesPart.js';
-import { RateFeed } from '../making/rateFeed.js';
+import { RateFeed } from '../txBuilding/rateFeed.js';
 import { Outages } from './outages.js';
 import { parseServer } from './settingKinds.js';
 import { statusOf } from './status.js';
@@ -304,7 +304,7 @@ class Daemon implements RunningDaemon {
       },
       get downloads() {
         if (wallet?.services) return files.downloadsOf(wallet.services);
-        return ofWallet('maker') as never;
+        return ofWallet('txBuilder') as never;
       },
       get ledger() {
         return ofWallet('ledger');
@@ -318,8 +318,8 @@ class Daemon implements RunningDaemon {
       get resolver() {
         return ofWallet('resolver');
       },
-      get maker() {
-        return ofWallet('maker');
+      get txBuilder() {
+        return ofWallet('txBuilder');
       },
       get exchange() {
         return ofWallet('exchange');

@@ -4,7 +4,7 @@
  */
 import { hostPorts, networkFacts } from '../../params/networkFacts.js';
 import { float } from '../base/answerJson.js';
-import { RATE_SOURCES } from '../making/rateFeed.js';
+import { RATE_SOURCES } from '../txBuilding/rateFeed.js';
 import { SELECTION_STRATEGIES } from '../wallet/tx/coinSelection.js';
 import { MAX_PORT, type KindName, type SettingRow, type SettingValue } from './settingKinds.js';
 

@@ -15,17 +15,20 @@ import { openHeaders } from '../ledger/headers/headerChain.js';
 import { takeHeaders } from '../ledger/headers/takeHeaders.js';
 import { KnownHubs } from '../ledger/hub/knownHubs.js';
 import { LedgerAtWork } from '../ledger/openLedger.js';
-import { Maker } from '../making/maker.js';
+import { TxBuilder } from '../txBuilding/txBuilder.js';
 import { Resolver } from '../resolve/resolver.js';
-import type { RateFeed } from '../making/rateFeed.js';
+import type { RateFeed } from '../txBuilding/rateFeed.js';
 import { Wallets } from '../wallet/wallets.js';
 import type { Component } from './components.js';
 import { warnOfExpiry } from './expiryWarnings.js';
-import { makingPortsOf, type FilesOfMaking } from './makingSurroundings.js';
+import { txBuildingPortsOf, type TxBuildingFiles } from './txBuildingPorts.js';
 import { logProgress } from './progressLog.js';
 
 /** What methods reach of it. */
-export type WalletServices = Pick<DaemonServices, 'ledger' | 'wallets' | 'resolver' | 'maker' | 'exchange'>;
+export type WalletServices = Pick<
+  DaemonServices,
+  'ledger' | 'wallets' | 'resolver' | 'txBuilder' | 'exchange'
+>;
 
 export interface WalletPart extends Component {
   /** Null until the wallets are open, and after it was stopped. */
@@ -38,7 +41,7 @@ export interface WalletPartDeps {
   readonly log: Logger;
   readonly clock: Clock;
   readonly random: RandomSource;
-  readonly files: FilesOfMaking;
+  readonly files: TxBuildingFiles;
   /** The price of LBC; without it only fixed rates convert. */
   readonly rateFeed?: RateFeed;
   /** Hubs in place of those of the settings. */
@@ -125,7 +128,7 @@ export class WalletAndLedger implements WalletPart {
     const wallets = await this.#openWallets(ledger);
     if (this.#isStopped) return;
     const resolver = new Resolver({ ledger, log });
-    const making = makingPortsOf({
+    const making = txBuildingPortsOf({
       ledger,
       resolver,
       settings,
@@ -139,7 +142,7 @@ export class WalletAndLedger implements WalletPart {
       ledger,
       wallets,
       resolver,
-      maker: new Maker(making),
+      txBuilder: new TxBuilder(making),
       exchange: making.exchange,
     };
     warnOfExpiry(ledger, () => wallets.all, log);

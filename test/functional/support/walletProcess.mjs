@@ -9,8 +9,8 @@ const dist = new URL('../../../dist/daemon/', import.meta.url);
 const [
   { LedgerAtWork },
   { Wallets },
-  { Maker },
-  { makingPortsOf },
+  { TxBuilder },
+  { txBuildingPortsOf },
   { Resolver },
   { implementationsByName },
   { readParams },
@@ -22,8 +22,8 @@ const [
   [
     'ledger/openLedger.js',
     'wallet/wallets.js',
-    'making/maker.js',
-    'main/makingSurroundings.js',
+    'making/txBuilder.js',
+    'main/txBuildingPorts.js',
     'resolve/resolver.js',
     'api/methodTable.js',
     'api/paramReading.js',
@@ -91,7 +91,7 @@ for (const wallet of wallets.all) {
 }
 const settings = { exchange_rates: [], coin_selection_strategy: 'prefer_confirmed', max_key_fee: null };
 const resolver = new Resolver({ ledger, log });
-const making = makingPortsOf({
+const making = txBuildingPortsOf({
   ledger,
   resolver,
   settings: { get: (name) => settings[name] },
@@ -99,8 +99,8 @@ const making = makingPortsOf({
   random,
   environment: {},
 });
-const maker = new Maker({ ...making, ledger: dying });
-const services = { ledger, wallets, runningWallets: wallets, maker, resolver, clock, random };
+const txBuilder = new TxBuilder({ ...making, ledger: dying });
+const services = { ledger, wallets, runningWallets: wallets, txBuilder, resolver, clock, random };
 const methods = implementationsByName();
 const answer = (value) => process.stdout.write(`${stringifyJson(value)}\n`);
 

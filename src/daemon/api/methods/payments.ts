@@ -3,7 +3,7 @@ import { txid } from '../../../primitives/transaction.js';
 import { hashToHex } from '../../../util/bytes.js';
 import type { TxoFilter } from '../../ledger/txoQuery.js';
 import { txoFilterOf } from '../../lists/txoFilters.js';
-import { depositTimeLock, fundAccount, sendPayment, spendOutputs } from '../../making/payments.js';
+import { depositTimeLock, fundAccount, sendPayment, spendOutputs } from '../../txBuilding/payments.js';
 import { transactionToJson } from '../../txo/outputJson.js';
 import type { ArgsOf } from '../args.js';
 import { accountDeposit, accountFund, accountSend } from '../declarations/account.js';
@@ -11,7 +11,7 @@ import { txoSpend } from '../declarations/txo.js';
 import { walletSend } from '../declarations/wallet.js';
 import { implement, type MethodImplementation } from '../implement.js';
 import { showPortOf } from '../showPort.js';
-import { answerWith, handOf } from './making.js';
+import { answerWith, handOf } from './txBuilding.js';
 
 /** Which outputs are to be spent; that they are unspent and the wallet's own is not for the caller to say. */
 const filterOf = (args: ArgsOf<typeof txoSpend>): TxoFilter =>
@@ -25,18 +25,18 @@ const filterOf = (args: ArgsOf<typeof txoSpend>): TxoFilter =>
 
 export const paymentMethods: readonly MethodImplementation[] = [
   implement(walletSend, async (context, args) => {
-    const { maker, wallet } = handOf(context, args.wallet_id);
+    const { txBuilder, wallet } = handOf(context, args.wallet_id);
     const payment = {
       amountDewies: args.amount,
       addresses: args.addresses,
       changeAccountId: args.change_account_id,
       fundingAccountIds: args.funding_account_ids,
     };
-    return answerWith(context, await sendPayment(maker, wallet, payment, args), args);
+    return answerWith(context, await sendPayment(txBuilder, wallet, payment, args), args);
   }),
 
   implement(accountSend, async (context, args) => {
-    const { maker, wallet } = handOf(context, args.wallet_id);
+    const { txBuilder, wallet } = handOf(context, args.wallet_id);
     const accountId = args.account_id;
     const payment = {
       amountDewies: args.amount,
@@ -44,11 +44,11 @@ export const paymentMethods: readonly MethodImplementation[] = [
       changeAccountId: accountId,
       fundingAccountIds: accountId === undefined ? undefined : [accountId],
     };
-    return answerWith(context, await sendPayment(maker, wallet, payment, args), args);
+    return answerWith(context, await sendPayment(txBuilder, wallet, payment, args), args);
   }),
 
   implement(accountFund, async (context, args) => {
-    const { maker, wallet } = handOf(context, args.wallet_id);
+    const { txBuilder, wallet } = handOf(context, args.wallet_id);
     const transfer = {
       toAccount: args.to_account,
       fromAccount: args.from_account,
@@ -57,11 +57,11 @@ export const paymentMethods: readonly MethodImplementation[] = [
       outputs: args.outputs,
     };
     const options = { preview: !args.broadcast, blocking: false };
-    return answerWith(context, await fundAccount(maker, wallet, transfer, options), options);
+    return answerWith(context, await fundAccount(txBuilder, wallet, transfer, options), options);
   }),
 
   implement(accountDeposit, async (context, args) => {
-    const { maker, wallet } = handOf(context, args.wallet_id);
+    const { txBuilder, wallet } = handOf(context, args.wallet_id);
     const deposit = {
       txid: args.txid,
       nout: args.nout,
@@ -69,14 +69,14 @@ export const paymentMethods: readonly MethodImplementation[] = [
       privateKey: args.private_key,
       toAccount: args.to_account,
     };
-    return answerWith(context, await depositTimeLock(maker, wallet, deposit, args), args);
+    return answerWith(context, await depositTimeLock(txBuilder, wallet, deposit, args), args);
   }),
 
   implement(txoSpend, async (context, args) => {
-    const { maker, wallet } = handOf(context, args.wallet_id);
+    const { txBuilder, wallet } = handOf(context, args.wallet_id);
     const sweep = { accountId: args.account_id, filter: filterOf(args), batchSize: args.batch_size };
-    const made = await spendOutputs(maker, wallet, sweep, args);
-    if (args.blocking && !args.preview) for (const one of made) await maker.waitFor(one);
+    const made = await spendOutputs(txBuilder, wallet, sweep, args);
+    if (args.blocking && !args.preview) for (const one of made) await txBuilder.waitFor(one);
     const port = showPortOf(context);
     return made.map((one) =>
       args.include_full_tx ? transactionToJson(one, port) : { txid: hashToHex(txid(one.tx)) },

@@ -138,7 +138,7 @@ const estimateCost = implement(streamCostEstimate, async ({ services }, { uri })
   const type = found.claim?.claim.type;
   const fee = type?.case === 'stream' ? type.value.fee : undefined;
   if (fee === undefined) return float(0);
-  const dewies = services.maker.ports.exchange.toDewies(
+  const dewies = services.txBuilder.ports.exchange.toDewies(
     feeCurrencies.nameOf(fee.currency),
     formatFeeAmount(fee),
   );

@@ -76,8 +76,8 @@ export class FilesPart implements Component {
   /** Downloads that are paid for by these wallets. */
   downloadsOf(services: WalletServices): Downloads {
     if (this.#downloads?.of !== services) {
-      const { maker, resolver } = services;
-      const downloads = new Downloads({ manager: this.manager, files: this.#files!, maker, resolver });
+      const { txBuilder, resolver } = services;
+      const downloads = new Downloads({ manager: this.manager, files: this.#files!, txBuilder, resolver });
       this.#downloads = { of: services, downloads };
     }
     return this.#downloads.downloads;

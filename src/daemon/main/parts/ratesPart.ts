@@ -3,7 +3,7 @@
  * exchange in `exchange_rate_source`.
  * Source of the name: lbry-sdk lbry/extras/daemon/components.py `ExchangeRateManagerComponent`.
  */
-import type { RateFeed } from '../../making/rateFeed.js';
+import type { RateFeed } from '../../txBuilding/rateFeed.js';
 import type { Settings } from '../../api/settings.js';
 import type { Component } from '../components.js';
 

@@ -567,15 +567,15 @@ describe('ReflectorServer', () => {
   it('takes a stream that was made here', async () => {
     const path = join(folder.path, 'film');
     writeFileSync(path, randomBytes(3_000_000));
-    const maker = new ContentFolder(threads);
-    await maker.open();
+    const txBuilder = new ContentFolder(threads);
+    await txBuilder.open();
     try {
-      const { sdHash } = await makeStream(path, maker.making);
-      for (const hash of maker.store.finished) ours.put((await maker.store.read(hash))!);
+      const { sdHash } = await makeStream(path, txBuilder.making);
+      for (const hash of txBuilder.store.finished) ours.put((await txBuilder.store.read(hash))!);
       expect(await reflecting.reflectStream(sdHash)).toMatchObject({ isComplete: true });
     } finally {
-      await maker.close();
-      maker.remove();
+      await txBuilder.close();
+      txBuilder.remove();
     }
   });
 });

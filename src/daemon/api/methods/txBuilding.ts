@@ -1,14 +1,14 @@
 /**
- * What methods that make transactions have in common: their parameters in the words of `daemon/making`, waiting where that
+ * What methods that make transactions have in common: their parameters in the words of `daemon/txBuilding`, waiting where that
  * is asked for, and the form of the answer.
  */
 import type { JsonValue } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
-import type { ClaimArguments } from '../../making/claimArguments.js';
-import type { ClaimOptions } from '../../making/claimMaking.js';
-import type { MadeTransaction, Maker } from '../../making/maker.js';
-import type { ChannelChoice } from '../../making/ownOutputs.js';
-import type { FileChoice } from '../../making/ports.js';
+import type { ClaimArguments } from '../../txBuilding/claimArguments.js';
+import type { ClaimOptions } from '../../txBuilding/claimBuilding.js';
+import type { MadeTransaction, TxBuilder } from '../../txBuilding/txBuilder.js';
+import type { ChannelChoice } from '../../txBuilding/ownOutputs.js';
+import type { FileChoice } from '../../txBuilding/ports.js';
 import { transactionToJson } from '../../txo/outputJson.js';
 import type { WalletAtWork } from '../../wallet/walletAtWork.js';
 import type { DaemonContext } from '../context.js';
@@ -16,7 +16,7 @@ import { showPortOf } from '../showPort.js';
 import { clearing, metadata, streamFields } from '../declarations/params.js';
 
 /** As far as a method has them. */
-interface MakingArgs {
+interface TxBuildingArgs {
   readonly account_id?: string | undefined;
   readonly wallet_id?: string | undefined;
   readonly claim_address?: string | undefined;
@@ -24,7 +24,7 @@ interface MakingArgs {
   readonly preview: boolean;
 }
 
-export function optionsOf(args: MakingArgs): ClaimOptions {
+export function optionsOf(args: TxBuildingArgs): ClaimOptions {
   return {
     accountId: args.account_id,
     claimAddress: args.claim_address,
@@ -80,7 +80,7 @@ interface FileArgs {
 /** The file to publish. Throws where the component that makes streams of files does not run. */
 export function fileOf({ services }: DaemonContext, args: FileArgs): FileChoice | undefined {
   if (args.file_path === undefined) return undefined;
-  services.maker.ports.publishing();
+  services.txBuilder.ports.publishing();
   return {
     path: args.file_path,
     validate: args.validate_file ?? false,
@@ -90,15 +90,15 @@ export function fileOf({ services }: DaemonContext, args: FileArgs): FileChoice 
 
 /** What a method needs at hand to make a transaction. */
 export interface MakingHand {
-  readonly maker: Maker;
+  readonly txBuilder: TxBuilder;
   readonly wallet: WalletAtWork;
 }
 
 export function handOf(
-  { services: { maker, wallets } }: DaemonContext,
+  { services: { txBuilder, wallets } }: DaemonContext,
   walletId: string | undefined,
 ): MakingHand {
-  return { maker, wallet: wallets.get(walletId) };
+  return { txBuilder, wallet: wallets.get(walletId) };
 }
 
 /** Waits for the transaction where that is asked for, and shows it. */
@@ -107,6 +107,6 @@ export async function answerWith(
   made: MadeTransaction,
   { preview, blocking }: { readonly preview: boolean; readonly blocking: boolean },
 ): Promise<JsonOut> {
-  if (blocking && !preview) await context.services.maker.waitFor(made);
+  if (blocking && !preview) await context.services.txBuilder.waitFor(made);
   return transactionToJson(made, showPortOf(context));
 }

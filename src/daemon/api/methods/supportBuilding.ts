@@ -1,14 +1,14 @@
 /** Supports and purchases: support_create, support_abandon, purchase_create. */
-import { buyClaim } from '../../making/purchases.js';
-import { abandonSupports, createSupport } from '../../making/supportMaking.js';
+import { buyClaim } from '../../txBuilding/purchases.js';
+import { abandonSupports, createSupport } from '../../txBuilding/supportBuilding.js';
 import { purchaseCreate } from '../declarations/purchase.js';
 import { supportAbandon, supportCreate } from '../declarations/support.js';
 import { implement, type MethodImplementation } from '../implement.js';
-import { answerWith, handOf, optionsOf, signingOf } from './making.js';
+import { answerWith, handOf, optionsOf, signingOf } from './txBuilding.js';
 
-export const supportsMakingMethods: readonly MethodImplementation[] = [
+export const supportBuildingMethods: readonly MethodImplementation[] = [
   implement(supportCreate, async (context, args) => {
-    const { maker, wallet } = handOf(context, args.wallet_id);
+    const { txBuilder, wallet } = handOf(context, args.wallet_id);
     const support = {
       claimId: args.claim_id,
       amountDewies: args.amount,
@@ -16,18 +16,18 @@ export const supportsMakingMethods: readonly MethodImplementation[] = [
       comment: args.comment,
       signing: signingOf(args),
     };
-    return answerWith(context, await createSupport(maker, wallet, support, optionsOf(args)), args);
+    return answerWith(context, await createSupport(txBuilder, wallet, support, optionsOf(args)), args);
   }),
 
   implement(supportAbandon, async (context, args) => {
-    const { maker, wallet } = handOf(context, args.wallet_id);
+    const { txBuilder, wallet } = handOf(context, args.wallet_id);
     const { claim_id: claimId, txid, nout, keep } = args;
     const choice = { claimId, txid, nout, keepDewies: keep ?? 0n };
-    return answerWith(context, await abandonSupports(maker, wallet, choice, optionsOf(args)), args);
+    return answerWith(context, await abandonSupports(txBuilder, wallet, choice, optionsOf(args)), args);
   }),
 
   implement(purchaseCreate, async (context, args) => {
-    const { maker, wallet } = handOf(context, args.wallet_id);
+    const { txBuilder, wallet } = handOf(context, args.wallet_id);
     const purchase = {
       claimId: args.claim_id,
       url: args.url,
@@ -35,6 +35,6 @@ export const supportsMakingMethods: readonly MethodImplementation[] = [
       allowDuplicatePurchase: args.allow_duplicate_purchase,
       overrideMaxKeyFee: args.override_max_key_fee,
     };
-    return answerWith(context, await buyClaim(maker, wallet, purchase, args), args);
+    return answerWith(context, await buyClaim(txBuilder, wallet, purchase, args), args);
   }),
 ];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HeldOutputs } from '../../../../src/daemon/making/heldOutputs.js';
+import { HeldOutputs } from '../../../../src/daemon/txBuilding/heldOutputs.js';
 import { Txo } from '../../../../src/daemon/txo/txo.js';
 
 const output = (nout: number): Txo =>

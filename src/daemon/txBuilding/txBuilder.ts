@@ -25,10 +25,10 @@ import {
 } from '../wallet/tx/draft.js';
 import type { SelectionStrategy } from '../wallet/tx/coinSelection.js';
 import { type NewOutput } from '../wallet/tx/newOutputs.js';
-import { CoinChoice } from './coinChoice.js';
+import { InputChoice } from './inputChoice.js';
 import { payTo } from './destinations.js';
 import { HeldOutputs } from './heldOutputs.js';
-import type { AccountPort, MakingPorts, WalletPort } from './ports.js';
+import type { AccountPort, TxBuildingPorts, WalletPort } from './ports.js';
 
 /** What a transaction is made of. */
 export interface Plan {
@@ -115,18 +115,18 @@ const refOf = ({ outPoint: { hash, index } }: SpentOutput): OutPointRef => ({ tx
 
 const keyOf = ({ txid: hash, nout }: OutPointRef): string => `${hashToHex(hash)}:${nout}`;
 
-export class Maker {
-  readonly ports: MakingPorts;
+export class TxBuilder {
+  readonly ports: TxBuildingPorts;
   /** Claims and the like that are being spent. */
   readonly held = new HeldOutputs();
-  readonly #coins: CoinChoice;
+  readonly #coins: InputChoice;
   readonly #turns = new KeyedQueue();
   /** Transactions that look for coins or have some, and are neither sent nor released: what is left of those will be free again. */
   readonly #unsent = new Set<UnsentTransaction>();
 
-  constructor(ports: MakingPorts) {
+  constructor(ports: TxBuildingPorts) {
     this.ports = ports;
-    this.#coins = new CoinChoice(ports.ledger.database, ports.random);
+    this.#coins = new InputChoice(ports.ledger.database, ports.random);
   }
 
   /**

@@ -1,43 +1,48 @@
 import { describe, expect, it } from 'vitest';
-import { createChannel } from '../../../../src/daemon/making/channelMaking.js';
-import { Maker, type MadeTransaction } from '../../../../src/daemon/making/maker.js';
-import { buyClaim } from '../../../../src/daemon/making/purchases.js';
-import type { MakingPorts } from '../../../../src/daemon/making/ports.js';
-import { createStream } from '../../../../src/daemon/making/streamMaking.js';
-import { abandonSupports, createSupport } from '../../../../src/daemon/making/supportMaking.js';
+import { createChannel } from '../../../../src/daemon/txBuilding/channelBuilding.js';
+import { TxBuilder, type MadeTransaction } from '../../../../src/daemon/txBuilding/txBuilder.js';
+import { buyClaim } from '../../../../src/daemon/txBuilding/purchases.js';
+import type { TxBuildingPorts } from '../../../../src/daemon/txBuilding/ports.js';
+import { createStream } from '../../../../src/daemon/txBuilding/streamBuilding.js';
+import { abandonSupports, createSupport } from '../../../../src/daemon/txBuilding/supportBuilding.js';
 import { hashToHex } from '../../../../src/util/bytes.js';
-import { makingWorld, params, WorldWallet } from '../../../support/makingWorld.js';
+import { txBuildingWorld, params, WorldWallet } from '../../../support/txBuildingWorld.js';
 
 const LBC = 100_000_000n;
 const SENT = { preview: false };
 
-async function world(fee: Record<string, string> = {}, settings: Partial<MakingPorts['settings']> = {}) {
-  const made = makingWorld(settings);
+async function world(fee: Record<string, string> = {}, settings: Partial<TxBuildingPorts['settings']> = {}) {
+  const made = txBuildingWorld(settings);
   const { ledger, wallet } = made;
   const [first, second] = wallet.accounts;
   for (let n = 0; n < 6; n++) ledger.give(first!.keyHash(n), 10n * LBC);
-  const maker = new Maker(made.ports);
+  const txBuilder = new TxBuilder(made.ports);
   const claim = { bidDewies: LBC, allowDuplicateName: false, signing: {}, fields: {} };
-  await createChannel(maker, wallet, { ...claim, name: '@lab' }, SENT);
+  await createChannel(txBuilder, wallet, { ...claim, name: '@lab' }, SENT);
   const options = { ...SENT, claimAddress: second!.address(7) };
   const signing = { channelName: '@lab' };
-  const stream = await createStream(maker, wallet, { ...claim, name: 'note', fields: fee, signing }, options);
+  const stream = await createStream(
+    txBuilder,
+    wallet,
+    { ...claim, name: 'note', fields: fee, signing },
+    options,
+  );
   const claimId = hashToHex(stream.outputs[0]!.claimId!);
   const support = (more: object = {}) =>
     createSupport(
-      maker,
+      txBuilder,
       wallet,
       { claimId, amountDewies: LBC, isTip: false, comment: undefined, signing: {}, ...more },
       SENT,
     );
   const buy = (more: object = {}) =>
     buyClaim(
-      maker,
+      txBuilder,
       wallet,
       { claimId, allowDuplicatePurchase: false, overrideMaxKeyFee: false, ...more },
       SENT,
     );
-  return { ...made, first: first!, second: second!, maker, claimId, support, buy };
+  return { ...made, first: first!, second: second!, txBuilder, claimId, support, buy };
 }
 
 const keyHashOf = ({ outputs: [txo] }: MadeTransaction) => txo!.read?.values['pubkey_hash'];
@@ -76,10 +81,11 @@ describe('a support', () => {
   });
 
   it('is taken back, as a whole or but for a part', async () => {
-    const { ledger, maker, wallet, support, claimId } = await world();
+    const { ledger, txBuilder, wallet, support, claimId } = await world();
     await support();
     await support();
-    const abandon = (choice: object) => abandonSupports(maker, wallet, { keepDewies: 0n, ...choice }, SENT);
+    const abandon = (choice: object) =>
+      abandonSupports(txBuilder, wallet, { keepDewies: 0n, ...choice }, SENT);
     const kept = await abandon({ claimId, keepDewies: LBC / 2n });
     expect([kept.tx.inputs.length, kept.outputs[0]!.isSupport, kept.outputs[0]!.amountDewies]).toEqual([
       2,
@@ -160,14 +166,14 @@ describe('a purchase', () => {
   });
 
   it('is paid by accounts that have the coins', async () => {
-    const { ledger, maker, claimId } = await world(FEE);
+    const { ledger, txBuilder, claimId } = await world(FEE);
     const poor = new WorldWallet(ledger, ['only one poor seed']);
     await expect(
-      buyClaim(maker, poor, { claimId, allowDuplicatePurchase: false, overrideMaxKeyFee: false }, SENT),
+      buyClaim(txBuilder, poor, { claimId, allowDuplicatePurchase: false, overrideMaxKeyFee: false }, SENT),
     ).rejects.toThrow('Not enough funds');
     poor.isLocked = true;
     await expect(
-      buyClaim(maker, poor, { claimId, allowDuplicatePurchase: false, overrideMaxKeyFee: false }, SENT),
+      buyClaim(txBuilder, poor, { claimId, allowDuplicatePurchase: false, overrideMaxKeyFee: false }, SENT),
     ).rejects.toMatchObject({ name: 'AssertionError' });
   });
 });

@@ -22,14 +22,14 @@ import {
   type TxoPage,
   type TxoRow,
 } from '../../src/daemon/ledger/txoQuery.js';
-import { publicKeyOf as channelKeyOf } from '../../src/daemon/making/ownOutputs.js';
+import { publicKeyOf as channelKeyOf } from '../../src/daemon/txBuilding/ownOutputs.js';
 import type {
   AccountPort,
   ClaimsPort,
   LedgerPort,
-  MakingPorts,
+  TxBuildingPorts,
   WalletPort,
-} from '../../src/daemon/making/ports.js';
+} from '../../src/daemon/txBuilding/ports.js';
 import { readInputScript, readTimeLock } from '../../src/daemon/txo/scriptTemplates.js';
 import { Txo } from '../../src/daemon/txo/txo.js';
 import { Account } from '../../src/daemon/wallet/account.js';
@@ -484,11 +484,11 @@ const SEEDS = [
 ];
 
 /** A ledger, a wallet of two accounts, and what makes transactions of them. */
-export function makingWorld(settings: Partial<MakingPorts['settings']> = {}) {
+export function txBuildingWorld(settings: Partial<TxBuildingPorts['settings']> = {}) {
   const ledger = new WorldLedger();
   const wallet = new WorldWallet(ledger, SEEDS);
   let draws = 0;
-  const ports: MakingPorts = {
+  const ports: TxBuildingPorts = {
     ledger,
     claims: ledger.claims,
     publishing: () => {

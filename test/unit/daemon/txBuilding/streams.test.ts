@@ -1,30 +1,30 @@
 import { describe, expect, it } from 'vitest';
-import { createChannel, updateChannel } from '../../../../src/daemon/making/channelMaking.js';
-import { createCollection, updateCollection } from '../../../../src/daemon/making/collectionMaking.js';
-import type { ClaimArguments } from '../../../../src/daemon/making/claimArguments.js';
-import type { MakingPorts } from '../../../../src/daemon/making/ports.js';
-import { Maker, type MadeTransaction } from '../../../../src/daemon/making/maker.js';
+import { createChannel, updateChannel } from '../../../../src/daemon/txBuilding/channelBuilding.js';
+import { createCollection, updateCollection } from '../../../../src/daemon/txBuilding/collectionBuilding.js';
+import type { ClaimArguments } from '../../../../src/daemon/txBuilding/claimArguments.js';
+import type { TxBuildingPorts } from '../../../../src/daemon/txBuilding/ports.js';
+import { TxBuilder, type MadeTransaction } from '../../../../src/daemon/txBuilding/txBuilder.js';
 import {
   createRepost,
   createStream,
   publish,
   updateStream,
-} from '../../../../src/daemon/making/streamMaking.js';
-import { createSupport } from '../../../../src/daemon/making/supportMaking.js';
+} from '../../../../src/daemon/txBuilding/streamBuilding.js';
+import { createSupport } from '../../../../src/daemon/txBuilding/supportBuilding.js';
 import { formatFeeAddress } from '../../../../src/metadata/fee.js';
 import { hashToHex, toHex } from '../../../../src/util/bytes.js';
-import { makingWorld, params, WorldWallet } from '../../../support/makingWorld.js';
-import { exportChannel, importChannel } from '../../../../src/daemon/making/channelSharing.js';
+import { txBuildingWorld, params, WorldWallet } from '../../../support/txBuildingWorld.js';
+import { exportChannel, importChannel } from '../../../../src/daemon/txBuilding/channelSharing.js';
 
 const LBC = 100_000_000n;
 const SENT = { preview: false };
 const SD_HASH = 'ab'.repeat(48);
 
 function world() {
-  const made = makingWorld();
+  const made = txBuildingWorld();
   const [first, second] = made.wallet.accounts;
   for (let n = 0; n < 8; n++) made.ledger.give(first!.keyHash(n), 10n * LBC);
-  const maker = new Maker(made.ports);
+  const txBuilder = new TxBuilder(made.ports);
   const { wallet } = made;
   const claim = { bidDewies: LBC, allowDuplicateName: false, signing: {}, fields: {} };
   const change = { bidDewies: undefined, replace: false, clearChannel: false, signing: {}, fields: {} };
@@ -32,21 +32,21 @@ function world() {
     ...made,
     first: first!,
     second: second!,
-    maker,
+    txBuilder,
     channel: (name: string, more: object = {}) =>
-      createChannel(maker, wallet, { ...claim, name, ...more }, SENT),
+      createChannel(txBuilder, wallet, { ...claim, name, ...more }, SENT),
     stream: (name: string, fields: ClaimArguments, more: object = {}, options: object = {}) =>
-      createStream(maker, wallet, { ...claim, name, fields, ...more }, { ...SENT, ...options }),
+      createStream(txBuilder, wallet, { ...claim, name, fields, ...more }, { ...SENT, ...options }),
     update: (claimId: string, fields: ClaimArguments, more: object = {}, options: object = {}) =>
-      updateStream(maker, wallet, { ...change, claimId, fields, ...more }, { ...SENT, ...options }),
+      updateStream(txBuilder, wallet, { ...change, claimId, fields, ...more }, { ...SENT, ...options }),
     repost: (name: string, claimId: string, more: object = {}) =>
-      createRepost(maker, wallet, { ...claim, name, claimId, ...more }, SENT),
+      createRepost(txBuilder, wallet, { ...claim, name, claimId, ...more }, SENT),
     publish: (name: string, fields: ClaimArguments, more: object = {}) =>
-      publish(maker, wallet, { ...claim, clearChannel: false, name, fields, ...more }, SENT),
+      publish(txBuilder, wallet, { ...claim, clearChannel: false, name, fields, ...more }, SENT),
     collection: (name: string, claims: string[], more: object = {}) =>
-      createCollection(maker, wallet, { ...claim, name, fields: { claims }, ...more }, SENT),
+      createCollection(txBuilder, wallet, { ...claim, name, fields: { claims }, ...more }, SENT),
     updateCollection: (claimId: string, fields: ClaimArguments, more: object = {}) =>
-      updateCollection(maker, wallet, { ...change, claimId, fields, ...more }, SENT),
+      updateCollection(txBuilder, wallet, { ...change, claimId, fields, ...more }, SENT),
   };
 }
 
@@ -63,7 +63,7 @@ const isSigned = ({ outputs: [txo] }: MadeTransaction): boolean =>
 
 describe('what is held at a fresh address', () => {
   it('has it for itself until it is sent or given up', async () => {
-    const { ledger, wallet, maker, first, channel, stream, collection } = world();
+    const { ledger, wallet, txBuilder, first, channel, stream, collection } = world();
     const held: number[] = [];
     const send = ledger.broadcast.bind(ledger);
     ledger.broadcast = (tx) => {
@@ -74,8 +74,8 @@ describe('what is held at a fresh address', () => {
     const claimId = idOf(await stream('s', { sd_hash: SD_HASH }));
     await collection('l', [claimId]);
     const support = { claimId, amountDewies: LBC, comment: undefined, signing: {} };
-    await createSupport(maker, wallet, { ...support, isTip: false }, SENT);
-    await createSupport(maker, wallet, { ...support, isTip: true }, SENT);
+    await createSupport(txBuilder, wallet, { ...support, isTip: false }, SENT);
+    await createSupport(txBuilder, wallet, { ...support, isTip: true }, SENT);
     expect(held).toEqual([1, 1, 1, 1, 0]);
     expect(first.receivingInHand.size).toBe(0);
     await expect(stream('s', { sd_hash: SD_HASH })).rejects.toThrow(/already have a stream/);
@@ -118,15 +118,15 @@ describe('a stream', () => {
   });
 
   it('is not signed by a channel without its key', async () => {
-    const { ledger, maker, wallet, channel, stream } = world();
+    const { ledger, txBuilder, wallet, channel, stream } = world();
     const made = await channel('@lab');
     const watching = new WorldWallet(ledger, []);
-    await importChannel(maker, watching, await exportChannel(maker, wallet, { channelName: '@lab' }));
+    await importChannel(txBuilder, watching, await exportChannel(txBuilder, wallet, { channelName: '@lab' }));
     watching.accounts[0]!.account.channelKeys.clear();
     const signing = { channelId: idOf(made) };
     await expect(
       createStream(
-        maker,
+        txBuilder,
         watching,
         { name: 'a', bidDewies: LBC, allowDuplicateName: false, fields: {}, signing },
         SENT,
@@ -180,7 +180,7 @@ describe('an update of a claim whose channel another wallet holds', () => {
   /** A signed stream, repost and collection, whose channel was sent to another wallet while its key stayed. */
   async function sent() {
     const made = world();
-    const { channel, stream, repost, collection, ledger, maker } = made;
+    const { channel, stream, repost, collection, ledger, txBuilder } = made;
     const channelId = idOf(await channel('@lab'));
     const signing = { channelName: '@lab' };
     const streamId = idOf(await stream('a', { title: 'Old', sd_hash: SD_HASH }, { signing }));
@@ -196,15 +196,15 @@ describe('an update of a claim whose channel another wallet holds', () => {
       newSigningKey: false,
       fields: {},
     };
-    await updateChannel(maker, made.wallet, moved, { ...SENT, claimAddress: account!.address(0) });
+    await updateChannel(txBuilder, made.wallet, moved, { ...SENT, claimAddress: account!.address(0) });
     return {
       ...made,
       ...{ channelId, streamId, repostId, collectionId, other, account: account! },
-      rotateKey: () => updateChannel(maker, other, { ...moved, newSigningKey: true }, SENT),
+      rotateKey: () => updateChannel(txBuilder, other, { ...moved, newSigningKey: true }, SENT),
       /** The stream is updated where the index answers otherwise. */
-      updateWith: (byId: MakingPorts['claims']['byId']) =>
+      updateWith: (byId: TxBuildingPorts['claims']['byId']) =>
         updateStream(
-          new Maker({ ...made.ports, claims: { ...made.ports.claims, byId } }),
+          new TxBuilder({ ...made.ports, claims: { ...made.ports.claims, byId } }),
           made.wallet,
           { ...change, claimId: streamId },
           SENT,
@@ -242,10 +242,10 @@ describe('an update of a claim whose channel another wallet holds', () => {
   });
 
   it('is refused to the receiver of the claim, who has no key', async () => {
-    const { maker, update, streamId, other, account } = await sent();
+    const { txBuilder, update, streamId, other, account } = await sent();
     await update(streamId, {}, {}, { claimAddress: account.address(4) });
     const receive = (more: object): Promise<MadeTransaction> =>
-      updateStream(maker, other, { ...change, claimId: streamId, ...more }, SENT);
+      updateStream(txBuilder, other, { ...change, claimId: streamId, ...more }, SENT);
     await expect(receive({})).rejects.toThrow(/no private key.*--clear_channel/);
     expect(isSigned(await receive({ clearChannel: true }))).toBe(false);
   });

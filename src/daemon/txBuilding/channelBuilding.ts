@@ -25,9 +25,9 @@ import {
   type ClaimOptions,
   type Holding,
   withHolding,
-} from './claimMaking.js';
+} from './claimBuilding.js';
 import { checkChannelName } from './claimNames.js';
-import type { MadeTransaction, Maker } from './maker.js';
+import type { MadeTransaction, TxBuilder } from './txBuilder.js';
 import { channelSecret } from './ownOutputs.js';
 import type { AccountPort, WalletPort } from './ports.js';
 
@@ -58,13 +58,13 @@ const setValue =
 
 /** Throws where the name will not do or is taken, `InsufficientFundsError`, `AssertionError` while locked. */
 export async function createChannel(
-  maker: Maker,
+  txBuilder: TxBuilder,
   wallet: WalletPort,
   { name, bidDewies, allowDuplicateName, fields }: NewChannel,
   { accountId, claimAddress, fundingAccountIds, preview }: ClaimOptions,
 ): Promise<MadeTransaction> {
   wallet.assertUnlocked();
-  const { ledger } = maker.ports;
+  const { ledger } = txBuilder.ports;
   const account = wallet.account(accountId);
   const funding = wallet.accountsOrAll(fundingAccountIds);
   checkChannelName(name);
@@ -75,9 +75,9 @@ export async function createChannel(
       );
     const claim = withArguments(newClaim('channel'), fields);
     const keyAccount = funding[0] ?? account;
-    return maker.withNewChannelKey(keyAccount, async () => {
+    return txBuilder.withNewChannelKey(keyAccount, async () => {
       const finished = await withNewKey(claim, keyAccount);
-      return makeClaim(maker, {
+      return makeClaim(txBuilder, {
         wallet,
         funding,
         output: newClaimOutput(bidDewies, name, claim, holding),
@@ -89,7 +89,7 @@ export async function createChannel(
       });
     });
   };
-  return maker.withName(name, () => withHolding(ledger, claimAddress, account, makeAt));
+  return txBuilder.withName(name, () => withHolding(ledger, claimAddress, account, makeAt));
 }
 
 export interface ChannelChange {
@@ -103,13 +103,13 @@ export interface ChannelChange {
 
 /** Throws where the channel is not found, `InsufficientFundsError`, `AssertionError` while locked. */
 export async function updateChannel(
-  maker: Maker,
+  txBuilder: TxBuilder,
   wallet: WalletPort,
   change: ChannelChange,
   { accountId, claimAddress, fundingAccountIds, preview }: ClaimOptions,
 ): Promise<MadeTransaction> {
   wallet.assertUnlocked();
-  const { ledger } = maker.ports;
+  const { ledger } = txBuilder.ports;
   const funding = wallet.accountsOrAll(fundingAccountIds);
   const accounts = accountsFor(wallet, accountId);
   const find = async (): Promise<readonly [Txo]> => {
@@ -118,7 +118,7 @@ export async function updateChannel(
       throw failure(`Can't find the channel '${change.claimId}' in account(s) ${quotedIds(accounts)}.`);
     return [old];
   };
-  return maker.held.with(find, async ([old]) => {
+  return txBuilder.held.with(find, async ([old]) => {
     const type = old.claim?.claim.type;
     if (!old.claim || type?.case !== 'channel')
       throw failure(`A claim with id '${change.claimId}' was found but it is not a channel.`);
@@ -126,7 +126,7 @@ export async function updateChannel(
     const start = change.replace ? withKey(newClaim('channel'), type.value.publicKey) : old.claim.claim;
     const claim = withArguments(start, change.fields);
     const make = (finished: Claim): Promise<MadeTransaction> =>
-      makeClaim(maker, {
+      makeClaim(txBuilder, {
         wallet,
         funding,
         output: updatedClaimOutput(change.bidDewies ?? old.amountDewies, old, claim, holding),
@@ -139,6 +139,6 @@ export async function updateChannel(
       });
     const [keyAccount] = funding;
     if (!change.newSigningKey || !keyAccount) return make(claim);
-    return maker.withNewChannelKey(keyAccount, async () => make(await withNewKey(claim, keyAccount)));
+    return txBuilder.withNewChannelKey(keyAccount, async () => make(await withNewKey(claim, keyAccount)));
   });
 }

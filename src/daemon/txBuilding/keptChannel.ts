@@ -8,7 +8,7 @@ import { DaemonError, failure } from '../base/daemonError.js';
 import { TXO_TYPE } from '../ledger/txoQuery.js';
 import type { Txo } from '../txo/txo.js';
 import { channelSecret, idsOf, txoOf, unspent, type OwnChannel } from './ownOutputs.js';
-import type { MakingPorts, WalletPort } from './ports.js';
+import type { TxBuildingPorts, WalletPort } from './ports.js';
 
 const CHOICES =
   'Name another channel with --channel_id, or take the claim out of its channel with --clear_channel.';
@@ -19,7 +19,7 @@ const CHOICES =
  * `InputValueError` where the channel no longer exists, and an error of the class `Exception` where no hub can be asked.
  */
 export async function keptChannel(
-  { ledger, claims }: Pick<MakingPorts, 'ledger' | 'claims'>,
+  { ledger, claims }: Pick<TxBuildingPorts, 'ledger' | 'claims'>,
   wallet: WalletPort,
   old: Txo,
 ): Promise<OwnChannel | null> {
@@ -41,7 +41,7 @@ export async function keptChannel(
   return { txo, signing: { claimId: channelId, privateKey } };
 }
 
-async function channelOfHub(claims: MakingPorts['claims'], id: string): Promise<Txo> {
+async function channelOfHub(claims: TxBuildingPorts['claims'], id: string): Promise<Txo> {
   let found: Txo | null;
   try {
     found = await claims.byId(id);

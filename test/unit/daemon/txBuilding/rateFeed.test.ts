@@ -3,8 +3,8 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ratesPart } from '../../../../src/daemon/main/parts/ratesPart.js';
-import { exchangeBy } from '../../../../src/daemon/making/exchangeRates.js';
-import { CALL_INTERVAL_MS, RateFeed, RETRY_INTERVAL_MS } from '../../../../src/daemon/making/rateFeed.js';
+import { exchangeBy } from '../../../../src/daemon/txBuilding/exchangeRates.js';
+import { CALL_INTERVAL_MS, RateFeed, RETRY_INTERVAL_MS } from '../../../../src/daemon/txBuilding/rateFeed.js';
 
 const GOOD = '{"symbol":"LBCUSDT","price":"0.0025"}';
 const HOUR_MS = 3_600_000;

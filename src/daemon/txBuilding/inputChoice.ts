@@ -22,7 +22,7 @@ const MAX_ATTEMPTS = 20;
 const RANDOM_BYTES = 6;
 const RANDOM_RANGE = 2 ** (8 * RANDOM_BYTES);
 
-export class CoinChoice {
+export class InputChoice {
   readonly #database: LedgerPort['database'];
   readonly #random: RandomSource;
   readonly #queue = new SerialQueue();

@@ -1,9 +1,9 @@
 /** Channels, streams, reposts and collections: making, updating, abandoning; keys of channels. */
-import { abandonClaims, type ClaimOptions } from '../../making/claimMaking.js';
-import { createChannel, updateChannel } from '../../making/channelMaking.js';
-import { exportChannel, importChannel, signData } from '../../making/channelSharing.js';
-import { createCollection, updateCollection } from '../../making/collectionMaking.js';
-import { createRepost, createStream, publish, updateStream } from '../../making/streamMaking.js';
+import { abandonClaims, type ClaimOptions } from '../../txBuilding/claimBuilding.js';
+import { createChannel, updateChannel } from '../../txBuilding/channelBuilding.js';
+import { exportChannel, importChannel, signData } from '../../txBuilding/channelSharing.js';
+import { createCollection, updateCollection } from '../../txBuilding/collectionBuilding.js';
+import { createRepost, createStream, publish, updateStream } from '../../txBuilding/streamBuilding.js';
 import {
   channelAbandon,
   channelCreate,
@@ -16,7 +16,7 @@ import { collectionAbandon, collectionCreate, collectionUpdate } from '../declar
 import { publish as publishDeclaration } from '../declarations/main.js';
 import { streamAbandon, streamCreate, streamRepost, streamUpdate } from '../declarations/stream.js';
 import { implement, type MethodImplementation } from '../implement.js';
-import { answerWith, FIELDS, fieldsOf, fileOf, handOf, optionsOf, signingOf } from './making.js';
+import { answerWith, FIELDS, fieldsOf, fileOf, handOf, optionsOf, signingOf } from './txBuilding.js';
 
 interface AbandonArgs {
   readonly claim_id?: string | undefined;
@@ -36,18 +36,18 @@ const abandonOptions = (
 
 const channelMethods: readonly MethodImplementation[] = [
   implement(channelCreate, async (context, args) => {
-    const { maker, wallet } = handOf(context, args.wallet_id);
+    const { txBuilder, wallet } = handOf(context, args.wallet_id);
     const channel = {
       name: args.name,
       bidDewies: args.bid,
       allowDuplicateName: args.allow_duplicate_name,
       fields: fieldsOf(args, FIELDS.channel),
     };
-    return answerWith(context, await createChannel(maker, wallet, channel, optionsOf(args)), args);
+    return answerWith(context, await createChannel(txBuilder, wallet, channel, optionsOf(args)), args);
   }),
 
   implement(channelUpdate, async (context, args) => {
-    const { maker, wallet } = handOf(context, args.wallet_id);
+    const { txBuilder, wallet } = handOf(context, args.wallet_id);
     const change = {
       claimId: args.claim_id,
       bidDewies: args.bid,
@@ -55,35 +55,35 @@ const channelMethods: readonly MethodImplementation[] = [
       newSigningKey: args.new_signing_key,
       fields: fieldsOf(args, FIELDS.channel),
     };
-    return answerWith(context, await updateChannel(maker, wallet, change, optionsOf(args)), args);
+    return answerWith(context, await updateChannel(txBuilder, wallet, change, optionsOf(args)), args);
   }),
 
   implement(channelAbandon, async (context, args) => {
-    const { maker, wallet } = handOf(context, args.wallet_id);
-    const made = await abandonClaims(maker, wallet, choiceOf(args), abandonOptions(args, false));
+    const { txBuilder, wallet } = handOf(context, args.wallet_id);
+    const made = await abandonClaims(txBuilder, wallet, choiceOf(args), abandonOptions(args, false));
     return answerWith(context, made, args);
   }),
 
   implement(channelSign, async (context, args) => {
-    const { maker, wallet } = handOf(context, args.wallet_id);
-    const signed = await signData(maker, wallet, signingOf(args), args.hexdata, args.salt);
+    const { txBuilder, wallet } = handOf(context, args.wallet_id);
+    const signed = await signData(txBuilder, wallet, signingOf(args), args.hexdata, args.salt);
     return { signature: signed.signature, signing_ts: signed.salt, salt: signed.salt };
   }),
 
   implement(channelExport, (context, args) => {
-    const { maker, wallet } = handOf(context, args.wallet_id);
-    return exportChannel(maker, wallet, { ...signingOf(args), channelAccountIds: args.account_id });
+    const { txBuilder, wallet } = handOf(context, args.wallet_id);
+    return exportChannel(txBuilder, wallet, { ...signingOf(args), channelAccountIds: args.account_id });
   }),
 
   implement(channelImport, async (context, args) => {
-    const { maker, wallet } = handOf(context, args.wallet_id);
-    return `Added channel signing key for ${await importChannel(maker, wallet, args.channel_data)}.`;
+    const { txBuilder, wallet } = handOf(context, args.wallet_id);
+    return `Added channel signing key for ${await importChannel(txBuilder, wallet, args.channel_data)}.`;
   }),
 ];
 
 const streamMethods: readonly MethodImplementation[] = [
   implement(publishDeclaration, async (context, args) => {
-    const { maker, wallet } = handOf(context, args.wallet_id);
+    const { txBuilder, wallet } = handOf(context, args.wallet_id);
     const publication = {
       name: args.name,
       bidDewies: args.bid,
@@ -93,11 +93,11 @@ const streamMethods: readonly MethodImplementation[] = [
       signing: signingOf(args),
       file: fileOf(context, args),
     };
-    return answerWith(context, await publish(maker, wallet, publication, optionsOf(args)), args);
+    return answerWith(context, await publish(txBuilder, wallet, publication, optionsOf(args)), args);
   }),
 
   implement(streamCreate, async (context, args) => {
-    const { maker, wallet } = handOf(context, args.wallet_id);
+    const { txBuilder, wallet } = handOf(context, args.wallet_id);
     const stream = {
       name: args.name,
       bidDewies: args.bid,
@@ -106,11 +106,11 @@ const streamMethods: readonly MethodImplementation[] = [
       signing: signingOf(args),
       file: fileOf(context, args),
     };
-    return answerWith(context, await createStream(maker, wallet, stream, optionsOf(args)), args);
+    return answerWith(context, await createStream(txBuilder, wallet, stream, optionsOf(args)), args);
   }),
 
   implement(streamUpdate, async (context, args) => {
-    const { maker, wallet } = handOf(context, args.wallet_id);
+    const { txBuilder, wallet } = handOf(context, args.wallet_id);
     const change = {
       claimId: args.claim_id,
       bidDewies: args.bid,
@@ -120,11 +120,11 @@ const streamMethods: readonly MethodImplementation[] = [
       signing: signingOf(args),
       file: fileOf(context, args),
     };
-    return answerWith(context, await updateStream(maker, wallet, change, optionsOf(args)), args);
+    return answerWith(context, await updateStream(txBuilder, wallet, change, optionsOf(args)), args);
   }),
 
   implement(streamRepost, async (context, args) => {
-    const { maker, wallet } = handOf(context, args.wallet_id);
+    const { txBuilder, wallet } = handOf(context, args.wallet_id);
     const repost = {
       name: args.name,
       bidDewies: args.bid,
@@ -133,19 +133,19 @@ const streamMethods: readonly MethodImplementation[] = [
       fields: fieldsOf(args, FIELDS.repost),
       signing: signingOf(args),
     };
-    return answerWith(context, await createRepost(maker, wallet, repost, optionsOf(args)), args);
+    return answerWith(context, await createRepost(txBuilder, wallet, repost, optionsOf(args)), args);
   }),
 
   implement(streamAbandon, async (context, args) => {
-    const { maker, wallet } = handOf(context, args.wallet_id);
-    const made = await abandonClaims(maker, wallet, choiceOf(args), abandonOptions(args, true));
+    const { txBuilder, wallet } = handOf(context, args.wallet_id);
+    const made = await abandonClaims(txBuilder, wallet, choiceOf(args), abandonOptions(args, true));
     return answerWith(context, made, args);
   }),
 ];
 
 const collectionMethods: readonly MethodImplementation[] = [
   implement(collectionCreate, async (context, args) => {
-    const { maker, wallet } = handOf(context, args.wallet_id);
+    const { txBuilder, wallet } = handOf(context, args.wallet_id);
     const collection = {
       name: args.name,
       bidDewies: args.bid,
@@ -153,11 +153,11 @@ const collectionMethods: readonly MethodImplementation[] = [
       fields: fieldsOf(args, FIELDS.collection),
       signing: signingOf(args),
     };
-    return answerWith(context, await createCollection(maker, wallet, collection, optionsOf(args)), args);
+    return answerWith(context, await createCollection(txBuilder, wallet, collection, optionsOf(args)), args);
   }),
 
   implement(collectionUpdate, async (context, args) => {
-    const { maker, wallet } = handOf(context, args.wallet_id);
+    const { txBuilder, wallet } = handOf(context, args.wallet_id);
     const change = {
       claimId: args.claim_id,
       bidDewies: args.bid,
@@ -166,17 +166,17 @@ const collectionMethods: readonly MethodImplementation[] = [
       fields: fieldsOf(args, FIELDS.collection),
       signing: signingOf(args),
     };
-    return answerWith(context, await updateCollection(maker, wallet, change, optionsOf(args)), args);
+    return answerWith(context, await updateCollection(txBuilder, wallet, change, optionsOf(args)), args);
   }),
 
   implement(collectionAbandon, async (context, args) => {
-    const { maker, wallet } = handOf(context, args.wallet_id);
-    const made = await abandonClaims(maker, wallet, choiceOf(args), abandonOptions(args, true));
+    const { txBuilder, wallet } = handOf(context, args.wallet_id);
+    const made = await abandonClaims(txBuilder, wallet, choiceOf(args), abandonOptions(args, true));
     return answerWith(context, made, args);
   }),
 ];
 
-export const claimsMakingMethods: readonly MethodImplementation[] = [
+export const claimBuildingMethods: readonly MethodImplementation[] = [
   ...channelMethods,
   ...streamMethods,
   ...collectionMethods,

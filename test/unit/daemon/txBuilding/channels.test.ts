@@ -1,40 +1,40 @@
 import { describe, expect, it } from 'vitest';
-import { createChannel, updateChannel } from '../../../../src/daemon/making/channelMaking.js';
-import { exportChannel, importChannel, signData } from '../../../../src/daemon/making/channelSharing.js';
-import { abandonClaims } from '../../../../src/daemon/making/claimMaking.js';
-import { Maker, type MadeTransaction } from '../../../../src/daemon/making/maker.js';
-import type { ClaimArguments } from '../../../../src/daemon/making/claimArguments.js';
+import { createChannel, updateChannel } from '../../../../src/daemon/txBuilding/channelBuilding.js';
+import { exportChannel, importChannel, signData } from '../../../../src/daemon/txBuilding/channelSharing.js';
+import { abandonClaims } from '../../../../src/daemon/txBuilding/claimBuilding.js';
+import { TxBuilder, type MadeTransaction } from '../../../../src/daemon/txBuilding/txBuilder.js';
+import type { ClaimArguments } from '../../../../src/daemon/txBuilding/claimArguments.js';
 import { isChannelSignatureValid } from '../../../../src/metadata/channelSignature.js';
 import { sha256 } from '../../../../src/crypto/hash.js';
 import { encodeBase58 } from '../../../../src/script/base58.js';
 import { hashToHex, toHex } from '../../../../src/util/bytes.js';
 import { JsonObject, type JsonValue } from '../../../../src/util/json.js';
 import { TXO_TYPE } from '../../../../src/daemon/ledger/txoQuery.js';
-import { makingWorld, WorldWallet } from '../../../support/makingWorld.js';
+import { txBuildingWorld, WorldWallet } from '../../../support/txBuildingWorld.js';
 
 const LBC = 100_000_000n;
 const SENT = { preview: false };
 
 function world(coins = 4) {
-  const made = makingWorld();
+  const made = txBuildingWorld();
   const [first, second] = made.wallet.accounts;
   for (let n = 0; n < coins; n++) made.ledger.give(first!.keyHash(n), 10n * LBC);
-  const maker = new Maker(made.ports);
+  const txBuilder = new TxBuilder(made.ports);
   const create = (name: string, more: object = {}, options: object = SENT, fields: ClaimArguments = {}) =>
     createChannel(
-      maker,
+      txBuilder,
       made.wallet,
       { name, bidDewies: LBC, allowDuplicateName: false, fields, ...more },
       { ...SENT, ...options },
     );
   const update = (claimId: string, more: object = {}, options: object = {}, fields: ClaimArguments = {}) =>
     updateChannel(
-      maker,
+      txBuilder,
       made.wallet,
       { claimId, bidDewies: undefined, replace: false, newSigningKey: false, fields, ...more },
       { ...SENT, ...options },
     );
-  return { ...made, first: first!, second: second!, maker, create, update };
+  return { ...made, first: first!, second: second!, txBuilder, create, update };
 }
 
 const idOf = (made: MadeTransaction): string => hashToHex(made.outputs[0]!.claimId!);
@@ -176,12 +176,12 @@ describe('an update of a channel', () => {
 
 describe('abandoning', () => {
   it('pays the claim back, by its id or its place', async () => {
-    const { ledger, wallet, maker, create, first } = world();
+    const { ledger, wallet, txBuilder, create, first } = world();
     const made = [await create('@a'), await create('@b')];
     const options = { ...SENT, fundingIsAll: false };
-    const byId = await abandonClaims(maker, wallet, { claimId: idOf(made[0]!) }, options);
+    const byId = await abandonClaims(txBuilder, wallet, { claimId: idOf(made[0]!) }, options);
     const place = { txid: made[1]!.outputs[0]!.txidHex, nout: 0 };
-    await abandonClaims(maker, wallet, place, options);
+    await abandonClaims(txBuilder, wallet, place, options);
     expect(byId.outputs.map(({ amountDewies }) => amountDewies)).toEqual([LBC - 7_400n - 500n - 2_800n]);
     expect(
       await ledger.database.txos({ accountIds: [first.id], types: [TXO_TYPE.channel], isSpent: false }),
@@ -189,8 +189,9 @@ describe('abandoning', () => {
   });
 
   it('says what is missing', async () => {
-    const { maker, wallet } = world();
-    const abandon = (choice: object) => abandonClaims(maker, wallet, choice, { ...SENT, fundingIsAll: true });
+    const { txBuilder, wallet } = world();
+    const abandon = (choice: object) =>
+      abandonClaims(txBuilder, wallet, choice, { ...SENT, fundingIsAll: true });
     await expect(abandon({})).rejects.toThrow('Must specify claim_id, or txid and nout');
     await expect(abandon({ txid: '00' })).rejects.toThrow('Must specify claim_id, or txid and nout');
     await expect(abandon({ claimId: '00'.repeat(20) })).rejects.toThrow(
@@ -202,46 +203,48 @@ describe('abandoning', () => {
 
 describe('the key of a channel', () => {
   it('signs data with the time, or the salt that is given', async () => {
-    const { maker, wallet, create } = world();
+    const { txBuilder, wallet, create } = world();
     const made = await create('@lab');
-    const { signature, salt } = await signData(maker, wallet, { channelName: '@lab' }, '00ff', undefined);
+    const { signature, salt } = await signData(txBuilder, wallet, { channelName: '@lab' }, '00ff', undefined);
     expect(salt).toBe('1700000000');
     const digest = sha256(Buffer.concat([Buffer.from(salt), made.outputs[0]!.claimId!, Buffer.of(0, 0xff)]));
     const { publicKey } = channelIn(made).channel;
     expect(isChannelSignatureValid(digest, Buffer.from(signature, 'hex'), publicKey)).toBe(true);
-    await expect(signData(maker, wallet, { channelName: '@lab' }, 'zz', 'x')).rejects.toThrow('hex digits');
-    await expect(signData(maker, wallet, { channelName: '@lab' }, undefined, 'x')).rejects.toThrow(
+    await expect(signData(txBuilder, wallet, { channelName: '@lab' }, 'zz', 'x')).rejects.toThrow(
       'hex digits',
     );
-    await expect(signData(maker, wallet, { channelName: '@no' }, '', 'x')).rejects.toThrow(
+    await expect(signData(txBuilder, wallet, { channelName: '@lab' }, undefined, 'x')).rejects.toThrow(
+      'hex digits',
+    );
+    await expect(signData(txBuilder, wallet, { channelName: '@no' }, '', 'x')).rejects.toThrow(
       "Couldn't find channel with channel_name '@no'.",
     );
-    await expect(signData(maker, wallet, {}, '', 'x')).rejects.toThrow(
+    await expect(signData(txBuilder, wallet, {}, '', 'x')).rejects.toThrow(
       "Couldn't find channel because a channel_id or channel_name was not provided.",
     );
     await create('@lab', { allowDuplicateName: true });
-    await expect(signData(maker, wallet, { channelName: '@lab' }, '', 'x')).rejects.toThrow(
+    await expect(signData(txBuilder, wallet, { channelName: '@lab' }, '', 'x')).rejects.toThrow(
       "Multiple channels found with channel_name '@lab', pass a channel_id to narrow it down.",
     );
     wallet.isLocked = true;
-    await expect(signData(maker, wallet, { channelName: '@lab' }, '', 'x')).rejects.toMatchObject({
+    await expect(signData(txBuilder, wallet, { channelName: '@lab' }, '', 'x')).rejects.toMatchObject({
       name: 'AssertionError',
     });
   });
 
   it('comes back by an export, into the account that holds the channel', async () => {
-    const { maker, wallet, create, first } = world();
+    const { txBuilder, wallet, create, first } = world();
     const made = await create('@läb');
-    const text = await exportChannel(maker, wallet, { channelId: idOf(made) });
-    expect(await importChannel(maker, wallet, text)).toBe('@läb');
+    const text = await exportChannel(txBuilder, wallet, { channelId: idOf(made) });
+    expect(await importChannel(txBuilder, wallet, text)).toBe('@läb');
     expect(first.account.channelKeys.size).toBe(1);
     expect(wallet.saves).toEqual([0, 1]);
   });
 
   it('goes to another wallet, which gets an account to watch the channel', async () => {
-    const { ledger, maker, wallet, create } = world();
+    const { ledger, txBuilder, wallet, create } = world();
     await create('@lab');
-    const text = await exportChannel(maker, wallet, { channelName: '@lab' });
+    const text = await exportChannel(txBuilder, wallet, { channelName: '@lab' });
     const other = new WorldWallet(ledger, []);
     const add = other.addAccount.bind(other);
     const added: JsonValue[] = [];
@@ -249,20 +252,20 @@ describe('the key of a channel', () => {
       added.push(json.get('certificates')!);
       return add(json);
     };
-    await importChannel(maker, other, text);
+    await importChannel(txBuilder, other, text);
     const [account] = other.accounts;
     // A kill in the midst leaves neither or both.
     expect(added).toEqual([new JsonObject([...account!.account.channelKeys])]);
     expect(account!.account.channelKeys.size).toBe(1);
     expect(account!.account.name).toBe('Holding Account For Channel @lab');
     expect(account!.account.root.privateKey).toBeNull();
-    const { signature } = await signData(maker, other, { channelName: '@lab' }, '', '1');
+    const { signature } = await signData(txBuilder, other, { channelName: '@lab' }, '', '1');
     expect(signature).toHaveLength(128);
-    await importChannel(maker, other, text);
+    await importChannel(txBuilder, other, text);
     expect(other.accounts).toHaveLength(1);
     await expect(
       abandonClaims(
-        maker,
+        txBuilder,
         other,
         { txid: undefined, claimId: '00'.repeat(20) },
         { ...SENT, fundingIsAll: true },
@@ -271,23 +274,23 @@ describe('the key of a channel', () => {
   });
 
   it('brings coins to watch, with which nothing is paid', async () => {
-    const { ledger, maker, wallet, create } = world();
+    const { ledger, txBuilder, wallet, create } = world();
     await create('@lab');
     const other = new WorldWallet(ledger, [
       'zebra zero zone wrong write yard year yellow you young youth zoo',
     ]);
-    await importChannel(maker, other, await exportChannel(maker, wallet, { channelName: '@lab' }));
+    await importChannel(txBuilder, other, await exportChannel(txBuilder, wallet, { channelName: '@lab' }));
     const [own, watched] = other.accounts;
     expect([own!.isSpendable, watched!.isSpendable]).toEqual([true, false]);
     for (let n = 0; n < 9; n++) ledger.give(watched!.keyHash(0), 10n * LBC);
     const plan = { name: '@mine', bidDewies: LBC, allowDuplicateName: false, fields: {} };
-    await expect(createChannel(maker, other, plan, SENT)).rejects.toThrow('Not enough funds');
+    await expect(createChannel(txBuilder, other, plan, SENT)).rejects.toThrow('Not enough funds');
     ledger.give(own!.keyHash(0), 10n * LBC);
-    const { spent } = await createChannel(maker, other, plan, SENT);
+    const { spent } = await createChannel(txBuilder, other, plan, SENT);
     expect(spent.map((txo) => txo!.amountDewies)).toEqual([10n * LBC]);
     await expect(
       createChannel(
-        maker,
+        txBuilder,
         other,
         { ...plan, name: '@theirs' },
         { ...SENT, fundingAccountIds: [watched!.id] },
@@ -296,17 +299,17 @@ describe('the key of a channel', () => {
   });
 
   it('is of no use where the channel has gone to somebody else', async () => {
-    const { ledger, maker, wallet, create, update } = world();
+    const { ledger, txBuilder, wallet, create, update } = world();
     const made = await create('@lab');
-    const text = await exportChannel(maker, wallet, { channelName: '@lab' });
+    const text = await exportChannel(txBuilder, wallet, { channelName: '@lab' });
     await update(idOf(made), {}, { claimAddress: wallet.accounts[1]!.address(5) });
     const other = new WorldWallet(ledger, []);
-    await expect(importChannel(maker, other, text)).rejects.toThrow('Channel owning account has changed');
+    await expect(importChannel(txBuilder, other, text)).rejects.toThrow('Channel owning account has changed');
     expect(other.accounts).toEqual([]);
   });
 
   it('is not read out of what is no export', async () => {
-    const { maker, wallet } = world();
+    const { txBuilder, wallet } = world();
     const of = (text: string): string => encodeBase58(Buffer.from(text));
     for (const text of [
       'nonsense',
@@ -318,7 +321,7 @@ describe('the key of a channel', () => {
       of('{"name":1}'),
       'z'.repeat(20_000),
     ])
-      await expect(importChannel(maker, wallet, text), text.slice(0, 20)).rejects.toMatchObject({
+      await expect(importChannel(txBuilder, wallet, text), text.slice(0, 20)).rejects.toMatchObject({
         name: 'ValueError',
       });
   });

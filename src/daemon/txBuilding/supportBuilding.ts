@@ -17,8 +17,8 @@ import {
   type Holding,
   type OutputChoice,
   withHolding,
-} from './claimMaking.js';
-import type { MadeTransaction, Maker } from './maker.js';
+} from './claimBuilding.js';
+import type { MadeTransaction, TxBuilder } from './txBuilder.js';
 import { ownChannelIfNamed, txoOf, type ChannelChoice } from './ownOutputs.js';
 import type { WalletPort } from './ports.js';
 
@@ -33,13 +33,13 @@ export interface NewSupport {
 
 /** Throws where the claim is not found, where no such channel signs, `InsufficientFundsError`. */
 export async function createSupport(
-  maker: Maker,
+  txBuilder: TxBuilder,
   wallet: WalletPort,
   { claimId, amountDewies, isTip, comment, signing }: NewSupport,
   { accountId, fundingAccountIds, preview }: ClaimOptions,
 ): Promise<MadeTransaction> {
   wallet.assertUnlocked();
-  const { ledger, claims } = maker.ports;
+  const { ledger, claims } = txBuilder.ports;
   const funding = wallet.accountsOrAll(fundingAccountIds);
   const channel = await ownChannelIfNamed(ledger, wallet, signing);
   const claim = await claims.byId(claimId);
@@ -50,7 +50,7 @@ export async function createSupport(
   const data = hasData ? encodeSupport({ channelId: null, signature: null, support }) : null;
   const make = ({ keyHash }: Pick<Holding, 'keyHash'>): Promise<MadeTransaction> => {
     const output = supportOutput(amountDewies, name, id, data, keyHash);
-    return makeClaim(maker, { wallet, funding, output, channel, preview });
+    return makeClaim(txBuilder, { wallet, funding, output, channel, preview });
   };
   if (isTip) return make({ keyHash: tippedKeyHash(claim) });
   return withHolding(ledger, undefined, wallet.account(accountId), make);
@@ -69,21 +69,21 @@ export interface AbandonedSupports extends OutputChoice {
 
 /** Spends the supports into change. Throws where there are none, `InsufficientFundsError`. */
 export async function abandonSupports(
-  maker: Maker,
+  txBuilder: TxBuilder,
   wallet: WalletPort,
   choice: AbandonedSupports,
   { accountId, preview }: ClaimOptions,
 ): Promise<MadeTransaction> {
   wallet.assertUnlocked();
-  const { ledger } = maker.ports;
+  const { ledger } = txBuilder.ports;
   const change = wallet.account(accountId || undefined);
   const accounts = accountsFor(wallet, accountId);
   const find = async (): Promise<Txo[]> =>
     (await chosenOutputs(ledger, accounts, [TXO_TYPE.support], choice)).map((row) => txoOf(row, wallet));
-  return maker.held.with(find, (supports) => {
+  return txBuilder.held.with(find, (supports) => {
     const [first] = supports;
     if (!first) throw failure('No supports found for the specified claim_id or txid:nout');
-    return maker.make(
+    return txBuilder.make(
       {
         wallet,
         given: supports.map((txo) => ({ txo, isCoin: false })),

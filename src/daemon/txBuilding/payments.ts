@@ -13,9 +13,9 @@ import { SPENDABLE_TXO_TYPES, type TxoFilter } from '../ledger/txoQuery.js';
 import { readTimeLock } from '../txo/scriptTemplates.js';
 import { Txo } from '../txo/txo.js';
 import { payKeyHash, payWitnessKeyHash } from '../wallet/tx/newOutputs.js';
-import { accountsFor } from './claimMaking.js';
+import { accountsFor } from './claimBuilding.js';
 import { payTo } from './destinations.js';
-import type { GivenOutput, MadeTransaction, Maker, SendOptions } from './maker.js';
+import type { GivenOutput, MadeTransaction, TxBuilder, SendOptions } from './txBuilder.js';
 import { givenOf, unspent } from './ownOutputs.js';
 import type { WalletPort } from './ports.js';
 
@@ -34,7 +34,7 @@ export interface Payment {
 
 /** Throws where an address is none, `InsufficientFundsError`, `AssertionError` while locked. */
 export async function sendPayment(
-  maker: Maker,
+  txBuilder: TxBuilder,
   wallet: WalletPort,
   { amountDewies, addresses, changeAccountId, fundingAccountIds }: Payment,
   options: SendOptions,
@@ -44,8 +44,8 @@ export async function sendPayment(
   const funding = wallet.accountsOrAll(fundingAccountIds);
   if (addresses.length === 0) throw badValue('At least one address is needed.');
   if (addresses.length > MAX_OUTPUTS) throw badValue(`At most ${MAX_OUTPUTS} addresses can be paid at once.`);
-  const outputs = addresses.map((address) => payTo(amountDewies, address, maker.ports.ledger.params));
-  return maker.make({ wallet, outputs, funding, change }, options);
+  const outputs = addresses.map((address) => payTo(amountDewies, address, txBuilder.ports.ledger.params));
+  return txBuilder.make({ wallet, outputs, funding, change }, options);
 }
 
 export interface Transfer {
@@ -60,7 +60,7 @@ export interface Transfer {
 
 /** Pays from one account of the wallet to another. Throws `ValueError`, `InsufficientFundsError`. */
 export async function fundAccount(
-  maker: Maker,
+  txBuilder: TxBuilder,
   wallet: WalletPort,
   transfer: Transfer,
   options: SendOptions,
@@ -75,8 +75,8 @@ export async function fundAccount(
     throw badValue('Using --everything along with --outputs is not supported.');
   if (transfer.everything) {
     const filter = { accountIds: [from.id], types: SPENDABLE_TXO_TYPES };
-    const given = (await unspent(maker.ports.ledger, filter)).map((row) => givenOf(row, wallet));
-    return maker.make({ wallet, given, outputs: [], funding: [from], change: to }, options);
+    const given = (await unspent(txBuilder.ports.ledger, filter)).map((row) => givenOf(row, wallet));
+    return txBuilder.make({ wallet, given, outputs: [], funding: [from], change: to }, options);
   }
   if (amountDewies <= 0n) throw badValue('An amount is required.');
   const part = amountDewies / BigInt(count);
@@ -85,7 +85,7 @@ export async function fundAccount(
   try {
     const output = to.paysToWitness ? payWitnessKeyHash(part, keyHash) : payKeyHash(part, keyHash);
     const outputs = Array.from({ length: count }, () => output);
-    return await maker.make({ wallet, outputs, funding: [from], change: from }, options);
+    return await txBuilder.make({ wallet, outputs, funding: [from], change: from }, options);
   } finally {
     to.freeChangeKeyHash(keyHash);
   }
@@ -112,7 +112,7 @@ function secretOf(privateKey: string): Buffer {
 
 /** Spends an output under a time lock into an account. Throws where the output, the script or the key do not fit. */
 export async function depositTimeLock(
-  maker: Maker,
+  txBuilder: TxBuilder,
   wallet: WalletPort,
   { txid, nout, redeemScript, privateKey, toAccount }: Deposit,
   options: SendOptions,
@@ -125,15 +125,15 @@ export async function depositTimeLock(
   const secret = secretOf(privateKey);
   if (!equalBytes(hash160(ecdsaBackend().publicKeyOf(secret, true)), pubkeyHash))
     throw badValue('The private key is not the one that the redeem script asks for.');
-  const txo = await outputAt(maker, txid, nout);
+  const txo = await outputAt(txBuilder, txid, nout);
   const scriptHash = txo.read?.template === 'pay_script_hash' ? txo.read.values['script_hash'] : undefined;
   if (!scriptHash || !equalBytes(scriptHash, hash160(script)))
     throw badValue(`The output ${txid}:${nout} does not pay to the redeem script.`);
   const given: GivenOutput = { txo, isCoin: false, redeemScript: script };
-  return maker.held.with(
+  return txBuilder.held.with(
     () => Promise.resolve([txo]),
     () =>
-      maker.make(
+      txBuilder.make(
         {
           wallet,
           given: [given],
@@ -147,7 +147,7 @@ export async function depositTimeLock(
   );
 }
 
-async function outputAt({ ports: { ledger } }: Maker, txid: string, nout: number): Promise<Txo> {
+async function outputAt({ ports: { ledger } }: TxBuilder, txid: string, nout: number): Promise<Txo> {
   if (!/^[0-9a-f]{64}$/i.test(txid)) throw badValue(`'${txid}' is no id of a transaction.`);
   const hash = hashFromHex(txid.toLowerCase());
   const found = await ledger.transaction(hash);
@@ -178,7 +178,7 @@ export interface Sweep {
  * that are not sent because one failed are released. Throws `InsufficientFundsError`.
  */
 export async function spendOutputs(
-  maker: Maker,
+  txBuilder: TxBuilder,
   wallet: WalletPort,
   { accountId, filter, batchSize }: Sweep,
   { preview }: SendOptions,
@@ -190,12 +190,12 @@ export async function spendOutputs(
   const accountIds = accounts.map(({ id }) => id);
   const coins = new Set<Txo>();
   const find = async (): Promise<Txo[]> =>
-    (await unspent(maker.ports.ledger, { ...filter, accountIds })).map((row) => {
+    (await unspent(txBuilder.ports.ledger, { ...filter, accountIds })).map((row) => {
       const { txo, isCoin } = givenOf(row, wallet);
       if (isCoin) coins.add(txo);
       return txo;
     });
-  return maker.held.with(find, async (found) => {
+  return txBuilder.held.with(find, async (found) => {
     const rest = found.toReversed().map((txo) => ({ txo, isCoin: coins.has(txo) }));
     const made: MadeTransaction[] = [];
     let sent = 0;
@@ -203,7 +203,7 @@ export async function spendOutputs(
       for (let at = 0; at < rest.length; at += batchSize) {
         const given = rest.slice(at, at + batchSize);
         made.push(
-          await maker.build({
+          await txBuilder.build({
             wallet,
             given,
             outputs: [],
@@ -213,9 +213,9 @@ export async function spendOutputs(
           }),
         );
       }
-      if (!preview) for (; sent < made.length; sent++) await maker.send(made[sent]!);
+      if (!preview) for (; sent < made.length; sent++) await txBuilder.send(made[sent]!);
     } finally {
-      for (const unsent of made.slice(sent)) await maker.release(unsent);
+      for (const unsent of made.slice(sent)) await txBuilder.release(unsent);
     }
     return made;
   });

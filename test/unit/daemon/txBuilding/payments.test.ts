@@ -1,26 +1,26 @@
 import { describe, expect, it } from 'vitest';
-import { Maker } from '../../../../src/daemon/making/maker.js';
+import { TxBuilder } from '../../../../src/daemon/txBuilding/txBuilder.js';
 import {
   depositTimeLock,
   fundAccount,
   sendPayment,
   spendOutputs,
-} from '../../../../src/daemon/making/payments.js';
+} from '../../../../src/daemon/txBuilding/payments.js';
 import { payScriptHash } from '../../../../src/daemon/wallet/tx/newOutputs.js';
 import { hash160 } from '../../../../src/crypto/hash.js';
 import { encodeBase58Check } from '../../../../src/script/base58.js';
 import { toHex } from '../../../../src/util/bytes.js';
-import { makingWorld, params, publicKeyOf } from '../../../support/makingWorld.js';
+import { txBuildingWorld, params, publicKeyOf } from '../../../support/txBuildingWorld.js';
 
 const LBC = 100_000_000n;
 const SENT = { preview: false };
 const PREVIEW = { preview: true };
 
 function world(coins: readonly bigint[] = [10n * LBC]) {
-  const made = makingWorld();
+  const made = txBuildingWorld();
   const [first, second] = made.wallet.accounts;
   coins.forEach((amount, index) => made.ledger.give(first!.keyHash(index % 10), amount));
-  return { ...made, first: first!, second: second!, maker: new Maker(made.ports) };
+  return { ...made, first: first!, second: second!, txBuilder: new TxBuilder(made.ports) };
 }
 
 const outputsOf = (made: { readonly outputs: readonly { readonly amountDewies: bigint }[] }): bigint[] =>
@@ -28,24 +28,24 @@ const outputsOf = (made: { readonly outputs: readonly { readonly amountDewies: b
 
 describe('sending', () => {
   it('pays each address the amount and gives change', async () => {
-    const { ledger, wallet, maker, second } = world();
+    const { ledger, wallet, txBuilder, second } = world();
     const payment = { amountDewies: LBC, addresses: [second.address(0), second.address(1)] };
-    const made = await sendPayment(maker, wallet, payment, SENT);
+    const made = await sendPayment(txBuilder, wallet, payment, SENT);
     expect(outputsOf(made)).toEqual([LBC, LBC, 8n * LBC - 14_100n]);
     expect([ledger.broadcasts.length, ledger.reserved]).toEqual([1, []]);
     expect(made.spent.map((txo) => txo?.amountDewies)).toEqual([10n * LBC]);
   });
 
   it('keeps nothing of a preview', async () => {
-    const { ledger, wallet, maker, first, second } = world();
+    const { ledger, wallet, txBuilder, first, second } = world();
     const payment = { amountDewies: LBC, addresses: [second.address(0)] };
-    const shown = await sendPayment(maker, wallet, payment, PREVIEW);
-    const sent = await sendPayment(maker, wallet, payment, SENT);
+    const shown = await sendPayment(txBuilder, wallet, payment, PREVIEW);
+    const sent = await sendPayment(txBuilder, wallet, payment, SENT);
     expect(shown.tx).toEqual(sent.tx);
     expect([ledger.broadcasts.length, ledger.reserved]).toEqual([1, []]);
     expect(first.changeInHand.size).toBe(0);
     await fundAccount(
-      maker,
+      txBuilder,
       wallet,
       { toAccount: second.id, amountDewies: LBC, everything: false, outputs: 1 },
       PREVIEW,
@@ -54,21 +54,23 @@ describe('sending', () => {
   });
 
   it('takes no coin twice for calls at the same time', async () => {
-    const { ledger, wallet, maker, second } = world(Array.from({ length: 8 }, () => 2n * LBC));
+    const { ledger, wallet, txBuilder, second } = world(Array.from({ length: 8 }, () => 2n * LBC));
     const payment = { amountDewies: LBC, addresses: [second.address(0)] };
-    const all = await Promise.all(Array.from({ length: 8 }, () => sendPayment(maker, wallet, payment, SENT)));
+    const all = await Promise.all(
+      Array.from({ length: 8 }, () => sendPayment(txBuilder, wallet, payment, SENT)),
+    );
     const inputs = all.flatMap(({ reserved }) => reserved.map((ref) => `${toHex(ref.txid)}:${ref.nout}`));
     expect([new Set(inputs).size, ledger.broadcasts.length]).toEqual([inputs.length, 8]);
-    await expect(sendPayment(maker, wallet, { ...payment, amountDewies: 17n * LBC }, SENT)).rejects.toThrow(
-      'Not enough funds',
-    );
+    await expect(
+      sendPayment(txBuilder, wallet, { ...payment, amountDewies: 17n * LBC }, SENT),
+    ).rejects.toThrow('Not enough funds');
     expect(ledger.reserved).toEqual([]);
   });
 
   it('refuses what cannot be meant, and frees what it took', async () => {
-    const { ledger, wallet, maker, second } = world();
+    const { ledger, wallet, txBuilder, second } = world();
     const send = (amountDewies: bigint, addresses: string[], more = {}) =>
-      sendPayment(maker, wallet, { amountDewies, addresses, ...more }, SENT);
+      sendPayment(txBuilder, wallet, { amountDewies, addresses, ...more }, SENT);
     await expect(send(LBC, ['nope'])).rejects.toThrow("'nope' is not a valid address");
     await expect(send(LBC, [])).rejects.toThrow('At least one address is needed.');
     await expect(send(10n * LBC, [second.address(0)])).rejects.toMatchObject({
@@ -85,7 +87,7 @@ describe('sending', () => {
     for (const accounts of [{ toAccount: '' }, { toAccount: second.id, fromAccount: '' }])
       await expect(
         fundAccount(
-          maker,
+          txBuilder,
           wallet,
           { ...accounts, amountDewies: LBC, everything: false, outputs: 1 },
           PREVIEW,
@@ -103,19 +105,19 @@ describe('sending', () => {
   });
 
   it('gives change to the account that is named', async () => {
-    const { wallet, maker, first, second } = world();
+    const { wallet, txBuilder, first, second } = world();
     const payment = { amountDewies: LBC, addresses: [first.address(3)], changeAccountId: second.id };
-    const { outputs } = await sendPayment(maker, wallet, payment, SENT);
+    const { outputs } = await sendPayment(txBuilder, wallet, payment, SENT);
     expect(outputs[1]!.read?.values['pubkey_hash']).toEqual(second.change);
   });
 
   it('says when the wallet never sees the transaction', async () => {
-    const { ledger, wallet, maker, second } = world();
+    const { ledger, wallet, txBuilder, second } = world();
     const payment = { amountDewies: LBC, addresses: [second.address(0)] };
-    const made = await sendPayment(maker, wallet, payment, SENT);
-    await maker.waitFor(made);
+    const made = await sendPayment(txBuilder, wallet, payment, SENT);
+    await txBuilder.waitFor(made);
     ledger.isTaken = false;
-    await expect(maker.waitFor(made)).rejects.toMatchObject({ name: 'TimeoutError' });
+    await expect(txBuilder.waitFor(made)).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 });
 
@@ -123,17 +125,22 @@ describe('funding an account', () => {
   const transfer = { amountDewies: LBC, everything: false, outputs: 1 };
 
   it('splits the amount evenly, to a change address', async () => {
-    const { ledger, wallet, maker, second } = world();
-    const made = await fundAccount(maker, wallet, { ...transfer, toAccount: second.id, outputs: 3 }, SENT);
+    const { ledger, wallet, txBuilder, second } = world();
+    const made = await fundAccount(
+      txBuilder,
+      wallet,
+      { ...transfer, toAccount: second.id, outputs: 3 },
+      SENT,
+    );
     expect(outputsOf(made).slice(0, 3)).toEqual([LBC / 3n, LBC / 3n, LBC / 3n]);
     expect(made.outputs[0]!.read?.values['pubkey_hash']).toEqual(second.change);
     expect(ledger.broadcasts).toHaveLength(1);
   });
 
   it('pays no outputs of nothing', async () => {
-    const { ledger, wallet, maker } = world();
+    const { ledger, wallet, txBuilder } = world();
     const split = (amountDewies: bigint, outputs: number) =>
-      fundAccount(maker, wallet, { ...transfer, amountDewies, outputs }, PREVIEW);
+      fundAccount(txBuilder, wallet, { ...transfer, amountDewies, outputs }, PREVIEW);
     await expect(split(2n, 3)).rejects.toThrow('The amount is too small to be split into 3 outputs.');
     expect(outputsOf(await split(3n, 3)).slice(0, 3)).toEqual([1n, 1n, 1n]);
     for (const count of [0, -1, 2901])
@@ -142,9 +149,9 @@ describe('funding an account', () => {
   });
 
   it('moves everything that can be spent, and no claims', async () => {
-    const { ledger, wallet, maker, second } = world([LBC, 2n * LBC]);
+    const { ledger, wallet, txBuilder, second } = world([LBC, 2n * LBC]);
     const made = await fundAccount(
-      maker,
+      txBuilder,
       wallet,
       { ...transfer, toAccount: second.id, everything: true },
       SENT,
@@ -155,8 +162,8 @@ describe('funding an account', () => {
   });
 
   it('refuses what cannot be meant', async () => {
-    const { ledger, wallet, maker } = world();
-    const fund = (more: object) => fundAccount(maker, wallet, { ...transfer, ...more }, SENT);
+    const { ledger, wallet, txBuilder } = world();
+    const fund = (more: object) => fundAccount(txBuilder, wallet, { ...transfer, ...more }, SENT);
     await expect(fund({ amountDewies: 0n })).rejects.toThrow('An amount is required.');
     await expect(fund({ outputs: 0 })).rejects.toThrow('--outputs must be an integer from 1');
     await expect(fund({ everything: true, outputs: 2 })).rejects.toThrow(
@@ -167,9 +174,9 @@ describe('funding an account', () => {
   });
 
   it('says that there is nothing to move', async () => {
-    const { wallet, maker, second } = world([]);
+    const { wallet, txBuilder, second } = world([]);
     const all = { ...transfer, fromAccount: second.id, everything: true };
-    await expect(fundAccount(maker, wallet, all, SENT)).rejects.toThrow('Not enough funds');
+    await expect(fundAccount(txBuilder, wallet, all, SENT)).rejects.toThrow('Not enough funds');
   });
 });
 
@@ -182,7 +189,7 @@ describe('a time lock', () => {
   const script = lockOf('02e803', hash160(publicKeyOf(secret)));
 
   it('is spent into the account', async () => {
-    const { ledger, wallet, maker, second } = world([]);
+    const { ledger, wallet, txBuilder, second } = world([]);
     const locked = ledger.giveOutput(payScriptHash(LBC, hash160(script)).script, LBC);
     const deposit = {
       txid: locked.txidHex,
@@ -191,16 +198,16 @@ describe('a time lock', () => {
       privateKey: wif(secret),
       toAccount: second.id,
     };
-    const { tx, outputs } = await depositTimeLock(maker, wallet, deposit, SENT);
+    const { tx, outputs } = await depositTimeLock(txBuilder, wallet, deposit, SENT);
     expect([tx.lockTime, tx.inputs[0]!.sequence]).toEqual([1000, 0xffffffff - 1]);
     expect(outputs.map((txo) => txo.read?.values['pubkey_hash'])).toEqual([second.change]);
   });
 
   it('is not touched where script, key or output do not fit', async () => {
-    const { ledger, wallet, maker } = world([]);
+    const { ledger, wallet, txBuilder } = world([]);
     const locked = ledger.giveOutput(payScriptHash(LBC, hash160(script)).script, LBC);
     const good = { txid: locked.txidHex, nout: 0, redeemScript: toHex(script), privateKey: wif(secret) };
-    const deposit = (more: object) => depositTimeLock(maker, wallet, { ...good, ...more }, SENT);
+    const deposit = (more: object) => depositTimeLock(txBuilder, wallet, { ...good, ...more }, SENT);
     const other = lockOf('02e903', hash160(publicKeyOf(secret)));
     await expect(deposit({ txid: '00'.repeat(32) })).rejects.toThrow('transaction not found');
     await expect(deposit({ txid: 'x' })).rejects.toThrow("'x' is no id of a transaction.");
@@ -217,8 +224,8 @@ describe('a time lock', () => {
 
 describe('spending outputs into change', () => {
   it('makes a transaction a batch, the last outputs first', async () => {
-    const { ledger, wallet, maker } = world([LBC, 2n * LBC, 3n * LBC, 4n * LBC, 5n * LBC]);
-    const made = await spendOutputs(maker, wallet, { filter: { accountIds: [] }, batchSize: 2 }, SENT);
+    const { ledger, wallet, txBuilder } = world([LBC, 2n * LBC, 3n * LBC, 4n * LBC, 5n * LBC]);
+    const made = await spendOutputs(txBuilder, wallet, { filter: { accountIds: [] }, batchSize: 2 }, SENT);
     expect(made.map(({ spent }) => spent.map((txo) => Number(txo!.amountDewies / LBC)))).toEqual([
       [5, 4],
       [3, 2],
@@ -228,24 +235,24 @@ describe('spending outputs into change', () => {
   });
 
   it('frees all after a preview, and what is not sent after a failure', async () => {
-    const { ledger, wallet, maker } = world([LBC, 2n * LBC, 3n * LBC]);
-    await spendOutputs(maker, wallet, { filter: { accountIds: [] }, batchSize: 1 }, PREVIEW);
+    const { ledger, wallet, txBuilder } = world([LBC, 2n * LBC, 3n * LBC]);
+    await spendOutputs(txBuilder, wallet, { filter: { accountIds: [] }, batchSize: 1 }, PREVIEW);
     expect([ledger.broadcasts.length, ledger.reserved]).toEqual([0, []]);
     ledger.beforeTaking = () => {
       if (ledger.broadcasts.length === 1) ledger.refusal = new Error('no more');
       return Promise.resolve();
     };
     await expect(
-      spendOutputs(maker, wallet, { filter: { accountIds: [] }, batchSize: 1 }, SENT),
+      spendOutputs(txBuilder, wallet, { filter: { accountIds: [] }, batchSize: 1 }, SENT),
     ).rejects.toThrow('no more');
     expect([ledger.broadcasts.length, ledger.reserved]).toEqual([1, []]);
   });
 
   it('refuses batches that no node takes', async () => {
-    const { wallet, maker } = world();
+    const { wallet, txBuilder } = world();
     for (const batchSize of [0, -1, 1000])
       await expect(
-        spendOutputs(maker, wallet, { filter: { accountIds: [] }, batchSize }, SENT),
+        spendOutputs(txBuilder, wallet, { filter: { accountIds: [] }, batchSize }, SENT),
       ).rejects.toThrow('--batch_size must be an integer from 1 to');
   });
 });
@@ -256,15 +263,17 @@ describe('transactions beyond what nodes relay', () => {
       ...Array.from({ length: 3_000 }, () => LBC / 1_000n),
       ...Array.from({ length: 10 }, () => LBC),
     ];
-    const { ledger, wallet, maker, second } = world(coins);
+    const { ledger, wallet, txBuilder, second } = world(coins);
     const payment = { amountDewies: (LBC * 19n) / 2n, addresses: [second.address(0)] };
-    const made = await sendPayment(maker, wallet, payment, SENT);
+    const made = await sendPayment(txBuilder, wallet, payment, SENT);
     expect(made.tx.inputs.length).toBe(10);
     expect(ledger.reserved).toEqual([]);
   });
 
   it('are refused before they are signed, with what to do', async () => {
-    const { ledger, wallet, maker, first, second } = world(Array.from({ length: 900 }, () => LBC / 1_000n));
+    const { ledger, wallet, txBuilder, first, second } = world(
+      Array.from({ length: 900 }, () => LBC / 1_000n),
+    );
     let signatures = 0;
     const keyOf = first.privateKeyOf.bind(first);
     first.privateKeyOf = (hash) => {
@@ -272,11 +281,13 @@ describe('transactions beyond what nodes relay', () => {
       return keyOf(hash);
     };
     const payment = { amountDewies: (LBC * 8n) / 10n, addresses: [second.address(0)] };
-    await expect(sendPayment(maker, wallet, payment, SENT)).rejects.toThrow(
+    await expect(sendPayment(txBuilder, wallet, payment, SENT)).rejects.toThrow(
       /would have \d{6} bytes, and nodes relay at most 100000: it would spend \d{3} outputs.*txo_spend with --type=other/,
     );
     const transfer = { toAccount: second.id, amountDewies: 0n, everything: true, outputs: 1 };
-    await expect(fundAccount(maker, wallet, transfer, SENT)).rejects.toThrow('it would spend 900 outputs');
+    await expect(fundAccount(txBuilder, wallet, transfer, SENT)).rejects.toThrow(
+      'it would spend 900 outputs',
+    );
     expect([signatures, ledger.broadcasts.length, ledger.reserved]).toEqual([0, 0, []]);
     expect(first.changeInHand.size + second.changeInHand.size).toBe(0);
   });
@@ -284,51 +295,51 @@ describe('transactions beyond what nodes relay', () => {
 
 describe('transactions made at the same time', () => {
   it('wait for the change of the others', async () => {
-    const { ledger, wallet, maker, second } = world();
+    const { ledger, wallet, txBuilder, second } = world();
     const payment = { amountDewies: LBC / 2n, addresses: [second.address(0)] };
     const pay = () =>
-      sendPayment(maker, wallet, { ...payment, fundingAccountIds: [wallet.account().id] }, SENT);
+      sendPayment(txBuilder, wallet, { ...payment, fundingAccountIds: [wallet.account().id] }, SENT);
     await Promise.all(Array.from({ length: 12 }, pay));
     expect([ledger.broadcasts.length, ledger.reserved]).toEqual([12, []]);
   });
 
   it('wait for a preview and for one that fails', async () => {
-    const { ledger, wallet, maker, second } = world();
+    const { ledger, wallet, txBuilder, second } = world();
     const payment = {
       amountDewies: LBC * 9n,
       addresses: [second.address(0)],
       fundingAccountIds: [wallet.account().id],
     };
-    const shown = sendPayment(maker, wallet, payment, PREVIEW);
-    await Promise.all([shown, sendPayment(maker, wallet, payment, SENT)]);
+    const shown = sendPayment(txBuilder, wallet, payment, PREVIEW);
+    await Promise.all([shown, sendPayment(txBuilder, wallet, payment, SENT)]);
     ledger.give(wallet.account().keyHash(1), LBC * 10n);
     ledger.beforeTaking = () => {
       ledger.beforeTaking = () => Promise.resolve();
       return Promise.reject(new Error('the hub is gone'));
     };
-    const both = await Promise.allSettled([1, 2].map(() => sendPayment(maker, wallet, payment, SENT)));
+    const both = await Promise.allSettled([1, 2].map(() => sendPayment(txBuilder, wallet, payment, SENT)));
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     expect(ledger.broadcasts.length).toBe(2);
   });
 
   it('fail when the change of all others is not enough', async () => {
-    const { ledger, wallet, maker, second } = world();
+    const { ledger, wallet, txBuilder, second } = world();
     const payment = {
       amountDewies: LBC * 4n,
       addresses: [second.address(0)],
       fundingAccountIds: [wallet.account().id],
     };
-    const all = await Promise.allSettled([1, 2, 3].map(() => sendPayment(maker, wallet, payment, SENT)));
+    const all = await Promise.allSettled([1, 2, 3].map(() => sendPayment(txBuilder, wallet, payment, SENT)));
     expect(all.map(({ status }) => status).sort()).toEqual(['fulfilled', 'fulfilled', 'rejected']);
     expect(ledger.reserved).toEqual([]);
   });
 
   it('do not wait for themselves when several are built before one is sent', async () => {
-    const { ledger, wallet, maker, first } = world([100_000n]);
+    const { ledger, wallet, txBuilder, first } = world([100_000n]);
     // Less than what spending it costs, so that each batch needs a coin; there is one.
     for (let n = 0; n < 2; n++) ledger.give(first.keyHash(n), 1n);
     const sweep = { accountId: first.id, filter: { accountIds: [] }, batchSize: 1 };
-    await expect(spendOutputs(maker, wallet, sweep, SENT)).rejects.toThrow('Not enough funds');
+    await expect(spendOutputs(txBuilder, wallet, sweep, SENT)).rejects.toThrow('Not enough funds');
     expect([ledger.broadcasts.length, ledger.reserved]).toEqual([0, []]);
   });
 });

@@ -3,7 +3,7 @@ import {
   checkChannelName,
   checkCollectionName,
   checkStreamName,
-} from '../../../../src/daemon/making/claimNames.js';
+} from '../../../../src/daemon/txBuilding/claimNames.js';
 
 const FORBIDDEN = [...'=&#:$@%?;"/\\<>{}|^~`[] ', '\u0000', '\t', '\n', '\u{d800}', '\u{fffe}', '\u{ffff}'];
 

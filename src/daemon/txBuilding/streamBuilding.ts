@@ -24,10 +24,10 @@ import {
   type ClaimPlan,
   type Holding,
   withHolding,
-} from './claimMaking.js';
+} from './claimBuilding.js';
 import { checkStreamName } from './claimNames.js';
 import { keyHashOf } from './destinations.js';
-import type { MadeTransaction, Maker } from './maker.js';
+import type { MadeTransaction, TxBuilder } from './txBuilder.js';
 import { keptChannel } from './keptChannel.js';
 import { idsOf, ownChannel, ownChannelIfNamed, unspent, type ChannelChoice } from './ownOutputs.js';
 import type { FileChoice, FileStream, LedgerPort, PreparedFile, WalletPort } from './ports.js';
@@ -55,29 +55,29 @@ function withFeeAddress(ledger: LedgerPort, fields: ClaimArguments, { address }:
 
 /** Throws where the name will not do or is taken, where no such channel signs, `InsufficientFundsError`. */
 export function createStream(
-  maker: Maker,
+  txBuilder: TxBuilder,
   wallet: WalletPort,
   stream: NewStream,
   options: ClaimOptions,
 ): Promise<MadeTransaction> {
-  return maker.withName(stream.name, () => newStream(maker, wallet, stream, options));
+  return txBuilder.withName(stream.name, () => newStream(txBuilder, wallet, stream, options));
 }
 
 /** For who has the name for himself. */
 function newStream(
-  maker: Maker,
+  txBuilder: TxBuilder,
   wallet: WalletPort,
   stream: NewStream,
   options: ClaimOptions,
 ): Promise<MadeTransaction> {
-  return create(maker, wallet, stream, options, (holding, prepared) =>
-    streamClaim(newClaim('stream'), withFeeAddress(maker.ports.ledger, stream.fields, holding), prepared),
+  return create(txBuilder, wallet, stream, options, (holding, prepared) =>
+    streamClaim(newClaim('stream'), withFeeAddress(txBuilder.ports.ledger, stream.fields, holding), prepared),
   );
 }
 
 /** Like `createStream`; throws besides where `claimId` is none. */
 export function createRepost(
-  maker: Maker,
+  txBuilder: TxBuilder,
   wallet: WalletPort,
   repost: NewStream & { readonly claimId: string },
   options: ClaimOptions,
@@ -88,18 +88,18 @@ export function createRepost(
       claim.type.value.claimHash = Uint8Array.from(claimIdBytes(repost.claimId));
     return claim;
   };
-  return maker.withName(repost.name, () => create(maker, wallet, repost, options, claimFor));
+  return txBuilder.withName(repost.name, () => create(txBuilder, wallet, repost, options, claimFor));
 }
 
 async function create(
-  maker: Maker,
+  txBuilder: TxBuilder,
   wallet: WalletPort,
   { name, bidDewies, allowDuplicateName, signing, fields, file }: NewStream,
   { accountId, claimAddress, fundingAccountIds, preview }: ClaimOptions,
   claimFor: (holding: Holding, prepared: PreparedFile | null) => Claim,
 ): Promise<MadeTransaction> {
   wallet.assertUnlocked();
-  const { ledger } = maker.ports;
+  const { ledger } = txBuilder.ports;
   checkStreamName(name);
   const account = wallet.account(accountId);
   const funding = wallet.accountsOrAll(fundingAccountIds);
@@ -110,10 +110,10 @@ async function create(
         `You already have a stream claim published under the name '${name}'. ` +
           'Use --allow-duplicate-name flag to override.',
       );
-    const prepared = file ? await maker.ports.publishing().prepare(file, fields, preview) : null;
+    const prepared = file ? await txBuilder.ports.publishing().prepare(file, fields, preview) : null;
     const claim = claimFor(holding, prepared);
     const outputOf = (finished: Claim): NewOutput => newClaimOutput(bidDewies, name, finished, holding);
-    return publishClaim(maker, { wallet, funding, channel, preview }, { claim, outputOf, prepared });
+    return publishClaim(txBuilder, { wallet, funding, channel, preview }, { claim, outputOf, prepared });
   });
 }
 
@@ -139,22 +139,22 @@ const isCertainlyUnsent = (error: unknown, isSending: boolean): boolean =>
  * is deleted after the new claim went out.
  */
 async function publishClaim(
-  maker: Maker,
+  txBuilder: TxBuilder,
   plan: Omit<ClaimPlan, 'output' | 'finish' | 'beforeSending'>,
   { claim, outputOf, prepared }: Publishing,
 ): Promise<MadeTransaction> {
   const output = outputOf(claim);
-  const { ports } = maker;
-  if (plan.preview) return makeClaim(maker, { ...plan, output });
+  const { ports } = txBuilder;
+  if (plan.preview) return makeClaim(txBuilder, { ...plan, output });
   if (prepared === null) {
-    const made = await makeClaim(maker, { ...plan, output });
+    const made = await makeClaim(txBuilder, { ...plan, output });
     if (ports.hasFiles()) await ports.publishing().moved(made.outputs[0]!);
     return made;
   }
   let stream: FileStream | null = null;
   let isSending = false;
   try {
-    const made = await makeClaim(maker, {
+    const made = await makeClaim(txBuilder, {
       ...plan,
       output,
       finish: async () => {
@@ -206,13 +206,13 @@ const badClaim = (message: string): DaemonError => new DaemonError('InputValueEr
 
 /** Throws where the stream or repost is not found, where no such channel signs, `InsufficientFundsError`. */
 export async function updateStream(
-  maker: Maker,
+  txBuilder: TxBuilder,
   wallet: WalletPort,
   change: StreamChange,
   { accountId, claimAddress, fundingAccountIds, preview }: ClaimOptions,
 ): Promise<MadeTransaction> {
   wallet.assertUnlocked();
-  const { ledger } = maker.ports;
+  const { ledger } = txBuilder.ports;
   const funding = wallet.accountsOrAll(fundingAccountIds);
   const accounts = accountsFor(wallet, accountId);
   const find = async (): Promise<readonly [Txo]> => {
@@ -221,12 +221,12 @@ export async function updateStream(
       throw badClaim(`Can't find the stream '${change.claimId}' in account(s) ${quotedIds(accounts)}.`);
     return [old];
   };
-  return maker.held.with(find, async ([old]) => {
+  return txBuilder.held.with(find, async ([old]) => {
     const kind = old.claim?.kind;
     if (!old.claim || (kind !== 'stream' && kind !== 'repost'))
       throw badClaim(`A claim with id '${change.claimId}' was found but it is not a stream or repost claim.`);
     // Before its channel and its file are looked at: neither can help.
-    await refuseExpired(maker, old);
+    await refuseExpired(txBuilder, old);
     const holding = holdingOf(ledger, claimAddress, old);
     const { signing, clearChannel, replace } = change;
     const isNamed = !clearChannel && Boolean(signing.channelId ?? signing.channelName);
@@ -234,16 +234,16 @@ export async function updateStream(
       ? await ownChannel(ledger, wallet, signing)
       : clearChannel || replace
         ? null
-        : await keptChannel(maker.ports, wallet, old);
+        : await keptChannel(txBuilder.ports, wallet, old);
     const fields = withFeeAddress(ledger, change.fields, holding);
     if (change.file && kind === 'repost') throw badClaim('A repost has no file.');
     const prepared = change.file
-      ? await maker.ports.publishing().prepare(change.file, change.fields, preview)
+      ? await txBuilder.ports.publishing().prepare(change.file, change.fields, preview)
       : null;
     const claim = streamClaim(replace ? replacedClaim(old.claim.claim) : old.claim.claim, fields, prepared);
     const bidDewies = change.bidDewies ?? old.amountDewies;
     const outputOf = (finished: Claim): NewOutput => updatedClaimOutput(bidDewies, old, finished, holding);
-    return publishClaim(maker, { wallet, funding, old, channel, preview }, { claim, outputOf, prepared });
+    return publishClaim(txBuilder, { wallet, funding, old, channel, preview }, { claim, outputOf, prepared });
   });
 }
 
@@ -274,31 +274,31 @@ export interface Publication {
 
 /** Makes a stream, or replaces the one that the wallet has at the name. Throws where it has several there. */
 export async function publish(
-  maker: Maker,
+  txBuilder: TxBuilder,
   wallet: WalletPort,
   publication: Publication,
   options: ClaimOptions,
 ): Promise<MadeTransaction> {
   checkStreamName(publication.name);
-  return maker.withName(publication.name, () => publishAlone(maker, wallet, publication, options));
+  return txBuilder.withName(publication.name, () => publishAlone(txBuilder, wallet, publication, options));
 }
 
 async function publishAlone(
-  maker: Maker,
+  txBuilder: TxBuilder,
   wallet: WalletPort,
   publication: Publication,
   options: ClaimOptions,
 ): Promise<MadeTransaction> {
   const { name, bidDewies } = publication;
   const accountIds = idsOf(accountsFor(wallet, options.accountId));
-  const rows = await unspent(maker.ports.ledger, { accountIds, types: CLAIM_TXO_TYPES, names: [name] });
+  const rows = await unspent(txBuilder.ports.ledger, { accountIds, types: CLAIM_TXO_TYPES, names: [name] });
   const [row] = rows;
   if (row === undefined) {
     if (bidDewies === undefined) throw failure("'bid' is a required argument for new publishes.");
     const fields = Object.fromEntries(
       Object.entries(publication.fields).filter(([field]) => !field.startsWith('clear_')),
     );
-    return newStream(maker, wallet, { ...publication, bidDewies, fields }, options);
+    return newStream(txBuilder, wallet, { ...publication, bidDewies, fields }, options);
   }
   if (rows.length > 1)
     throw failure(
@@ -307,5 +307,5 @@ async function publishAlone(
     );
   if (row.txoType !== TXO_TYPE.stream || row.claimId === null)
     throw assertionFailure(`Claim at name '${name}' is not a stream claim.`);
-  return updateStream(maker, wallet, { ...publication, claimId: row.claimId, replace: true }, options);
+  return updateStream(txBuilder, wallet, { ...publication, claimId: row.claimId, replace: true }, options);
 }

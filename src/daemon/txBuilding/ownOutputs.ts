@@ -7,7 +7,7 @@ import { badValue, DaemonError } from '../base/daemonError.js';
 import { SPENDABLE_TXO_TYPES, TXO_TYPE, type TxoFilter, type TxoRow } from '../ledger/txoQuery.js';
 import { Txo } from '../txo/txo.js';
 import type { SigningChannel } from '../wallet/tx/newOutputs.js';
-import type { GivenOutput } from './maker.js';
+import type { GivenOutput } from './txBuilder.js';
 import type { AccountPort, LedgerPort, WalletPort } from './ports.js';
 import type { Bytes } from '../../util/bytes.js';
 

@@ -14,10 +14,10 @@ import type { DaemonServices } from '../../../../src/daemon/api/context.js';
 import { implementationsByName } from '../../../../src/daemon/api/methodTable.js';
 import type { LedgerAtWork } from '../../../../src/daemon/ledger/openLedger.js';
 import type { Settings } from '../../../../src/daemon/api/settings.js';
-import { makingPortsOf } from '../../../../src/daemon/main/makingSurroundings.js';
-import { Maker } from '../../../../src/daemon/making/maker.js';
+import { txBuildingPortsOf } from '../../../../src/daemon/main/txBuildingPorts.js';
+import { TxBuilder } from '../../../../src/daemon/txBuilding/txBuilder.js';
 import { Resolver } from '../../../../src/daemon/resolve/resolver.js';
-import { payTo } from '../../../../src/daemon/making/destinations.js';
+import { payTo } from '../../../../src/daemon/txBuilding/destinations.js';
 import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
 import type { Transaction } from '../../../../src/primitives/transaction.js';
 import { hashToHex } from '../../../../src/util/bytes.js';
@@ -62,7 +62,7 @@ function readLines(): Line[] | null {
 }
 
 const lines = readLines();
-const accepted = new AcceptedDifferences('recordedMakingMethods');
+const accepted = new AcceptedDifferences('recordedTxMethods');
 const ledgers = new TestLedgers();
 const folder = mkdtempSync(join(tmpdir(), 'lbcnet-life-'));
 let hub: FakeHub | null = null;
@@ -161,8 +161,8 @@ async function begin(chain: FakeChain): Promise<Life> {
     coin_selection_strategy: 'prefer_confirmed',
     max_key_fee: null,
   };
-  const maker = new Maker(
-    makingPortsOf({
+  const txBuilder = new TxBuilder(
+    txBuildingPortsOf({
       ledger,
       resolver: new Resolver({ ledger, log: { warn: (text) => expect.unreachable(text) } }),
       settings: { get: (name: keyof typeof settings) => settings[name] } as unknown as Settings,
@@ -175,7 +175,7 @@ async function begin(chain: FakeChain): Promise<Life> {
       environment: {},
     }),
   );
-  return new Life(ledger, { ledger, wallets, runningWallets: wallets, maker, clock, random }, chain);
+  return new Life(ledger, { ledger, wallets, runningWallets: wallets, txBuilder, clock, random }, chain);
 }
 
 /** Files are told of by the hashes that the recording has of them. */

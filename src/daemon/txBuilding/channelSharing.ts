@@ -12,7 +12,7 @@ import { decodeUtf8, parseJson } from '../../util/jsonParse.js';
 import { badValue, DaemonError, failure } from '../base/daemonError.js';
 import { formatChannelKey, parseChannelKey } from '../wallet/channelKeyPem.js';
 import { addressOfKey, extendedKeyText, signCompact } from '../wallet/keys.js';
-import type { Maker } from './maker.js';
+import type { TxBuilder } from './txBuilder.js';
 import { ownChannel, publicKeyOf, type ChannelChoice } from './ownOutputs.js';
 import type { WalletPort } from './ports.js';
 
@@ -24,7 +24,7 @@ export interface SignedData {
 
 /** Signs the salt (the time unless given), the channel's id and the data. Throws where no such channel signs. */
 export async function signData(
-  { ports: { ledger, clock } }: Maker,
+  { ports: { ledger, clock } }: TxBuilder,
   wallet: WalletPort,
   choice: ChannelChoice,
   hexData: string | undefined,
@@ -87,7 +87,7 @@ function jsonOrNull(text: string): JsonValue {
 
 /** The key of a channel with what another wallet needs to use it. Throws where no such channel signs. */
 export async function exportChannel(
-  { ports: { ledger } }: Maker,
+  { ports: { ledger } }: TxBuilder,
   wallet: WalletPort,
   choice: ChannelChoice,
 ): Promise<string> {
@@ -114,8 +114,8 @@ export async function exportChannel(
  * Takes the key of a channel into the account that holds the channel, or into a read-only account made for it; it is on
  * disk when this resolves. Answers with the channel's name. Throws where the channel has gone to somebody else.
  */
-export async function importChannel(maker: Maker, wallet: WalletPort, text: string): Promise<string> {
-  const { ledger, claims } = maker.ports;
+export async function importChannel(txBuilder: TxBuilder, wallet: WalletPort, text: string): Promise<string> {
+  const { ledger, claims } = txBuilder.ports;
   const exported = parseExport(text);
   const secret = parseChannelKey(exported.signing_private_key);
   const keyAddress = addressOfKey(ecdsaBackend().publicKeyOf(secret, true), ledger.params);

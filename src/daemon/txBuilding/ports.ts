@@ -136,7 +136,7 @@ export interface KeyFeeLimit {
   readonly amount: string;
 }
 
-export interface MakingPorts {
+export interface TxBuildingPorts {
   readonly ledger: LedgerPort;
   readonly claims: ClaimsPort;
   readonly exchange: ExchangePort;

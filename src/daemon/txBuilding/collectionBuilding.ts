@@ -20,10 +20,10 @@ import {
   type ClaimOptions,
   type Holding,
   withHolding,
-} from './claimMaking.js';
+} from './claimBuilding.js';
 import { checkCollectionName } from './claimNames.js';
 import { keptChannel } from './keptChannel.js';
-import type { MadeTransaction, Maker } from './maker.js';
+import type { MadeTransaction, TxBuilder } from './txBuilder.js';
 import { ownChannel, ownChannelIfNamed, type ChannelChoice } from './ownOutputs.js';
 import type { WalletPort } from './ports.js';
 
@@ -38,13 +38,13 @@ export interface NewCollection {
 
 /** Throws where the name will not do or is taken, where no such channel signs, `InsufficientFundsError`. */
 export async function createCollection(
-  maker: Maker,
+  txBuilder: TxBuilder,
   wallet: WalletPort,
   { name, bidDewies, allowDuplicateName, fields, signing }: NewCollection,
   { accountId, claimAddress, fundingAccountIds, preview }: ClaimOptions,
 ): Promise<MadeTransaction> {
   wallet.assertUnlocked();
-  const { ledger } = maker.ports;
+  const { ledger } = txBuilder.ports;
   const account = wallet.account(accountId);
   const funding = wallet.accountsOrAll(fundingAccountIds);
   checkCollectionName(name);
@@ -56,9 +56,9 @@ export async function createCollection(
       );
     const claim = withArguments(newClaim('collection'), fields);
     const output = newClaimOutput(bidDewies, name, claim, holding);
-    return makeClaim(maker, { wallet, funding, output, channel, preview });
+    return makeClaim(txBuilder, { wallet, funding, output, channel, preview });
   };
-  return maker.withName(name, () => withHolding(ledger, claimAddress, account, makeAt));
+  return txBuilder.withName(name, () => withHolding(ledger, claimAddress, account, makeAt));
 }
 
 export interface CollectionChange {
@@ -73,13 +73,13 @@ export interface CollectionChange {
 
 /** Throws where the collection is not found, where no such channel signs, `InsufficientFundsError`. */
 export async function updateCollection(
-  maker: Maker,
+  txBuilder: TxBuilder,
   wallet: WalletPort,
   change: CollectionChange,
   { accountId, claimAddress, fundingAccountIds, preview }: ClaimOptions,
 ): Promise<MadeTransaction> {
   wallet.assertUnlocked();
-  const { ledger } = maker.ports;
+  const { ledger } = txBuilder.ports;
   const funding = wallet.accountsOrAll(fundingAccountIds);
   const accounts = accountsFor(wallet, accountId);
   const find = async (): Promise<readonly [Txo]> => {
@@ -88,11 +88,11 @@ export async function updateCollection(
       throw failure(`Can't find the collection '${change.claimId}' in account(s) ${quotedIds(accounts)}.`);
     return [old];
   };
-  return maker.held.with(find, async ([old]) => {
+  return txBuilder.held.with(find, async ([old]) => {
     if (old.claim?.kind !== 'collection')
       throw failure(`A claim with id '${change.claimId}' was found but it is not a collection.`);
     // Before its channel is looked at, which cannot help.
-    await refuseExpired(maker, old);
+    await refuseExpired(txBuilder, old);
     const holding = holdingOf(ledger, claimAddress, old);
     const { signing, clearChannel, replace } = change;
     const isNamed = Boolean(signing.channelId ?? signing.channelName);
@@ -100,9 +100,9 @@ export async function updateCollection(
       ? await ownChannel(ledger, wallet, signing)
       : clearChannel || replace
         ? null
-        : await keptChannel(maker.ports, wallet, old);
+        : await keptChannel(txBuilder.ports, wallet, old);
     const claim = withArguments(replace ? newClaim('collection') : old.claim.claim, change.fields);
     const output = updatedClaimOutput(change.bidDewies ?? old.amountDewies, old, claim, holding);
-    return makeClaim(maker, { wallet, funding, output, old, channel, preview });
+    return makeClaim(txBuilder, { wallet, funding, output, old, channel, preview });
   });
 }

@@ -11,9 +11,9 @@ import { DaemonError, failure } from '../base/daemonError.js';
 import type { Txo } from '../txo/txo.js';
 import { purchaseOutput } from '../wallet/tx/newOutputs.js';
 import { payTo } from './destinations.js';
-import type { MadeTransaction, Maker, Plan, SendOptions } from './maker.js';
+import type { MadeTransaction, TxBuilder, Plan, SendOptions } from './txBuilder.js';
 import { idsOf } from './ownOutputs.js';
-import type { AccountPort, ExchangePort, KeyFeeLimit, MakingPorts, WalletPort } from './ports.js';
+import type { AccountPort, ExchangePort, KeyFeeLimit, TxBuildingPorts, WalletPort } from './ports.js';
 
 export interface Purchase {
   readonly claimId?: string | undefined;
@@ -24,7 +24,7 @@ export interface Purchase {
   readonly overrideMaxKeyFee: boolean;
 }
 
-async function claimToBuy({ ports: { claims } }: Maker, { claimId, url }: Purchase): Promise<Txo> {
+async function claimToBuy({ ports: { claims } }: TxBuilder, { claimId, url }: Purchase): Promise<Txo> {
   if (claimId) {
     const claim = await claims.byId(claimId);
     if (claim === null) throw failure(`Could not find claim with claim_id '${claimId}'.`);
@@ -62,7 +62,7 @@ function limitOf({ currency, amount }: KeyFeeLimit, exchange: ExchangePort, pric
 /** What the fee is in dewies, unless that is above the limit. Throws `KeyFeeAboveMaxAllowedError`, `CurrencyConversionError`. */
 function priceOf(
   fee: Fee,
-  { exchange, settings: { maxKeyFee } }: MakingPorts,
+  { exchange, settings: { maxKeyFee } }: TxBuildingPorts,
   overridesLimit: boolean,
 ): bigint {
   const currency = feeCurrencies.nameOf(fee.currency);
@@ -82,17 +82,17 @@ function priceOf(
 
 /** Throws where the claim is not found, has no price, is bought already, or costs too much. */
 export async function buyClaim(
-  maker: Maker,
+  txBuilder: TxBuilder,
   wallet: WalletPort,
   purchase: Purchase,
   options: SendOptions,
 ): Promise<MadeTransaction> {
   wallet.assertUnlocked();
-  const { ledger } = maker.ports;
+  const { ledger } = txBuilder.ports;
   const funding = wallet.accountsOrAll(purchase.fundingAccountIds);
-  const claim = await claimToBuy(maker, purchase);
+  const claim = await claimToBuy(txBuilder, purchase);
   const id = hashToHex(claim.claimId!);
-  return maker.withPurchase(id, async () => {
+  return txBuilder.withPurchase(id, async () => {
     if (!purchase.allowDuplicatePurchase) {
       const accountIds = idsOf(funding);
       const filter = { accountIds, isPurchase: true, purchasedClaimIds: [id] };
@@ -102,8 +102,8 @@ export async function buyClaim(
           `You already have a purchase for claim_id '${id}'. Use`,
         );
     }
-    return maker.make(
-      purchasePlan(maker, wallet, claim, { funding, overridesLimit: purchase.overrideMaxKeyFee }),
+    return txBuilder.make(
+      purchasePlan(txBuilder, wallet, claim, { funding, overridesLimit: purchase.overrideMaxKeyFee }),
       options,
     );
   });
@@ -111,7 +111,7 @@ export async function buyClaim(
 
 /** The payment for a claim with its receipt. Throws where the claim has no price or costs too much. */
 function purchasePlan(
-  { ports }: Maker,
+  { ports }: TxBuilder,
   wallet: WalletPort,
   claim: Txo,
   { funding, overridesLimit }: { funding: readonly AccountPort[]; overridesLimit: boolean },
@@ -136,7 +136,13 @@ function purchasePlan(
  * The same, signed and not sent, out of all accounts of the wallet: it must be sent or released. Source: lbry-sdk
  * lbry/wallet/manager.py `create_purchase_transaction`.
  */
-export function buildPurchase(maker: Maker, wallet: WalletPort, claim: Txo): Promise<MadeTransaction> {
+export function buildPurchase(
+  txBuilder: TxBuilder,
+  wallet: WalletPort,
+  claim: Txo,
+): Promise<MadeTransaction> {
   wallet.assertUnlocked();
-  return maker.build(purchasePlan(maker, wallet, claim, { funding: wallet.accounts, overridesLimit: false }));
+  return txBuilder.build(
+    purchasePlan(txBuilder, wallet, claim, { funding: wallet.accounts, overridesLimit: false }),
+  );
 }

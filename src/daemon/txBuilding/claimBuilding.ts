@@ -15,7 +15,7 @@ import type { Txo, TxoNotes } from '../txo/txo.js';
 import { firstOutPoint, replaceOutput, type Draft } from '../wallet/tx/draft.js';
 import { claimOutput, signOutput, updateOutput, type NewOutput } from '../wallet/tx/newOutputs.js';
 import { keyHashOf } from './destinations.js';
-import type { MadeTransaction, Maker, SendOptions } from './maker.js';
+import type { MadeTransaction, TxBuilder, SendOptions } from './txBuilder.js';
 import { idsOf, txoOf, unspent, type OwnChannel } from './ownOutputs.js';
 import type { AccountPort, LedgerPort, WalletPort } from './ports.js';
 
@@ -107,7 +107,7 @@ export function updatedClaimOutput(
  * Throws where the claim has expired: an update of it is a valid transaction without any effect. A test chain may have other
  * terms than the network's, so a claim that the hub still finds counts as alive.
  */
-export async function refuseExpired({ ports: { ledger, claims } }: Maker, old: Txo): Promise<void> {
+export async function refuseExpired({ ports: { ledger, claims } }: TxBuilder, old: Txo): Promise<void> {
   if (!hasExpired(ledger.params, old.height, ledger.height)) return;
   const id = hashToHex(old.claimId ?? Buffer.alloc(0));
   const found = await claims.byId(id).catch(() => null);
@@ -123,16 +123,16 @@ export async function refuseExpired({ ports: { ledger, claims } }: Maker, old: T
  * Makes a claim. It is measured with a signature, and signed once the first input is known. The first of the funding
  * accounts gets the change. Throws where the claim that it updates has expired.
  */
-export async function makeClaim(maker: Maker, plan: ClaimPlan): Promise<MadeTransaction> {
+export async function makeClaim(txBuilder: TxBuilder, plan: ClaimPlan): Promise<MadeTransaction> {
   const { wallet, funding, output, old, channel, notes, finish, beforeSending, preview } = plan;
-  if (old) await refuseExpired(maker, old);
+  if (old) await refuseExpired(txBuilder, old);
   const finishDraft = async (draft: Draft): Promise<Draft> => {
     const finished = await finish?.(draft.outputs[0]!);
     const changed = finished ? replaceOutput(draft, 0, () => finished) : draft;
     if (channel === null) return changed;
     return replaceOutput(changed, 0, (own) => signOutput(own, channel.signing, firstOutPoint(draft)));
   };
-  return maker.make(
+  return txBuilder.make(
     {
       wallet,
       given: old ? [{ txo: old, isCoin: false }] : [],
@@ -216,20 +216,20 @@ export function claimIdBytes(claimId: string): Buffer {
  * that gets the change. Source: `jsonrpc_channel_abandon`, `jsonrpc_stream_abandon`.
  */
 export async function abandonClaims(
-  maker: Maker,
+  txBuilder: TxBuilder,
   wallet: WalletPort,
   choice: OutputChoice,
   { accountId, preview, fundingIsAll }: ClaimOptions & { readonly fundingIsAll: boolean },
 ): Promise<MadeTransaction> {
   wallet.assertUnlocked();
-  const { ledger } = maker.ports;
+  const { ledger } = txBuilder.ports;
   const change = wallet.account(accountId || undefined);
   const accounts = accountsFor(wallet, accountId);
   const find = async (): Promise<Txo[]> =>
     (await chosenOutputs(ledger, accounts, CLAIM_TXO_TYPES, choice)).map((row) => txoOf(row, wallet));
-  return maker.held.with(find, (claims) => {
+  return txBuilder.held.with(find, (claims) => {
     if (claims.length === 0) throw failure('No claim found for the specified claim_id or txid:nout');
-    return maker.make(
+    return txBuilder.make(
       {
         wallet,
         given: claims.map((txo) => ({ txo, isCoin: false })),

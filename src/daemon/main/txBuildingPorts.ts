@@ -2,9 +2,9 @@
 import type { Settings } from '../api/settings.js';
 import type { Clock, RandomSource } from '../base/clock.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { exchangeBy } from '../making/exchangeRates.js';
-import type { RateFeed } from '../making/rateFeed.js';
-import type { ClaimsPort, MakingPorts } from '../making/ports.js';
+import { exchangeBy } from '../txBuilding/exchangeRates.js';
+import type { RateFeed } from '../txBuilding/rateFeed.js';
+import type { ClaimsPort, TxBuildingPorts } from '../txBuilding/ports.js';
 import type { Resolver } from '../resolve/resolver.js';
 import { Txo } from '../txo/txo.js';
 import { SELECTION_STRATEGIES } from '../wallet/tx/coinSelection.js';
@@ -19,12 +19,12 @@ interface Surroundings {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly files: FilesOfMaking;
+  readonly files: TxBuildingFiles;
   readonly rateFeed?: RateFeed;
 }
 
 /** How claims are published from files. */
-export type FilesOfMaking = Pick<MakingPorts, 'publishing' | 'hasFiles'>;
+export type TxBuildingFiles = Pick<TxBuildingPorts, 'publishing' | 'hasFiles'>;
 
 function claimsOf(resolver: Resolver): ClaimsPort {
   return {
@@ -40,7 +40,7 @@ function claimsOf(resolver: Resolver): ClaimsPort {
   };
 }
 
-export function makingPortsOf({
+export function txBuildingPortsOf({
   ledger,
   resolver,
   settings,
@@ -49,7 +49,7 @@ export function makingPortsOf({
   environment,
   files,
   rateFeed,
-}: Surroundings): MakingPorts {
+}: Surroundings): TxBuildingPorts {
   const nameFee = environment[NAME_FEE_VARIABLE] ?? '';
   return {
     ledger,

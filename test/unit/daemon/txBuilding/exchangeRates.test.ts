@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exchangeBy } from '../../../../src/daemon/making/exchangeRates.js';
+import { exchangeBy } from '../../../../src/daemon/txBuilding/exchangeRates.js';
 
 describe('fixed rates of exchange', () => {
   it('convert to the nearest dewie', () => {
