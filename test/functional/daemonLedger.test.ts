@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { AddressSource } from '../../src/daemon/ledger/addressSource.js';
-import { LedgerAtWork } from '../../src/daemon/ledger/openLedger.js';
+import { OpenLedger } from '../../src/daemon/ledger/openLedger.js';
 import { addressOfKey, childKey } from '../../src/daemon/wallet/keys.js';
 import { payKeyHash } from '../../src/daemon/wallet/tx/newOutputs.js';
 import { hash160 } from '../../src/crypto/hash.js';
@@ -45,7 +45,7 @@ function accountOf(seed: string): TestAccount {
 
 let node: RegtestNode;
 let hub: HostPort;
-const open = new Set<LedgerAtWork>();
+const open = new Set<OpenLedger>();
 const proxies: HubProxy[] = [];
 const folders: string[] = [];
 
@@ -65,7 +65,7 @@ afterEach(async () => {
 });
 
 interface Opened {
-  readonly ledger: LedgerAtWork;
+  readonly ledger: OpenLedger;
   readonly folder: string;
   readonly warnings: string[];
 }
@@ -78,7 +78,7 @@ async function openLedger(
   const folder = known ?? mkdtempSync(join(tmpdir(), 'ledger-'));
   if (known === undefined) folders.push(folder);
   const warnings: string[] = [];
-  const ledger = new LedgerAtWork({
+  const ledger = new OpenLedger({
     ledgerId: 'lbc_regtest',
     folder,
     servers,
@@ -109,7 +109,7 @@ async function until(condition: () => Promise<boolean> | boolean): Promise<void>
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-const balance = async (ledger: LedgerAtWork, account: TestAccount, maxHeight?: number): Promise<bigint> =>
+const balance = async (ledger: OpenLedger, account: TestAccount, maxHeight?: number): Promise<bigint> =>
   (await ledger.database.balance([account.accountId], maxHeight)).total;
 
 const mine = (count: number): Promise<string[]> => node.rpc('generatetoaddress', [count, ADDRESS]);

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock, systemRandom } from '../../src/daemon/base/clock.js';
 import { parseWalletText } from '../../src/daemon/wallet/wallet.js';
 import { Wallets } from '../../src/daemon/wallet/wallets.js';
-import type { WalletAtWork } from '../../src/daemon/wallet/walletAtWork.js';
+import type { LoadedWallet } from '../../src/daemon/wallet/loadedWallet.js';
 import { FakeLedger } from '../support/fakeLedger.js';
 
 const WRITER = fileURLToPath(new URL('support/walletWriter.mjs', import.meta.url));
@@ -48,7 +48,7 @@ async function writeUntilKilled(lines: number): Promise<Done[]> {
   return done;
 }
 
-async function open(): Promise<WalletAtWork> {
+async function open(): Promise<LoadedWallet> {
   const wallets = await Wallets.open(['w'], {
     folder,
     ledger: new FakeLedger().ledger,

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock, systemRandom } from '../../src/daemon/base/clock.js';
-import type { WalletAtWork } from '../../src/daemon/wallet/walletAtWork.js';
+import type { LoadedWallet } from '../../src/daemon/wallet/loadedWallet.js';
 import { Wallets } from '../../src/daemon/wallet/wallets.js';
 import { FakeLedger } from '../support/fakeLedger.js';
 import { PythonWallet, pythonOfSdk } from '../support/pythonWallet.js';
@@ -16,11 +16,11 @@ const python = pythonOfSdk();
 if (python === null) console.log('skipped: LBRYNET names no lbry-sdk');
 
 let folder: string;
-let ours: WalletAtWork;
+let ours: LoadedWallet;
 let theirs: PythonWallet;
 let warnings: string[];
 
-async function open(path: string): Promise<WalletAtWork> {
+async function open(path: string): Promise<LoadedWallet> {
   const ledger = new FakeLedger();
   const wallets = await Wallets.open(['w'], {
     folder: path,

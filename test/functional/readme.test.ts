@@ -85,17 +85,17 @@ describe('README.md', () => {
     expectWords(steps, ['channel create', 'publish', 'support create', 'resolve', 'claim search']);
     expectWords(steps, ['collection create', 'net2 get', 'curl']);
     const [node, daemon] = programs!.trim().split('\n');
-    const nodeAtWork = await start(node!, 'Stop it: ');
-    const daemonAtWork = await start(withOwnPorts(daemon!), 'All components run');
-    const secondAtWork = await start(withOwnPorts(second.trim()), 'All components run');
+    const nodeProcess = await start(node!, 'Stop it: ');
+    const daemonProcess = await start(withOwnPorts(daemon!), 'All components run');
+    const secondProcess = await start(withOwnPorts(second.trim()), 'All components run');
     const script = steps.map(({ command, prints }) => ({ command: withOwnPorts(command), prints }));
     await walk(script, home, env);
     const folders = ['data', 'data2', 'files', 'files2', 'wallets', 'wallets2'];
     expect(readdirSync(join(home, 'lbcnet-demo')).sort()).toEqual(folders);
     // The user's own folders are not touched.
     expect(readdirSync(home).filter((name) => /lbry|share/i.test(name))).toEqual([]);
-    expect(await secondAtWork.exited).toBe(0);
-    expect(await daemonAtWork.exited).toBe(0);
-    expect(await nodeAtWork.exited).toBe(0);
+    expect(await secondProcess.exited).toBe(0);
+    expect(await daemonProcess.exited).toBe(0);
+    expect(await nodeProcess.exited).toBe(0);
   });
 });

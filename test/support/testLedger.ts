@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AddressSource } from '../../src/daemon/ledger/addressSource.js';
-import { LedgerAtWork, type LedgerOptions } from '../../src/daemon/ledger/openLedger.js';
+import { OpenLedger, type LedgerOptions } from '../../src/daemon/ledger/openLedger.js';
 import { LedgerStore } from '../../src/daemon/ledger/store/ledgerStore.js';
 import { storeInThread } from '../../src/daemon/ledger/store/openStore.js';
 import { loadSqlite } from '../../src/sqlite/sqliteProvider.js';
@@ -33,7 +33,7 @@ export function testAccount(accountId: string, gap = 5): TestAccount {
 }
 
 export interface TestLedger {
-  readonly ledger: LedgerAtWork;
+  readonly ledger: OpenLedger;
   /** Warnings of its log. */
   readonly warnings: string[];
   readonly folder: string;
@@ -41,7 +41,7 @@ export interface TestLedger {
 
 /** Ledgers of one test file, closed and deleted at the end. */
 export class TestLedgers {
-  readonly #open = new Set<LedgerAtWork>();
+  readonly #open = new Set<OpenLedger>();
   readonly #folders = new Set<string>();
 
   async open(
@@ -58,7 +58,7 @@ export class TestLedgers {
     };
     const provider = await loadSqlite();
     const path = join(folder, 'ledger.sqlite');
-    const ledger = new LedgerAtWork({
+    const ledger = new OpenLedger({
       ledgerId: 'lbc_regtest',
       servers: hubs.map(({ server }) => server),
       store: storeInThread(new LedgerStore(provider, { path, ledgerId: 'lbc_regtest' })),
@@ -72,7 +72,7 @@ export class TestLedgers {
     return { ledger, warnings, folder };
   }
 
-  async close(ledger: LedgerAtWork): Promise<void> {
+  async close(ledger: OpenLedger): Promise<void> {
     this.#open.delete(ledger);
     await ledger.close();
   }

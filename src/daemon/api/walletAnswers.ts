@@ -9,12 +9,12 @@ import { pythonFloat } from '../base/pythonJson.js';
 import type { AddressRow, Balance } from '../ledger/ledgerDatabase.js';
 import { generatorToJson, type Account } from '../wallet/account.js';
 import { extendedKeyText } from '../wallet/keys.js';
-import type { WalletAtWork } from '../wallet/walletAtWork.js';
+import type { LoadedWallet } from '../wallet/loadedWallet.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
 
 type Json = Record<string, JsonOut>;
 
-export const walletToJson = ({ id, name }: WalletAtWork): Json => ({ id, name });
+export const walletToJson = ({ id, name }: LoadedWallet): Json => ({ id, name });
 
 /** As in the file, without the channel keys. */
 export function accountToJson(account: Account, isDefault: boolean): Json {

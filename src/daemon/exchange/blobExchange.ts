@@ -52,14 +52,14 @@ export interface BlobExchangeDeps {
   readonly debug: (text: () => string) => void;
 }
 
-interface AtWork {
+interface Download {
   readonly swarm: Swarm;
   readonly ending: AbortController;
 }
 
 export class BlobExchange implements BlobFetcher {
   readonly #deps: BlobExchangeDeps;
-  readonly #swarms = new Map<string, AtWork>();
+  readonly #swarms = new Map<string, Download>();
   readonly #addresses = new Map<
     string,
     { readonly found: Promise<readonly string[]>; readonly untilMs: number }
@@ -89,7 +89,7 @@ export class BlobExchange implements BlobFetcher {
     return this.#swarms.get(sdHash)?.swarm.progress() ?? null;
   }
 
-  #begin(sdHash: string): AtWork {
+  #begin(sdHash: string): Download {
     const { blobs, clock, random, settings, debug } = this.#deps;
     const swarm = new Swarm({
       blobs,
@@ -98,16 +98,16 @@ export class BlobExchange implements BlobFetcher {
       random: () => random.bytes(4).readUInt32BE() / 2 ** 32,
       debug,
     });
-    const atWork = { swarm, ending: new AbortController() };
-    this.#swarms.set(sdHash, atWork);
-    for (const search of [this.#searchPeers(sdHash, atWork), this.#addFixed(atWork)]) {
+    const download = { swarm, ending: new AbortController() };
+    this.#swarms.set(sdHash, download);
+    for (const search of [this.#searchPeers(sdHash, download), this.#addFixed(download)]) {
       const running = search
         .catch((error: unknown) => debug(() => `looking for peers failed: ${failureReason(error)}`))
         .finally(() => this.#searches.delete(running));
       this.#searches.add(running);
     }
     this.#sweepLater();
-    return atWork;
+    return download;
   }
 
   /** Closes swarms that were idle for a while. */
@@ -137,28 +137,28 @@ export class BlobExchange implements BlobFetcher {
     };
   }
 
-  #addPeer({ swarm }: AtWork, place: Place): void {
+  #addPeer({ swarm }: Download, place: Place): void {
     if (place.port > 0 && place.port < 0x10000) swarm.add(new PeerHolder(place, this.#lineDeps));
   }
 
   /** Looks for peers, and again with pauses as long as those that are known bring nothing. */
-  async #searchPeers(sdHash: string, atWork: AtWork): Promise<void> {
+  async #searchPeers(sdHash: string, download: Download): Promise<void> {
     const { clock, sources } = this.#deps;
-    const { signal } = atWork.ending;
+    const { signal } = download.ending;
     let pauseMs = LOOKUP_PAUSE_MS;
     while (!signal.aborted) {
-      await Promise.all(sources().map((source) => this.#searchWith(source, sdHash, atWork)));
+      await Promise.all(sources().map((source) => this.#searchWith(source, sdHash, download)));
       do {
         if (!(await sleep(clock, pauseMs, signal))) return;
         pauseMs = Math.min(MAX_LOOKUP_PAUSE_MS, pauseMs * 2);
-      } while (atWork.swarm.isIdle || atWork.swarm.hasHope);
+      } while (download.swarm.isIdle || download.swarm.hasHope);
     }
   }
 
-  async #searchWith(source: NamedPeerSource, sdHash: string, atWork: AtWork): Promise<void> {
+  async #searchWith(source: NamedPeerSource, sdHash: string, download: Download): Promise<void> {
     try {
-      for await (const { address, tcpPort } of source.peersFor(sdHash, atWork.ending.signal))
-        this.#addPeer(atWork, { host: address, port: tcpPort });
+      for await (const { address, tcpPort } of source.peersFor(sdHash, download.ending.signal))
+        this.#addPeer(download, { host: address, port: tcpPort });
     } catch (error) {
       this.#deps.debug(() => `${source.name}: ${failureReason(error)}`);
     }
@@ -168,22 +168,22 @@ export class BlobExchange implements BlobFetcher {
    * Peers and servers of the settings: after `fixed_peer_delay`, so that the network comes first; at once where no other source
    * goes before them. Source: `add_fixed_peers`.
    */
-  async #addFixed(atWork: AtWork): Promise<void> {
+  async #addFixed(download: Download): Promise<void> {
     const { clock, sources, settings } = this.#deps;
     const { fixedPeers, fixedPeerDelayMs, httpServers } = settings();
-    const { signal } = atWork.ending;
+    const { signal } = download.ending;
     const waits = sources().some(({ precedesFixed }) => precedesFixed?.() ?? true);
     if (waits && !(await sleep(clock, fixedPeerDelayMs, signal))) return;
     if (signal.aborted) return;
-    for (const base of httpServers) this.#addServer(atWork, base);
+    for (const base of httpServers) this.#addServer(download, base);
     await Promise.all(
       fixedPeers.map(async ([host, port]) => {
-        for (const address of await this.#resolve(host)) this.#addPeer(atWork, { host: address, port });
+        for (const address of await this.#resolve(host)) this.#addPeer(download, { host: address, port });
       }),
     );
   }
 
-  #addServer({ swarm }: AtWork, base: string): void {
+  #addServer({ swarm }: Download, base: string): void {
     const { settings } = this.#deps;
     const memory = this.#servers.get(base) ?? new HttpServerMemory();
     this.#servers.set(base, memory);

@@ -44,7 +44,7 @@ export interface ReflectingDeps extends UploadDeps {
   readonly transfers?: Transfers;
 }
 
-interface AtWork {
+interface RunningUpload {
   readonly upload: StreamUpload;
   readonly result: Promise<UploadResult>;
   readonly ending: AbortController;
@@ -52,7 +52,7 @@ interface AtWork {
 
 export class Reflecting {
   readonly #deps: ReflectingDeps;
-  readonly #uploads = new Map<string, AtWork>();
+  readonly #uploads = new Map<string, RunningUpload>();
   readonly #stopping = new AbortController();
   #loop: Promise<void> = Promise.resolve();
   #running = 0;
@@ -127,9 +127,9 @@ export class Reflecting {
 
   /** Ends the upload of a stream, if there is one. Source: lbry-sdk `StreamManager.delete`. */
   async cancel(sdHash: string): Promise<void> {
-    const atWork = this.#uploads.get(sdHash);
-    atWork?.ending.abort(new Error('the stream is deleted'));
-    await atWork?.result;
+    const running = this.#uploads.get(sdHash);
+    running?.ending.abort(new Error('the stream is deleted'));
+    await running?.result;
     this.#failures.delete(sdHash);
   }
 
@@ -154,8 +154,8 @@ export class Reflecting {
    * not reject: the result says why something is missing.
    */
   async reflectStream(sdHash: string, server: Place | null = this.anyServer()): Promise<UploadResult> {
-    const atWork = this.#uploads.get(sdHash);
-    if (atWork) return atWork.result;
+    const running = this.#uploads.get(sdHash);
+    if (running) return running.result;
     if (server === null) return { sent: [], isComplete: false, reason: 'the settings name no reflector' };
     let blobs: UploadedStream['blobs'];
     try {

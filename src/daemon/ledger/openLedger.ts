@@ -64,7 +64,7 @@ const NO_HISTORIES = { addresses: 0, addressesLeft: 0, fetched: 0, historyShare:
 /** What nodes say of a transaction that they have already: to whoever sends it, it is taken. */
 const HAD_ALREADY = /already in mempool|already-in-mempool|already-known|already in block ?chain/i;
 
-export class LedgerAtWork implements Ledger {
+export class OpenLedger implements Ledger {
   readonly params: LedgerParams;
   readonly headers: HeaderChain;
   readonly hub: HubPort;

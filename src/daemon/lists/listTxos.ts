@@ -6,7 +6,7 @@ import { hashToHex } from '../../util/bytes.js';
 import type { LedgerDatabase, TransactionFilter, TransactionRow } from '../ledger/ledgerDatabase.js';
 import { TXO_TYPE, type Page, type TxoFilter, type TxoPage } from '../ledger/txoQuery.js';
 import type { Txo } from '../txo/txo.js';
-import type { AccountAtWork } from '../wallet/accountAtWork.js';
+import type { LoadedAccount } from '../wallet/loadedAccount.js';
 import type { ResolvePort } from './resolvePort.js';
 import { rowTxos, type WalletView } from './rowTxos.js';
 import { outputsOf, transactionOf } from './transactionTxos.js';
@@ -23,7 +23,7 @@ export interface TxoListing {
   readonly page: TxoPage;
   readonly withReceivedTips: boolean;
   /** Accounts for which claims are shown as the claim index has them; null: as the wallet has them. */
-  readonly resolvedFor: readonly AccountAtWork[] | null;
+  readonly resolvedFor: readonly LoadedAccount[] | null;
 }
 
 export async function listTxos(listing: TxoListing, ports: ListPorts): Promise<Txo[]> {

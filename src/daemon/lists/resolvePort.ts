@@ -1,5 +1,5 @@
 /** What lists ask of the claim index: the room `resolve` answers, of which they know nothing else. */
-import type { AccountAtWork } from '../wallet/accountAtWork.js';
+import type { LoadedAccount } from '../wallet/loadedAccount.js';
 import type { Txo } from '../txo/txo.js';
 
 export interface ResolvePort {
@@ -8,7 +8,7 @@ export interface ResolvePort {
    * their notes; a claim that did not resolve has `meta.error`. Supports get the channel that signed them.
    * Source: lbry-sdk lbry/wallet/ledger.py `_resolve_for_local_results`.
    */
-  resolveTxos(accounts: readonly AccountAtWork[], txos: readonly Txo[]): Promise<Txo[]>;
+  resolveTxos(accounts: readonly LoadedAccount[], txos: readonly Txo[]): Promise<Txo[]>;
   /**
    * Claims by their ids as printed, null for those that are not found, in the order of the ids; nothing where the hub does
    * not answer. Source: `resolve_collection`, `get_purchases`.

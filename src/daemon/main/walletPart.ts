@@ -14,7 +14,7 @@ import { ledgerParams, type LedgerId } from '../base/ledgerParams.js';
 import { openHeaders } from '../ledger/headers/headerChain.js';
 import { takeHeaders } from '../ledger/headers/takeHeaders.js';
 import { KnownHubs } from '../ledger/hub/knownHubs.js';
-import { LedgerAtWork } from '../ledger/openLedger.js';
+import { OpenLedger } from '../ledger/openLedger.js';
 import { TxBuilder } from '../txBuilding/txBuilder.js';
 import { Resolver } from '../resolve/resolver.js';
 import type { RateFeed } from '../txBuilding/rateFeed.js';
@@ -85,7 +85,7 @@ export class WalletAndLedger implements WalletPart {
   services: WalletServices | null = null;
   readonly #deps: WalletPartDeps;
   readonly #ledgerId: LedgerId;
-  #ledger: LedgerAtWork | null = null;
+  #ledger: OpenLedger | null = null;
   #isStopped = false;
 
   /** Throws `EnvironmentError` where the settings name no chain. */
@@ -106,7 +106,7 @@ export class WalletAndLedger implements WalletPart {
       log.warn("No hub is named: call settings_set to give 'lbryum_servers' one as HOST:PORT.");
     await this.#takeHeaders();
     if (this.#isStopped) return;
-    const ledger = new LedgerAtWork({
+    const ledger = new OpenLedger({
       ledgerId: this.#ledgerId,
       folder: this.#folder,
       servers: () => (servers ?? hubsOf(settings)).map(([host, port]) => ({ host, port })),
@@ -173,7 +173,7 @@ export class WalletAndLedger implements WalletPart {
     }
   }
 
-  async #openWallets(ledger: LedgerAtWork): Promise<Wallets> {
+  async #openWallets(ledger: OpenLedger): Promise<Wallets> {
     const { settings, log, clock, random } = this.#deps;
     try {
       return await Wallets.open(settings.get('wallets'), {

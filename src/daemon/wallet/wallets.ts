@@ -9,10 +9,10 @@ import { onFile } from '../../util/environmentError.js';
 import { JsonObject } from '../../util/json.js';
 import { makeFolder } from '../../util/makeFolder.js';
 import { badValue, DaemonError } from '../base/daemonError.js';
-import type { AccountAtWork } from './accountAtWork.js';
+import type { LoadedAccount } from './loadedAccount.js';
 import { takeOverLbryumFile, type LbryumAddresses } from './lbryumWallet.js';
 import { ENCRYPT_ON_DISK, Wallet, WALLET_VERSION } from './wallet.js';
-import { WalletAtWork, type GeneratorName, type WalletSurroundings } from './walletAtWork.js';
+import { LoadedWallet, type GeneratorName, type WalletSurroundings } from './loadedWallet.js';
 import {
   fileStamp,
   isThere,
@@ -62,7 +62,7 @@ export class Wallets {
   readonly #options: WalletsOptions & WalletSurroundings;
   /** Without links on the way, so that one file has one path. */
   readonly #folder: string;
-  readonly #wallets: WalletAtWork[] = [];
+  readonly #wallets: LoadedWallet[] = [];
 
   private constructor(options: WalletsOptions, folder: string) {
     this.#options = { ...options, inHand: new Set() };
@@ -85,19 +85,19 @@ export class Wallets {
     return wallets;
   }
 
-  get all(): readonly WalletAtWork[] {
+  get all(): readonly LoadedWallet[] {
     return this.#wallets;
   }
 
   /** Throws `WalletNotLoadedError` where all were removed. */
-  get default(): WalletAtWork {
+  get default(): LoadedWallet {
     const [first] = this.#wallets;
     if (first === undefined) throw new DaemonError('WalletNotLoadedError', 'No wallet is loaded.');
     return first;
   }
 
   /** The default one where no id is given. Throws `WalletNotLoadedError`. */
-  get(id?: string | null): WalletAtWork {
+  get(id?: string | null): LoadedWallet {
     if (id === undefined || id === null) return this.default;
     const wallet = this.#wallets.find((one) => one.id === id);
     if (wallet === undefined) throw walletNotLoaded(id);
@@ -105,7 +105,7 @@ export class Wallets {
   }
 
   /** Accounts of all wallets. */
-  get accounts(): readonly AccountAtWork[] {
+  get accounts(): readonly LoadedAccount[] {
     return this.#wallets.flatMap(({ accounts }) => accounts);
   }
 
@@ -114,12 +114,12 @@ export class Wallets {
   }
 
   /** A new wallet, on disk when it resolves, without an account unless a kind of one is named. */
-  async create(id: string, account: GeneratorName | null): Promise<WalletAtWork> {
+  async create(id: string, account: GeneratorName | null): Promise<LoadedWallet> {
     assertWalletId(id);
     const path = this.#assertNotLoaded(id);
     if (await isThere(path)) throw walletAlreadyExists(path);
     this.#assertNotLoaded(id);
-    const wallet = this.#atWork(id, join(this.#folder, id), NEW_WALLET, null);
+    const wallet = this.#loaded(id, join(this.#folder, id), NEW_WALLET, null);
     this.#wallets.push(wallet);
     try {
       if (account === null) await wallet.save();
@@ -132,7 +132,7 @@ export class Wallets {
   }
 
   /** Opens a file of the folder and puts its accounts to work. */
-  async add(id: string): Promise<WalletAtWork> {
+  async add(id: string): Promise<LoadedWallet> {
     assertWalletId(id);
     const path = this.#assertNotLoaded(id);
     if (!(await isThere(path))) throw walletNotFound(path);
@@ -145,7 +145,7 @@ export class Wallets {
   }
 
   /** The file stays. */
-  async remove(id: string): Promise<WalletAtWork> {
+  async remove(id: string): Promise<LoadedWallet> {
     const wallet = this.get(id);
     this.#forget(wallet);
     for (const account of wallet.accounts) this.#options.ledger.remove(account.id);
@@ -169,7 +169,7 @@ export class Wallets {
   }
 
   /** It may be removed while it is being made. */
-  #forget(wallet: WalletAtWork): void {
+  #forget(wallet: LoadedWallet): void {
     const at = this.#wallets.indexOf(wallet);
     if (at >= 0) this.#wallets.splice(at, 1);
   }
@@ -185,11 +185,11 @@ export class Wallets {
     if (this.#wallets.some((wallet) => wallet.path === path)) throw walletAlreadyLoaded(path);
   }
 
-  #atWork(id: string, path: string, json: JsonObject, stamp: string | null): WalletAtWork {
-    return new WalletAtWork(new Wallet(id, json, this.#options.tools), path, stamp, this.#options);
+  #loaded(id: string, path: string, json: JsonObject, stamp: string | null): LoadedWallet {
+    return new LoadedWallet(new Wallet(id, json, this.#options.tools), path, stamp, this.#options);
   }
 
-  async #open(id: string): Promise<WalletAtWork> {
+  async #open(id: string): Promise<LoadedWallet> {
     assertWalletId(id);
     const path = await placeOfFile(join(this.#folder, id));
     this.#assertNotOpen(path);
@@ -201,9 +201,9 @@ export class Wallets {
     const old = await this.#takeOver(path);
     const stamp = await fileStamp(path);
     const json = await readWalletFile(path);
-    let wallet: WalletAtWork;
+    let wallet: LoadedWallet;
     try {
-      wallet = this.#atWork(id, path, json ?? NEW_WALLET, stamp);
+      wallet = this.#loaded(id, path, json ?? NEW_WALLET, stamp);
     } catch (error) {
       throw await unreadableWallet(path, (error as Error).message);
     }
@@ -225,7 +225,7 @@ export class Wallets {
     }
   }
 
-  async #prepareDefault(wallet: WalletAtWork): Promise<void> {
+  async #prepareDefault(wallet: LoadedWallet): Promise<void> {
     const { ledger } = this.#options;
     if (wallet.accounts.length === 0 && wallet.wallet.accounts.length > 0)
       throw new DaemonError(
@@ -242,7 +242,7 @@ export class Wallets {
   }
 }
 
-async function fitGaps(wallet: WalletAtWork): Promise<void> {
+async function fitGaps(wallet: LoadedWallet): Promise<void> {
   const changed = await Promise.all(wallet.accounts.map((account) => account.fitGaps()));
   if (changed.includes(true)) await wallet.save();
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 const dist = new URL('../../../dist/daemon/', import.meta.url);
 const [
-  { LedgerAtWork },
+  { OpenLedger },
   { Wallets },
   { TxBuilder },
   { txBuildingPortsOf },
@@ -42,7 +42,7 @@ function point(name) {
 
 const quiet = () => undefined;
 const log = { trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet, fatal: quiet };
-const ledger = new LedgerAtWork({
+const ledger = new OpenLedger({
   ledgerId: 'lbc_regtest',
   folder: join(folder, 'lbc_regtest'),
   servers: [{ host: '127.0.0.1', port: Number(port) }],

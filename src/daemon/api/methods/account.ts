@@ -3,8 +3,8 @@ import { JsonObject, type JsonValue } from '../../../util/json.js';
 import { pageOf, pageOfList } from '../../base/pages.js';
 import { badValue } from '../../base/daemonError.js';
 import { accountSecretOf } from '../../wallet/accountSecret.js';
-import { MAX_GAP, type AccountAtWork } from '../../wallet/accountAtWork.js';
-import type { GeneratorName, WalletAtWork } from '../../wallet/walletAtWork.js';
+import { MAX_GAP, type LoadedAccount } from '../../wallet/loadedAccount.js';
+import type { GeneratorName, LoadedWallet } from '../../wallet/loadedWallet.js';
 import {
   accountAdd,
   accountBalance,
@@ -20,7 +20,7 @@ import { accountToJson, balanceToJson, listedAccountToJson } from '../walletAnsw
 const generatorOf = (isSingle: boolean): GeneratorName =>
   isSingle ? 'single-address' : 'deterministic-chain';
 
-const shown = (wallet: WalletAtWork, { account }: AccountAtWork) =>
+const shown = (wallet: LoadedWallet, { account }: LoadedAccount) =>
   accountToJson(account, wallet.accounts[0]?.account === account);
 
 const list = implement(accountList, async ({ services }, args) => {

@@ -5,8 +5,8 @@ import { paged, pageOf } from '../../base/pages.js';
 import { txoFilterOf, txoOrderOf, type TxoChoice } from '../../lists/txoFilters.js';
 import { listTxos, type ListPorts } from '../../lists/listTxos.js';
 import { outputToJson } from '../../txo/outputJson.js';
-import type { AccountAtWork } from '../../wallet/accountAtWork.js';
-import type { WalletAtWork } from '../../wallet/walletAtWork.js';
+import type { LoadedAccount } from '../../wallet/loadedAccount.js';
+import type { LoadedWallet } from '../../wallet/loadedWallet.js';
 import type { DaemonContext } from '../context.js';
 import { showPortOf } from '../showPort.js';
 
@@ -26,9 +26,9 @@ export interface ListingArgs extends OwnerArgs {
 }
 
 export interface Owner {
-  readonly wallet: WalletAtWork;
+  readonly wallet: LoadedWallet;
   /** The account that is named, or all of the wallet. */
-  readonly accounts: readonly AccountAtWork[];
+  readonly accounts: readonly LoadedAccount[];
   readonly accountIds: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export function ownerOf({ services }: DaemonContext, args: OwnerArgs): Owner {
   return { wallet, accounts, accountIds: accounts.map(({ id }) => id) };
 }
 
-export const listPortsOf = ({ services }: DaemonContext, wallet: WalletAtWork): ListPorts => ({
+export const listPortsOf = ({ services }: DaemonContext, wallet: LoadedWallet): ListPorts => ({
   database: services.ledger.database,
   resolver: services.resolver,
   view: wallet,

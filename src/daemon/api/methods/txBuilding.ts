@@ -10,7 +10,7 @@ import type { MadeTransaction, TxBuilder } from '../../txBuilding/txBuilder.js';
 import type { ChannelChoice } from '../../txBuilding/ownOutputs.js';
 import type { FileChoice } from '../../txBuilding/ports.js';
 import { transactionToJson } from '../../txo/outputJson.js';
-import type { WalletAtWork } from '../../wallet/walletAtWork.js';
+import type { LoadedWallet } from '../../wallet/loadedWallet.js';
 import type { DaemonContext } from '../context.js';
 import { showPortOf } from '../showPort.js';
 import { clearing, metadata, streamFields } from '../declarations/params.js';
@@ -91,7 +91,7 @@ export function fileOf({ services }: DaemonContext, args: FileArgs): FileChoice 
 /** What a method needs at hand to make a transaction. */
 export interface MakingHand {
   readonly txBuilder: TxBuilder;
-  readonly wallet: WalletAtWork;
+  readonly wallet: LoadedWallet;
 }
 
 export function handOf(

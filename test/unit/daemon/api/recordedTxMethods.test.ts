@@ -12,7 +12,7 @@ import { afterAll, expect, it } from 'vitest';
 import { sha256 } from '../../../../src/crypto/hash.js';
 import type { DaemonServices } from '../../../../src/daemon/api/context.js';
 import { implementationsByName } from '../../../../src/daemon/api/methodTable.js';
-import type { LedgerAtWork } from '../../../../src/daemon/ledger/openLedger.js';
+import type { OpenLedger } from '../../../../src/daemon/ledger/openLedger.js';
 import type { Settings } from '../../../../src/daemon/api/settings.js';
 import { txBuildingPortsOf } from '../../../../src/daemon/main/txBuildingPorts.js';
 import { TxBuilder } from '../../../../src/daemon/txBuilding/txBuilder.js';
@@ -101,9 +101,9 @@ const countOn = ({ blocks, mempool }: FakeChain): number =>
 class Life {
   readonly chain: FakeChain;
   readonly services: Partial<DaemonServices>;
-  readonly ledger: LedgerAtWork;
+  readonly ledger: OpenLedger;
 
-  constructor(ledger: LedgerAtWork, services: Partial<DaemonServices>, chain: FakeChain) {
+  constructor(ledger: OpenLedger, services: Partial<DaemonServices>, chain: FakeChain) {
     this.ledger = ledger;
     this.services = services;
     this.chain = chain;

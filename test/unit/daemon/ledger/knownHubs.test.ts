@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { KnownHubs } from '../../../../src/daemon/ledger/hub/knownHubs.js';
-import type { LedgerAtWork } from '../../../../src/daemon/ledger/openLedger.js';
+import type { OpenLedger } from '../../../../src/daemon/ledger/openLedger.js';
 import { Location_Country } from '../../../../src/metadata/messages/claim_pb.js';
 import { joinHostPort } from '../../../../src/util/hostPort.js';
 import { FakeChain, FakeHub } from '../../../support/fakeHub.js';
@@ -105,7 +105,7 @@ describe('a wallet on hubs that tell of others', () => {
     while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
   }
 
-  const connected = async (ledger: LedgerAtWork, hub: FakeHub): Promise<void> => {
+  const connected = async (ledger: OpenLedger, hub: FakeHub): Promise<void> => {
     await ledger.add(testAccount('alice'));
     await ledger.whenSynced();
     await until(() => hub.connections === 1);

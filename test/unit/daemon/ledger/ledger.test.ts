@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { LedgerAtWork } from '../../../../src/daemon/ledger/openLedger.js';
+import type { OpenLedger } from '../../../../src/daemon/ledger/openLedger.js';
 import { TXO_TYPE } from '../../../../src/daemon/ledger/txoQuery.js';
 import { headerHash } from '../../../../src/primitives/header.js';
 import { hashToHex } from '../../../../src/util/bytes.js';
@@ -29,11 +29,11 @@ afterEach(async () => {
   for (const hub of hubs.splice(0)) await hub.stop();
 });
 
-const total = async (ledger: LedgerAtWork, account: TestAccount): Promise<bigint> =>
+const total = async (ledger: OpenLedger, account: TestAccount): Promise<bigint> =>
   (await ledger.database.balance([account.accountId])).total;
 
 /** Resolves when the condition holds; looks at every event of the ledger. */
-async function until(ledger: LedgerAtWork, condition: () => Promise<boolean> | boolean): Promise<void> {
+async function until(ledger: OpenLedger, condition: () => Promise<boolean> | boolean): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
   await ledger.whenSynced();
 }
@@ -49,14 +49,14 @@ function pay(chain: FakeChain, account: TestAccount, index: number, amount: bigi
   return tx;
 }
 
-async function synced(hub: FakeHub, account: TestAccount): Promise<LedgerAtWork> {
+async function synced(hub: FakeHub, account: TestAccount): Promise<OpenLedger> {
   const { ledger } = await ledgers.open([hub]);
   await ledger.add(account);
   await ledger.whenSynced();
   return ledger;
 }
 
-describe('LedgerAtWork', () => {
+describe('OpenLedger', () => {
   it('finds what was paid to an account, over its gaps', async () => {
     const chain = new FakeChain();
     const account = testAccount('alice');

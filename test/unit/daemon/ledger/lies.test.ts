@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { deflateRawSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { LedgerAtWork } from '../../../../src/daemon/ledger/openLedger.js';
+import type { OpenLedger } from '../../../../src/daemon/ledger/openLedger.js';
 import { headerHash } from '../../../../src/primitives/header.js';
 import { hashToHex } from '../../../../src/util/bytes.js';
 import { FakeChain, FakeHub, RawAnswer, SILENCE, type Answerer } from '../../../support/fakeHub.js';
@@ -15,7 +15,7 @@ afterEach(async () => {
   await FakeHub.stopAll();
 });
 
-const total = async (ledger: LedgerAtWork, account: TestAccount): Promise<bigint> =>
+const total = async (ledger: OpenLedger, account: TestAccount): Promise<bigint> =>
   (await ledger.database.balance([account.accountId])).total;
 
 /** A chain with one payment in its last block but one. */

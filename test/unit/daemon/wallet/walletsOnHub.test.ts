@@ -6,7 +6,7 @@ import { create } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hash160 } from '../../../../src/crypto/hash.js';
 import { systemClock, systemRandom } from '../../../../src/daemon/base/clock.js';
-import type { LedgerAtWork, LedgerOptions } from '../../../../src/daemon/ledger/openLedger.js';
+import type { OpenLedger, LedgerOptions } from '../../../../src/daemon/ledger/openLedger.js';
 import { claimOutput, payKeyHash, type NewOutput } from '../../../../src/daemon/wallet/tx/newOutputs.js';
 import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
 import { encodeClaim } from '../../../../src/metadata/claim.js';
@@ -42,7 +42,7 @@ async function startHub(on: FakeChain): Promise<FakeHub> {
 async function openOn(
   hub: FakeHub,
   options: Partial<LedgerOptions> = {},
-): Promise<{ wallets: Wallets; ledger: LedgerAtWork }> {
+): Promise<{ wallets: Wallets; ledger: OpenLedger }> {
   const { ledger } = await ledgers.open([hub], options);
   const wallets = await Wallets.open(['default_wallet'], {
     folder,

@@ -7,14 +7,14 @@ import { systemClock, systemRandom } from '../../../../src/daemon/base/clock.js'
 import { addressOfKey } from '../../../../src/daemon/wallet/keys.js';
 import { ecdsaBackend } from '../../../../src/signing/ecdsaBackend.js';
 import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
-import type { AccountAtWork } from '../../../../src/daemon/wallet/accountAtWork.js';
+import type { LoadedAccount } from '../../../../src/daemon/wallet/loadedAccount.js';
 import { toHex } from '../../../../src/util/bytes.js';
 import { FakeLedger } from '../../../support/fakeLedger.js';
 
 let folder: string;
 let ledger: FakeLedger;
 let wallets: Wallets;
-let account: AccountAtWork;
+let account: LoadedAccount;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lbcnet-account-'));

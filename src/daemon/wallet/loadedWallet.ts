@@ -9,7 +9,7 @@ import { assertionFailure, badValue, unwritableFile } from '../base/daemonError.
 import type { Ledger } from '../ledger/ledger.js';
 import type { Balance } from '../ledger/ledgerDatabase.js';
 import type { Account, AccountTools, AddressGap } from './account.js';
-import { AccountAtWork, maxHeightOf } from './accountAtWork.js';
+import { LoadedAccount, maxHeightOf } from './loadedAccount.js';
 import { parseWalletText, unpackWallet, type MergedAccounts, type Wallet } from './wallet.js';
 import { fileStamp, keepCopy, writeWalletFile } from './walletFile.js';
 
@@ -33,11 +33,11 @@ export interface AccountChange {
   readonly receiving: Readonly<Record<keyof AddressGap, number | undefined>>;
 }
 
-export class WalletAtWork {
+export class LoadedWallet {
   readonly wallet: Wallet;
   readonly path: string;
   readonly #around: WalletSurroundings;
-  readonly #atWork = new Map<Account, AccountAtWork>();
+  readonly #loaded = new Map<Account, LoadedAccount>();
   /** Of the file as it was last read or written. */
   #stamp: string | null;
   #saving: Promise<void> = Promise.resolve();
@@ -67,7 +67,7 @@ export class WalletAtWork {
   }
 
   /** Those on the daemon's chain; the file may hold others, which stay in it. The first is the default one. */
-  get accounts(): readonly AccountAtWork[] {
+  get accounts(): readonly LoadedAccount[] {
     const { ledger } = this.#around;
     return this.wallet.accounts
       .filter((account) => account.ledger.id === ledger.params.id)
@@ -78,15 +78,15 @@ export class WalletAtWork {
     return this.accounts.map(({ id }) => id);
   }
 
-  #put(account: Account): AccountAtWork {
+  #put(account: Account): LoadedAccount {
     const { ledger, tools, inHand } = this.#around;
-    const known = this.#atWork.get(account) ?? new AccountAtWork(account, ledger, tools.random, inHand);
-    this.#atWork.set(account, known);
+    const known = this.#loaded.get(account) ?? new LoadedAccount(account, ledger, tools.random, inHand);
+    this.#loaded.set(account, known);
     return known;
   }
 
   /** The default account where no id is given. Throws `ValueError`. */
-  account(id?: string | null): AccountAtWork {
+  account(id?: string | null): LoadedAccount {
     if (id === undefined || id === null) {
       const [first] = this.accounts;
       if (first === undefined) throw badValue(`The wallet ${this.id} has no account.`);
@@ -98,7 +98,7 @@ export class WalletAtWork {
   }
 
   /** All accounts where none is named. Throws `ValueError`. */
-  accountsOrAll(ids?: readonly string[] | null): readonly AccountAtWork[] {
+  accountsOrAll(ids?: readonly string[] | null): readonly LoadedAccount[] {
     return ids && ids.length > 0 ? ids.map((id) => this.account(id)) : this.accounts;
   }
 
@@ -159,14 +159,14 @@ export class WalletAtWork {
   }
 
   /** A new account with a seed of its own, in the file before it is used. */
-  createAccount(name: string | null, generator: GeneratorName): Promise<AccountAtWork> {
+  createAccount(name: string | null, generator: GeneratorName): Promise<LoadedAccount> {
     return this.#keep(() =>
       this.wallet.generateAccount(this.#around.ledger.params, name, new JsonObject([['name', generator]])),
     );
   }
 
   /** An account of a form as in the file. Throws `ValueError`, also where the wallet has it. */
-  addAccount(account: JsonObject): Promise<AccountAtWork> {
+  addAccount(account: JsonObject): Promise<LoadedAccount> {
     return this.#keep(() => {
       const added = this.wallet.addAccount(account);
       if (this.wallet.accounts.filter(({ id }) => id === added.id).length === 1) return added;
@@ -175,7 +175,7 @@ export class WalletAtWork {
     });
   }
 
-  async #keep(add: () => Account): Promise<AccountAtWork> {
+  async #keep(add: () => Account): Promise<LoadedAccount> {
     const isSealed = this.isLocked && this.wallet.password === null;
     const account = add();
     if (isSealed && account.root.privateKey !== null) {
@@ -183,9 +183,9 @@ export class WalletAtWork {
       throw assertionFailure('Cannot write keys in clear into a locked wallet, unlock first.');
     }
     await this.#saveOr(() => this.#drop(account));
-    const atWork = this.#put(account);
-    await this.#around.ledger.add(atWork);
-    return atWork;
+    const loaded = this.#put(account);
+    await this.#around.ledger.add(loaded);
+    return loaded;
   }
 
   #drop(account: Account): void {
@@ -193,20 +193,20 @@ export class WalletAtWork {
     if (at >= 0) this.wallet.accounts.splice(at, 1);
   }
 
-  async removeAccount(account: AccountAtWork): Promise<void> {
+  async removeAccount(account: LoadedAccount): Promise<void> {
     const { accounts } = this.wallet;
     const at = accounts.indexOf(account.account);
     this.#drop(account.account);
     await this.#saveOr(() => accounts.splice(at, 0, account.account));
     this.#around.ledger.remove(account.id);
-    this.#atWork.delete(account.account);
+    this.#loaded.delete(account.account);
   }
 
   /**
    * Changes what is given. Where that is anything, the account counts as modified, and is saved. Addresses up to a longer
    * gap are made when the ledger next looks at the account, as in the reference.
    */
-  async changeAccount({ account }: AccountAtWork, change: AccountChange): Promise<void> {
+  async changeAccount({ account }: LoadedAccount, change: AccountChange): Promise<void> {
     const { generator } = account;
     const takeBack = account.rememberSettings();
     const { accounts } = this.wallet;
@@ -352,7 +352,7 @@ export class WalletAtWork {
   }
 
   /** The account that has the address; null where none has. */
-  async accountOf(address: string): Promise<AccountAtWork | null> {
+  async accountOf(address: string): Promise<LoadedAccount | null> {
     for (const account of this.accounts) if (await account.holds(address)) return account;
     return null;
   }

@@ -32,7 +32,7 @@ const LEAST_GAP: Readonly<Record<AddressChainName, number>> = { receiving: 20, c
  */
 export const MAX_GAP = 10_000;
 
-export class AccountAtWork implements AddressSource {
+export class LoadedAccount implements AddressSource {
   readonly account: Account;
   readonly ledger: Ledger;
   readonly channelKeys: ChannelKeys;
