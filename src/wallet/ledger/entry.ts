@@ -72,16 +72,16 @@ export class HeldEntry implements Entry {
   hasForeignStake: boolean;
   outputs: readonly OwnOutput[];
 
-  constructor(key: string, outline: TxOutline, row: Entry['row']) {
+  constructor(key: string, summary: TxSummary, row: Entry['row']) {
     this.key = key;
     this.row = row;
-    this.isCoinbase = outline.isCoinbase;
-    this.hasWitness = outline.hasWitness;
-    this.lockTime = outline.lockTime;
-    this.inputs = outline.inputs;
-    this.outputCount = outline.outputCount;
-    this.hasForeignStake = outline.hasForeignStake;
-    this.outputs = outline.outputs;
+    this.isCoinbase = summary.isCoinbase;
+    this.hasWitness = summary.hasWitness;
+    this.lockTime = summary.lockTime;
+    this.inputs = summary.inputs;
+    this.outputCount = summary.outputCount;
+    this.hasForeignStake = summary.hasForeignStake;
+    this.outputs = summary.outputs;
   }
 
   get orderPos(): number {
@@ -98,7 +98,7 @@ export class HeldEntry implements Entry {
 }
 
 /** What the ledger holds of a transaction apart from its row. */
-export type TxOutline = Pick<
+export type TxSummary = Pick<
   Entry,
   'isCoinbase' | 'hasWitness' | 'lockTime' | 'inputs' | 'outputCount' | 'hasForeignStake' | 'outputs'
 >;

@@ -10,7 +10,7 @@ import { inSteps, type Slices } from '../../util/slices.js';
 import { Writer } from '../../util/writer.js';
 import type { Columns } from '../store/columnFile.js';
 import { recordKey, type WalletBatch } from '../store/records.js';
-import { HeldEntry, type Entry, type EntryState, type TxOutline } from './entry.js';
+import { HeldEntry, type Entry, type EntryState, type TxSummary } from './entry.js';
 import { ledgerImage, type LedgerNotes } from './ledgerImage.js';
 import type { LedgerPort, OwnTransaction, Place } from './ledgerPort.js';
 import { LedgerReader } from './ledgerReader.js';
@@ -19,7 +19,7 @@ import { PackedTxs } from './packedTxs.js';
 import { SleepingTxs } from './sleepingTxs.js';
 import { latestTimes, smartTime } from './smartTime.js';
 import { TxFacts } from './txFacts.js';
-import { skipTransaction, TxOutliner } from './txOutline.js';
+import { skipTransaction, TxSummarizer } from './txSummary.js';
 import {
   ABANDONED,
   NO_BLOCK,
@@ -36,7 +36,7 @@ export class Ledger extends LedgerReader {
   private readonly loose = this.index.loose;
   private nextOrderPos = 0;
   private readonly others = new OtherDestinations();
-  private readonly outliner: TxOutliner;
+  private readonly summarizer: TxSummarizer;
   private mayOwnMore = false;
   /** What the wallet was opened with, where it was not with all rows. */
   private image: { readonly columns: Columns; readonly notes: LedgerNotes } | null = null;
@@ -44,7 +44,7 @@ export class Ledger extends LedgerReader {
 
   constructor(port: LedgerPort) {
     super(port);
-    this.outliner = new TxOutliner(port, (key) => this.index.keptDestination(key), this.others);
+    this.summarizer = new TxSummarizer(port, (key) => this.index.keptDestination(key), this.others);
   }
 
   /** Whether a transaction takes anything from the wallet. */
@@ -57,8 +57,8 @@ export class Ledger extends LedgerReader {
   /** Takes in a row of the disk and the id in its key. Order of rows does not matter; `loaded` comes after the last. */
   load(bytes: Buffer, txKey: string): void {
     const reader = new Reader(bytes);
-    const outline = this.outliner.read(reader);
-    this.enter(txKey, outline, this.readDetails(reader));
+    const summary = this.summarizer.read(reader);
+    this.enter(txKey, summary, this.readDetails(reader));
   }
 
   /** What follows the transaction in a row. */
@@ -179,21 +179,21 @@ export class Ledger extends LedgerReader {
     return position;
   }
 
-  private enter(key: string, outline: TxOutline, row: Entry['row']): Entry {
-    const entry = new HeldEntry(key, outline, row);
+  private enter(key: string, summary: TxSummary, row: Entry['row']): Entry {
+    const entry = new HeldEntry(key, summary, row);
     this.changes++;
     this.index.add(entry);
     this.touchFamily(entry);
     return entry;
   }
 
-  private outlineOf(facts: TxFacts): TxOutline {
-    return facts.outline(this.port.mineRevision, (bytes) => this.outliner.read(new Reader(bytes)));
+  private summaryOf(facts: TxFacts): TxSummary {
+    return facts.summary(this.port.mineRevision, (bytes) => this.summarizer.read(new Reader(bytes)));
   }
 
   /** Works out ahead what `add` will ask of a transaction. Nothing has changed then. */
   prepare(facts: TxFacts): void {
-    this.outlineOf(facts);
+    this.summaryOf(facts);
     const entry = this.index.get(facts.key);
     if (entry?.hasWitness === true) facts.stored = { entry, bytes: this.rows.txBytes(entry) };
   }
@@ -255,9 +255,9 @@ export class Ledger extends LedgerReader {
   ): Entry | null {
     const facts = given instanceof TxFacts ? given : new TxFacts(given);
     const { key } = facts;
-    const outline = this.outlineOf(facts);
-    const { inputs } = outline;
-    if (place !== null && !outline.isCoinbase) {
+    const summary = this.summaryOf(facts);
+    const { inputs } = summary;
+    if (place !== null && !summary.isCoinbase) {
       for (const input of inputs)
         for (const other of this.spendersOf(input))
           if (other.key !== key) this.markConflicted(batch, other, place.blockHash);
@@ -267,10 +267,10 @@ export class Ledger extends LedgerReader {
       this.merge(batch, known, facts, place, own !== undefined);
       return known;
     }
-    const isInvolved = own !== undefined || this.spendsOwn(inputs) || outline.outputs.length > 0;
+    const isInvolved = own !== undefined || this.spendsOwn(inputs) || summary.outputs.length > 0;
     if (!isInvolved) return null;
     const nowSec = this.port.nowSec();
-    const entry = this.enter(key, outline, {
+    const entry = this.enter(key, summary, {
       blockHash: place === null ? NO_BLOCK : this.keptHash(place.blockHash),
       index: place?.index ?? -1,
       notes: own?.notes ?? NO_NOTES,
@@ -326,8 +326,8 @@ export class Ledger extends LedgerReader {
       next = { ...next, blockHash: this.keptHash(place.blockHash), index: place.index };
     else if (place === null && isSame(row.blockHash, ABANDONED)) next = { ...next, blockHash: NO_BLOCK };
     if (isFromMe && !row.isFromMe) next = { ...next, isFromMe: true };
-    const outline = this.outlineOf(facts);
-    const gainsWitness = outline.hasWitness && !entry.hasWitness;
+    const summary = this.summaryOf(facts);
+    const gainsWitness = summary.hasWitness && !entry.hasWitness;
     // Without a witness there is one form of it; of others the first that was seen is kept.
     const stored = facts.stored?.entry === entry ? facts.stored.bytes : undefined;
     const bytes = entry.hasWitness ? stored : facts.bytes;
@@ -338,7 +338,7 @@ export class Ledger extends LedgerReader {
     if (next === row) this.settle(entry);
     else this.place(entry, next);
     // Keys may have come since it was looked at.
-    this.setOutputs(entry, outline);
+    this.setOutputs(entry, summary);
     if (next !== row || gainsWitness) this.write(batch, entry, bytes);
   }
 
@@ -464,12 +464,12 @@ export class Ledger extends LedgerReader {
     if (!this.mayOwnMore) return;
     this.mayOwnMore = false;
     for (const entry of this.index.all()) {
-      this.setOutputs(entry, this.outliner.read(new Reader(this.rows.bytes(entry))));
+      this.setOutputs(entry, this.summarizer.read(new Reader(this.rows.bytes(entry))));
       yield;
     }
   }
 
-  private setOutputs(entry: Entry, { outputs, hasForeignStake }: TxOutline): void {
+  private setOutputs(entry: Entry, { outputs, hasForeignStake }: TxSummary): void {
     const known = entry.outputs;
     const isSameSet =
       outputs.length === known.length &&

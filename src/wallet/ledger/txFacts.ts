@@ -4,14 +4,14 @@
  */
 import { formatTransaction, txid, type Transaction } from '../../primitives/transaction.js';
 import { toLatin1 } from '../../util/bytes.js';
-import type { Entry, TxOutline } from './entry.js';
+import type { Entry, TxSummary } from './entry.js';
 
 export class TxFacts {
   readonly tx: Transaction;
   private raw: Buffer | null;
   private id: string | null = null;
-  /** The outline, and which keys and scripts it was told by (`LedgerPort.mineRevision`). */
-  private known: { readonly outline: TxOutline; readonly revision: number } | null = null;
+  /** The summary, and which keys and scripts it was told by (`LedgerPort.mineRevision`). */
+  private known: { readonly summary: TxSummary; readonly revision: number } | null = null;
   /** The transaction as an entry's row has it, with its witness. */
   stored: { readonly entry: Entry; readonly bytes: Buffer } | null = null;
 
@@ -31,8 +31,8 @@ export class TxFacts {
   }
 
   /** What the ledger holds of it, as `read` tells it for keys and scripts of that revision. */
-  outline(revision: number, read: (bytes: Buffer) => TxOutline): TxOutline {
-    if (this.known?.revision !== revision) this.known = { outline: read(this.bytes), revision };
-    return this.known.outline;
+  summary(revision: number, read: (bytes: Buffer) => TxSummary): TxSummary {
+    if (this.known?.revision !== revision) this.known = { summary: read(this.bytes), revision };
+    return this.known.summary;
   }
 }

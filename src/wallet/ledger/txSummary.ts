@@ -9,7 +9,7 @@ import { extractDestination, solveScript } from '../../script/standard.js';
 import { ReadError, type Reader } from '../../util/reader.js';
 import { destinationKey } from '../destinationKey.js';
 import { MINE } from '../keys/isMine.js';
-import type { OwnOutput, TxOutline } from './entry.js';
+import type { OwnOutput, TxSummary } from './entry.js';
 import type { LedgerPort } from './ledgerPort.js';
 import type { OtherDestinations } from './otherDestinations.js';
 
@@ -23,8 +23,8 @@ const KEY_HASH_SCRIPT_BYTES = 25;
 const KEY_HASH_AT = 3;
 const KEY_HASH_END = 23;
 
-/** Reads outlines of the transactions of one wallet. */
-export class TxOutliner {
+/** Reads summaries of the transactions of one wallet. */
+export class TxSummarizer {
   private readonly port: Pick<LedgerPort, 'mine' | 'mineOfKeyHash'>;
   private readonly canonical: (key: string) => string;
   private readonly others: OtherDestinations;
@@ -51,7 +51,7 @@ export class TxOutliner {
   }
 
   /** Reads one transaction, as `parseTransaction` does. Throws `ReadError`. */
-  read(reader: Reader): TxOutline {
+  read(reader: Reader): TxSummary {
     reader.skip(4);
     let flags = 0;
     let inputCount = reader.compactSize();
