@@ -53,7 +53,7 @@ import { parseJson } from '../../src/util/jsonParse.js';
 import { stringifyJson } from '../../src/util/jsonWrite.js';
 import { Reader } from '../../src/util/reader.js';
 import { atOnce } from '../../src/util/slices.js';
-import { pileOf } from '../support/coinPile.js';
+import { pileOf } from '../support/utxoPool.js';
 import { AcceptedDifferences } from '../support/acceptedDifferences.js';
 import { checkAccepted, checkSdkVectors, differs, firstOf, type SdkLine } from './sdkVectors.js';
 

@@ -1,7 +1,7 @@
 /** The coins of accounts, for one choice of them: the database is asked for as much as that looks at. */
 import { breathe } from '../../util/breathe.js';
 import type { CoinFilter } from '../ledger/ledgerDatabase.js';
-import type { Coin, CoinAmount, CoinPile, CoinTotals } from '../wallet/tx/coinPile.js';
+import type { Coin, CoinAmount, UtxoPool, CoinTotals } from '../wallet/tx/utxoPool.js';
 import { SPENDING_FEE } from '../wallet/tx/draft.js';
 import type { LedgerPort } from './ports.js';
 
@@ -16,7 +16,7 @@ export class CoinGone extends Error {}
 /** Coins made of candidates between two pauses. */
 export const COINS_A_STEP = 4096;
 
-export class AccountCoins implements CoinPile<NumberedCoin> {
+export class AccountCoins implements UtxoPool<NumberedCoin> {
   readonly #database: LedgerPort['database'];
   readonly #filter: CoinFilter;
   #sum: Promise<bigint> | undefined;

@@ -6,7 +6,7 @@
  * Source: lbry-sdk lbry/wallet/coinselection.py `branch_and_bound`.
  */
 import { breathe } from '../../../util/breathe.js';
-import type { Coin, CoinAmount, CoinPile } from './coinPile.js';
+import type { Coin, CoinAmount, UtxoPool } from './utxoPool.js';
 
 const MAX_TRIES = 100_000;
 /** Steps between two looks at the time. */
@@ -22,7 +22,7 @@ interface Decision {
 }
 
 export class BranchAndBound<C extends Coin> {
-  readonly #pile: CoinPile<C>;
+  readonly #pool: UtxoPool<C>;
   readonly #target: bigint;
   /** With the cost of change: more is waste. */
   readonly #most: bigint;
@@ -38,12 +38,12 @@ export class BranchAndBound<C extends Coin> {
   tries: number;
 
   /** Amounts in dewies; `tries` is how many there were before. */
-  constructor(pile: CoinPile<C>, target: bigint, costOfChange: bigint, tries: number) {
-    this.#pile = pile;
+  constructor(pool: UtxoPool<C>, target: bigint, costOfChange: bigint, tries: number) {
+    this.#pool = pool;
     this.#target = target;
     this.#most = target + costOfChange;
     this.#bestWaste = costOfChange;
-    this.#amounts = new AmountReader(pile);
+    this.#amounts = new AmountReader(pool);
     this.tries = tries;
   }
 
@@ -73,7 +73,7 @@ export class BranchAndBound<C extends Coin> {
    * amount, one for each further coin. Whether nothing can be found.
    */
   async #leaveOutTooLarge(): Promise<boolean> {
-    const [all, tooLarge] = [await this.#pile.sum(), await this.#pile.above(this.#most)];
+    const [all, tooLarge] = [await this.#pool.sum(), await this.#pool.above(this.#most)];
     const left = all - tooLarge.sum;
     this.#available = all;
     // With coins that cost more than they are worth it would end sooner.
@@ -147,14 +147,14 @@ export class BranchAndBound<C extends Coin> {
   }
 }
 
-/** Amounts of a pile by their places, read as far as they are asked for. */
+/** Amounts of a pool by their places, read as far as they are asked for. */
 class AmountReader<C extends Coin> {
-  readonly #pile: CoinPile<C>;
+  readonly #pool: UtxoPool<C>;
   readonly #read: CoinAmount[] = [];
   #below: bigint | null = null;
 
-  constructor(pile: CoinPile<C>) {
-    this.#pile = pile;
+  constructor(pool: UtxoPool<C>) {
+    this.#pool = pool;
   }
 
   /** Amounts from there on do not count. Call it first. */
@@ -170,7 +170,7 @@ class AmountReader<C extends Coin> {
   /** Undefined behind the last one. */
   async read(place: number): Promise<CoinAmount | undefined> {
     while (this.#read.length <= place) {
-      const more = await this.#pile.below(this.#below);
+      const more = await this.#pool.below(this.#below);
       if (more.length === 0) return undefined;
       this.#read.push(...more);
       this.#below = more.at(-1)!.effectiveAmount;

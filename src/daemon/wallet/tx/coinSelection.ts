@@ -6,7 +6,7 @@
 import { breathe } from '../../../util/breathe.js';
 import { inSlices, sortedInSlices } from '../../../util/slices.js';
 import { BranchAndBound } from './branchAndBound.js';
-import type { Coin, CoinPile } from './coinPile.js';
+import type { Coin, UtxoPool } from './utxoPool.js';
 
 export const SELECTION_STRATEGIES = [
   'sqlite',
@@ -40,57 +40,57 @@ export class CoinSelector<C extends Coin> {
   }
 
   /** Coins that pay the target, or none. `sqlite` chooses by `chooseByBands` and is not known here. */
-  async select(pile: CoinPile<C>, strategy: Exclude<SelectionStrategy, 'sqlite'>): Promise<readonly C[]> {
-    if (!(await this.#isEnough(pile))) return [];
+  async select(pool: UtxoPool<C>, strategy: Exclude<SelectionStrategy, 'sqlite'>): Promise<readonly C[]> {
+    if (!(await this.#isEnough(pool))) return [];
     switch (strategy) {
       case 'prefer_confirmed': {
-        const confirmed = await this.#onlyConfirmed(pile);
-        return confirmed.length > 0 ? confirmed : this.#standard(pile);
+        const confirmed = await this.#onlyConfirmed(pool);
+        return confirmed.length > 0 ? confirmed : this.#standard(pool);
       }
       case 'only_confirmed':
-        return this.#onlyConfirmed(pile);
+        return this.#onlyConfirmed(pool);
       case 'standard':
-        return this.#standard(pile);
+        return this.#standard(pool);
       case 'branch_and_bound':
-        return this.#branchAndBound(pile);
+        return this.#branchAndBound(pool);
       case 'closest_match':
-        return this.#closestMatch(pile);
+        return this.#closestMatch(pool);
       case 'random_draw':
-        return this.#randomDraw(await pile.all());
+        return this.#randomDraw(await pool.all());
     }
   }
 
-  async #isEnough(pile: CoinPile<C>): Promise<boolean> {
-    if (this.#target <= 0n && (await pile.below(null)).length === 0) return false;
-    return this.#target <= (await pile.sum());
+  async #isEnough(pool: UtxoPool<C>): Promise<boolean> {
+    if (this.#target <= 0n && (await pool.below(null)).length === 0) return false;
+    return this.#target <= (await pool.sum());
   }
 
-  async #onlyConfirmed(pile: CoinPile<C>): Promise<readonly C[]> {
-    const confirmed = pile.confirmed();
+  async #onlyConfirmed(pool: UtxoPool<C>): Promise<readonly C[]> {
+    const confirmed = pool.confirmed();
     return (await this.#isEnough(confirmed)) ? this.#standard(confirmed) : [];
   }
 
-  async #standard(pile: CoinPile<C>): Promise<readonly C[]> {
-    const exact = await this.#branchAndBound(pile);
+  async #standard(pool: UtxoPool<C>): Promise<readonly C[]> {
+    const exact = await this.#branchAndBound(pool);
     if (exact.length > 0) return exact;
-    const single = await this.#closestMatch(pile);
-    return single.length > 0 ? single : this.#randomDraw(await inAmounts(await pile.all()));
+    const single = await this.#closestMatch(pool);
+    return single.length > 0 ? single : this.#randomDraw(await inAmounts(await pool.all()));
   }
 
-  async #branchAndBound(pile: CoinPile<C>): Promise<readonly C[]> {
-    const search = new BranchAndBound(pile, this.#target, this.#costOfChange, this.tries);
+  async #branchAndBound(pool: UtxoPool<C>): Promise<readonly C[]> {
+    const search = new BranchAndBound(pool, this.#target, this.#costOfChange, this.tries);
     const found = await search.run();
     this.tries = search.tries;
     if (found.length > 0) this.isExactMatch = true;
     const coins: C[] = [];
-    for (const one of found) coins.push(...(await pile.take(one)));
+    for (const one of found) coins.push(...(await pool.take(one)));
     return coins;
   }
 
   /** The smallest coin that alone pays the target and its change. */
-  async #closestMatch(pile: CoinPile<C>): Promise<readonly C[]> {
-    const effectiveAmount = await pile.leastFrom(this.#target + this.#costOfChange);
-    return effectiveAmount === null ? [] : pile.take({ effectiveAmount, count: 1 });
+  async #closestMatch(pool: UtxoPool<C>): Promise<readonly C[]> {
+    const effectiveAmount = await pool.leastFrom(this.#target + this.#costOfChange);
+    return effectiveAmount === null ? [] : pool.take({ effectiveAmount, count: 1 });
   }
 
   async #randomDraw(coins: readonly C[]): Promise<C[]> {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CoinSelector } from '../../../../../src/daemon/wallet/tx/coinSelection.js';
-import { pileOf, type ListedCoin } from '../../../../support/coinPile.js';
+import { poolOf, type ListedCoin } from '../../../../support/utxoPool.js';
 
 const coin = (effectiveAmount: bigint): ListedCoin => ({ effectiveAmount, height: 1 });
 const selectorOf = (target: bigint, costOfChange: bigint): CoinSelector<ListedCoin> =>
@@ -61,7 +61,7 @@ describe('choosing coins', () => {
       if (!isDone) setImmediate(count);
     };
     setImmediate(count);
-    await selector.select(pileOf(coins), 'branch_and_bound');
+    await selector.select(poolOf(coins), 'branch_and_bound');
     isDone = true;
     expect([selector.tries, selector.isExactMatch]).toEqual([MAX_TRIES, false]);
     expect(turns).toBeGreaterThan(40);
@@ -81,7 +81,7 @@ describe('choosing coins', () => {
       const target = BigInt(1 + random(900));
       const cost = BigInt(random(60));
       const selector = selectorOf(target, cost);
-      const chosen = await selector.select(pileOf(amounts.map(coin)), 'branch_and_bound');
+      const chosen = await selector.select(poolOf(amounts.map(coin)), 'branch_and_bound');
       const [places, tries] = byCoins(amounts, target, cost);
       expect(chosen.map(({ effectiveAmount }) => effectiveAmount)).toEqual(
         places.map((place) => amounts[place]),
@@ -94,12 +94,12 @@ describe('choosing coins', () => {
 
   it('reads few of many amounts', async () => {
     const coins = Array.from({ length: 5000 }, (_, n) => coin(BigInt(1000 + n)));
-    const pile = pileOf(coins, 16);
+    const pool = poolOf(coins, 16);
     let read = 0;
     const counting = {
-      ...pile,
+      ...pool,
       below: async (amount: bigint | null) => {
-        const some = await pile.below(amount);
+        const some = await pool.below(amount);
         read += some.length;
         return some;
       },

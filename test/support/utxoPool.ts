@@ -1,12 +1,12 @@
 /** Coins in a list, as what choosing them looks at. */
-import type { Coin, CoinPile } from '../../src/daemon/wallet/tx/coinPile.js';
+import type { Coin, UtxoPool } from '../../src/daemon/wallet/tx/utxoPool.js';
 
 export interface ListedCoin extends Coin {
   readonly height: number;
 }
 
 /** Amounts are told `atOnce` at a time. */
-export function pileOf<C extends ListedCoin>(coins: readonly C[], atOnce = 3): CoinPile<C> {
+export function poolOf<C extends ListedCoin>(coins: readonly C[], atOnce = 3): UtxoPool<C> {
   const sumOf = (some: readonly C[]): bigint =>
     some.reduce((sum, { effectiveAmount }) => sum + effectiveAmount, 0n);
   const amounts = (some: readonly C[]): bigint[] =>
@@ -28,7 +28,7 @@ export function pileOf<C extends ListedCoin>(coins: readonly C[], atOnce = 3): C
     take: ({ effectiveAmount, count }) => Promise.resolve(having(effectiveAmount).slice(0, count)),
     all: () => Promise.resolve(coins),
     confirmed: () =>
-      pileOf(
+      poolOf(
         coins.filter(({ height }) => height > 0),
         atOnce,
       ),

@@ -21,7 +21,7 @@ export interface CoinTotals {
 }
 
 /** What is chosen from: coins in an order that counts among equal ones. */
-export interface CoinPile<C extends Coin> {
+export interface UtxoPool<C extends Coin> {
   /** Of all coins. */
   sum(): Promise<bigint>;
   /** Of coins with more than that. */
@@ -35,5 +35,5 @@ export interface CoinPile<C extends Coin> {
   /** All coins, in their order. */
   all(): Promise<readonly C[]>;
   /** Only coins whose transactions are in blocks. */
-  confirmed(): CoinPile<C>;
+  confirmed(): UtxoPool<C>;
 }
