@@ -316,7 +316,7 @@ export class PeerNetwork {
         isBanned: (address) => this.bans.isBanned(address),
         isOwn: (address) => this.local.isLocal(address),
         isLimited: (address) => options.networks.isLimited(address),
-        wantsExtraOutbound: () => this.sync.care.wantsExtraOutbound(),
+        wantsExtraOutbound: () => this.sync.staleTips.wantsExtraOutbound(),
         addFixedSeeds: () => addFixedSeeds(this.seedOptions(), this.seedDeps()),
         dialer: this.dialer,
       },
@@ -406,7 +406,7 @@ export class PeerNetwork {
   /** Parts with an outbound peer too many, the one that gave us least. */
   private evictExtra(): void {
     const extra = this.peers.countOf('outbound') - this.maxOutbound;
-    for (const peer of this.sync.care.peersToEvict(extra)) peer.disconnect('one outbound peer too many');
+    for (const peer of this.sync.staleTips.peersToEvict(extra)) peer.disconnect('one outbound peer too many');
   }
 
   private outageAdvice(): string {

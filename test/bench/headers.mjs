@@ -100,7 +100,7 @@ async function measure(headers, minimumChainWork) {
       clock,
       log: quiet,
       requests: { fetchTowards() {} },
-      care: { considerProtecting() {} },
+      staleTips: { considerProtecting() {} },
       random: { bytes: (n) => Buffer.alloc(n, 3), int: () => 0, u64: () => 0n },
     },
   );

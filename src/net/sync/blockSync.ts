@@ -21,7 +21,7 @@ import { BlockSources } from './blockSources.js';
 import { GetData } from './getData.js';
 import { HeaderServing } from './headerServing.js';
 import { HeadersSync } from './headersSync.js';
-import { OutboundCare } from './outboundCare.js';
+import { StaleTipEviction } from './staleTipEviction.js';
 import { PeerTable } from './peerTable.js';
 import { RecentBlocks } from './recentBlocks.js';
 import type { Clock } from './syncDeps.js';
@@ -56,7 +56,7 @@ export interface BlockSync {
   readonly activation: Activation;
   /** The servers of other things are added here. */
   readonly getData: GetData;
-  readonly care: OutboundCare;
+  readonly staleTips: StaleTipEviction;
   readonly uploadTarget: UploadTarget;
   readonly extraTransactions: ExtraTransactions;
   /** Stops listening to the chain. */
@@ -73,9 +73,9 @@ export function makeBlockSync(options: BlockSyncOptions, deps: BlockSyncDeps): B
   const compact = new CompactPeers();
   const activation = new Activation(chain);
   const sources = new BlockSources({ chain, inFlight, compact });
-  const care = new OutboundCare({ ...shared, inFlight });
+  const staleTips = new StaleTipEviction({ ...shared, inFlight });
   const requests = new BlockRequests(options, { ...shared, inFlight, compact });
-  const headersSync = new HeadersSync({ minimumChainWork }, { ...shared, requests, care, random });
+  const headersSync = new HeadersSync({ minimumChainWork }, { ...shared, requests, staleTips, random });
   const receiver = new BlockReceiver({ chain, log, inFlight, requests, activation, sources });
   const recent = new RecentBlocks(random);
   const announce = new BlockAnnounce({ ...shared, compact, recent });
@@ -116,7 +116,7 @@ export function makeBlockSync(options: BlockSyncOptions, deps: BlockSyncDeps): B
       headersSync,
       announce,
       compact,
-      care,
+      staleTips,
       requests,
       receiver,
       compactRelay,
@@ -129,11 +129,11 @@ export function makeBlockSync(options: BlockSyncOptions, deps: BlockSyncDeps): B
     inFlight,
     activation,
     getData,
-    care,
+    staleTips,
     uploadTarget,
     extraTransactions: extra,
     stop() {
-      for (const part of [activation, sources, care, announce]) part.stop();
+      for (const part of [activation, sources, staleTips, announce]) part.stop();
     },
   };
 }

@@ -17,7 +17,7 @@ import type { Payload } from '../messages/table.js';
 import type { NetPart, Peer, RandomSource } from '../part.js';
 import { MAX_BLOCKS_TO_ANNOUNCE } from './blockAnnounce.js';
 import type { BlockRequests } from './blockRequests.js';
-import type { OutboundCare } from './outboundCare.js';
+import type { StaleTipEviction } from './staleTipEviction.js';
 import { isReplaceable, type SyncPeer } from './peerTable.js';
 import { Presyncs, type Arrived } from './presyncs.js';
 import { sendGetHeaders, type SyncDeps } from './syncDeps.js';
@@ -39,7 +39,7 @@ export interface HeadersSyncOptions {
 
 export interface HeadersSyncDeps extends SyncDeps {
   readonly requests: Pick<BlockRequests, 'fetchTowards'>;
-  readonly care: Pick<OutboundCare, 'considerProtecting'>;
+  readonly staleTips: Pick<StaleTipEviction, 'considerProtecting'>;
   readonly random: RandomSource;
 }
 
@@ -366,7 +366,7 @@ export class HeadersSync implements NetPart {
 
   /** What valid headers from a peer lead to. */
   private follow(state: SyncPeer, last: number, hasNews: boolean, isFull: boolean): void {
-    const { chain, clock, peers, requests, care, log } = this.deps;
+    const { chain, clock, peers, requests, staleTips, log } = this.deps;
     const { headers } = chain.index;
     const { peer } = state;
     peers.noteAnnounced(state, Buffer.from(headers.hash(last)));
@@ -377,7 +377,7 @@ export class HeadersSync implements NetPart {
     }
     requests.fetchTowards(state, last);
     if (!isFull && state.bestKnown !== NO_HEADER) this.refuseWeak(peer, headers.work(state.bestKnown));
-    if (!peer.isGone) care.considerProtecting(state);
+    if (!peer.isGone) staleTips.considerProtecting(state);
   }
 }
 

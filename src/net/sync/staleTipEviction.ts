@@ -22,11 +22,11 @@ const STALE_TIP_BLOCKS = 3;
 /** A younger connection had no time to tell anything. */
 const MIN_CONNECT_SEC = 30;
 
-export interface OutboundCareDeps extends SyncDeps {
+export interface StaleTipEvictionDeps extends SyncDeps {
   readonly inFlight: BlocksInFlight;
 }
 
-interface CaredPeer {
+interface WatchedPeer {
   /** 0 when the peer is not behind. */
   deadlineSec: number;
   /** Our tip when the deadline was set; the peer must reach its work. */
@@ -35,18 +35,18 @@ interface CaredPeer {
   isProtected: boolean;
 }
 
-export class OutboundCare implements NetPart {
+export class StaleTipEviction implements NetPart {
   readonly ticksWhenFull = true;
   readonly handlers = {};
-  private readonly deps: OutboundCareDeps;
-  private readonly own = new Map<number, CaredPeer>();
+  private readonly deps: StaleTipEvictionDeps;
+  private readonly own = new Map<number, WatchedPeer>();
   private protectedCount = 0;
   private lastTipSec = 0;
   private staleCheckSec = 0;
   private wantsExtra = false;
   readonly stop: () => void;
 
-  constructor(deps: OutboundCareDeps) {
+  constructor(deps: StaleTipEvictionDeps) {
     this.deps = deps;
     this.stop = deps.chain.events.on('blockConnected', () => {
       this.lastTipSec = deps.clock.nowSec();
@@ -83,7 +83,7 @@ export class OutboundCare implements NetPart {
     return best === NO_HEADER || this.deps.chain.index.headers.compareWork(best, goal) < 0;
   }
 
-  private checkProgress({ peer, bestKnown }: SyncPeer, own: CaredPeer): void {
+  private checkProgress({ peer, bestKnown }: SyncPeer, own: WatchedPeer): void {
     const { chain, clock, log } = this.deps;
     const { headers } = chain.index;
     const now = clock.nowSec();

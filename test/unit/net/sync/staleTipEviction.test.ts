@@ -106,27 +106,27 @@ describe('outbound peers', () => {
 
   describe('one more than usual', () => {
     it('is wanted when no block came for three target spacings', async () => {
-      const { care } = world.sync;
-      expect(care.wantsExtraOutbound()).toBe(false);
+      const { staleTips } = world.sync;
+      expect(staleTips.wantsExtraOutbound()).toBe(false);
       world.world.timeSec += 3 * SPACING_SEC + 1;
       // Looked at every ten minutes only.
-      expect(care.wantsExtraOutbound()).toBe(false);
+      expect(staleTips.wantsExtraOutbound()).toBe(false);
       world.world.timeSec += 10 * MINUTE_SEC;
-      expect(care.wantsExtraOutbound()).toBe(true);
+      expect(staleTips.wantsExtraOutbound()).toBe(true);
       await world.copyFrom(source.world, 11, 11);
-      expect(care.wantsExtraOutbound()).toBe(true);
+      expect(staleTips.wantsExtraOutbound()).toBe(true);
       world.world.timeSec += 10 * MINUTE_SEC + 1;
       await world.copyFrom(source.world, 12, 12);
-      expect(care.wantsExtraOutbound()).toBe(false);
+      expect(staleTips.wantsExtraOutbound()).toBe(false);
     });
 
     it('is not wanted while a block is under way', async () => {
-      const { care } = world.sync;
+      const { staleTips } = world.sync;
       const peer = world.connectQuiet();
       await deliver(peer, 11, 11);
       expect(peer.take('getdata')).toHaveLength(1);
       world.world.timeSec += 10 * MINUTE_SEC;
-      expect(care.wantsExtraOutbound()).toBe(false);
+      expect(staleTips.wantsExtraOutbound()).toBe(false);
     });
   });
 
@@ -134,41 +134,41 @@ describe('outbound peers', () => {
     const connectOld = (): FakePeer => world.connectQuiet({ connectedAtSec: world.world.timeSec - 31 });
 
     it('lose the one that told of a better block longest ago, the youngest among equals', async () => {
-      const { care } = world.sync;
+      const { staleTips } = world.sync;
       const [first, second, third] = [connectOld(), connectOld(), connectOld()];
-      expect(care.peersToEvict(0)).toEqual([]);
-      expect(care.peersToEvict(1)).toEqual([third]);
+      expect(staleTips.peersToEvict(0)).toEqual([]);
+      expect(staleTips.peersToEvict(1)).toEqual([third]);
       await world.deliver(third, 'headers', { headers: await headersOf(source.world, 11, 11) });
-      expect(care.peersToEvict(1)).toEqual([second]);
+      expect(staleTips.peersToEvict(1)).toEqual([second]);
       second.disconnect('test');
-      expect(care.peersToEvict(2)).toEqual([first]);
+      expect(staleTips.peersToEvict(2)).toEqual([first]);
     });
 
     it('keep one that is young or owes a block, and those of others', async () => {
-      const { care } = world.sync;
+      const { staleTips } = world.sync;
       world.connectQuiet({ kind: 'inbound' });
       world.connectQuiet({ kind: 'manual' });
-      expect(care.peersToEvict(1)).toEqual([]);
+      expect(staleTips.peersToEvict(1)).toEqual([]);
       const young = world.connectQuiet({ connectedAtSec: world.world.timeSec - 30 });
-      expect(care.peersToEvict(1)).toEqual([]);
+      expect(staleTips.peersToEvict(1)).toEqual([]);
       world.world.timeSec += 1;
-      expect(care.peersToEvict(1)).toEqual([young]);
+      expect(staleTips.peersToEvict(1)).toEqual([young]);
       world.sync.inFlight.request(young, 5);
-      expect(care.peersToEvict(1)).toEqual([]);
+      expect(staleTips.peersToEvict(1)).toEqual([]);
     });
 
     it('keep the protected ones, and end the search for more', async () => {
-      const { care } = world.sync;
+      const { staleTips } = world.sync;
       world.world.timeSec += 3 * SPACING_SEC + 1;
       world.world.timeSec += 10 * MINUTE_SEC;
-      expect(care.wantsExtraOutbound()).toBe(true);
+      expect(staleTips.wantsExtraOutbound()).toBe(true);
       const [inStep, other] = [connectOld(), connectOld()];
       await deliver(inStep, 8, 10);
       await deliver(other, 1, 5);
-      expect(care.peersToEvict(1)).toEqual([other]);
-      expect(care.wantsExtraOutbound()).toBe(false);
+      expect(staleTips.peersToEvict(1)).toEqual([other]);
+      expect(staleTips.wantsExtraOutbound()).toBe(false);
       other.disconnect('test');
-      expect(care.peersToEvict(1)).toEqual([]);
+      expect(staleTips.peersToEvict(1)).toEqual([]);
     });
   });
 });
