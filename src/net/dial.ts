@@ -20,7 +20,7 @@ import {
   type NetAddress,
 } from './netAddress.js';
 import type { Networks, Proxy } from './networks.js';
-import type { RandomSource } from './part.js';
+import type { RandomSource } from './messageHandler.js';
 import { SOCKS5_TIMEOUT_MS, socks5Connect, Socks5Error } from './socks5.js';
 
 /** Of what a name server tells no more is looked at. */

@@ -15,7 +15,7 @@ import {
   type NetAddress,
 } from './netAddress.js';
 import type { Networks } from './networks.js';
-import type { RandomSource } from './part.js';
+import type { RandomSource } from './messageHandler.js';
 
 /** Where we know an address from; the higher the more it is worth. */
 export const LOCAL_SCORE = { none: 0, interface: 1, bind: 2, upnp: 3, manual: 4 } as const;

@@ -21,7 +21,7 @@ import { LOCAL_SCORE, LocalAddresses } from './localAddresses.js';
 import type { VersionMessage } from './messages/version.js';
 import { isRoutable, parseNetAddress, type NetAddress } from './netAddress.js';
 import type { Networks } from './networks.js';
-import type { Peer, RandomSource } from './part.js';
+import type { Peer, RandomSource } from './messageHandler.js';
 import { Connector } from './peers/connector.js';
 import { Listener, type Binding } from './peers/listener.js';
 import { PeerManager } from './peers/peerManager.js';

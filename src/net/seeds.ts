@@ -10,7 +10,7 @@ import type { Logger } from '../util/logging.js';
 import type { AddressBook } from './addressBook/addressBook.js';
 import type { AddressEntry } from './messages/addr.js';
 import { internalAddress, parseHost } from './netAddress.js';
-import type { RandomSource } from './part.js';
+import type { RandomSource } from './messageHandler.js';
 
 const DAY_SEC = 86_400;
 /** With addresses in the book, connections get so long to come about before name servers are asked. */

@@ -17,7 +17,7 @@ import { isSpecialFile, refuseSpecialFile } from '../util/specialFile.js';
 import { LOCAL_SCORE, type LocalAddresses } from './localAddresses.js';
 import { parseNetAddress, type NetAddress } from './netAddress.js';
 import type { Networks } from './networks.js';
-import type { RandomSource } from './part.js';
+import type { RandomSource } from './messageHandler.js';
 import { ControlConnection, ControlError, type ControlReply } from './tor/controlConnection.js';
 import { parseReplyArguments, quote, splitReplyLine } from './tor/replies.js';
 

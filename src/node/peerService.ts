@@ -1,7 +1,7 @@
 /** The peer network as the RPC methods see it: numbers and strings instead of sessions and addresses. */
 import { parseBanTarget } from '../net/banList.js';
 import { formatHost, formatNetAddress, formatSubnet, isValid, type NetAddress } from '../net/netAddress.js';
-import type { PeerPartInfo } from '../net/part.js';
+import type { PeerStateInfo } from '../net/messageHandler.js';
 import type { PeerNetwork } from '../net/peerNetwork.js';
 import type { PeerSession } from '../net/peers/peerSession.js';
 import { failureReason } from '../util/environmentError.js';
@@ -11,7 +11,7 @@ import type { PeerService, PeerSnapshot } from '../rpc/peerService.js';
 /** Length of the cycle in which `-maxuploadtarget` counts. */
 const UPLOAD_TIMEFRAME_SEC = 24 * 60 * 60;
 
-const UNKNOWN: PeerPartInfo = {
+const UNKNOWN: PeerStateInfo = {
   relaysTransactions: false,
   syncedHeaders: -1,
   syncedBlocks: -1,
@@ -111,7 +111,7 @@ const secondsOf = (ms: number): number | null => (ms > 0 ? Math.round(ms * 1000)
 
 function snapshot({ peers }: PeerNetwork, peer: PeerSession, nowSec: () => number): PeerSnapshot {
   const { connection, info, version } = peer;
-  const told: PeerPartInfo = Object.assign({}, UNKNOWN, ...peers.parts.map((part) => part.describe?.(peer)));
+  const told: PeerStateInfo = Object.assign({}, UNKNOWN, ...peers.parts.map((part) => part.describe?.(peer)));
   const ago = (ms: number): number => (ms === 0 ? 0 : Math.round(nowSec() - (performance.now() - ms) / 1000));
   return {
     id: peer.id,

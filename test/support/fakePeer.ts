@@ -6,7 +6,13 @@ import { MESSAGES, type Command, type Payload } from '../../src/net/messages/tab
 import type { MessageCodec } from '../../src/net/messages/codec.js';
 import { formatPayload, parsePayload } from '../../src/net/messages/codec.js';
 import type { NetAddress } from '../../src/net/netAddress.js';
-import type { ConnectionKind, NetPart, Peer, PeerVersion, RandomSource } from '../../src/net/part.js';
+import type {
+  ConnectionKind,
+  MessageHandler,
+  Peer,
+  PeerVersion,
+  RandomSource,
+} from '../../src/net/messageHandler.js';
 import { NODE } from '../../src/net/services.js';
 
 export interface Sent {
@@ -125,11 +131,11 @@ export class FakePeer implements Peer {
 
 /** Does with parts what the peer layer does: handshakes, messages one after the other, turns, good-byes. */
 export class PartHost {
-  private readonly parts: readonly NetPart[];
+  private readonly parts: readonly MessageHandler[];
   /** Of its own: what depends on the ids must not depend on which tests ran before. */
   private nextId = 0;
 
-  constructor(parts: readonly NetPart[]) {
+  constructor(parts: readonly MessageHandler[]) {
     this.parts = parts;
   }
 

@@ -9,7 +9,7 @@
 import type { Logger } from '../../util/logging.js';
 import type { AddressEntry } from '../messages/addr.js';
 import { formatNetAddress, isRoutable, type NetAddress } from '../netAddress.js';
-import type { RandomSource } from '../part.js';
+import type { RandomSource } from '../messageHandler.js';
 import { addressOf, ipKey, isTerrible, selectionChance, type BookEntry } from './entry.js';
 import {
   GETADDR_MAX,

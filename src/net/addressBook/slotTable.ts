@@ -3,7 +3,7 @@
  * beside it. Drawing blindly until a slot is occupied, as the reference does, has the same distribution but takes long
  * in a nearly empty table.
  */
-import type { RandomSource } from '../part.js';
+import type { RandomSource } from '../messageHandler.js';
 
 export class SlotTable<T> {
   private readonly slots: (T | null)[];

@@ -3,7 +3,7 @@
  * last gave us a new block. Source: Core net_processing.cpp `SENDCMPCT`, `MaybeSetPeerAsAnnouncingHeaderAndIDs`.
  */
 import type { Payload } from '../messages/table.js';
-import type { NetPart, Peer } from '../part.js';
+import type { MessageHandler, Peer } from '../messageHandler.js';
 
 /** From here on peers know compact blocks. */
 const COMPACT_BLOCKS_VERSION = 70_014;
@@ -30,7 +30,7 @@ const SILENT: CompactPeer = {
   supportsWanted: false,
 };
 
-export class CompactPeers implements NetPart {
+export class CompactPeers implements MessageHandler {
   readonly handlers = {
     sendcmpct: (peer: Peer, message: Payload<'sendcmpct'>) => this.onSendCompact(peer, message),
   };

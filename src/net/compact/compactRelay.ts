@@ -7,7 +7,7 @@ import { NO_HEADER, STATUS } from '../../store/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
 import { breathe } from '../breathe.js';
 import type { Payload } from '../messages/table.js';
-import type { NetPart, Peer } from '../part.js';
+import type { MessageHandler, Peer } from '../messageHandler.js';
 import type { BlockReceiver } from '../sync/blockReceiver.js';
 import { MAX_BLOCKS_IN_TRANSIT, type BlockRequests } from '../sync/blockRequests.js';
 import type { BlockInFlight, BlocksInFlight } from '../sync/blocksInFlight.js';
@@ -34,7 +34,7 @@ export interface CompactRelayDeps extends SyncDeps {
   readonly receiver: Pick<BlockReceiver, 'take'>;
 }
 
-export class CompactRelay implements NetPart {
+export class CompactRelay implements MessageHandler {
   readonly handlers = {
     cmpctblock: (peer: Peer, message: Payload<'cmpctblock'>) => this.onCompactBlock(peer, message),
     blocktxn: (peer: Peer, message: Payload<'blocktxn'>) => this.onTransactions(peer, message),

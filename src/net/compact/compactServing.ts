@@ -8,7 +8,7 @@ import { NO_HEADER, STATUS } from '../../store/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
 import { INV } from '../inventory.js';
 import type { Payload } from '../messages/table.js';
-import type { NetPart, Peer } from '../part.js';
+import type { MessageHandler, Peer } from '../messageHandler.js';
 import { readInTurn, type BlockServing } from '../sync/blockServing.js';
 import type { RecentBlocks } from '../sync/recentBlocks.js';
 import type { SyncDeps } from '../sync/syncDeps.js';
@@ -24,7 +24,7 @@ export interface CompactServingDeps extends Pick<SyncDeps, 'chain' | 'log'> {
   readonly blocks: Pick<BlockServing, 'serve'>;
 }
 
-export class CompactServing implements NetPart {
+export class CompactServing implements MessageHandler {
   readonly handlers = {
     getblocktxn: (peer: Peer, message: Payload<'getblocktxn'>) => this.onGetTransactions(peer, message),
   };

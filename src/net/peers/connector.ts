@@ -16,7 +16,7 @@ import {
   parseNetAddress,
   type NetAddress,
 } from '../netAddress.js';
-import type { ConnectionKind, RandomSource } from '../part.js';
+import type { ConnectionKind, RandomSource } from '../messageHandler.js';
 import { hasDesirableServices, mayKnowAddresses } from '../services.js';
 import { endOf } from './listener.js';
 import type { PeerManager } from './peerManager.js';

@@ -19,7 +19,7 @@ import {
   NO_ADDRESS,
   type NetAddress,
 } from '../netAddress.js';
-import type { ConnectionKind, NetPart, Peer, RandomSource } from '../part.js';
+import type { ConnectionKind, MessageHandler, Peer, RandomSource } from '../messageHandler.js';
 import { DESIRABLE_SERVICES, hasDesirableServices } from '../services.js';
 import { Connection } from './connection.js';
 import { ReceiveBudget } from './receiveBudget.js';
@@ -77,7 +77,7 @@ const TICK_MS = 100;
 const TICK_LIMIT_MS = 2;
 
 export class PeerManager implements SessionHost {
-  readonly parts: NetPart[] = [];
+  readonly parts: MessageHandler[] = [];
   readonly log: Logger;
   readonly random: RandomSource;
   readonly heavyMessages = new SerialQueue();

@@ -12,7 +12,7 @@ import type { Frame } from '../framing.js';
 import { MESSAGES, type Command, type Payload } from '../messages/table.js';
 import type { VersionMessage } from '../messages/version.js';
 import { formatNetAddress, type NetAddress } from '../netAddress.js';
-import type { ConnectionKind, NetPart, Peer, PeerVersion, RandomSource } from '../part.js';
+import type { ConnectionKind, MessageHandler, Peer, PeerVersion, RandomSource } from '../messageHandler.js';
 import type { Connection } from './connection.js';
 import { lateness } from './lateness.js';
 import { PING_NONCE_VERSION, Pings } from './pings.js';
@@ -37,7 +37,7 @@ const RUNS_AHEAD: ReadonlySet<Command> = new Set<Command>(['block']);
 export interface SessionHost {
   readonly log: Logger;
   readonly random: RandomSource;
-  readonly parts: readonly NetPart[];
+  readonly parts: readonly MessageHandler[];
   readonly sendsRejects: boolean;
   /** One of so many messages that come is dropped, so that it shows what a lossy peer leads to; 0 for none. */
   readonly dropsOneIn: number;
@@ -292,12 +292,12 @@ export class PeerSession implements Peer {
     else return this.callParts(parts, name, value);
   }
 
-  private callPart(part: NetPart, name: Command, value: unknown): void | Promise<void> {
+  private callPart(part: MessageHandler, name: Command, value: unknown): void | Promise<void> {
     const handler = part.handlers[name] as (peer: Peer, payload: unknown) => void | Promise<void>;
     return handler.call(part.handlers, this, value);
   }
 
-  private async callParts(parts: readonly NetPart[], name: Command, value: unknown): Promise<void> {
+  private async callParts(parts: readonly MessageHandler[], name: Command, value: unknown): Promise<void> {
     for (const part of parts) {
       await this.callPart(part, name, value);
       if (this.isGone) return;

@@ -1,5 +1,5 @@
 /** Round trips to one peer: which ping is under way, and how long they took. Source: Core net_processing.cpp `SendPings`, `PONG`. */
-import type { RandomSource } from '../part.js';
+import type { RandomSource } from '../messageHandler.js';
 
 /** From here on pings carry a nonce (BIP31). */
 export const PING_NONCE_VERSION = 60_001;

@@ -16,7 +16,7 @@ import { MAX_ADDRESSES, type AddressEntry } from '../messages/addr.js';
 import type { Payload } from '../messages/table.js';
 import { addressKey, formatNetAddress, isRoutable, isValid, type NetAddress } from '../netAddress.js';
 import type { Networks } from '../networks.js';
-import type { NetPart, Peer, RandomSource } from '../part.js';
+import type { MessageHandler, Peer, RandomSource } from '../messageHandler.js';
 import { hasDesirableServices, mayKnowAddresses } from '../services.js';
 import { poissonNextMs } from './poisson.js';
 import { rollingFilter } from './rollingFilter.js';
@@ -65,7 +65,7 @@ const HEARSAY_PENALTY_SEC = 2 * 60 * MINUTE_SEC;
 /** A longer message is no news but an answer. */
 const MAX_RELAYED_MESSAGE = 10;
 
-export class AddressRelay implements NetPart {
+export class AddressRelay implements MessageHandler {
   readonly handlers = {
     addr: (peer: Peer, { addresses }: Payload<'addr'>) => this.onAddr(peer, addresses),
     getaddr: (peer: Peer) => this.onGetAddr(peer),

@@ -6,7 +6,7 @@
 import { BloomFilter, isWithinFilterLimits } from '../bloom/bloomFilter.js';
 import { MAX_FILTER_ITEM_SIZE, type FilterAddMessage } from '../messages/filteradd.js';
 import type { FilterLoadMessage } from '../messages/filterload.js';
-import type { NetPart, Peer, PeerPartInfo } from '../part.js';
+import type { MessageHandler, Peer, PeerStateInfo } from '../messageHandler.js';
 
 export interface BloomFilterPartOptions {
   /** `-peerbloomfilters`. */
@@ -24,7 +24,7 @@ interface PeerFilter {
   filter: BloomFilter | null;
 }
 
-export class BloomFilters implements NetPart {
+export class BloomFilters implements MessageHandler {
   readonly handlers = {
     filterload: (peer: Peer, message: FilterLoadMessage) => this.onLoad(peer, message),
     filteradd: (peer: Peer, message: FilterAddMessage) => this.onAdd(peer, message),
@@ -45,7 +45,7 @@ export class BloomFilters implements NetPart {
     this.states.delete(peer);
   }
 
-  describe(peer: Peer): Partial<PeerPartInfo> {
+  describe(peer: Peer): Partial<PeerStateInfo> {
     return { relaysTransactions: this.relaysTo(peer) };
   }
 

@@ -7,7 +7,7 @@ import { isMoneyRange } from '../../consensus/limits.js';
 import type { RelaySource } from '../../mempool/mempoolReader.js';
 import type { Logger } from '../../util/logging.js';
 import type { FeeFilterMessage } from '../messages/feefilter.js';
-import type { NetPart, Peer, PeerPartInfo, RandomSource } from '../part.js';
+import type { MessageHandler, Peer, PeerStateInfo, RandomSource } from '../messageHandler.js';
 import { FeeRounder } from './feeRounder.js';
 import { poissonNextMs } from './poisson.js';
 import { forcesRelay, type RelayOptions } from './relayOptions.js';
@@ -41,7 +41,7 @@ const CHANGE_DELAY_SEC = 5 * 60;
 /** What a node asks for by default, whatever this one is told: steps are the same for all. Source: `DEFAULT_MIN_RELAY_TX_FEE`. */
 const DEFAULT_FEE_RATE_PER_KB = 1000n;
 
-export class FeeFilters implements NetPart {
+export class FeeFilters implements MessageHandler {
   readonly handlers = {
     feefilter: (peer: Peer, message: FeeFilterMessage) => this.onFeeFilter(peer, message),
   };
@@ -69,7 +69,7 @@ export class FeeFilters implements NetPart {
     this.states.delete(peer);
   }
 
-  describe(peer: Peer): Partial<PeerPartInfo> {
+  describe(peer: Peer): Partial<PeerStateInfo> {
     return { minFeeFilterRatePerKb: this.rateOf(peer) };
   }
 

@@ -2,7 +2,7 @@
  * Blurs a fee rate before peers are told of it, so that it does not tell one node from another. Source: Core
  * policy/fees.cpp `FeeFilterRounder`.
  */
-import type { RandomSource } from '../part.js';
+import type { RandomSource } from '../messageHandler.js';
 
 const MAX_RATE = 1e7;
 /** Each step is so many times the one before. */

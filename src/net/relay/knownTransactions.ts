@@ -8,7 +8,7 @@ import type { RelaySource } from '../../mempool/mempoolReader.js';
 import { OUTPOINT_SIZE_BYTES } from '../../store/coinTable.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import type { RollingBloomFilter } from '../bloom/rollingBloomFilter.js';
-import type { RandomSource } from '../part.js';
+import type { RandomSource } from '../messageHandler.js';
 import { rollingFilter } from './rollingFilter.js';
 
 export interface KnownTransactionsDeps {

@@ -10,7 +10,7 @@ import { INPUT_STRIDE } from '../../primitives/blockLayout.js';
 import { prevoutAt } from '../../primitives/blockView.js';
 import { fromLatin1, hashToHex, toLatin1 } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
-import type { Peer, RandomSource } from '../part.js';
+import type { Peer, RandomSource } from '../messageHandler.js';
 
 export interface OrphanPoolOptions {
   /** `-maxorphantx`. */

@@ -2,7 +2,7 @@
  * When to send what must not show when it came: at moments that are drawn, each as likely as any other. Source: Core
  * net.cpp `PoissonNextSend`, `PoissonNextSendInbound`.
  */
-import type { RandomSource } from '../part.js';
+import type { RandomSource } from '../messageHandler.js';
 
 /** The next of events that come every `averageMs` on average and know nothing of one another. */
 export function poissonNextMs(nowMs: number, averageMs: number, random: RandomSource): number {

@@ -7,7 +7,7 @@
 import type { UnbroadcastSource } from '../../mempool/mempoolReader.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import type { InvItem } from '../inventory.js';
-import type { NetPart, Peer, RandomSource } from '../part.js';
+import type { MessageHandler, Peer, RandomSource } from '../messageHandler.js';
 import type { InventoryServer } from '../sync/getData.js';
 
 export interface RebroadcastDeps {
@@ -22,7 +22,7 @@ const INTERVAL_MS = 10 * 60_000;
 const INTERVAL_SPREAD_MS = 5 * 60_000;
 
 /** Stands in front of the announcer, which it asks for what peers want. */
-export class Rebroadcast implements NetPart, InventoryServer {
+export class Rebroadcast implements MessageHandler, InventoryServer {
   readonly handlers = {};
   private readonly deps: RebroadcastDeps;
   private nextMs: number;

@@ -2,12 +2,12 @@
 import { hashToHex } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
 import type { RejectMessage } from '../messages/reject.js';
-import type { NetPart, Peer } from '../part.js';
+import type { MessageHandler, Peer } from '../messageHandler.js';
 
 /** What a log may show of a peer's words; their length is bounded by the message. Source: `SanitizeString`. */
 const UNSAFE = /[^A-Za-z0-9 .,;\-_/:?@()]/g;
 
-export class RejectMessages implements NetPart {
+export class RejectMessages implements MessageHandler {
   readonly handlers = { reject: (_peer: Peer, message: RejectMessage) => this.onReject(message) };
   private readonly log: Logger;
 

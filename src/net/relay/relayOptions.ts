@@ -1,5 +1,5 @@
 /** What the operator may set about relaying transactions, and whose transactions are taken. */
-import type { Peer } from '../part.js';
+import type { Peer } from '../messageHandler.js';
 
 export interface RelayOptions {
   /** Not `-blocksonly`. */

@@ -15,7 +15,7 @@ import { isPromise, type MaybePromise } from '../../util/maybePromise.js';
 import type { RollingBloomFilter } from '../bloom/rollingBloomFilter.js';
 import { inTurns } from '../breathe.js';
 import { INV, type InvItem } from '../inventory.js';
-import type { NetPart, Peer, RandomSource } from '../part.js';
+import type { MessageHandler, Peer, RandomSource } from '../messageHandler.js';
 import { withoutWitness } from '../rawTransaction.js';
 import type { InventoryServer } from '../sync/getData.js';
 import type { UploadTarget } from '../sync/uploadTarget.js';
@@ -73,7 +73,7 @@ const ANSWER_PART = 1000;
 const FILTERED_BYTES = 64 << 10;
 const RELAY_MEMORY_BYTES = 64 << 20;
 
-export class TxAnnouncer implements NetPart, InventoryServer {
+export class TxAnnouncer implements MessageHandler, InventoryServer {
   readonly handlers = { mempool: (peer: Peer) => this.onMempool(peer) };
   private readonly options: TxAnnouncerOptions;
   private readonly deps: TxAnnouncerDeps;

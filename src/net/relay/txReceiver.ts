@@ -28,7 +28,7 @@ import { SerialQueue } from '../../util/serialQueue.js';
 import { inTurns } from '../breathe.js';
 import type { RawMessage } from '../messages/codec.js';
 import { MAX_REJECT_REASON_LENGTH } from '../messages/reject.js';
-import type { NetPart, Peer } from '../part.js';
+import type { MessageHandler, Peer } from '../messageHandler.js';
 import type { KnownTransactions } from './knownTransactions.js';
 import type { Orphan, OrphanPool } from './orphanPool.js';
 import { forcesRelay, takesTransactionsFrom, type RelayOptions } from './relayOptions.js';
@@ -54,7 +54,7 @@ const AT_ONCE_BYTES = 65_536;
 /** Refused transactions from this size on are not kept for compact blocks. */
 const MAX_EXTRA_BYTES = 100_000;
 
-export class TxReceiver implements NetPart {
+export class TxReceiver implements MessageHandler {
   readonly handlers = { tx: (peer: Peer, { raw }: RawMessage) => this.onTx(peer, raw) };
   private readonly options: RelayOptions;
   private readonly deps: TxReceiverDeps;

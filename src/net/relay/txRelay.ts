@@ -3,7 +3,7 @@ import type { ChainReader } from '../../chain/chainReader.js';
 import type { Mempool } from '../../mempool/mempool.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
-import type { NetPart, RandomSource } from '../part.js';
+import type { MessageHandler, RandomSource } from '../messageHandler.js';
 import type { InventoryServer } from '../sync/getData.js';
 import { BloomFilters } from './bloomFilters.js';
 import { FeeFilters } from './feeFilters.js';
@@ -40,7 +40,7 @@ export interface TxRelayDeps {
 }
 
 export interface TxRelay {
-  readonly parts: readonly NetPart[];
+  readonly parts: readonly MessageHandler[];
   readonly filters: BloomFilters;
   /** Has the transactions that peers ask for. */
   readonly server: InventoryServer;

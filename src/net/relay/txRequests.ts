@@ -11,7 +11,7 @@ import { fromLatin1, hashToHex, toLatin1, type Bytes } from '../../util/bytes.js
 import type { Logger } from '../../util/logging.js';
 import { breathe } from '../breathe.js';
 import { INV, MAX_INV_ITEMS, type InventoryMessage, type InvItem } from '../inventory.js';
-import type { NetPart, Peer } from '../part.js';
+import type { MessageHandler, Peer } from '../messageHandler.js';
 import { NODE } from '../services.js';
 import { Heap } from './heap.js';
 import type { KnownTransactions } from './knownTransactions.js';
@@ -57,7 +57,7 @@ const BATCHES_PER_TICK = 5;
 
 const goesFirst = (a: Request, b: Request): number => a.dueMs - b.dueMs || a.order - b.order;
 
-export class TxRequests implements NetPart {
+export class TxRequests implements MessageHandler {
   readonly handlers = {
     inv: (peer: Peer, message: InventoryMessage) => this.onInv(peer, message.items),
     notfound: (peer: Peer, message: InventoryMessage) => this.onNotFound(peer, message.items),

@@ -9,7 +9,7 @@ import { NO_HEADER } from '../../store/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
 import type { CompactPeers } from '../compact/compactPeers.js';
 import { INV } from '../inventory.js';
-import type { NetPart, Peer } from '../part.js';
+import type { MessageHandler, Peer } from '../messageHandler.js';
 import type { SyncPeer } from './peerTable.js';
 import type { RecentBlocks } from './recentBlocks.js';
 import type { SyncDeps } from './syncDeps.js';
@@ -38,7 +38,7 @@ interface AnnouncePeer {
   isBusy: boolean;
 }
 
-export class BlockAnnounce implements NetPart {
+export class BlockAnnounce implements MessageHandler {
   readonly handlers = {
     sendheaders: (peer: Peer) => {
       const own = this.own.get(peer.id);

@@ -8,7 +8,7 @@ import { NO_HEADER } from '../../store/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
 import { ReadError } from '../../util/reader.js';
 import type { Payload } from '../messages/table.js';
-import type { NetPart, Peer } from '../part.js';
+import type { MessageHandler, Peer } from '../messageHandler.js';
 import type { Activation } from './activation.js';
 import type { BlockRequests } from './blockRequests.js';
 import { refuseBlock, type BlockSources } from './blockSources.js';
@@ -30,7 +30,7 @@ export interface Delivery {
   mayPunish: boolean;
 }
 
-export class BlockReceiver implements NetPart {
+export class BlockReceiver implements MessageHandler {
   readonly handlers = {
     block: (peer: Peer, { raw }: Payload<'block'>) => this.onBlock(peer, raw),
   };

@@ -7,7 +7,7 @@
 import { NO_HEADER, STATUS } from '../../store/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
 import { INV, type InvItem } from '../inventory.js';
-import type { NetPart, Peer, PeerPartInfo } from '../part.js';
+import type { MessageHandler, Peer, PeerStateInfo } from '../messageHandler.js';
 import type { BlocksInFlight } from './blocksInFlight.js';
 import { blockTypeFor, type SyncPeer } from './peerTable.js';
 import { isNearlyInStep, type SyncDeps } from './syncDeps.js';
@@ -50,7 +50,7 @@ interface NextBlocks {
   staller: Peer | null;
 }
 
-export class BlockRequests implements NetPart {
+export class BlockRequests implements MessageHandler {
   readonly ticksWhenFull = true;
   readonly handlers = {};
   private readonly options: BlockRequestsOptions;
@@ -65,7 +65,7 @@ export class BlockRequests implements NetPart {
     this.deps.inFlight.dropPeer(peer);
   }
 
-  describe(peer: Peer): Partial<PeerPartInfo> {
+  describe(peer: Peer): Partial<PeerStateInfo> {
     const { headers } = this.deps.chain.index;
     return { inFlightHeights: this.deps.inFlight.idsFrom(peer).map((id) => headers.height(id)) };
   }

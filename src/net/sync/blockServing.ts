@@ -17,7 +17,7 @@ import type { CompactPeers } from '../compact/compactPeers.js';
 import { INV, type InvItem } from '../inventory.js';
 import { breathe, inTurns, peerTurns } from '../breathe.js';
 import { buildMerkleBlock } from '../merkleBlock.js';
-import type { NetPart, Peer, RandomSource } from '../part.js';
+import type { MessageHandler, Peer, RandomSource } from '../messageHandler.js';
 import { withoutWitness } from '../rawTransaction.js';
 import { NODE } from '../services.js';
 import type { Activation } from './activation.js';
@@ -62,7 +62,7 @@ export function mayServe({ chain, params }: Pick<SyncDeps, 'chain' | 'params'>, 
   );
 }
 
-export class BlockServing implements InventoryServer, NetPart {
+export class BlockServing implements InventoryServer, MessageHandler {
   readonly handlers = {};
   private readonly deps: BlockServingDeps;
   /** The last block of a getblocks answer, by peer: when it is asked for, the peer is told to go on. */

@@ -6,7 +6,7 @@ import type { ChainEventMap } from '../../chain/chainEvents.js';
 import { REJECT_CODE, type ValidationError } from '../../consensus/reject.js';
 import type { CompactPeers } from '../compact/compactPeers.js';
 import { MAX_REJECT_REASON_LENGTH } from '../messages/reject.js';
-import type { Peer } from '../part.js';
+import type { Peer } from '../messageHandler.js';
 import type { BlocksInFlight } from './blocksInFlight.js';
 import type { SyncDeps } from './syncDeps.js';
 

@@ -10,7 +10,7 @@ import { CompactPeers } from '../compact/compactPeers.js';
 import { CompactRelay } from '../compact/compactRelay.js';
 import { CompactServing } from '../compact/compactServing.js';
 import { ExtraTransactions } from '../compact/extraTransactions.js';
-import type { NetPart, Peer, RandomSource } from '../part.js';
+import type { MessageHandler, Peer, RandomSource } from '../messageHandler.js';
 import { Activation } from './activation.js';
 import { BlockAnnounce } from './blockAnnounce.js';
 import { BlockReceiver } from './blockReceiver.js';
@@ -50,7 +50,7 @@ export interface BlockSyncDeps {
 
 export interface BlockSync {
   /** In their order; those of transactions and addresses may come behind. */
-  readonly parts: readonly NetPart[];
+  readonly parts: readonly MessageHandler[];
   readonly peers: PeerTable;
   readonly inFlight: BlocksInFlight;
   readonly activation: Activation;

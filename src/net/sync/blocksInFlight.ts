@@ -3,7 +3,7 @@
  * a time. Owns no decision about whom to ask. Source: Core net_processing.cpp `mapBlocksInFlight`,
  * `MarkBlockAsInFlight`, `MarkBlockAsReceived`.
  */
-import type { Peer } from '../part.js';
+import type { Peer } from '../messageHandler.js';
 
 export interface BlockInFlight<Partial> {
   /** Header id. */

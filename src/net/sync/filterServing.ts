@@ -14,7 +14,7 @@ import type { FilterRangeMessage } from '../messages/filterRange.js';
 import { CHECKPOINT_INTERVAL, type GetCfcheckptMessage } from '../messages/getcfcheckpt.js';
 import { MAX_FILTER_HEADERS } from '../messages/getcfheaders.js';
 import { MAX_FILTERS } from '../messages/getcfilters.js';
-import type { NetPart, Peer } from '../part.js';
+import type { MessageHandler, Peer } from '../messageHandler.js';
 import { mayServe } from './blockServing.js';
 
 /** The one type there is (BIP158). */
@@ -38,7 +38,7 @@ interface Asked {
   readonly height: number;
 }
 
-export class FilterServing implements NetPart {
+export class FilterServing implements MessageHandler {
   readonly handlers = {
     getcfilters: (peer: Peer, message: FilterRangeMessage) => this.onGetFilters(peer, message),
     getcfheaders: (peer: Peer, message: FilterRangeMessage) => this.onGetHeaders(peer, message),

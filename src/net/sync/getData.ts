@@ -6,7 +6,7 @@ import { Writer } from '../../util/writer.js';
 import { breathe } from '../breathe.js';
 import { MAX_INV_ITEMS, type InvItem } from '../inventory.js';
 import type { Payload } from '../messages/table.js';
-import type { NetPart, Peer } from '../part.js';
+import type { MessageHandler, Peer } from '../messageHandler.js';
 
 /** Who has the things of some kinds. */
 export interface InventoryServer {
@@ -19,7 +19,7 @@ export interface InventoryServer {
   serve(peer: Peer, item: InvItem): boolean | Promise<boolean>;
 }
 
-export class GetData implements NetPart {
+export class GetData implements MessageHandler {
   readonly handlers = {
     // Packed before anything is waited for: a peer that does not read keeps the list for long.
     getdata: (peer: Peer, { items }: Payload<'getdata'>) => this.onGetData(peer, items.length, pack(items)),

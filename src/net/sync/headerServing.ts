@@ -11,7 +11,7 @@ import { INV, type InvItem } from '../inventory.js';
 import { MAX_LOCATOR_HASHES } from '../messages/getblocks.js';
 import { MAX_HEADERS } from '../messages/headers.js';
 import type { Payload } from '../messages/table.js';
-import type { NetPart, Peer } from '../part.js';
+import type { MessageHandler, Peer } from '../messageHandler.js';
 import type { Activation } from './activation.js';
 import { mayServe, type BlockServing } from './blockServing.js';
 import type { SyncDeps } from './syncDeps.js';
@@ -31,7 +31,7 @@ export interface HeaderServingDeps extends SyncDeps {
   readonly blocks: Pick<BlockServing, 'setContinue'>;
 }
 
-export class HeaderServing implements NetPart {
+export class HeaderServing implements MessageHandler {
   readonly handlers = {
     getheaders: (peer: Peer, message: Payload<'getheaders'>) => this.onGetHeaders(peer, message),
     getblocks: (peer: Peer, message: Payload<'getblocks'>) => this.onGetBlocks(peer, message),

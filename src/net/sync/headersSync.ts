@@ -14,7 +14,7 @@ import { breathe } from '../breathe.js';
 import { INV, MAX_INV_ITEMS } from '../inventory.js';
 import { MAX_HEADERS } from '../messages/headers.js';
 import type { Payload } from '../messages/table.js';
-import type { NetPart, Peer, RandomSource } from '../part.js';
+import type { MessageHandler, Peer, RandomSource } from '../messageHandler.js';
 import { MAX_BLOCKS_TO_ANNOUNCE } from './blockAnnounce.js';
 import type { BlockRequests } from './blockRequests.js';
 import type { StaleTipEviction } from './staleTipEviction.js';
@@ -60,7 +60,7 @@ interface HeadersPeer {
   deadlineMs: number;
 }
 
-export class HeadersSync implements NetPart {
+export class HeadersSync implements MessageHandler {
   readonly ticksWhenFull = true;
   readonly handlers = {
     headers: (peer: Peer, { headers, tooMany }: Payload<'headers'>) => this.onHeaders(peer, headers, tooMany),

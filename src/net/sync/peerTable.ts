@@ -6,7 +6,7 @@
 import type { BlockIndex } from '../../chain/blockIndex.js';
 import { NO_HEADER } from '../../store/headerTable.js';
 import { INV } from '../inventory.js';
-import type { NetPart, Peer, PeerPartInfo } from '../part.js';
+import type { MessageHandler, Peer, PeerStateInfo } from '../messageHandler.js';
 import { NODE } from '../services.js';
 import type { HeaderChain } from '../../chain/headerChain.js';
 
@@ -35,7 +35,7 @@ export interface SyncPeer {
   isPresyncing: boolean;
 }
 
-export class PeerTable implements NetPart {
+export class PeerTable implements MessageHandler {
   readonly handlers = {};
   private readonly index: Pick<BlockIndex, 'headers'>;
   private readonly chain: HeaderChain;
@@ -95,7 +95,7 @@ export class PeerTable implements NetPart {
     this.peers.delete(peer.id);
   }
 
-  describe(peer: Peer): Partial<PeerPartInfo> {
+  describe(peer: Peer): Partial<PeerStateInfo> {
     const state = this.peers.get(peer.id);
     if (!state) return {};
     const heightOf = (id: number): number => (id === NO_HEADER ? -1 : this.index.headers.height(id));

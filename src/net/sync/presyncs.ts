@@ -7,7 +7,7 @@ import type { ValidationError } from '../../consensus/reject.js';
 import { parseHeaderBytes } from '../../primitives/header.js';
 import { hashToHex, equalBytes, type Bytes } from '../../util/bytes.js';
 import { breathe } from '../breathe.js';
-import type { Peer, RandomSource } from '../part.js';
+import type { Peer, RandomSource } from '../messageHandler.js';
 import { HeadersPresync } from './headersPresync.js';
 import type { SyncPeer } from './peerTable.js';
 import { askForHeaders, type SyncDeps } from './syncDeps.js';

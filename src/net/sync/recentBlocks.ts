@@ -9,7 +9,7 @@ import { asBuffer } from '../../util/bytes.js';
 import { buildCompactBlock } from '../compact/compactBlock.js';
 import { cmpctblockCodec } from '../messages/cmpctblock.js';
 import { formatPayload } from '../messages/codec.js';
-import type { RandomSource } from '../part.js';
+import type { RandomSource } from '../messageHandler.js';
 
 /** Enough for those of which an announcement may still be due. */
 const KEPT = 3;

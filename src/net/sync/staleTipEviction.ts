@@ -5,7 +5,7 @@
  */
 import { NO_HEADER } from '../../store/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
-import type { NetPart, Peer } from '../part.js';
+import type { MessageHandler, Peer } from '../messageHandler.js';
 import type { BlocksInFlight } from './blocksInFlight.js';
 import { isReplaceable, type SyncPeer } from './peerTable.js';
 import { sendGetHeaders, type SyncDeps } from './syncDeps.js';
@@ -35,7 +35,7 @@ interface WatchedPeer {
   isProtected: boolean;
 }
 
-export class StaleTipEviction implements NetPart {
+export class StaleTipEviction implements MessageHandler {
   readonly ticksWhenFull = true;
   readonly handlers = {};
   private readonly deps: StaleTipEvictionDeps;

@@ -4,7 +4,7 @@ import type { NetworkParams } from '../../params/network.js';
 import { NULL_HASH } from '../../primitives/transaction.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
-import type { Peer } from '../part.js';
+import type { Peer } from '../messageHandler.js';
 import type { HeaderChain } from '../../chain/headerChain.js';
 import type { PeerTable } from './peerTable.js';
 

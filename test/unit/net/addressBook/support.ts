@@ -3,7 +3,7 @@ import { AddressBook } from '../../../../src/net/addressBook/addressBook.js';
 import { sha256d } from '../../../../src/crypto/hash.js';
 import type { AddressEntry } from '../../../../src/net/messages/addr.js';
 import { parseNetAddress, type NetAddress } from '../../../../src/net/netAddress.js';
-import type { RandomSource } from '../../../../src/net/part.js';
+import type { RandomSource } from '../../../../src/net/messageHandler.js';
 import { SILENT_LOGGER } from '../../../../src/util/logging.js';
 import { Writer } from '../../../../src/util/writer.js';
 import { randomOf } from '../../../support/claimLife.js';

@@ -10,7 +10,7 @@ import {
   parseNetAddress,
   type NetAddress,
 } from '../../../../src/net/netAddress.js';
-import type { ConnectionKind } from '../../../../src/net/part.js';
+import type { ConnectionKind } from '../../../../src/net/messageHandler.js';
 import { Connector, type ConnectorDeps, type ConnectorOptions } from '../../../../src/net/peers/connector.js';
 import type { PeerManager } from '../../../../src/net/peers/peerManager.js';
 import { NODE } from '../../../../src/net/services.js';

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { TurnLine } from '../../../../src/net/breathe.js';
 import { MESSAGES, type Command } from '../../../../src/net/messages/table.js';
-import type { Handlers, NetPart, Peer } from '../../../../src/net/part.js';
+import type { Handlers, MessageHandler, Peer } from '../../../../src/net/messageHandler.js';
 import type { PeerSession } from '../../../../src/net/peers/peerSession.js';
 import { at } from '../addressBook/support.js';
 import { SAMPLES } from '../messages/samples.js';
@@ -81,7 +81,7 @@ class FakeSocket extends EventEmitter {
 }
 
 /** Takes all that is in the table, and does nothing with it. */
-class Sink implements NetPart {
+class Sink implements MessageHandler {
   readonly handlers: Handlers;
   constructor(take: () => void | Promise<void>) {
     const handle = (_peer: Peer): void | Promise<void> => take();

@@ -2,7 +2,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { formatNetAddress } from '../../../../src/net/netAddress.js';
-import type { ConnectionKind, NetPart } from '../../../../src/net/part.js';
+import type { ConnectionKind, MessageHandler } from '../../../../src/net/messageHandler.js';
 import type { PeerManager } from '../../../../src/net/peers/peerManager.js';
 import type { PeerSession } from '../../../../src/net/peers/peerSession.js';
 import { SILENT_LOGGER } from '../../../../src/util/logging.js';
@@ -32,7 +32,7 @@ describe('the manager of peers', () => {
       ban: (address) => void banned.push(formatNetAddress(address)),
     };
     manager = makeManager(reasons, deps);
-    const part: NetPart = {
+    const part: MessageHandler = {
       handlers: {},
       onVersion: ({ id }) => void heard.push(`version ${id}`),
       onGone: ({ id }) => void heard.push(`gone ${id}`),

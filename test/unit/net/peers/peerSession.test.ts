@@ -1,7 +1,7 @@
 /** Sockets that say nothing, too little or too slowly: how long each is kept. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ConnectionKind } from '../../../../src/net/part.js';
+import type { ConnectionKind } from '../../../../src/net/messageHandler.js';
 import type { PeerManager } from '../../../../src/net/peers/peerManager.js';
 import type { PeerSession } from '../../../../src/net/peers/peerSession.js';
 import { at } from '../addressBook/support.js';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ChainEvents, type ConnectedBlock } from '../../../../src/chain/chainEvents.js';
-import type { Peer } from '../../../../src/net/part.js';
+import type { Peer } from '../../../../src/net/messageHandler.js';
 import { OrphanPool, type Orphan } from '../../../../src/net/relay/orphanPool.js';
 import { parseBlockView } from '../../../../src/primitives/blockView.js';
 import {

@@ -1,7 +1,7 @@
 /** What tests of the relay share: repeatable randomness, a clock to set, transactions, a mempool of nothing but entries. */
 import type { RelayEntry, RelaySource } from '../../../../src/mempool/mempoolReader.js';
 import { compareDepthAndScore } from '../../../../src/mempool/txPool.js';
-import type { RandomSource } from '../../../../src/net/part.js';
+import type { RandomSource } from '../../../../src/net/messageHandler.js';
 import type { RelayOptions } from '../../../../src/net/relay/relayOptions.js';
 import { formatTransaction, txid, wtxid, type Transaction } from '../../../../src/primitives/transaction.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../../../src/util/bytes.js';

@@ -56,7 +56,7 @@ export interface Peer {
 }
 
 /** What only parts know of a peer, for `getpeerinfo`. */
-export interface PeerPartInfo {
+export interface PeerStateInfo {
   relaysTransactions: boolean;
   syncedHeaders: number;
   syncedBlocks: number;
@@ -72,7 +72,7 @@ export type Handlers = {
  * Messages of one peer are handled one after the other, a handler's promise and pending effects being awaited; those of
  * different peers interleave. What a handler throws, but a `ReadError`, is a bug.
  */
-export interface NetPart {
+export interface MessageHandler {
   readonly handlers: Handlers;
   /** The peer's version is known; nothing may be sent yet but what belongs to the handshake. */
   onVersion?(peer: Peer): void;
@@ -95,7 +95,7 @@ export interface NetPart {
    * lie unread, so that no time limit of theirs may count it.
    */
   onHeldUp?(ms: number): void;
-  describe?(peer: Peer): Partial<PeerPartInfo>;
+  describe?(peer: Peer): Partial<PeerStateInfo>;
 }
 
 /** Randomness, injected so that tests can repeat what happened. */
