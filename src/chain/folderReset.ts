@@ -19,7 +19,7 @@ import { PREFIX } from '../store/keys.js';
 import type { RowStore } from '../store/rowStore.js';
 import { EnvironmentError, onFile } from '../util/environmentError.js';
 import type { Logger } from '../util/logging.js';
-import { moveAside } from '../util/setAside.js';
+import { moveToQuarantine } from '../util/quarantine.js';
 import { refuseSpecialFile } from '../util/specialFile.js';
 import { formatChainState, parseChainState } from './chainState.js';
 
@@ -76,7 +76,7 @@ export function finishReindex({ folder, database, blocks }: FolderPaths, log: Lo
   }).split(' ');
   onFile(database, () => rmSync(`${database}.journal`, { recursive: true, force: true }));
   if (wanted.includes('keep') && existsSync(database)) {
-    const aside = moveAside(database);
+    const aside = moveToQuarantine(database);
     if (aside === null)
       throw new EnvironmentError(`${database} cannot be moved. Move it away and start again.`);
     log.warn(

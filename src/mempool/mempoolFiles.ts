@@ -10,7 +10,7 @@ import { toLatin1 } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 import { systemErrorCode } from '../util/environmentError.js';
 import { ReadError } from '../util/reader.js';
-import { setAside } from '../util/setAside.js';
+import { quarantine } from '../util/quarantine.js';
 import type { AcceptOptions, AcceptVerdict } from './acceptance.js';
 import { readDump, writeDump, type DumpedTransaction } from './dumpFormat.js';
 import type { MempoolOptions } from './mempoolOptions.js';
@@ -107,7 +107,7 @@ export class MempoolFiles {
       deps.log.info(
         `Failed to deserialize mempool data on disk: ${(error as Error).message}. Continuing anyway.`,
       );
-      const told = setAside(path, error, 'Transactions that waited when it was written may be gone.');
+      const told = quarantine(path, error, 'Transactions that waited when it was written may be gone.');
       if (deps.warn) deps.warn(told);
       else deps.log.warn(told);
       return;

@@ -10,7 +10,7 @@ import type { Logger } from '../util/logging.js';
 import { systemErrorCode } from '../util/environmentError.js';
 import { Reader, ReadError } from '../util/reader.js';
 import { SerialQueue } from '../util/serialQueue.js';
-import { setAside } from '../util/setAside.js';
+import { quarantine } from '../util/quarantine.js';
 import { Subnet } from '../util/subnet.js';
 import { Writer } from '../util/writer.js';
 import { readCheckedFile, writeCheckedFile } from './checkedFile.js';
@@ -198,7 +198,7 @@ export class BanList {
       if (!(error instanceof ReadError) && systemErrorCode(error) === null) throw error;
       this.isDirty = true;
       log.info(`Invalid banlist.dat (${(error as Error).message}); recreating`);
-      const told = setAside(path, error, 'Nobody is banned any more.');
+      const told = quarantine(path, error, 'Nobody is banned any more.');
       if (this.deps.warn) this.deps.warn(told);
       else log.warn(told);
     }

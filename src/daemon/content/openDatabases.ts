@@ -115,7 +115,7 @@ function assertWhole(database: SqliteDatabase, path: string): void {
 }
 
 /** Renames a damaged database with what belongs to it. Its new path. */
-function setAside(path: string): string {
+function quarantine(path: string): string {
   let aside = `${path}.damaged`;
   for (let number = 1; existsSync(aside); number++) aside = `${path}.damaged.${number}`;
   for (const suffix of ['-wal', '-shm', ''])
@@ -139,7 +139,7 @@ function openOrReplaceMain(
   } catch (error) {
     const noted = readRevision(join(dataDir, REVISION_NAME));
     if (!isDamage(error) || (noted !== null && noted !== REVISION)) throw error;
-    const aside = onFile(path, () => setAside(path));
+    const aside = onFile(path, () => quarantine(path));
     const [database] = openMain(provider, dataDir, nowSec);
     const reason = (error as Error).message;
     return [

@@ -11,7 +11,7 @@ import { open, rename } from 'node:fs/promises';
 import { failureReason } from '../../util/environmentError.js';
 import type { Logger } from '../../util/logging.js';
 import { Reader, ReadError } from '../../util/reader.js';
-import { setAside } from '../../util/setAside.js';
+import { quarantine } from '../../util/quarantine.js';
 import { Writer } from '../../util/writer.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 import { verified, withChecksum } from '../checksumTail.js';
@@ -147,7 +147,7 @@ export function readFeeHistory(
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     log.info(`unable to read policy estimator data (non-fatal): ${(error as Error).message}`);
-    warn(setAside(path, error, 'Fee estimates begin anew.'));
+    warn(quarantine(path, error, 'Fee estimates begin anew.'));
     return undefined;
   }
 }

@@ -6,7 +6,7 @@ import { toLatin1 } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
 import { systemErrorCode } from '../../util/environmentError.js';
 import { Reader, ReadError } from '../../util/reader.js';
-import { setAside } from '../../util/setAside.js';
+import { quarantine } from '../../util/quarantine.js';
 import { SerialQueue } from '../../util/serialQueue.js';
 import { Writer } from '../../util/writer.js';
 import { readCheckedFile, writeCheckedFile } from '../checkedFile.js';
@@ -136,7 +136,7 @@ export class PeersFile {
       if (!(error instanceof ReadError) && systemErrorCode(error) === null) throw error;
       book.clear();
       this.log.info(`Invalid peers.dat (${(error as Error).message}); recreating`);
-      this.warn(setAside(this.path, error, 'Peers are looked for anew.'));
+      this.warn(quarantine(this.path, error, 'Peers are looked for anew.'));
     }
   }
 

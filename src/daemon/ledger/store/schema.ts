@@ -189,7 +189,7 @@ export function markDamaged(path: string): string {
 }
 
 /** What the operator is told. A file that was set aside before gives way. */
-function setAside(path: string): string {
+function quarantine(path: string): string {
   const aside = `${path}.damaged`;
   rmSync(aside, { recursive: true, force: true });
   if (existsSync(path)) renameSync(path, aside);
@@ -221,7 +221,7 @@ export function openStoreFile(provider: SqliteProvider, path: string, chain: str
 
 function openOrMake(provider: SqliteProvider, path: string, chain: string): OpenedStore {
   refuseSpecialFile(path);
-  let notice = existsSync(path + MARK) ? setAside(path) : null;
+  let notice = existsSync(path + MARK) ? quarantine(path) : null;
   let database: SqliteDatabase | null = null;
   let isDamaged = false;
   try {
@@ -241,7 +241,7 @@ function openOrMake(provider: SqliteProvider, path: string, chain: string): Open
     }
   }
   database?.close();
-  if (isDamaged) notice = setAside(path);
+  if (isDamaged) notice = quarantine(path);
   else remove(path);
   const fresh = provider.open(path);
   fresh.exec(PRAGMAS);

@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { setAside } from '../../../src/util/setAside.js';
+import { quarantine } from '../../../src/util/quarantine.js';
 
-describe('setAside', () => {
+describe('quarantine', () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'aside-'));
@@ -16,7 +16,7 @@ describe('setAside', () => {
     for (const [n, content] of ['one', 'two', 'three'].entries()) {
       writeFileSync(path, content);
       const aside = n === 0 ? `${path}.damaged` : `${path}.damaged-${n + 1}`;
-      expect(setAside(path, new Error('no good'), 'Peers are gone.')).toBe(
+      expect(quarantine(path, new Error('no good'), 'Peers are gone.')).toBe(
         `${path} cannot be used (no good). Peers are gone. It now lies at ${aside}.`,
       );
       expect(existsSync(path)).toBe(false);
@@ -30,8 +30,8 @@ describe('setAside', () => {
     const error = Object.assign(new Error('EISDIR: illegal operation on a directory, read'), {
       code: 'EISDIR',
     });
-    expect(setAside(path, error, 'Nobody is banned.')).toContain('cannot be used (it is a folder)');
+    expect(quarantine(path, error, 'Nobody is banned.')).toContain('cannot be used (it is a folder)');
     expect(existsSync(path)).toBe(false);
-    expect(setAside(join(folder, 'absent', 'x'), error, 'Lost.')).toContain('Move it away');
+    expect(quarantine(join(folder, 'absent', 'x'), error, 'Lost.')).toContain('Move it away');
   });
 });

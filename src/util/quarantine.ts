@@ -6,7 +6,7 @@ import { systemErrorCode } from './environmentError.js';
 const MOST_KEPT = 9;
 
 /** Moves what lies at `path` out of the way; answers where to, or null when the disk refuses. */
-export function moveAside(path: string): string | null {
+export function moveToQuarantine(path: string): string | null {
   for (let n = 1; n <= MOST_KEPT; n++) {
     const aside = n === 1 ? `${path}.damaged` : `${path}.damaged-${n}`;
     if (existsSync(aside)) continue;
@@ -21,11 +21,11 @@ export function moveAside(path: string): string | null {
 }
 
 /** Sets an unusable file aside and tells of it: `lost` says what the node goes on without, as a whole sentence. */
-export function setAside(path: string, error: unknown, lost: string): string {
+export function quarantine(path: string, error: unknown, lost: string): string {
   const code = systemErrorCode(error);
   const reason =
     code === 'EISDIR' ? 'it is a folder' : error instanceof Error ? error.message : String(error);
-  const aside = moveAside(path);
+  const aside = moveToQuarantine(path);
   const done =
     aside === null
       ? 'Move it away, or it will be found again at the next start.'
