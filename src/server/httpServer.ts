@@ -26,7 +26,7 @@ import type { CallerGate, Upgrades } from './upgrades.js';
 import { SentAhead } from './sentAhead.js';
 import type { CertificatePair } from './tls/certificateFiles.js';
 import { TlsPort } from './tls/tlsPort.js';
-import { WrongPasswords } from './wrongPasswords.js';
+import { AuthThrottle } from './authThrottle.js';
 
 /** Largest request line and headers. Source: `MAX_HEADERS_SIZE`. */
 const MAX_HEADERS_BYTES = 8192;
@@ -96,7 +96,7 @@ export class RpcHttpServer {
   private readonly deps: HttpServerDeps;
   /** Who may call; another server may ask it too, as long as this one is open. */
   readonly authenticator: Authenticator;
-  private readonly wrongPasswords = new WrongPasswords();
+  private readonly authThrottle = new AuthThrottle();
   private readonly passwordChecks: PasswordChecks;
   private readonly connections: Connections;
   private readonly sentAhead = new SentAhead(() => this.connections.all());
@@ -140,7 +140,7 @@ export class RpcHttpServer {
         dispatcher: deps.dispatcher,
         turns: this.turns,
         authenticator: this.authenticator,
-        wrongPasswords: this.wrongPasswords,
+        authThrottle: this.authThrottle,
         passwordChecks: this.passwordChecks,
         logger,
       },
@@ -205,7 +205,7 @@ export class RpcHttpServer {
     this.stopping = true;
     this.turns.stop();
     this.passwordChecks.close();
-    this.wrongPasswords.close();
+    this.authThrottle.close();
     const closed = Promise.all(
       this.servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve()))),
     );

@@ -4,7 +4,7 @@
  * that neither an answer nor its absence tells of it sooner. Who guessed nothing wrong waits for nothing. The cookie, which
  * nobody can guess, does not come here. Owns no connection; what waits is bounded.
  */
-import { callerAt } from './wrongPasswords.js';
+import { callerAt } from './authThrottle.js';
 
 /** A wrong password is forgiven in that time: sixteen a second. */
 const FORGIVEN_AFTER_MS = 62;

@@ -15,7 +15,7 @@ import { sendText } from './errorPages.js';
 import { LbrycrdClients } from './lbrycrdClients.js';
 import type { PasswordChecks } from './passwordChecks.js';
 import type { CallSignals } from './routes.js';
-import type { WrongPasswords } from './wrongPasswords.js';
+import type { AuthThrottle } from './authThrottle.js';
 
 /** Largest request body. Source: `MAX_SIZE`. */
 export const MAX_BODY_BYTES = 0x02000000;
@@ -38,7 +38,7 @@ export interface RpcEndpointDeps {
   readonly dispatcher: RpcDispatcher;
   readonly turns: CallTurns;
   readonly authenticator: Authenticator;
-  readonly wrongPasswords: WrongPasswords;
+  readonly authThrottle: AuthThrottle;
   readonly passwordChecks: PasswordChecks;
   readonly logger: Logger;
 }
@@ -156,13 +156,13 @@ export class RpcEndpoint {
 
   /** Resolves when a caller may be told that its password is wrong; with false when it is to be cut off instead. */
   private async makeWait(connection: Connection): Promise<boolean> {
-    const mayAnswer = await this.deps.wrongPasswords.cost(connection.address);
+    const mayAnswer = await this.deps.authThrottle.cost(connection.address);
     this.deps.logger.info(`ThreadRPCServer incorrect password attempt from ${connection.peer}`);
     return mayAnswer;
   }
 
   private async refuse(response: ServerResponse, connection: Connection): Promise<void> {
-    if (this.deps.wrongPasswords.isFull(connection.address)) this.cutOff(connection);
+    if (this.deps.authThrottle.isFull(connection.address)) this.cutOff(connection);
     else if (!(await this.makeWait(connection))) response.destroy();
     else if (!response.destroyed) refuseCaller(response);
   }

@@ -14,12 +14,12 @@ import { Connection } from '../../../src/server/connections.js';
 import { PasswordChecks } from '../../../src/server/passwordChecks.js';
 import { RpcEndpoint } from '../../../src/server/rpcEndpoint.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
-import { WrongPasswords } from '../../../src/server/wrongPasswords.js';
+import { AuthThrottle } from '../../../src/server/authThrottle.js';
 
-let guard: WrongPasswords;
+let guard: AuthThrottle;
 beforeEach(() => {
   vi.useFakeTimers();
-  guard = new WrongPasswords();
+  guard = new AuthThrottle();
 });
 afterEach(() => {
   guard.close();
@@ -118,7 +118,7 @@ class Door {
           serve: (_connection: Connection, response: Response) => response.tell('right'),
         } as unknown as CallTurns,
         authenticator,
-        wrongPasswords: guard,
+        authThrottle: guard,
         passwordChecks: this.checks,
         logger: SILENT_LOGGER,
       },

@@ -18,7 +18,7 @@ interface Line {
   timer: NodeJS.Timeout;
 }
 
-export class WrongPasswords {
+export class AuthThrottle {
   private readonly lines = new Map<string, Line>();
   private waiting = 0;
 
