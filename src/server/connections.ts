@@ -22,11 +22,11 @@ export class Connection {
   lastUse: number;
   /** Calls that came over it while another was worked on; null while none is. */
   waiting: (() => void)[] | null = null;
-  /** The turn of the loop in which requests came last, how many, and whether it is not read because of them (`sentAhead.ts`). */
+  /** The turn of the loop in which requests came last, how many, and whether it is not read because of them (`pipeliningLimit.ts`). */
   turn = 0;
   sentInTurn = 0;
   isHeld = false;
-  /** Requests that came while it was not known, older ones counting less, and as of when (`sentAhead.ts`). */
+  /** Requests that came while it was not known, older ones counting less, and as of when (`pipeliningLimit.ts`). */
   readonly open = { count: 0, atMs: 0 };
   /** Whether it was told to go; nothing more is answered. */
   isLeaving = false;

@@ -23,7 +23,7 @@ import { PasswordChecks } from './passwordChecks.js';
 import { REST_PATH, type DirectPaths, type RouteTools } from './routes.js';
 import { RpcEndpoint } from './rpcEndpoint.js';
 import type { CallerGate, Upgrades } from './upgrades.js';
-import { SentAhead } from './sentAhead.js';
+import { PipeliningLimit } from './pipeliningLimit.js';
 import type { CertificatePair } from './tls/certificateFiles.js';
 import { TlsPort } from './tls/tlsPort.js';
 import { AuthThrottle } from './authThrottle.js';
@@ -99,7 +99,7 @@ export class RpcHttpServer {
   private readonly authThrottle = new AuthThrottle();
   private readonly passwordChecks: PasswordChecks;
   private readonly connections: Connections;
-  private readonly sentAhead = new SentAhead(() => this.connections.all());
+  private readonly pipeliningLimit = new PipeliningLimit(() => this.connections.all());
   private readonly hostNames: HostNames;
   private readonly turns: CallTurns;
   private readonly rpc: RpcEndpoint;
@@ -234,7 +234,7 @@ export class RpcHttpServer {
     server.on('connection', (socket: Socket) => this.connections.of(socket));
     server.on('clientError', (error, socket) => {
       const connection = this.connections.of(socket as Socket);
-      this.sentAhead.note(connection);
+      this.pipeliningLimit.note(connection);
       refuseConnection(error, connection);
     });
     server.on('timeout', (socket: Socket) => this.onTimeout(socket));
@@ -272,7 +272,7 @@ export class RpcHttpServer {
     if (request.socket.destroyed) return;
     const connection = this.connections.of(request.socket);
     this.connections.use(connection);
-    this.sentAhead.note(connection);
+    this.pipeliningLimit.note(connection);
     if (this.stopping) {
       this.deps.logger.debug('http', 'Rejecting request while shutting down');
       sendErrorPage(response, 503);
@@ -300,7 +300,7 @@ export class RpcHttpServer {
     if (webSockets === undefined && direct === undefined) return;
     const gate = this.gate();
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      this.sentAhead.note(this.connections.of(request.socket));
+      this.pipeliningLimit.note(this.connections.of(request.socket));
       if (!asksForWebSocket(request)) handBack(server, request, socket, head);
       else if (direct?.takes(request)) direct.receive(request, socket, head, gate);
       else if (webSockets === undefined) handBack(server, request, socket, head);

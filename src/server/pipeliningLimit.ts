@@ -21,7 +21,7 @@ const MIN_REST_MS = 2;
 /** Requests of connections without a password count half after this time. Arbitrary. */
 const HALF_LIFE_MS = 10_000;
 
-export class SentAhead {
+export class PipeliningLimit {
   /** All there are. */
   private readonly connections: () => Iterable<Connection>;
   /** Those that are not read, each kind the longest waiting first: for what they sent, and for the slice of all. */

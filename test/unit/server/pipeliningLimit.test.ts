@@ -4,7 +4,7 @@ import net, { type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Connection } from '../../../src/server/connections.js';
-import { SentAhead } from '../../../src/server/sentAhead.js';
+import { PipeliningLimit } from '../../../src/server/pipeliningLimit.js';
 import { ask, ServerBench } from './support.js';
 
 /** A socket that notes whether it is read. */
@@ -26,7 +26,7 @@ const SLICE_MS = 5;
 const GROUP = 8;
 
 describe('who sends ahead', () => {
-  let ahead: SentAhead;
+  let ahead: PipeliningLimit;
   let connections: Connection[];
   /** Time that goes by within a turn of the loop. */
   const clock = { ms: 0 };
@@ -34,7 +34,7 @@ describe('who sends ahead', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate'] });
     vi.spyOn(performance, 'now').mockImplementation(() => clock.ms);
     connections = [];
-    ahead = new SentAhead(() => connections);
+    ahead = new PipeliningLimit(() => connections);
   });
   afterEach(() => {
     vi.useRealTimers();
