@@ -9,7 +9,7 @@
 #include "addon.h"
 #include "databaseBinding.h"
 #include "latin1Key.h"
-#include "sharing.h"
+#include "sharedObjectRegistry.h"
 #include "util/crc32c.h"
 
 namespace lbc {

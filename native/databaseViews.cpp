@@ -4,7 +4,7 @@
 
 #include "databaseBinding.h"
 #include "latin1Key.h"
-#include "sharing.h"
+#include "sharedObjectRegistry.h"
 
 namespace lbc {
 

@@ -5,7 +5,7 @@
 #include "latin1Key.h"
 #include "napi.h"
 #include "sharedRows.h"
-#include "sharing.h"
+#include "sharedObjectRegistry.h"
 
 namespace lbc {
 

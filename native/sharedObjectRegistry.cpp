@@ -1,4 +1,4 @@
-#include "sharing.h"
+#include "sharedObjectRegistry.h"
 
 #include <mutex>
 #include <unordered_map>
