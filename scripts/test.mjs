@@ -47,7 +47,7 @@ function shareOfToday() {
   return [`--shard=${share}/${shares}`];
 }
 
-/** In full size each run damages and lives through something else, which its two attempts share. */
+/** In full size each run corruptions and lives through something else, which its two attempts share. */
 function drawnSeeds() {
   if (!full) return {};
   const drawn = String(Date.now() % 1_000_000);

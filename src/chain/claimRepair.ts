@@ -3,11 +3,11 @@
  * the step again; of others it says how they are computed again. Owns the policy; the checks are in
  * `store/claims/claimCheck.ts`.
  */
-import { ClaimDamageError, DamagedTrieError } from '../claimtrie/damage.js';
+import { ClaimCorruptionError, TrieCorruptionError } from '../claimtrie/corruption.js';
 import { NO_HEADER } from '../store/headerTable.js';
 import type { TrieTip } from '../store/claims/claimStore.js';
 import type { ConnectDeps } from './connectBlock.js';
-import { damagedChainState } from './damage.js';
+import { corruptChainState } from './corruption.js';
 
 type RepairDeps = Pick<ConnectDeps, 'index' | 'store' | 'claims' | 'folder' | 'log'>;
 
@@ -20,7 +20,7 @@ export async function trieTip({ index }: Pick<ConnectDeps, 'index'>): Promise<Tr
 
 /**
  * Runs a step over the claim trie after the tip. The step discards its transaction when it fails: none is open then. Throws
- * the `EnvironmentError` of `damagedChainState` for rows that cannot be rebuilt. Run it while nothing else changes the chain.
+ * the `EnvironmentError` of `corruptChainState` for rows that cannot be rebuilt. Run it while nothing else changes the chain.
  */
 export async function withClaimRepair<T>(deps: RepairDeps, step: () => Promise<T>): Promise<T> {
   try {
@@ -31,26 +31,26 @@ export async function withClaimRepair<T>(deps: RepairDeps, step: () => Promise<T
       return await step();
     }
   } catch (error) {
-    if (error instanceof ClaimDamageError) throw damagedChainState(deps.folder, error.what);
+    if (error instanceof ClaimCorruptionError) throw corruptChainState(deps.folder, error.what);
     throw error;
   }
 }
 
 /** The damage that a repair mends, which other errors may come from; throws what a repair does not help against. */
-async function repairable(deps: RepairDeps, error: unknown): Promise<DamagedTrieError> {
-  if (error instanceof DamagedTrieError) return error;
-  const tip = error instanceof ClaimDamageError ? await trieTip(deps) : null;
+async function repairable(deps: RepairDeps, error: unknown): Promise<TrieCorruptionError> {
+  if (error instanceof TrieCorruptionError) return error;
+  const tip = error instanceof ClaimCorruptionError ? await trieTip(deps) : null;
   if (tip === null) throw error;
   try {
     await deps.claims.checkTrie(deps.store, tip);
   } catch (found) {
-    if (found instanceof DamagedTrieError) return found;
+    if (found instanceof TrieCorruptionError) return found;
     throw found;
   }
   throw error;
 }
 
-async function repair(deps: RepairDeps, damage: DamagedTrieError): Promise<void> {
+async function repair(deps: RepairDeps, damage: TrieCorruptionError): Promise<void> {
   const { store, claims, log } = deps;
   const tip = await trieTip(deps);
   if (tip === null) throw damage;

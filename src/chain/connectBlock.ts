@@ -27,7 +27,7 @@ import type { RowStore } from '../store/rowStore.js';
 import type { RowReader, RowTransaction } from '../store/rows.js';
 import { assert } from '../util/assert.js';
 import { equalBytes, hashToHex, type Bytes } from '../util/bytes.js';
-import { ClaimDamageError } from '../claimtrie/damage.js';
+import { ClaimCorruptionError } from '../claimtrie/corruption.js';
 import { onFile } from '../util/environmentError.js';
 import type { Logger } from '../util/logging.js';
 import { blockClaims } from './blockClaims.js';
@@ -35,7 +35,7 @@ import type { BlockIndex } from './blockIndex.js';
 import { checkSpends } from './checkSpends.js';
 import type { BegunBlock, BlockContributor } from './contributor.js';
 import { trieTip, withClaimRepair } from './claimRepair.js';
-import { damagedChainState } from './damage.js';
+import { corruptChainState } from './corruption.js';
 import { disputedBefore, disputedClaims, disputedScripts } from './lbcdDisputes.js';
 import type { LoadedBlock } from './loadedBlock.js';
 import { startScripts } from './scriptVerifier.js';
@@ -235,7 +235,7 @@ async function connectOnce(
   }
 }
 
-/** Throws `ClaimDamageError` when rows are missing that may have made the claim root of a valid block wrong. */
+/** Throws `ClaimCorruptionError` when rows are missing that may have made the claim root of a valid block wrong. */
 async function checkVerdict(deps: ConnectDeps, error: ValidationError, block: LoadedBlock): Promise<void> {
   if (error.reason !== WRONG_CLAIM_ROOT) return;
   const tip = await trieTip(deps);
@@ -360,11 +360,11 @@ async function disconnectOnce(deps: ConnectDeps, block: LoadedBlock): Promise<vo
     const { root } = await claims.disconnect(rows, height);
     const parent = await headers.readHeader(headers.prev(id));
     if (!equalBytes(root, parent.claimRoot))
-      throw new ClaimDamageError(`the claim trie before height ${height} could not be restored`);
+      throw new ClaimCorruptionError(`the claim trie before height ${height} could not be restored`);
     for (const contributor of contributors) await contributor.disconnect(rows, block, height, undo);
     const state = coins.revert(block.raw, block.parsed, undo, height);
     if (state !== 'ok')
-      throw damagedChainState(deps.folder, `the coins before height ${height} could not be restored`);
+      throw corruptChainState(deps.folder, `the coins before height ${height} could not be restored`);
     await checkClaimsTakenBack(deps, block, height, rows);
     store.commit(rows);
   } catch (error) {

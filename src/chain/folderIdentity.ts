@@ -4,7 +4,7 @@
  */
 import { PREFIX } from '../store/keys.js';
 import type { RowStore } from '../store/rowStore.js';
-import { DatabaseDamagedError } from '../store/levelDb.js';
+import { DatabaseCorruptionError } from '../store/levelDb.js';
 import { hashFromHex } from '../util/bytes.js';
 import { parseChainState } from './chainState.js';
 import { formatIndexPosition, indexPositionKey } from './contributor.js';
@@ -40,14 +40,14 @@ export const IDENTITY_KEY = PREFIX.meta + 'identity';
 /** In folders made while an index could not be behind the tip: which of them there were. */
 type Stored = FolderIdentity & { schema: number; txIndex?: boolean; addressIndex?: boolean };
 
-/** Whether the folder has been written by a node before. Throws `DatabaseDamagedError` when it does not say how. */
+/** Whether the folder has been written by a node before. Throws `DatabaseCorruptionError` when it does not say how. */
 export async function readIdentity(store: RowStore, database: string): Promise<Stored | null> {
   const row = await store.get(IDENTITY_KEY);
   if (!row) return null;
   try {
     return JSON.parse(Buffer.from(row).toString()) as Stored;
   } catch {
-    throw new DatabaseDamagedError(database, 'the row that tells its network and rules cannot be read');
+    throw new DatabaseCorruptionError(database, 'the row that tells its network and rules cannot be read');
   }
 }
 

@@ -12,7 +12,7 @@ import { ClaimStore } from '../store/claims/claimStore.js';
 import { createCoinTable } from '../store/coinTable.js';
 import { HeaderTable, NO_HEADER } from '../store/headerTable.js';
 import { PREFIX } from '../store/keys.js';
-import { DatabaseDamagedError } from '../store/levelDb.js';
+import { DatabaseCorruptionError } from '../store/levelDb.js';
 import { ForeignDatabaseError, RowStore } from '../store/rowStore.js';
 import { AssertionError } from '../util/assert.js';
 import { hashFromHex, type Bytes } from '../util/bytes.js';
@@ -223,10 +223,10 @@ async function openStore(path: string, options: OpenChainOptions): Promise<RowSt
   } catch (error) {
     if (error instanceof ForeignDatabaseError) {
       if (isMarkedAsOurs(path))
-        throw new DatabaseDamagedError(path, 'it lacks what every database of this program has');
+        throw new DatabaseCorruptionError(path, 'it lacks what every database of this program has');
       throw foreign(options.folder);
     }
-    if (error instanceof DatabaseDamagedError) throw error;
+    if (error instanceof DatabaseCorruptionError) throw error;
     const cause = causeOf(error);
     if (isLocked(cause)) throw locked(options.folder);
     const message = cause instanceof Error ? cause.message : String(cause);
@@ -239,13 +239,13 @@ async function openStore(path: string, options: OpenChainOptions): Promise<RowSt
   }
 }
 
-/** Throws `DatabaseDamagedError` when it says nothing. */
+/** Throws `DatabaseCorruptionError` when it says nothing. */
 async function readChainState(store: RowStore, database: string): Promise<ChainState> {
   const row = await store.get(PREFIX.tip);
   try {
     return parseChainState(row);
   } catch {
-    throw new DatabaseDamagedError(database, 'the row that names its tip cannot be read');
+    throw new DatabaseCorruptionError(database, 'the row that names its tip cannot be read');
   }
 }
 
@@ -256,7 +256,7 @@ async function bringUp(store: RowStore, database: string, options: OpenChainOpti
   try {
     await headers.load(state.headerCount);
   } catch (error) {
-    if (error instanceof AssertionError) throw new DatabaseDamagedError(database, error.message);
+    if (error instanceof AssertionError) throw new DatabaseCorruptionError(database, error.message);
     throw error;
   }
   if (state.headerCount > MANY_HEADERS) await store.reopen();
@@ -268,7 +268,7 @@ async function bringUp(store: RowStore, database: string, options: OpenChainOpti
   });
   const tip = state.tip === null ? NO_HEADER : headers.find(hashFromHex(state.tip));
   if (state.tip !== null && tip === NO_HEADER) {
-    throw new DatabaseDamagedError(database, 'it names a tip that it does not know');
+    throw new DatabaseCorruptionError(database, 'it names a tip that it does not know');
   }
   if (state.tip === null) forgetVerdicts(headers);
   else retryVerdicts(headers, tip);

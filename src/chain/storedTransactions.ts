@@ -1,7 +1,7 @@
 /**
  * Transactions read out of the block files one by one. Owns the promise that what is answered is what was once stored: a
  * transaction is held against its id, and where its witness counts against that too; what does not fit is looked for in
- * its whole block, which is held against its header. Damage on disk throws, it never becomes an answer.
+ * its whole block, which is held against its header. Corruption on disk throws, it never becomes an answer.
  */
 import { TX_START, TX_STRIDE } from '../primitives/blockLayout.js';
 import { scanTransaction, txBytes, TX_IDS_BYTES, txidAt, wtxidAt } from '../primitives/blockView.js';

@@ -3,7 +3,7 @@
  * connecting them again on scratch state. Changes nothing, but for rows of the claim trie that are rebuilt when they are
  * missing. Source: Core validation.cpp `CVerifyDB::VerifyDB`.
  */
-import { ClaimDamageError } from '../claimtrie/damage.js';
+import { ClaimCorruptionError } from '../claimtrie/corruption.js';
 import { BlockFileError } from '../store/blockFiles.js';
 import { formatCoinRow, parseUndo } from '../store/coinRow.js';
 import { createCoinTable, type CoinTable } from '../store/coinTable.js';
@@ -144,7 +144,7 @@ class Verification {
     const { root } = await claims.disconnect(this.rows, height);
     const parent = await headers.readHeader(headers.prev(id));
     if (!equalBytes(root, parent.claimRoot))
-      throw new ClaimDamageError(`the claim trie before height ${height} could not be restored`);
+      throw new ClaimCorruptionError(`the claim trie before height ${height} could not be restored`);
     await this.rows.relieve();
     this.disconnected.push(id);
     return null;

@@ -6,7 +6,7 @@
 import { toLatin1 } from '../util/bytes.js';
 import { assert } from '../util/assert.js';
 import type { ClaimWork } from './claimWork.js';
-import { intact } from './damage.js';
+import { intact } from './corruption.js';
 import { claimIdAtPoint, pointKey, REMOVAL, type Item } from './item.js';
 import { normalizeKey } from './nameKey.js';
 import { findClaim } from './nameState.js';

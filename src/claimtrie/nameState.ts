@@ -4,7 +4,7 @@
  * claims costs a change what finding a place among them does, not a walk over all.
  * Source: lbrycrd `CClaimTrieData`, `CClaimValue::operator<`, `reorderClaims`.
  */
-import { intact } from './damage.js';
+import { intact } from './corruption.js';
 import { claimIdAtPoint, type Item } from './item.js';
 
 /** A claim in the trie. Its item row knows more; here is what order and root need. */

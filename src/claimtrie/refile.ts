@@ -4,7 +4,7 @@
  */
 import { setTakeover } from './blockEnd.js';
 import type { ClaimWork } from './claimWork.js';
-import { intact } from './damage.js';
+import { intact } from './corruption.js';
 import type { Item } from './item.js';
 import { normalizeKey } from './nameKey.js';
 import { expirationTerm } from './rules.js';

@@ -10,7 +10,7 @@
  */
 import { assert, AssertionError } from '../util/assert.js';
 import type { Bytes } from '../util/bytes.js';
-import { trieIntact } from './damage.js';
+import { trieIntact } from './corruption.js';
 import { NO_SLOTS, packSlot, patchSlot, SlotCursor, spliceSlots } from './slots.js';
 import { nodeHash, rootHash, type TrieNode } from './trieNode.js';
 

@@ -15,7 +15,7 @@ import { errorText } from './closeStack.js';
 const OPERATOR_ERRORS: ReadonlySet<string> = new Set([
   'BlockFileError',
   'ConfigFileError',
-  'DatabaseDamagedError',
+  'DatabaseCorruptionError',
   'DiskSpaceError',
   'FolderError',
   'FolderLockError',

@@ -4,7 +4,7 @@
  */
 import type { ClaimIndexReader } from '../index/claims/claimReader.js';
 import { BlockFileError } from '../store/blockFiles.js';
-import { DatabaseDamagedError } from '../store/levelDb.js';
+import { DatabaseCorruptionError } from '../store/levelDb.js';
 import type { Logger } from '../util/logging.js';
 import type { FollowedChain } from './followedClaims.js';
 import { UNKNOWN_STATUS, type FollowerStatus } from './followerStatus.js';
@@ -27,7 +27,7 @@ const PAUSE_MS = 1000;
 const GATHER_MS = 50;
 
 /** Failures that another try does not mend. */
-const STUCK = [BlockFileError, DatabaseDamagedError, ThreadEndedError];
+const STUCK = [BlockFileError, DatabaseCorruptionError, ThreadEndedError];
 
 export class SearchFollower {
   private readonly steps: IndexSteps;
@@ -41,7 +41,7 @@ export class SearchFollower {
   private isShared = false;
   private running: Promise<void> | null = null;
   private isWanted = false;
-  private isDamaged = false;
+  private isCorrupt = false;
   private isScrubbing = false;
   private isClosed = false;
   private retry: NodeJS.Timeout | null = null;
@@ -114,7 +114,7 @@ export class SearchFollower {
   /** Somebody who read the index found it damaged: it is made anew, if it is not already. */
   remake(): void {
     if (this.tip === null) return;
-    this.isDamaged = true;
+    this.isCorrupt = true;
     this.poke();
   }
 
@@ -142,7 +142,7 @@ export class SearchFollower {
   /** Follows until the index is at the tip, or so near that it may be left there. */
   private async bringNear(mayLeave: () => boolean): Promise<void> {
     if (!this.steps.claims.reader.isSynced || this.isClosed) return;
-    const isKnown = this.isKnown && !this.isDamaged;
+    const isKnown = this.isKnown && !this.isCorrupt;
     this.isKnown = false;
     if (!isKnown && !(await this.learn())) return this.wake();
     while (!this.isClosed && (await this.steps.step()) && !mayLeave());
@@ -157,8 +157,8 @@ export class SearchFollower {
     if (state.isKeptByOther === true) return false;
     if (state.damage !== undefined && state.build === null && state.tip === null)
       this.logger.warn(`The file of the search index is deleted: ${state.damage}`);
-    await this.steps.begin(state, this.isDamaged);
-    this.isDamaged = false;
+    await this.steps.begin(state, this.isCorrupt);
+    this.isCorrupt = false;
     return true;
   }
 

@@ -60,9 +60,9 @@ export class IndexSteps {
   }
 
   /** Goes on with an index in this state; makes it where it is not whole, or damaged. */
-  async begin(state: IndexState, isDamaged: boolean): Promise<void> {
+  async begin(state: IndexState, isCorrupt: boolean): Promise<void> {
     await this.noted.load((state.tip ?? state.build?.base ?? NOWHERE).height);
-    if (isDamaged && state.tip !== null) await this.buildAnew('it is damaged');
+    if (isCorrupt && state.tip !== null) await this.buildAnew('it is damaged');
     else if (state.tip === null || state.build !== null) await this.build();
   }
 

@@ -46,7 +46,7 @@ const HOLE_SUM = crc32c(Buffer.alloc(PAGE_BYTES));
 export const sumsOf = (path: string): string => `${path}-sums`;
 
 /** The index is not what was written. */
-export class IndexDamage extends Error {}
+export class IndexCorruption extends Error {}
 
 /** Set by another thread when the index is to be closed, by which a check ends. */
 export type ClosingFlag = Int32Array;
@@ -89,7 +89,7 @@ export class IndexSums {
     const made: number[] = [];
     try {
       sums.visit(1, pages, (page, sum) => {
-        if (sum === null) throw new IndexDamage(`its page ${page} cannot be read`);
+        if (sum === null) throw new IndexCorruption(`its page ${page} cannot be read`);
         sums.sums[page - 1] = sum;
         made.push(page);
       });
@@ -102,19 +102,19 @@ export class IndexSums {
   }
 
   /**
-   * For a file that SQLite has not opened yet: checks all of it. Throws `IndexDamage`, `EnvironmentError` where the system
+   * For a file that SQLite has not opened yet: checks all of it. Throws `IndexCorruption`, `EnvironmentError` where the system
    * refuses a file, or `SearchError` when it is to be closed meanwhile.
    */
   static open(path: string, closing?: ClosingFlag): IndexSums {
     if (statSync(sumsOf(path), { throwIfNoEntry: false }) === undefined)
-      throw new IndexDamage('it has no checksums');
+      throw new IndexCorruption('it has no checksums');
     const bytes = onFile(sumsOf(path), () => readFileSync(sumsOf(path)));
     const words = new Uint32Array(Math.max(HEADER_WORDS, bytes.length >> 2));
     bytes.copy(Buffer.from(words.buffer));
     const [magic, pages, salt1, salt2, frames] = words as unknown as [number, number, number, number, number];
     const isHeader = magic === MAGIC && words[HEADER_WORDS - 1] === headerSum(words);
     const all = words.slice(BLOCK_SUMS);
-    if (!isHeader || all.length < pages) throw new IndexDamage('its checksums are damaged');
+    if (!isHeader || all.length < pages) throw new IndexCorruption('its checksums are damaged');
     const { database, file } = openBoth(path, 'r+');
     const sums = new IndexSums(path, database, file, all, pages, { salt1, salt2, frames });
     try {
@@ -138,7 +138,7 @@ export class IndexSums {
   /**
    * Notes what the log holds; belongs before each time that it is copied, in the one thread that writes. What stands in the
    * file is checked before it gives way: of a page that was damaged all but the damage may have been written anew. Answers
-   * how many frames the log has. Throws `IndexDamage`.
+   * how many frames the log has. Throws `IndexCorruption`.
    */
   note(): number {
     return this.noteLog(readLog(`${this.path}-wal`, PAGE_BYTES));
@@ -147,7 +147,7 @@ export class IndexSums {
   private noteLog(log: LogContents): number {
     if (log.frames === 0) return 0;
     const known = isSameLog(log, this.noted) ? this.noted.frames : 0;
-    if (log.frames < known) throw new IndexDamage('its log is damaged');
+    if (log.frames < known) throw new IndexCorruption('its log is damaged');
     if (log.frames > known) this.take(log, known);
     this.uncopied = log.pages;
     return log.frames;
@@ -156,11 +156,11 @@ export class IndexSums {
   /** To be told what SQLite says after copying: how many frames its log has, and how many of them are in the file. */
   copied(frames: number, expected: number, copied: number): void {
     if (frames < 0) return;
-    if (frames !== expected) throw new IndexDamage('its log is damaged');
+    if (frames !== expected) throw new IndexCorruption('its log is damaged');
     if (copied === frames) this.uncopied = new Map();
   }
 
-  /** Checks the next pages of the file, from the first on again behind the last. Throws `IndexDamage`. */
+  /** Checks the next pages of the file, from the first on again behind the last. Throws `IndexCorruption`. */
   scrub(pages: number): void {
     if (this.scrubbed >= this.pages) this.scrubbed = 0;
     const last = Math.min(this.pages, this.scrubbed + pages);
@@ -223,7 +223,7 @@ export class IndexSums {
   private checkAll(closing: ClosingFlag | undefined): void {
     const log = readLog(`${this.path}-wal`, PAGE_BYTES);
     if (isSameLog(log, this.noted) && log.frames < this.noted.frames)
-      throw new IndexDamage('its log is damaged');
+      throw new IndexCorruption('its log is damaged');
     this.check(1, this.pages, log.pages, () => {
       if (closing !== undefined && Atomics.load(closing, 0) !== 0)
         throw new SearchError('unavailable', 'The search index is closed');
@@ -243,7 +243,7 @@ export class IndexSums {
       to,
       (page, sum) => {
         if (sum !== this.sums[page - 1] && !excepted.has(page))
-          throw new IndexDamage(`its page ${page} is not what was written`);
+          throw new IndexCorruption(`its page ${page} is not what was written`);
       },
       beforeRead,
     );

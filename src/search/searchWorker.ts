@@ -9,7 +9,7 @@ import type { SearchQuery } from './searchQuery.js';
 import { SqliteIndexWriter, type SqliteIndexOptions } from './sqliteIndexWriter.js';
 import { loadSqlite, type SqliteProvider } from '../sqlite/sqliteProvider.js';
 import { SqliteReader } from './sqliteReader.js';
-import { isDamage } from './sqliteWriter.js';
+import { isCorruption } from './sqliteWriter.js';
 import { answerOf, type WorkerCall, type WorkerRole } from './workerProtocol.js';
 
 type Calls = Readonly<Record<string, (...args: never[]) => unknown>>;
@@ -41,7 +41,7 @@ class Reader {
       this.close();
       if (error instanceof SearchError) throw error;
       if (isUnfinished(error)) throw new SearchError('unavailable', 'The search index is being built');
-      if (!isDamage(error)) throw error;
+      if (!isCorruption(error)) throw error;
       throw new SearchError('damaged', 'The search index is damaged and is made anew');
     }
   }

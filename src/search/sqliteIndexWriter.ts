@@ -10,7 +10,7 @@ import type { SqliteProvider } from '../sqlite/sqliteProvider.js';
 import type { ClosingFlag } from './indexSums.js';
 import { SearchError } from './searchError.js';
 import { sqliteFileError } from '../sqlite/sqliteFileError.js';
-import { SqliteWriter, isDamage, removeIndexFile } from './sqliteWriter.js';
+import { SqliteWriter, isCorruption, removeIndexFile } from './sqliteWriter.js';
 
 /** Documents of one transaction of a first build: about 100 MB while they wait. */
 export const BULK_DOCUMENTS = 50_000;
@@ -102,7 +102,7 @@ export class SqliteIndexWriter implements IndexWriter {
       this.writer.scrub(pages);
       return null;
     } catch (error) {
-      if (!isDamage(error)) throw sqliteFileError(error, this.options.path);
+      if (!isCorruption(error)) throw sqliteFileError(error, this.options.path);
       return error.message;
     }
   }
@@ -146,7 +146,7 @@ export class SqliteIndexWriter implements IndexWriter {
     try {
       return call();
     } catch (error) {
-      if (!isDamage(error)) throw sqliteFileError(error, this.options.path);
+      if (!isCorruption(error)) throw sqliteFileError(error, this.options.path);
       this.reset();
       throw new SearchError('damaged', `The search index is damaged: ${error.message}`);
     }

@@ -18,7 +18,7 @@ import {
   type ClaimStates,
   type IndexState,
 } from './indexChange.js';
-import { IndexDamage, IndexSums, PAGE_BYTES, type ClosingFlag } from './indexSums.js';
+import { IndexCorruption, IndexSums, PAGE_BYTES, type ClosingFlag } from './indexSums.js';
 import { CLAIM_ID_INDEX, FILL_LABELED, SECONDARY_INDEXES, createTables, isIndexOf } from './schema.js';
 import type { SqliteDatabase, SqliteProvider } from '../sqlite/sqliteProvider.js';
 import { SqliteRows, joinIds, splitIds } from './sqliteRows.js';
@@ -73,7 +73,7 @@ export class SqliteWriter {
         const found = openFile(provider, path, chain, closing);
         if (found !== null) return new SqliteWriter(found, null);
       } catch (error) {
-        if (!isDamage(error)) throw error;
+        if (!isCorruption(error)) throw error;
         damage = error.message;
       }
     }
@@ -228,7 +228,7 @@ export class SqliteWriter {
     this.database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   }
 
-  /** Checks the next pages of the file; behind the last comes the first again. Throws `IndexDamage`. */
+  /** Checks the next pages of the file; behind the last comes the first again. Throws `IndexCorruption`. */
   scrub(pages: number): void {
     this.sums.scrub(pages);
   }
@@ -390,9 +390,9 @@ export class SqliteWriter {
 }
 
 /** Whether the file is damaged, or no database at all, by its checksums or by what SQLite says. */
-export function isDamage(error: unknown): error is Error {
+export function isCorruption(error: unknown): error is Error {
   return (
-    error instanceof IndexDamage ||
+    error instanceof IndexCorruption ||
     (error instanceof Error &&
       /malformed|not a database|SQLITE_CORRUPT|SQLITE_NOTADB|corrupt/i.test(error.message))
   );

@@ -14,13 +14,13 @@ import { join } from 'node:path';
 import { sha256 } from '../crypto/hash.js';
 import { onFile, withPath } from '../util/environmentError.js';
 import { isSpecialFile, refuseSpecialFile } from '../util/specialFile.js';
-import { DatabaseDamagedError } from './levelDb.js';
+import { DatabaseCorruptionError } from './levelDb.js';
 import {
   applyEdit,
   batchHead,
   emptyManifest,
   logRecords,
-  tableDamage,
+  tableCorruption,
   tableKeys,
   type KeyRange,
   type LogEnd,
@@ -120,7 +120,7 @@ function logsAmong(names: Iterable<string>): string[] {
 }
 
 /**
- * Checks the files, and cuts off what was being written when the machine went down. Throws `DatabaseDamagedError`.
+ * Checks the files, and cuts off what was being written when the machine went down. Throws `DatabaseCorruptionError`.
  * No process may have the database open.
  */
 export async function checkDatabase(path: string): Promise<DatabaseState> {
@@ -135,16 +135,16 @@ function refuseSpecialFiles(path: string, names: readonly string[]): void {
   for (const name of names) {
     const isData = isTable(name) || LOG.test(name) || /^(?:CURRENT|MANIFEST-\d+)$/.test(name);
     if (isData && isSpecialFile(join(path, name)))
-      throw new DatabaseDamagedError(path, `${name} is a named pipe, a socket or a device`);
+      throw new DatabaseCorruptionError(path, `${name} is a named pipe, a socket or a device`);
     onFile(join(path, name), () => refuseSpecialFile(join(path, name)));
   }
 }
 
 /** The first table with bytes that fail their checksum, and what is wrong with it; null where there is none. */
-export async function findDamagedTable(path: string): Promise<string | null> {
+export async function findCorruptTable(path: string): Promise<string | null> {
   for (const name of (await namesIn(path)).filter(isTable).sort()) {
     const file = await readFile(join(path, name)).catch(() => null);
-    const damage = file === null ? null : tableDamage(file);
+    const damage = file === null ? null : tableCorruption(file);
     if (damage !== null) return `${name} has ${damage}`;
   }
   return null;
@@ -202,7 +202,7 @@ class DatabaseCheck {
   }
 
   private fail(what: string): never {
-    throw new DatabaseDamagedError(this.path, what);
+    throw new DatabaseCorruptionError(this.path, what);
   }
 
   private async read(name: string): Promise<Buffer> {
@@ -262,7 +262,7 @@ class DatabaseCheck {
       const file = await this.read(name);
       const found = tableKeys(file);
       if (found?.first.equals(first) && found.last.equals(last)) continue;
-      const damage = tableDamage(file);
+      const damage = tableCorruption(file);
       this.fail(damage === null ? `${name} is another table` : `${name} has ${damage}`);
     }
   }

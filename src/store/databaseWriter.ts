@@ -13,7 +13,7 @@ import { noteDurable } from './databaseCheck.js';
 import { FlushJournal, type JournalOp } from './flushJournal.js';
 import type { KeyedRows } from './keyedRows.js';
 import { PREFIX } from './keys.js';
-import { DatabaseDamagedError, type LevelDb } from './levelDb.js';
+import { DatabaseCorruptionError, type LevelDb } from './levelDb.js';
 import { RecordWriter, type RowChange } from './rowRecords.js';
 import { prefixEnd } from './rows.js';
 import { databaseRange, stagedForm, stagedKey } from './stagedRows.js';
@@ -93,7 +93,7 @@ export class DatabaseWriter {
     });
     if (isCommitted) await this.applyJournal(await this.journal.includesStage());
     else if (isHalf) {
-      throw new DatabaseDamagedError(
+      throw new DatabaseCorruptionError(
         this.path,
         `a crash left it half written, and ${this.journal.path}, which holds the other half, is missing or damaged`,
       );

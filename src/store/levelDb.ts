@@ -24,7 +24,7 @@ export interface LevelDbOptions {
 
 /** Keys are strings of one code unit a byte. Values are the caller's own. */
 export interface LevelDb {
-  /** Throws `DatabaseDamagedError`, or an error whose `code` is LEVEL_LOCKED or LEVEL_IO_ERROR. */
+  /** Throws `DatabaseCorruptionError`, or an error whose `code` is LEVEL_LOCKED or LEVEL_IO_ERROR. */
   open(): Promise<void>;
   /** Waits for what is under way, and ends the walks. */
   close(): Promise<void>;
@@ -67,8 +67,8 @@ export interface LevelDb {
 }
 
 /** Files of the database lost or changed bytes: nothing that it answers can be relied on. The message is for the operator. */
-export class DatabaseDamagedError extends Error {
-  override readonly name = 'DatabaseDamagedError';
+export class DatabaseCorruptionError extends Error {
+  override readonly name = 'DatabaseCorruptionError';
   /** As LevelDB's own, so that whoever stops on these stops on this. */
   readonly code = 'LEVEL_CORRUPTION';
 

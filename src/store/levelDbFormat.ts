@@ -180,25 +180,25 @@ export interface BlockHandle {
 }
 
 /** What is wrong with the bytes of a table, null when every block has its checksum. */
-export function tableDamage(file: Buffer): string | null {
+export function tableCorruption(file: Buffer): string | null {
   if (file.length < TABLE_FOOT_BYTES || file.readBigUInt64LE(file.length - 8) !== TABLE_MAGIC)
     return 'its end is missing';
   const foot = new VarintReader(file.subarray(file.length - TABLE_FOOT_BYTES));
   const directories = [foot.handle(), foot.handle()];
   for (const directory of directories) {
-    const damage = blockDamage(file, directory);
+    const damage = blockCorruption(file, directory);
     if (damage !== null) return damage;
     const entries = blockHandles(file.subarray(directory.offset, directory.offset + directory.size + 1));
     if (entries === null) continue;
     for (const block of entries) {
-      const inner = blockDamage(file, block);
+      const inner = blockCorruption(file, block);
       if (inner !== null) return inner;
     }
   }
   return null;
 }
 
-function blockDamage(file: Buffer, { offset, size }: BlockHandle): string | null {
+function blockCorruption(file: Buffer, { offset, size }: BlockHandle): string | null {
   const end = offset + size + BLOCK_TAIL_BYTES;
   if (!(end <= file.length - TABLE_FOOT_BYTES)) return `a block beyond its end at byte ${offset}`;
   const crc = crc32c(file.subarray(offset, offset + size + 1));

@@ -5,9 +5,9 @@
  */
 import type { NativeAddon, NativeDatabase, NativeDatabaseWalk } from '../native/binding.js';
 import type { Bytes } from '../util/bytes.js';
-import { checkDatabase, findDamagedTable } from './databaseCheck.js';
+import { checkDatabase, findCorruptTable } from './databaseCheck.js';
 import {
-  DatabaseDamagedError,
+  DatabaseCorruptionError,
   FILE_BYTES,
   READ_NOW_MICROS,
   SLOW_ROW_MICROS,
@@ -84,7 +84,7 @@ export class NativeLevelDb implements LevelDb {
       } while (sizeBytes < 0);
     } catch (error) {
       throw isCorruption(error)
-        ? new DatabaseDamagedError(this.path, error.message, { cause: error })
+        ? new DatabaseCorruptionError(this.path, error.message, { cause: error })
         : error;
     }
     let n = 0;
@@ -181,8 +181,8 @@ export class NativeLevelDb implements LevelDb {
       return await work;
     } catch (error) {
       if (!isCorruption(error)) throw error;
-      const table = error.message.includes('.ldb') ? null : await findDamagedTable(this.path);
-      throw new DatabaseDamagedError(this.path, table ?? error.message, { cause: error });
+      const table = error.message.includes('.ldb') ? null : await findCorruptTable(this.path);
+      throw new DatabaseCorruptionError(this.path, table ?? error.message, { cause: error });
     } finally {
       if (--this.underWay === 0) this.onIdle?.();
     }

@@ -10,8 +10,8 @@
 import { loadNative, type NativeRowView } from '../native/binding.js';
 import { assert } from '../util/assert.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
-import { findDamagedTable } from './databaseCheck.js';
-import { DatabaseDamagedError } from './levelDb.js';
+import { findCorruptTable } from './databaseCheck.js';
+import { DatabaseCorruptionError } from './levelDb.js';
 import { inOrder, mergeRows } from './mergeLayers.js';
 import { changesOf } from './rowRecords.js';
 import type { RowRange, RowReader } from './rows.js';
@@ -102,8 +102,8 @@ export class SharedRows implements RowReader {
       return read();
     } catch (error) {
       if (!(error instanceof Error) || (error as { code?: unknown }).code !== 'LEVEL_CORRUPTION') throw error;
-      const table = error.message.includes('.ldb') ? null : await findDamagedTable(this.path);
-      throw new DatabaseDamagedError(this.path, table ?? error.message, { cause: error });
+      const table = error.message.includes('.ldb') ? null : await findCorruptTable(this.path);
+      throw new DatabaseCorruptionError(this.path, table ?? error.message, { cause: error });
     }
   }
 }

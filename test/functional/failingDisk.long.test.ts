@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADDRESS, HANG_MS, program } from './support/node.js';
-import { DamagedNode } from './support/damage/runner.js';
+import { CorruptedNode } from './support/corruption/runner.js';
 import { canMount, mountSmall } from './support/smallDisk.js';
 
 const TRACE = /^\s+at |node:internal|\b(?:Assertion|Type|Range)Error\b/m;
@@ -62,11 +62,11 @@ describe.runIf(canMount)('a small disk', () => {
   }
   const free = (): void => rmSync(ballast(), { force: true });
 
-  const heightOf = async (node: DamagedNode): Promise<number> =>
+  const heightOf = async (node: CorruptedNode): Promise<number> =>
     (await node.call('getblockcount')).result as number;
 
   it('that is full stops the node at a block, and it goes on once there is room', async () => {
-    let node = await DamagedNode.start(folder);
+    let node = await CorruptedNode.start(folder);
     expect((await node.call('generatetoaddress', [20, ADDRESS])).error).toBeNull();
     fill();
     await node.call('generatetoaddress', [2000, ADDRESS]).catch(() => undefined);
@@ -77,18 +77,18 @@ describe.runIf(canMount)('a small disk', () => {
       /blk00000\.dat: no space is left on its disk \(ENOSPC\)\. Make room there/,
     );
     expect(node.stdout).not.toMatch(TRACE);
-    node = await DamagedNode.start(folder);
+    node = await CorruptedNode.start(folder);
     expect(node.isRunning).toBe(false);
     expectOneMessage((await node.ended).code, node.stderr, /(Disk space is low|no space is left)/i);
     free();
-    node = await DamagedNode.start(folder);
+    node = await CorruptedNode.start(folder);
     expect(await heightOf(node)).toBeGreaterThanOrEqual(20);
     expect((await node.call('generatetoaddress', [3, ADDRESS])).error).toBeNull();
     expect((await node.stop()).code).toBe(0);
   });
 
   it('that is full stops the node at a flush and while it stops, and nothing is lost', async () => {
-    let node = await DamagedNode.start(folder);
+    let node = await CorruptedNode.start(folder);
     const height = await heightOf(node);
     expect((await node.call('generatetoaddress', [5, ADDRESS])).error).toBeNull();
     fill();
@@ -96,14 +96,14 @@ describe.runIf(canMount)('a small disk', () => {
     expectOneMessage((await node.ended).code, node.stderr, /Disk space is low/);
     expect(node.stdout).not.toMatch(TRACE);
     free();
-    node = await DamagedNode.start(folder);
+    node = await CorruptedNode.start(folder);
     expect(await heightOf(node)).toBe(height + 5);
     expect((await node.call('generatetoaddress', [5, ADDRESS])).error).toBeNull();
     fill();
     const { code } = await node.stop();
     expectOneMessage(code, node.stderr, /(Disk space is low|no space is left)/i);
     free();
-    node = await DamagedNode.start(folder);
+    node = await CorruptedNode.start(folder);
     expect(await heightOf(node)).toBe(height + 10);
     expect((await node.stop()).code).toBe(0);
   });
@@ -111,13 +111,13 @@ describe.runIf(canMount)('a small disk', () => {
   it('that can only be read is named', async () => {
     expect(spawnSync('mount', ['-o', 'remount,ro', folder]).status).toBe(0);
     try {
-      const node = await DamagedNode.start(folder);
+      const node = await CorruptedNode.start(folder);
       expect(node.isRunning).toBe(false);
       expectOneMessage((await node.ended).code, node.stderr, /can only be read \(EROFS\)|read-only/i);
     } finally {
       spawnSync('mount', ['-o', 'remount,rw', folder]);
     }
-    const node = await DamagedNode.start(folder);
+    const node = await CorruptedNode.start(folder);
     expect((await node.stop()).code).toBe(0);
   });
 });

@@ -1,15 +1,15 @@
 /** 200 bit flips, truncations and kills at random moments: no wrong byte is played, saved or served; one fetch heals each. */
 import { afterEach, expect, it } from 'vitest';
-import { DamageRun } from '../support/damageRun.js';
+import { CorruptionRun } from '../support/corruptionRun.js';
 
 const ROUNDS = 200;
 const SEED = Number(process.env['LBCNODE_SEED'] ?? Date.now() % 1_000_000);
 
-let run: DamageRun;
+let run: CorruptionRun;
 afterEach(() => run.close());
 
-it(`plays, saves and serves no wrong byte after ${ROUNDS} damages and kills (LBCNODE_SEED=${SEED})`, async () => {
-  run = new DamageRun(SEED);
+it(`plays, saves and serves no wrong byte after ${ROUNDS} corruptions and kills (LBCNODE_SEED=${SEED})`, async () => {
+  run = new CorruptionRun(SEED);
   await run.open();
   for (let round = 0; round < ROUNDS; round++) await run.round();
   console.log(JSON.stringify(run.report));

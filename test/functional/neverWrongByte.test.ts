@@ -1,15 +1,15 @@
-/** The first damages of `neverWrongByte.long.test.ts`, which has 200. */
+/** The first corruptions of `neverWrongByte.long.test.ts`, which has 200. */
 import { afterEach, expect, it } from 'vitest';
-import { DamageRun } from '../support/damageRun.js';
+import { CorruptionRun } from '../support/corruptionRun.js';
 
 const ROUNDS = 16;
 const SEED = 1;
 
-let run: DamageRun;
+let run: CorruptionRun;
 afterEach(() => run.close());
 
-it(`plays, saves and serves no wrong byte after ${ROUNDS} damages and kills`, async () => {
-  run = new DamageRun(SEED);
+it(`plays, saves and serves no wrong byte after ${ROUNDS} corruptions and kills`, async () => {
+  run = new CorruptionRun(SEED);
   await run.open();
   for (let round = 0; round < ROUNDS; round++) await run.round();
   const { flips, truncations, kills, wrongBytes, healed, faults } = run.report;

@@ -1,4 +1,4 @@
-/** What must not hurt search in a real node with a hub: searches that would run for minutes. Damage is `searchDamage.long.test.ts`. */
+/** What must not hurt search in a real node with a hub: searches that would run for minutes. Corruption is `searchCorruption.long.test.ts`. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HubClient, type HubAnswerError } from './support/hubClient.js';
 import { ADDRESS, HANG_MS } from './support/node.js';

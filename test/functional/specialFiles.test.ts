@@ -7,7 +7,7 @@ import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, wri
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { DamagedNode } from './support/damage/runner.js';
+import { CorruptedNode } from './support/corruption/runner.js';
 import { ADDRESS } from './support/node.js';
 
 /** Files that the node can do without, and what it writes on the way to one. */
@@ -34,7 +34,7 @@ const NEEDED = [
 
 describe.runIf(process.platform !== 'win32')('a named pipe', () => {
   let folder: string;
-  let node: DamagedNode | null = null;
+  let node: CorruptedNode | null = null;
   const dataDir = (): string => join(folder, 'data');
   const pathOf = (name: string): string => join(dataDir(), 'regtest', name);
 
@@ -47,7 +47,7 @@ describe.runIf(process.platform !== 'win32')('a named pipe', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'pipes-'));
     mkdirSync(dataDir());
-    node = await DamagedNode.start(dataDir());
+    node = await CorruptedNode.start(dataDir());
     await node.call('generatetoaddress', [5, ADDRESS]);
     expect((await node.stop()).code).toBe(0);
   });
@@ -60,7 +60,7 @@ describe.runIf(process.platform !== 'win32')('a named pipe', () => {
     'is set aside where the node can do without the file (addon: %s)',
     async (native) => {
       for (const name of SPARE) makePipe(pathOf(name));
-      node = await DamagedNode.start(dataDir(), [], { LBCNODE_NATIVE: native });
+      node = await CorruptedNode.start(dataDir(), [], { LBCNODE_NATIVE: native });
       expect(node.stderr).not.toContain('HARNESS');
       expect((await node.call('getblockcount')).result).toBe(5);
       expect((await node.stop()).code).toBe(0);
@@ -83,7 +83,7 @@ describe.runIf(process.platform !== 'win32')('a named pipe', () => {
       const aside = `${path}.aside`;
       if (existsSync(path)) spawnSync('mv', [path, aside]);
       makePipe(path);
-      node = await DamagedNode.start(dataDir());
+      node = await CorruptedNode.start(dataDir());
       expect(`${name}: ${node.isRunning}`).toBe(`${name}: false`);
       expect((await node.ended).code).toBe(1);
       expect(node.stderr).toContain(path.slice(path.lastIndexOf('/') + 1));
@@ -97,7 +97,7 @@ describe.runIf(process.platform !== 'win32')('a named pipe', () => {
 
   it('ends the stop with its name where a file is to be written', async () => {
     for (const name of ['mempool.dat.new', 'peers.dat.new', 'fee_estimates.dat.new']) makePipe(pathOf(name));
-    node = await DamagedNode.start(dataDir());
+    node = await CorruptedNode.start(dataDir());
     expect((await node.call('getblockcount')).result).toBe(5);
     expect((await node.stop()).code).toBe(1);
     for (const name of ['mempool.dat.new', 'peers.dat.new']) {
@@ -110,14 +110,14 @@ describe.runIf(process.platform !== 'win32')('a named pipe', () => {
 
   it('is refused as a configuration, unless it is named below /dev', async () => {
     makePipe(join(dataDir(), 'lbcnode.conf'));
-    node = await DamagedNode.start(dataDir());
+    node = await CorruptedNode.start(dataDir());
     expect((await node.ended).code).toBe(1);
     expect(node.stderr).toMatch(/lbcnode\.conf: it is a named pipe.*Move it away/);
     writeFileSync(join(folder, 'other.conf'), `includeconf=${join(dataDir(), 'lbcnode.conf')}\n`);
-    node = await DamagedNode.start(dataDir(), [`-conf=${join(folder, 'other.conf')}`]);
+    node = await CorruptedNode.start(dataDir(), [`-conf=${join(folder, 'other.conf')}`]);
     expect((await node.ended).code).toBe(1);
     expect(node.stderr).toMatch(/lbcnode\.conf: it is a named pipe.*Move it away/);
-    node = await DamagedNode.start(dataDir(), ['-conf=/dev/null']);
+    node = await CorruptedNode.start(dataDir(), ['-conf=/dev/null']);
     expect((await node.call('getblockcount')).result).toBe(5);
     expect((await node.stop()).code).toBe(0);
     rmSync(join(dataDir(), 'lbcnode.conf'));

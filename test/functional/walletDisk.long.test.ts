@@ -21,7 +21,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ADDRESS } from './support/node.js';
-import { DamagedNode } from './support/damage/runner.js';
+import { CorruptedNode } from './support/corruption/runner.js';
 import { keyOf } from './support/walletKeys.js';
 import { canMount, mountSmall } from './support/smallDisk.js';
 
@@ -34,7 +34,7 @@ describe.runIf(canMount)('a wallet on a full disk', () => {
   let disk: string;
   let walletDir: string;
   let dataDir: string;
-  let node: DamagedNode;
+  let node: CorruptedNode;
   const ballast = (): string => join(disk, 'ballast');
 
   beforeAll(async () => {
@@ -60,7 +60,7 @@ describe.runIf(canMount)('a wallet on a full disk', () => {
   });
 
   async function start(...args: string[]): Promise<void> {
-    node = await DamagedNode.start(dataDir, [
+    node = await CorruptedNode.start(dataDir, [
       `-walletdir=${walletDir}`,
       '-keypool=20',
       '-fallbackfee=0.0002',

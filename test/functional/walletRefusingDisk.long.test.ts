@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { DamagedNode } from './support/damage/runner.js';
+import { CorruptedNode } from './support/corruption/runner.js';
 import { ADDRESS } from './support/node.js';
 
 const TRACE = /^\s+at |node:internal|\b(?:Assertion|Type|Range)Error\b/m;
@@ -25,10 +25,10 @@ describe.runIf(process.platform === 'linux')('a wallet on a disk that refuses', 
   const dataDir = join(folder, 'data');
   const walletDir = join(folder, 'wallets');
   const flag = join(folder, 'flag');
-  let node: DamagedNode;
+  let node: CorruptedNode;
 
   const start = async (): Promise<void> => {
-    node = await DamagedNode.start(
+    node = await CorruptedNode.start(
       dataDir,
       [`-walletdir=${walletDir}`, '-keypool=20', '-fallbackfee=0.0002'],
       { NODE_OPTIONS: `--import=${PRELOAD}`, REFUSING_FLAG: flag, REFUSING_FOLDER: walletDir },

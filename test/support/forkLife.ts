@@ -1,7 +1,7 @@
 /** Short chains across the forks of claims, with busy blocks around each fork, against the naive model. */
 import assert from 'node:assert/strict';
 import { ClaimStore, type ClaimRules } from '../../src/store/claims/claimStore.js';
-import { ClaimDamageError, DamagedTrieError } from '../../src/claimtrie/damage.js';
+import { ClaimCorruptionError, TrieCorruptionError } from '../../src/claimtrie/corruption.js';
 import { CLAIM_PREFIX, DROPPED_KEY, NOTED_KEY, SUMMARY_KEY } from '../../src/store/claims/claimKeys.js';
 import type { TrieTip } from '../../src/store/claims/claimStore.js';
 import { prefixEnd } from '../../src/store/rows.js';
@@ -92,8 +92,8 @@ class ForkLife {
     try {
       return await once();
     } catch (error) {
-      if (!(error instanceof ClaimDamageError)) throw error;
-      await assert.rejects(this.store.checkTrie(this.rows, tip), DamagedTrieError);
+      if (!(error instanceof ClaimCorruptionError)) throw error;
+      await assert.rejects(this.store.checkTrie(this.rows, tip), TrieCorruptionError);
       this.repairs++;
       const work = this.rows.begin();
       await this.store.repair(work, tip);
@@ -119,7 +119,8 @@ class ForkLife {
       const before = this.model.rootBefore();
       const root = await this.step(async (work) => {
         const { root } = await this.store.disconnect(work, height);
-        if (toHex(root) !== before) throw new ClaimDamageError('the trie before the block was not restored');
+        if (toHex(root) !== before)
+          throw new ClaimCorruptionError('the trie before the block was not restored');
         return root;
       }, this.tip());
       this.model.disconnect();

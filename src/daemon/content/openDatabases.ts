@@ -49,7 +49,7 @@ function writeRevision(path: string): void {
 }
 
 /** Whether the database is no database or contradicts itself. Source: sqlite3.h, SQLITE_CORRUPT and SQLITE_NOTADB. */
-function isDamage(error: unknown): boolean {
+function isCorruption(error: unknown): boolean {
   const { message = '', errcode } = error as { message?: string; errcode?: number };
   if (typeof errcode === 'number' && [11, 26].includes(errcode & 0xff)) return true;
   return /malformed|not a database/i.test(message);
@@ -57,7 +57,7 @@ function isDamage(error: unknown): boolean {
 
 /** Turns damage of the main database into an `EnvironmentError`, and has it checked as a whole at the next start. */
 export function mainDatabaseError(error: unknown, path: string): unknown {
-  if (!isDamage(error)) return sqliteFileError(error, path);
+  if (!isCorruption(error)) return sqliteFileError(error, path);
   try {
     writeFileSync(path + CHECK_SUFFIX, '', { flush: true });
   } catch {
@@ -71,7 +71,7 @@ export function mainDatabaseError(error: unknown, path: string): unknown {
 }
 
 function ownDatabaseError(error: unknown, path: string): unknown {
-  if (!isDamage(error)) return sqliteFileError(error, path);
+  if (!isCorruption(error)) return sqliteFileError(error, path);
   return new EnvironmentError(
     `${path} is damaged (${(error as Error).message}). It is left as it is. Put a backup in its place; or move it away: pins, ` +
       'marks and the places of published files whose blobs are not kept are then lost, and no blob.',
@@ -138,7 +138,7 @@ function openOrReplaceMain(
     return openMain(provider, dataDir, nowSec);
   } catch (error) {
     const noted = readRevision(join(dataDir, REVISION_NAME));
-    if (!isDamage(error) || (noted !== null && noted !== REVISION)) throw error;
+    if (!isCorruption(error) || (noted !== null && noted !== REVISION)) throw error;
     const aside = onFile(path, () => quarantine(path));
     const [database] = openMain(provider, dataDir, nowSec);
     const reason = (error as Error).message;

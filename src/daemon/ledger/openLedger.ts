@@ -14,7 +14,7 @@ import { ledgerParams, type LedgerId, type LedgerParams } from '../base/ledgerPa
 import type { AddressSource } from './addressSource.js';
 import { openHeaders, type HeaderChain } from './headers/headerChain.js';
 import { parseTip } from './headers/headerSync.js';
-import { damageText, HubFollowing, PATIENCE_MS } from './headers/hubFollowing.js';
+import { corruptionText, HubFollowing, PATIENCE_MS } from './headers/hubFollowing.js';
 import { unsubscribeAddress } from './hub/hubAddresses.js';
 import { HubGone, HubLie, HubRefusal, isHubFault } from './hub/hubErrors.js';
 import { HubPool, POOL_TIMES, type FurtherHubs, type HubPoolOptions } from './hub/hubPool.js';
@@ -89,7 +89,7 @@ export class OpenLedger implements Ledger {
     this.#log = log;
     onFile(folder, () => makeFolder(folder));
     this.headers = openHeaders(folder, this.params, options.checksWork);
-    if (this.headers.cutAt !== null) log.warn(damageText(this.headers.path, this.headers.cutAt));
+    if (this.headers.cutAt !== null) log.warn(corruptionText(this.headers.path, this.headers.cutAt));
     this.#store =
       options.store ?? openStore({ path: join(folder, 'ledger.sqlite'), ledgerId }, (text) => log.warn(text));
     this.#own = new OwnBroadcasts(() => this.#givenUp(), options.times?.keptMs);

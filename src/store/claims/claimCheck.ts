@@ -3,7 +3,7 @@
  * nodes, totals and the marks of idle names. A missing row must never make a valid block invalid.
  */
 import { namesInvolved } from '../../claimtrie/blockTransactions.js';
-import { ClaimDamageError, DamagedTrieError, intact } from '../../claimtrie/damage.js';
+import { ClaimCorruptionError, TrieCorruptionError, intact } from '../../claimtrie/corruption.js';
 import { pointKey, type Item } from '../../claimtrie/item.js';
 import { normalizeKey } from '../../claimtrie/nameKey.js';
 import { emptyNameState } from '../../claimtrie/nameState.js';
@@ -50,7 +50,7 @@ function generationAt(rules: ClaimRules, height: number): Generation {
 }
 
 /**
- * Rebuilds nodes, totals and the marks of idle names from the rows of names. Throws `ClaimDamageError`, having written
+ * Rebuilds nodes, totals and the marks of idle names from the rows of names. Throws `ClaimCorruptionError`, having written
  * nothing that may be kept, when these rows do not give the root.
  */
 export async function repairTrie(
@@ -59,7 +59,7 @@ export async function repairTrie(
   idle: IdleNames,
   tip: TrieTip,
 ): Promise<void> {
-  const root = await orDamage(() => rebuildNodes(rows, generationAt(rules, tip.height)));
+  const root = await orCorruption(() => rebuildNodes(rows, generationAt(rules, tip.height)));
   intact(equalBytes(root, tip.root), `the names after block ${tip.height} do not give its claim root`);
   const totals = noTotals();
   const breather = new Breather();
@@ -75,7 +75,7 @@ export async function repairTrie(
 
 /**
  * Checks what decides the claim root of `block`, which would follow `tip`. Resolves when every row fits. Throws
- * `DamagedTrieError` when `repairTrie` helps, and `ClaimDamageError` when rows are missing that follow from no others.
+ * `TrieCorruptionError` when `repairTrie` helps, and `ClaimCorruptionError` when rows are missing that follow from no others.
  * Takes a walk over all names.
  */
 export async function checkBeforeVerdict(
@@ -106,7 +106,7 @@ export function checkTrie(
   idle: IdleNames,
   tip: TrieTip,
 ): Promise<Map<string, number>> {
-  return orDamage(() => compareTrie(rows, rules, idle, tip));
+  return orCorruption(() => compareTrie(rows, rules, idle, tip));
 }
 
 async function compareTrie(
@@ -141,15 +141,15 @@ async function compareTrie(
   const summary = parseSummaryRow(await rows.get(SUMMARY_KEY));
   const isRight = areNodesRight && isIdleRight && equalBytes(summary.root, root);
   if (!isRight || !areSame(summary.totals, totals))
-    throw new DamagedTrieError(`nodes or totals after block ${tip.height} do not fit the names`);
+    throw new TrieCorruptionError(`nodes or totals after block ${tip.height} do not fit the names`);
   return due;
 }
 
-/** An empty trie has no row of totals: then no name may have claims. Throws `DamagedTrieError`. */
+/** An empty trie has no row of totals: then no name may have claims. Throws `TrieCorruptionError`. */
 export async function refuseLostTotals(rows: RowReader): Promise<void> {
   const breather = new Breather();
   for await (const [, row] of rows.range({ gte: CLAIM_PREFIX.name, lt: prefixEnd(CLAIM_PREFIX.name) })) {
-    if (rowHasClaims(row)) throw new DamagedTrieError('its totals are missing');
+    if (rowHasClaims(row)) throw new TrieCorruptionError('its totals are missing');
     if (breather.isDue) await breather.pause();
   }
 }
@@ -218,7 +218,7 @@ async function checkName(rows: RowReader, name: string, height: number): Promise
 
 /**
  * Checks after a block was taken back that nothing of it is left: its log may have been missing, which the root need not
- * show. `block` is what was taken back. Throws `ClaimDamageError`.
+ * show. `block` is what was taken back. Throws `ClaimCorruptionError`.
  */
 export async function checkTakenBack(rows: RowReader, block: ClaimBlock): Promise<void> {
   const { height } = block;
@@ -247,10 +247,10 @@ export async function checkTakenBack(rows: RowReader, block: ClaimBlock): Promis
 }
 
 /** Runs a step; rows that cannot be read count as damage. */
-async function orDamage<T>(step: () => Promise<T>): Promise<T> {
+async function orCorruption<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {
-    throw error instanceof ReadError ? new ClaimDamageError(error.message) : error;
+    throw error instanceof ReadError ? new ClaimCorruptionError(error.message) : error;
   }
 }

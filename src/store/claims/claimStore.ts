@@ -4,7 +4,7 @@
  * `proofQueries.ts`.
  */
 import type { ClaimBlock, ClaimRules } from '../../claimtrie/types.js';
-import { DamagedTrieError } from '../../claimtrie/damage.js';
+import { TrieCorruptionError } from '../../claimtrie/corruption.js';
 import type { Bytes } from '../../util/bytes.js';
 import { ReadError } from '../../util/reader.js';
 import type { RowReader, RowTransaction } from '../rows.js';
@@ -69,8 +69,8 @@ export class ClaimStore {
 
   /**
    * Applies the next block's claim operations to `rows`. Whether the outcome is kept is the caller's decision: it
-   * commits `rows` or discards them, nothing else remembers. Throws `ClaimDamageError` when rows are missing or damaged, and
-   * `DamagedTrieError` when `repair` helps; so does `disconnect`. Then `rows` must be discarded.
+   * commits `rows` or discards them, nothing else remembers. Throws `ClaimCorruptionError` when rows are missing or damaged, and
+   * `TrieCorruptionError` when `repair` helps; so does `disconnect`. Then `rows` must be discarded.
    */
   async connect(rows: RowTransaction, block: ClaimBlock): Promise<ConnectedClaims> {
     const deps = await this.deps(rows);
@@ -89,7 +89,7 @@ export class ClaimStore {
     await checkBeforeVerdict(rows, this.rules, this.idle, tip, block);
   }
 
-  /** Throws `DamagedTrieError` when `repair` helps, and `ClaimDamageError` when names are missing. Takes a walk over all names. */
+  /** Throws `TrieCorruptionError` when `repair` helps, and `ClaimCorruptionError` when names are missing. Takes a walk over all names. */
   async checkTrie(rows: RowReader, tip: TrieTip): Promise<void> {
     await this.idle.load(rows);
     await checkTrie(rows, this.rules, this.idle, tip);
@@ -141,6 +141,6 @@ async function readable<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {
-    throw error instanceof ReadError ? new DamagedTrieError(error.message) : error;
+    throw error instanceof ReadError ? new TrieCorruptionError(error.message) : error;
   }
 }

@@ -2,7 +2,7 @@
  * Takes back one block, from its log: every name, item, queue and node becomes what it was before, with the old valid
  * heights and takeover heights. Goes through the log from its end, chunk by chunk, so that memory stays bounded.
  */
-import { intact } from '../../claimtrie/damage.js';
+import { intact } from '../../claimtrie/corruption.js';
 import type { Item } from '../../claimtrie/item.js';
 import { countPending } from '../../claimtrie/nameState.js';
 import { hashesAllClaims, isHashFork } from '../../claimtrie/rules.js';

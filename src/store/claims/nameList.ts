@@ -2,7 +2,7 @@
  * Names with active claims after a block, a page at a time, each with who controls it. Which names there are is told by
  * the history of owners, of any block; what is to be shown of them by the rows of the present, or by those of the past.
  */
-import { intact } from '../../claimtrie/damage.js';
+import { intact } from '../../claimtrie/corruption.js';
 import { pointIndex, pointTxid } from '../../claimtrie/item.js';
 import type { ActiveClaim } from '../../claimtrie/nameState.js';
 import type { ClaimRules } from '../../claimtrie/types.js';

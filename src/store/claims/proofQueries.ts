@@ -11,7 +11,7 @@ import {
   type NameProof,
   type PathNode,
 } from '../../claimtrie/proof.js';
-import { intact } from '../../claimtrie/damage.js';
+import { intact } from '../../claimtrie/corruption.js';
 import { pointKey } from '../../claimtrie/item.js';
 import { filesNormalized, hashesAllClaims } from '../../claimtrie/rules.js';
 import { NO_SLOTS, SlotCursor, slotEdges, slotHashes } from '../../claimtrie/slots.js';

@@ -7,7 +7,7 @@
 import { findTakeovers, settleTakeovers } from '../../claimtrie/blockEnd.js';
 import { MAX_ORDERED, setOrder } from '../../claimtrie/checkOrder.js';
 import type { NameWork } from '../../claimtrie/claimWork.js';
-import { trieIntact } from '../../claimtrie/damage.js';
+import { trieIntact } from '../../claimtrie/corruption.js';
 import { compareJoining, type Item } from '../../claimtrie/item.js';
 import { normalizeKey } from '../../claimtrie/nameKey.js';
 import { countActiveSupports } from '../../claimtrie/nameState.js';

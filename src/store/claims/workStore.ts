@@ -11,7 +11,7 @@ import {
 } from '../../claimtrie/claimWork.js';
 import { setTakeover } from '../../claimtrie/blockEnd.js';
 import { claimsHash } from '../../claimtrie/claimsHash.js';
-import { trieIntact } from '../../claimtrie/damage.js';
+import { trieIntact } from '../../claimtrie/corruption.js';
 import type { Item } from '../../claimtrie/item.js';
 import { emptyNameState, isBlank } from '../../claimtrie/nameState.js';
 import type { TrieNode } from '../../claimtrie/trieNode.js';
@@ -144,7 +144,7 @@ export class WorkStore implements ClaimSource {
     return this.nodeOf(path, this.rows.getBlocking(nodeKey(this.generation, path)));
   }
 
-  /** The row of a node that another node leads to, or of the root. Throws `DamagedTrieError` when it is missing. */
+  /** The row of a node that another node leads to, or of the root. Throws `TrieCorruptionError` when it is missing. */
   private nodeOf(path: string, row: Bytes | undefined): TrieNode | null {
     if (row) return parseNodeRow(row);
     const isEmpty = path === '' && this.summary.totals.names === 0;

@@ -5,7 +5,7 @@ import {
   systemErrorPath,
   systemErrorText,
 } from '../../util/environmentError.js';
-import { DatabaseDamagedError } from '../levelDb.js';
+import { DatabaseCorruptionError } from '../levelDb.js';
 
 export class DatabaseFileError extends EnvironmentError {
   override readonly name = 'DatabaseFileError';
@@ -14,7 +14,7 @@ export class DatabaseFileError extends EnvironmentError {
 
 /** The error with the file's name and what to do; what is known already stays as it is. */
 export function fileError(error: unknown, path: string): Error {
-  if (error instanceof DatabaseDamagedError || error instanceof DatabaseFileError) return error;
+  if (error instanceof DatabaseCorruptionError || error instanceof DatabaseFileError) return error;
   const code = systemErrorCode(error);
   const text =
     code === null

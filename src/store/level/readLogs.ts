@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { breathe } from '../../util/breathe.js';
-import { DatabaseDamagedError } from '../levelDb.js';
+import { DatabaseCorruptionError } from '../levelDb.js';
 import { batchHead, logRecords, VarintReader, type Manifest } from '../levelDbFormat.js';
 import { RecordWriter } from '../rowRecords.js';
 import { readBatch, type ReadBatch } from './memoryRun.js';
@@ -26,7 +26,8 @@ export async function* readLogs(
     for (const { payload } of logRecords(await readFile(join(path, name)))) {
       const head = batchHead(payload);
       const records = head === null ? null : recordsOf(payload, head.count);
-      if (records === null) throw new DatabaseDamagedError(path, `${name} has a batch that cannot be read`);
+      if (records === null)
+        throw new DatabaseCorruptionError(path, `${name} has a batch that cannot be read`);
       yield await readBatch([records], head!.sequence, new BatchWriter());
       since = breathe(since);
       if (typeof since !== 'number') since = await since;

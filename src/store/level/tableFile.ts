@@ -7,7 +7,7 @@ import { basename, dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32c, maskCrc } from '../../crypto/crc32c.js';
 import { fromLatin1 } from '../../util/bytes.js';
-import { DatabaseDamagedError } from '../levelDb.js';
+import { DatabaseCorruptionError } from '../levelDb.js';
 import {
   BLOCK_TAIL_BYTES,
   TABLE_FOOT_BYTES,
@@ -93,8 +93,8 @@ export class TableFile {
     this.last = userKey(entry.last);
   }
 
-  private damaged(what: string): DatabaseDamagedError {
-    return new DatabaseDamagedError(dirname(this.path), `${basename(this.path)} ${what}`);
+  private damaged(what: string): DatabaseCorruptionError {
+    return new DatabaseCorruptionError(dirname(this.path), `${basename(this.path)} ${what}`);
   }
 
   private failed(error: unknown): unknown {

@@ -91,11 +91,11 @@ async function findMasterKey(
     if (key === null) continue;
     try {
       const { keyring, node, logName } = wallet;
-      const known = keyring.damagedKeys;
+      const known = keyring.corruptKeys;
       const isOpened = await inSlices(isRight(key));
-      if (keyring.damagedKeys > known)
+      if (keyring.corruptKeys > known)
         node.warn(
-          `${logName} ${keyring.damagedKeys} private keys are damaged and cannot be used. Restore them from a backup.`,
+          `${logName} ${keyring.corruptKeys} private keys are damaged and cannot be used. Restore them from a backup.`,
         );
       if (isOpened) return { id, key: Buffer.from(key) };
     } finally {

@@ -385,7 +385,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   }
 
   /** How many private keys are damaged, as far as is known: of an encrypted wallet once it was unlocked. */
-  get damagedKeys(): number {
+  get corruptKeys(): number {
     return this.damaged.size;
   }
 

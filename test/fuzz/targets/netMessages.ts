@@ -41,7 +41,7 @@ export interface Stream {
 /** What became of messages, by command and outcome, over all streams. */
 export type Tally = Map<string, number>;
 
-function damagedPayload(random: Random, { payload }: SentMessage): Buffer {
+function corruptPayload(random: Random, { payload }: SentMessage): Buffer {
   switch (random.below(8)) {
     case 0:
       return payload.subarray(0, random.below(payload.length + 1));
@@ -69,7 +69,7 @@ function makeStream(random: Random): Stream {
     const isSound = random.chance(3);
     return {
       command: message.command,
-      payload: isSound ? message.payload : damagedPayload(random, message),
+      payload: isSound ? message.payload : corruptPayload(random, message),
       isSound,
     };
   });

@@ -15,7 +15,7 @@ import {
 } from '../../../src/claimtrie/nameState.js';
 import { normalizeKey } from '../../../src/claimtrie/nameKey.js';
 import { claimIdOf } from '../../../src/script/claimScript.js';
-import { ClaimDamageError } from '../../../src/claimtrie/damage.js';
+import { ClaimCorruptionError } from '../../../src/claimtrie/corruption.js';
 import { toLatin1 } from '../../../src/util/bytes.js';
 
 function item(txByte: number, amount: bigint, height: number, kind: Item['kind'] = 'claim', n = 0): Item {
@@ -71,8 +71,8 @@ describe('state of a name', () => {
     expect(state.dangling.get(update.claimId)).toBe(7n + 2n ** 60n);
     addSupport(state, update.claimId, -(7n + 2n ** 60n));
     expect(state.dangling.size).toBe(0);
-    expect(() => addSupport(state, update.claimId, -1n)).toThrow(ClaimDamageError);
-    expect(() => removeActiveClaim(state, update.point)).toThrow(ClaimDamageError);
+    expect(() => addSupport(state, update.claimId, -1n)).toThrow(ClaimCorruptionError);
+    expect(() => removeActiveClaim(state, update.point)).toThrow(ClaimCorruptionError);
   });
 
   it('counts what is pending and what is not', () => {
@@ -86,7 +86,7 @@ describe('state of a name', () => {
     countPending(state, 40, -1);
     countPending(state, 40, -1);
     expect(state.pending.size).toBe(0);
-    expect(() => countPending(state, 40, -1)).toThrow(ClaimDamageError);
+    expect(() => countPending(state, 40, -1)).toThrow(ClaimCorruptionError);
     expect(isBlank(state)).toBe(false);
   });
 

@@ -5,7 +5,7 @@ import { unpackSlots } from '../../../src/claimtrie/slots.js';
 import { TrieBuilder } from '../../../src/claimtrie/trieBuilder.js';
 import { EMPTY_ROOT, rootHash, type TrieNode } from '../../../src/claimtrie/trieNode.js';
 import { WorkTrie } from '../../../src/claimtrie/workTrie.js';
-import { DamagedTrieError } from '../../../src/claimtrie/damage.js';
+import { TrieCorruptionError } from '../../../src/claimtrie/corruption.js';
 import { AssertionError } from '../../../src/util/assert.js';
 import { toHex } from '../../../src/util/bytes.js';
 import { randomOf } from '../../support/claimLife.js';
@@ -155,7 +155,7 @@ describe('working trie', () => {
     const trie = new WorkTrie();
     expect(() => trie.isNode('a')).toThrow(AssertionError);
     load(trie, new Map(), ['a']);
-    expect(() => trie.remove('a')).toThrow(DamagedTrieError);
+    expect(() => trie.remove('a')).toThrow(TrieCorruptionError);
     const builder = new TrieBuilder(true, () => undefined);
     builder.add('b', Buffer.alloc(32));
     expect(() => builder.add('a', Buffer.alloc(32))).toThrow(AssertionError);

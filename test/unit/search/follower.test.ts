@@ -10,7 +10,7 @@ import { BackedClaimSearch } from '../../../src/search/claimSearch.js';
 import { SearchFollower } from '../../../src/search/follower.js';
 import type { SearchBackend } from '../../../src/search/searchBackend.js';
 import { BlockFileError } from '../../../src/store/blockFiles.js';
-import { DatabaseDamagedError } from '../../../src/store/levelDb.js';
+import { DatabaseCorruptionError } from '../../../src/store/levelDb.js';
 import { SqliteIndexWriter } from '../../../src/search/sqliteIndexWriter.js';
 import { loadSqlite } from '../../../src/sqlite/sqliteProvider.js';
 import { trendingAfter } from '../../../src/search/trending.js';
@@ -113,7 +113,7 @@ describe.each(searchBackends)('the follower of the search index in $name', (back
 
   it.each([
     [new BlockFileError('blk00001.dat is damaged'), true],
-    [new DatabaseDamagedError('chainstate', '000005.ldb'), true],
+    [new DatabaseCorruptionError('chainstate', '000005.ldb'), true],
     [new Error('The disk is full'), false],
   ])('tells whether what ends it lasts: %s', async (error, isStuck) => {
     const index = new FakeClaimIndex(3);
@@ -321,14 +321,14 @@ describe('the follower of a file of SQLite', () => {
     await build();
     const expected = rowsOf();
     expect(expected.length).toBeGreaterThan(20);
-    const damages: readonly (() => void)[] = [
+    const corruptions: readonly (() => void)[] = [
       () => undefined,
       () => writeFileSync(path, 'this is no database, but a text that is longer than a header. '.repeat(200)),
       () => truncateSync(path, 20_000),
       () => new SqliteIndexWriter(provider, { path, chain: 'other', prefixes }).close(),
       () => rmSync(path),
     ];
-    for (const damage of damages) {
+    for (const damage of corruptions) {
       damage();
       await build();
       expect(rowsOf()).toEqual(expected);

@@ -8,7 +8,7 @@ import { ClaimIndexRun } from '../../support/claimIndexRun.js';
 import { LONG_MS, PAUSES_MS, RemoteSearch } from '../../support/remoteSearch.js';
 
 /** Flips bits in all blocks of all tables of a database; answers what makes that good. */
-function damageTables(path: string): () => void {
+function corruptTables(path: string): () => void {
   const tables = readdirSync(path).filter((name) => name.endsWith('.ldb'));
   expect(tables.length).toBeGreaterThan(0);
   const whole = tables.map((name) => [join(path, name), readFileSync(join(path, name))] as const);
@@ -196,7 +196,7 @@ describe.skipIf(!loadNative())('the follower in the thread that writes the index
     const { flusher, store, chain } = run.chain.opened;
     await flusher.flush();
     await store.compact();
-    const undo = damageTables(store.share()!.path);
+    const undo = corruptTables(store.share()!.path);
     // What is in memory is whole.
     await chain.exclusively(() => store.reopen());
     remote.follower.remake();

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadNative } from '../../../src/native/binding.js';
 import { noteDurable } from '../../../src/store/databaseCheck.js';
-import { DatabaseDamagedError, type LevelDb } from '../../../src/store/levelDb.js';
+import { DatabaseCorruptionError, type LevelDb } from '../../../src/store/levelDb.js';
 import { LevelDbFallback } from '../../../src/store/levelDbFallback.js';
 import { NativeLevelDb } from '../../../src/store/nativeLevelDb.js';
 import { RecordWriter, type RowChange } from '../../../src/store/rowRecords.js';
@@ -175,14 +175,14 @@ describe.each(makers)('damage to the files of LevelDB (%s)', (_name, make) => {
     try {
       await db.open();
     } catch (error) {
-      if (error instanceof DatabaseDamagedError) return error.message;
+      if (error instanceof DatabaseCorruptionError) return error.message;
       throw error;
     }
     try {
       expect(await contentOf(db)).toEqual(rows);
       return 'same';
     } catch (error) {
-      if (error instanceof DatabaseDamagedError) return error.message;
+      if (error instanceof DatabaseCorruptionError) return error.message;
       throw error;
     } finally {
       await db.close();

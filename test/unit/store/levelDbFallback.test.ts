@@ -19,7 +19,7 @@ import { ClassicLevel } from 'classic-level';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadNative } from '../../../src/native/binding.js';
 import { noteDurable } from '../../../src/store/databaseCheck.js';
-import { DatabaseDamagedError, type LevelDb } from '../../../src/store/levelDb.js';
+import { DatabaseCorruptionError, type LevelDb } from '../../../src/store/levelDb.js';
 import { LevelDbFallback } from '../../../src/store/levelDbFallback.js';
 import { NativeLevelDb } from '../../../src/store/nativeLevelDb.js';
 import { RecordWriter } from '../../../src/store/rowRecords.js';
@@ -156,15 +156,15 @@ describe.each(makers)('damage to tables of an open database (%s)', (_name, make)
       await db.open();
       const tables = readdirSync(path).filter((name) => name.endsWith('.ldb'));
       for (const name of tables.sort().slice(0, 1 + random.below(3))) flip(join(path, name), random);
-      const damages = [
+      const corruptions = [
         () => expectContent(db, model),
         () => db.compact('\0', '\xff'),
         () => expectContent(db, model),
       ];
-      for (const step of damages) if (await isDamage(step)) told++;
+      for (const step of corruptions) if (await isCorruption(step)) told++;
       await db.close();
       const again = make(path);
-      const isRefused = await isDamage(async () => {
+      const isRefused = await isCorruption(async () => {
         await again.open();
         await expectContent(again, model);
       });
@@ -187,12 +187,12 @@ function flip(path: string, random: Random): void {
 }
 
 /** Whether a step ends in the message for the operator; any other error is thrown. */
-async function isDamage(step: () => Promise<void>): Promise<boolean> {
+async function isCorruption(step: () => Promise<void>): Promise<boolean> {
   try {
     await step();
     return false;
   } catch (error) {
-    if (!(error instanceof DatabaseDamagedError)) throw error;
+    if (!(error instanceof DatabaseCorruptionError)) throw error;
     expect(error.message).toMatch(/is damaged: .*\d{6}\.ldb.*-reindex/s);
     return true;
   }

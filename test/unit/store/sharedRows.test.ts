@@ -187,7 +187,7 @@ describe.skipIf(!loadNative())('rows that another thread reads', () => {
     commit((rows) => rows.put(keyOf(999), Buffer.alloc(1)));
     const shared = new SharedRows(share());
     const told = {
-      name: 'DatabaseDamagedError',
+      name: 'DatabaseCorruptionError',
       message: expect.stringMatching(`${path}.*${table!}.*-reindex`),
     };
     const keys = Array.from({ length: 300 }, (_, n) => keyOf(n));

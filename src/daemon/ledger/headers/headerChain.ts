@@ -94,7 +94,7 @@ export class HeaderChain implements HeaderView {
   }
 
   /** Goes through all headers in the file, in slices: the height from which they are damaged; null where they are not. */
-  async firstDamage(): Promise<number | null> {
+  async firstCorruption(): Promise<number | null> {
     const broken = await this.#file.firstBreak();
     const first = this.#firstUnsound(broken);
     return first > this.height ? null : first;

@@ -14,7 +14,7 @@ import { HeaderSync, type HubStanding, type HubTip } from './headerSync.js';
 export const PATIENCE_MS = 30_000;
 
 /** What the operator is told of headers that are cut off. */
-export const damageText = (path: string, height: number): string =>
+export const corruptionText = (path: string, height: number): string =>
   `The block headers in ${path} are damaged from height ${height} on. Those are fetched from a hub again; if it happens ` +
   'often, have the disk checked.';
 
@@ -137,10 +137,10 @@ export class HubFollowing {
 
   async #mended(): Promise<boolean> {
     if (this.#wasChecked) return false;
-    const damaged = await this.#chain.firstDamage();
+    const damaged = await this.#chain.firstCorruption();
     this.#wasChecked = true;
     if (damaged === null) return false;
-    this.#port.log.warn(damageText(this.#chain.path, damaged));
+    this.#port.log.warn(corruptionText(this.#chain.path, damaged));
     await this.#giveWay(damaged - 1, () => this.#chain.cutFrom(damaged));
     return true;
   }

@@ -14,7 +14,7 @@ import { CoinReads } from './coinReads.js';
 import { Filing, type FiledTransaction } from './filing.js';
 import { Histories, type AddressStatus, type HistoryUpdate, type NewKey } from './histories.js';
 import { Owners } from './owners.js';
-import { isDamage, openStoreFile } from './schema.js';
+import { isCorruption, openStoreFile } from './schema.js';
 import { Statements } from '../../../sqlite/statements.js';
 import { TransactionReads } from './transactionReads.js';
 import { NotReserved, TxoReads } from './txoReads.js';
@@ -72,7 +72,7 @@ export class LedgerStore {
       return this.#statements.transaction(task);
     } catch (error) {
       this.#histories.forget();
-      if (!isDamage(error)) this.#owners.load();
+      if (!isCorruption(error)) this.#owners.load();
       throw error;
     }
   }

@@ -142,7 +142,7 @@ const SQLITE_NOT_A_DATABASE = 26;
 const SQLITE_IOERR_SHORT_READ = 522;
 
 /** Whether the file, and not what was asked, is at fault. */
-export function isDamage(error: unknown): boolean {
+export function isCorruption(error: unknown): boolean {
   const code = (error as { errcode?: unknown } | null)?.errcode;
   if (typeof code === 'number')
     return code === SQLITE_IOERR_SHORT_READ || [SQLITE_CORRUPT, SQLITE_NOT_A_DATABASE].includes(code & 0xff);
@@ -179,7 +179,7 @@ function remove(path: string): void {
 const MARK = '.is-damaged';
 
 /** Has the next start set the file aside. Answers what the operator is told. */
-export function markDamaged(path: string): string {
+export function markCorrupt(path: string): string {
   try {
     writeFileSync(path + MARK, '');
   } catch {
@@ -223,7 +223,7 @@ function openOrMake(provider: SqliteProvider, path: string, chain: string): Open
   refuseSpecialFile(path);
   let notice = existsSync(path + MARK) ? quarantine(path) : null;
   let database: SqliteDatabase | null = null;
-  let isDamaged = false;
+  let isCorrupt = false;
   try {
     database = provider.open(path);
     database.exec(PRAGMAS);
@@ -234,14 +234,14 @@ function openOrMake(provider: SqliteProvider, path: string, chain: string): Open
       return { database, notice };
     }
   } catch (error) {
-    isDamaged = isDamage(error);
-    if (!isDamaged) {
+    isCorrupt = isCorruption(error);
+    if (!isCorrupt) {
       database?.close();
       throw error;
     }
   }
   database?.close();
-  if (isDamaged) notice = quarantine(path);
+  if (isCorrupt) notice = quarantine(path);
   else remove(path);
   const fresh = provider.open(path);
   fresh.exec(PRAGMAS);

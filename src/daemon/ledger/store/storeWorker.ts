@@ -5,11 +5,13 @@ import { loadSqlite } from '../../../sqlite/sqliteProvider.js';
 import { EnvironmentError } from '../../../util/environmentError.js';
 import { serveCalls } from '../../../util/serveCalls.js';
 import { LedgerStore, type StoreOptions } from './ledgerStore.js';
-import { isDamage, markDamaged } from './schema.js';
+import { isCorruption, markCorrupt } from './schema.js';
 
 const options = workerData as StoreOptions;
 serveCalls(
   async () => new LedgerStore(await loadSqlite(), options),
   (error) =>
-    isDamage(error) ? new EnvironmentError(markDamaged(options.path)) : sqliteFileError(error, options.path),
+    isCorruption(error)
+      ? new EnvironmentError(markCorrupt(options.path))
+      : sqliteFileError(error, options.path),
 );

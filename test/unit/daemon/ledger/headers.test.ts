@@ -123,7 +123,7 @@ describe('HeaderChain', () => {
   it('finds a flipped bit wherever it is, and keeps what stands well before it', async () => {
     await grow(300);
     const whole = readFileSync(path);
-    expect(await chain.firstDamage()).toBe(null);
+    expect(await chain.firstCorruption()).toBe(null);
     const random = randomOf(2020);
     for (let n = 0; n < 12; n++) {
       // The last one is followed by none.
@@ -131,7 +131,7 @@ describe('HeaderChain', () => {
       const flipped = Buffer.from(whole);
       flipped[height * 112 + random(112)]! ^= 1 << random(8);
       writeFileSync(path, flipped);
-      const from = (await chain.firstDamage())!;
+      const from = (await chain.firstCorruption())!;
       expect(from).toBeLessThanOrEqual(height);
       expect(from).toBeGreaterThanOrEqual(Math.max(1, height - 1));
       // As when the file is opened with it.
@@ -140,7 +140,7 @@ describe('HeaderChain', () => {
       expect([chain.cutAt, chain.height]).toEqual([from, from - 1]);
       expect(readFileSync(path)).toEqual(whole.subarray(0, from * 112));
       chain.accept({ forkHeight: from - 1, headers: whole.subarray(from * 112) });
-      expect(await chain.firstDamage()).toBe(null);
+      expect(await chain.firstCorruption()).toBe(null);
     }
     // What nothing follows shows by its work; of regtest's headers every other has enough by chance.
     const tip = Buffer.from(whole);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { LedgerStore } from '../../../../src/daemon/ledger/store/ledgerStore.js';
 import type { CoinFilter } from '../../../../src/daemon/ledger/ledgerDatabase.js';
-import { markDamaged } from '../../../../src/daemon/ledger/store/schema.js';
+import { markCorrupt } from '../../../../src/daemon/ledger/store/schema.js';
 import {
   CLAIM_TXO_TYPES,
   SPENDABLE_TXO_TYPES,
@@ -587,7 +587,7 @@ describe('LedgerStore', () => {
     store.addKeys('alice', 0, [newKey(mine!, 0)]);
     store.close();
     // Found while it was in use: the next start builds it anew.
-    expect(markDamaged(path)).toContain('Start lbcnet again');
+    expect(markCorrupt(path)).toContain('Start lbcnet again');
     store = open();
     expect(store.addressCount({ accountIds: ['alice'] })).toBe(0);
     expect(store.notice).toContain('was damaged');

@@ -193,7 +193,7 @@ describe('Keyring', () => {
     for (let turn = 0; turn < 2; turn++) {
       expect(atOnce(half.unlock(makeMasterKey()))).toBe(false);
       expect(atOnce(half.unlock(master))).toBe(true);
-      expect(half.damagedKeys).toBe(1);
+      expect(half.corruptKeys).toBe(1);
       expect(half.signingKey(hash160(publicOf(2)))!.privateKey).toEqual(secretOf(2));
       expect(half.signingKey(hash160(publicOf(1)))).toBeNull();
       half.lock();

@@ -6,9 +6,9 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 
 import { basename, join } from 'node:path';
 import { loadBlock } from '../../../../src/chain/loadedBlock.js';
 import { hashToHex } from '../../../../src/util/bytes.js';
-import { damage, Random, SOFT, type Damage } from './damages.js';
+import { damage, Random, SOFT, type Corruption } from './corruptions.js';
 import { act, askAll, feed, firstDifference, type Answer } from './questions.js';
-import { DamagedNode, INDEX_ARGS, NodeEnded } from './runner.js';
+import { CorruptedNode, INDEX_ARGS, NodeEnded } from './runner.js';
 import type { Scene, State } from './scene.js';
 
 export type Outcome =
@@ -26,7 +26,7 @@ export type Outcome =
 
 export interface CaseResult {
   readonly number: number;
-  readonly damage: Damage;
+  readonly damage: Corruption;
   readonly outcome: Outcome;
   /** What is wrong, or what was said. */
   readonly detail: string;
@@ -41,7 +41,7 @@ export interface Twin {
 export async function twinOf(scene: Scene, state: State, work: string): Promise<Twin> {
   const dataDir = mkdtempSync(join(work, 'twin-'));
   cpSync(state.folder, dataDir, { recursive: true });
-  const node = await DamagedNode.start(dataDir, INDEX_ARGS);
+  const node = await CorruptedNode.start(dataDir, INDEX_ARGS);
   if (!node.isRunning) throw new Error(`the twin of ${state.name} does not start: ${node.stderr}`);
   const asked = await askAll(node, scene);
   const acted = await act(node, scene);
@@ -134,7 +134,7 @@ export async function runCase(
   // Without the addon everything must end the same way.
   const isTwin = number % (done.kind === 'live' ? 2 : 6) === 1;
   const env: Record<string, string> = isTwin ? { LBCNODE_NATIVE: '0' } : {};
-  const started: DamagedNode[] = [];
+  const started: CorruptedNode[] = [];
   try {
     const outcome = await judge(scene, twins.get(state.name)!, dataDir, done, started, env);
     return { number, damage: done, ...outcome };
@@ -154,12 +154,12 @@ async function judge(
   scene: Scene,
   twin: Twin,
   dataDir: string,
-  done: Damage,
-  started: DamagedNode[],
+  done: Corruption,
+  started: CorruptedNode[],
   env: Record<string, string>,
 ): Promise<Judged> {
-  const logBefore = new DamagedLog(dataDir);
-  const node = await DamagedNode.start(dataDir, INDEX_ARGS, env);
+  const logBefore = new CorruptLog(dataDir);
+  const node = await CorruptedNode.start(dataDir, INDEX_ARGS, env);
   started.push(node);
   let acting = false;
   const ended = async (): Promise<Judged> => {
@@ -230,7 +230,7 @@ async function judge(
 }
 
 /** What is written to the log from now on. */
-class DamagedLog {
+class CorruptLog {
   private readonly path: string;
   private readonly begin: number;
   constructor(dataDir: string) {
@@ -248,9 +248,9 @@ async function followAdvice(
   scene: Scene,
   twin: Twin,
   dataDir: string,
-  done: Damage,
+  done: Corruption,
   message: string,
-  started: DamagedNode[],
+  started: CorruptedNode[],
   hasActed = false,
 ): Promise<void> {
   if (done.isFolder && /\b(?:remove|move|delete)\b/i.test(message)) {
@@ -260,7 +260,7 @@ async function followAdvice(
   if (option === undefined) done.mend?.();
   if (option === undefined && !done.isFolder && done.mend === null)
     throw new Failure(`no advice that can be followed: ${message}`);
-  const node = await DamagedNode.start(dataDir, [...INDEX_ARGS, ...(option ? [option] : [])]);
+  const node = await CorruptedNode.start(dataDir, [...INDEX_ARGS, ...(option ? [option] : [])]);
   started.push(node);
   if (!node.isRunning) throw new Failure(`after ${option}: ${node.stderr}\n(the advice: ${message})`);
   await feed(node, scene);

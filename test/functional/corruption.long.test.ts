@@ -7,9 +7,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCase, twinOf, type CaseResult, type Twin } from './support/damage/case.js';
-import { firstDifference, type Answer } from './support/damage/questions.js';
-import { buildScene, type Scene } from './support/damage/scene.js';
+import { runCase, twinOf, type CaseResult, type Twin } from './support/corruption/case.js';
+import { firstDifference, type Answer } from './support/corruption/questions.js';
+import { buildScene, type Scene } from './support/corruption/scene.js';
 
 const full = process.env['LBCNODE_FULL'] === '1';
 const CASES = full ? 500 : 50;
@@ -18,7 +18,7 @@ const MOST_MS = full ? 10_800_000 : 3_600_000;
 /** Nodes that run at once. */
 const LANES = 2;
 
-/** In full size scripts/test.mjs draws one, so that each run damages something else. */
+/** In full size scripts/test.mjs draws one, so that each run corruptions something else. */
 const seed = Number(process.env['LBCNODE_DAMAGE_SEED'] ?? 221_834);
 const only = process.env['LBCNODE_DAMAGE_CASE'];
 const numbers = only ? only.split(',').map(Number) : Array.from({ length: CASES }, (_, i) => i);

@@ -21,7 +21,7 @@ function flip(share: number): void {
 }
 
 describe('the file of the index', () => {
-  const damages: Readonly<Record<string, () => void>> = {
+  const corruptions: Readonly<Record<string, () => void>> = {
     'in which bytes are others': () => {
       const bytes = readFileSync(searched.file);
       for (let at = 20_000; at < bytes.length; at += 40_000) bytes[at]! ^= 0x55;
@@ -31,7 +31,7 @@ describe('the file of the index', () => {
     'that is gone': () => rmSync(searched.file),
   };
 
-  it.each(Object.entries(damages))('%s is made anew, with the same answers', async (_what, damage) => {
+  it.each(Object.entries(corruptions))('%s is made anew, with the same answers', async (_what, damage) => {
     const before = await searched.found();
     await searched.node.stop();
     damage();

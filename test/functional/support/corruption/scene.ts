@@ -18,7 +18,7 @@ import { OPEN_ADDRESS } from '../network.js';
 import { mineBlock, placeAt, transaction } from '../rawChain.js';
 import { hashOf } from '../rawMessages.js';
 import { untilIndexed } from './questions.js';
-import { DamagedNode, INDEX_ARGS, type RpcAnswer } from './runner.js';
+import { CorruptedNode, INDEX_ARGS, type RpcAnswer } from './runner.js';
 
 export interface State {
   readonly name: string;
@@ -52,8 +52,8 @@ interface NamedClaims {
 }
 
 class Rpc {
-  readonly node: DamagedNode;
-  constructor(node: DamagedNode) {
+  readonly node: CorruptedNode;
+  constructor(node: CorruptedNode) {
     this.node = node;
   }
   rpc = async <T = unknown>(method: string, params: readonly unknown[] = []): Promise<T> => {
@@ -68,7 +68,7 @@ async function begin(
   args: readonly string[] = [],
   env: Record<string, string> = {},
 ): Promise<Rpc> {
-  const node = await DamagedNode.start(dataDir, [...INDEX_ARGS, ...args], env);
+  const node = await CorruptedNode.start(dataDir, [...INDEX_ARGS, ...args], env);
   if (!node.isRunning) throw new Error(`the scene's node does not start: ${node.stderr}`);
   return new Rpc(node);
 }

@@ -40,7 +40,7 @@ export class NodeEnded extends Error {
   override readonly name = 'NodeEnded';
 }
 
-export class DamagedNode {
+export class CorruptedNode {
   readonly dataDir: string;
   readonly ended: Promise<Ending>;
   private readonly child: ChildProcess;
@@ -87,9 +87,9 @@ export class DamagedNode {
     dataDir: string,
     args: readonly string[] = [],
     env: Record<string, string> = {},
-  ): Promise<DamagedNode> {
+  ): Promise<CorruptedNode> {
     for (let attempt = 1; ; attempt++) {
-      const node = new DamagedNode(dataDir, await freePort(), args, env);
+      const node = new CorruptedNode(dataDir, await freePort(), args, env);
       await node.untilLoaded();
       if (node.isRunning || attempt === 3 || !/EADDRINUSE|Unable to bind/.test(node.stderr)) return node;
     }

@@ -3,7 +3,7 @@
  * those of an undamaged twin.
  */
 import { OPEN_ADDRESS } from '../network.js';
-import type { Call, DamagedNode, RpcAnswer } from './runner.js';
+import type { Call, CorruptedNode, RpcAnswer } from './runner.js';
 import type { Scene } from './scene.js';
 
 /**
@@ -127,7 +127,7 @@ interface Progress {
 }
 
 /** Resolves when all indexes are at the tip, or say why they are not. */
-export async function untilIndexed(node: DamagedNode): Promise<void> {
+export async function untilIndexed(node: CorruptedNode): Promise<void> {
   for (const deadline = Date.now() + FILLING_MS; Date.now() < deadline;) {
     const [all, claims] = await node.ask([
       ['getindexinfo', []],
@@ -140,7 +140,7 @@ export async function untilIndexed(node: DamagedNode): Promise<void> {
   }
 }
 
-export async function askAll(node: DamagedNode, scene: Scene): Promise<Answer[]> {
+export async function askAll(node: CorruptedNode, scene: Scene): Promise<Answer[]> {
   await untilIndexed(node);
   const all = questions(scene);
   const answers = await node.ask(all.map(([, call]) => call));
@@ -148,7 +148,7 @@ export async function askAll(node: DamagedNode, scene: Scene): Promise<Answer[]>
 }
 
 /** What follows the questions: a coin is spent twice, the next blocks come, and blocks are taken back and brought again. */
-export async function act(node: DamagedNode, scene: Scene): Promise<Answer[]> {
+export async function act(node: CorruptedNode, scene: Scene): Promise<Answer[]> {
   const height = scene.hashes.length - 1;
   const back = scene.hashes[height - 22];
   const state: Call[] = [
@@ -175,7 +175,7 @@ export async function act(node: DamagedNode, scene: Scene): Promise<Answer[]> {
 }
 
 /** Every block as a peer would bring it: a node that lost some gets them again. */
-export async function feed(node: DamagedNode, scene: Scene): Promise<void> {
+export async function feed(node: CorruptedNode, scene: Scene): Promise<void> {
   await node.ask(scene.arrivals.map((block): Call => ['submitblock', [block]]));
 }
 

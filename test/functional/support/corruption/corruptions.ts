@@ -91,7 +91,7 @@ export class Random {
   }
 }
 
-export interface Damage {
+export interface Corruption {
   readonly state: string;
   readonly kind: FileKind;
   /** What was done, for people. */
@@ -191,14 +191,14 @@ export function kindOfCase(random: Random, state: State): FileKind {
   }
 }
 
-/** Damages a copy of the state that lies in `dataDir`. */
-export function damage(dataDir: string, state: State, random: Random): Damage {
+/** Corruptions a copy of the state that lies in `dataDir`. */
+export function damage(dataDir: string, state: State, random: Random): Corruption {
   const folder = join(dataDir, 'regtest');
   const kind = kindOfCase(random, state);
   if (kind === 'copy') return copyInParts(folder, state, random);
-  if (kind === 'other') return damageOther(folder, state, random);
-  if (kind === 'live') return damageLater(folder, state, random);
-  if (kind === 'folder') return damageFolder(folder, state, random);
+  if (kind === 'other') return corruptOther(folder, state, random);
+  if (kind === 'live') return corruptLater(folder, state, random);
+  if (kind === 'folder') return corruptFolder(folder, state, random);
   const path = random.pick(filesOf(folder, kind));
   const bytes = readFileSync(path);
   const ways = bytes.length === 0 ? [grown, gone, ...PLACES] : WAYS;
@@ -233,7 +233,7 @@ interface Target {
   readonly random: Random;
 }
 
-type Done = Pick<Damage, 'what'> & Partial<Damage>;
+type Done = Pick<Corruption, 'what'> & Partial<Corruption>;
 type Way = (target: Target) => Done;
 
 const noise = (random: Random, length: number): Buffer =>
@@ -347,7 +347,7 @@ const WAYS: readonly Way[] = [
 ];
 
 /** Bits flip in tables that the node has open. */
-function damageLater(folder: string, state: State, random: Random): Damage {
+function corruptLater(folder: string, state: State, random: Random): Corruption {
   const path = join(folder, 'chainstate');
   const seeds = Array.from({ length: 1 + random.below(3) }, () => random.u32());
   const later = (): void => {
@@ -372,7 +372,7 @@ function flipInPlace(path: string, random: Random): void {
   closeSync(file);
 }
 
-function damageOther(folder: string, state: State, random: Random): Damage {
+function corruptOther(folder: string, state: State, random: Random): Corruption {
   const name = random.pick(OTHER_NAMES);
   const path = join(folder, name);
   rmSync(path, { recursive: true, force: true });
@@ -387,7 +387,7 @@ function damageOther(folder: string, state: State, random: Random): Damage {
 }
 
 /** A folder that is gone, out of reach, or no folder. */
-function damageFolder(folder: string, state: State, random: Random): Damage {
+function corruptFolder(folder: string, state: State, random: Random): Corruption {
   const path = random.pick([join(folder, 'chainstate'), join(folder, 'blocks'), folder]);
   const aside = `${path}.aside`;
   const modes = DENIES ? [0, 0o444, 0o555] : [];
@@ -419,7 +419,7 @@ function filesBelow(folder: string): string[] {
  * A copy made while the node ran: the files that were copied first are those of an earlier moment, and what did not exist
  * when its turn came is not there.
  */
-function copyInParts(folder: string, state: State, random: Random): Damage {
+function copyInParts(folder: string, state: State, random: Random): Corruption {
   const earlier = join(state.earlier, 'regtest');
   const names = [...new Set([...filesBelow(earlier), ...filesBelow(folder)])].sort();
   const rank = new Map(names.map((name) => [name, random.u32()]));

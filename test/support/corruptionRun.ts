@@ -48,13 +48,13 @@ export function seededNumbers(seed: number): () => number {
   };
 }
 
-export interface DamageReport {
+export interface CorruptionReport {
   flips: number;
   truncations: number;
   kills: number;
   /** Bytes that were played, saved or served and are not those of the stream. */
   wrongBytes: number;
-  /** Damages after which the blob was whole again with one fetch of it and no other. */
+  /** Corruptions after which the blob was whole again with one fetch of it and no other. */
   healed: number;
   /** What happened otherwise, in words. */
   readonly faults: string[];
@@ -68,7 +68,7 @@ function differences(found: Uint8Array, expected: Uint8Array): number {
   return count;
 }
 
-export class DamageRun {
+export class CorruptionRun {
   readonly #random: () => number;
   readonly #threads = new BlobThreads(2);
   readonly #bytes = randomBytes(SIZE_BYTES);
@@ -81,7 +81,7 @@ export class DamageRun {
   #manager!: FileManager;
   #playing!: Playing;
   #server!: BlobServer;
-  readonly report: DamageReport = {
+  readonly report: CorruptionReport = {
     flips: 0,
     truncations: 0,
     kills: 0,

@@ -5,8 +5,8 @@
  */
 
 /** Rows of the claim trie are missing, or contradict one another. The message says which. */
-export class ClaimDamageError extends Error {
-  override readonly name: string = 'ClaimDamageError';
+export class ClaimCorruptionError extends Error {
+  override readonly name: string = 'ClaimCorruptionError';
   /** What is wrong, without what to do. */
   readonly what: string;
 
@@ -19,16 +19,16 @@ export class ClaimDamageError extends Error {
 }
 
 /** Nodes, totals or the marks of idle names are missing or wrong: the rows of names say what they must be. */
-export class DamagedTrieError extends ClaimDamageError {
-  override readonly name = 'DamagedTrieError';
+export class TrieCorruptionError extends ClaimCorruptionError {
+  override readonly name = 'TrieCorruptionError';
 }
 
-/** Throws `ClaimDamageError` unless the condition holds: for what holds as long as every row is there. */
+/** Throws `ClaimCorruptionError` unless the condition holds: for what holds as long as every row is there. */
 export function intact(condition: unknown, what: string): asserts condition {
-  if (!condition) throw new ClaimDamageError(what);
+  if (!condition) throw new ClaimCorruptionError(what);
 }
 
 /** The same for what holds as long as nodes and names agree. */
 export function trieIntact(condition: unknown, what: string): asserts condition {
-  if (!condition) throw new DamagedTrieError(what);
+  if (!condition) throw new TrieCorruptionError(what);
 }
