@@ -44,22 +44,22 @@ export async function importBlockFile(
   const orphans = new Map<string, LoadedBlock[]>();
   let orphanBytes = 0;
   let aheadBytes = 0;
-  let activation: Promise<void> | null = null;
+  let connecting: Promise<void> | null = null;
   let failure: unknown = null;
   let since = performance.now();
   /** Starts the chain unless it runs; waits for it only when too much was accepted ahead. */
   const connect = async (): Promise<void> => {
-    if (activation !== null && aheadBytes < AHEAD_BYTES) return;
-    await activation;
+    if (connecting !== null && aheadBytes < AHEAD_BYTES) return;
+    await connecting;
     if (failure !== null) throw failure;
     aheadBytes = 0;
-    activation = chain
+    connecting = chain
       .activateBestChain()
       .catch((error: unknown) => {
         failure = error;
       })
       .finally(() => {
-        activation = null;
+        connecting = null;
       });
   };
 
@@ -122,7 +122,7 @@ export async function importBlockFile(
       log.warn(
         `block ${hashToHex(hash)} of ${path} is passed over: its parent ${hashToHex(header.prevHash)} is not there`,
       );
-  await activation;
+  await connecting;
   if (failure === null) await chain.activateBestChain();
   else throw failure;
   return result;

@@ -326,7 +326,7 @@ export class Chain {
       if (this.tip !== start) this.announceTip(start);
     }
     this.blocks.dropBeaten();
-    await this.flusher.afterActivation(this.isInitialDownload());
+    await this.flusher.afterConnecting(this.isInitialDownload());
     this.flushWhenQuiet();
   }
 

@@ -93,7 +93,7 @@ export class Flusher {
   }
 
   /** After the best chain was reached: flushes when the last time is long ago. */
-  async afterActivation(initialDownload: boolean): Promise<void> {
+  async afterConnecting(initialDownload: boolean): Promise<void> {
     if (!initialDownload && performance.now() - this.lastMs > FLUSH_INTERVAL_MS) await this.flush();
   }
 

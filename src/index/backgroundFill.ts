@@ -27,7 +27,7 @@ const READ_BYTES = 4 << 20;
 
 export interface FillDeps {
   readonly chain: Chain;
-  readonly flusher: Pick<Flusher, 'pruned' | 'flush' | 'afterBlock' | 'afterActivation'>;
+  readonly flusher: Pick<Flusher, 'pruned' | 'flush' | 'afterBlock' | 'afterConnecting'>;
   readonly log: Logger;
   /** Tells the operator and the log. */
   readonly warn: (message: string) => void;
@@ -249,7 +249,7 @@ export class BackgroundFill {
       for (const tracked of this.behind()) this.noteSynced(tracked);
     } while (blocks.length > 0 && performance.now() - began < TURN_MS);
     if (this.behind().length === 0) await flusher.flush();
-    else await flusher.afterActivation(chain.isInitialDownload());
+    else await flusher.afterConnecting(chain.isInitialDownload());
     this.tellProgress();
   }
 

@@ -13,7 +13,7 @@ import { failureReason } from '../util/environmentError.js';
 import { OutageWatch } from '../util/outage.js';
 import type { Logger } from '../util/logging.js';
 import type { Subnet } from '../util/subnet.js';
-import { AddressBook } from './addressBook/addressBook.js';
+import { PeerAddressBook } from './addressBook/peerAddressBook.js';
 import { PeersFile } from './addressBook/peersFile.js';
 import { BanList } from './banList.js';
 import { Dialer } from './dial.js';
@@ -120,7 +120,7 @@ const RANDOM: RandomSource = {
 };
 
 export class PeerNetwork {
-  readonly book: AddressBook;
+  readonly book: PeerAddressBook;
   readonly bans: BanList;
   readonly local: LocalAddresses;
   readonly peers: PeerManager;
@@ -148,7 +148,7 @@ export class PeerNetwork {
     const { log, chain } = deps;
     const adjustedTimeSec = (): number => deps.adjustedTimeSec();
     this.maxOutbound = Math.min(MAX_OUTBOUND, options.maxConnections);
-    this.book = new AddressBook({ random: RANDOM, nowSec: adjustedTimeSec, log });
+    this.book = new PeerAddressBook({ random: RANDOM, nowSec: adjustedTimeSec, log });
     this.peersFile = new PeersFile(join(options.folder, 'peers.dat'), params.magic, log, deps.warnOfFile);
     this.bans = new BanList(
       { path: join(options.folder, 'banlist.dat'), magic: params.magic, banTimeSec: options.banTimeSec },

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SeedAddress } from '../params/network.js';
 import { joinHostPort } from '../util/hostPort.js';
 import type { Logger } from '../util/logging.js';
-import type { AddressBook } from './addressBook/addressBook.js';
+import type { PeerAddressBook } from './addressBook/peerAddressBook.js';
 import type { AddressEntry } from './messages/addr.js';
 import { internalAddress, parseHost } from './netAddress.js';
 import type { RandomSource } from './messageHandler.js';
@@ -33,7 +33,7 @@ export interface SeedOptions {
 }
 
 export interface SeedDeps {
-  readonly book: AddressBook;
+  readonly book: PeerAddressBook;
   readonly random: RandomSource;
   readonly log: Logger;
   readonly nowSec: () => number;

@@ -5,7 +5,7 @@
 import type { ServerResponse } from 'node:http';
 import { JobQueue, QueueShare } from '../util/jobQueue.js';
 import type { Logger } from '../util/logging.js';
-import type { Connection } from './connections.js';
+import type { HttpConnection } from './connections.js';
 import { sendText } from './errorPages.js';
 import { sendReply, sendWhole, type HttpReply } from './replyStream.js';
 import type { CallSignals, QueueLoad } from './routes.js';
@@ -34,7 +34,7 @@ type Run = (call: CallSignals) => HttpReply | Promise<HttpReply>;
 
 /** A call as it came. */
 interface Request {
-  readonly connection: Connection;
+  readonly connection: HttpConnection;
   readonly response: ServerResponse;
   readonly run: Run;
   /** Whether it needs no password. */
@@ -50,7 +50,7 @@ export interface CallTurnsOptions {
 
 /** One call. Its signals are made when somebody asks for them. */
 class Call implements CallSignals {
-  readonly connection: Connection;
+  readonly connection: HttpConnection;
   readonly response: ServerResponse;
   private readonly turns: CallTurns;
   private readonly queue: JobQueue;
@@ -63,7 +63,7 @@ class Call implements CallSignals {
   private goneControl: AbortController | null = null;
   private signalControl: AbortController | null = null;
 
-  constructor(turns: CallTurns, queue: JobQueue, connection: Connection, response: ServerResponse) {
+  constructor(turns: CallTurns, queue: JobQueue, connection: HttpConnection, response: ServerResponse) {
     this.turns = turns;
     this.queue = queue;
     this.connection = connection;
@@ -177,7 +177,7 @@ export class CallTurns {
 
   /** Serves a call at once if it may; the promise is of its end. */
   private begin(
-    connection: Connection,
+    connection: HttpConnection,
     response: ServerResponse,
     run: Run,
     share: QueueShare | undefined,
@@ -201,12 +201,12 @@ export class CallTurns {
    * `run` throws cuts the connection. One call of a connection is served after the other: what a client sends ahead is not
    * run before what it sent first, and takes no more than one place in the queue.
    */
-  serve(connection: Connection, response: ServerResponse, run: Run): void {
+  serve(connection: HttpConnection, response: ServerResponse, run: Run): void {
     this.serveInOrder({ connection, response, run, isOpen: false });
   }
 
   /** The same for a call that needs no password, which waits under a bound of its own: half the depth of the queue. */
-  serveOpen(connection: Connection, response: ServerResponse, run: Run): void {
+  serveOpen(connection: HttpConnection, response: ServerResponse, run: Run): void {
     this.serveInOrder({ connection, response, run, isOpen: true });
   }
 

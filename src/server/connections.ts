@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import type { Logger } from '../util/logging.js';
 
 /** What is known of one connection. */
-export class Connection {
+export class HttpConnection {
   readonly socket: Socket;
   /** As it was when the connection was made; empty when it was gone by then. */
   readonly address: string;
@@ -53,7 +53,7 @@ export interface ConnectionsOptions {
 export class Connections {
   private readonly options: ConnectionsOptions;
   private readonly logger: Logger;
-  private readonly bySocket = new Map<Socket, Connection>();
+  private readonly bySocket = new Map<Socket, HttpConnection>();
   private uses = 0;
 
   constructor(options: ConnectionsOptions, logger: Logger) {
@@ -65,17 +65,17 @@ export class Connections {
     return this.bySocket.size;
   }
 
-  all(): Iterable<Connection> {
+  all(): Iterable<HttpConnection> {
     return this.bySocket.values();
   }
 
   /** The connection of a socket, which is taken in if it is new. */
-  of(socket: Socket): Connection {
+  of(socket: Socket): HttpConnection {
     return this.bySocket.get(socket) ?? this.add(socket);
   }
 
   /** Notes that a connection is used now. */
-  use(connection: Connection): void {
+  use(connection: HttpConnection): void {
     connection.lastUse = ++this.uses;
   }
 
@@ -84,8 +84,8 @@ export class Connections {
     this.bySocket.delete(socket);
   }
 
-  private add(socket: Socket): Connection {
-    const connection = new Connection(socket, this.options.isAllowed, ++this.uses);
+  private add(socket: Socket): HttpConnection {
+    const connection = new HttpConnection(socket, this.options.isAllowed, ++this.uses);
     if (this.bySocket.size >= this.options.max) this.drop(this.idlest() ?? connection);
     this.bySocket.set(socket, connection);
     socket.once('close', () => this.bySocket.delete(socket));
@@ -93,8 +93,8 @@ export class Connections {
   }
 
   /** Null when all of them are busy. */
-  private idlest(): Connection | null {
-    let best: Connection | null = null;
+  private idlest(): HttpConnection | null {
+    let best: HttpConnection | null = null;
     for (const connection of this.bySocket.values()) {
       if (connection.busy > 0) continue;
       if (best === null || isRatherDropped(connection, best)) best = connection;
@@ -102,7 +102,7 @@ export class Connections {
     return best;
   }
 
-  private drop(connection: Connection): void {
+  private drop(connection: HttpConnection): void {
     this.logger.debug(
       'http',
       () => `More than ${this.options.max} HTTP connections: dropping ${connection.peer}`,
@@ -113,6 +113,6 @@ export class Connections {
   }
 }
 
-function isRatherDropped(one: Connection, other: Connection): boolean {
+function isRatherDropped(one: HttpConnection, other: HttpConnection): boolean {
   return one.isKnown === other.isKnown ? one.lastUse < other.lastUse : other.isKnown;
 }

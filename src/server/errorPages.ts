@@ -3,7 +3,7 @@
  * HTTP was spoken. Source: libevent `evhttp_send_error`, `evhttp_send_page`.
  */
 import { STATUS_CODES, type ServerResponse } from 'node:http';
-import type { Connection } from './connections.js';
+import type { HttpConnection } from './connections.js';
 
 /** What an answer that is no JSON-RPC calls itself. Source: libevent's `default_content_type`. */
 export const DEFAULT_CONTENT_TYPE = 'text/html; charset=ISO-8859-1';
@@ -18,7 +18,7 @@ function pageOf(status: number): string {
 /** Answers with the page of a status and ends the connection. */
 export function sendErrorPage(response: ServerResponse, status: 400 | 501 | 503): void {
   const page = pageOf(status);
-  const headers = { 'Content-Type': 'text/html', Connection: 'close', 'Content-Length': page.length };
+  const headers = { 'Content-Type': 'text/html', HttpConnection: 'close', 'Content-Length': page.length };
   response.writeHead(status, headers).end(page);
 }
 
@@ -48,7 +48,7 @@ const STATUS_OF_ERROR: Readonly<Record<string, number>> = {
  * Ends a connection on which no HTTP came, or headers that are too long. What is still on its way is read and thrown away
  * meanwhile: else the system would tell the caller that the connection broke, not what was answered.
  */
-export function refuseConnection(error: NodeJS.ErrnoException, connection: Connection): void {
+export function refuseConnection(error: NodeJS.ErrnoException, connection: HttpConnection): void {
   const { socket } = connection;
   if (connection.isLeaving) return;
   connection.isLeaving = true;

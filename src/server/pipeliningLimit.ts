@@ -5,7 +5,7 @@
  * password have a slice of each turn together, whatever their number. Nothing of theirs is lost. Owns no connection.
  */
 import type { Socket } from 'node:net';
-import type { Connection } from './connections.js';
+import type { HttpConnection } from './connections.js';
 
 /**
  * So many requests of a connection may come in one turn of the loop before it waits for its time. Who waits for answers
@@ -23,10 +23,10 @@ const HALF_LIFE_MS = 10_000;
 
 export class PipeliningLimit {
   /** All there are. */
-  private readonly connections: () => Iterable<Connection>;
+  private readonly connections: () => Iterable<HttpConnection>;
   /** Those that are not read, each kind the longest waiting first: for what they sent, and for the slice of all. */
-  private readonly senders: Connection[] = [];
-  private bystanders: Connection[] = [];
+  private readonly senders: HttpConnection[] = [];
+  private bystanders: HttpConnection[] = [];
   private isResting = false;
   /** Turns of the loop in which requests came, the present one being the last. */
   private turns = 0;
@@ -39,12 +39,12 @@ export class PipeliningLimit {
   };
 
   /** `connections` lists all that are open. */
-  constructor(connections: () => Iterable<Connection>) {
+  constructor(connections: () => Iterable<HttpConnection>) {
     this.connections = connections;
   }
 
   /** Notes a request. */
-  note(connection: Connection): void {
+  note(connection: HttpConnection): void {
     if (this.isTurnOver) {
       this.isTurnOver = false;
       this.turns++;
@@ -58,7 +58,7 @@ export class PipeliningLimit {
     if (!connection.isKnown) this.noteOpen(connection);
   }
 
-  private noteOpen(connection: Connection): void {
+  private noteOpen(connection: HttpConnection): void {
     const nowMs = performance.now();
     countOpen(connection, nowMs);
     this.openSinceMs ??= nowMs;
@@ -67,7 +67,7 @@ export class PipeliningLimit {
     for (const each of this.connections()) if (!each.isKnown) this.hold(each, this.bystanders);
   }
 
-  private hold(connection: Connection, waiting: Connection[]): void {
+  private hold(connection: HttpConnection, waiting: HttpConnection[]): void {
     if (connection.isHeld || connection.socket.destroyed) return;
     connection.isHeld = true;
     connection.socket.pause();
@@ -99,7 +99,7 @@ export class PipeliningLimit {
     if (this.senders.length + this.bystanders.length > 0) this.rest();
   }
 
-  private nextBystanders(): Connection[] {
+  private nextBystanders(): HttpConnection[] {
     const waiting = this.bystanders.filter(({ socket }) => !socket.destroyed);
     if (waiting.length <= GROUP) {
       this.bystanders = [];
@@ -113,24 +113,24 @@ export class PipeliningLimit {
   }
 }
 
-function nextOf(waiting: Connection[]): Connection | undefined {
+function nextOf(waiting: HttpConnection[]): HttpConnection | undefined {
   let next = waiting.shift();
   while (next?.socket.destroyed === true) next = waiting.shift();
   return next;
 }
 
-function release(connection: Connection): void {
+function release(connection: HttpConnection): void {
   connection.isHeld = false;
   connection.socket.off('resume', pauseAgain);
   connection.socket.resume();
 }
 
 /** Requests that a connection sent lately without a password. */
-function openRequests({ open }: Connection, nowMs: number): number {
+function openRequests({ open }: HttpConnection, nowMs: number): number {
   return open.count * 0.5 ** ((nowMs - open.atMs) / HALF_LIFE_MS);
 }
 
-function countOpen(connection: Connection, nowMs: number): void {
+function countOpen(connection: HttpConnection, nowMs: number): void {
   connection.open.count = openRequests(connection, nowMs) + 1;
   connection.open.atMs = nowMs;
 }

@@ -10,7 +10,7 @@ import { AT_ONCE_BYTES } from '../rpc/requestText.js';
 import type { Logger } from '../util/logging.js';
 import type { Authenticator } from './auth.js';
 import type { CallTurns } from './callTurns.js';
-import type { Connection } from './connections.js';
+import type { HttpConnection } from './connections.js';
 import { sendText } from './errorPages.js';
 import { LbrycrdClients } from './lbrycrdClients.js';
 import type { PasswordChecks } from './passwordChecks.js';
@@ -68,7 +68,7 @@ export class RpcEndpoint {
   receive(
     request: IncomingMessage,
     response: ServerResponse,
-    connection: Connection,
+    connection: HttpConnection,
     profile: Profile,
   ): void {
     if (request.method !== 'POST') {
@@ -95,7 +95,7 @@ export class RpcEndpoint {
   private call(
     request: IncomingMessage,
     response: ServerResponse,
-    connection: Connection,
+    connection: HttpConnection,
     profile: Profile,
     user: string,
   ): void {
@@ -109,7 +109,7 @@ export class RpcEndpoint {
   }
 
   /** Whether a request may become something else than a call, by the same rules. */
-  async isAuthentic(authorization: string, connection: Connection): Promise<boolean> {
+  async isAuthentic(authorization: string, connection: HttpConnection): Promise<boolean> {
     const isRight = await new Promise<boolean | null>((resolve) =>
       this.inTurn(authorization, connection, (mayCheck) =>
         resolve(mayCheck ? this.userOf(authorization, connection) !== null : null),
@@ -125,7 +125,11 @@ export class RpcEndpoint {
    * Checks a password at once on a known connection, and the cookie on any; else when its turn comes, and not at all once
    * the connection is gone.
    */
-  private inTurn(authorization: string, connection: Connection, check: (mayCheck: boolean) => void): void {
+  private inTurn(
+    authorization: string,
+    connection: HttpConnection,
+    check: (mayCheck: boolean) => void,
+  ): void {
     const isFree = connection.isKnown && connection.uncheckedCount === 0;
     if (isFree || this.deps.authenticator.isCookie(authorization)) {
       check(true);
@@ -139,14 +143,14 @@ export class RpcEndpoint {
   }
 
   /** At once, with all that it sent ahead. */
-  private cutOff(connection: Connection): void {
+  private cutOff(connection: HttpConnection): void {
     if (connection.socket.destroyed) return;
     this.deps.passwordChecks.noteCutOff(connection.address);
     connection.socket.destroy();
   }
 
   /** The user whose credentials are right; null when they are wrong. */
-  private userOf(authorization: string, connection: Connection): string | null {
+  private userOf(authorization: string, connection: HttpConnection): string | null {
     const { ok, user } = this.deps.authenticator.check(authorization);
     connection.isKnown = ok;
     if (ok) return user;
@@ -155,13 +159,13 @@ export class RpcEndpoint {
   }
 
   /** Resolves when a caller may be told that its password is wrong; with false when it is to be cut off instead. */
-  private async makeWait(connection: Connection): Promise<boolean> {
+  private async makeWait(connection: HttpConnection): Promise<boolean> {
     const mayAnswer = await this.deps.authThrottle.cost(connection.address);
     this.deps.logger.info(`ThreadRPCServer incorrect password attempt from ${connection.peer}`);
     return mayAnswer;
   }
 
-  private async refuse(response: ServerResponse, connection: Connection): Promise<void> {
+  private async refuse(response: ServerResponse, connection: HttpConnection): Promise<void> {
     if (this.deps.authThrottle.isFull(connection.address)) this.cutOff(connection);
     else if (!(await this.makeWait(connection))) response.destroy();
     else if (!response.destroyed) refuseCaller(response);
@@ -211,7 +215,7 @@ function refuseCaller(response: ServerResponse): void {
 function refuseBody(response: ServerResponse): void {
   sendText(response, 413, 'Request body is too large', {
     'Content-Type': 'text/plain; charset=utf-8',
-    Connection: 'close',
+    HttpConnection: 'close',
   });
 }
 

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock, systemRandom } from '../../src/daemon/base/clock.js';
-import { parseWalletText } from '../../src/daemon/wallet/wallet.js';
+import { parseWalletText } from '../../src/daemon/wallet/walletContents.js';
 import { Wallets } from '../../src/daemon/wallet/wallets.js';
 import type { LoadedWallet } from '../../src/daemon/wallet/loadedWallet.js';
 import { FakeLedger } from '../support/fakeLedger.js';

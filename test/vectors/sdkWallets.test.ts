@@ -17,7 +17,7 @@ import {
   phraseAbove,
   seedBytes,
 } from '../../src/daemon/wallet/seedPhrase.js';
-import { parseWalletText, unpackWallet, Wallet } from '../../src/daemon/wallet/wallet.js';
+import { parseWalletText, unpackWallet, Wallet } from '../../src/daemon/wallet/walletContents.js';
 import { convertLbryumWallet, isLbryumWallet } from '../../src/daemon/wallet/lbryumWallet.js';
 import { ecdsaBackend } from '../../src/signing/ecdsaBackend.js';
 import { parseJson } from '../../src/util/jsonParse.js';

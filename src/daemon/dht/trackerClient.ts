@@ -69,7 +69,7 @@ interface Kept {
   readonly peers: readonly TrackerPeer[];
 }
 
-interface Connection {
+interface TrackerConnection {
   readonly untilMs: number;
   readonly id: Promise<bigint>;
 }
@@ -77,7 +77,7 @@ interface Connection {
 export class TrackerClient {
   readonly #deps: TrackerClientDeps;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #connections = new Lru<string, Connection>(100);
+  readonly #connections = new Lru<string, TrackerConnection>(100);
   readonly #kept = new Lru<string, Kept>(MAX_ANSWERS);
   readonly #queue: (() => void)[] = [];
   #running = 0;

@@ -12,7 +12,7 @@ import type { JsonOut } from '../../util/jsonWrite.js';
 import type { Logger } from '../../util/logging.js';
 import { ledgerParams, type LedgerId, type LedgerParams } from '../base/ledgerParams.js';
 import type { AddressSource } from './addressSource.js';
-import { openHeaders, type HeaderChain } from './headers/headerChain.js';
+import { openHeaders, type LedgerHeaders } from './headers/ledgerHeaders.js';
 import { parseTip } from './headers/headerSync.js';
 import { corruptionText, HubFollowing, PATIENCE_MS } from './headers/hubFollowing.js';
 import { unsubscribeAddress } from './hub/hubAddresses.js';
@@ -66,7 +66,7 @@ const HAD_ALREADY = /already in mempool|already-in-mempool|already-known|already
 
 export class OpenLedger implements Ledger {
   readonly params: LedgerParams;
-  readonly headers: HeaderChain;
+  readonly headers: LedgerHeaders;
   readonly hub: HubPort;
   readonly #store: LedgerStorePort;
   readonly #log: Logger;

@@ -11,7 +11,7 @@ import type { HostPort, Settings } from '../api/settings.js';
 import type { Clock, RandomSource } from '../base/clock.js';
 import { DaemonError } from '../base/daemonError.js';
 import { ledgerParams, type LedgerId } from '../base/ledgerParams.js';
-import { openHeaders } from '../ledger/headers/headerChain.js';
+import { openHeaders } from '../ledger/headers/ledgerHeaders.js';
 import { takeHeaders } from '../ledger/headers/takeHeaders.js';
 import { KnownHubs } from '../ledger/hub/knownHubs.js';
 import { OpenLedger } from '../ledger/openLedger.js';

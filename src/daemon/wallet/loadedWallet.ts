@@ -10,7 +10,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { Balance } from '../ledger/ledgerDatabase.js';
 import type { Account, AccountTools, AddressGap } from './account.js';
 import { LoadedAccount, maxHeightOf } from './loadedAccount.js';
-import { parseWalletText, unpackWallet, type MergedAccounts, type Wallet } from './wallet.js';
+import { parseWalletText, unpackWallet, type MergedAccounts, type Wallet } from './walletContents.js';
 import { fileStamp, keepCopy, writeWalletFile } from './walletFile.js';
 
 /** What a wallet at work takes from its surroundings. */

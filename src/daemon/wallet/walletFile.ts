@@ -22,7 +22,7 @@ import { decodeUtf8 } from '../../util/jsonParse.js';
 import { linkTarget } from '../../util/linkTarget.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 import { DaemonError } from '../base/daemonError.js';
-import { parseWalletText } from './wallet.js';
+import { parseWalletText } from './walletContents.js';
 
 const NEW_FILE_MODE = 0o600;
 const MODE_BITS = 0o7777;

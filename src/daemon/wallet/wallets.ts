@@ -11,7 +11,7 @@ import { makeFolder } from '../../util/makeFolder.js';
 import { badValue, DaemonError } from '../base/daemonError.js';
 import type { LoadedAccount } from './loadedAccount.js';
 import { takeOverLbryumFile, type LbryumAddresses } from './lbryumWallet.js';
-import { ENCRYPT_ON_DISK, Wallet, WALLET_VERSION } from './wallet.js';
+import { ENCRYPT_ON_DISK, Wallet, WALLET_VERSION } from './walletContents.js';
 import { LoadedWallet, type GeneratorName, type WalletSurroundings } from './loadedWallet.js';
 import {
   fileStamp,

@@ -10,7 +10,7 @@ import { quarantine } from '../../util/quarantine.js';
 import { SerialQueue } from '../../util/serialQueue.js';
 import { Writer } from '../../util/writer.js';
 import { readCheckedFile, writeCheckedFile } from '../checkedFile.js';
-import type { AddressBook } from './addressBook.js';
+import type { PeerAddressBook } from './peerAddressBook.js';
 import type { StoredEntry } from './entry.js';
 import { BUCKET_SIZE, NEW_BUCKETS, TRIED_BUCKETS } from './limits.js';
 import type { BookSnapshot } from './tables.js';
@@ -123,7 +123,7 @@ export class PeersFile {
   }
 
   /** Fills the book from the file; without one, or from a damaged one, the book stays empty. */
-  async load(book: AddressBook): Promise<void> {
+  async load(book: PeerAddressBook): Promise<void> {
     try {
       const content = await readCheckedFile(this.path, this.magic, MAX_FILE_BYTES);
       if (content === null) {
@@ -141,7 +141,7 @@ export class PeersFile {
   }
 
   /** Rejects when the disk refuses. */
-  save(book: AddressBook): Promise<void> {
+  save(book: PeerAddressBook): Promise<void> {
     return this.queue.run(async () => {
       await writeCheckedFile(this.path, this.magic, formatPeers(book.snapshot()));
       this.log.debug('net', `Flushed ${book.size} addresses to peers.dat`);

@@ -6,7 +6,7 @@
 import type { Socket } from 'node:net';
 import { setTimeout as systemSleep } from 'node:timers/promises';
 import type { Logger } from '../../util/logging.js';
-import type { AddressBook } from '../addressBook/addressBook.js';
+import type { PeerAddressBook } from '../addressBook/peerAddressBook.js';
 import { DialError, type Dialer } from '../dial.js';
 import {
   addressKey,
@@ -35,7 +35,7 @@ export interface ConnectorOptions {
 
 export interface ConnectorDeps {
   peers: PeerManager;
-  book: AddressBook;
+  book: PeerAddressBook;
   log: Logger;
   random: RandomSource;
   nowMs(): number;

@@ -8,7 +8,7 @@ import type { Chain } from '../../chain/chain.js';
 import { sha256d } from '../../crypto/hash.js';
 import type { Logger } from '../../util/logging.js';
 import { Writer } from '../../util/writer.js';
-import type { AddressBook } from '../addressBook/addressBook.js';
+import type { PeerAddressBook } from '../addressBook/peerAddressBook.js';
 import type { RollingBloomFilter } from '../bloom/rollingBloomFilter.js';
 import { sipHash, SIP_KEY_SIZE_BYTES } from '../../crypto/sipHash.js';
 import type { LocalAddresses } from '../localAddresses.js';
@@ -22,7 +22,7 @@ import { poissonNextMs } from './poisson.js';
 import { rollingFilter } from './rollingFilter.js';
 
 export interface AddressRelayDeps {
-  readonly book: Pick<AddressBook, 'add' | 'getAddresses'>;
+  readonly book: Pick<PeerAddressBook, 'add' | 'getAddresses'>;
   readonly local: Pick<LocalAddresses, 'best' | 'toAdvertise'>;
   readonly networks: Pick<Networks, 'isLimited'>;
   readonly chain: Pick<Chain, 'isInitialDownload'>;

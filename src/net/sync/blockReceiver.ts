@@ -9,7 +9,7 @@ import { hashToHex } from '../../util/bytes.js';
 import { ReadError } from '../../util/reader.js';
 import type { Payload } from '../messages/table.js';
 import type { MessageHandler, Peer } from '../messageHandler.js';
-import type { Activation } from './activation.js';
+import type { BlockConnector } from './blockConnector.js';
 import type { BlockRequests } from './blockRequests.js';
 import { refuseBlock, type BlockSources } from './blockSources.js';
 import type { BlocksInFlight } from './blocksInFlight.js';
@@ -18,7 +18,7 @@ import type { SyncDeps } from './syncDeps.js';
 export interface BlockReceiverDeps extends Pick<SyncDeps, 'chain' | 'log'> {
   readonly inFlight: BlocksInFlight;
   readonly requests: Pick<BlockRequests, 'topUp'>;
-  readonly activation: Activation;
+  readonly connector: BlockConnector;
   readonly sources: BlockSources;
 }
 
@@ -69,8 +69,8 @@ export class BlockReceiver implements MessageHandler {
   /** Until what the peer brought is connected, as far as it can be. */
   pendingEffect(peer: Peer): Promise<void> | null {
     if (!this.awaited.has(peer.id)) return null;
-    const { activation, inFlight } = this.deps;
-    const pending = activation.pending();
+    const { connector, inFlight } = this.deps;
+    const pending = connector.pending();
     if (pending !== null) return inFlight.holding(peer, () => pending);
     this.awaited.delete(peer.id);
     return null;
@@ -81,7 +81,7 @@ export class BlockReceiver implements MessageHandler {
    * connected. Rejects only when the environment fails.
    */
   async take(peer: Peer, block: LoadedBlock, { requested, mayPunish }: Delivery): Promise<void> {
-    const { chain, inFlight, activation, requests, sources, log } = this.deps;
+    const { chain, inFlight, connector, requests, sources, log } = this.deps;
     const { headers } = chain.index;
     const parent = headers.find(block.header.prevHash);
     const isNewHeader = headers.find(block.hash) === NO_HEADER;
@@ -94,12 +94,12 @@ export class BlockReceiver implements MessageHandler {
     if (isNew) {
       sources.note(id, peer, mayPunish);
       peer.noteUseful('block');
-      activation.noteAccepted(id, block.raw.length);
-      void activation.request();
+      connector.noteAccepted(id, block.raw.length);
+      void connector.request();
     }
     if (peer.isGone) return;
     if (!error) this.awaited.add(peer.id);
     requests.topUp(peer);
-    if (activation.isCongested) await inFlight.holding(peer, () => activation.room());
+    if (connector.isCongested) await inFlight.holding(peer, () => connector.room());
   }
 }

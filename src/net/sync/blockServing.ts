@@ -20,7 +20,7 @@ import { buildMerkleBlock } from '../merkleBlock.js';
 import type { MessageHandler, Peer, RandomSource } from '../messageHandler.js';
 import { withoutWitness } from '../rawTransaction.js';
 import { NODE } from '../services.js';
-import type { Activation } from './activation.js';
+import type { BlockConnector } from './blockConnector.js';
 import type { InventoryServer } from './getData.js';
 import { RecentBlock, type RecentBlocks } from './recentBlocks.js';
 import { isNearlyInStep, type SyncDeps } from './syncDeps.js';
@@ -39,7 +39,7 @@ const KINDS: readonly number[] = [INV.block, INV.witnessBlock, INV.filteredBlock
 export type BlockFilter = Pick<BloomFilter, 'isRelevantAndUpdateInSlices'>;
 
 export interface BlockServingDeps extends SyncDeps {
-  readonly activation: Activation;
+  readonly connector: BlockConnector;
   readonly recent: RecentBlocks;
   readonly compact: Pick<CompactPeers, 'wantsWitness'>;
   readonly uploadTarget: UploadTarget;
@@ -87,13 +87,13 @@ export class BlockServing implements InventoryServer, MessageHandler {
 
   /** Blocks that are not here, or not for this peer, are passed over in silence. */
   async serve(peer: Peer, { type, hash }: InvItem): Promise<true> {
-    const { chain, activation, log } = this.deps;
+    const { chain, connector, log } = this.deps;
     const { headers } = chain.index;
     const id = headers.find(hash);
     if (id === NO_HEADER) return true;
     const isUnchecked = headers.chainTxCount(id) > 0 && !headers.hasStatus(id, STATUS.validScripts);
     // Announced in compact form and about to be connected: wait for the verdict, unless that may take long.
-    if (isUnchecked && !headers.isFailed(id) && !chain.isInitialDownload()) await activation.request();
+    if (isUnchecked && !headers.isFailed(id) && !chain.isInitialDownload()) await connector.request();
     if (peer.isGone || !this.isAllowed(peer, id, type) || !headers.hasStatus(id, STATUS.haveData))
       return true;
     try {

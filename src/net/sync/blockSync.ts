@@ -11,7 +11,7 @@ import { CompactRelay } from '../compact/compactRelay.js';
 import { CompactServing } from '../compact/compactServing.js';
 import { ExtraTransactions } from '../compact/extraTransactions.js';
 import type { MessageHandler, Peer, RandomSource } from '../messageHandler.js';
-import { Activation } from './activation.js';
+import { BlockConnector } from './blockConnector.js';
 import { BlockAnnounce } from './blockAnnounce.js';
 import { BlockReceiver } from './blockReceiver.js';
 import { BlockRequests, type BlockRequestsOptions } from './blockRequests.js';
@@ -53,7 +53,7 @@ export interface BlockSync {
   readonly parts: readonly MessageHandler[];
   readonly peers: PeerTable;
   readonly inFlight: BlocksInFlight;
-  readonly activation: Activation;
+  readonly connector: BlockConnector;
   /** The servers of other things are added here. */
   readonly getData: GetData;
   readonly staleTips: StaleTipEviction;
@@ -71,12 +71,12 @@ export function makeBlockSync(options: BlockSyncOptions, deps: BlockSyncDeps): B
   const shared = { chain, headerChain, peers, params, clock, log };
   const inFlight = new BlocksInFlight<PartialBlock>({ nowMs: () => clock.nowMs() });
   const compact = new CompactPeers();
-  const activation = new Activation(chain);
+  const connector = new BlockConnector(chain);
   const sources = new BlockSources({ chain, inFlight, compact });
   const staleTips = new StaleTipEviction({ ...shared, inFlight });
   const requests = new BlockRequests(options, { ...shared, inFlight, compact });
   const headersSync = new HeadersSync({ minimumChainWork }, { ...shared, requests, staleTips, random });
-  const receiver = new BlockReceiver({ chain, log, inFlight, requests, activation, sources });
+  const receiver = new BlockReceiver({ chain, log, inFlight, requests, connector, sources });
   const recent = new RecentBlocks(random);
   const announce = new BlockAnnounce({ ...shared, compact, recent });
   const uploadTarget = new UploadTarget(
@@ -86,7 +86,7 @@ export function makeBlockSync(options: BlockSyncOptions, deps: BlockSyncDeps): B
   const { localServices, blockFilterOf, mempool } = deps;
   const blocks = new BlockServing({
     ...shared,
-    activation,
+    connector,
     recent,
     compact,
     uploadTarget,
@@ -94,7 +94,7 @@ export function makeBlockSync(options: BlockSyncOptions, deps: BlockSyncDeps): B
     localServices,
     blockFilterOf,
   });
-  const headerServing = new HeaderServing({ prunes: options.prunes }, { ...shared, activation, blocks });
+  const headerServing = new HeaderServing({ prunes: options.prunes }, { ...shared, connector, blocks });
   const extra = new ExtraTransactions({ capacity: options.extraTransactions });
   const compactRelay = new CompactRelay({
     ...shared,
@@ -127,13 +127,13 @@ export function makeBlockSync(options: BlockSyncOptions, deps: BlockSyncDeps): B
     ],
     peers,
     inFlight,
-    activation,
+    connector,
     getData,
     staleTips,
     uploadTarget,
     extraTransactions: extra,
     stop() {
-      for (const part of [activation, sources, staleTips, announce]) part.stop();
+      for (const part of [connector, sources, staleTips, announce]) part.stop();
     },
   };
 }

@@ -12,7 +12,7 @@ import { MAX_LOCATOR_HASHES } from '../messages/getblocks.js';
 import { MAX_HEADERS } from '../messages/headers.js';
 import type { Payload } from '../messages/table.js';
 import type { MessageHandler, Peer } from '../messageHandler.js';
-import type { Activation } from './activation.js';
+import type { BlockConnector } from './blockConnector.js';
 import { mayServe, type BlockServing } from './blockServing.js';
 import type { SyncDeps } from './syncDeps.js';
 
@@ -27,7 +27,7 @@ export interface HeaderServingOptions {
 }
 
 export interface HeaderServingDeps extends SyncDeps {
-  readonly activation: Activation;
+  readonly connector: BlockConnector;
   readonly blocks: Pick<BlockServing, 'setContinue'>;
 }
 
@@ -94,11 +94,11 @@ export class HeaderServing implements MessageHandler {
   }
 
   private async onGetBlocks(peer: Peer, { locator, stopHash }: Payload<'getblocks'>): Promise<void> {
-    const { chain, activation, headerChain, blocks } = this.deps;
+    const { chain, connector, headerChain, blocks } = this.deps;
     const { headers, active } = chain.index;
     if (this.refusesLocator(peer, 'getblocks', locator)) return;
     // The peer may know of a block that is being connected just now.
-    if (!chain.isInitialDownload()) await activation.request();
+    if (!chain.isInitialDownload()) await connector.request();
     if (peer.isGone) return;
     const items: InvItem[] = [];
     for (let id = active.next(headerChain.findFork(locator)); id !== NO_HEADER; id = active.next(id)) {

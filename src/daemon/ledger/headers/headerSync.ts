@@ -7,7 +7,7 @@ import { headerHash, HEADER_SIZE_BYTES } from '../../../primitives/header.js';
 import { fromHex, isHex } from '../../../util/bytes.js';
 import { HubGone, HubLie } from '../hub/hubErrors.js';
 import type { HubSession } from '../hub/hubSession.js';
-import { BadHeader, type HeaderChain } from './headerChain.js';
+import { BadHeader, type LedgerHeaders } from './ledgerHeaders.js';
 
 /** Headers asked for at once; hubs give up to 40,960. */
 const AT_ONCE = 2000;
@@ -45,10 +45,10 @@ export interface HeaderUser {
 }
 
 export class HeaderSync {
-  readonly #chain: HeaderChain;
+  readonly #chain: LedgerHeaders;
   readonly #user: HeaderUser;
 
-  constructor(chain: HeaderChain, user: HeaderUser) {
+  constructor(chain: LedgerHeaders, user: HeaderUser) {
     this.#chain = chain;
     this.#user = user;
   }

@@ -7,7 +7,7 @@ import type { Logger } from '../../../util/logging.js';
 import { SerialQueue } from '../../../util/serialQueue.js';
 import { HubGone, HubLie } from '../hub/hubErrors.js';
 import type { HubSession } from '../hub/hubSession.js';
-import type { HeaderChain } from './headerChain.js';
+import type { LedgerHeaders } from './ledgerHeaders.js';
 import { HeaderSync, type HubStanding, type HubTip } from './headerSync.js';
 
 /** How long a hub may stay below or beside the best chain while there are others. Arbitrary. */
@@ -33,7 +33,7 @@ export interface FollowingPort {
 }
 
 export class HubFollowing {
-  readonly #chain: HeaderChain;
+  readonly #chain: LedgerHeaders;
   readonly #port: FollowingPort;
   readonly #sync: HeaderSync;
   readonly #queue = new SerialQueue();
@@ -45,7 +45,7 @@ export class HubFollowing {
   /** Whether all headers were gone through: those that came since were checked as they came. */
   #wasChecked = false;
 
-  constructor(chain: HeaderChain, port: FollowingPort) {
+  constructor(chain: LedgerHeaders, port: FollowingPort) {
     this.#chain = chain;
     this.#port = port;
     this.#sync = new HeaderSync(chain, {

@@ -8,7 +8,7 @@ import { HEADER_SIZE_BYTES } from '../../../primitives/header.js';
 import { EnvironmentError, failureReason } from '../../../util/environmentError.js';
 import type { Logger } from '../../../util/logging.js';
 import { refuseSpecialFile } from '../../../util/specialFile.js';
-import { BadHeader, type HeaderChain } from './headerChain.js';
+import { BadHeader, type LedgerHeaders } from './ledgerHeaders.js';
 
 /** Headers read and checked at once: as many as are asked of a hub. */
 const AT_ONCE = 2000;
@@ -17,7 +17,7 @@ const NOTHING = Buffer.alloc(0);
 const WITHOUT = 'Name another file, or start without --initial-headers: a hub has them all.';
 
 export interface TakeHeadersOptions {
-  readonly chain: HeaderChain;
+  readonly chain: LedgerHeaders;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   /** Asked between pieces; what was taken by then stays. */
   readonly isStopped: () => boolean;

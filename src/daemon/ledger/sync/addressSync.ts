@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction } from '../../../primitives/transaction.js';
 import { hashToHex } from '../../../util/bytes.js';
 import type { Logger } from '../../../util/logging.js';
-import type { HeaderChain } from '../headers/headerChain.js';
+import type { LedgerHeaders } from '../headers/ledgerHeaders.js';
 import type { HubFollowing } from '../headers/hubFollowing.js';
 import { HubGone, HubLie } from '../hub/hubErrors.js';
 import type { SyncState } from '../ledger.js';
@@ -42,7 +42,7 @@ export interface SavedTransaction extends ChangedTransaction {
 
 export interface AddressSyncPort {
   readonly store: LedgerStorePort;
-  readonly headers: HeaderChain;
+  readonly headers: LedgerHeaders;
   readonly log: Logger;
   readonly addressPrefixes: AddressPrefixes;
   readonly following: Pick<HubFollowing, 'follow' | 'mend' | 'rewinds' | 'idle'>;

@@ -6,7 +6,7 @@
 import { parseTransaction } from '../../../primitives/transaction.js';
 import { hashToHex } from '../../../util/bytes.js';
 import { Reader } from '../../../util/reader.js';
-import type { HeaderChain } from '../headers/headerChain.js';
+import type { LedgerHeaders } from '../headers/ledgerHeaders.js';
 import type { HubFollowing } from '../headers/hubFollowing.js';
 import { HubLie } from '../hub/hubErrors.js';
 import type { HubPool } from '../hub/hubPool.js';
@@ -21,14 +21,14 @@ const MAX_KEPT = 2048;
 export class AnyTransactions {
   readonly #pool: HubPool;
   readonly #database: LedgerDatabase;
-  readonly #headers: HeaderChain;
+  readonly #headers: LedgerHeaders;
   readonly #following: Pick<HubFollowing, 'follow' | 'mend' | 'rewinds'>;
   readonly #kept = new Map<string, LedgerTransaction>();
 
   constructor(
     pool: HubPool,
     database: LedgerDatabase,
-    headers: HeaderChain,
+    headers: LedgerHeaders,
     following: Pick<HubFollowing, 'follow' | 'mend' | 'rewinds'>,
   ) {
     this.#pool = pool;

@@ -8,7 +8,7 @@ import { parseTransaction, txid as idOf, type Transaction } from '../../../primi
 import { fromHex, hashFromHex, hashToHex, isHex } from '../../../util/bytes.js';
 import { breathe } from '../../../util/breathe.js';
 import { Reader } from '../../../util/reader.js';
-import type { HeaderChain } from '../headers/headerChain.js';
+import type { LedgerHeaders } from '../headers/ledgerHeaders.js';
 import { HubLie } from '../hub/hubErrors.js';
 import type { HubSession } from '../hub/hubSession.js';
 
@@ -105,7 +105,7 @@ function paysMoney({ outputs }: Transaction): boolean {
 export async function fetchChecked(
   session: HubSession,
   txids: readonly Uint8Array[],
-  headers: HeaderChain,
+  headers: LedgerHeaders,
 ): Promise<CheckedBatch> {
   const ids = txids.map(hashToHex);
   const answer = await session.call('blockchain.transaction.get_batch', ids);
@@ -137,7 +137,7 @@ export async function fetchChecked(
 function judge(
   txid: Buffer,
   { height, position, branch }: Proof,
-  headers: HeaderChain,
+  headers: LedgerHeaders,
 ): { height: number; position: number; isVerified: true } | string {
   const root = headers.merkleRootAt(height);
   if (root === null) return `says that ${hashToHex(txid)} is in block ${height}, which it does not have`;

@@ -8,7 +8,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { AddressBook } from '../../../../src/net/addressBook/addressBook.js';
+import { AddressBook } from '../../../../src/net/addressBook/peerAddressBook.js';
 import { PeersFile } from '../../../../src/net/addressBook/peersFile.js';
 import { parseNetAddress } from '../../../../src/net/netAddress.js';
 import { regtestParams } from '../../../../src/params/regtest.js';

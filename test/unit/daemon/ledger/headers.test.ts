@@ -10,7 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HeaderChain } from '../../../../src/daemon/ledger/headers/headerChain.js';
+import { LedgerHeaders } from '../../../../src/daemon/ledger/headers/ledgerHeaders.js';
 import { headerHash } from '../../../../src/primitives/header.js';
 import { GENESIS_HEADER, makeHeaders, sealHeader } from '../../../support/headerChains.js';
 import { randomOf } from '../../../support/claimLife.js';
@@ -18,8 +18,8 @@ import { regtest } from '../../../support/ledgerTransactions.js';
 
 let folder: string;
 let path: string;
-let chain: HeaderChain;
-const open = (): HeaderChain => new HeaderChain({ path, params: regtest, checksWork: true });
+let chain: LedgerHeaders;
+const open = (): LedgerHeaders => new LedgerHeaders({ path, params: regtest, checksWork: true });
 const NOTHING = Buffer.alloc(0);
 
 beforeEach(() => {
@@ -40,7 +40,7 @@ async function grow(count: number): Promise<Buffer[]> {
   return headers;
 }
 
-describe('HeaderChain', () => {
+describe('LedgerHeaders', () => {
   it('begins with the first block and tells of each header', async () => {
     expect(chain.height).toBe(0);
     expect(chain.hashAt(0)).toEqual(regtest.network.genesisHash);

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openHeaders, type HeaderChain } from '../../../../src/daemon/ledger/headers/headerChain.js';
+import { openHeaders, type LedgerHeaders } from '../../../../src/daemon/ledger/headers/ledgerHeaders.js';
 import { takeHeaders } from '../../../../src/daemon/ledger/headers/takeHeaders.js';
 import { EnvironmentError } from '../../../../src/util/environmentError.js';
 import { GENESIS_HEADER, makeHeaders } from '../../../support/headerChains.js';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 let folder: string;
 let source: string;
-let chain: HeaderChain;
+let chain: LedgerHeaders;
 let told: string[];
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'take-headers-'));

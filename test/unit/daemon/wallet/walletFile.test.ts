@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { takeOverLbryumFile } from '../../../../src/daemon/wallet/lbryumWallet.js';
-import { Wallet } from '../../../../src/daemon/wallet/wallet.js';
+import { Wallet } from '../../../../src/daemon/wallet/walletContents.js';
 import { readWalletFile, writeWalletFile } from '../../../../src/daemon/wallet/walletFile.js';
 import { ledgerParams } from '../../../../src/daemon/base/ledgerParams.js';
 import { systemClock, systemRandom } from '../../../../src/daemon/base/clock.js';

@@ -16,7 +16,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemRandom } from '../../../../src/daemon/base/clock.js';
 import { ledgerParams } from '../../../../src/daemon/base/ledgerParams.js';
 import { writePythonJson } from '../../../../src/daemon/base/pythonJson.js';
-import { parseWalletText, Wallet } from '../../../../src/daemon/wallet/wallet.js';
+import { parseWalletText, Wallet } from '../../../../src/daemon/wallet/walletContents.js';
 import { encryptExport } from '../../../../src/daemon/wallet/walletCipher.js';
 import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
 import { parseJson } from '../../../../src/util/jsonParse.js';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { BUCKET_SIZE, NEW_BUCKETS, TRIED_BUCKETS } from '../../../../src/net/addressBook/limits.js';
-import type { AddressBook } from '../../../../src/net/addressBook/addressBook.js';
+import type { PeerAddressBook } from '../../../../src/net/addressBook/peerAddressBook.js';
 import type { AddressEntry } from '../../../../src/net/messages/addr.js';
 import { formatNetAddress } from '../../../../src/net/netAddress.js';
 import { at, makeBook, numberedKey, seededRandom, START_SEC, told } from './support.js';
 
-const usedBuckets = (book: AddressBook): number =>
+const usedBuckets = (book: PeerAddressBook): number =>
   book.snapshot().newBuckets!.filter((bucket) => bucket.length > 0).length;
 
 /** Addresses of many groups. */

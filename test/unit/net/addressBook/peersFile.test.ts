@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sha256d } from '../../../../src/crypto/hash.js';
-import type { AddressBook } from '../../../../src/net/addressBook/addressBook.js';
+import type { PeerAddressBook } from '../../../../src/net/addressBook/peerAddressBook.js';
 import { formatPeers, parsePeers, PeersFile } from '../../../../src/net/addressBook/peersFile.js';
 import { mainParams } from '../../../../src/params/main.js';
 import { testParams } from '../../../../src/params/test.js';
@@ -30,7 +30,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const file = (magic = mainParams.magic): PeersFile => new PeersFile(path, magic, log);
 
-function filledBook(): AddressBook {
+function filledBook(): PeerAddressBook {
   const { book } = makeBook(seededRandom(4, numberedKey(3)));
   for (let i = 0; i < 500; i++) {
     const entry = { ...told(`${1 + (i % 200)}.${i % 250}.3.4`, 9246 + (i % 3), START_SEC - i), services: 5n };

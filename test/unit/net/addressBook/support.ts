@@ -1,5 +1,5 @@
 /** What tests of the address book share: repeatable randomness, a clock to set, short ways to write addresses. */
-import { AddressBook } from '../../../../src/net/addressBook/addressBook.js';
+import { PeerAddressBook } from '../../../../src/net/addressBook/peerAddressBook.js';
 import { sha256d } from '../../../../src/crypto/hash.js';
 import type { AddressEntry } from '../../../../src/net/messages/addr.js';
 import { parseNetAddress, type NetAddress } from '../../../../src/net/netAddress.js';
@@ -39,11 +39,11 @@ export function told(text: string, port = 0, timeSec = 100_000_000): AddressEntr
 export const START_SEC = 1_700_000_000;
 
 export interface TestBook {
-  readonly book: AddressBook;
+  readonly book: PeerAddressBook;
   readonly clock: { nowSec: number };
 }
 
 export function makeBook(random = seededRandom()): TestBook {
   const clock = { nowSec: START_SEC };
-  return { book: new AddressBook({ random, nowSec: () => clock.nowSec, log: SILENT_LOGGER }), clock };
+  return { book: new PeerAddressBook({ random, nowSec: () => clock.nowSec, log: SILENT_LOGGER }), clock };
 }

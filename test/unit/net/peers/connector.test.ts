@@ -1,7 +1,7 @@
 /** Whom the node connects to by itself: how many, in which networks, and the feelers in between. On a clock of its own. */
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { AddressBook } from '../../../../src/net/addressBook/addressBook.js';
+import type { PeerAddressBook } from '../../../../src/net/addressBook/peerAddressBook.js';
 import { DialError, type Dialer } from '../../../../src/net/dial.js';
 import {
   addressKey,
@@ -33,7 +33,7 @@ interface Connection {
 describe('connections of our own', () => {
   let nowMs: number;
   let test: TestBook;
-  let book: AddressBook;
+  let book: PeerAddressBook;
   let connections: Connection[];
   /** Every attempt, in order. */
   let tried: { name: string; kind?: ConnectionKind }[];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Chain } from '../../../../src/chain/chain.js';
 import { ChainEvents } from '../../../../src/chain/chainEvents.js';
-import { Activation } from '../../../../src/net/sync/activation.js';
+import { BlockConnector } from '../../../../src/net/sync/blockConnector.js';
 
 const MIB = 1 << 20;
 
@@ -43,16 +43,16 @@ class FakeChain {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe('Activation', () => {
+describe('BlockConnector', () => {
   it('has one run under way and one waiting at most', async () => {
     const chain = new FakeChain();
-    const activation = new Activation(chain);
+    const connector = new BlockConnector(chain);
     const done: string[] = [];
-    for (const name of ['a', 'b']) void activation.request().then(() => done.push(name));
+    for (const name of ['a', 'b']) void connector.request().then(() => done.push(name));
     await turn();
     // Asked for before the first run began: it serves both.
     expect(chain.ends).toHaveLength(1);
-    for (const name of ['c', 'd']) void activation.request().then(() => done.push(name));
+    for (const name of ['c', 'd']) void connector.request().then(() => done.push(name));
     await turn();
     expect(chain.ends).toHaveLength(1);
     chain.ends[0]!();
@@ -67,10 +67,10 @@ describe('Activation', () => {
 
   it('never rejects', async () => {
     const chain = new FakeChain();
-    const activation = new Activation(chain);
-    const first = activation.request();
+    const connector = new BlockConnector(chain);
+    const first = connector.request();
     await turn();
-    const second = activation.request();
+    const second = connector.request();
     chain.ends[0]!(new Error('disk full'));
     await first;
     await turn();
@@ -80,22 +80,22 @@ describe('Activation', () => {
 
   it('makes room when half of what was too much is connected', async () => {
     const chain = new FakeChain();
-    const activation = new Activation(chain);
-    void activation.request();
+    const connector = new BlockConnector(chain);
+    void connector.request();
     await turn();
     for (let id = 0; id < 33; id++) {
-      expect(activation.isCongested).toBe(false);
-      activation.noteAccepted(id, MIB);
+      expect(connector.isCongested).toBe(false);
+      connector.noteAccepted(id, MIB);
     }
     // The same block counts once.
-    activation.noteAccepted(0, MIB);
-    expect(activation.isCongested).toBe(true);
+    connector.noteAccepted(0, MIB);
+    expect(connector.isCongested).toBe(true);
     let isFree = false;
-    void activation.room().then(() => (isFree = true));
+    void connector.room().then(() => (isFree = true));
     for (let id = 0; id < 16; id++) chain.check(id);
     await turn();
     expect(isFree).toBe(false);
-    expect(activation.isCongested).toBe(false);
+    expect(connector.isCongested).toBe(false);
     chain.check(16);
     await turn();
     expect(isFree).toBe(true);
@@ -103,13 +103,13 @@ describe('Activation', () => {
 
   it('makes room when nothing more can be connected', async () => {
     const chain = new FakeChain();
-    const activation = new Activation(chain);
-    void activation.request();
+    const connector = new BlockConnector(chain);
+    void connector.request();
     await turn();
-    activation.noteAccepted(7, 40 * MIB);
-    void activation.request();
+    connector.noteAccepted(7, 40 * MIB);
+    void connector.request();
     let isFree = false;
-    void activation.room().then(() => (isFree = true));
+    void connector.room().then(() => (isFree = true));
     chain.ends[0]!();
     await turn();
     // Another run is due: it may connect the rest.
@@ -117,19 +117,19 @@ describe('Activation', () => {
     chain.ends[1]!();
     await turn();
     expect(isFree).toBe(true);
-    expect(activation.isCongested).toBe(false);
-    await activation.room();
+    expect(connector.isCongested).toBe(false);
+    await connector.room();
   });
 
   it('waits for what can be connected now, not for what comes later', async () => {
     const chain = new FakeChain();
-    const activation = new Activation(chain);
-    expect(activation.pending()).toBeNull();
+    const connector = new BlockConnector(chain);
+    expect(connector.pending()).toBeNull();
     chain.best = 3;
-    void activation.request();
+    void connector.request();
     await turn();
     let isReached = false;
-    void activation.pending()!.then(() => (isReached = true));
+    void connector.pending()!.then(() => (isReached = true));
     chain.best = 100;
     for (const id of [1, 2]) chain.connect(id);
     await turn();
@@ -137,21 +137,21 @@ describe('Activation', () => {
     chain.connect(3);
     await turn();
     expect(isReached).toBe(true);
-    expect(activation.pending()).not.toBeNull();
+    expect(connector.pending()).not.toBeNull();
     chain.best = 3;
-    expect(activation.pending()).toBeNull();
+    expect(connector.pending()).toBeNull();
   });
 
   it('waits no longer for what was found wrong, or when nothing more can be connected', async () => {
     const chain = new FakeChain();
-    const activation = new Activation(chain);
-    void activation.request();
+    const connector = new BlockConnector(chain);
+    void connector.request();
     await turn();
     const reached: string[] = [];
     chain.best = 9;
-    void activation.pending()!.then(() => reached.push('wrong'));
+    void connector.pending()!.then(() => reached.push('wrong'));
     chain.best = 8;
-    void activation.pending()!.then(() => reached.push('given up'));
+    void connector.pending()!.then(() => reached.push('given up'));
     chain.failed.add(9);
     chain.connect(1);
     await turn();
@@ -159,6 +159,6 @@ describe('Activation', () => {
     chain.ends[0]!();
     await turn();
     expect(reached).toEqual(['wrong', 'given up']);
-    expect(activation.pending()).toBeNull();
+    expect(connector.pending()).toBeNull();
   });
 });

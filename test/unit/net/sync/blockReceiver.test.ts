@@ -170,12 +170,12 @@ describe('blocks that come', () => {
 
   it('keep their peer waiting while too much is stored and not connected', async () => {
     const peer = world.connectQuiet();
-    const { activation } = world.sync;
+    const { connector } = world.sync;
     const block = await makeBlock(source.world);
     await world.deliver(peer, 'headers', { headers: [headerOf(block)] });
     let unlock = (): void => undefined;
     const locked = world.chain.exclusively(() => new Promise<void>((resolve) => (unlock = resolve)));
-    activation.noteAccepted(1_000_000, 33 << 20);
+    connector.noteAccepted(1_000_000, 33 << 20);
     let isDone = false;
     const delivered = world.deliver(peer, 'block', { raw: block.raw }).then(() => (isDone = true));
     for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
@@ -184,7 +184,7 @@ describe('blocks that come', () => {
     await locked;
     await delivered;
     expect(world.tip).toBe(block.hash.toString('hex'));
-    expect(activation.isCongested).toBe(false);
+    expect(connector.isCongested).toBe(false);
   });
 
   it('come from no peer that is held for a verdict on what it relayed in compact form', async () => {

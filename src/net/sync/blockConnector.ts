@@ -10,7 +10,7 @@ const BACKLOG_LIMIT_BYTES = 32 << 20;
 /** Down from the bound, they may go on. */
 const BACKLOG_RESUME_BYTES = BACKLOG_LIMIT_BYTES / 2;
 
-export class Activation {
+export class BlockConnector {
   private readonly chain: Pick<Chain, 'activateBestChain' | 'index' | 'tip'>;
   private running: Promise<void> | null = null;
   private waiting: Promise<void> | null = null;

@@ -27,7 +27,7 @@ const KEY_BYTES = 32;
 const HOUR_SEC = 3600;
 const DAY_SEC = 86_400;
 
-export interface AddressBookDeps {
+export interface PeerAddressBookDeps {
   readonly random: RandomSource;
   /** Network time. */
   readonly nowSec: () => number;
@@ -40,15 +40,15 @@ export interface SelectedAddress extends AddressEntry {
   readonly lastTrySec: number;
 }
 
-export class AddressBook {
-  private readonly deps: AddressBookDeps;
+export class PeerAddressBook {
+  private readonly deps: PeerAddressBookDeps;
   private tables: BookTables;
   /** Those that answered but whose place in the tried table is taken. */
   private readonly collisions = new Set<BookEntry>();
   /** 1 at first, so that "never" is earlier. */
   private lastGoodSec = 1;
 
-  constructor(deps: AddressBookDeps) {
+  constructor(deps: PeerAddressBookDeps) {
     this.deps = deps;
     this.tables = new BookTables(deps.random.bytes(KEY_BYTES));
   }

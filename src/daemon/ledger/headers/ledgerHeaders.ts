@@ -30,7 +30,7 @@ export interface HeaderBranch {
 /** Why headers are none of this chain. */
 export class BadHeader extends Error {}
 
-export interface HeaderChainOptions {
+export interface LedgerHeadersOptions {
   readonly path: string;
   readonly params: LedgerParams;
   readonly checksWork: boolean;
@@ -41,11 +41,11 @@ export function openHeaders(
   folder: string,
   params: LedgerParams,
   checksWork = params.id !== 'lbc_regtest',
-): HeaderChain {
-  return new HeaderChain({ path: join(folder, HEADERS_FILE), params, checksWork });
+): LedgerHeaders {
+  return new LedgerHeaders({ path: join(folder, HEADERS_FILE), params, checksWork });
 }
 
-export class HeaderChain implements HeaderView {
+export class LedgerHeaders implements HeaderView {
   readonly path: string;
   /** Height from which headers were cut off when the file was opened, since they are damaged; null of none. */
   readonly cutAt: number | null;
@@ -53,7 +53,7 @@ export class HeaderChain implements HeaderView {
   readonly #params: LedgerParams;
   readonly #checksWork: boolean;
 
-  constructor({ path, params, checksWork }: HeaderChainOptions) {
+  constructor({ path, params, checksWork }: LedgerHeadersOptions) {
     this.path = path;
     this.#params = params;
     this.#checksWork = checksWork;
