@@ -53,7 +53,7 @@ import { parseJson } from '../../src/util/jsonParse.js';
 import { stringifyJson } from '../../src/util/jsonWrite.js';
 import { Reader } from '../../src/util/reader.js';
 import { atOnce } from '../../src/util/slices.js';
-import { pileOf } from '../support/utxoPool.js';
+import { poolOf } from '../support/utxoPool.js';
 import { AcceptedDifferences } from '../support/acceptedDifferences.js';
 import { checkAccepted, checkSdkVectors, differs, firstOf, type SdkLine } from './sdkVectors.js';
 
@@ -192,7 +192,7 @@ class RecordedWallet implements FundingPort {
       const selector = new CoinSelector<(typeof coins)[number]>(deficit, COST_OF_CHANGE, () =>
         draws.shift()!,
       );
-      chosen = await selector.select(pileOf(coins), strategy);
+      chosen = await selector.select(poolOf(coins), strategy);
     }
     for (const { utxo } of chosen) this.#used.add(idOf(utxo));
     return chosen.map(({ utxo }) => spentOf(utxo));
@@ -335,7 +335,7 @@ checkSdkVectors('tx', {
     const [target, cost] = [BigInt(line['target'] as number), BigInt(line['cost_of_change'] as number)];
     const selector = new CoinSelector<(typeof coins)[number]>(target, cost, () => draws.shift()!);
     const strategy = line['strategy'] as Exclude<SelectionStrategy, 'sqlite'>;
-    const chosen = await selector.select(pileOf(coins), strategy);
+    const chosen = await selector.select(poolOf(coins), strategy);
     return firstOf(
       differs(
         chosen.map(({ at }) => at),

@@ -22,7 +22,7 @@ const [
   [
     'ledger/openLedger.js',
     'wallet/wallets.js',
-    'making/txBuilder.js',
+    'txBuilding/txBuilder.js',
     'main/txBuildingPorts.js',
     'resolve/resolver.js',
     'api/methodTable.js',

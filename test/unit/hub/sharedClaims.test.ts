@@ -51,7 +51,7 @@ class Sides {
     const start = {
       rows,
       rules: claims.rules,
-      moment: this.moment.memory,
+      snapshot: this.moment.memory,
       blockingChannels,
       search: path === null ? null : { path, lists, readers: 1 },
       addressPrefixes: addressPrefixesOf(regtestParams),

@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vites
 import type { RpcDispatcher } from '../../../src/rpc/dispatch.js';
 import { Authenticator, type AuthOptions } from '../../../src/server/auth.js';
 import type { CallTurns } from '../../../src/server/callTurns.js';
-import { Connection } from '../../../src/server/connections.js';
+import { HttpConnection } from '../../../src/server/connections.js';
 import { PasswordChecks } from '../../../src/server/passwordChecks.js';
 import { RpcEndpoint } from '../../../src/server/rpcEndpoint.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
@@ -115,7 +115,7 @@ class Door {
       {
         dispatcher: {} as RpcDispatcher,
         turns: {
-          serve: (_connection: Connection, response: Response) => response.tell('right'),
+          serve: (_connection: HttpConnection, response: Response) => response.tell('right'),
         } as unknown as CallTurns,
         authenticator,
         authThrottle: guard,
@@ -125,14 +125,14 @@ class Door {
     );
   }
 
-  connect(address = '10.0.0.1'): Connection {
+  connect(address = '10.0.0.1'): HttpConnection {
     const socket = Object.assign(new EventEmitter(), {
       remoteAddress: address,
       remotePort: 1,
       destroyed: false,
       destroy: () => (socket.destroyed = true),
     });
-    return new Connection(socket as unknown as Socket, () => true, 0);
+    return new HttpConnection(socket as unknown as Socket, () => true, 0);
   }
 
   /** Sends a call with a password; answers what becomes of it. */
@@ -159,9 +159,9 @@ class Door {
 
 class Response {
   private told: Fate = 'unknown';
-  private readonly connection: Connection;
+  private readonly connection: HttpConnection;
 
-  constructor(connection: Connection) {
+  constructor(connection: HttpConnection) {
     this.connection = connection;
   }
   tell(fate: Fate): void {

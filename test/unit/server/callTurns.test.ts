@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CallTurns } from '../../../src/server/callTurns.js';
-import { Connection } from '../../../src/server/connections.js';
+import { HttpConnection } from '../../../src/server/connections.js';
 import type { HttpReply } from '../../../src/server/replyStream.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
 
@@ -47,15 +47,19 @@ beforeEach(() => {
   );
 });
 
-const connect = (): Connection =>
-  new Connection(Object.assign(new EventEmitter(), { destroyed: false }) as unknown as Socket, () => true, 0);
+const connect = (): HttpConnection =>
+  new HttpConnection(
+    Object.assign(new EventEmitter(), { destroyed: false }) as unknown as Socket,
+    () => true,
+    0,
+  );
 
 /** Sends so many calls, each over a connection of its own unless told otherwise. */
 function send(
   count: number,
   kind: 'serve' | 'serveOpen',
   run: () => HttpReply | Promise<HttpReply>,
-  over?: Connection,
+  over?: HttpConnection,
 ): FakeResponse[] {
   return Array.from({ length: count }, () => {
     const response = new FakeResponse();

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import net, { type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Connection } from '../../../src/server/connections.js';
+import { HttpConnection } from '../../../src/server/connections.js';
 import { PipeliningLimit } from '../../../src/server/pipeliningLimit.js';
 import { ask, ServerBench } from './support.js';
 
@@ -27,7 +27,7 @@ const GROUP = 8;
 
 describe('who sends ahead', () => {
   let ahead: PipeliningLimit;
-  let connections: Connection[];
+  let connections: HttpConnection[];
   /** Time that goes by within a turn of the loop. */
   const clock = { ms: 0 };
   beforeEach(() => {
@@ -42,7 +42,7 @@ describe('who sends ahead', () => {
   });
   const connect = (isKnown = true): { socket: FakeSocket; send: (requests: number) => void } => {
     const socket = new FakeSocket();
-    const connection = new Connection(socket as unknown as Socket, () => true, 0);
+    const connection = new HttpConnection(socket as unknown as Socket, () => true, 0);
     connection.isKnown = isKnown;
     connections.push(connection);
     return {

@@ -8,7 +8,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { AddressBook } from '../../../../src/net/addressBook/peerAddressBook.js';
+import { PeerAddressBook } from '../../../../src/net/addressBook/peerAddressBook.js';
 import { PeersFile } from '../../../../src/net/addressBook/peersFile.js';
 import { parseNetAddress } from '../../../../src/net/netAddress.js';
 import { regtestParams } from '../../../../src/params/regtest.js';
@@ -124,7 +124,7 @@ async function writePeers(folder: string): Promise<void> {
     u64: () => randomBytes(8).readBigUInt64LE(),
     bytes: (count: number) => randomBytes(count),
   };
-  const book = new AddressBook({ random, nowSec, log: quietLogger });
+  const book = new PeerAddressBook({ random, nowSec, log: quietLogger });
   const source = parseNetAddress('8.8.4.4', 9246)!;
   for (let i = 0; i < 60; i++) {
     const address = parseNetAddress(`5.${i}.7.${i + 1}`, 9246)!;

@@ -21,7 +21,7 @@ function losing(moments: (lose: () => void) => (() => boolean) | null) {
     } as unknown as RowReader,
     rules: {} as never,
     active: { height: 5, tip: 5, disconnects: 0 },
-    moment: () => moments(lose),
+    snapshot: () => moments(lose),
     status: () => ({ synced: isSynced, height: 5 }),
     values: async () => [],
     sizeOnDisk: async () => 0,
