@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import LongestFirst from './scripts/longestFirst.mjs';
 
 const long = process.env['LBCNODE_LONG_TESTS'] === '1';
 /** Each file in a process of its own, one after the other: the second attempt of scripts/test.mjs. */
@@ -15,6 +16,7 @@ export default defineConfig({
     // A long test may hold its worker's loop for a minute, and the runner then counts a report that came late as an
     // unhandled error. The others are counted by scripts/outcomeReporter.mjs.
     dangerouslyIgnoreUnhandledErrors: long,
+    sequence: { sequencer: LongestFirst },
     pool: 'forks',
     // Two processes run all files, so that each module is loaded twice and not by every file anew: a third of the time
     // of the unit tests.

@@ -1,15 +1,24 @@
 /**
- * A runner of vitest that begins no file after the moment in `LBCNODE_TESTS_UNTIL` (seconds since 1970): such a file is left
- * with `notRun` in its meta data, of which scripts/outcomeReporter.mjs tells.
+ * A runner of vitest that starts no file that would end after the time in `LBCNODE_TESTS_UNTIL` (seconds since 1970), by its
+ * recorded time and by how slow the machine is (`LBCNODE_TESTS_SLOWNESS`). Such a file has `notRun` in its meta data, which
+ * scripts/outcomeReporter.mjs reports.
  */
+import { relative } from 'node:path';
 import { VitestTestRunner } from 'vitest/runners';
+import { endsInTime, recordedTimes } from './testPlan.mjs';
+
+const untilSec = Number(process.env['LBCNODE_TESTS_UNTIL']);
+const slowness = Number(process.env['LBCNODE_TESTS_SLOWNESS'] ?? 1);
+const times = recordedTimes();
 
 export default class DeadlineRunner extends VitestTestRunner {
   async onBeforeRunSuite(suite) {
-    const isFile = suite.file === suite;
-    if (isFile && Date.now() / 1000 > Number(process.env['LBCNODE_TESTS_UNTIL'])) {
-      suite.mode = 'skip';
-      suite.meta.notRun = true;
+    if (suite.file === suite) {
+      const file = relative(process.cwd(), suite.filepath).replaceAll('\\', '/');
+      if (!endsInTime(file, times, { nowSec: Date.now() / 1000, untilSec, slowness })) {
+        suite.mode = 'skip';
+        suite.meta.notRun = true;
+      }
     }
     await super.onBeforeRunSuite(suite);
   }

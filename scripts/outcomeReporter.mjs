@@ -1,7 +1,7 @@
 /**
  * A reporter of vitest that writes what came of every file to the path in `LBCNODE_TEST_OUTCOME`, for scripts/test.mjs:
- * of each file a line with its tests, their states and the lines that tell their errors, and as problems the errors that
- * are of no test: in loading, in a hook, outside of any, and of a process that ended before its time; and whether there was
+ * of each file a line with its tests, their states and the lines that tell their errors, its seconds, and as problems the errors
+ * that are of no test: in loading, in a hook, outside of any, and of a process that ended before its time; and whether there was
  * no time to run it (scripts/deadlineRunner.mjs). The last line about a file counts.
  */
 import { appendFileSync } from 'node:fs';
@@ -35,7 +35,9 @@ function outcomeOf(module) {
     const { state, errors = [] } = test.result();
     return { where: `${name} > ${test.fullName}`, state, lines: errors.flatMap(linesOf) };
   });
-  return { problems, tests, notRun: module.meta().notRun === true };
+  const { collectDuration, setupDuration, duration } = module.diagnostic();
+  const seconds = (collectDuration + setupDuration + duration) / 1000;
+  return { problems, tests, seconds, notRun: module.meta().notRun === true };
 }
 
 export default class OutcomeReporter {

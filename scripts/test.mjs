@@ -6,17 +6,28 @@
 // - `--rotate=<n>`: one of n shares of the files. The date (UTC) chooses the share, so n days cover all files.
 //   LBCNODE_TESTS_SHARE=<1 to n> chooses another share.
 // - `--smoke`: the files of smokeTests.mjs, for another version of Node.
+// - `--record`: writes the measured times of the files to testTimes.json. Use it on a machine that does nothing else.
 // - `--node=<major version>`: runs on that version of Node. Without that version it prints a line and runs no test.
 //
 // The script runs each file with failures a second time, one after the other, each in its own process. A test that fails
 // twice has failed (lines that begin with `FAILED`). A test that fails once is flaky (lines that begin with `UNSTEADY`).
 //
-// With LBCNODE_TESTS_UNTIL (seconds since 1970) no file starts after that time (lines that begin with `NOT RUN`).
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+// With LBCNODE_TESTS_UNTIL (seconds since 1970) no file starts that would end after that time, by its recorded time and by how slow
+// the last run of the fast tests was (lines that begin with `NOT RUN`). The second attempt has ten more minutes. Fast tests that
+// were not run count as a failure.
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SMOKE_TESTS } from './smokeTests.mjs';
+import {
+  LEAST_RECORDED_SECONDS,
+  TIMES_FILE,
+  longFiles,
+  recordedTimes,
+  shareOf,
+  slownessOf,
+} from './testPlan.mjs';
 import { nodeOfVersion } from './toolchain.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -31,12 +42,17 @@ if (node === null) {
 }
 if (wantedNode) console.log(`on Node ${wantedNode}`);
 const ROTATE = '--rotate=';
+const SWITCHES = ['--long', '--full', '--smoke', '--record'];
 const given = process.argv
   .slice(2)
-  .filter((arg) => !['--long', '--full', '--smoke'].includes(arg) && !/^--(node|rotate)=/.test(arg));
-if (process.argv.includes('--smoke')) given.push(...SMOKE_TESTS);
+  .filter((arg) => !SWITCHES.includes(arg) && !/^--(node|rotate)=/.test(arg));
+const smoke = process.argv.includes('--smoke');
+if (smoke) given.push(...SMOKE_TESTS);
+const times = recordedTimes();
+/** How slow this machine is, which a run of all fast tests leaves for the runs after it. */
+const pace = join(root, 'build', 'test-pace.json');
 
-/** The arguments that select today's share of the files, for the first attempt only. */
+/** Today's share of the files. */
 function shareOfToday() {
   const shares = Number(process.argv.find((arg) => arg.startsWith(ROTATE))?.slice(ROTATE.length) ?? 1);
   if (shares === 1) return [];
@@ -44,7 +60,7 @@ function shareOfToday() {
     process.env['LBCNODE_TESTS_SHARE'] ?? (Math.floor(Date.now() / 86_400_000) % shares) + 1,
   );
   console.log(`share ${share} of ${shares} of the test files`);
-  return [`--shard=${share}/${shares}`];
+  return shareOf(longFiles(root), times, { share, shares });
 }
 
 /** In full size each run corruptions and lives through something else, which its two attempts share. */
@@ -83,6 +99,9 @@ function attempt(args, env = {}) {
         ...(full ? { LBCNODE_FULL: '1' } : {}),
         ...seeds,
         LBCNODE_TEST_OUTCOME: path,
+        ...(existsSync(pace)
+          ? { LBCNODE_TESTS_SLOWNESS: String(JSON.parse(readFileSync(pace, 'utf8')).slowness) }
+          : {}),
         ...env,
       },
     },
@@ -116,11 +135,16 @@ function pairsOf(first, second) {
   return [...pairs.values()];
 }
 
+const SECOND_ATTEMPT_SECONDS = 600;
+
 const failed = [];
 const unsteady = [];
 const notRun = [];
 let passed = 0;
 
+const until = process.env['LBCNODE_TESTS_UNTIL'];
+// The fast tests are the measure: what an earlier run left may be of another day.
+if (!long && !smoke) rmSync(pace, { force: true });
 const first = attempt([...given, ...shareOfToday()]);
 // Of no file: what cannot be run again.
 const again = Object.keys(first).filter((file) => file !== '' && hasFailed(first[file]));
@@ -129,11 +153,14 @@ if (again.length > 0) {
   console.log(`\nOnce more: ${again.join(' ')}\n`);
   // Without the names of files that were given, but with the values of options.
   const options = given.filter((arg, n) => arg.startsWith('-') || /^--?[^=]+$/.test(given[n - 1] ?? ''));
-  second = attempt([...options, ...again], { LBCNODE_TESTS_ALONE: '1', LBCNODE_TESTS_UNTIL: '' });
+  second = attempt([...options, ...again], {
+    LBCNODE_TESTS_ALONE: '1',
+    LBCNODE_TESTS_UNTIL: until ? String(Number(until) + SECOND_ATTEMPT_SECONDS) : '',
+  });
 }
 for (const [file, { problems, tests, notRun: isNotRun }] of Object.entries(first)) {
   if (isNotRun) notRun.push({ where: `${file}, for lack of time`, lines: [] });
-  const repeated = again.includes(file) ? second[file] : undefined;
+  const repeated = second[file]?.notRun === true ? undefined : second[file];
   if (problems.length > 0) {
     const isSteady = repeated === undefined || repeated.problems.length > 0;
     (isSteady ? failed : unsteady).push(...problems);
@@ -153,5 +180,24 @@ const tell = (word, { where, lines }) =>
 for (const one of failed) tell('FAILED', one);
 for (const one of unsteady) tell('UNSTEADY', one);
 for (const one of notRun) tell('NOT RUN', one);
+/** The seconds of the files that ran, which a failure may have shortened. */
+const measured = Object.fromEntries(
+  Object.entries(first)
+    .filter(([file, one]) => file !== '' && one.seconds !== undefined && !one.notRun && !hasFailed(one))
+    .map(([file, { seconds }]) => [file, seconds]),
+);
+if (!long && !smoke) writeFileSync(pace, JSON.stringify({ slowness: slownessOf(measured, times) }));
+if (long)
+  for (const [file, seconds] of Object.entries(measured))
+    console.log(`TOOK ${Math.round(seconds)} s ${file}`);
+if (process.argv.includes('--record')) record(measured);
 console.log(`${passed} passed, ${failed.length} failed`);
-process.exit(failed.length === 0 ? 0 : 1);
+process.exit(failed.length === 0 && (long || smoke || notRun.length === 0) ? 0 : 1);
+
+function record(seconds) {
+  const entries = Object.entries({ ...times, ...seconds })
+    .map(([file, value]) => [file, Math.round(value)])
+    .filter(([file, value]) => value >= LEAST_RECORDED_SECONDS && existsSync(join(root, file)));
+  entries.sort(([a], [b]) => (a < b ? -1 : 1));
+  writeFileSync(TIMES_FILE, `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`);
+}

@@ -1,0 +1,82 @@
+/**
+ * Chooses and orders test files by their recorded times. `scripts/testTimes.json` has the seconds that files took, alone on a
+ * machine of two cores; `node scripts/test.mjs --record` measures them. A file without a recorded time counts as `UNKNOWN_SECONDS`.
+ */
+import { readFileSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const TIMES_FILE = join(dirname(fileURLToPath(import.meta.url)), 'testTimes.json');
+/** Shorter files are not recorded: their order and their share make no difference. */
+export const LEAST_RECORDED_SECONDS = 5;
+/** For a long file. Most take less. */
+const UNKNOWN_SECONDS = 120;
+
+/** @returns {Record<string, number>} seconds by path below the project */
+export function recordedTimes() {
+  return JSON.parse(readFileSync(TIMES_FILE, 'utf8'));
+}
+
+/**
+ * @param {string} file
+ * @param {Record<string, number>} times
+ */
+export function secondsOf(file, times) {
+  return times[file] ?? (file.endsWith('.long.test.ts') ? UNKNOWN_SECONDS : 1);
+}
+
+/** The long test files below the project, as paths relative to it. */
+export function longFiles(root) {
+  return readdirSync(join(root, 'test'), { recursive: true })
+    .map((name) => `test/${String(name).replaceAll('\\', '/')}`)
+    .filter((name) => name.endsWith('.long.test.ts'));
+}
+
+/**
+ * One of several shares of files that take about the same time. Each file is in exactly one share. The longest file goes first into
+ * the share that has the least, and so on.
+ * @param {readonly string[]} files
+ * @param {Record<string, number>} times
+ * @param {{ share: number, shares: number }} which `share` is 1 to `shares`
+ */
+export function shareOf(files, times, { share, shares }) {
+  const parts = Array.from({ length: shares }, () => ({ seconds: 0, files: /** @type {string[]} */ ([]) }));
+  for (const file of longestFirst(files, times)) {
+    const least = parts.reduce((best, part) => (part.seconds < best.seconds ? part : best));
+    least.files.push(file);
+    least.seconds += secondsOf(file, times);
+  }
+  return parts[share - 1].files;
+}
+
+/**
+ * Sorts files by falling time, then by name. So no process works on a long file when the others have nothing left to do.
+ * @param {Iterable<string>} files
+ * @param {Record<string, number>} times
+ */
+export function longestFirst(files, times) {
+  return [...files].sort((a, b) => secondsOf(b, times) - secondsOf(a, times) || (a < b ? -1 : 1));
+}
+
+/**
+ * How much slower this machine is than that of the recorded times, at least 1: the median over the recorded files.
+ * @param {Record<string, number>} measured seconds by file
+ * @param {Record<string, number>} times
+ */
+export function slownessOf(measured, times) {
+  const ratios = Object.entries(measured)
+    .filter(([file]) => times[file] !== undefined)
+    .map(([file, seconds]) => seconds / times[file])
+    .sort((a, b) => a - b);
+  return Math.max(1, ratios[Math.floor(ratios.length / 2)] ?? 1);
+}
+
+/**
+ * Whether a file that starts now ends in time.
+ * @param {string} file
+ * @param {Record<string, number>} times
+ * @param {{ nowSec: number, untilSec: number, slowness: number }} when
+ */
+export function endsInTime(file, times, { nowSec, untilSec, slowness }) {
+  return nowSec + secondsOf(file, times) * slowness <= untilSec;
+}
