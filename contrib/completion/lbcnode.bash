@@ -5,9 +5,9 @@ _lbcnode_methods=(
     abandonclaim abandonsupport abandontransaction abortrescan addhub addmultisigaddress addnode
     addtimelockedaddress backupwallet bumpfee checknormalization claimname clearbanned combinepsbt
     combinerawtransaction converttopsbt createmultisig createpsbt createrawtransaction createwallet debuglevel
-    decodepsbt decoderawtransaction decodescript disconnectnode dumpprivkey dumpwallet encryptwallet
-    estimatefee estimatesmartfee finalizepsbt fundrawtransaction generate generatetoaddress getaccount
-    getaccountaddress getaddednodeinfo getaddressbalance getaddressesbyaccount getaddressesbylabel
+    decodepsbt decoderawtransaction decodescript disconnectnode dumpprivkey dumpsnapshot dumpwallet
+    encryptwallet estimatefee estimatesmartfee finalizepsbt fundrawtransaction generate generatetoaddress
+    getaccount getaccountaddress getaddednodeinfo getaddressbalance getaddressesbyaccount getaddressesbylabel
     getaddressinfo getaddressmempool getaddresstxids getaddressutxos getbalance getbestblock getbestblockhash
     getblock getblockchaininfo getblockcount getblockevents getblockfilter getblockhash getblockheader
     getblockstats getblocktemplate getcfilter getcfilterheader getchainseries getchaintips getchaintxstats
@@ -29,8 +29,8 @@ _lbcnode_methods=(
     searchrawtransactions sendfrom sendmany sendrawtransaction sendtoaddress setaccount setban setgenerate
     sethdseed setlabel setnetworkactive settxfee signmessage signmessagewithprivkey signrawtransaction
     signrawtransactionwithkey signrawtransactionwithwallet stop submitblock supportclaim testmempoolaccept
-    unloadwallet updateclaim uptime validateaddress verifychain verifymessage verifytxoutproof version
-    walletcreatefundedpsbt walletlock walletpassphrase walletpassphrasechange walletprocesspsbt
+    unloadwallet updateclaim uptime validateaddress verifychain verifymessage verifysnapshot verifytxoutproof
+    version walletcreatefundedpsbt walletlock walletpassphrase walletpassphrasechange walletprocesspsbt
 )
 
 # Completes the value behind an option; fails where what is completed is no value.

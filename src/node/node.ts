@@ -17,7 +17,6 @@ import { CLAIM_INDEX_NAME, claimIndex } from '../index/claims/claimIndex.js';
 import { PastWalk } from '../index/claims/pastWalk.js';
 import { spendIndex } from '../index/spendIndex.js';
 import { txIndex } from '../index/txIndex.js';
-import type { NetworkParams } from '../params/network.js';
 import { RpcDispatcher, type RpcDispatcherDeps } from '../rpc/dispatch.js';
 import { METHODS } from '../rpc/methodTable.js';
 import { MethodTable } from '../rpc/table.js';
@@ -39,6 +38,7 @@ import { IMPORT_ENDED, importBlocks } from './importFiles.js';
 import { startNative } from './nativeStart.js';
 import { startNotifications } from './notifications.js';
 import { notifyBlocks } from './notify.js';
+import { folderIdentity, supportDelayOf } from './folderIdentity.js';
 import type { LoadedOptions } from './options.js';
 import { programVersion } from '../util/project.js';
 import { peerSettings } from './peerSettings.js';
@@ -216,13 +216,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
     blocksFolder: paths.blocksDir,
     maxBlockFileBytes: options.maxblockfilesize,
     params,
-    identity: {
-      network: params.name,
-      supportDelay: supportDelayOf(loaded),
-      claimRules: JSON.stringify(params.claimForks),
-      scriptForks: scriptForksOf(params),
-      proofWindow: String(derived.claimProofWindowBlocks),
-    },
+    identity: folderIdentity(loaded),
     supportDelay,
     proofWindow,
     cacheBytes: derived.dbCacheBytes,
@@ -420,12 +414,6 @@ function refuseFutureTip({ tip, index }: Chain, clock: AdjustedClock): void {
   );
 }
 
-function supportDelayOf(loaded: LoadedOptions): string {
-  const given = loaded.options.supportdelay;
-  if (loaded.network !== 'regtest') return 'proportional';
-  return given ?? '100';
-}
-
 /**
  * Whether an answer failed for a reason that concerns the whole node: a broken invariant or the database. What cannot
  * be written the chain reports itself; a block that cannot be read is the failure of whoever asked for it.
@@ -440,9 +428,4 @@ export function isFatal(error: unknown): boolean {
 function failedCall(error: unknown, folder: string): string {
   const { text, isBug } = describeFailure(error, folder);
   return isBug && error instanceof Error ? (error.stack ?? text) : text;
-}
-
-/** Fork heights that regtest can change, as text. */
-function scriptForksOf({ segwitHeight, bip34Height, bip65Height, bip66Height }: NetworkParams): string {
-  return JSON.stringify({ segwit: segwitHeight, bip34: bip34Height, bip65: bip65Height, bip66: bip66Height });
 }

@@ -39,6 +39,7 @@ import { notifyAlert } from './notify.js';
 import type { LoadedOptions } from './options.js';
 import { peerService } from './peerService.js';
 import { notifyWallets } from './notify.js';
+import { snapshotService } from './snapshotService.js';
 import { walletPort } from './walletPort.js';
 import { walletNamesAtStart, walletSettings } from './walletSettings.js';
 
@@ -190,6 +191,11 @@ export function makeServices({
     get pruner() {
       return now().pruner;
     },
+    snapshots: snapshotService(loaded, {
+      opened: () => now().opened,
+      indexes: () => now().indexes.statuses(),
+      adjustedTimeSec: () => clock.adjustedSec(),
+    }),
     network: {
       version: versionNumber(),
       userAgent: derived.userAgent,

@@ -104,6 +104,7 @@ import { pruneBlockchain } from './methods/blockchain/pruneBlockchain.js';
 import { saveMempool } from './methods/blockchain/saveMempool.js';
 import { scanTxOutSet } from './methods/blockchain/scanTxOutSet.js';
 import { verifyChain } from './methods/blockchain/verifyChain.js';
+import { verifySnapshot } from './methods/blockchain/verifySnapshot.js';
 import { verifyTxOutProof } from './methods/blockchain/verifyTxOutProof.js';
 import { checkNormalization } from './methods/claimtrie/checkNormalization.js';
 import { getChangesInBlock } from './methods/claimtrie/getChangesInBlock.js';
@@ -188,6 +189,7 @@ import { signMessageWithPrivKey } from './methods/util/signMessageWithPrivKey.js
 import { validateAddress } from './methods/util/validateAddress.js';
 import { getZmqNotifications } from './methods/zmq/getZmqNotifications.js';
 import { verifyMessage } from './methods/util/verifyMessage.js';
+import { dumpSnapshot } from './methods/blockchain/dumpSnapshot.js';
 import { getBestBlock } from './methods/blockchain/getBestBlock.js';
 import { getHeaders } from './methods/blockchain/getHeaders.js';
 import { getCurrentNet } from './methods/network/getCurrentNet.js';
@@ -224,6 +226,7 @@ export const METHODS: readonly RpcMethod[] = [
   getCFilterHeader,
   getCFilter,
   getHeaders,
+  dumpSnapshot,
   getBestBlock,
   getBestBlockHash,
   getBlock,
@@ -250,6 +253,7 @@ export const METHODS: readonly RpcMethod[] = [
   saveMempool,
   scanTxOutSet,
   verifyChain,
+  verifySnapshot,
   verifyTxOutProof,
   // claimindex
   getClaim,

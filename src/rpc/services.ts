@@ -3,6 +3,8 @@
  * group of methods needs and no more; a method reaches it as `ctx.services.<part>`. Add a part when a method needs one.
  */
 import type { ChainReader } from '../chain/chainReader.js';
+import type { DumpedSnapshot } from '../chain/snapshot/dumpSnapshot.js';
+import type { ReadSnapshot } from '../chain/snapshot/readSnapshot.js';
 import type { Pruner } from '../chain/pruner.js';
 import type { AddressQueries } from '../index/addressQueries.js';
 import type { IndexStatus } from '../index/chainIndex.js';
@@ -74,6 +76,8 @@ export interface RpcServices {
   /** Null unless the node prunes (`-prune`). */
   readonly pruner: Pruner | null;
   readonly network: NetworkService;
+  /** Writes and checks snapshots of the chain state. */
+  readonly snapshots: SnapshotService;
   /** Null when the node runs without peers. */
   readonly peers: PeerService | null;
   /** The one walk of `scantxoutset` that may be under way. */
@@ -85,6 +89,16 @@ export interface RpcServices {
   zmqNotifiers(): readonly { readonly type: string; readonly address: string }[];
   /** What is wrong with network, chain or build, for the answers that carry warnings; empty when nothing is. */
   warnings(): string;
+}
+
+/** Snapshots of the chain state. Paths are absolute. Rejects with `SnapshotError`. */
+export interface SnapshotService {
+  /** Writes a snapshot of a height, or of the tip for null, to a file that must not exist. */
+  dump(path: string, height: number | null, signal: AbortSignal): Promise<DumpedSnapshot>;
+  /** Reads a file to its end and checks all that can be checked without blocks. */
+  verify(path: string, signal: AbortSignal): Promise<ReadSnapshot>;
+  /** The absolute path of a name; relative ones are of the network's folder. */
+  resolve(name: string): string;
 }
 
 /** Starting and stopping the node. */

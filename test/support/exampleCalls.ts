@@ -76,9 +76,11 @@ export const WITHOUT_EXAMPLE: readonly string[] = [
   'pruneblockchain',
   // Write or read files.
   'backupwallet',
+  'dumpsnapshot',
   'dumpwallet',
   'importwallet',
   'migratewallet',
+  'verifysnapshot',
   // Gives up only what no mempool has.
   'abandontransaction',
   // Removed in the reference: they answer with that.

@@ -21,6 +21,7 @@ export const CONVERSIONS: Readonly<Record<string, readonly Conversion[]>> = {
   createwallet: [[1, 'disable_private_keys', 'json']],
   decoderawtransaction: [[1, 'iswitness', 'json']],
   disconnectnode: [[1, 'nodeid', 'json']],
+  dumpsnapshot: [[1, 'height', 'json']],
   echojson: [[0, 'arg0', 'json'], [1, 'arg1', 'json'], [2, 'arg2', 'json'], [3, 'arg3', 'json'], [4, 'arg4', 'json'], [5, 'arg5', 'json'], [6, 'arg6', 'json'], [7, 'arg7', 'json'], [8, 'arg8', 'json'], [9, 'arg9', 'json']],
   estimatefee: [[0, 'numblocks', 'json']],
   estimaterawfee: [[0, 'conf_target', 'json'], [1, 'threshold', 'json']],

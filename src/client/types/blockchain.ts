@@ -5,6 +5,12 @@ import type { Block, BlockHeader, BlockWithTransactions, MempoolEntry, OutputScr
 
 // prettier-ignore
 export interface BlockchainMethods {
+  /** `dumpsnapshot "file" ( height )` */
+  dumpsnapshot: {
+    params: [file: string, height?: number | null];
+    named: { file: string; height?: number | null };
+    result: { height: number; blockhash: string; filename: string; hash: string; bytes: number; parts: ({ name: string; rows: number; hash: string })[] };
+  };
   /** `getbestblockhash` */
   getbestblockhash: {
     params: [];
@@ -160,6 +166,12 @@ export interface BlockchainMethods {
     params: [checklevel?: number | null, nblocks?: number | null];
     named: { checklevel?: number | null; nblocks?: number | null };
     result: boolean;
+  };
+  /** `verifysnapshot "file"` */
+  verifysnapshot: {
+    params: [file: string];
+    named: { file: string };
+    result: { height: number; blockhash: string; hash: string; bytes: number; inmainchain: boolean; parts: ({ name: string; rows: number; hash: string })[] };
   };
   /** `verifytxoutproof "proof"` */
   verifytxoutproof: {

@@ -28,6 +28,8 @@ import { canTakeBack, dropChunks, firstUndoHeight, NotedRows, takeBack } from '.
 
 /** As `getindexinfo` names it. */
 export const CLAIM_INDEX_NAME = 'claimindex';
+/** 2: claims are filed under the keys that signed them. */
+export const CLAIM_INDEX_VERSION = 2;
 /** Blocks whose undo rows are dropped at once, where more are left than there should be. Arbitrary. */
 const DROPPED_AT_ONCE = 20;
 
@@ -42,8 +44,7 @@ export interface ClaimIndexOptions {
 
 class ClaimIndex implements ChainIndex {
   readonly name = CLAIM_INDEX_NAME;
-  /** 2: claims are filed under the keys that signed them. */
-  readonly version = 2;
+  readonly version = CLAIM_INDEX_VERSION;
   readonly prefixes = [PREFIX.claimIndex];
   private readonly options: ClaimIndexOptions;
   private readonly records = new RecordWriter();

@@ -28,6 +28,23 @@ const KIND = {
 
 const prefixOf = (kind: keyof typeof KIND): string => PREFIX.claimIndex + KIND[kind];
 
+/** Rows that follow from the chain up to the tip, without those of `pastWalk.ts`; ascending. */
+export const SNAPSHOT_PREFIXES: readonly string[] = (
+  [
+    'claim',
+    'nameOrder',
+    'signed',
+    'signedCount',
+    'repost',
+    'counts',
+    'supports',
+    'trending',
+    'totals',
+  ] as const
+)
+  .map(prefixOf)
+  .sort();
+
 /** Where ids are turned round. */
 const turning = Buffer.alloc(ID_LENGTH);
 

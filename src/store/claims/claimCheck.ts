@@ -45,7 +45,8 @@ export interface TrieTip {
   readonly root: Bytes;
 }
 
-function generationAt(rules: ClaimRules, height: number): Generation {
+/** The form of the trie after a block. */
+export function generationAt(rules: ClaimRules, height: number): Generation {
   return hashesAllClaims(rules, height) ? '1' : '0';
 }
 

@@ -42,26 +42,46 @@ export async function buildTrie(
   see: (name: string, row: Bytes) => void = () => undefined,
 ): Promise<Bytes> {
   const breather = new Breather();
-  const allClaims = generation === '1';
-  const nodes: [string, Buffer][] = [];
-  const builder = new TrieBuilder(allClaims, (path, node) => {
-    nodes.push([nodeKey(generation, path), formatNodeRow(node)]);
-  });
+  const trie = new TrieOfNames(generation);
   const names = { gte: CLAIM_PREFIX.name, lt: prefixEnd(CLAIM_PREFIX.name) };
   for await (const [key, row] of rows.range(names)) {
     const name = key.slice(CLAIM_PREFIX.name.length);
     see(name, row);
-    if (rowHasClaims(row)) {
-      const { claims, takeover } = parseNameRow(row);
-      const hash = claimsHash(claims, takeover, allClaims);
-      if (hash) builder.add(name, hash);
-    }
-    if (nodes.length >= NODES_AT_ONCE) await take(nodes.splice(0));
+    trie.add(name, row);
+    if (trie.nodes.length >= NODES_AT_ONCE) await take(trie.nodes.splice(0));
     if (breather.isDue) await breather.pause();
   }
-  const root = builder.finish();
-  await take(nodes);
+  const root = trie.finish();
+  await take(trie.nodes);
   return root;
+}
+
+/** Computes nodes and root from the rows of names as they come. */
+export class TrieOfNames {
+  /** Rows of finished nodes with their keys, to be taken out. */
+  readonly nodes: [key: string, row: Buffer][] = [];
+  private readonly allClaims: boolean;
+  private readonly builder: TrieBuilder;
+
+  constructor(generation: Generation) {
+    this.allClaims = generation === '1';
+    this.builder = new TrieBuilder(this.allClaims, (path, node) => {
+      this.nodes.push([nodeKey(generation, path), formatNodeRow(node)]);
+    });
+  }
+
+  /** Names must come in ascending byte order, each once. */
+  add(name: string, row: Bytes): void {
+    if (!rowHasClaims(row)) return;
+    const { claims, takeover } = parseNameRow(row);
+    const hash = claimsHash(claims, takeover, this.allClaims);
+    if (hash) this.builder.add(name, hash);
+  }
+
+  /** Completes the trie and returns its root. */
+  finish(): Bytes {
+    return this.builder.finish();
+  }
 }
 
 /** A trie of the same generation may be left from before a reorg. */

@@ -1,0 +1,197 @@
+/**
+ * Reads a snapshot to its end and checks all that can be checked without blocks: checksums, network and rules, the proof of work
+ * of every header, the order of rows, and the claim trie against the claim root of the block. That the coins are right, and what
+ * of claims is not in the root, follows from the hash of the file alone, which is the caller's business.
+ */
+import type { ClaimRules } from '../../claimtrie/types.js';
+import { headerHash, parseHeaderBytes } from '../../primitives/header.js';
+import { CLAIM_PREFIX } from '../../store/claims/claimKeys.js';
+import { DerivedClaimRows } from '../../store/claims/claimRows.js';
+import { HeaderTable } from '../../store/headerTable.js';
+import type { RowReader, RowWriter } from '../../store/rows.js';
+import { breathe } from '../../util/breathe.js';
+import { equalBytes, hashToHex } from '../../util/bytes.js';
+import { BlockIndex, type BlockIndexOptions } from '../blockIndex.js';
+import { loadBlock } from '../loadedBlock.js';
+import { kindOfSection, type SnapshotRules } from './dumpSnapshot.js';
+import { KIND, unpackHeaders, unpackRows, type SectionSummary, type SnapshotHead } from './snapshotFormat.js';
+import { SnapshotError, SnapshotReader } from './snapshotFile.js';
+import { CLAIMS_SECTION, COINS_SECTION, type SnapshotSection } from './snapshotState.js';
+
+/** Headers between two writes of their rows. */
+const HEADERS_AT_ONCE = 4096;
+
+/** Where the rows go. */
+export interface SnapshotTarget extends RowWriter {
+  /** Called often: brings rows away when they are many. */
+  relieve(): Promise<void>;
+}
+
+export interface ReadOptions extends SnapshotRules {
+  readonly path: string;
+  readonly sections: readonly SnapshotSection[];
+  readonly claimRules: ClaimRules;
+  readonly minimumChainWork: bigint;
+  /** Has the genesis block's header and no other; gets those of the snapshot. */
+  readonly index: BlockIndex;
+  readonly signal: AbortSignal;
+  /** Told now and then how many bytes were read. */
+  readonly onProgress?: (bytes: number) => void;
+}
+
+export interface ReadSnapshot {
+  readonly head: SnapshotHead;
+  /** Id of the block in the index. */
+  readonly id: number;
+  /** SHA-256 of the file in hex. */
+  readonly hash: string;
+  readonly sizeBytes: number;
+  readonly parts: readonly SectionSummary[];
+}
+
+/** Throws `SnapshotError` for a file that is not what it should be. Then the rows handed over mean nothing. */
+export async function readSnapshot(options: ReadOptions, out: SnapshotTarget): Promise<ReadSnapshot> {
+  const reader = new SnapshotReader(options.path);
+  try {
+    return await new Reading(reader, options, out).run();
+  } finally {
+    reader.close();
+  }
+}
+
+class Reading {
+  private readonly reader: SnapshotReader;
+  private readonly options: ReadOptions;
+  private readonly out: SnapshotTarget;
+  private sinceMs = performance.now();
+
+  constructor(reader: SnapshotReader, options: ReadOptions, out: SnapshotTarget) {
+    this.reader = reader;
+    this.options = options;
+    this.out = out;
+  }
+
+  async run(): Promise<ReadSnapshot> {
+    const { reader, options } = this;
+    const { head } = reader;
+    this.checkHead(head);
+    const id = await this.readHeaders(head);
+    const counts = [{ name: 'headers', kind: KIND.headers as number, rows: head.height }];
+    for (const [place, section] of options.sections.entries()) {
+      const kind = kindOfSection(place);
+      counts.push({ name: section.name, kind, rows: await this.readSection(section, kind, id) });
+    }
+    const { parts, hash } = reader.finish(counts);
+    return { head, id, hash, sizeBytes: reader.readBytes, parts };
+  }
+
+  private checkHead(head: SnapshotHead): void {
+    const { path, network, rules, sections } = this.options;
+    if (head.network !== network)
+      throw new SnapshotError(`${path} is a snapshot of the network ${head.network}, not ${network}.`);
+    if (head.rules !== rules)
+      throw new SnapshotError(
+        `${path} was made under other fork heights, expiration terms or delays of supports (${head.rules}; here ${rules}). Use the same options as the node that made it.`,
+      );
+    const wanted = JSON.stringify(sections.map(({ name, version }) => ({ name, version })));
+    if (JSON.stringify(head.sections) !== wanted)
+      throw new SnapshotError(
+        `${path} was made by another version of lbcnode, whose rows have other versions (${JSON.stringify(head.sections)}; here ${wanted}). Use that version, or a snapshot made by this one.`,
+      );
+  }
+
+  private async pause(): Promise<void> {
+    if (this.options.signal.aborted) throw new SnapshotError('The node is stopping.');
+    this.options.onProgress?.(this.reader.readBytes);
+    this.sinceMs = await breathe(this.sinceMs);
+  }
+
+  /** Accepts the headers; returns the id of the last one. */
+  private async readHeaders(head: SnapshotHead): Promise<number> {
+    const { reader, out } = this;
+    const { index, path, minimumChainWork } = this.options;
+    const { headers } = index;
+    let last = 0;
+    headers.setTxCount(last, 1);
+    headers.setChainTxCount(last, 1);
+    for (const payload of reader.pieces(KIND.headers)) {
+      const unpacked = reader.unpacking(() => [...unpackHeaders(payload)]);
+      for (const { start, rest, txCount } of unpacked) {
+        const bytes = Buffer.concat([start, headers.hash(last), rest]);
+        const { id, error } = index.acceptHeader(parseHeaderBytes(bytes), headerHash(bytes));
+        if (error)
+          throw new SnapshotError(
+            `The header at height ${headers.height(last) + 1} of the snapshot ${path} is not valid (${error.reason}). Get the snapshot from somewhere else.`,
+          );
+        headers.setTxCount(id, txCount);
+        headers.setChainTxCount(id, headers.chainTxCount(last) + txCount);
+        last = id;
+        if (headers.count % HEADERS_AT_ONCE > 0) continue;
+        headers.writeDirty(out);
+        await out.relieve();
+        await this.pause();
+      }
+    }
+    if (headers.height(last) !== head.height || hashToHex(headers.hash(last)) !== head.block)
+      throw reader.damaged('its headers do not lead to its block');
+    if (headers.work(last) < minimumChainWork)
+      throw new SnapshotError(
+        `The chain of the snapshot ${path} has less work than the network's chain is known to have. It is not a snapshot of the network's chain.`,
+      );
+    return last;
+  }
+
+  /** Returns how many rows there are. */
+  private async readSection(section: SnapshotSection, kind: number, block: number): Promise<number> {
+    const { reader, out } = this;
+    const derived =
+      section === CLAIMS_SECTION
+        ? await DerivedClaimRows.begin(this.options.claimRules, reader.head.height)
+        : null;
+    const isCoins = section === COINS_SECTION;
+    let rows = 0;
+    let last = '';
+    for (const payload of reader.pieces(kind)) {
+      const unpacked = reader.unpacking(() => [...unpackRows(payload, isCoins)]);
+      for (const [key, value] of unpacked) {
+        if (key <= last || !section.prefixes.some((prefix) => key.startsWith(prefix)))
+          throw reader.damaged(`a row of ${section.name} is out of order`);
+        last = key;
+        out.put(key, value);
+        if (key.startsWith(CLAIM_PREFIX.name)) reader.unpacking(() => derived?.add(key.slice(1), value, out));
+        rows++;
+      }
+      await out.relieve();
+      await this.pause();
+    }
+    if (derived !== null) await this.checkRoot(derived, block);
+    return rows;
+  }
+
+  private async checkRoot(derived: DerivedClaimRows, block: number): Promise<void> {
+    const { headers } = this.options.index;
+    const root = derived.finish(this.out);
+    const { claimRoot } = await headers.readHeader(block);
+    if (!equalBytes(root, claimRoot))
+      throw new SnapshotError(
+        `The claims of the snapshot ${this.options.path} give the root ${hashToHex(root)}, and the header of block ${this.reader.head.block} has ${hashToHex(claimRoot)}. Get the snapshot from somewhere else.`,
+      );
+  }
+}
+
+/** An index with the genesis block's header alone, over a table that reads no rows. */
+export function freshIndex(options: BlockIndexOptions): BlockIndex {
+  const { header, hash } = loadBlock(options.params.genesis.block);
+  const index = new BlockIndex(new HeaderTable(NO_ROWS), options);
+  index.acceptHeader(header, hash);
+  return index;
+}
+
+const NO_ROWS: RowReader = {
+  get: () => Promise.resolve(undefined),
+  getMany: (keys) => Promise.resolve(keys.map(() => undefined)),
+  getRange: () => Promise.resolve([]),
+  range: () => nothing(),
+};
+
+async function* nothing(): AsyncGenerator<never> {}

@@ -1,0 +1,297 @@
+/**
+ * Writes a snapshot under a temporary name and reads one back, with the hash of the whole file. Owns the order of pieces and
+ * their checksums; what the rows mean is the caller's business.
+ */
+import { createHash } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, readSync } from 'node:fs';
+import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Bytes } from '../../util/bytes.js';
+import { environmentError, EnvironmentError } from '../../util/environmentError.js';
+import { ReadError } from '../../util/reader.js';
+import { refuseSpecialFile } from '../../util/specialFile.js';
+import { sha256 } from '../../crypto/hash.js';
+import {
+  jsonPiece,
+  KIND,
+  MAX_PIECE_BYTES,
+  PIECE_HEAD_BYTES,
+  PiecePacker,
+  pieceHead,
+  SNAPSHOT_FORMAT,
+  SNAPSHOT_MAGIC,
+  type SectionSummary,
+  type SnapshotEnd,
+  type SnapshotHead,
+} from './snapshotFormat.js';
+
+/** A snapshot cannot be written, or is not what it should be; the message names the file and says what to do. */
+export class SnapshotError extends EnvironmentError {
+  override readonly name = 'SnapshotError';
+}
+
+/** Where the bytes of a snapshot go; nowhere when only its hashes are wanted. */
+export interface SnapshotSink {
+  write(bytes: Bytes): Promise<void>;
+}
+
+/** Packs a snapshot: the head, then each part whole, then `finish`. */
+export class SnapshotPacker {
+  private readonly sink: SnapshotSink | null;
+  private readonly fileHash = createHash('sha256');
+  private readonly parts: SectionSummary[] = [];
+  /** Bytes of the file so far. */
+  sizeBytes = 0;
+
+  constructor(sink: SnapshotSink | null) {
+    this.sink = sink;
+  }
+
+  private async put(bytes: Bytes): Promise<void> {
+    this.fileHash.update(bytes);
+    this.sizeBytes += bytes.length;
+    await this.sink?.write(bytes);
+  }
+
+  private async putPiece(payload: Bytes): Promise<void> {
+    await this.put(pieceHead(payload));
+    await this.put(payload);
+  }
+
+  async head(head: SnapshotHead): Promise<void> {
+    await this.put(SNAPSHOT_MAGIC);
+    await this.putPiece(jsonPiece(KIND.head, head));
+  }
+
+  /** Writes a part: `add` puts its rows into the packer and hands over each payload that gets full. */
+  async part(
+    name: string,
+    kind: number,
+    isCoins: boolean,
+    add: (packer: PiecePacker, full: (payload: Buffer | null) => Promise<void>) => Promise<number>,
+  ): Promise<SectionSummary> {
+    const hash = createHash('sha256');
+    const packer = new PiecePacker(kind, isCoins);
+    const full = async (payload: Buffer | null): Promise<void> => {
+      if (payload === null) return;
+      hash.update(payload);
+      await this.putPiece(payload);
+    };
+    const rows = await add(packer, full);
+    await full(packer.take());
+    const summary = { name, rows, hash: hash.digest('hex') };
+    this.parts.push(summary);
+    return summary;
+  }
+
+  /** Writes the end. Returns the SHA-256 of the file in hex. */
+  async finish(): Promise<string> {
+    await this.putPiece(jsonPiece(KIND.end, { parts: this.parts }));
+    return this.fileHash.digest('hex');
+  }
+}
+
+/**
+ * Writes a file by `write` under a temporary name, brings it to disk and renames it. A kill leaves the temporary file at most,
+ * which the next attempt overwrites. Throws `SnapshotError` when the name is taken or the disk refuses.
+ */
+export async function writeSnapshotFile<T>(
+  path: string,
+  write: (sink: SnapshotSink) => Promise<T>,
+): Promise<T> {
+  const temporary = `${path}.incomplete`;
+  try {
+    if ((await stat(path).catch(absent)) !== null)
+      throw new SnapshotError(`${path} already exists. Move it away or choose another name.`);
+    refuseSpecialFile(temporary);
+    const file = await open(temporary, 'w');
+    try {
+      const outcome = await write({ write: (bytes) => writeWhole(file, bytes) });
+      await file.sync();
+      await file.close();
+      await rename(temporary, path);
+      syncFolder(dirname(path));
+      return outcome;
+    } catch (error) {
+      await file.close().catch(() => undefined);
+      await rm(temporary, { force: true });
+      throw error;
+    }
+  } catch (error) {
+    throw told(error, path);
+  }
+}
+
+function absent(error: unknown): null {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+  throw error;
+}
+
+async function writeWhole(file: FileHandle, bytes: Bytes): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten;
+}
+
+/** So that the new name survives a crash of the machine. Windows cannot open folders. */
+export function syncFolder(path: string): void {
+  if (process.platform === 'win32') return;
+  const fd = openSync(path, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function told(error: unknown, path: string): unknown {
+  const known = environmentError(error, path);
+  return known instanceof EnvironmentError && !(known instanceof SnapshotError)
+    ? new SnapshotError(known.message)
+    : known;
+}
+
+/** A piece as it lies in the file. */
+export interface ReadPiece {
+  readonly kind: number;
+  readonly payload: Buffer;
+}
+
+/** Reads a snapshot from its begin to its end, once. */
+export class SnapshotReader {
+  readonly path: string;
+  readonly head: SnapshotHead;
+  private readonly fd: number;
+  private readonly fileHash = createHash('sha256');
+  private readonly partHashes = new Map<number, ReturnType<typeof createHash>>();
+  private at = 0;
+  private next: ReadPiece | null = null;
+
+  /** Opens the file and reads its head. Throws `SnapshotError`. */
+  constructor(path: string) {
+    this.path = path;
+    try {
+      refuseSpecialFile(path);
+      this.fd = openSync(path, 'r');
+    } catch (error) {
+      throw told(error, path);
+    }
+    try {
+      if (!this.take(SNAPSHOT_MAGIC.length, true).equals(SNAPSHOT_MAGIC))
+        throw new SnapshotError(`${path} is not a snapshot of lbcnode.`);
+      this.head = this.readHead();
+    } catch (error) {
+      closeSync(this.fd);
+      throw error;
+    }
+  }
+
+  close(): void {
+    closeSync(this.fd);
+  }
+
+  get readBytes(): number {
+    return this.at;
+  }
+
+  private readHead(): SnapshotHead {
+    const piece = this.readPiece();
+    if (piece.kind !== KIND.head) throw this.damaged('its first piece is no head');
+    const head = this.parse(piece.payload) as SnapshotHead | null;
+    if (typeof head?.format !== 'number') throw this.damaged('its head names no format');
+    if (head.format !== SNAPSHOT_FORMAT)
+      throw new SnapshotError(
+        `${this.path} has format ${head.format}, and this version of lbcnode reads format ${SNAPSHOT_FORMAT}. Use the version that the snapshot was made for.`,
+      );
+    const isWhole =
+      typeof head.network === 'string' &&
+      typeof head.rules === 'string' &&
+      Number.isInteger(head.height) &&
+      /^[0-9a-f]{64}$/.test(head.block) &&
+      Array.isArray(head.sections);
+    if (!isWhole) throw this.damaged('its head is not complete');
+    return head;
+  }
+
+  private parse(payload: Buffer): unknown {
+    try {
+      return JSON.parse(payload.toString('utf8', 1));
+    } catch {
+      throw this.damaged('a description cannot be read');
+    }
+  }
+
+  damaged(what: string): SnapshotError {
+    return new SnapshotError(
+      `The snapshot ${this.path} is damaged near byte ${this.at}: ${what}. Copy or download it again.`,
+    );
+  }
+
+  private take(length: number, isHashed: boolean): Buffer {
+    const bytes = Buffer.allocUnsafe(length);
+    let got = 0;
+    try {
+      while (got < length) {
+        const read = readSync(this.fd, bytes, got, length - got, this.at + got);
+        if (read === 0) throw this.damaged('the file ends early');
+        got += read;
+      }
+    } catch (error) {
+      throw told(error, this.path);
+    }
+    this.at += length;
+    if (isHashed) this.fileHash.update(bytes);
+    return bytes;
+  }
+
+  private readPiece(): ReadPiece {
+    const head = this.take(PIECE_HEAD_BYTES, true);
+    const length = head.readUInt32LE(0);
+    if (length === 0 || length > MAX_PIECE_BYTES) throw this.damaged('a piece has an impossible length');
+    const payload = this.take(length, true);
+    if (!sha256(payload).subarray(0, 8).equals(head.subarray(4)))
+      throw this.damaged('a checksum does not match');
+    return { kind: payload[0]!, payload };
+  }
+
+  /** The pieces of one kind, which must come next. */
+  *pieces(kind: number): Generator<Buffer> {
+    for (;;) {
+      this.next ??= this.readPiece();
+      if (this.next.kind !== kind) return;
+      const { payload } = this.next;
+      this.next = null;
+      let hash = this.partHashes.get(kind);
+      if (hash === undefined) this.partHashes.set(kind, (hash = createHash('sha256')));
+      hash.update(payload);
+      yield payload;
+    }
+  }
+
+  /** Turns errors of unpacking into those of the file. */
+  unpacking<T>(step: () => T): T {
+    try {
+      return step();
+    } catch (error) {
+      throw error instanceof ReadError ? this.damaged(error.message) : error;
+    }
+  }
+
+  /** Reads the end, which must come next. `rows` tells how many rows each part had. Returns its parts and the file's hash. */
+  finish(rows: readonly { readonly name: string; readonly kind: number; readonly rows: number }[]): {
+    parts: readonly SectionSummary[];
+    hash: string;
+  } {
+    this.next ??= this.readPiece();
+    if (this.next.kind !== KIND.end) throw this.damaged('a piece is out of order');
+    const { parts } = this.parse(this.next.payload) as SnapshotEnd;
+    const found = rows.map((part) => ({
+      name: part.name,
+      rows: part.rows,
+      hash: (this.partHashes.get(part.kind) ?? createHash('sha256')).digest('hex'),
+    }));
+    if (JSON.stringify(found) !== JSON.stringify(parts))
+      throw this.damaged('its end does not match its contents');
+    if (readSync(this.fd, Buffer.alloc(1), 0, 1, this.at) > 0)
+      throw this.damaged('something follows its end');
+    return { parts, hash: this.fileHash.digest('hex') };
+  }
+}

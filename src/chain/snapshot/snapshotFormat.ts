@@ -1,0 +1,200 @@
+/**
+ * The file format of snapshots: pieces with a checksum, of rows packed one behind the other. The same chain state gives the
+ * same bytes on every machine, so the SHA-256 of the file names its contents. Knows no files and no database.
+ *
+ * File: 8 bytes of magic, then pieces `u32 length ‖ first 8 bytes of the SHA-256 of the payload ‖ payload`, little endian. The
+ * first byte of a payload is its kind:
+ * - 0: JSON, `SnapshotHead`. The first piece.
+ * - 1: headers from height 1 on: version, merkle root, claim root, time, bits, nonce as in the header, then the number of
+ *   transactions of the block (base-128 number). What it leaves out is the hash of the header before it.
+ * - 2 and more: rows of the section with that number less 2, in ascending order of their keys: how many bytes the key shares
+ *   with the one before it in the piece, length of the rest, rest, then the value. A coin's value is packed (`packCoin`);
+ *   other values have their length before them.
+ * - 255: JSON, `SnapshotEnd`. The last piece; nothing follows it.
+ */
+import { sha256 } from '../../crypto/hash.js';
+import type { Bytes } from '../../util/bytes.js';
+import { ReadError } from '../../util/reader.js';
+import { RowDecoder, RowEncoder } from '../../store/claims/rowCodec.js';
+import { COIN_ROW_HEADER_BYTES } from '../../store/coinRow.js';
+
+export const SNAPSHOT_MAGIC = Buffer.from('LBCSNAP\n', 'latin1');
+/** Raised when the layout changes, or the meaning of a row. */
+export const SNAPSHOT_FORMAT = 1;
+export const PIECE_HEAD_BYTES = 12;
+/** A piece is closed when it has grown to this. */
+export const PIECE_BYTES = 1 << 20;
+/** A length beyond this is damage: one row more than a full piece, and no row is larger than a block. */
+export const MAX_PIECE_BYTES = 16 << 20;
+
+export const KIND = { head: 0, headers: 1, firstSection: 2, end: 255 } as const;
+
+/** Of which block a snapshot is, and under which rules it was computed. */
+export interface SnapshotHead {
+  readonly format: number;
+  readonly network: string;
+  /** Fork heights, expiration terms and the delay of supports, as one text. */
+  readonly rules: string;
+  readonly height: number;
+  /** Printed block id. */
+  readonly block: string;
+  /** The sections in their order, with the version of their rows. */
+  readonly sections: readonly { readonly name: string; readonly version: number }[];
+}
+
+/** What one part of the file holds. */
+export interface SectionSummary {
+  readonly name: string;
+  readonly rows: number;
+  /** SHA-256 of the payloads of its pieces, in hex. */
+  readonly hash: string;
+}
+
+/** The headers, and then the sections in their order. */
+export interface SnapshotEnd {
+  readonly parts: readonly SectionSummary[];
+}
+
+export function pieceHead(payload: Bytes): Buffer {
+  const head = Buffer.allocUnsafe(PIECE_HEAD_BYTES);
+  head.writeUInt32LE(payload.length, 0);
+  sha256(payload).copy(head, 4, 0, 8);
+  return head;
+}
+
+export function jsonPiece(kind: number, value: SnapshotHead | SnapshotEnd): Buffer {
+  return Buffer.concat([Buffer.from([kind]), Buffer.from(JSON.stringify(value))]);
+}
+
+/** Packs rows of one kind into payloads. */
+export class PiecePacker {
+  private readonly kind: number;
+  private readonly isCoins: boolean;
+  private out = new RowEncoder();
+  private last = '';
+
+  constructor(kind: number, isCoins: boolean) {
+    this.kind = kind;
+    this.isCoins = isCoins;
+  }
+
+  /** Adds a row. Returns a payload when the piece is full, else null. */
+  row(key: string, value: Bytes): Buffer | null {
+    const { out, last } = this;
+    if (out.size === 0) out.byte(this.kind);
+    const most = Math.min(key.length, last.length);
+    let shared = 0;
+    while (shared < most && key.charCodeAt(shared) === last.charCodeAt(shared)) shared++;
+    out.number(shared).string(key.slice(shared));
+    if (this.isCoins) packCoin(out, value);
+    else out.number(value.length).bytes(value);
+    this.last = key;
+    return out.size >= PIECE_BYTES ? this.take() : null;
+  }
+
+  /** Adds the 112 bytes of a header. Returns a payload when the piece is full, else null. */
+  header(header: Bytes, txCount: number): Buffer | null {
+    const { out } = this;
+    if (out.size === 0) out.byte(this.kind);
+    out.bytes(header.subarray(0, 4)).bytes(header.subarray(36)).number(txCount);
+    return out.size >= PIECE_BYTES ? this.take() : null;
+  }
+
+  /** The payload of what is left; null when nothing is. */
+  take(): Buffer | null {
+    if (this.out.size === 0) return null;
+    this.last = '';
+    return this.out.finish();
+  }
+}
+
+/** The rows of a payload. Throws `ReadError` for bytes that are none. Values may be views. */
+export function* unpackRows(payload: Buffer, isCoins: boolean): Generator<[key: string, value: Buffer]> {
+  const input = new RowDecoder(payload);
+  input.byte();
+  let last = '';
+  while (!input.done) {
+    const shared = input.number();
+    if (shared > last.length) throw new ReadError('a key of the snapshot is too short');
+    const key = last.slice(0, shared) + input.string();
+    yield [key, isCoins ? unpackCoin(input) : input.bytes(input.number())];
+    last = key;
+  }
+}
+
+/** The headers of a payload without the hash before them. */
+export function* unpackHeaders(payload: Buffer): Generator<{ start: Buffer; rest: Buffer; txCount: number }> {
+  const input = new RowDecoder(payload);
+  input.byte();
+  while (!input.done) yield { start: input.bytes(4), rest: input.bytes(76), txCount: input.number() };
+}
+
+/** Scripts of known forms are a number and a hash: bytes before it, its length, bytes behind it. */
+const SCRIPT_FORMS: readonly { readonly head: Buffer; readonly hash: number; readonly tail: Buffer }[] = [
+  { head: Buffer.from('76a914', 'hex'), hash: 20, tail: Buffer.from('88ac', 'hex') },
+  { head: Buffer.from('a914', 'hex'), hash: 20, tail: Buffer.from('87', 'hex') },
+  { head: Buffer.from('0014', 'hex'), hash: 20, tail: Buffer.alloc(0) },
+  { head: Buffer.from('0020', 'hex'), hash: 32, tail: Buffer.alloc(0) },
+];
+
+/**
+ * Height code, amount (`packAmount`), number of the script's form and its hash, or the number of forms more than the
+ * script's length and the script.
+ */
+function packCoin(out: RowEncoder, row: Bytes): void {
+  const bytes = Buffer.from(row.buffer, row.byteOffset, row.length);
+  out.number(bytes.readUInt32LE(0)).amount(packAmount(bytes.readBigInt64LE(4)));
+  const script = bytes.subarray(COIN_ROW_HEADER_BYTES);
+  const form = SCRIPT_FORMS.findIndex(
+    ({ head, hash, tail }) =>
+      script.length === head.length + hash + tail.length &&
+      script.subarray(0, head.length).equals(head) &&
+      script.subarray(script.length - tail.length).equals(tail),
+  );
+  if (form < 0) out.number(SCRIPT_FORMS.length + script.length).bytes(script);
+  else {
+    const { head, hash } = SCRIPT_FORMS[form]!;
+    out.number(form).bytes(script.subarray(head.length, head.length + hash));
+  }
+}
+
+function unpackCoin(input: RowDecoder): Buffer {
+  const heightCode = input.number();
+  const amount = unpackAmount(input.amount());
+  const form = input.number();
+  const known = SCRIPT_FORMS[form];
+  const script = known
+    ? Buffer.concat([known.head, input.bytes(known.hash), known.tail])
+    : input.bytes(form - SCRIPT_FORMS.length);
+  if (heightCode > 0xffffffff || amount > 0x7fffffffffffffffn)
+    throw new ReadError('a coin of the snapshot is out of range');
+  const row = Buffer.allocUnsafe(COIN_ROW_HEADER_BYTES + script.length);
+  row.writeUInt32LE(heightCode, 0);
+  row.writeBigInt64LE(amount, 4);
+  row.set(script, COIN_ROW_HEADER_BYTES);
+  return row;
+}
+
+/** Short for amounts with zeros at their end. Source: Core compressor.cpp `CompressAmount`. */
+export function packAmount(amount: bigint): bigint {
+  if (amount === 0n) return 0n;
+  let rest = amount;
+  let zeros = 0n;
+  while (zeros < 9n && rest % 10n === 0n) {
+    rest /= 10n;
+    zeros++;
+  }
+  if (zeros === 9n) return 1n + (rest - 1n) * 10n + 9n;
+  const digit = rest % 10n;
+  return 1n + ((rest / 10n) * 9n + digit - 1n) * 10n + zeros;
+}
+
+/** Takes `packAmount` back. Source: Core compressor.cpp `DecompressAmount`. */
+export function unpackAmount(packed: bigint): bigint {
+  if (packed === 0n) return 0n;
+  let rest = packed - 1n;
+  const zeros = rest % 10n;
+  rest /= 10n;
+  const amount = zeros === 9n ? rest + 1n : (rest / 9n) * 10n + (rest % 9n) + 1n;
+  return amount * 10n ** zeros;
+}

@@ -1,0 +1,268 @@
+/**
+ * The chain state at one block of the active chain, for a snapshot: the tip, or a block below it whose state is computed by
+ * taking blocks back in memory. Blocks are connected meanwhile, and the view stays as it is. Changes nothing but for the flush
+ * that it begins with.
+ */
+import { ClaimCorruptionError } from '../../claimtrie/corruption.js';
+import type { BlockHeader } from '../../primitives/header.js';
+import { TX_OUTPUT_COUNT, TX_STRIDE } from '../../primitives/blockLayout.js';
+import { prevoutAt, txidAt } from '../../primitives/blockView.js';
+import { BlockFileError } from '../../store/blockFiles.js';
+import { CLAIM_PREFIX } from '../../store/claims/claimKeys.js';
+import { formatCoinRow, parseUndo } from '../../store/coinRow.js';
+import { OUTPOINT_SIZE_BYTES } from '../../store/coinTable.js';
+import { NO_HEADER, STATUS } from '../../store/headerTable.js';
+import { coinKey, PREFIX } from '../../store/keys.js';
+import { KeyedRows } from '../../store/keyedRows.js';
+import { fromArray, mergeLayers } from '../../store/mergeLayers.js';
+import { prefixEnd, type RowTransaction } from '../../store/rows.js';
+import { breathe } from '../../util/breathe.js';
+import { equalBytes, hashToHex, type Bytes } from '../../util/bytes.js';
+import type { MaybePromise } from '../../util/maybePromise.js';
+import type { Chain } from '../chain.js';
+import { withClaimRepair } from '../claimRepair.js';
+import type { ConnectDeps } from '../connectBlock.js';
+import type { LoadedBlock } from '../loadedBlock.js';
+import { SnapshotError } from './snapshotFile.js';
+
+/** The most blocks below the tip that are taken back. Arbitrary: some seconds, and memory for what they changed. */
+export const MOST_TAKEN_BACK = 2016;
+
+/** Rows of the database that a snapshot has as one part. */
+export interface SnapshotSection {
+  readonly name: string;
+  /** Raised when its rows change their meaning. */
+  readonly version: number;
+  /** Prefixes of the keys, ascending. All rows under them follow from the chain alone. */
+  readonly prefixes: readonly string[];
+  /** Takes a block back in these rows. Rejects with `SnapshotError` when that is not possible. */
+  takeBack?(rows: RowTransaction, height: number): Promise<void>;
+  /** Why the rows are not those of the tip now, as a sentence; null when they are. */
+  problem?(): string | null;
+}
+
+export const COINS_SECTION: SnapshotSection = { name: 'coins', version: 1, prefixes: [PREFIX.coin] };
+
+/** Rows of claims that follow from no others. Trie nodes, totals and the like are computed from the names. */
+export const CLAIMS_SECTION: SnapshotSection = {
+  name: 'claims',
+  version: 1,
+  prefixes: [
+    CLAIM_PREFIX.claimId,
+    CLAIM_PREFIX.difference,
+    CLAIM_PREFIX.log,
+    CLAIM_PREFIX.fleeting,
+    CLAIM_PREFIX.fleetingAt,
+    CLAIM_PREFIX.item,
+    CLAIM_PREFIX.name,
+    CLAIM_PREFIX.due,
+    CLAIM_PREFIX.snapshot,
+    CLAIM_PREFIX.owner,
+    CLAIM_PREFIX.stranded,
+    CLAIM_PREFIX.strandedSpend,
+  ].sort(),
+};
+
+type Row = [key: string, value: Bytes];
+
+/** The state at one block. */
+export interface SnapshotView {
+  readonly height: number;
+  /** Wire order. */
+  readonly block: Buffer;
+  /** Headers from height 1 up to the block. */
+  headers(): AsyncGenerator<{ header: BlockHeader; txCount: number }>;
+  /** The rows of a section in ascending order. To be called once for each. */
+  rows(section: SnapshotSection): AsyncGenerator<Row>;
+  close(): Promise<void>;
+}
+
+/** What the view needs of a chain: the node's own, or that of the background validation. */
+export interface ViewedChain {
+  readonly deps: ConnectDeps;
+  readBlock(id: number): Promise<LoadedBlock>;
+  /** Runs a task while nothing else changes the chain. */
+  exclusively<T>(task: () => Promise<T>): Promise<T>;
+  flush(): Promise<void>;
+}
+
+/** What a chain and its flusher are for a view. */
+export function viewedChain(chain: Chain, flusher: { flush(): Promise<void> }): ViewedChain {
+  return {
+    deps: chain.deps,
+    readBlock: (id) => chain.readBlock(id),
+    exclusively: (task) => chain.exclusively(task),
+    flush: () => flusher.flush(),
+  };
+}
+
+/**
+ * The state at a height, or at the tip for null. Throws `SnapshotError` when it is not to be had. `signal` ends the taking back
+ * of blocks.
+ */
+export function openView(
+  chain: ViewedChain,
+  sections: readonly SnapshotSection[],
+  height: number | null,
+  signal: AbortSignal,
+): Promise<SnapshotView> {
+  return chain.exclusively(async () => {
+    const { index, store } = chain.deps;
+    for (const section of sections) {
+      const problem = section.problem?.() ?? null;
+      if (problem !== null) throw new SnapshotError(problem);
+    }
+    const target = index.active.at(height ?? index.active.height);
+    if (target === NO_HEADER) throw beyondTip(height, index.active.height);
+    await chain.flush();
+    const back = (): Promise<KeyedRows> => takeBack(chain, sections, target, signal);
+    const changed = target === index.active.tip ? null : await withClaimRepair(chain.deps, back);
+    const walks = new Map<SnapshotSection, AsyncIterator<Row>[]>();
+    const firsts = new Map<AsyncIterator<Row>, IteratorResult<Row>>();
+    for (const section of sections) {
+      const own = section.prefixes.map((prefix) => {
+        const range = { gte: prefix, lt: prefixEnd(prefix) };
+        const above = changed === null ? [] : [() => fromArray(changed.slice(range))];
+        return mergeLayers(range, [...above, ...store.layers(false)])[Symbol.asyncIterator]();
+      });
+      walks.set(section, own);
+      // The first step opens the database's own view of the rows.
+      for (const walk of own) firsts.set(walk, await walk.next());
+    }
+    return new View(chain, target, walks, firsts);
+  });
+}
+
+class View implements SnapshotView {
+  readonly height: number;
+  readonly block: Buffer;
+  private readonly chain: ViewedChain;
+  /** Ids by height. */
+  private readonly ids: Int32Array;
+  private readonly walks: ReadonlyMap<SnapshotSection, AsyncIterator<Row>[]>;
+  private readonly firsts: ReadonlyMap<AsyncIterator<Row>, IteratorResult<Row>>;
+
+  constructor(
+    chain: ViewedChain,
+    target: number,
+    walks: ReadonlyMap<SnapshotSection, AsyncIterator<Row>[]>,
+    firsts: ReadonlyMap<AsyncIterator<Row>, IteratorResult<Row>>,
+  ) {
+    const { headers, active } = chain.deps.index;
+    this.chain = chain;
+    this.walks = walks;
+    this.firsts = firsts;
+    this.height = headers.height(target);
+    this.block = Buffer.from(headers.hash(target));
+    this.ids = Int32Array.from({ length: this.height + 1 }, (_, at) => active.at(at));
+  }
+
+  async *headers(): AsyncGenerator<{ header: BlockHeader; txCount: number }> {
+    const { headers } = this.chain.deps.index;
+    for (let height = 1; height <= this.height; height++) {
+      const id = this.ids[height]!;
+      const header: MaybePromise<BlockHeader> = headers.readHeader(id);
+      yield { header: header instanceof Promise ? await header : header, txCount: headers.txCount(id) };
+    }
+  }
+
+  async *rows(section: SnapshotSection): AsyncGenerator<Row> {
+    for (const walk of this.walks.get(section) ?? []) {
+      for (let row = this.firsts.get(walk)!; !row.done; row = await walk.next()) yield row.value;
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const walks of this.walks.values()) for (const walk of walks) await walk.return?.();
+  }
+}
+
+function beyondTip(height: number | null, tip: number): SnapshotError {
+  return new SnapshotError(
+    height === null
+      ? 'There is no block yet.'
+      : `There is no block at height ${height} in the active chain, whose tip is at height ${tip}.`,
+  );
+}
+
+/** The rows of the sections that are other after `target` than at the tip. Keeps nothing in the store. */
+async function takeBack(
+  chain: ViewedChain,
+  sections: readonly SnapshotSection[],
+  target: number,
+  signal: AbortSignal,
+): Promise<KeyedRows> {
+  const { index, store } = chain.deps;
+  const { headers, active } = index;
+  const depth = active.height - headers.height(target);
+  if (depth > MOST_TAKEN_BACK)
+    throw new SnapshotError(
+      `Height ${headers.height(target)} is ${depth} blocks below the tip, and at most ${MOST_TAKEN_BACK} blocks can be taken back. For a lower block start a node with -stopatheight and dump its tip.`,
+    );
+  const rows = store.begin();
+  const changed = new KeyedRows();
+  try {
+    let since = performance.now();
+    for (let id = active.tip; id !== target; id = headers.prev(id)) {
+      if (signal.aborted) throw new SnapshotError('The node is stopping.');
+      await takeBackOne(chain, sections, id, rows, changed);
+      if (rows.spilled)
+        throw new SnapshotError(
+          `The blocks above height ${headers.height(target)} changed more rows than memory should hold. Dump a block nearer to the tip, or the tip of a node with -stopatheight.`,
+        );
+      since = await breathe(since);
+    }
+    for (const [key, value] of rows.rows.entries()) changed.set(key, value);
+    return changed;
+  } finally {
+    await store.discard(rows);
+  }
+}
+
+async function takeBackOne(
+  chain: ViewedChain,
+  sections: readonly SnapshotSection[],
+  id: number,
+  rows: RowTransaction,
+  coins: KeyedRows,
+): Promise<void> {
+  const { index, claims, files } = chain.deps;
+  const { headers } = index;
+  const height = headers.height(id);
+  if (!headers.hasStatus(id, STATUS.haveData | STATUS.haveUndo))
+    throw new SnapshotError(`Block ${height} cannot be taken back: its data was pruned.`);
+  let block: LoadedBlock;
+  let undo: Buffer;
+  try {
+    block = await chain.readBlock(id);
+    undo = files.readUndoSync(headers.undoPosition(id), headers.hash(headers.prev(id)));
+  } catch (error) {
+    if (error instanceof BlockFileError) throw new SnapshotError(error.message);
+    throw error;
+  }
+  const { root } = await claims.disconnect(rows, height);
+  const parent = await headers.readHeader(headers.prev(id));
+  if (!equalBytes(root, parent.claimRoot))
+    throw new ClaimCorruptionError(
+      `the claim trie before block ${hashToHex(block.hash)} could not be restored`,
+    );
+  for (const section of sections) await section.takeBack?.(rows, height);
+  takeBackCoins(block, undo, coins);
+}
+
+/** What the block spent is unspent again, and what it made is gone, also where it spent that itself. */
+function takeBackCoins({ raw, parsed }: LoadedBlock, undo: Buffer, coins: KeyedRows): void {
+  // The coinbase, which has no undo data, is the first transaction and has one input.
+  parseUndo(undo).forEach((coin, n) => {
+    coins.set(coinKey(prevoutAt(raw, parsed, n + 1)), formatCoinRow(coin));
+  });
+  const point = Buffer.alloc(OUTPOINT_SIZE_BYTES);
+  for (let tx = 0; tx < parsed.txCount; tx++) {
+    point.set(txidAt(parsed, tx));
+    const count = parsed.txs[tx * TX_STRIDE + TX_OUTPUT_COUNT]!;
+    for (let n = 0; n < count; n++) {
+      point.writeUInt32LE(n, 32);
+      coins.set(coinKey(point), null);
+    }
+  }
+}

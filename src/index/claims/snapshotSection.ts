@@ -1,0 +1,35 @@
+/**
+ * The rows of the claim index that a snapshot carries: those of live claims, and the amounts that trending goes by. What was
+ * noted to take blocks back is left out, and ended claims and sums by block, which follow from the rows of claims
+ * (`pastWalk.ts`).
+ */
+import { SnapshotError } from '../../chain/snapshot/snapshotFile.js';
+import type { SnapshotSection } from '../../chain/snapshot/snapshotState.js';
+import type { IndexStatus } from '../chainIndex.js';
+import { CLAIM_INDEX_NAME, CLAIM_INDEX_VERSION } from './claimIndex.js';
+import { SNAPSHOT_PREFIXES, trendingKey } from './claimIndexKeys.js';
+import { canTakeBack, dropChunks, takeBack } from './notedRows.js';
+
+/** `status` tells how far the index is; null when it is off. */
+export function claimIndexSection(status: () => IndexStatus | null): SnapshotSection {
+  return {
+    name: CLAIM_INDEX_NAME,
+    version: CLAIM_INDEX_VERSION,
+    prefixes: SNAPSHOT_PREFIXES,
+    async takeBack(rows, height) {
+      if (!(await canTakeBack(rows, height)))
+        throw new SnapshotError(
+          `The claim index cannot take block ${height} back: it keeps what that needs for as many blocks as there are name proofs (-claimproofwindow). Dump the tip, or a block nearer to it.`,
+        );
+      await takeBack(rows, height);
+      await dropChunks(rows, (chunk) => trendingKey(height, chunk));
+    },
+    problem() {
+      const found = status();
+      if (found === null)
+        return 'A snapshot contains the rows of the claim index. Start the node with -claimindex to write one.';
+      if (found.synced) return null;
+      return `A snapshot contains the rows of the claim index, which is not at the tip: it is at block ${found.height}. ${found.failure ?? 'Wait until getindexinfo shows that it is synced.'}`;
+    },
+  };
+}

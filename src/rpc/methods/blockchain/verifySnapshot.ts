@@ -1,0 +1,46 @@
+/** `verifysnapshot`: checks a file that `dumpsnapshot` wrote. */
+import { hashFromHex } from '../../../util/bytes.js';
+import { NO_HEADER } from '../../../store/headerTable.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../../schema/schema.js';
+import { orRefuse, PARTS_SCHEMA } from './dumpSnapshot.js';
+
+export const verifySnapshot = defineMethod({
+  name: 'verifysnapshot',
+  category: 'blockchain',
+  summary:
+    'Reads a snapshot on the server to its end and checks it: checksums, network and rules, the proof of work of its headers, and its claims against the claim root of its block. Whether the unspent outputs are right shows the hash alone: compare it with one that you trust, or with that of dumpsnapshot at the same height.',
+  params: [
+    {
+      name: 'file',
+      type: 'string',
+      required: true,
+      description: "The name of the file, absolute or relative to the network's folder",
+    },
+  ],
+  result: t.object({
+    height: t.int('the height of its block'),
+    blockhash: t.hash('its id'),
+    hash: t.hex('SHA-256 of the file'),
+    bytes: t.int('the size of the file'),
+    inmainchain: t.bool("whether the block is in this node's active chain"),
+    parts: PARTS_SCHEMA,
+  }),
+  examples: [['"main.snapshot"']],
+  async run({ services: { snapshots, chain }, signal }, { file }) {
+    if (file === '') throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'The name of the file is empty');
+    const { head, hash, sizeBytes, parts } = await orRefuse(
+      snapshots.verify(snapshots.resolve(file), signal),
+    );
+    const known = chain.headers.find(hashFromHex(head.block));
+    return {
+      height: head.height,
+      blockhash: head.block,
+      hash,
+      bytes: sizeBytes,
+      inmainchain: known !== NO_HEADER && chain.chain.index.active.contains(known),
+      parts: parts.map((part) => ({ name: part.name, rows: part.rows, hash: part.hash })),
+    };
+  },
+});
