@@ -1,0 +1,65 @@
+/** Random numbers of a seed: the same row of them on every machine. */
+import { sha256 } from '../../crypto/hash.js';
+
+/** A generator of small state. Source: Chris Doty-Humphrey's sfc32 (PractRand). */
+export class Draw {
+  private a: number;
+  private b: number;
+  private c: number;
+  private counter = 1;
+
+  constructor(seed: string) {
+    const state = sha256(Buffer.from(seed));
+    this.a = state.readInt32LE(0);
+    this.b = state.readInt32LE(4);
+    this.c = state.readInt32LE(8);
+    for (let i = 0; i < 12; i++) this.u32();
+  }
+
+  /** 0 to 2^32 - 1. */
+  u32(): number {
+    const sum = (((this.a + this.b) | 0) + this.counter) | 0;
+    this.counter = (this.counter + 1) | 0;
+    this.a = this.b ^ (this.b >>> 9);
+    this.b = (this.c + (this.c << 3)) | 0;
+    this.c = (((this.c << 21) | (this.c >>> 11)) + sum) | 0;
+    return sum >>> 0;
+  }
+
+  /** 0 to `limit` - 1. */
+  below(limit: number): number {
+    return Math.floor((this.u32() / 2 ** 32) * limit);
+  }
+
+  oneIn(count: number): boolean {
+    return this.below(count) === 0;
+  }
+
+  of<T>(items: readonly T[]): T {
+    return items[this.below(items.length)]!;
+  }
+
+  /** Of pairs of value and share in a thousand. */
+  share<T>(shares: readonly (readonly [T, number])[]): T {
+    let left = this.below(1000);
+    for (const [value, share] of shares) {
+      left -= share;
+      if (left < 0) return value;
+    }
+    return shares[0]![0];
+  }
+
+  /** Geometric with this mean, 0 included. */
+  geometric(mean: number): number {
+    if (mean <= 0) return 0;
+    const uniform = (this.u32() + 1) / 2 ** 32;
+    return Math.floor(Math.log(uniform) / Math.log(mean / (1 + mean)));
+  }
+
+  fill(bytes: Buffer, from = 0, to = bytes.length): void {
+    for (let at = from; at < to; at += 4) {
+      const word = this.u32();
+      for (let i = 0; i < 4 && at + i < to; i++) bytes[at + i] = (word >>> (8 * i)) & 0xff;
+    }
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * Where the forks of a made chain stand, and with which options nodes follow it. The chain stands for the main network's blocks
+ * 0 to `MAIN_BLOCKS`, drawn together; the first blocks, in which no coin is mature, come before.
+ */
+import { mainParams } from '../../params/main.js';
+import type { NetworkParams } from '../../params/network.js';
+import { regtestParams, regtestWith } from '../../params/regtest.js';
+import { MAIN_BLOCKS } from './proportions.js';
+
+/** Blocks without transactions, until the first coinbase is mature. Source: consensus.h, `COINBASE_MATURITY`. */
+export const FIRST_BLOCKS = 100;
+/** With fewer blocks several forks would meet in one. */
+export const LEAST_BLOCKS = 300;
+
+/** `main`: the main network's, in proportion. `regtest`: those that lbrycrd has on regtest. */
+export type ForkPlan = 'main' | 'regtest';
+
+export interface ChainForks {
+  readonly params: NetworkParams;
+  /** Options of lbcnode and of lbrycrd for this chain. */
+  readonly nodeArgs: { readonly lbcnode: readonly string[]; readonly lbrycrd: readonly string[] };
+}
+
+/** Options that both programs need to know the chain. Stock lbrycrd has none of them, see docs/testing.md. */
+function forkArgs({ claimForks: forks, segwitHeight }: NetworkParams): string[] {
+  return [
+    `-claimexpiration=${forks.originalExpiration},${forks.extendedExpiration}`,
+    `-forkheight=extendedexpiration@${forks.extendedExpirationForkHeight}`,
+    `-forkheight=takeoverworkaround@${forks.takeoverWorkaroundMin}-${forks.takeoverWorkaroundMax}`,
+    `-forkheight=normalization@${forks.normalizationForkHeight}`,
+    `-forkheight=allclaims@${forks.allClaimsForkHeight}`,
+    `-forkheight=segwit@${segwitHeight}`,
+  ];
+}
+
+/** The network of a chain with this many blocks. Throws `RangeError` on fewer than `LEAST_BLOCKS`. */
+export function chainForks(blocks: number, plan: ForkPlan): ChainForks {
+  if (!(blocks >= LEAST_BLOCKS)) throw new RangeError(`A chain has at least ${LEAST_BLOCKS} blocks`);
+  const ours = ['-regtest', '-supportdelay=proportional'];
+  if (plan === 'regtest')
+    return { params: regtestParams, nodeArgs: { lbcnode: ours, lbrycrd: ['-regtest'] } };
+  const scaled = (height: number): number => Math.round((height * (blocks - FIRST_BLOCKS)) / MAIN_BLOCKS);
+  const { claimForks: main, segwitHeight } = mainParams;
+  const takeoverMax = FIRST_BLOCKS + scaled(main.takeoverWorkaroundMax);
+  const allClaims = Math.max(FIRST_BLOCKS + scaled(main.allClaimsForkHeight), takeoverMax + 1);
+  const params = regtestWith({
+    claimExpiration: `${scaled(main.originalExpiration)},${scaled(main.extendedExpiration)}`,
+    forkHeights: [
+      `extendedexpiration@${FIRST_BLOCKS + scaled(main.extendedExpirationForkHeight)}`,
+      `takeoverworkaround@${FIRST_BLOCKS + scaled(main.takeoverWorkaroundMin)}-${takeoverMax}`,
+      `normalization@${FIRST_BLOCKS + scaled(main.normalizationForkHeight)}`,
+      `allclaims@${allClaims}`,
+      `segwit@${Math.max(FIRST_BLOCKS + scaled(segwitHeight), allClaims + 1)}`,
+    ],
+  });
+  const args = forkArgs(params);
+  return { params, nodeArgs: { lbcnode: [...ours, ...args], lbrycrd: ['-regtest', ...args] } };
+}
+
+/** The main network's height for which a block stands. */
+export function mainHeightOf(height: number, blocks: number): number {
+  return Math.max(0, ((height - FIRST_BLOCKS) * MAIN_BLOCKS) / (blocks - FIRST_BLOCKS));
+}

@@ -1,0 +1,94 @@
+/**
+ * Keys and signatures of a made chain. A signature costs two multiplications modulo the group's order: its nonce comes out of
+ * a table, made once, whose points are known. Such nonces give the private keys away, and these follow from the seed in any
+ * case: nothing of value may ever be paid to them. Signatures are low in S and as good as any other to a verifier.
+ */
+import { defaultEcdsa } from '../../crypto/ecdsa.js';
+import { COMPACT_SIGNATURE_SIZE, formatDer } from '../../crypto/ecdsaEncoding.js';
+import { hash160, sha256 } from '../../crypto/hash.js';
+import { scriptForDestination } from '../../script/standard.js';
+import { toHex, type Bytes } from '../../util/bytes.js';
+
+/** Number of points of the curve. Source: SEC 2, secp256k1. */
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+const HALF_ORDER = ORDER >> 1n;
+/** Nonces in the table: as many different values of R. */
+const NONCES = 1024;
+
+export interface Key {
+  readonly publicKey: Buffer;
+  readonly hash: Buffer;
+  /** Pays to the hash of the key. */
+  readonly script: Buffer;
+  /** Pays to the hash of the key by a witness. */
+  readonly witnessScript: Buffer;
+  readonly secret: bigint;
+}
+
+interface Nonce {
+  readonly r: bigint;
+  readonly rBytes: Buffer;
+  readonly inverse: bigint;
+}
+
+function numberOf(bytes: Bytes): bigint {
+  return BigInt(`0x${toHex(bytes)}`);
+}
+
+function inverseOf(value: bigint): bigint {
+  let [low, high] = [value % ORDER, ORDER];
+  let [lowFactor, highFactor] = [1n, 0n];
+  while (low > 1n) {
+    const quotient = high / low;
+    [low, high] = [high - quotient * low, low];
+    [lowFactor, highFactor] = [highFactor - quotient * lowFactor, lowFactor];
+  }
+  return ((lowFactor % ORDER) + ORDER) % ORDER;
+}
+
+export class KeyRing {
+  readonly keys: readonly Key[];
+  private readonly nonces: readonly Nonce[];
+  private next = 0;
+
+  /** Makes `count` keys of a seed. */
+  constructor(seed: string, count: number) {
+    this.keys = Array.from({ length: count }, (_, n) => keyOf(sha256(Buffer.from(`${seed} key ${n}`))));
+    this.nonces = Array.from({ length: NONCES }, (_, n) =>
+      nonceOf(sha256(Buffer.from(`${seed} nonce ${n}`))),
+    );
+  }
+
+  /** R and S over a hash of 32 bytes. */
+  signCompact(hash: Bytes, key: Key): Buffer {
+    const { r, rBytes, inverse } = this.nonces[this.next++ % NONCES]!;
+    let s = ((numberOf(hash) + r * key.secret) * inverse) % ORDER;
+    if (s > HALF_ORDER) s = ORDER - s;
+    const compact = Buffer.allocUnsafe(COMPACT_SIGNATURE_SIZE);
+    compact.set(rBytes);
+    compact.write(s.toString(16).padStart(64, '0'), 32, 'hex');
+    return compact;
+  }
+
+  /** The same in DER, without the byte of the hash type. */
+  sign(hash: Bytes, key: Key): Buffer {
+    return formatDer(this.signCompact(hash, key));
+  }
+}
+
+function keyOf(secret: Buffer): Key {
+  const publicKey = defaultEcdsa.publicKeyOf(secret, true);
+  const hash = hash160(publicKey);
+  return {
+    publicKey,
+    hash,
+    script: scriptForDestination({ type: 'pubkeyhash', hash }),
+    witnessScript: scriptForDestination({ type: 'witness_v0_keyhash', hash }),
+    secret: numberOf(secret),
+  };
+}
+
+function nonceOf(secret: Buffer): Nonce {
+  const rBytes = Buffer.from(defaultEcdsa.publicKeyOf(secret, true).subarray(1));
+  return { r: numberOf(rBytes), rBytes, inverse: inverseOf(numberOf(secret)) };
+}

@@ -1,0 +1,173 @@
+/**
+ * The proportions of the main network that `make-chain` follows, by height, each with its source. Three kinds of sources:
+ *
+ * - recorded: blocks 0 to 434 and block 1,000,000 of the main network, counted transaction by transaction;
+ * - public: figures in issues of the network's own repositories, each named with the number of the issue;
+ * - estimate: no figure was found; the text says how the value was chosen.
+ *
+ * docs/testing.md has the same list for readers. A test holds the rates against the public totals.
+ */
+
+/**
+ * The height that the last block of a made chain stands for. Estimate: the newest public fact is height 1,242,999 (the table
+ * of header hashes in lbry-sdk's checkpoints); at 150 seconds a block the network has passed 2,000,000 blocks in 2025.
+ */
+export const MAIN_BLOCKS = 2_000_000;
+/** Seconds between two blocks of the main network. Source: lbrycrd chainparams.cpp, `nPowTargetSpacing`. */
+export const MAIN_SPACING_SEC = 150;
+
+/** A rate at a height of the main network; between two of them the rate changes linearly. */
+export interface Rate {
+  readonly height: number;
+  /** Transactions a block, without the coinbase. */
+  readonly transactions: number;
+}
+
+/**
+ * Transactions a block.
+ *
+ * - 0 to 434: five of 435 blocks have one transaction beside the coinbase (recorded).
+ * - 4,096: 4,146 transactions in all on 30 June 2016, about height 4,096 (lbrycrd chainparams.cpp, `chainTxData`).
+ * - 200,000 to 560,000: estimate, a curve whose total is that of height 570,138.
+ * - 570,138: 4,053,388 transactions in all (lbryio/lbrycrd#277).
+ * - 592,738: 4,931,278 transactions in all, so 39 a block since then (lbryio/lbry-sdk#2277).
+ * - 771,810: 218 ms a block over 1,506 blocks where a block of 398 takes 1,823 ms, so about 48 (lbryio/lbrycrd#389).
+ * - 1,000,000: 75 in this block (recorded).
+ * - 1,163,040: 19,627 in 133 blocks, so 148 (lbryio/lbcd#51).
+ * - 1,172,332: 33 in a block of 16,191 bytes (lbryio/lbcd#52); the block before it has 27,464 bytes (lbryio/lbcd#73).
+ *   Single blocks vary too much to be points of the curve.
+ * - 1,400,000 on: estimate. The number falls because the largest services publish elsewhere.
+ */
+export const TRANSACTION_RATES: readonly Rate[] = [
+  { height: 0, transactions: 0.0115 },
+  { height: 4_096, transactions: 0.02 },
+  { height: 100_000, transactions: 2 },
+  { height: 200_000, transactions: 4.5 },
+  { height: 400_000, transactions: 7.2 },
+  { height: 500_000, transactions: 10 },
+  { height: 560_000, transactions: 14 },
+  { height: 570_138, transactions: 38 },
+  { height: 592_738, transactions: 38 },
+  { height: 771_810, transactions: 48 },
+  { height: 1_000_000, transactions: 75 },
+  { height: 1_163_040, transactions: 148 },
+  { height: 1_400_000, transactions: 60 },
+  { height: 2_000_000, transactions: 20 },
+];
+
+/** Public totals that the rates must agree with: transactions up to a height, coinbases included. */
+export const PUBLIC_TOTALS: readonly { readonly height: number; readonly transactions: number }[] = [
+  { height: 570_138, transactions: 4_053_388 },
+  { height: 592_738, transactions: 4_931_278 },
+];
+
+/**
+ * How the number of a block's transactions varies: blocks come at exponential intervals and transactions at a steady rate, so
+ * the number is geometric, which gives the empty blocks. Beyond that one block in `HEAVY_EVERY` has `HEAVY_FACTOR` times as
+ * many: the block of 398 transactions (lbryio/lbrycrd#389) has eight times the mean around it. Its frequency is an estimate.
+ */
+export const HEAVY_EVERY = 400;
+export const HEAVY_FACTOR = 8;
+
+/** What transactions do. `channel` is a claim of a channel, `claim` any other; `payout` pays many; `purchase` carries a receipt. */
+export const TRANSACTION_KINDS = [
+  'payment',
+  'payout',
+  'purchase',
+  'claim',
+  'channel',
+  'update',
+  'support',
+  'abandon',
+] as const;
+export type TransactionKind = (typeof TRANSACTION_KINDS)[number];
+
+export interface Mix {
+  /** The first height with these shares. */
+  readonly from: number;
+  /** Of 1,000 transactions, in the order of `TRANSACTION_KINDS`. */
+  readonly shares: readonly number[];
+}
+
+/**
+ * Shares of the kinds. Block 1,000,000 (recorded) has 75: 57 payments, 4 purchases, 11 claims, 1 update, 1 support and one
+ * that gathers coins. A hub's sync to 592,738 spends 0.50 minutes on new claims and 0.04 on updates (lbryio/lbry-sdk#2277), so
+ * 12 claims an update there; the same as in block 1,000,000. Blocks 0 to 434 have 2 claims in 5 transactions (recorded).
+ * Estimates: the shares between these, channels (one claim in twelve), abandons (as many as updates), payouts of pools, and
+ * the rise of supports since tips of viewers are supports (2020).
+ */
+export const MIXES: readonly Mix[] = [
+  { from: 0, shares: [800, 10, 0, 150, 0, 10, 10, 20] },
+  { from: 180_000, shares: [700, 5, 5, 210, 20, 20, 20, 20] },
+  { from: 560_000, shares: [560, 3, 27, 330, 20, 25, 15, 20] },
+  { from: 900_000, shares: [765, 2, 53, 135, 12, 13, 13, 7] },
+  { from: 1_050_000, shares: [600, 2, 40, 200, 15, 28, 95, 20] },
+  { from: 1_400_000, shares: [640, 2, 20, 170, 10, 28, 100, 30] },
+];
+
+/**
+ * Inputs of a transaction that spends plain coins: 623 for 398 transactions, 1.57 on average (lbryio/lbrycrd#389). Of the 75 of
+ * block 1,000,000 one has four, one three and one two. The shares are an estimate with that average. [inputs, of 1,000]
+ */
+export const INPUT_COUNTS: readonly (readonly [number, number])[] = [
+  [1, 797],
+  [2, 110],
+  [3, 40],
+  [4, 25],
+  [8, 15],
+  [16, 13],
+];
+/** Outputs of a payout. Estimate. */
+export const PAYOUT_OUTPUTS = { least: 20, most: 120 } as const;
+
+/**
+ * Shares of inputs that need a signature, and of which kind. Block 1,000,000 has 83 inputs, all with one signature of a
+ * public key hash: so every input of a made chain has one. One new plain output in twenty is a witness key hash after the
+ * segwit fork; estimate, since wallets of lbcd make them.
+ */
+export const WITNESS_ONE_IN = 20;
+/**
+ * One input in three spends the output made last, as the payments of one sender in block 1,000,000 do; estimate.
+ */
+export const CHAINED_ONE_IN = 3;
+
+/** Shapes of names. Of the 13 names in block 1,000,000 (recorded) four are 16 hex digits, one is a channel's, two have capitals. */
+export const NAME_SHAPES = {
+  /** One name in three is 16 hex digits. */
+  hexOneIn: 3,
+  /** One title in four has capitals. */
+  capitalsOneIn: 4,
+  /** Estimate: letters with accents, composed or not. */
+  accentsOneIn: 30,
+  /** Estimate: a claim of a name that somebody else has claimed. */
+  takenOneIn: 25,
+  /** Words of a title: the lengths recorded are 12 to 60 characters. */
+  words: [1, 2, 3, 4, 5, 6, 7, 8],
+  longest: 60,
+} as const;
+
+/** Bytes of the values of streams: those of block 1,000,000 (recorded). */
+export const STREAM_VALUE_SIZES: readonly number[] = [285, 285, 286, 286, 337, 488, 672, 818, 2168, 2685];
+/** One claim in eleven of block 1,000,000 is a repost (recorded). */
+export const REPOST_ONE_IN = 11;
+/** Claims that no channel signs: none of eleven in block 1,000,000 (recorded); before channels (180,000) all. Estimate: one in ten. */
+export const UNSIGNED_ONE_IN = 10;
+/** The height from which there are channels. Source: protocol of April 2017; the height is an estimate. */
+export const CHANNELS_FROM = 180_000;
+
+/** Satoshis of claims, channels, updates: those of block 1,000,000 (recorded). */
+export const CLAIM_AMOUNTS: readonly number[] = [
+  100_000, 100_000, 100_000, 100_000, 1_000_000, 1_000_000, 1_000_000, 1_000_000, 1_000_000, 1_000_000,
+  10_000_000,
+];
+/** Satoshis of supports. Estimate; the one in block 1,000,000 has 420,000,000,000. */
+export const SUPPORT_AMOUNTS: readonly number[] = [
+  1_000_000, 1_000_000, 10_000_000, 10_000_000, 50_000_000, 100_000_000, 500_000_000, 10_000_000_000,
+];
+/** Satoshis of payments: those of block 1,000,000 (recorded), each third value. */
+export const PAYMENT_AMOUNTS: readonly number[] = [
+  20_000_000, 20_000_000, 20_000_000, 25_000_000, 25_000_000, 30_000_000, 40_000_000, 50_000_000, 50_000_000,
+  70_000_000, 80_000_000, 100_000_000, 150_000_000, 300_000_000,
+];
+/** Satoshis of fee for each input: the least of block 1,000,000 (recorded) is 10,915 for 225 bytes. */
+export const FEE_AN_INPUT_SAT = 11_000;

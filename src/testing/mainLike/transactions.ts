@@ -1,0 +1,352 @@
+/**
+ * Transactions of a made chain, one after the other: each spends what earlier ones made, and is signed. Keeps what can be
+ * spent; tells the claim trie's input for each.
+ */
+import type { ClaimOutput, ClaimSpend } from '../../claimtrie/types.js';
+import { sha256d } from '../../crypto/hash.js';
+import { decodedClaimDigest } from '../../metadata/channelSignature.js';
+import {
+  formatOutPoint,
+  formatTransaction,
+  hasWitness,
+  SEQUENCE_FINAL,
+  type Transaction,
+} from '../../primitives/transaction.js';
+import {
+  buildClaimPrefix,
+  buildSupportPrefix,
+  buildUpdatePrefix,
+  claimIdOf,
+  type ClaimKind,
+} from '../../script/claimScript.js';
+import { OP } from '../../script/opcodes.js';
+import { buildScript } from '../../script/script.js';
+import { PrecomputedSighash, SIGHASH, SIG_VERSION, signatureHash } from '../../script/sighash.js';
+import { concatBytes, EMPTY_BYTES, fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
+import type { Draw } from './draw.js';
+import type { Key, KeyRing } from './keyRing.js';
+import type { Names } from './names.js';
+import { Pool, type Channel, type Coin, type StakeCoin } from './pool.js';
+import * as MAIN from './proportions.js';
+import { sealed, type Values } from './values.js';
+
+/** Most coins, claims, supports and channels that are kept to be used again. */
+const MOST = { coins: 200_000, claims: 100_000, supports: 30_000, channels: 5_000 } as const;
+/** Outputs of less are left alone: their fee would take them. */
+const LEAST_AMOUNT_SAT = 50_000;
+/** With fewer coins every transaction takes one only, so that they grow in number. */
+const FEW_COINS = 500;
+/** Bytes before the claim id in the receipt of a purchase: `P` and the head of the field. Source: lbry-sdk purchase.py. */
+const RECEIPT_HEAD = Buffer.from('500a14', 'hex');
+/** One support in two carries data from here on, as that of block 1,000,000 does; estimate. */
+const SUPPORT_DATA_FROM = 1_000_000;
+
+/** What the claim trie gets of one output. */
+interface Claimed {
+  readonly kind: ClaimKind;
+  readonly name: Buffer;
+  /** Null for a new claim. */
+  readonly claimId: Buffer | null;
+  readonly hasMetadata: boolean;
+  /** Of a channel: its key. */
+  readonly channelKey: Key | null;
+}
+
+interface Output {
+  readonly amountSat: number;
+  readonly script: Buffer;
+  /** Null when nobody spends it. */
+  readonly key: Key | null;
+  readonly isWitness?: boolean;
+  readonly claimed?: Claimed;
+}
+
+export interface MadeTransaction {
+  readonly bytes: Buffer;
+  readonly txid: Buffer;
+  /** Id with witness, a latin1 string. */
+  readonly wtxKey: string;
+  readonly feeSat: number;
+  /** Inputs, each with one signature. */
+  readonly inputs: number;
+  readonly claims: { readonly spends: ClaimSpend[]; readonly outputs: ClaimOutput[] };
+}
+
+export class TransactionMaker {
+  private readonly draw: Draw;
+  private readonly ring: KeyRing;
+  private readonly names: Names;
+  private readonly values: Values;
+  private readonly coins: Pool<Coin>;
+  private readonly claims: Pool<StakeCoin>;
+  private readonly supports: Pool<StakeCoin>;
+  private readonly channels: Pool<Channel>;
+  private height = 0;
+  private mainHeight = 0;
+  private isSegwit = false;
+
+  constructor(draw: Draw, ring: KeyRing, names: Names, values: Values) {
+    this.draw = draw;
+    this.ring = ring;
+    this.names = names;
+    this.values = values;
+    this.coins = new Pool(draw, MOST.coins);
+    this.claims = new Pool(draw, MOST.claims);
+    this.supports = new Pool(draw, MOST.supports);
+    this.channels = new Pool(draw, MOST.channels);
+  }
+
+  /** The block that transactions are for; `mainHeight` is the main network's height that it stands for. */
+  begin(height: number, mainHeight: number, isSegwit: boolean): void {
+    this.height = height;
+    this.mainHeight = mainHeight;
+    this.isSegwit = isSegwit;
+  }
+
+  addCoin(coin: Coin): void {
+    if (coin.amountSat >= LEAST_AMOUNT_SAT) this.coins.add(coin);
+  }
+
+  anyKey(): Key {
+    return this.draw.of(this.ring.keys);
+  }
+
+  /** The next transaction; of another kind where there is nothing to update or spend yet. Null without coins. */
+  make(kind: MAIN.TransactionKind): MadeTransaction | null {
+    switch (kind) {
+      case 'payment':
+      case 'payout':
+      case 'purchase':
+        return this.pay(kind);
+      case 'claim':
+      case 'channel':
+        return this.claim(kind === 'channel');
+      case 'update':
+        return this.update();
+      case 'support':
+        return this.support();
+      case 'abandon':
+        return this.abandon();
+    }
+  }
+
+  private pay(kind: 'payment' | 'payout' | 'purchase'): MadeTransaction | null {
+    const inputs = this.takeCoins();
+    if (inputs === null) return null;
+    const { least, most } = MAIN.PAYOUT_OUTPUTS;
+    const count = kind === 'payout' ? least + this.draw.below(most - least) : 1;
+    let left = restOf(inputs);
+    const outputs: Output[] = [];
+    for (let i = 0; i < count && left > 2 * LEAST_AMOUNT_SAT; i++) {
+      const amountSat = this.amountOf(MAIN.PAYMENT_AMOUNTS, left);
+      outputs.push(this.plainOutput(amountSat));
+      left -= amountSat;
+    }
+    const bought = kind === 'purchase' ? this.claims.any() : undefined;
+    if (bought !== undefined) {
+      const script = buildScript(OP.OP_RETURN, concatBytes(RECEIPT_HEAD, fromLatin1(bought.stake.idKey)));
+      outputs.push({ amountSat: 0, script, key: null });
+    }
+    return this.finish(inputs, [...outputs, this.plainOutput(left)]);
+  }
+
+  private claim(isChannel: boolean): MadeTransaction | null {
+    const inputs = this.takeCoins();
+    if (inputs === null) return null;
+    const amountSat = this.amountOf(MAIN.CLAIM_AMOUNTS, restOf(inputs));
+    const taken = this.draw.oneIn(MAIN.NAME_SHAPES.takenOneIn) ? this.claims.any() : undefined;
+    const text = isChannel ? this.names.channel() : this.names.claim();
+    const name = Buffer.from(taken === undefined ? text : this.names.respelled(nameOf(taken).toString()));
+    const channelKey = isChannel ? this.anyKey() : null;
+    const value = this.valueOf(inputs[0]!, channelKey);
+    const claimed = { kind: 'claim', name, claimId: null, hasMetadata: false, channelKey } as const;
+    return this.stake(inputs, buildClaimPrefix(name, value), claimed, amountSat);
+  }
+
+  private update(): MadeTransaction | null {
+    const former = this.claims.take();
+    if (former === undefined) return this.claim(false);
+    const coins = this.takeCoins();
+    if (coins === null) {
+      this.claims.add(former);
+      return null;
+    }
+    const inputs = [former, ...coins];
+    const { channelKey } = former.stake;
+    const [name, claimId] = [nameOf(former), idOf(former)];
+    const value = this.valueOf(former, channelKey);
+    const claimed = { kind: 'update', name, claimId, hasMetadata: false, channelKey } as const;
+    return this.stake(inputs, buildUpdatePrefix(name, claimId, value), claimed, former.amountSat);
+  }
+
+  private support(): MadeTransaction | null {
+    const target = this.claims.any();
+    if (target === undefined) return this.claim(false);
+    const inputs = this.takeCoins();
+    if (inputs === null) return null;
+    const amountSat = this.amountOf(MAIN.SUPPORT_AMOUNTS, restOf(inputs));
+    const channel = this.channels.any();
+    const hasMetadata = channel !== undefined && this.mainHeight >= SUPPORT_DATA_FROM && this.draw.oneIn(2);
+    const [name, claimId] = [nameOf(target), idOf(target)];
+    const value = hasMetadata ? this.signedBy(channel, inputs[0]!, EMPTY_BYTES) : undefined;
+    const claimed = { kind: 'support', name, claimId, hasMetadata, channelKey: null } as const;
+    return this.stake(inputs, buildSupportPrefix(name, claimId, value), claimed, amountSat);
+  }
+
+  private abandon(): MadeTransaction | null {
+    const stake = this.draw.oneIn(2) ? (this.supports.take() ?? this.claims.take()) : this.claims.take();
+    if (stake === undefined) return this.pay('payment');
+    return this.finish([stake], [this.plainOutput(restOf([stake]))]);
+  }
+
+  /** Output with a prefix first, then the change. */
+  private stake(
+    inputs: readonly Coin[],
+    prefix: Bytes,
+    claimed: Claimed,
+    amountSat: number,
+  ): MadeTransaction {
+    const key = this.anyKey();
+    const script = concatBytes(prefix, key.script);
+    const output = { amountSat, script, key, claimed };
+    return this.finish(inputs, [output, this.plainOutput(restOf(inputs) - amountSat)]);
+  }
+
+  private valueOf(firstInput: Coin, channelKey: Key | null): Buffer {
+    if (channelKey !== null) return sealed(this.values.channel(channelKey.publicKey), null);
+    const reposted = this.claims.any();
+    const message = this.values.claim(reposted === undefined ? null : idOf(reposted));
+    const channel = this.draw.oneIn(MAIN.UNSIGNED_ONE_IN) ? undefined : this.channels.any();
+    return channel === undefined ? sealed(message, null) : this.signedBy(channel, firstInput, message);
+  }
+
+  private signedBy({ idKey, key }: Channel, firstInput: Coin, message: Bytes): Buffer {
+    const channelId = fromLatin1(idKey);
+    const outPoint = formatOutPoint({ hash: fromLatin1(firstInput.txKey), index: firstInput.n });
+    const digest = decodedClaimDigest({ version: 2, channelId, message }, outPoint, null)!;
+    return sealed(message, { channelId, signature: this.ring.signCompact(digest, key) });
+  }
+
+  private plainOutput(amountSat: number): Output {
+    const key = this.anyKey();
+    const isWitness = this.isSegwit && this.draw.oneIn(MAIN.WITNESS_ONE_IN);
+    return { amountSat, script: isWitness ? key.witnessScript : key.script, key, isWitness };
+  }
+
+  /** One of the amounts, or half of what there is. */
+  private amountOf(amounts: readonly number[], leftSat: number): number {
+    return Math.min(this.draw.of(amounts), Math.floor(leftSat / 2));
+  }
+
+  /** Coins that pay their fee and two outputs; null when there are no coins. */
+  private takeCoins(): Coin[] | null {
+    const { draw, coins } = this;
+    const wanted = coins.size < FEW_COINS ? 1 : draw.share(MAIN.INPUT_COUNTS);
+    const taken: Coin[] = [];
+    while (taken.length < wanted || restOf(taken) < 2 * LEAST_AMOUNT_SAT) {
+      const coin = draw.oneIn(MAIN.CHAINED_ONE_IN) ? coins.takeNewest() : coins.take();
+      if (coin === undefined) break;
+      taken.push(coin);
+    }
+    if (taken.length > 0 && restOf(taken) >= 2 * LEAST_AMOUNT_SAT) return taken;
+    for (const coin of taken) coins.add(coin);
+    return null;
+  }
+
+  private finish(inputs: readonly Coin[], outputs: readonly Output[]): MadeTransaction {
+    const tx = unsigned(inputs, outputs);
+    this.sign(tx, inputs);
+    const stripped = formatTransaction(tx, false);
+    const txid = sha256d(stripped);
+    const bytes = hasWitness(tx) ? formatTransaction(tx) : stripped;
+    const wtxKey = toLatin1(bytes === stripped ? txid : sha256d(bytes));
+    const claims = { spends: spendsOf(inputs), outputs: outputs.flatMap(claimOutputOf) };
+    const txKey = toLatin1(txid);
+    outputs.forEach((output, n) => this.keep(output, txid, { txKey, n }));
+    const feeSat = sumOf(inputs) - outputs.reduce((sum, { amountSat }) => sum + amountSat, 0);
+    return { bytes, txid, wtxKey, feeSat, inputs: inputs.length, claims };
+  }
+
+  private sign(tx: Transaction, inputs: readonly Coin[]): void {
+    const shared = new PrecomputedSighash(tx);
+    inputs.forEach(({ key, stake, amountSat, isWitness }, n) => {
+      const version = isWitness ? SIG_VERSION.WITNESS_V0 : SIG_VERSION.BASE;
+      // A witness's script code is that of the plain form (BIP143).
+      const code = stake === null ? key.script : fromLatin1(stake.scriptKey);
+      const hash = signatureHash(code, tx, n, SIGHASH.ALL, BigInt(amountSat), version, shared);
+      const signature = concatBytes(this.ring.sign(hash, key), Buffer.of(SIGHASH.ALL));
+      if (isWitness) tx.inputs[n]!.witness = [signature, key.publicKey];
+      else tx.inputs[n]!.scriptSig = buildScript(signature, key.publicKey);
+    });
+  }
+
+  private keep(output: Output, txid: Buffer, at: { readonly txKey: string; readonly n: number }): void {
+    const { amountSat, script, key, isWitness = false, claimed } = output;
+    if (key === null) return;
+    const coin = { ...at, amountSat, key, isWitness };
+    if (claimed === undefined) {
+      this.addCoin({ ...coin, stake: null });
+      return;
+    }
+    const { kind, name, hasMetadata, channelKey } = claimed;
+    const idKey = toLatin1(claimed.claimId ?? claimIdOf(txid, at.n));
+    const pool = kind === 'support' ? this.supports : this.claims;
+    const [nameKey, scriptKey] = [toLatin1(name), toLatin1(script)];
+    const { height } = this;
+    pool.add({ ...coin, stake: { kind, hasMetadata, nameKey, idKey, height, scriptKey, channelKey } });
+    if (kind === 'claim' && channelKey !== null) this.channels.add({ idKey, key: channelKey });
+  }
+}
+
+function nameOf({ stake }: StakeCoin): Buffer {
+  return fromLatin1(stake.nameKey);
+}
+
+function idOf({ stake }: StakeCoin): Buffer {
+  return fromLatin1(stake.idKey);
+}
+
+function sumOf(inputs: readonly Coin[]): number {
+  return inputs.reduce((sum, { amountSat }) => sum + amountSat, 0);
+}
+
+/** What is left of the inputs after their fee. */
+function restOf(inputs: readonly Coin[]): number {
+  return sumOf(inputs) - inputs.length * MAIN.FEE_AN_INPUT_SAT;
+}
+
+function unsigned(inputs: readonly Coin[], outputs: readonly Output[]): Transaction {
+  return {
+    version: 1,
+    inputs: inputs.map(({ txKey, n }) => ({
+      prevout: { hash: fromLatin1(txKey), index: n },
+      scriptSig: EMPTY_BYTES,
+      sequence: SEQUENCE_FINAL,
+      witness: [],
+    })),
+    outputs: outputs.map(({ amountSat, script }) => ({ value: BigInt(amountSat), script })),
+    lockTime: 0,
+  };
+}
+
+function spendsOf(inputs: readonly Coin[]): ClaimSpend[] {
+  const spends: ClaimSpend[] = [];
+  for (const { stake, txKey, n, amountSat } of inputs) {
+    if (stake === null) continue;
+    const { kind, hasMetadata, height } = stake;
+    const [txid, name, claimId] = [txKey, stake.nameKey, stake.idKey].map(fromLatin1) as [
+      Buffer,
+      Buffer,
+      Buffer,
+    ];
+    spends.push({ txid, n, coinHeight: height, kind, hasMetadata, name, claimId, amount: BigInt(amountSat) });
+  }
+  return spends;
+}
+
+function claimOutputOf({ claimed, amountSat }: Output, n: number): ClaimOutput[] {
+  if (claimed === undefined) return [];
+  const { kind, hasMetadata, name, claimId } = claimed;
+  const amount = BigInt(amountSat);
+  return [{ n, kind, hasMetadata, name, amount, ...(claimId === null ? {} : { claimId }) }];
+}
