@@ -17,7 +17,6 @@ import { AddressHistories } from './addressHistories.js';
 import type { AnsweredNote } from './answerNotes.js';
 import { BlockedClaims, type BlockingSource } from './blockedClaims.js';
 import { BlockTxids } from './blockTxids.js';
-import { SupportSigners } from './supportSigners.js';
 import { TipSnapshot } from './tipSnapshot.js';
 import { ClaimAnswers, type HubSearch } from './claimAnswers.js';
 import { HeaderService } from './headerService.js';
@@ -124,7 +123,6 @@ export class Hub implements HubService {
       node,
       headers: new HeaderService(reader),
       blockTxids: new BlockTxids(reader),
-      supportSigners: new SupportSigners(),
       histories: new AddressHistories(node, new StatusCache()),
       claims: claims && this.claimAnswers(claims),
       claimValues: (places) => claims?.index.valuesAt(places) ?? Promise.resolve([]),

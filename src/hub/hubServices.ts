@@ -6,14 +6,12 @@ import type { AddressHistories } from './addressHistories.js';
 import type { BlockTxids } from './blockTxids.js';
 import type { ClaimAnswers } from './claimAnswers.js';
 import type { HeaderService } from './headerService.js';
-import type { SupportSigners } from './supportSigners.js';
 
 export interface HubServices {
   readonly node: RpcServices;
   readonly headers: HeaderService;
   readonly blockTxids: BlockTxids;
   readonly histories: AddressHistories;
-  readonly supportSigners: SupportSigners;
   /** Null where there is no claim index. */
   readonly claims: ClaimAnswers | null;
   /** Values in the order of their places; null where a block was pruned. */

@@ -19,6 +19,7 @@ import { addressPrefixesOf, encodeDestination } from '../../src/script/address.j
 import type { ClaimMetadata } from '../../src/search/document.js';
 import { toHex } from '../../src/util/bytes.js';
 import { randomOf } from './claimLife.js';
+import { pointOf } from './claimModel.js';
 import { OPEN_SCRIPT, spend } from './testChain.js';
 
 export type Meaning = 'stream' | 'channel' | 'collection' | 'repost' | null;
@@ -54,6 +55,8 @@ export interface LifeCoin {
   readonly operation: Operation | null;
   readonly name: Buffer;
   readonly claimId: Buffer;
+  /** Whether it is a support with data. */
+  readonly hasMetadata: boolean;
 }
 
 export interface LifeTx {
@@ -71,14 +74,33 @@ const secp256k1Order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8
 const NO_ID = Buffer.alloc(20);
 const PREFIXES = addressPrefixesOf(regtestParams);
 
+/** Who signed an output: hex of the channel's id in wire order and of the compressed key; null where no key did. */
+export interface Signer {
+  readonly channelId: string;
+  readonly signedBy: string | null;
+}
+
 interface Channel {
   readonly claimId: Buffer;
   readonly keys: Buffer[];
 }
 
+/** An output to be made. */
+interface Planned {
+  readonly operation: Operation;
+  readonly name: Buffer;
+  readonly claimId: Buffer;
+  readonly intent: Intent | null;
+  /** Of a support. */
+  readonly data?: Buffer;
+  readonly signer?: Signer;
+}
+
 export class ClaimIndexLife {
   readonly intents = new Map<string, Intent>();
   readonly transactions = new Map<string, LifeTx>();
+  /** Of supports with signed data, by outpoint. */
+  readonly supporters = new Map<string, Signer>();
   /** Ids of all claims ever made. */
   readonly ids: Buffer[] = [];
   readonly random: (count: number) => number;
@@ -147,7 +169,7 @@ export class ClaimIndexLife {
     firstInput.set(inputs[0]!.txid);
     firstInput.writeUInt32LE(inputs[0]!.n, 32);
 
-    const planned: { operation: Operation; name: Buffer; claimId: Buffer; intent: Intent | null }[] = [];
+    const planned: Planned[] = [];
     for (const { operation, name, claimId } of spends) {
       if (operation === 'support' || !this.chance(70)) continue;
       const other = this.chance(90) ? name : this.name();
@@ -160,7 +182,8 @@ export class ClaimIndexLife {
         planned.push({ operation: 'claim', name: this.name(), claimId: NO_ID, intent });
       } else if (this.chance(90)) {
         const name = this.chance(80) ? known.name : this.name();
-        planned.push({ operation: 'support', name, claimId: known.claimId, intent: null });
+        const data = this.chance(60) ? this.supportData(firstInput) : {};
+        planned.push({ operation: 'support', name, claimId: known.claimId, intent: null, ...data });
       } else
         planned.push({
           operation: 'update',
@@ -169,27 +192,29 @@ export class ClaimIndexLife {
           intent: this.intent(firstInput, known.claimId),
         });
     }
-    const outputs = planned.map(({ operation, name, claimId, intent }) => ({
+    const outputs = planned.map(({ operation, name, claimId, intent, data }) => ({
       value: this.chance(10) ? 0n : BigInt(1 + this.random(4)) * 1000n,
       script: Buffer.concat([
         operation === 'claim'
           ? buildClaimPrefix(name, intent!.value)
           : operation === 'update'
             ? buildUpdatePrefix(name, claimId, intent!.value)
-            : buildSupportPrefix(name, claimId),
+            : buildSupportPrefix(name, claimId, data),
         OPEN_SCRIPT,
       ]),
     }));
     const tx = spend(inputs, [...outputs, { value: 0n, script: OPEN_SCRIPT }]);
     const id = txid(tx);
-    const coins = planned.map(({ operation, name, claimId, intent }, n): LifeCoin => {
+    const coins = planned.map(({ operation, name, claimId, intent, data, signer }, n): LifeCoin => {
       const ownId = operation === 'claim' ? claimIdOf(id, n) : claimId;
+      if (signer) this.supporters.set(pointOf(id, n), signer);
       if (intent) this.intents.set(`${toHex(id)}:${n}`, intent);
       if (operation === 'claim') {
         this.ids.push(ownId);
         if (intent!.publicKey !== null) this.channels.push({ claimId: ownId, keys: [this.lastKey!] });
       }
-      return { txid: id, n, value: outputs[n]!.value, height, operation, name, claimId: ownId };
+      const hasMetadata = data !== undefined;
+      return { txid: id, n, value: outputs[n]!.value, height, operation, name, claimId: ownId, hasMetadata };
     });
     this.coins.push(...coins);
     this.keep(tx, inputs, coins);
@@ -248,6 +273,18 @@ export class ClaimIndexLife {
     const signer = this.channels[this.random(this.channels.length || 1)];
     if (!this.chance(60) || signer === undefined || !isReadable)
       return { ...meant, channelId: null, signedBy: null, value: plain, metadata: metadataOf(null, null) };
+    const { signature, signedBy } = this.sign(signer, firstInput, message);
+    const value = Buffer.concat([Buffer.of(1), signer.claimId, signature, message]);
+    const metadata = metadataOf(signer.claimId, signature);
+    return { ...meant, channelId: toHex(signer.claimId), signedBy, value, metadata };
+  }
+
+  /** The signature of a channel, right or wrong, by a key that it has or had. */
+  private sign(
+    signer: Channel,
+    firstInput: Buffer,
+    message: Buffer,
+  ): { signature: Buffer; signedBy: string | null } {
     const privateKey = this.chance(80) ? signer.keys.at(-1)! : signer.keys[this.random(signer.keys.length)]!;
     const digest = sha256(Buffer.concat([firstInput, signer.claimId, message]));
     let signature: Buffer = Buffer.from(defaultEcdsa.sign(digest, privateKey, null).compact);
@@ -257,9 +294,18 @@ export class ClaimIndexLife {
       signature[10]! ^= 1;
       signedBy = null;
     }
-    const value = Buffer.concat([Buffer.of(1), signer.claimId, signature, message]);
-    const metadata = metadataOf(signer.claimId, signature);
-    return { ...meant, channelId: toHex(signer.claimId), signedBy, value, metadata };
+    return { signature, signedBy };
+  }
+
+  /** Data of a support: most of it signed, some that cannot be decoded. */
+  private supportData(firstInput: Buffer): { data: Buffer; signer?: Signer } {
+    const message = this.chance(50) ? Buffer.alloc(0) : field(2, Buffer.from('a comment'));
+    const channel = this.channels[this.random(this.channels.length || 1)];
+    if (channel === undefined || this.chance(15)) return { data: Buffer.concat([Buffer.of(0), message]) };
+    if (this.chance(5)) return { data: Buffer.concat([Buffer.of(1), channel.claimId, message]) };
+    const { signature, signedBy } = this.sign(channel, firstInput, message);
+    const data = Buffer.concat([Buffer.of(1), channel.claimId, signature, message]);
+    return { data, signer: { channelId: toHex(channel.claimId), signedBy } };
   }
 }
 

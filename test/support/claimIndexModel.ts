@@ -4,7 +4,7 @@
  */
 import type { ClaimBlock, ClaimRules } from '../../src/claimtrie/types.js';
 import type { BlockClaimChanges, ClaimRecord } from '../../src/index/claims/claimReader.js';
-import type { Intent, LifeTx, Meaning } from './claimIndexLife.js';
+import type { Intent, LifeTx, Meaning, Signer } from './claimIndexLife.js';
 import { ClaimModel, claimsOf, normalized, pointOf, type ModelItem, type ModelState } from './claimModel.js';
 
 interface Place {
@@ -292,6 +292,23 @@ export class ClaimIndexModel {
     };
   }
 
+  /** What channels gave for a claim, and for all that it signed: sorted texts of channel, amount and number of supports. */
+  supportSums(id: string, withSigned: boolean, supporters: ReadonlyMap<string, Signer>): string[] {
+    const sums = new Map<string, { amountSat: bigint; count: number }>();
+    for (const claim of this.claims) {
+      if (claim.id !== id && !(withSigned && claim.isValid && claim.channelId === id)) continue;
+      for (const { support, claimId, name, point, amount } of this.trie.tip.items) {
+        if (!support || claimId !== claim.id || groupOf(name) !== claim.group) continue;
+        const signer = supporters.get(point);
+        const channel = this.claims.find((other) => other.id === signer?.channelId);
+        if (!signer || signer.signedBy === null || channel?.publicKey !== signer.signedBy) continue;
+        const sum = sums.get(channel.id) ?? { amountSat: 0n, count: 0 };
+        sums.set(channel.id, { amountSat: sum.amountSat + amount, count: sum.count + 1 });
+      }
+    }
+    return [...sums].map(([channel, { amountSat, count }]) => `${channel} ${amountSat} ${count}`).sort();
+  }
+
   /** Where a URL of known parts leads. */
   resolve(url: string, parts: readonly UrlPart[]): NaiveResolved {
     const nothing = { claim: null, channel: null, reposted: null, repostedChannel: null };
@@ -366,21 +383,21 @@ function claimTx({ txid, spends, outputs, position }: NaiveTx): ClaimBlock['tran
               n: coin.n,
               coinHeight: coin.height,
               kind: coin.operation,
-              hasMetadata: false,
+              hasMetadata: coin.hasMetadata,
               name: coin.name,
               claimId: coin.claimId,
               amount: coin.value,
             },
           ],
     ),
-    outputs: outputs.flatMap(({ n, operation, name, claimId, value }) =>
+    outputs: outputs.flatMap(({ n, operation, name, claimId, value, hasMetadata }) =>
       operation === null
         ? []
         : [
             {
               n,
               kind: operation,
-              hasMetadata: false,
+              hasMetadata,
               name,
               amount: value,
               ...(operation === 'claim' ? {} : { claimId }),

@@ -12,6 +12,7 @@ import { prefixEnd } from '../../src/store/rows.js';
 import { outputAmountAt, txidAt } from '../../src/primitives/blockView.js';
 import { formatIndexPosition, indexPositionKey } from '../../src/chain/contributor.js';
 import type { ClaimRecord } from '../../src/index/claims/claimReader.js';
+import { readChannelSums, withSigned } from '../../src/index/claims/channelSums.js';
 import { CLAIM_INDEX_NAME } from '../../src/index/claims/claimIndex.js';
 import { regtestParams } from '../../src/params/regtest.js';
 import { hashToHex, toHex } from '../../src/util/bytes.js';
@@ -65,7 +66,16 @@ export class ClaimIndexRun {
   other!: TestChain;
   readonly life: ClaimIndexLife;
   readonly model = new ClaimIndexModel({ ...LIFE_PARAMS.claimForks, supportDelay: 'proportional' });
-  readonly seen = { claims: 0, signed: 0, resolved: 0, failed: 0, reposts: 0, deleted: 0, inChannels: 0 };
+  readonly seen = {
+    claims: 0,
+    signed: 0,
+    resolved: 0,
+    failed: 0,
+    reposts: 0,
+    deleted: 0,
+    inChannels: 0,
+    sums: 0,
+  };
   private serial = 0;
   private builds = 0;
 
@@ -114,6 +124,7 @@ export class ClaimIndexRun {
         operation: null,
         name: Buffer.alloc(0),
         claimId: Buffer.alloc(0),
+        hasMetadata: false,
       };
       chain.pending.push(...life.block(height, funds, most));
     } else life.keepAt(height);
@@ -176,6 +187,7 @@ export class ClaimIndexRun {
       seen.claims++;
       if (expected.isSignatureValid === true) seen.signed++;
     }
+    await this.checkSums(alive);
     const byUrl = await index.claimsByUrl(
       records.flatMap((record) => [record!.shortUrl, record!.canonicalUrl]),
     );
@@ -228,6 +240,24 @@ export class ClaimIndexRun {
       else seen.failed++;
       if (reposted) seen.reposts++;
       if (parts.length === 2 && claim) seen.inChannels++;
+    }
+  }
+
+  /** What channels gave for each of these claims. */
+  private async checkSums(ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      for (const withContent of [false, true]) {
+        const sums = await this.chain.services.claimIndex!.read(async (scope) => {
+          const claims = await withSigned(scope, Buffer.from(id, 'hex'), withContent);
+          return readChannelSums(scope, claims!, () => null);
+        });
+        const told = sums.map(
+          ({ channel, amountSat, count }) => `${toHex(channel.claimId)} ${amountSat} ${count}`,
+        );
+        const expected = this.model.supportSums(id, withContent, this.life.supporters);
+        expect(told.sort(), `sums of supports at ${this.height}`).toEqual(expected);
+        this.seen.sums += told.length;
+      }
     }
   }
 

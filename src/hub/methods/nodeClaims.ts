@@ -15,16 +15,11 @@ async function sumSupports(
   call: NodeCall,
   [claimId, withContent = false, offset = 0, limit = DEFAULT_SUMS]: readonly (JsonValue | undefined)[],
 ): Promise<JsonOut> {
-  const { claims, claimIndex: index, chain } = call.hub.node;
+  const { claimIndex: index } = call.hub.node;
   if (index === null) throw new HubError(HUB_ERROR.internal, 'the node keeps no claim index', true);
   const first = nonNegativeInteger(offset);
   const count = Math.min(nonNegativeInteger(limit), MAX_SUMS);
-  const sums = await supportSums(
-    { claims, index, chain, signers: call.hub.supportSigners },
-    hashFromHex(claimIdOf(claimId)),
-    booleanOf(withContent),
-    call.turn,
-  );
+  const sums = await supportSums(index, hashFromHex(claimIdOf(claimId)), booleanOf(withContent), call.turn);
   return sums.slice(first, first + count).map(({ channel, amountSat, count: supports }) => ({
     channel_id: hashToHex(channel.claimId),
     name: Buffer.from(channel.name).toString('utf8'),

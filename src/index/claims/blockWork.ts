@@ -46,6 +46,7 @@ import { formatEndedRow } from './claimPast.js';
 import { findSigners } from './claimSignatures.js';
 import { EffectiveAmounts } from './effectiveAmounts.js';
 import type { NotedRows } from './notedRows.js';
+import { changeSignedSupports } from './signedSupports.js';
 
 export interface BlockWorkDeps {
   readonly params: Pick<NetworkParams, 'base58'>;
@@ -93,6 +94,7 @@ export class BlockWork {
   private readonly removed = new Map<string, Item>();
   private readonly activated = new Set<string>();
   private readonly supports = new Map<string, SupportChange>();
+  private readonly blockSupports: { readonly created: Item[]; readonly removed: Item[] };
   /** Of claims whose reposts came or went: how many more there are. */
   private readonly reposts = new Map<string, number>();
   /** By channel and key tag: how many more claims the key signed. */
@@ -112,6 +114,11 @@ export class BlockWork {
     this.block = block;
     this.height = height;
     this.takeovers = items.takeovers;
+    const isSupport = ({ kind }: Item): boolean => kind === 'support';
+    this.blockSupports = {
+      created: items.created.map(({ item }) => item).filter(isSupport),
+      removed: items.removed.filter(isSupport),
+    };
     for (const made of items.created) {
       const { item, isActive } = made;
       if (item.kind === 'support') this.addSupport(item, 1n, isActive, true);
@@ -170,6 +177,10 @@ export class BlockWork {
     if (this.totals !== null) noted.set(TOTALS_KEY, formatTotalsRow(this.totals));
     this.changeCounts();
     this.changeSupports();
+    await changeSignedSupports(noted, this.block, this.blockSupports, async (channelIds) => {
+      await noted.load(channelIds.map((id) => this.keyOf(id)));
+      return (id) => this.rowOf(id)?.publicKey ?? null;
+    });
     for (const claimId of activated) this.touched.add(claimId);
     const { rows, rules, isPresent, names } = this.deps;
     const after = new EffectiveAmounts(rows, rules, this.height, isPresent, names);

@@ -28,8 +28,8 @@ import { canTakeBack, dropChunks, firstUndoHeight, NotedRows, takeBack } from '.
 
 /** As `getindexinfo` names it. */
 export const CLAIM_INDEX_NAME = 'claimindex';
-/** 2: claims are filed under the keys that signed them. */
-export const CLAIM_INDEX_VERSION = 2;
+/** 2: claims are filed under the keys that signed them. 3: so are supports. */
+export const CLAIM_INDEX_VERSION = 3;
 /** Blocks whose undo rows are dropped at once, where more are left than there should be. Arbitrary. */
 const DROPPED_AT_ONCE = 20;
 

@@ -17,6 +17,8 @@ const KIND = {
   counts: 'o',
   signedCount: 'g',
   supports: 'a',
+  supportSigners: 'b',
+  supportSums: 'd',
   trending: 't',
   changes: 'k',
   undo: 'u',
@@ -38,6 +40,8 @@ export const SNAPSHOT_PREFIXES: readonly string[] = (
     'repost',
     'counts',
     'supports',
+    'supportSigners',
+    'supportSums',
     'trending',
     'totals',
   ] as const
@@ -113,6 +117,15 @@ export const countsKey = (claimId: string): string => prefixOf('counts') + turne
 /** `a` ‖ claim id ‖ group → sum of the unspent supports of that id and name; absent when it is 0. */
 export const supportsKey = (claimId: string, group: string): string =>
   prefixOf('supports') + turned(claimId) + group;
+
+/** `b` ‖ outpoint → channel ‖ tags of the keys that signed the data of an unspent support (`signedSupports.ts`). */
+export const supportSignersKey = (point: string): string => prefixOf('supportSigners') + point;
+
+/** `d` ‖ claim id ‖ length ‖ group ‖ channel ‖ key tag → number and sum of the unspent supports that the key signed. */
+export const supportSumsPrefix = (claimId: string, group: string): string =>
+  prefixOf('supportSums') + turned(claimId) + sized(group);
+export const supportSumKey = (claimId: string, group: string, channelId: string, tag: string): string =>
+  supportSumsPrefix(claimId, group) + turned(channelId) + tag;
 
 /** `t` ‖ height ‖ chunk → effective amounts before and after the block. */
 export const trendingKey = (height: number, chunk: number): string =>

@@ -18,7 +18,6 @@ import {
   CLAIMS_PREFIX,
   countsKey,
   ID_LENGTH,
-  keyTag,
   nameOrderPrefix,
   repostsPrefix,
   signedByPrefix,
@@ -38,16 +37,15 @@ import { ClaimRecords } from './claimRecords.js';
 import { parseCountRow, parseTotalsRow, type KindTotals } from './claimRow.js';
 import { readValues, type ValuePlace, type ValueSource } from './claimValues.js';
 import { NameOrders } from './nameOrders.js';
+import { readSignedBy } from './channelSums.js';
 import { RecentScripts } from './recentScripts.js';
+import { forEachRow } from './rowWalk.js';
 import { findByUrls, resolveUrls, type ResolveScope } from './resolveUrl.js';
 
 /** So often an answer is begun anew because the chain moved; then the chain is held until it is made. */
 const MAX_ATTEMPTS = 3;
 /** Claims of a walk over all that are put together at one tip. */
 const CLAIMS_A_STEP = 256;
-
-/** Rows of a walk that are read at once; most walks have fewer. Arbitrary. */
-const FEW_ROWS = 32;
 
 /** What the answers are made of. */
 export interface ClaimIndexSource {
@@ -215,14 +213,7 @@ export class ClaimIndexQueries implements ClaimIndexReader {
 
   /** Ids of the live claims that a channel signed validly. */
   signedBy(channelId: Bytes): Promise<Bytes[]> {
-    return this.atOneTip(async ({ rows, records }) => {
-      const ids: Bytes[] = [];
-      const id = toLatin1(channelId);
-      const [channel] = await records.rowsOf([id]);
-      if (!channel?.publicKey) return ids;
-      await forEachRow(rows, signedByPrefix(id, keyTag(channel.publicKey)), (_key, row) => ids.push(row));
-      return ids;
-    });
+    return this.atOneTip((scope) => readSignedBy(scope, toLatin1(channelId)));
   }
 
   /** How many live claims there are, by kind. */
@@ -349,22 +340,6 @@ async function placesOf(records: ClaimRecords, claimIds: readonly string[]): Pro
       item && { point: item.point, height: item.height, position: row.position, txOffset: item.txOffset }
     );
   });
-}
-
-async function forEachRow(
-  rows: RowReader,
-  prefix: string,
-  take: (key: string, row: Bytes) => void,
-): Promise<void> {
-  const range = { gte: prefix, lt: prefixEnd(prefix) };
-  const few = await rows.getRange({ ...range, limit: FEW_ROWS });
-  for (const [key, row] of few) take(key, row);
-  if (few.length < FEW_ROWS) return;
-  let since = performance.now();
-  for await (const [key, row] of rows.range({ ...range, gte: `${few.at(-1)![0]}\0` })) {
-    take(key, row);
-    since = await breathe(since);
-  }
 }
 
 /** Those of the claims that are alive. */

@@ -123,6 +123,41 @@ export function formatAmountRow(amountSat: bigint): Buffer | null {
   return amountSat === 0n ? null : encoder.amount(amountSat).finish();
 }
 
+/** Number and sum of supports. */
+export interface SupportSum {
+  readonly count: number;
+  readonly amountSat: bigint;
+}
+
+export function parseSupportSumRow(row: Bytes | undefined | null): SupportSum {
+  if (!row) return { count: 0, amountSat: 0n };
+  const input = new RowDecoder(row);
+  return { count: input.number(), amountSat: input.amount() };
+}
+
+/** Null when there is nothing to keep. */
+export function formatSupportSumRow({ count, amountSat }: SupportSum): Buffer | null {
+  return count === 0 ? null : encoder.number(count).amount(amountSat).finish();
+}
+
+/** The channel that signed the data of a support, and tags of the keys for which the signature is right. */
+export interface SupportSigners {
+  readonly channelId: string;
+  readonly tags: readonly string[];
+}
+
+export function parseSupportSignersRow(row: Bytes): SupportSigners {
+  const input = new RowDecoder(row);
+  const channelId = input.raw(ID_BYTES);
+  const tags: string[] = [];
+  while (!input.done) tags.push(input.raw(TAG_LENGTH));
+  return { channelId, tags };
+}
+
+export function formatSupportSignersRow({ channelId, tags }: SupportSigners): Buffer {
+  return encoder.raw(channelId).raw(tags.join('')).finish();
+}
+
 /** How many live claims there are, by kind. */
 export interface KindTotals {
   stream: number;

@@ -6,7 +6,9 @@
 import { defaultEcdsa } from '../../crypto/ecdsa.js';
 import { formatDer } from '../../crypto/ecdsaEncoding.js';
 import { sha256d } from '../../crypto/hash.js';
-import { claimSignatureDigest } from '../../metadata/channelSignature.js';
+import { claimSignatureDigest, decodedSupportDigest } from '../../metadata/channelSignature.js';
+import { MetadataError } from '../../metadata/metadataError.js';
+import { decodeSupport, type DecodedSupport } from '../../metadata/support.js';
 import { loadNative, type SignatureItem } from '../../native/binding.js';
 import type { NetworkParams } from '../../params/network.js';
 import { extractDestination } from '../../script/standard.js';
@@ -60,21 +62,55 @@ export function readSignature(
   return hash && { hash, compact: facts.signature };
 }
 
+/** A signature and the key that the channel of its signer has; null for what is absent. */
+export interface SignatureOfChannel {
+  readonly signature: ReadSignature | null;
+  readonly publicKey: Bytes | null;
+}
+
+/**
+ * The channel that the data of a support names as its signer, in 20 bytes, and the signature; null where the data is not signed or
+ * cannot be decoded. `firstInput` is the outpoint of the transaction's first input, 36 bytes. The result points into `data`.
+ */
+export function readSupportSignature(
+  data: Bytes,
+  firstInput: Bytes,
+): { readonly channelId: Bytes; readonly signature: ReadSignature } | null {
+  const decoded = supportOrNull(data);
+  if (!decoded?.channelId || decoded.signature?.length !== SIGNATURE_BYTES) return null;
+  const hash = decodedSupportDigest(decoded, firstInput);
+  return hash && { channelId: decoded.channelId, signature: { hash, compact: decoded.signature } };
+}
+
+function supportOrNull(data: Bytes): DecodedSupport | null {
+  try {
+    return decodeSupport(data);
+  } catch (error) {
+    if (error instanceof MetadataError) return null;
+    throw error;
+  }
+}
+
+/** `findKeys` for the signatures of claims. */
+export function findSigners(
+  claims: readonly SignedOutput[],
+  params: Pick<NetworkParams, 'base58'>,
+): Promise<string[][]> {
+  return findKeys(
+    claims.map(({ output, publicKey }) => ({ signature: readSignature(output, params), publicKey })),
+  );
+}
+
 /**
  * Tags of the keys for which each signature is right, in order: the key of the channel alone where it is one of them, or else
  * all. No other key that a channel could choose verifies it, but for one case: who knows the secret of a signature can compute
  * a second key for which it is right, too. A signature that is filed under the channel's key does not count for that one.
  */
-export async function findSigners(
-  claims: readonly SignedOutput[],
-  params: Pick<NetworkParams, 'base58'>,
-): Promise<string[][]> {
-  const read = claims.map(({ output }) => readSignature(output, params));
-  const valid = await verifyKnown(claims, read);
+export async function findKeys(signatures: readonly SignatureOfChannel[]): Promise<string[][]> {
+  const valid = await verifyKnown(signatures);
   const signers: string[][] = [];
   let since = performance.now();
-  for (const [i, { publicKey }] of claims.entries()) {
-    const signature = read[i]!;
+  for (const [i, { signature, publicKey }] of signatures.entries()) {
     if (signature === null) signers.push([]);
     else signers.push(valid[i] ? [keyTag(publicKey!)] : recoverSigners(signature));
     since = await breathe(since);
@@ -90,19 +126,15 @@ export function recoverSigners({ hash, compact }: ReadSignature): string[] {
 }
 
 /** Whether each signature is right for the key of its channel. What cannot be one is wrong; a high S is not. */
-async function verifyKnown(
-  claims: readonly SignedOutput[],
-  read: readonly (ReadSignature | null)[],
-): Promise<boolean[]> {
+async function verifyKnown(signatures: readonly SignatureOfChannel[]): Promise<boolean[]> {
   const native = loadNative();
-  const valid = new Array<boolean>(claims.length).fill(false);
+  const valid = new Array<boolean>(signatures.length).fill(false);
   const underWay: Promise<void>[] = [];
   let since = performance.now();
-  for (let at = 0; at < claims.length; at += BATCH) {
+  for (let at = 0; at < signatures.length; at += BATCH) {
     const places: number[] = [];
     const items: SignatureItem[] = [];
-    claims.slice(at, at + BATCH).forEach(({ publicKey }, i) => {
-      const signature = read[at + i]!;
+    signatures.slice(at, at + BATCH).forEach(({ signature, publicKey }, i) => {
       if (signature === null || publicKey === null) return;
       places.push(at + i);
       items.push({ hash: signature.hash, signature: formatDer(signature.compact), publicKey });

@@ -1,193 +1,102 @@
+/** Sums of supports as the hub answers them; the sums themselves are held against a model in `claimIndex.test.ts`. */
 import { describe, expect, it } from 'vitest';
-import { supportSums, type SupportSumsDeps } from '../../../src/hub/supportSums.js';
-import { chosenClaim } from '../../../src/rpc/nameLookup.js';
-import { SupportSigners } from '../../../src/hub/supportSigners.js';
-import { Turns } from '../../../src/hub/turns.js';
+import { supportSums } from '../../../src/hub/supportSums.js';
+import { keyTag, signedKey, supportSumKey } from '../../../src/index/claims/claimIndexKeys.js';
 import type { ClaimRecord } from '../../../src/index/claims/claimReader.js';
-import type { Txo } from '../../../src/daemon/txo/txo.js';
-import type { NameInfo, OutputInfo } from '../../../src/store/claims/claimQueries.js';
+import { formatSupportSumRow, type ClaimRow } from '../../../src/index/claims/claimRow.js';
+import type { ResolveScope } from '../../../src/index/claims/resolveUrl.js';
 import { hashToHex, toLatin1, type Bytes } from '../../../src/util/bytes.js';
-import {
-  channel,
-  forged,
-  otherChannel,
-  plainSupport,
-  repost,
-  signedSupport,
-  stream,
-  transactions,
-} from '../daemon/resolve/claimWorld.js';
+import { MemoryRows } from '../../support/memoryRows.js';
 
-const recordOf = (txo: Txo): ClaimRecord =>
-  ({
-    claimId: txo.claimId!,
-    name: Buffer.from(txo.claimName!),
-    normalizedName: Buffer.from(txo.normalizedName!),
-    shortUrl: `${txo.claimName}#1`,
-  }) as unknown as ClaimRecord;
+const id = (n: number): Buffer => Buffer.alloc(20, n);
+const key = (n: number): Buffer => Buffer.alloc(33, n);
+const [CHANNEL, OTHER, STREAM] = [id(1), id(2), id(3)];
+const turn = { breathe: () => Promise.resolve() };
 
-const keyOf = ({ claimId }: Txo): string => toLatin1(claimId!);
+/** An index of two channels and a stream, which the first channel signed. */
+class Index {
+  readonly rows = new MemoryRows();
+  readonly claims = new Map<string, ClaimRow>();
 
-function infoOf(support: Txo, amount: bigint): OutputInfo {
-  return {
-    claimId: support.claimId!,
-    txid: support.txid,
-    n: support.nout,
-    amount,
-    height: support.height,
-    txOffset: 0,
-    validAtHeight: 10,
-    active: true,
-    name: Buffer.from(support.claimName!),
-  };
+  constructor() {
+    this.add(CHANNEL, '@lab', key(7));
+    this.add(OTHER, '@other', key(8));
+    this.add(STREAM, 'note', null);
+    this.sign(STREAM, 'note', 1);
+  }
+
+  add(claimId: Buffer, rawName: string, publicKey: Buffer | null): void {
+    this.claims.set(toLatin1(claimId), { rawName, publicKey } as unknown as ClaimRow);
+  }
+
+  sign(claimId: Buffer, name: string, position: number): void {
+    const filed = signedKey(toLatin1(CHANNEL), keyTag(key(7)), name, 10, position, 0);
+    this.rows.rows.set(filed, claimId);
+  }
+
+  give(to: Buffer, name: string, channel: Buffer, publicKey: Buffer, amountSat: bigint, count: number): void {
+    const row = formatSupportSumRow({ count, amountSat })!;
+    this.rows.rows.set(supportSumKey(toLatin1(to), name, toLatin1(channel), keyTag(publicKey)), row);
+  }
+
+  read<T>(task: (scope: ResolveScope) => Promise<T>): Promise<T> {
+    const records = {
+      rowsOf: (ids: readonly string[]) => Promise.resolve(ids.map((one) => this.claims.get(one) ?? null)),
+      load: (ids: readonly string[]) =>
+        Promise.resolve(
+          ids.map((one) => {
+            const name = Buffer.from(this.claims.get(one)!.rawName);
+            return { claimId: Buffer.from(one, 'latin1'), name } as unknown as ClaimRecord;
+          }),
+        ),
+    };
+    return task({ rows: this.rows, records } as unknown as ResolveScope);
+  }
+
+  async sums(claimId: Bytes, withContent = false): Promise<unknown[]> {
+    const sums = await supportSums(this, claimId, withContent, turn);
+    return sums.map(({ channel, amountSat, count }) => [
+      Buffer.from(channel.name).toString(),
+      amountSat,
+      count,
+    ]);
+  }
 }
-
-/** A chain of these claims with supports. */
-function depsOf(claims: readonly Txo[], supports: readonly (readonly [Txo, bigint])[]) {
-  const byId = new Map(claims.map((txo) => [keyOf(txo), txo]));
-  const find = (id: Bytes): ClaimRecord | null => {
-    const txo = byId.get(toLatin1(id));
-    return txo ? recordOf(txo) : null;
-  };
-  const active = { height: 20, disconnects: 0, at: () => 1 };
-  const nameAt = ({ name }: { name: Bytes }): NameInfo =>
-    ({
-      claims: claims
-        .filter(({ claimName }) => claimName === Buffer.from(name).toString())
-        .map((txo) => ({
-          claimId: txo.claimId!,
-          supports: supports.filter(([one]) => keyOf(one) === keyOf(txo)).map((pair) => infoOf(...pair)),
-        })),
-    }) as unknown as NameInfo;
-  const deps: SupportSumsDeps = {
-    signers: new SupportSigners(),
-    claims: {
-      nameAt,
-      claimAt: (query, choice) => {
-        const info = nameAt(query);
-        return { name: query.name, lastTakeoverHeight: 0, claim: chosenClaim(info, choice, false) };
-      },
-    },
-    index: {
-      claim: (id) => Promise.resolve(find(id)),
-      claims: (ids) => Promise.resolve(ids.map(find)),
-      value: (id) => Promise.resolve(byId.get(toLatin1(id))?.read?.values['claim'] ?? null),
-      signedBy: () => Promise.resolve([stream, repost].map(({ claimId }) => claimId!)),
-    },
-    chain: {
-      chain: { index: { active } },
-      hasData: () => true,
-      readTransaction: (_block, { txid }) => {
-        const { tx } = transactions.get(hashToHex(txid))!;
-        return { tx } as unknown as ReturnType<SupportSumsDeps['chain']['readTransaction']>;
-      },
-    },
-  };
-  return { deps, active };
-}
-
-const CLAIMS = [channel, otherChannel, stream, repost];
-const turn = () => new Turns().enter({});
-const shown = async (deps: SupportSumsDeps, id: Bytes, withContent = false): Promise<unknown[]> =>
-  (await supportSums(deps, id, withContent, await turn())).map((sum) => [
-    Buffer.from(sum.channel.name).toString(),
-    sum.amountSat,
-    sum.count,
-  ]);
 
 describe('sums of supports by channel', () => {
-  const supports = [
-    [signedSupport(stream, channel), 5n],
-    [signedSupport(stream, otherChannel), 9n],
-    [signedSupport(stream, channel), 7n],
-    [plainSupport(stream), 100n],
-    [signedSupport(repost, channel), 1000n],
-    // Signed with a key that is not the channel's.
-    [signedSupport(stream, otherChannel, Buffer.alloc(32, 9)), 100n],
-  ] as const;
-
-  it('count what a channel signed, largest first', async () => {
-    const { deps } = depsOf(CLAIMS, supports);
-    expect(await shown(deps, stream.claimId!)).toEqual([
-      ['@lab', 12n, 2],
+  it('are those of the present key, largest first and equals by id', async () => {
+    const index = new Index();
+    index.give(STREAM, 'note', CHANNEL, key(7), 5n, 2);
+    index.give(STREAM, 'note', CHANNEL, key(9), 100n, 1);
+    index.give(STREAM, 'note', OTHER, key(8), 9n, 1);
+    index.give(STREAM, 'other name', OTHER, key(8), 1000n, 1);
+    index.give(STREAM, 'note', id(9), key(7), 1000n, 1);
+    expect(await index.sums(STREAM)).toEqual([
+      ['@other', 9n, 1],
+      ['@lab', 5n, 2],
+    ]);
+    index.give(STREAM, 'note', CHANNEL, key(7), 9n, 2);
+    expect(await index.sums(STREAM)).toEqual([
+      ['@lab', 9n, 2],
       ['@other', 9n, 1],
     ]);
-    expect(await shown(deps, channel.claimId!)).toEqual([]);
+    expect(await index.sums(CHANNEL)).toEqual([]);
   });
 
   it('of a channel count those of its claims where they are wanted', async () => {
-    const { deps } = depsOf(CLAIMS, supports);
-    expect(await shown(deps, channel.claimId!, true)).toEqual([
-      ['@lab', 1012n, 3],
-      ['@other', 9n, 1],
-    ]);
+    const index = new Index();
+    index.give(STREAM, 'note', OTHER, key(8), 9n, 1);
+    index.give(CHANNEL, '@lab', OTHER, key(8), 1n, 1);
+    expect(await index.sums(CHANNEL)).toEqual([['@other', 1n, 1]]);
+    expect(await index.sums(CHANNEL, true)).toEqual([['@other', 10n, 2]]);
+    expect(await index.sums(STREAM, true)).toEqual([['@other', 9n, 1]]);
   });
 
-  it('leave out channels that are gone', async () => {
-    const { deps } = depsOf([channel, stream], supports);
-    expect(await shown(deps, stream.claimId!)).toEqual([['@lab', 12n, 2]]);
-  });
-
-  it('are begun anew where a block went meanwhile', async () => {
-    const { deps, active } = depsOf(CLAIMS, supports);
-    let reads = 0;
-    const chain: SupportSumsDeps['chain'] = {
-      ...deps.chain,
-      readTransaction: (...args) => {
-        if (reads++ > 0) return deps.chain.readTransaction(...args);
-        active.disconnects++;
-        throw new Error('another block');
-      },
-    };
-    expect(await shown({ ...deps, chain }, stream.claimId!)).toHaveLength(2);
-    const broken = { ...deps.chain, readTransaction: () => Promise.reject(new Error('damaged')) };
-    const unread = { ...deps, chain: broken, signers: new SupportSigners() };
-    await expect(shown(unread, stream.claimId!)).rejects.toThrow('damaged');
-  });
-
-  it('say where there is no such claim', async () => {
-    const { deps } = depsOf(CLAIMS, supports);
-    await expect(shown(deps, forged.claimId!)).rejects.toThrow(
-      `Could not find claim at ${hashToHex(forged.claimId!)}`,
-    );
-  });
-
-  it('read each transaction once, and none again', async () => {
-    const { deps } = depsOf(CLAIMS, supports);
-    let reads = 0;
-    const chain: SupportSumsDeps['chain'] = {
-      ...deps.chain,
-      readTransaction: (...args) => {
-        reads++;
-        return deps.chain.readTransaction(...args);
-      },
-    };
-    const first = await shown({ ...deps, chain }, stream.claimId!);
-    const transactions = new Set(
-      supports.filter(([one]) => keyOf(one) === keyOf(stream)).map(([one]) => hashToHex(one.txid)),
-    );
-    expect(reads).toBe(transactions.size);
-    expect(await shown({ ...deps, chain }, stream.claimId!)).toEqual(first);
-    expect(reads).toBe(transactions.size);
-  });
-
-  it('count by the present key of a channel, and none while it has none', async () => {
-    const { deps } = depsOf(CLAIMS, supports);
-    const first = await shown(deps, stream.claimId!);
-    const keyless = { ...deps, index: { ...deps.index, value: () => Promise.resolve(null) } };
-    expect(await shown(keyless, stream.claimId!)).toEqual([]);
-    // Of the other channel: with it none of the signatures of the first holds.
-    const other = await deps.index.value(otherChannel.claimId!);
-    const exchanged = { ...deps, index: { ...deps.index, value: () => Promise.resolve(other) } };
-    expect(await shown(exchanged, stream.claimId!)).toEqual([['@other', 9n, 1]]);
-    expect(await shown(deps, stream.claimId!)).toEqual(first);
-  });
-
-  it('try again where a block was not there', async () => {
-    const { deps } = depsOf(CLAIMS, supports);
-    const gone = { ...deps, chain: { ...deps.chain, hasData: () => false } };
-    expect(await shown(gone, stream.claimId!)).toEqual([]);
-    expect(await shown(deps, stream.claimId!)).toHaveLength(2);
-    expect(deps.signers.size).toBeGreaterThan(0);
+  it('refuse a claim that does not live, and a channel of too many claims', async () => {
+    const index = new Index();
+    await expect(index.sums(id(4))).rejects.toThrow(`Could not find claim at ${hashToHex(id(4))}`);
+    for (let n = 2; n <= 10_001; n++) index.sign(STREAM, 'note', n);
+    await expect(index.sums(CHANNEL, true)).rejects.toThrow('The channel has more than 10000 claims');
+    expect(await index.sums(CHANNEL)).toEqual([]);
   });
 });

@@ -1,0 +1,77 @@
+/** Sums of the supports of claims by the channels that signed them, from the rows of the claim index. */
+import { toLatin1, type Bytes } from '../../util/bytes.js';
+import { groupOf, ID_LENGTH, keyTag, signedByPrefix, supportSumsPrefix, turned } from './claimIndexKeys.js';
+import type { ClaimRecord } from './claimReader.js';
+import { parseSupportSumRow } from './claimRow.js';
+import type { ResolveScope } from './resolveUrl.js';
+import { forEachRow } from './rowWalk.js';
+
+/** What a living channel gave by unspent supports that its present key signed. */
+export interface ChannelSum {
+  readonly channel: ClaimRecord;
+  readonly amountSat: bigint;
+  readonly count: number;
+}
+
+/** Ids of the live claims that a channel signed with its present key; empty without such a channel. */
+export async function readSignedBy({ rows, records }: ResolveScope, channelId: string): Promise<Bytes[]> {
+  const ids: Bytes[] = [];
+  const [channel] = await records.rowsOf([channelId]);
+  if (!channel?.publicKey) return ids;
+  await forEachRow(rows, signedByPrefix(channelId, keyTag(channel.publicKey)), (_key, row) => ids.push(row));
+  return ids;
+}
+
+/**
+ * The sums over all these claims, in no order. Ids are latin1, wire order; those of claims that are not alive count nothing.
+ * `breathe` is awaited between claims where it answers a promise.
+ */
+export async function readChannelSums(
+  { rows, records }: ResolveScope,
+  claimIds: readonly string[],
+  breathe: () => Promise<void> | null,
+): Promise<ChannelSum[]> {
+  const sums = new Map<string, { count: number; amountSat: bigint }>();
+  const claims = await records.rowsOf(claimIds);
+  for (const [i, claim] of claims.entries()) {
+    if (claim === null) continue;
+    const prefix = supportSumsPrefix(claimIds[i]!, groupOf(claim.rawName));
+    await forEachRow(rows, prefix, (key, row) => {
+      const { count, amountSat } = parseSupportSumRow(row);
+      const signer = key.slice(prefix.length);
+      const sum = sums.get(signer);
+      if (!sum) sums.set(signer, { count, amountSat });
+      else {
+        sum.count += count;
+        sum.amountSat += amountSat;
+      }
+    });
+    const breath = breathe();
+    if (breath !== null) await breath;
+  }
+  const signers = [...sums].map(([key, sum]) => {
+    return { id: turned(key.slice(0, ID_LENGTH)), tag: key.slice(ID_LENGTH), ...sum };
+  });
+  const channels = await records.rowsOf(signers.map(({ id }) => id));
+  const present = signers.filter(({ tag }, i) => {
+    const key = channels[i]?.publicKey;
+    return key && keyTag(key) === tag;
+  });
+  const found = await records.load(present.map(({ id }) => id));
+  return present.flatMap(({ amountSat, count }, i) => {
+    const channel = found[i] ?? null;
+    return channel === null ? [] : [{ channel, amountSat, count }];
+  });
+}
+
+/** The claim's id with those of what it signed. Null where the claim does not live. */
+export async function withSigned(
+  scope: ResolveScope,
+  claimId: Bytes,
+  withContent: boolean,
+): Promise<string[] | null> {
+  const id = toLatin1(claimId);
+  const [claim] = await scope.records.rowsOf([id]);
+  if (!claim) return null;
+  return withContent ? [id, ...(await readSignedBy(scope, id)).map(toLatin1)] : [id];
+}

@@ -1,0 +1,24 @@
+/** Walking over all rows of a prefix. */
+import { prefixEnd, type RowReader } from '../../store/rows.js';
+import { breathe } from '../../util/breathe.js';
+import type { Bytes } from '../../util/bytes.js';
+
+/** Rows of a walk that are read at once; most walks have fewer. Arbitrary. */
+const FEW_ROWS = 32;
+
+/** Calls `take` for each row, in the order of the keys. */
+export async function forEachRow(
+  rows: RowReader,
+  prefix: string,
+  take: (key: string, row: Bytes) => void,
+): Promise<void> {
+  const range = { gte: prefix, lt: prefixEnd(prefix) };
+  const few = await rows.getRange({ ...range, limit: FEW_ROWS });
+  for (const [key, row] of few) take(key, row);
+  if (few.length < FEW_ROWS) return;
+  let since = performance.now();
+  for await (const [key, row] of rows.range({ ...range, gte: `${few.at(-1)![0]}\0` })) {
+    take(key, row);
+    since = await breathe(since);
+  }
+}
