@@ -1,31 +1,20 @@
 #include "ecdsa.h"
 
-#include <algorithm>
 #include <cstring>
-#include <memory>
 #include <random>
 
 #include <secp256k1.h>
 #include <secp256k1_recovery.h>
 
-#include "curveLanes.h"
-#ifdef LBC_SECP256K1_BUNDLED
-#include "knownKey.h"
-#endif
-
 namespace lbc {
 
 namespace {
 
-// Made at the first use: the bundled library computes its tables then.
-const secp256k1_context* verifyContext() {
-  static const secp256k1_context* const context = secp256k1_context_create(SECP256K1_CONTEXT_VERIFY);
-  return context;
-}
+const secp256k1_context* verifyContext() { return secp256k1_context_static; }
 
 const secp256k1_context* signContext() {
   static const secp256k1_context* const context = [] {
-    secp256k1_context* made = secp256k1_context_create(SECP256K1_CONTEXT_SIGN | SECP256K1_CONTEXT_VERIFY);
+    secp256k1_context* made = secp256k1_context_create(SECP256K1_CONTEXT_NONE);
     // Blinding against side channels; results do not depend on it.
     std::random_device random;
     uint8_t seed[32];
@@ -105,19 +94,15 @@ bool parseKey(const uint8_t* key, size_t size, secp256k1_pubkey* out) {
 }
 
 // The compressed keys which this thread met last. The y of a point costs a tenth of a verification, and many owners use a
-// key more than once; with the multiples of a key that comes up often a verification takes half the time.
+// key more than once.
 struct RecentKey {
   uint8_t key[kCompressedKeySize];  // all zero: empty
   secp256k1_pubkey point;
-  uint32_t uses;
-#ifdef LBC_SECP256K1_BUNDLED
-  std::unique_ptr<lbc_known_key> multiples;
-#endif
 };
 constexpr size_t kRecentKeys = 512;
 
-// The key if it is a compressed one and a point, else null.
-RecentKey* recentKey(const uint8_t* key, size_t size) {
+// The point of a compressed key, null for any other key and where there is no such point. Valid until the next call.
+const secp256k1_pubkey* recentPoint(const uint8_t* key, size_t size) {
   static thread_local RecentKey recent[kRecentKeys];
   if (size != kCompressedKeySize || !hasPublicKeySize(key, size)) return nullptr;
   RecentKey& slot = recent[(key[1] | static_cast<size_t>(key[2]) << 8) % kRecentKeys];
@@ -126,68 +111,9 @@ RecentKey* recentKey(const uint8_t* key, size_t size) {
     if (!parseKey(key, size, &point)) return nullptr;
     memcpy(slot.key, key, kCompressedKeySize);
     slot.point = point;
-    slot.uses = 0;
-#ifdef LBC_SECP256K1_BUNDLED
-    slot.multiples.reset();
-#endif
   }
-  slot.uses++;
-  return &slot;
+  return &slot.point;
 }
-
-#ifdef LBC_SECP256K1_BUNDLED
-
-// To prepare the multiples takes as long as three verifications: a key whose turn does not come again costs a third more.
-constexpr uint32_t kUsesToKnow = 8;
-
-const lbc_known_generator* knownGenerator() {
-  static const lbc_known_generator* const generator = [] {
-    auto* made = new lbc_known_generator;
-    lbc_know_generator(made);
-    return made;
-  }();
-  return generator;
-}
-
-const lbc_known_key* multiplesOf(RecentKey& recent) {
-  if (!recent.multiples && recent.uses >= kUsesToKnow) {
-    recent.multiples = std::make_unique<lbc_known_key>();
-    lbc_know_key(recent.multiples.get(), &recent.point);
-  }
-  return recent.multiples.get();
-}
-
-#endif
-
-// The lanes take as long for one signature as for all; the library is faster for a single one.
-constexpr size_t kLeastForLanes = 2;
-
-#ifdef LBC_HAS_LANES
-
-// Answers what the lanes can answer of up to LBC_LANES checks.
-void verifyInLanes(SignatureCheck* checks, size_t count) {
-  uint8_t compact[LBC_LANES][64];
-  lbc_signature signatures[LBC_LANES] = {};
-  for (size_t i = 0; i < count; i++) {
-    const SignatureCheck& check = checks[i];
-    // All zero, a signature is left to the library, which finds the same fault again.
-    if (!hasPublicKeySize(check.key, check.keySize) ||
-        !readLaxDer(check.signature, check.signatureSize, compact[i])) {
-      memset(compact[i], 0, sizeof compact[i]);
-    }
-    signatures[i] = {check.hash, compact[i], check.key, check.keySize};
-  }
-  lbc_lane_batch batch;
-  lbc_prepare_lanes(&batch, signatures, static_cast<int>(count));
-  const uint8_t valid = verifyLanes(batch);
-  for (size_t i = 0; i < count; i++) checks[i].isValid = checks[i].byLanes = valid >> i & 1;
-}
-
-#else
-
-void verifyInLanes(SignatureCheck*, size_t) {}
-
-#endif
 
 }  // namespace
 
@@ -200,36 +126,18 @@ bool verifySignature(const uint8_t* hash, const uint8_t* signature, size_t signa
                      size_t keySize) {
   uint8_t compact[64];
   if (!readLaxDer(signature, signatureSize, compact)) return false;
-  RecentKey* const recent = recentKey(key, keySize);
-#ifdef LBC_SECP256K1_BUNDLED
-  if (const lbc_known_key* known = recent ? multiplesOf(*recent) : nullptr)
-    return lbc_verify_known(knownGenerator(), known, compact, hash);
-#endif
-  secp256k1_pubkey point;
-  if (recent) {
-    point = recent->point;
-  } else if (!parseKey(key, keySize, &point)) {
-    return false;
+  secp256k1_pubkey parsedKey;
+  const secp256k1_pubkey* point = recentPoint(key, keySize);
+  if (!point) {
+    if (keySize == kCompressedKeySize || !parseKey(key, keySize, &parsedKey)) return false;
+    point = &parsedKey;
   }
   // What is not below the group order never verifies.
   secp256k1_ecdsa_signature parsed;
   if (!secp256k1_ecdsa_signature_parse_compact(verifyContext(), &parsed, compact)) return false;
   // The library wants a low S, the chain does not.
   secp256k1_ecdsa_signature_normalize(verifyContext(), &parsed, &parsed);
-  return secp256k1_ecdsa_verify(verifyContext(), &parsed, hash, &point);
-}
-
-void verifySignatures(SignatureCheck* checks, size_t count) {
-  for (size_t done = 0; hasLanes() && count - done >= kLeastForLanes;) {
-    const size_t now = std::min<size_t>(count - done, LBC_LANES);
-    verifyInLanes(checks + done, now);
-    done += now;
-  }
-  for (size_t i = 0; i < count; i++) {
-    SignatureCheck& check = checks[i];
-    if (check.byLanes) continue;
-    check.isValid = verifySignature(check.hash, check.signature, check.signatureSize, check.key, check.keySize);
-  }
+  return secp256k1_ecdsa_verify(verifyContext(), &parsed, hash, point);
 }
 
 bool isFullyValidPublicKey(const uint8_t* key, size_t size) {
@@ -273,11 +181,7 @@ bool recoverPublicKey(const uint8_t* hash, const uint8_t* compact, int recoveryI
 }
 
 bool tweakPrivateKey(uint8_t* privateKey, const uint8_t* tweak) {
-#ifdef LBC_SECP256K1_BUNDLED
-  return secp256k1_ec_privkey_tweak_add(signContext(), privateKey, tweak);
-#else
   return secp256k1_ec_seckey_tweak_add(signContext(), privateKey, tweak);
-#endif
 }
 
 bool tweakPublicKey(const uint8_t* key, size_t size, const uint8_t* tweak, uint8_t* out) {

@@ -17,25 +17,6 @@ bool hasPublicKeySize(const uint8_t* key, size_t size);
 bool verifySignature(const uint8_t* hash, const uint8_t* signature, size_t signatureSize, const uint8_t* key,
                      size_t keySize);
 
-// One call of `verifySignature`, for many at once. The memory must stay while it is worked on.
-struct SignatureCheck {
-  uint8_t hash[32];
-  const uint8_t* signature;
-  size_t signatureSize;
-  const uint8_t* key;
-  size_t keySize;
-
-  // The answer, and whether the lanes of the processor gave it (curveLanes.h).
-  bool isValid = false;
-  bool byLanes = false;
-};
-
-// Signatures that are worth collecting before they are verified; a multiple of what the lanes take at a time.
-constexpr size_t kSignaturesAtOnce = 16;
-
-// Answers each check as `verifySignature` would.
-void verifySignatures(SignatureCheck* checks, size_t count);
-
 bool isFullyValidPublicKey(const uint8_t* key, size_t size);
 // False when the key is no point. `out` has room for 65 bytes.
 bool convertPublicKey(const uint8_t* key, size_t size, bool compressed, uint8_t* out);

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "addon.h"
-#include "curveLanes.h"
 #include "ecdsa.h"
 #include "job.h"
 #include "napi.h"
@@ -117,6 +116,16 @@ napi_value jsTweakPublicKey(napi_env env, napi_callback_info info) {
   return makeKey(env, key, true);
 }
 
+// One call of `verifySignature`. The memory must stay while it is worked on.
+struct SignatureCheck {
+  uint8_t hash[32];
+  const uint8_t* signature;
+  size_t signatureSize;
+  const uint8_t* key;
+  size_t keySize;
+  bool isValid;
+};
+
 // Element `index` of an array: an object with hash, signature and publicKey.
 bool readCheck(napi_env env, napi_value items, uint32_t index, SignatureCheck* check) {
   napi_value item, hashValue, signatureValue, keyValue;
@@ -151,17 +160,23 @@ bool readChecks(napi_env env, napi_callback_info info, std::vector<SignatureChec
   return true;
 }
 
+void verifyChecks(std::vector<SignatureCheck>* checks) {
+  for (SignatureCheck& check : *checks) {
+    check.isValid = verifySignature(check.hash, check.signature, check.signatureSize, check.key, check.keySize);
+  }
+}
+
 napi_value makeVerdicts(napi_env env, const std::vector<SignatureCheck>& checks) {
   uint8_t* answers;
   napi_value result = makeEmptyBuffer(env, checks.size(), &answers);
-  for (size_t i = 0; i < checks.size(); i++) answers[i] = checks[i].byLanes ? 2 : checks[i].isValid ? 1 : 0;
+  for (size_t i = 0; i < checks.size(); i++) answers[i] = checks[i].isValid ? 1 : 0;
   return result;
 }
 
 napi_value jsVerifyMany(napi_env env, napi_callback_info info) {
   std::vector<SignatureCheck> checks;
   if (!readChecks(env, info, &checks)) return nullptr;
-  verifySignatures(checks.data(), checks.size());
+  verifyChecks(&checks);
   return makeVerdicts(env, checks);
 }
 
@@ -191,26 +206,10 @@ napi_value jsVerifyManyAside(napi_env env, napi_callback_info info) {
   return startJob(
       env, "lbcnode:verifySignatures",
       [owned] {
-        verifySignatures(owned->checks.data(), owned->checks.size());
+        verifyChecks(&owned->checks);
         return Outcome();
       },
       [owned](napi_env env) { return makeVerdicts(env, owned->checks); });
-}
-
-napi_value jsLaneField(napi_env env, napi_callback_info info) {
-  napi_value arguments[3];
-  uint32_t operation;
-  const uint8_t *a, *b;
-  LaneField left, right, result;
-  if (!readArguments(env, info, 3, arguments) || !readUint32(env, arguments[0], "operation", &operation) ||
-      !readFixedBytes(env, arguments[1], sizeof left, "a", &a) ||
-      !readFixedBytes(env, arguments[2], sizeof right, "b", &b)) {
-    return nullptr;
-  }
-  memcpy(left, a, sizeof left);
-  memcpy(right, b, sizeof right);
-  if (!hasLanes() || !computeInLanes(operation, left, right, &result)) return throwError(env, "no such operation here");
-  return makeBuffer(env, result, sizeof result);
 }
 
 }  // namespace
@@ -221,10 +220,8 @@ void registerEcdsa(napi_env env, napi_value ecdsa) {
 #else
   setProperty(env, ecdsa, "name", makeString(env, "native addon, system libsecp256k1"));
 #endif
-  setProperty(env, ecdsa, "lanes", makeNumber(env, hasLanes() ? LBC_LANES : 0));
   setFunction(env, ecdsa, "verifyMany", jsVerifyMany);
   setFunction(env, ecdsa, "verifyManyAside", jsVerifyManyAside);
-  setFunction(env, ecdsa, "laneField", jsLaneField);
   setFunction(env, ecdsa, "isFullyValidPublicKey", jsIsFullyValidPublicKey);
   setFunction(env, ecdsa, "publicKeyOf", jsPublicKeyOf);
   setFunction(env, ecdsa, "convertPublicKey", jsConvertPublicKey);

@@ -35,6 +35,7 @@ void SignatureCache::resize(uint64_t bytes) {
   // Zeroed memory which the system hands out page by page, when it is used.
   buckets_.reset(bucketCount_ > 0 ? static_cast<Bucket*>(calloc(bucketCount_, sizeof(Bucket))) : nullptr);
   if (!buckets_) bucketCount_ = 0;
+  used_ = false;
 }
 
 SignatureCache::Key SignatureCache::keyOf(const uint8_t* hash, const uint8_t* signature, size_t signatureSize,
@@ -68,6 +69,7 @@ bool SignatureCache::contains(const Key& key, bool erase) {
 
 void SignatureCache::insert(const Key& key) {
   if (bucketCount_ == 0) return;
+  if (isUnused()) used_ = true;
   Bucket& bucket = bucketOf(key);
   const std::lock_guard<std::mutex> guard(lockOf(bucket));
   Key* victim = &bucket.ways[wordOf(key, 8) % kWays];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -24,6 +25,9 @@ class SignatureCache {
   Key keyOf(const uint8_t* hash, const uint8_t* signature, size_t signatureSize, const uint8_t* publicKey,
             size_t publicKeySize) const;
 
+  // No signature was inserted since the last `resize`.
+  bool isUnused() const { return !used_.load(std::memory_order_relaxed); }
+
   // Whether the signature is known; with `erase` it is forgotten by that.
   bool contains(const Key& key, bool erase);
   // May displace another one of the same bucket.
@@ -43,6 +47,7 @@ class SignatureCache {
   Sha256 salted_;
   std::unique_ptr<Bucket[], void (*)(void*)> buckets_;
   uint64_t bucketCount_ = 0;
+  std::atomic<bool> used_{false};
   mutable std::mutex locks_[kLocks];
 };
 

@@ -126,17 +126,15 @@ bool readWitnessSize(const uint8_t*& at, const uint8_t* end, uint64_t* value) {
 // One input at work.
 class InputCheck {
  public:
-  InputCheck(VerifyBatch& batch, size_t tx, size_t input, PendingSignatures* pending, uint32_t* cacheHits)
+  InputCheck(VerifyBatch& batch, size_t tx, size_t input, uint32_t* cacheHits)
       : batch_(batch),
         view_(batch.view),
         tx_(batch.view.txs[tx]),
         midstate_(&batch.midstates[tx]),
         input_(batch.view.inputs[input]),
-        inputNumber_(static_cast<uint32_t>(input)),
         inputIndex_(static_cast<uint32_t>(input - batch.view.txs[tx].firstInput)),
         amount_(batch.amounts[input]),
         flags_(batch.flags),
-        pending_(pending),
         cacheHits_(cacheHits) {}
 
   bool run(Item spent) {
@@ -246,9 +244,7 @@ class InputCheck {
   }
 
   bool checkSingle(Item sig, Item key, Item code, bool isWitness) {
-    if (!isGoodSignature(sig, code, isWitness) || !isGoodKey(key, isWitness)) return false;
-    requireMatch(sig, key, code, isWitness);
-    return true;
+    return isGoodSignature(sig, code, isWitness) && isGoodKey(key, isWitness) && matches(sig, key, code, isWitness);
   }
 
   // m <key>... n CHECKMULTISIG with m and n from 1 to 16.
@@ -275,11 +271,6 @@ class InputCheck {
     if (stack.count != needed + 1 || stack.items[0].size != 0) return false;
     for (size_t i = 1; i <= needed; i++) {
       if (!isGoodSignature(stack.items[i], code, isWitness)) return false;
-    }
-    // Where every key must have signed there is nothing to find out.
-    if (needed == keyCount) {
-      for (size_t i = 0; i < needed; i++) requireMatch(stack.items[i + 1], keys[i], code, isWitness);
-      return true;
     }
     // From the last signature and the last key downward, as the opcode does.
     size_t key = keyCount;
@@ -319,10 +310,12 @@ class InputCheck {
     return true;
   }
 
-  // Finds out at once.
   bool matches(Item sig, Item key, Item code, bool isWitness) {
     uint8_t digest[32];
     hashFor(sig, code, isWitness, digest);
+    // An import without a mempool pays for no cache.
+    if (!batch_.cacheResults && batch_.cache->isUnused())
+      return verifySignature(digest, sig.data, sig.size - 1, key.data, key.size);
     const SignatureCache::Key cacheKey =
         batch_.cache->keyOf(digest, sig.data, sig.size - 1, key.data, key.size);
     if (isCached(cacheKey)) return true;
@@ -331,26 +324,14 @@ class InputCheck {
     return true;
   }
 
-  // Makes the input depend on the signature; the answer comes with all that are pending.
-  void requireMatch(Item sig, Item key, Item code, bool isWitness) {
-    uint8_t digest[32];
-    hashFor(sig, code, isWitness, digest);
-    const SignatureCache::Key cacheKey =
-        batch_.cache->keyOf(digest, sig.data, sig.size - 1, key.data, key.size);
-    if (isCached(cacheKey)) return;
-    pending_->add(inputNumber_, digest, sig.data, sig.size - 1, key.data, key.size, cacheKey);
-  }
-
   VerifyBatch& batch_;
   const ParsedView& view_;
   const TxRow& tx_;
   TxMidstate* midstate_;
   const InputRow& input_;
-  uint32_t inputNumber_;
   uint32_t inputIndex_;
   int64_t amount_;
   uint32_t flags_;
-  PendingSignatures* pending_;
   uint32_t* cacheHits_;
 };
 
@@ -363,10 +344,10 @@ bool areUsableFlags(uint32_t flags) {
 
 }  // namespace
 
-bool verifyInput(VerifyBatch& batch, size_t tx, size_t input, PendingSignatures* pending, uint32_t* cacheHits) {
+bool verifyInput(VerifyBatch& batch, size_t tx, size_t input, uint32_t* cacheHits) {
   if (!areUsableFlags(batch.flags) || batch.status[input] != 0) return false;
   const Item spent = {batch.scripts + batch.scriptOffsets[input], batch.scriptLengths[input]};
-  return InputCheck(batch, tx, input, pending, cacheHits).run(spent);
+  return InputCheck(batch, tx, input, cacheHits).run(spent);
 }
 
 }  // namespace lbc

@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "parse.h"
-#include "pendingSignatures.h"
 #include "sighash.h"
 #include "signatureCache.h"
 
@@ -35,8 +34,7 @@ struct VerifyBatch {
   std::unique_ptr<TxMidstate[]> midstates;  // one a transaction
 };
 
-// Whether input `input` (running number) of transaction `tx` is valid for sure, provided that the signatures are which it
-// adds to `pending`; it adds none when the answer is no. `cacheHits` is counted up.
-bool verifyInput(VerifyBatch& batch, size_t tx, size_t input, PendingSignatures* pending, uint32_t* cacheHits);
+// Whether input `input` (running number) of transaction `tx` is valid for sure. `cacheHits` is counted up.
+bool verifyInput(VerifyBatch& batch, size_t tx, size_t input, uint32_t* cacheHits);
 
 }  // namespace lbc

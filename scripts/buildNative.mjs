@@ -1,8 +1,7 @@
 /**
  * Builds the native addon `build/lbcnode.node` for this machine from `native/`, LevelDB and libsecp256k1. Where the sources
- * come from is said in `scripts/native/sources.mjs`; nothing is downloaded. libsecp256k1 comes from the system when it has
- * 0.2.0 or newer with headers. A processor with AVX-512 IFMA prefers the source that comes along also where the system has
- * a newer one: the lanes of `curveLanes.cpp` need it, and gain more than a newer version does.
+ * come from is said in `scripts/native/sources.mjs`; nothing is downloaded. libsecp256k1 comes from the system when that has
+ * a newer version, with headers, than the source that comes along.
  *
  * usage: node scripts/buildNative.mjs [--optional] [--force] [--out=<folder>]
  *   --optional  without a usable compiler print one line and exit with 0: the node runs on TypeScript alone
@@ -14,7 +13,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { BuildError, buildAddon, bundledSecp256k1, findCompiler, run } from './native/compile.mjs';
-import { ROOT, hashOf, readInputs } from './native/sources.mjs';
+import { ROOT, SECP256K1_VERSION, hashOf, readInputs } from './native/sources.mjs';
 
 const out = process.argv.find((arg) => arg.startsWith('--out='))?.slice('--out='.length);
 const BUILD = out ? resolve(out) : join(ROOT, 'build');
@@ -22,8 +21,17 @@ const OBJECTS = join(BUILD, 'native');
 const ADDON = join(BUILD, 'lbcnode.node');
 const STAMP = join(BUILD, 'lbcnode.stamp');
 
-/** Flags to compile and link against a system library of at least 0.2.0 with recovery, or null. */
-async function findSystemSecp256k1(compiler) {
+/** Whether a version is newer than the one of the source that comes along. */
+function isNewer(version) {
+  const [have, than] = [version, SECP256K1_VERSION].map((text) => text.split('.').map(Number));
+  const at = than.findIndex((number, i) => number !== have[i]);
+  return at >= 0 && have[at] > than[at];
+}
+
+/** Flags to compile and link against a system library with recovery, null where there is none that is wished for. */
+async function findSystemSecp256k1(compiler, wish) {
+  const version = (await systemSecp256k1Version()).trim();
+  if (wish !== 'system' && !isNewer(version)) return null;
   let compile = [];
   let link = ['-lsecp256k1'];
   try {
@@ -54,21 +62,10 @@ async function findSystemSecp256k1(compiler) {
   }
 }
 
-/** Whether this machine's processor verifies signatures in lanes. */
-function hasIfma() {
-  if (process.arch !== 'x64') return false;
-  try {
-    return /\bavx512ifma\b/.test(readFileSync('/proc/cpuinfo', 'latin1'));
-  } catch {
-    return false;
-  }
-}
-
 async function chooseSecp256k1(compiler, wish) {
   if (!['', 'bundled', 'system'].includes(wish))
     throw new BuildError('LBCNODE_SECP256K1 must be bundled or system');
-  const prefersBundled = wish === 'bundled' || (wish === '' && hasIfma());
-  const system = prefersBundled ? null : await findSystemSecp256k1(compiler);
+  const system = wish === 'bundled' ? null : await findSystemSecp256k1(compiler, wish);
   if (system) return { kind: 'system', ...system };
   if (wish === 'system') throw new BuildError('no system libsecp256k1 of 0.2.0 or newer with headers');
   return bundledSecp256k1();

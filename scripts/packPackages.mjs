@@ -66,7 +66,6 @@ const NATIVE_PARTS = {
   '@photostructure/sqlite': prebuilt,
   'classic-level': prebuilt,
   'mediainfo.js': () => ({ files: ['dist/MediaInfoModule.wasm'] }),
-  secp256k1: prebuilt,
   zeromq: (root, targets) => {
     const addons = targets.flatMap((target) => zeromqAddon(root, target));
     // The loader takes the separator of the machine that built the addon.

@@ -1,6 +1,7 @@
 /**
- * Where the source text of the addon lies. In a checkout the headers of Node-API and the libraries come from the packages
- * that ship them; a packed lbcnode brings copies in `vendor/`, which `scripts/prepack.mjs` makes.
+ * Where the source text of the addon lies. In a checkout the headers of Node-API, LevelDB and Snappy come from the packages
+ * that ship them, and libsecp256k1 from `third_party/`. A packed lbcnode brings copies in `vendor/`, which
+ * `scripts/prepack.mjs` makes.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -14,35 +15,35 @@ export const VENDOR = join(ROOT, 'vendor');
 export const IS_CHECKOUT = existsSync(join(ROOT, 'src'));
 
 /**
- * What is compiled in: where a package has it, the part that is needed, and its licence. `vendor/<name>` holds the same
+ * What is compiled in: where a checkout has it, the part that is needed, and its licence. `vendor/<name>` holds the same
  * files at the same places.
  */
 export const LIBRARIES = [
   {
     name: 'node-api-headers',
     title: 'Node-API headers',
-    from: 'node-api-headers',
+    from: 'node_modules/node-api-headers',
     files: /^(include\/.*\.h|LICENSE)$/,
     license: 'LICENSE',
   },
   {
     name: 'secp256k1',
     title: 'libsecp256k1',
-    from: 'secp256k1/src/secp256k1',
-    files: /^(?!src\/java\/|.*\/(tests|bench|gen_context))((include|src)\/.*\.(c|h)|COPYING)$/,
+    from: 'third_party/secp256k1',
+    files: /^((include|src)\/.*\.(c|h)|COPYING)$/,
     license: 'COPYING',
   },
   {
     name: 'leveldb',
     title: 'LevelDB',
-    from: 'classic-level/deps/leveldb/leveldb-1.20',
+    from: 'node_modules/classic-level/deps/leveldb/leveldb-1.20',
     files: /^(?!.*_(test|bench)\.)((db|include|port|table|util)\/.*\.(cc|h)|LICENSE)$/,
     license: 'LICENSE',
   },
   {
     name: 'snappy',
     title: 'Snappy',
-    from: 'classic-level/deps/snappy',
+    from: 'node_modules/classic-level/deps/snappy',
     files: /^(?!.*test)((snappy|linux|mac)\/.*\.(cc|h)|snappy\/COPYING)$/,
     license: 'snappy/COPYING',
   },
@@ -51,11 +52,13 @@ export const LIBRARIES = [
 /** The folder of a library's source text. */
 export function libraryFolder(name) {
   const { from } = LIBRARIES.find((library) => library.name === name);
-  return IS_CHECKOUT ? join(ROOT, 'node_modules', from) : join(VENDOR, name);
+  return IS_CHECKOUT ? join(ROOT, from) : join(VENDOR, name);
 }
 
 export const HEADERS = join(libraryFolder('node-api-headers'), 'include');
 export const SECP256K1 = libraryFolder('secp256k1');
+/** The release of libsecp256k1 in `third_party/`. */
+export const SECP256K1_VERSION = '0.5.0';
 export const LEVELDB = libraryFolder('leveldb');
 export const SNAPPY = libraryFolder('snappy');
 /** LevelDB's port for Windows, and the names that Node's program exports. Only a checkout has them: see `buildPrebuilt.mjs`. */

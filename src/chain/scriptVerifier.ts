@@ -2,6 +2,7 @@
  * Verifies the scripts of a block's inputs: the addon decides the ordinary ones in one batch on its own threads, the
  * interpreter everything else. Owns no rule. Source: Core `CheckInputs`, `CScriptCheck`.
  */
+import { uncachedVerifier } from '../crypto/ecdsa.js';
 import { loadNative, type ParsedBlock, type ResolvedInputs } from '../native/binding.js';
 import {
   TX_FIRST_INPUT,
@@ -87,6 +88,7 @@ const WITNESS_ITEMS = MAX_STACK_SIZE + 64;
 /** Runs the interpreter over the given inputs (ascending), or over all. */
 async function interpret(job: ScriptJob, only: Uint32Array | null): Promise<ScriptVerdict> {
   const { raw, parsed, resolved, flags } = job;
+  const verifier = uncachedVerifier();
   let interpreted = 0;
   let next = 0;
   let since = performance.now();
@@ -106,7 +108,8 @@ async function interpret(job: ScriptJob, only: Uint32Array | null): Promise<Scri
       midstates ??= new PrecomputedSighash(transaction);
       const at = resolved.scriptOffsets[input]!;
       const spent = resolved.scripts.subarray(at, at + resolved.scriptLengths[input]!);
-      const checker = new TransactionChecker(transaction, input - first, resolved.amounts[input]!, midstates);
+      const amount = resolved.amounts[input]!;
+      const checker = new TransactionChecker(transaction, input - first, amount, midstates, verifier);
       const witness = witnessTopAt(raw, parsed, input, WITNESS_ITEMS);
       const code = verifyScript(inputScriptAt(raw, parsed, input), spent, witness, flags, checker);
       interpreted++;

@@ -8,7 +8,7 @@ import type { NetworkName } from '../params/network.js';
 import { encodeDestination } from '../script/address.js';
 import { decodeBase58Check, encodeBase58Check } from '../script/base58.js';
 import { decodeSecret, encodeSecret, type DecodedSecret } from '../script/wif.js';
-import { ecdsaBackend } from '../signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../crypto/ecdsa.js';
 import {
   deriveChild,
   EXTENDED_KEY_SIZE,

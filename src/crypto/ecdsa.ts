@@ -1,13 +1,13 @@
 /**
  * ECDSA over secp256k1 as the chain uses it: verifying as Core's CPubKey, signing as its CKey.
- * Owns the interface that a backend fills and everything that is the same for all of them. It does not know scripts,
- * addresses or wallets. The composition root may hand a faster backend to whoever takes an `EcdsaBackend`.
+ * Has the interface of the backends, the choice between them, and what is the same for both. It does not know scripts,
+ * addresses or wallets.
  * Source: Core 0.17 pubkey.cpp, key.cpp.
  */
 import { randomBytes } from 'node:crypto';
+import { loadNative } from '../native/binding.js';
 import type { Bytes } from '../util/bytes.js';
 import { assert } from '../util/assert.js';
-import { loadBindingEcdsa } from './ecdsaBinding.js';
 import { COMPACT_SIGNATURE_SIZE, formatDer, isValidPrivateKey, PRIVATE_KEY_SIZE } from './ecdsaEncoding.js';
 import { fallbackEcdsa } from './ecdsaFallback.js';
 
@@ -47,11 +47,19 @@ export interface EcdsaBackend extends SignatureVerifier {
   tweakPublicKey(publicKey: Bytes, tweak: Bytes): Buffer | null;
 }
 
-/** libsecp256k1 by the prebuilt npm binding, or null where it does not load. */
-export const bindingEcdsa: EcdsaBackend | null = loadBindingEcdsa();
+/** libsecp256k1 in the addon, or @noble/secp256k1 where no addon loads. Both give the same answers. */
+export function ecdsaBackend(): EcdsaBackend {
+  return loadNative()?.ecdsa ?? fallbackEcdsa;
+}
 
-/** The fastest backend that needs no compiler. */
-export const defaultEcdsa: EcdsaBackend = bindingEcdsa ?? fallbackEcdsa;
+/** Verifies past the addon's signature cache: for signatures of blocks, which are not checked again. */
+export function uncachedVerifier(): SignatureVerifier {
+  const ecdsa = loadNative()?.ecdsa;
+  if (ecdsa === undefined) return fallbackEcdsa;
+  return {
+    verify: (hash, signature, publicKey) => ecdsa.verifyMany([{ hash, signature, publicKey }])[0] === 1,
+  };
+}
 
 /** 32 random bytes that are a private key. Source: `CKey::MakeNewKey`. */
 export function generatePrivateKey(): Buffer {
@@ -69,7 +77,7 @@ export function signHash(
   hash: Bytes,
   privateKey: Bytes,
   grind = true,
-  ecdsa: EcdsaBackend = defaultEcdsa,
+  ecdsa: EcdsaBackend = ecdsaBackend(),
 ): Buffer {
   let { compact } = ecdsa.sign(hash, privateKey, null);
   const entropy = Buffer.alloc(32);
@@ -85,7 +93,7 @@ export function signRecoverable(
   hash: Bytes,
   privateKey: Bytes,
   compressed: boolean,
-  ecdsa: EcdsaBackend = defaultEcdsa,
+  ecdsa: EcdsaBackend = ecdsaBackend(),
 ): Buffer {
   const { compact, recoveryId } = ecdsa.sign(hash, privateKey, null);
   return Buffer.concat([Buffer.of(27 + recoveryId + (compressed ? 4 : 0)), compact]);
@@ -95,7 +103,7 @@ export function signRecoverable(
 export function recoverPublicKey(
   hash: Bytes,
   signature: Bytes,
-  ecdsa: EcdsaBackend = defaultEcdsa,
+  ecdsa: EcdsaBackend = ecdsaBackend(),
 ): Buffer | null {
   assert(hash.length === 32, 'recovering from a hash that has not 32 bytes');
   if (signature.length !== COMPACT_SIGNATURE_SIZE + 1) return null;

@@ -1,6 +1,6 @@
 /**
- * The readable ECDSA backend: @noble/secp256k1 with plain big integers, some thirty times slower than the library.
- * It must agree with the binding on every input; test/unit/crypto/ecdsa.test.ts holds them together.
+ * The ECDSA backend without the addon: @noble/secp256k1 with plain big integers, some thirty times slower than
+ * libsecp256k1. It must agree with the addon on every input. Test: test/differential/ecdsa.test.ts.
  */
 import { createHmac } from 'node:crypto';
 import * as secp from '@noble/secp256k1';

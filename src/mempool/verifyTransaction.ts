@@ -10,7 +10,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { reject, type ValidationError } from '../consensus/reject.js';
-import { defaultEcdsa } from '../crypto/ecdsa.js';
+import { ecdsaBackend } from '../crypto/ecdsa.js';
 import { loadNative, type CoinValue, type NativeAddon, type VerifyJob } from '../native/binding.js';
 import { parseTxView } from '../primitives/blockView.js';
 import { hasWitness, type Transaction } from '../primitives/transaction.js';
@@ -104,7 +104,7 @@ type InputChecker = (input: number, flags: number) => ScriptErrorCode;
 
 function inputChecker(tx: Transaction, spent: readonly SpentOutput[]): InputChecker {
   const shared = new PrecomputedSighash(tx);
-  const ecdsa = loadNative()?.ecdsa ?? defaultEcdsa;
+  const ecdsa = ecdsaBackend();
   return (input, flags) => {
     const { amount, script } = spent[input]!;
     const { scriptSig, witness } = tx.inputs[input]!;

@@ -2,7 +2,7 @@
  * Signatures of channels over claims and over the data of supports, of all generations: what they are over, whether they
  * hold, and by which key. Source: lbry-sdk lbry/wallet/transaction.py `get_signature_digest`, `is_signature_valid`.
  */
-import { defaultEcdsa, type SignatureVerifier } from '../crypto/ecdsa.js';
+import { ecdsaBackend, type SignatureVerifier } from '../crypto/ecdsa.js';
 import { COMPACT_SIGNATURE_SIZE, COMPRESSED_KEY_SIZE, formatDer } from '../crypto/ecdsaEncoding.js';
 import { sha256 } from '../crypto/hash.js';
 import type { Bytes } from '../util/bytes.js';
@@ -19,7 +19,7 @@ import { decodeSupport, type DecodedSupport } from './support.js';
 export function channelPublicKey(key: Bytes): Bytes | null {
   if (key.length === COMPRESSED_KEY_SIZE) return key;
   const point = readPublicKeyInfo(key);
-  return point && defaultEcdsa.convertPublicKey(point, true);
+  return point && ecdsaBackend().convertPublicKey(point, true);
 }
 
 /** What is hashed for a signature of today. */
@@ -81,7 +81,7 @@ export function isChannelSignatureValid(
   digest: Bytes,
   signature: Bytes,
   publicKey: Bytes,
-  verifier: SignatureVerifier = defaultEcdsa,
+  verifier: SignatureVerifier = ecdsaBackend(),
 ): boolean {
   if (signature.length !== COMPACT_SIGNATURE_SIZE || publicKey.length !== COMPRESSED_KEY_SIZE) return false;
   return verifier.verify(digest, formatDer(signature), publicKey);

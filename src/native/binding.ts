@@ -237,21 +237,6 @@ export interface VerifyReport {
   cacheHits: number;
 }
 
-/** Operations of `laneField`; `subtractEightfold` is a - 8 b. The predicates give 1 or 0. */
-export const LANE_FIELD = {
-  multiply: 0,
-  square: 1,
-  add: 2,
-  subtract: 3,
-  subtractEightfold: 4,
-  negate: 5,
-  timesThree: 6,
-  timesSixteen: 7,
-  squareRoot: 8,
-  isZero: 9,
-  isOdd: 10,
-} as const;
-
 /** A signature without hash type byte, over a hash of 32 bytes. */
 export interface SignatureItem {
   hash: Uint8Array;
@@ -264,20 +249,10 @@ export interface NativeEcdsa {
   readonly name: string;
   /** Core's `CPubKey::Verify`: lenient DER, any S, hybrid keys. Consults and fills the signature cache. */
   verify(hash: Uint8Array, derSignature: Uint8Array, publicKey: Uint8Array): boolean;
-  /** How many signatures the processor verifies side by side (AVX-512 IFMA); 0 where it can not. */
-  readonly lanes: number;
-  /**
-   * Answers `verify` for each item as blocks are verified: side by side, past the signature cache. 0: invalid; 1: valid;
-   * 2: valid, and decided side by side.
-   */
+  /** Answers `verify` for each item, past the signature cache. 0: invalid; 1: valid. */
   verifyMany(items: readonly SignatureItem[]): Buffer;
   /** The same, on another thread. The items are read at once. */
   verifyManyAside(items: readonly SignatureItem[]): Promise<Buffer>;
-  /**
-   * Field arithmetic side by side, for the differential tests; only where there are lanes. Operands and results are five
-   * limbs of 52 bits, the lowest first, and of each limb eight little-endian 64-bit numbers: 320 bytes.
-   */
-  laneField(operation: number, a: Uint8Array, b: Uint8Array): Buffer;
   isFullyValidPublicKey(publicKey: Uint8Array): boolean;
   publicKeyOf(privateKey: Uint8Array, compressed: boolean): Buffer;
   convertPublicKey(publicKey: Uint8Array, compressed: boolean): Buffer | null;

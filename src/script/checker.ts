@@ -3,7 +3,7 @@
  * The encoding rules of signatures and keys are checked before, in `signatureEncoding.ts`.
  * Source: Core interpreter.cpp `GenericTransactionSignatureChecker`, `BaseSignatureChecker`.
  */
-import { defaultEcdsa, type SignatureVerifier } from '../crypto/ecdsa.js';
+import { ecdsaBackend, type SignatureVerifier } from '../crypto/ecdsa.js';
 import { hasPublicKeySize } from '../crypto/ecdsaEncoding.js';
 import { SEQUENCE_FINAL, type Transaction } from '../primitives/transaction.js';
 import { EMPTY_BYTES, type Bytes } from '../util/bytes.js';
@@ -56,7 +56,7 @@ export class TransactionChecker implements SignatureChecker {
     inputIndex: number,
     amount: bigint,
     precomputed: PrecomputedSighash = new PrecomputedSighash(tx),
-    ecdsa: SignatureVerifier = defaultEcdsa,
+    ecdsa: SignatureVerifier = ecdsaBackend(),
   ) {
     this.#tx = tx;
     this.#inputIndex = inputIndex;

@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto';
 import { isValidPrivateKey, PRIVATE_KEY_SIZE } from '../crypto/ecdsaEncoding.js';
 import { hash160 } from '../crypto/hash.js';
 import type { Bytes } from '../util/bytes.js';
-import { ecdsaBackend } from './ecdsaBackend.js';
+import { ecdsaBackend } from '../crypto/ecdsa.js';
 
 /** Bytes of a key behind its network prefix. */
 export const EXTENDED_KEY_SIZE = 74;

@@ -12,7 +12,7 @@ import { SCRIPT_ERROR } from '../script/scriptError.js';
 import { SIG_VERSION, type PrecomputedSighash, type SigVersion } from '../script/sighash.js';
 import { solveScript, type ScriptTemplate } from '../script/standard.js';
 import type { Bytes } from '../util/bytes.js';
-import { ecdsaBackend } from './ecdsaBackend.js';
+import { ecdsaBackend } from '../crypto/ecdsa.js';
 import { asPublicKey, emptySignatureData, keyIdOf, type SignatureData } from './signatureData.js';
 
 /** Keeps every signature that proves right. Source: `SignatureExtractorChecker`, which knows no time locks. */

@@ -13,7 +13,7 @@ import { EMPTY_BYTES, equalBytes, fromLatin1, toLatin1, type Bytes } from '../ut
 import { Reader, ReadError } from '../util/reader.js';
 import { atOnce, type Slices } from '../util/slices.js';
 import { Writer } from '../util/writer.js';
-import { ecdsaBackend } from './ecdsaBackend.js';
+import { ecdsaBackend } from '../crypto/ecdsa.js';
 import {
   emptyPsbtInput,
   emptyPsbtOutput,

@@ -8,7 +8,7 @@ import { STANDARD_SCRIPT_VERIFY_FLAGS } from '../script/flags.js';
 import { verifyScript } from '../script/interpreter.js';
 import { SCRIPT_ERROR, scriptErrorMessage } from '../script/scriptError.js';
 import { PrecomputedSighash, SIGHASH } from '../script/sighash.js';
-import { ecdsaBackend } from './ecdsaBackend.js';
+import { ecdsaBackend } from '../crypto/ecdsa.js';
 import { dataFromInput } from './extractSignatures.js';
 import { produceSignature } from './produceSignature.js';
 import { InputSigner } from './signatureCreator.js';

@@ -3,7 +3,7 @@
  * Deterministic (RFC 6979) with low R, so that equal questions give equal bytes. Source: Core 0.17 script/sign.cpp
  * `MutableTransactionSignatureCreator`, `DummySignatureCreator`.
  */
-import { signHash } from '../crypto/ecdsa.js';
+import { ecdsaBackend, signHash } from '../crypto/ecdsa.js';
 import { COMPRESSED_KEY_SIZE } from '../crypto/ecdsaEncoding.js';
 import type { Transaction } from '../primitives/transaction.js';
 import { TransactionChecker, type SignatureChecker } from '../script/checker.js';
@@ -15,7 +15,6 @@ import {
   type SigVersion,
 } from '../script/sighash.js';
 import { concatBytes, type Bytes } from '../util/bytes.js';
-import { ecdsaBackend } from './ecdsaBackend.js';
 import type { SigningProvider } from './signingProvider.js';
 
 export interface SignatureCreator {

@@ -3,13 +3,12 @@
  * Source: lbrycrd validation.cpp `strMessageMagic`; Core rpc/misc.cpp `signmessagewithprivkey`, `verifymessage`.
  */
 import { createHash } from 'node:crypto';
-import { recoverPublicKey, signRecoverable } from '../crypto/ecdsa.js';
+import { ecdsaBackend, recoverPublicKey, signRecoverable } from '../crypto/ecdsa.js';
 import { COMPRESSED_KEY_SIZE } from '../crypto/ecdsaEncoding.js';
 import { hash160, sha256 } from '../crypto/hash.js';
 import { equalBytes, type Bytes } from '../util/bytes.js';
 import { AT_ONCE_SIZE, type Slices } from '../util/slices.js';
 import { Writer } from '../util/writer.js';
-import { ecdsaBackend } from './ecdsaBackend.js';
 import type { SigningKey } from './signingProvider.js';
 
 /** In front of every message, so that none is a transaction. */

@@ -9,7 +9,7 @@ import { MAX_SCRIPT_ELEMENT_SIZE } from '../script/script.js';
 import { scriptForDestination } from '../script/standard.js';
 import { assert } from '../util/assert.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
-import { ecdsaBackend } from './ecdsaBackend.js';
+import { ecdsaBackend } from '../crypto/ecdsa.js';
 
 /** A private key and the public key by which it is known, whose form (33 or 65 bytes) belongs to it. */
 export interface SigningKey {

@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const dist = (path) => import(pathToFileURL(join(root, 'dist', path)).href);
 const { startRegtest } = await dist('testing/index.js');
-const { defaultEcdsa } = await dist('crypto/ecdsa.js');
+const { ecdsaBackend } = await dist('crypto/ecdsa.js');
 const { hash160, sha256 } = await dist('crypto/hash.js');
 const { regtestParams } = await dist('params/regtest.js');
 const { formatTransaction, txid } = await dist('primitives/transaction.js');
@@ -55,7 +55,7 @@ async function timed(task) {
 }
 
 const channelValue = (key) =>
-  Buffer.concat([Buffer.of(0, 0x12, 35, 0x0a, 33), defaultEcdsa.publicKeyOf(key, true)]);
+  Buffer.concat([Buffer.of(0, 0x12, 35, 0x0a, 33), ecdsaBackend().publicKeyOf(key, true)]);
 
 async function run(count) {
   const node = await startRegtest({ args: ['-claimsearch'] });
@@ -78,7 +78,7 @@ async function run(count) {
     const printed = Buffer.from(channelId).reverse().toString('hex');
     for (let n = 1; n <= transactions; n++) {
       const digest = sha256(Buffer.concat([coins[n], Buffer.alloc(4), channelId, STREAM]));
-      const signature = Buffer.from(defaultEcdsa.sign(digest, KEYS[0], null).compact);
+      const signature = Buffer.from(ecdsaBackend().sign(digest, KEYS[0], null).compact);
       const value = Buffer.concat([Buffer.of(1), channelId, signature, STREAM]);
       const prefixes = Array.from({ length: CLAIMS_A_TRANSACTION }, (_, i) =>
         buildClaimPrefix(Buffer.from(`s${n}-${i}`), value),

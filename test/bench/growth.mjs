@@ -16,7 +16,7 @@ import { OutputMaker, claimIdsOf, claimPrefixes, supportPrefixes } from './crowd
 import { dist } from './searchClaims.mjs';
 
 const { freePort, startRegtest } = await dist('testing/index.js');
-const { defaultEcdsa } = await dist('crypto/ecdsa.js');
+const { ecdsaBackend } = await dist('crypto/ecdsa.js');
 const { hash160, sha256 } = await dist('crypto/hash.js');
 const { encodeClaim } = await dist('metadata/claim.js');
 const { claimSignatureDigest } = await dist('metadata/channelSignature.js');
@@ -88,14 +88,14 @@ function streamPrefixes(channelName, channelId, count) {
     });
     const plain = { channelId, signature: Buffer.alloc(64), claim };
     const digest = claimSignatureDigest(encodeClaim(plain), firstInput, () => null);
-    plain.signature = Buffer.from(defaultEcdsa.sign(digest, KEY, null).compact);
+    plain.signature = Buffer.from(ecdsaBackend().sign(digest, KEY, null).compact);
     return buildClaimPrefix(Buffer.from(`s-${channelName.slice(1)}-${n}`), encodeClaim(plain));
   });
 }
 
 async function makeChannel(name, count) {
   const claim = create(ClaimSchema, {
-    type: { case: 'channel', value: { publicKey: defaultEcdsa.publicKeyOf(KEY, true) } },
+    type: { case: 'channel', value: { publicKey: ecdsaBackend().publicKeyOf(KEY, true) } },
   });
   const value = encodeClaim({ channelId: null, signature: null, claim });
   const [made] = await maker.make([buildClaimPrefix(Buffer.from(name), value)]);

@@ -10,7 +10,7 @@ import { create } from '@bufbuild/protobuf';
 import { below, channelsOf, dist, ranked, reseed, text } from './searchClaims.mjs';
 
 const { freePort, startRegtest } = await dist('testing/index.js');
-const { defaultEcdsa } = await dist('crypto/ecdsa.js');
+const { ecdsaBackend } = await dist('crypto/ecdsa.js');
 const { hash160, sha256 } = await dist('crypto/hash.js');
 const { encodeClaim } = await dist('metadata/claim.js');
 const { claimSignatureDigest } = await dist('metadata/channelSignature.js');
@@ -78,14 +78,14 @@ function claimOf(n, firstInput) {
     description: text(10),
     tags: [`tag${ranked(1000)}`],
     type: isChannel
-      ? { case: 'channel', value: { publicKey: defaultEcdsa.publicKeyOf(key, true) } }
+      ? { case: 'channel', value: { publicKey: ecdsaBackend().publicKeyOf(key, true) } }
       : { case: 'stream', value: { source: { mediaType: 'video/mp4', sdHash: Buffer.alloc(48, 1) } } },
   });
   const signer = isChannel || below(5) === 0 ? null : channels[ranked(channels.length)];
   const plain = { channelId: signer?.claimId ?? null, signature: signer && Buffer.alloc(64), claim };
   if (signer) {
     const digest = claimSignatureDigest(encodeClaim(plain), firstInput, () => null);
-    plain.signature = Buffer.from(defaultEcdsa.sign(digest, signer.key, null).compact);
+    plain.signature = Buffer.from(ecdsaBackend().sign(digest, signer.key, null).compact);
   }
   return { name, key, signer, value: encodeClaim(plain) };
 }

@@ -7,7 +7,7 @@
 import { close, dist, makeCoin, median, newMempool, nowSec, opened, option } from './mempoolStage.mjs';
 
 const { loadNative } = await dist('native/binding.js');
-const { defaultEcdsa, signHash, generatePrivateKey } = await dist('crypto/ecdsa.js');
+const { ecdsaBackend, signHash, generatePrivateKey } = await dist('crypto/ecdsa.js');
 const { hash160 } = await dist('crypto/hash.js');
 const { scriptForDestination } = await dist('script/standard.js');
 const { signatureHash, SIG_VERSION, SIGHASH, PrecomputedSighash } = await dist('script/sighash.js');
@@ -46,9 +46,9 @@ function processorUs(since) {
 }
 
 // Acceptance beside its signatures, turn by turn, so that whatever else the machine does slows both.
-const ecdsa = loadNative()?.ecdsa ?? defaultEcdsa;
+const ecdsa = ecdsaBackend();
 const key = generatePrivateKey();
-const publicKey = defaultEcdsa.publicKeyOf(key, true);
+const publicKey = ecdsaBackend().publicKeyOf(key, true);
 const script = scriptForDestination({ type: 'pubkeyhash', hash: hash160(publicKey) });
 const signed = Array.from({ length: signedCount }, () =>
   sign(transaction(script, 1000n), script, key, publicKey),

@@ -5,7 +5,7 @@
  *   npx vite-node test/bench/native.ts
  */
 import { hash160 } from '../../src/crypto/hash.js';
-import { defaultEcdsa } from '../../src/crypto/ecdsa.js';
+import { ecdsaBackend } from '../../src/crypto/ecdsa.js';
 import { formatDer } from '../../src/crypto/ecdsaEncoding.js';
 import {
   loadNative,
@@ -57,7 +57,7 @@ interface Sample {
 /** A block of `TXS` transactions, two signed inputs and two outputs each. */
 function makeSample(random: Random, witness: boolean, keyCount: number): Sample {
   const keys = Array.from({ length: keyCount }, () => random.bytes(32));
-  const publicKeys = keys.map((key) => defaultEcdsa.publicKeyOf(key, true));
+  const publicKeys = keys.map((key) => ecdsaBackend().publicKeyOf(key, true));
   const hashes = publicKeys.map((key) => hash160(key));
   const lock = (hash: Buffer) => Buffer.concat([Buffer.of(0x76, 0xa9, 20), hash, Buffer.of(0x88, 0xac)]);
   const rows: Buffer[] = [];
@@ -80,7 +80,7 @@ function makeSample(random: Random, witness: boolean, keyCount: number): Sample 
       const version = witness ? SIG_VERSION.WITNESS_V0 : SIG_VERSION.BASE;
       const hash = signatureHash(code, tx, i, 1, 1000n, version);
       const signature = Buffer.concat([
-        formatDer(defaultEcdsa.sign(hash, keys[k]!, null).compact),
+        formatDer(ecdsaBackend().sign(hash, keys[k]!, null).compact),
         Buffer.of(1),
       ]);
       const script = witness ? Buffer.concat([Buffer.of(0, 20), hashes[k]!]) : code;

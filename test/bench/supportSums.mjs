@@ -14,7 +14,7 @@ import { claimIdsOf, claimPrefixes, OutputMaker, supportPrefixes } from './crowd
 import { dist } from './searchClaims.mjs';
 
 const { freePort, startRegtest } = await dist('testing/index.js');
-const { defaultEcdsa } = await dist('crypto/ecdsa.js');
+const { ecdsaBackend } = await dist('crypto/ecdsa.js');
 const { sha256 } = await dist('crypto/hash.js');
 const { encodeClaim } = await dist('metadata/claim.js');
 const { supportSignatureDigest } = await dist('metadata/channelSignature.js');
@@ -79,7 +79,7 @@ function signedSupports(maker, name, claimId, channelId) {
     const plain = { channelId, signature: Buffer.alloc(64), support };
     const firstInput = Buffer.concat([coin, Buffer.alloc(4)]);
     const digest = supportSignatureDigest(encodeSupport(plain), firstInput);
-    plain.signature = Buffer.from(defaultEcdsa.sign(digest, KEY, null).compact);
+    plain.signature = Buffer.from(ecdsaBackend().sign(digest, KEY, null).compact);
     return buildSupportPrefix(Buffer.from(name), claimId, encodeSupport(plain));
   });
 }
@@ -89,7 +89,7 @@ const maker = await OutputMaker.start(rpc, (2 * SUPPORTS) / OUTPUTS_A_TRANSACTIO
 // Data of supports counts from the all-claims fork on.
 for (let left = 360; left > 0; left--) await maker.mine();
 const channel = create(ClaimSchema, {
-  type: { case: 'channel', value: { publicKey: defaultEcdsa.publicKeyOf(KEY, true) } },
+  type: { case: 'channel', value: { publicKey: ecdsaBackend().publicKeyOf(KEY, true) } },
 });
 const value = encodeClaim({ channelId: null, signature: null, claim: channel });
 const [channelId] = claimIdsOf(await maker.make([buildClaimPrefix(Buffer.from('@channel'), value)]), 1);

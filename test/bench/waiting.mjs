@@ -13,7 +13,7 @@ import { create } from '@bufbuild/protobuf';
 import { below, dist, ranked, reseed, text } from './searchClaims.mjs';
 
 const { freePort, startRegtest } = await dist('testing/index.js');
-const { defaultEcdsa } = await dist('crypto/ecdsa.js');
+const { ecdsaBackend } = await dist('crypto/ecdsa.js');
 const { hash160, sha256 } = await dist('crypto/hash.js');
 const { encodeClaim } = await dist('metadata/claim.js');
 const { claimSignatureDigest } = await dist('metadata/channelSignature.js');
@@ -98,7 +98,7 @@ function claimOf(n, firstInput) {
     description: text(15),
     tags: [`tag${ranked(1000)}`, `tag${ranked(1000)}`],
     type: isChannel
-      ? { case: 'channel', value: { publicKey: defaultEcdsa.publicKeyOf(key, true) } }
+      ? { case: 'channel', value: { publicKey: ecdsaBackend().publicKeyOf(key, true) } }
       : {
           case: 'stream',
           value: {
@@ -116,7 +116,7 @@ function claimOf(n, firstInput) {
   const unsigned = { channelId: signer?.claimId ?? null, signature: signer && Buffer.alloc(64), claim };
   if (signer) {
     const digest = claimSignatureDigest(encodeClaim(unsigned), firstInput, () => null);
-    unsigned.signature = Buffer.from(defaultEcdsa.sign(digest, signer.key, null).compact);
+    unsigned.signature = Buffer.from(ecdsaBackend().sign(digest, signer.key, null).compact);
   }
   return { name, key, signer, value: encodeClaim(unsigned) };
 }

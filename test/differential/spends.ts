@@ -1,6 +1,6 @@
 /** Random inputs of every standard form, signed properly and then perhaps spoiled, for the verification test. */
 import { hash160, sha256 } from '../../src/crypto/hash.js';
-import { defaultEcdsa } from '../../src/crypto/ecdsa.js';
+import { ecdsaBackend } from '../../src/crypto/ecdsa.js';
 import { formatDer } from '../../src/crypto/ecdsaEncoding.js';
 import { claimPrefixLength } from '../../src/primitives/scriptScan.js';
 import type { Transaction } from '../../src/primitives/transaction.js';
@@ -59,7 +59,7 @@ class Signer {
 
   sign(key: Buffer, code: Buffer, version: SigVersion, highS = false): Buffer {
     const hash = signatureHash(code, this.tx, this.input, this.hashType, this.amount, version);
-    const { compact } = defaultEcdsa.sign(hash, key, null);
+    const { compact } = ecdsaBackend().sign(hash, key, null);
     const signature = Buffer.from(compact);
     if (highS) {
       const s = ORDER - BigInt(`0x${signature.toString('hex', 32)}`);
@@ -85,7 +85,7 @@ interface Locked {
 }
 
 function publicKey(signer: Signer, key: Buffer, compressed: boolean): Buffer {
-  const made = defaultEcdsa.publicKeyOf(key, compressed);
+  const made = ecdsaBackend().publicKeyOf(key, compressed);
   if (!compressed && signer.random.chance(8)) {
     made[0] = 6 + (made[64]! & 1);
     signer.usesHybridKey = true;

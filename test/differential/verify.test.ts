@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ResolvedInputs } from '../../src/native/binding.js';
 import { parseBlockFallback, parseTxFallback } from '../../src/primitives/blockScan.js';
 import { formatTransaction, type Transaction } from '../../src/primitives/transaction.js';
+import { uncachedVerifier } from '../../src/crypto/ecdsa.js';
 import { TransactionChecker } from '../../src/script/checker.js';
 import { SCRIPT_VERIFY, STANDARD_SCRIPT_VERIFY_FLAGS } from '../../src/script/flags.js';
 import { verifyScript } from '../../src/script/interpreter.js';
@@ -59,7 +60,7 @@ function makeTx(random: Random): { tx: Transaction; spends: Spend[] } {
 function interpret(tx: Transaction, spends: readonly Spend[], input: number, flags: number): boolean {
   const { scriptSig, witness } = tx.inputs[input]!;
   const spend = spends[input]!;
-  const checker = new TransactionChecker(tx, input, spend.amount);
+  const checker = new TransactionChecker(tx, input, spend.amount, undefined, uncachedVerifier());
   return verifyScript(scriptSig, spend.spent, witness, flags, checker) === 0;
 }
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { defaultEcdsa } from '../../src/crypto/ecdsa.js';
+import { ecdsaBackend } from '../../src/crypto/ecdsa.js';
 import { hash160, sha256 } from '../../src/crypto/hash.js';
 import { regtestParams } from '../../src/params/regtest.js';
 import { formatTransaction, txid, type Transaction } from '../../src/primitives/transaction.js';
@@ -90,7 +90,7 @@ describe('-claimindex', () => {
   const printed = (id: Buffer): string => hashToHex(id);
 
   it('answers what a block confirms with the block, and takes it back with it', async () => {
-    const key = defaultEcdsa.publicKeyOf(KEY, true);
+    const key = ecdsaBackend().publicKeyOf(KEY, true);
     const channel = await send(() => [
       buildClaimPrefix(Buffer.from('@c'), Buffer.concat([Buffer.of(0, 0x12, 35, 0x0a, 33), key])),
     ]);
@@ -98,7 +98,7 @@ describe('-claimindex', () => {
     await node.rpc('generatetoaddress', [1, ADDRESS]);
     const stream = await send((firstInput) => {
       const digest = sha256(Buffer.concat([firstInput, channelId, STREAM]));
-      const signature = defaultEcdsa.sign(digest, KEY, null).compact;
+      const signature = ecdsaBackend().sign(digest, KEY, null).compact;
       return [
         buildClaimPrefix(Buffer.from('Foo'), Buffer.concat([Buffer.of(1), channelId, signature, STREAM])),
       ];

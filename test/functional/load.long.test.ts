@@ -4,7 +4,7 @@
  */
 import { Agent, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { defaultEcdsa, generatePrivateKey, signHash } from '../../src/crypto/ecdsa.js';
+import { ecdsaBackend, generatePrivateKey, signHash } from '../../src/crypto/ecdsa.js';
 import { hash160 } from '../../src/crypto/hash.js';
 import { regtestParams } from '../../src/params/regtest.js';
 import { formatTransaction, txid, type Transaction } from '../../src/primitives/transaction.js';
@@ -24,7 +24,7 @@ const CALLERS = 8;
 const BLOCK_EVERY = 5000;
 
 const KEY = generatePrivateKey();
-const PUBLIC_KEY = defaultEcdsa.publicKeyOf(KEY, true);
+const PUBLIC_KEY = ecdsaBackend().publicKeyOf(KEY, true);
 const OWN = { type: 'pubkeyhash', hash: hash160(PUBLIC_KEY) } as const;
 const SCRIPT = scriptForDestination(OWN);
 const OWN_ADDRESS = encodeDestination(OWN, addressPrefixesOf(regtestParams));

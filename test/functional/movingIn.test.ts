@@ -16,7 +16,7 @@ import { Wallets } from '../../src/daemon/wallet/wallets.js';
 import { encodeDestination } from '../../src/script/address.js';
 import { encodeBase58 } from '../../src/script/base58.js';
 import { encodeSecret } from '../../src/script/wif.js';
-import { ecdsaBackend } from '../../src/signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../src/crypto/ecdsa.js';
 import { formatKeyRecord } from '../../src/wallet/keys/keyRecords.js';
 import { recordKey } from '../../src/wallet/store/records.js';
 import { JsonObject } from '../../src/util/json.js';

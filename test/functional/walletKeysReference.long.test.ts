@@ -11,7 +11,7 @@ import { regtestParams } from '../../src/params/regtest.js';
 import { addressPrefixesOf, encodeDestination } from '../../src/script/address.js';
 import { scriptForDestination } from '../../src/script/standard.js';
 import { decodeSecret } from '../../src/script/wif.js';
-import { ecdsaBackend } from '../../src/signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../src/crypto/ecdsa.js';
 import { fromHex, toHex } from '../../src/util/bytes.js';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 import { keyOf, type NamedKey } from './support/walletKeys.js';

@@ -16,7 +16,7 @@ import WebSocket from 'ws';
 import { hash160 } from '../../src/crypto/hash.js';
 import { regtestParams } from '../../src/params/regtest.js';
 import { addressPrefixesOf, encodeDestination } from '../../src/script/address.js';
-import { ecdsaBackend } from '../../src/signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../src/crypto/ecdsa.js';
 import { formatKeyRecord } from '../../src/wallet/keys/keyRecords.js';
 import { recordKey } from '../../src/wallet/store/records.js';
 import { berkeleyWallet } from '../support/berkeleyFile.js';

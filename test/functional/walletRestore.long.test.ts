@@ -10,7 +10,7 @@ import { sha256 } from '../../src/crypto/hash.js';
 import { regtestParams } from '../../src/params/regtest.js';
 import { addressPrefixesOf, encodeDestination } from '../../src/script/address.js';
 import { encodeSecret } from '../../src/script/wif.js';
-import { ecdsaBackend } from '../../src/signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../src/crypto/ecdsa.js';
 import { destinationForKey } from '../../src/signing/outputType.js';
 import { startRegtest, type RegtestNode } from './support/node.js';
 import { cpuMs } from './support/residentMemory.js';

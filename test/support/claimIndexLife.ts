@@ -3,7 +3,7 @@
  * nobody can read, signatures right and wrong; under few names that normalize alike. Makes transactions for a `TestChain`
  * and knows of each output what was meant by it.
  */
-import { defaultEcdsa } from '../../src/crypto/ecdsa.js';
+import { ecdsaBackend } from '../../src/crypto/ecdsa.js';
 import { sha256 } from '../../src/crypto/hash.js';
 import type { ClaimKind as Operation } from '../../src/claimtrie/types.js';
 import { txid, type Transaction } from '../../src/primitives/transaction.js';
@@ -249,7 +249,7 @@ export class ClaimIndexLife {
           : key;
       if (channel && !isSame) channel.keys.push(used);
       this.lastKey = used;
-      publicKey = defaultEcdsa.publicKeyOf(used, true);
+      publicKey = ecdsaBackend().publicKeyOf(used, true);
       const stored = this.chance(75) ? publicKey : derKey(used);
       message = Buffer.concat([field(2, field(1, stored)), said]);
     } else if (kind === 'repost') {
@@ -287,8 +287,8 @@ export class ClaimIndexLife {
   ): { signature: Buffer; signedBy: string | null } {
     const privateKey = this.chance(80) ? signer.keys.at(-1)! : signer.keys[this.random(signer.keys.length)]!;
     const digest = sha256(Buffer.concat([firstInput, signer.claimId, message]));
-    let signature: Buffer = Buffer.from(defaultEcdsa.sign(digest, privateKey, null).compact);
-    let signedBy: string | null = toHex(defaultEcdsa.publicKeyOf(privateKey, true));
+    let signature: Buffer = Buffer.from(ecdsaBackend().sign(digest, privateKey, null).compact);
+    let signedBy: string | null = toHex(ecdsaBackend().publicKeyOf(privateKey, true));
     if (this.chance(15)) signature = withHighS(signature);
     if (this.chance(15)) {
       signature[10]! ^= 1;
@@ -324,5 +324,5 @@ function withHighS(compact: Buffer): Buffer {
 /** The key as old channels have it. */
 function derKey(privateKey: Buffer): Buffer {
   const head = Buffer.from('3056301006072a8648ce3d020106052b8104000a034200', 'hex');
-  return Buffer.concat([head, defaultEcdsa.publicKeyOf(privateKey, false)]);
+  return Buffer.concat([head, ecdsaBackend().publicKeyOf(privateKey, false)]);
 }

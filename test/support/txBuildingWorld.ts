@@ -2,8 +2,7 @@
  * A chain in memory and wallets on it, for tests of what makes transactions: coins are given out, transactions that are
  * broadcast are checked (inputs unspent, signatures good) and taken in. Its claim index knows every claim.
  */
-import { ecdsaBackend } from '../../src/signing/ecdsaBackend.js';
-import { defaultEcdsa } from '../../src/crypto/ecdsa.js';
+import { ecdsaBackend } from '../../src/crypto/ecdsa.js';
 import { hash160, sha256 } from '../../src/crypto/hash.js';
 import { DaemonError } from '../../src/daemon/base/daemonError.js';
 import { ledgerParams } from '../../src/daemon/base/ledgerParams.js';
@@ -333,7 +332,7 @@ function checkSignature(tx: Transaction, n: number, scriptSig: Bytes, script: By
   const isGood =
     hash !== undefined &&
     toHex(hash160(pubkey!)) === toHex(hash) &&
-    defaultEcdsa.verify(digest, signature!.subarray(0, -1), pubkey!);
+    ecdsaBackend().verify(digest, signature!.subarray(0, -1), pubkey!);
   if (!isGood) throw new DaemonError('RPCError', 'mandatory-script-verify-flag-failed');
 }
 

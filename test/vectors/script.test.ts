@@ -1,6 +1,6 @@
 /** The reference's script_tests.json, as its script_tests.cpp runs it. */
 import { describe, expect, it } from 'vitest';
-import { defaultEcdsa } from '../../src/crypto/ecdsa.js';
+import { ecdsaBackend } from '../../src/crypto/ecdsa.js';
 import { fallbackEcdsa } from '../../src/crypto/ecdsaFallback.js';
 import { txid, type Transaction } from '../../src/primitives/transaction.js';
 import { EMPTY_BYTES, type Bytes } from '../../src/util/bytes.js';
@@ -83,7 +83,7 @@ function parseCase(row: unknown[]): ScriptCase | null {
   };
 }
 
-function run(test: ScriptCase, flags: number, ecdsa = defaultEcdsa): ScriptErrorCode {
+function run(test: ScriptCase, flags: number, ecdsa = ecdsaBackend()): ScriptErrorCode {
   const tx = spendingTransaction(test.scriptPubKey, test.scriptSig, test.witness, test.amount);
   const checker = new TransactionChecker(tx, 0, test.amount, new PrecomputedSighash(tx), ecdsa);
   return verifyScript(test.scriptSig, test.scriptPubKey, test.witness, flags, checker);

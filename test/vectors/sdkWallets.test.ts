@@ -19,7 +19,7 @@ import {
 } from '../../src/daemon/wallet/seedPhrase.js';
 import { parseWalletText, unpackWallet, Wallet } from '../../src/daemon/wallet/walletContents.js';
 import { convertLbryumWallet, isLbryumWallet } from '../../src/daemon/wallet/lbryumWallet.js';
-import { ecdsaBackend } from '../../src/signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../src/crypto/ecdsa.js';
 import { parseJson } from '../../src/util/jsonParse.js';
 import { writePythonJson } from '../../src/daemon/base/pythonJson.js';
 import { JsonObject, toPlain } from '../../src/util/json.js';

@@ -5,7 +5,7 @@
  */
 import { sha256 } from '../../crypto/hash.js';
 import { decodeBase58, encodeBase58 } from '../../script/base58.js';
-import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import { asBuffer, concatBytes, fromHex, hashToHex, isHex, toHex } from '../../util/bytes.js';
 import { JsonObject, type JsonValue } from '../../util/json.js';
 import { decodeUtf8, parseJson } from '../../util/jsonParse.js';

@@ -6,7 +6,7 @@
 import { hash160 } from '../../crypto/hash.js';
 import { formatOutPoint } from '../../primitives/transaction.js';
 import { decodeBase58Check } from '../../script/base58.js';
-import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import { equalBytes, fromHex, hashFromHex, isHex } from '../../util/bytes.js';
 import { badValue, failure } from '../base/daemonError.js';
 import { SPENDABLE_TXO_TYPES, type TxoFilter } from '../ledger/txoQuery.js';

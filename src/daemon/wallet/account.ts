@@ -22,7 +22,7 @@ import {
   witnessAddressOfKey,
   type KeyChain,
 } from './keys.js';
-import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import { seedBytes } from './seedPhrase.js';
 import { decryptField, encryptField, INIT_VECTOR_SIZE } from './walletCipher.js';
 

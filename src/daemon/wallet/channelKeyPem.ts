@@ -4,7 +4,7 @@
  * Source: lbry-sdk lbry/wallet/bip32.py `from_pem`, coincurve `PrivateKey.to_pem`.
  */
 import { isValidPrivateKey, PRIVATE_KEY_SIZE } from '../../crypto/ecdsaEncoding.js';
-import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import type { Bytes } from '../../util/bytes.js';
 import { badValue } from '../base/daemonError.js';
 

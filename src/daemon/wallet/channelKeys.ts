@@ -3,7 +3,7 @@
  * that no channel carries. Source: lbry-sdk lbry/wallet/account.py `DeterministicChannelKeyManager`,
  * `get_channel_private_key`; sdk-facts 3.1.
  */
-import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import type { Bytes } from '../../util/bytes.js';
 import { assertionFailure } from '../base/daemonError.js';
 import type { Account } from './account.js';

@@ -2,11 +2,10 @@
  * Keys of accounts: their texts, their addresses, and the chains below the root of an account. Nothing is hardened and
  * no purpose stands above the chains. Source: lbry-sdk lbry/wallet/bip32.py `PrivateKey`, `PublicKey`, `KeyPath`.
  */
-import { signHash } from '../../crypto/ecdsa.js';
+import { ecdsaBackend, signHash } from '../../crypto/ecdsa.js';
 import { hash160, sha256d } from '../../crypto/hash.js';
 import { decodeBase58Check, encodeBase58Check } from '../../script/base58.js';
 import { encodeDestination } from '../../script/address.js';
-import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
 import {
   deriveChild,
   EXTENDED_KEY_SIZE,

@@ -3,7 +3,7 @@
  * channels have, many at a time and on other threads. What fails there is right for the keys that can be recovered from it.
  * Source: hub `verify_signed_metadata`; SEC 1 4.1.6 for the recovery.
  */
-import { defaultEcdsa } from '../../crypto/ecdsa.js';
+import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import { formatDer } from '../../crypto/ecdsaEncoding.js';
 import { sha256d } from '../../crypto/hash.js';
 import { claimSignatureDigest, decodedSupportDigest } from '../../metadata/channelSignature.js';
@@ -20,7 +20,7 @@ import type { ClaimOutputInBlock } from './claimOutputs.js';
 /** R and S as claims have them. */
 const SIGNATURE_BYTES = 64;
 const CHECKSUM_BYTES = 4;
-/** Verified in one call: a few milliseconds of one thread where the processor has no lanes. */
+/** Verified in one call: a few milliseconds of one thread. */
 const BATCH = 64;
 /** From so many on another thread verifies: about as many as take the time of the way there. */
 const ASIDE = 4;
@@ -120,7 +120,7 @@ export async function findKeys(signatures: readonly SignatureOfChannel[]): Promi
 
 /** Tags of all keys for which a signature (R and S, 64 bytes of any value) over a hash is right. */
 export function recoverSigners({ hash, compact }: ReadSignature): string[] {
-  const ecdsa = loadNative()?.ecdsa ?? defaultEcdsa;
+  const ecdsa = ecdsaBackend();
   const keys = RECOVERY_IDS.map((id) => ecdsa.recover(hash, compact, id, true));
   return [...new Set(keys.flatMap((key) => (key === null ? [] : [keyTag(key)])))];
 }
@@ -146,7 +146,7 @@ async function verifyKnown(signatures: readonly SignatureOfChannel[]): Promise<b
       if (items.length > 0) note(native.ecdsa.verifyMany(items));
     } else {
       for (const [i, { hash, signature, publicKey }] of items.entries()) {
-        valid[places[i]!] = defaultEcdsa.verify(hash, signature, publicKey);
+        valid[places[i]!] = ecdsaBackend().verify(hash, signature, publicKey);
         since = await breathe(since);
       }
     }

@@ -2,7 +2,7 @@
  * The keys of an output descriptor: a public key in hex, a private key, or an extended key with a path which may end in
  * a range. Source: Core 0.17 script/descriptor.cpp `ParsePubkey`, `BIP32PubkeyProvider`.
  */
-import { defaultEcdsa } from '../../crypto/ecdsa.js';
+import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import { loadNative } from '../../native/binding.js';
 import type { AddressPrefixes } from '../../script/address.js';
 import { decodeBase58Check } from '../../script/base58.js';
@@ -93,13 +93,13 @@ export function parseKeyExpression(
   if (elements.length === 1) {
     if (first !== '' && isHex(first)) {
       const key = fromHex(first);
-      const ecdsa = loadNative()?.ecdsa ?? defaultEcdsa;
+      const ecdsa = ecdsaBackend();
       const fits = allowUncompressed || key.length === COMPRESSED_SIZE;
       if (fits && ecdsa.isFullyValidPublicKey(key)) return constantKey(key);
     }
     const secret = decodeSecret(first, prefixes);
     if (secret !== null && (allowUncompressed || secret.compressed)) {
-      return constantKey(defaultEcdsa.publicKeyOf(secret.privateKey, secret.compressed));
+      return constantKey(ecdsaBackend().publicKeyOf(secret.privateKey, secret.compressed));
     }
   }
   const root = decodeExtendedKey(first, prefixes);

@@ -3,7 +3,7 @@
  * a table, made once, whose points are known. Such nonces give the private keys away, and these follow from the seed in any
  * case: nothing of value may ever be paid to them. Signatures are low in S and as good as any other to a verifier.
  */
-import { defaultEcdsa } from '../../crypto/ecdsa.js';
+import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import { COMPACT_SIGNATURE_SIZE, formatDer } from '../../crypto/ecdsaEncoding.js';
 import { hash160, sha256 } from '../../crypto/hash.js';
 import { scriptForDestination } from '../../script/standard.js';
@@ -77,7 +77,7 @@ export class KeyRing {
 }
 
 function keyOf(secret: Buffer): Key {
-  const publicKey = defaultEcdsa.publicKeyOf(secret, true);
+  const publicKey = ecdsaBackend().publicKeyOf(secret, true);
   const hash = hash160(publicKey);
   return {
     publicKey,
@@ -89,6 +89,6 @@ function keyOf(secret: Buffer): Key {
 }
 
 function nonceOf(secret: Buffer): Nonce {
-  const rBytes = Buffer.from(defaultEcdsa.publicKeyOf(secret, true).subarray(1));
+  const rBytes = Buffer.from(ecdsaBackend().publicKeyOf(secret, true).subarray(1));
   return { r: numberOf(rBytes), rBytes, inverse: inverseOf(numberOf(secret)) };
 }

@@ -3,7 +3,7 @@
  * wallet/wallet.cpp `DeriveNewChildKey`, `DeriveNewSeed`, `SetHDSeed`; BIP32.
  */
 import { hash160 } from '../../crypto/hash.js';
-import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import { deriveChild, HARDENED, rootOfSeed, type ExtendedKey } from '../../signing/extendedKey.js';
 import { assert } from '../../util/assert.js';
 import type { Bytes } from '../../util/bytes.js';

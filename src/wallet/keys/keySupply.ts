@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { isValidPrivateKey } from '../../crypto/ecdsaEncoding.js';
-import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import { breathe } from '../../util/breathe.js';
 import type { Bytes } from '../../util/bytes.js';
 import { atOnce, type Slices } from '../../util/slices.js';

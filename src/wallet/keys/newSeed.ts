@@ -1,7 +1,7 @@
 /** Another seed for a wallet that has one. Source: lbrycrd wallet/wallet.cpp `DeriveNewSeed`, `NewKeyPool`. */
 import { hash160 } from '../../crypto/hash.js';
 import type { DecodedSecret } from '../../script/wif.js';
-import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
 import { FEATURE } from '../walletVersion.js';

@@ -1,6 +1,6 @@
 /** A key of a wallet as it lies in memory. */
 import { COMPRESSED_KEY_SIZE, isValidPrivateKey } from '../../crypto/ecdsaEncoding.js';
-import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
 import type { Slab } from '../../util/slab.js';
 import { decryptSecret } from '../encryption/cipher.js';

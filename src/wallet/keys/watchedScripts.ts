@@ -4,7 +4,7 @@
  */
 import { hash160 } from '../../crypto/hash.js';
 import { solveScript } from '../../script/standard.js';
-import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import { equalBytes, toLatin1, type Bytes } from '../../util/bytes.js';
 import { Reader } from '../../util/reader.js';
 import type { Slab } from '../../util/slab.js';

@@ -13,7 +13,7 @@ import {
   type Destination,
 } from '../../script/standard.js';
 import { decodeSecret, type DecodedSecret } from '../../script/wif.js';
-import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import { equalBytes, fromHex, isHex, type Bytes } from '../../util/bytes.js';
 import { plainMetadata } from '../keys/keyRecords.js';
 import type { WalletBatch } from '../store/records.js';

@@ -11,7 +11,7 @@ import {
   type Destination,
 } from '../../script/standard.js';
 import type { DecodedSecret } from '../../script/wif.js';
-import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import { destinationsForKey } from '../../signing/outputType.js';
 import type { Bytes } from '../../util/bytes.js';
 import { isMine, MINE } from '../keys/isMine.js';

@@ -3,7 +3,7 @@
  * signed with keys made from labels, and ids may be asked to begin with certain digits.
  */
 import { create, toBinary } from '@bufbuild/protobuf';
-import { defaultEcdsa } from '../../../src/crypto/ecdsa.js';
+import { ecdsaBackend } from '../../../src/crypto/ecdsa.js';
 import { hash160, sha256, sha256d } from '../../../src/crypto/hash.js';
 import { encodeClaim } from '../../../src/metadata/claim.js';
 import { ClaimSchema, Fee_Currency } from '../../../src/metadata/messages/claim_pb.js';
@@ -141,7 +141,7 @@ export class ClaimActor {
     const { as, by, key, isChannel, feeLbc, reposts, of2017 } = step;
     if (of2017 !== undefined) return this.valueOf2017(by!, of2017 === 'forged');
     const type = isChannel
-      ? { case: 'channel' as const, value: { publicKey: defaultEcdsa.publicKeyOf(keyOf(key ?? as), true) } }
+      ? { case: 'channel' as const, value: { publicKey: ecdsaBackend().publicKeyOf(keyOf(key ?? as), true) } }
       : reposts !== undefined
         ? { case: 'repost' as const, value: { claimHash: this.of(reposts).claimId } }
         : {
@@ -162,7 +162,7 @@ export class ClaimActor {
     if (by === undefined) return unsigned;
     const { claimId: channelId } = this.of(by);
     const digest = sha256(Buffer.concat([firstInput, channelId, unsigned.subarray(1)]));
-    const signature = defaultEcdsa.sign(digest, keyOf(key ?? by), null).compact;
+    const signature = ecdsaBackend().sign(digest, keyOf(key ?? by), null).compact;
     return encodeClaim({ channelId, signature, claim });
   }
 
@@ -196,7 +196,7 @@ export class ClaimActor {
     const address = Buffer.concat([payload, sha256d(payload).subarray(0, 4)]);
     const unsigned = toBinary(LegacyClaimSchema, create(LegacyClaimSchema, parts));
     const digest = sha256(Buffer.concat([address, unsigned, certificateId]));
-    const signature = Buffer.from(defaultEcdsa.sign(digest, keyOf(by), null).compact);
+    const signature = Buffer.from(ecdsaBackend().sign(digest, keyOf(by), null).compact);
     if (isForged) signature.reverse();
     const publisherSignature = { version, signatureType: KeyType.SECP256k1, signature, certificateId };
     return Buffer.from(

@@ -3,7 +3,7 @@ import { sha256 } from '../../../src/crypto/hash.js';
 import { regtestParams } from '../../../src/params/regtest.js';
 import { addressPrefixesOf, encodeDestination } from '../../../src/script/address.js';
 import { encodeSecret } from '../../../src/script/wif.js';
-import { ecdsaBackend } from '../../../src/signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../../src/crypto/ecdsa.js';
 import { destinationForKey, type OutputType } from '../../../src/signing/outputType.js';
 import { toHex } from '../../../src/util/bytes.js';
 import { scriptForPublicKey } from '../../../src/script/standard.js';

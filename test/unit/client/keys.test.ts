@@ -11,7 +11,7 @@ import {
   publicKeyOf,
   secretOf,
 } from '../../../src/client/keys.js';
-import { ecdsaBackend } from '../../../src/signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../../src/crypto/ecdsa.js';
 import { encodeBase58Check } from '../../../src/script/base58.js';
 import { encodeSecret } from '../../../src/script/wif.js';
 import { networkPrefixes } from '../../../src/client/claimOutputs.js';

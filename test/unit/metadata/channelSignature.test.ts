@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { defaultEcdsa } from '../../../src/crypto/ecdsa.js';
+import { ecdsaBackend } from '../../../src/crypto/ecdsa.js';
 import { sha256 } from '../../../src/crypto/hash.js';
 import {
   channelPublicKey,
@@ -9,8 +9,8 @@ import {
 } from '../../../src/metadata/channelSignature.js';
 
 const PRIVATE_KEY = Buffer.alloc(32, 7);
-const KEY = defaultEcdsa.publicKeyOf(PRIVATE_KEY, true);
-const UNCOMPRESSED_KEY = defaultEcdsa.publicKeyOf(PRIVATE_KEY, false);
+const KEY = ecdsaBackend().publicKeyOf(PRIVATE_KEY, true);
+const UNCOMPRESSED_KEY = ecdsaBackend().publicKeyOf(PRIVATE_KEY, false);
 const OUT_POINT = Buffer.alloc(36, 1);
 const ADDRESS = Buffer.alloc(25, 2);
 const CHANNEL_ID = Buffer.from('000102030405060708090a0b0c0d0e0f10111213', 'hex');
@@ -56,7 +56,7 @@ describe('what signatures are over', () => {
 
 describe('verification', () => {
   const digest = sha256(Buffer.from('x'));
-  const signature = Buffer.from(defaultEcdsa.sign(digest, PRIVATE_KEY, null).compact);
+  const signature = Buffer.from(ecdsaBackend().sign(digest, PRIVATE_KEY, null).compact);
 
   it('takes signatures of the key, with a low s and a high one', () => {
     expect(isChannelSignatureValid(digest, signature, KEY)).toBe(true);
@@ -73,7 +73,7 @@ describe('verification', () => {
     expect(isChannelSignatureValid(digest, other, KEY)).toBe(false);
     expect(isChannelSignatureValid(sha256(digest), signature, KEY)).toBe(false);
     expect(
-      isChannelSignatureValid(digest, signature, defaultEcdsa.publicKeyOf(Buffer.alloc(32, 8), true)),
+      isChannelSignatureValid(digest, signature, ecdsaBackend().publicKeyOf(Buffer.alloc(32, 8), true)),
     ).toBe(false);
     expect(isChannelSignatureValid(digest, signature.subarray(1), KEY)).toBe(false);
     expect(isChannelSignatureValid(digest, Buffer.alloc(64), KEY)).toBe(false);

@@ -1,7 +1,7 @@
 import bs58check from 'bs58check';
 import { bech32 } from 'bech32';
 import { describe, expect, it } from 'vitest';
-import { defaultEcdsa } from '../../../src/crypto/ecdsa.js';
+import { ecdsaBackend } from '../../../src/crypto/ecdsa.js';
 import { hash160 } from '../../../src/crypto/hash.js';
 import { networkParams } from '../../../src/params/networks.js';
 import { addressPrefixesOf, decodeDestination, encodeDestination } from '../../../src/script/address.js';
@@ -185,7 +185,7 @@ describe('exported private keys', () => {
       const decoded = decodeSecret(text, MAIN)!;
       expect(decoded.compressed).toBe(compressed);
       expect(toHex(decoded.privateKey)).toBe(toHex(secret));
-      const hash = hash160(defaultEcdsa.publicKeyOf(decoded.privateKey, compressed));
+      const hash = hash160(ecdsaBackend().publicKeyOf(decoded.privateKey, compressed));
       expect(encodeDestination({ type: 'pubkeyhash', hash }, MAIN)).toBe(address);
       expect(decodeSecret(text, TEST)).toBeNull();
       expect(decodeDestination(text, MAIN)).toBeNull();

@@ -1,5 +1,5 @@
 /** Keys, signatures and a spending transaction for the tests of the interpreter. */
-import { defaultEcdsa, signHash } from '../../../src/crypto/ecdsa.js';
+import { ecdsaBackend, signHash } from '../../../src/crypto/ecdsa.js';
 import type { Transaction } from '../../../src/primitives/transaction.js';
 import { TransactionChecker } from '../../../src/script/checker.js';
 import { verifyScript } from '../../../src/script/interpreter.js';
@@ -17,8 +17,8 @@ export function testKey(seed: number): TestKey {
   const secret = Buffer.alloc(32, seed);
   return {
     secret,
-    compressed: defaultEcdsa.publicKeyOf(secret, true),
-    full: defaultEcdsa.publicKeyOf(secret, false),
+    compressed: ecdsaBackend().publicKeyOf(secret, true),
+    full: ecdsaBackend().publicKeyOf(secret, false),
   };
 }
 

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { txid, type OutPoint, type Transaction, type TxOutput } from '../../../src/primitives/transaction.js';
 import { hash160, sha256 } from '../../../src/crypto/hash.js';
 import { buildClaimPrefix } from '../../../src/script/claimScript.js';
-import { ecdsaBackend } from '../../../src/signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../../src/crypto/ecdsa.js';
 import { scriptForDestination } from '../../../src/script/standard.js';
 import { toHex, toLatin1 } from '../../../src/util/bytes.js';
 import { balance } from '../../../src/wallet/ledger/balances.js';

@@ -3,7 +3,7 @@
  * surroundings as in lbry-sdk. Source: lbry-sdk lbry/wallet/transaction.py `Transaction.create`, `sign`; sdk-facts 5.3.
  */
 
-import { signHash } from '../../../crypto/ecdsa.js';
+import { ecdsaBackend, signHash } from '../../../crypto/ecdsa.js';
 import {
   formatOutPoint,
   SEQUENCE_FINAL,
@@ -12,7 +12,6 @@ import {
 } from '../../../primitives/transaction.js';
 import { buildScript } from '../../../script/script.js';
 import { SIG_VERSION, SIGHASH, signatureHash } from '../../../script/sighash.js';
-import { ecdsaBackend } from '../../../signing/ecdsaBackend.js';
 import type { Bytes } from '../../../util/bytes.js';
 import type { Slices } from '../../../util/slices.js';
 import { DaemonError } from '../../base/daemonError.js';

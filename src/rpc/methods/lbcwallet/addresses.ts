@@ -2,7 +2,7 @@
 import { encodeDestination } from '../../../script/address.js';
 import { scriptForDestination, solveScript } from '../../../script/standard.js';
 import { destinationForKey, OUTPUT_TYPES } from '../../../signing/outputType.js';
-import { ecdsaBackend } from '../../../signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../../crypto/ecdsa.js';
 import { decodeSecret } from '../../../script/wif.js';
 import { isMine, MINE } from '../../../wallet/keys/isMine.js';
 import { newAddress } from '../../../wallet/keys/newAddress.js';

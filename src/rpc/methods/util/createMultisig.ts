@@ -3,7 +3,7 @@ import { UNCOMPRESSED_KEY_SIZE, COMPRESSED_KEY_SIZE } from '../../../crypto/ecds
 import { encodeDestination } from '../../../script/address.js';
 import { MAX_SCRIPT_ELEMENT_SIZE } from '../../../script/script.js';
 import { scriptForMultisig } from '../../../script/standard.js';
-import { ecdsaBackend } from '../../../signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../../crypto/ecdsa.js';
 import { destinationForScript, isOutputType, type OutputType } from '../../../signing/outputType.js';
 import { MemoryKeyStore } from '../../../signing/signingProvider.js';
 import { breathe } from '../../../util/breathe.js';

@@ -1,7 +1,7 @@
 /** `addmultisigaddress`: an address that several keys spend together. Source: lbrycrd wallet/rpcwallet.cpp, rpc/util.cpp. */
 import { COMPRESSED_KEY_SIZE, UNCOMPRESSED_KEY_SIZE } from '../../../crypto/ecdsaEncoding.js';
 import { decodeDestination, encodeDestination } from '../../../script/address.js';
-import { ecdsaBackend } from '../../../signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../../crypto/ecdsa.js';
 import { breathe } from '../../../util/breathe.js';
 import { fromHex, isHex, toHex, type Bytes } from '../../../util/bytes.js';
 import { addScriptDestination, keyIdOfDestination } from '../../../wallet/keys/keyOfDestination.js';

@@ -1,5 +1,5 @@
 /** `importpubkey`: watches what pays to a public key. Source: lbrycrd wallet/rpcdump.cpp. */
-import { ecdsaBackend } from '../../../signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../../crypto/ecdsa.js';
 import { fromHex, isHex } from '../../../util/bytes.js';
 import { importPublicKey } from '../../../wallet/transfer/imports.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';

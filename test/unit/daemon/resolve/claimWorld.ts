@@ -10,7 +10,7 @@ import {
   supportOutput,
   type NewOutput,
 } from '../../../../src/daemon/wallet/tx/newOutputs.js';
-import { defaultEcdsa } from '../../../../src/crypto/ecdsa.js';
+import { ecdsaBackend } from '../../../../src/crypto/ecdsa.js';
 import { encodeClaim } from '../../../../src/metadata/claim.js';
 import { ClaimSchema, Fee_Currency } from '../../../../src/metadata/messages/claim_pb.js';
 import {
@@ -94,7 +94,7 @@ export const plainSupport = (of: Txo): Txo =>
 export const payment = (): Txo => place({ amountDewies: 5n, script: Buffer.from('51', 'hex') });
 
 const channelOf = (name: string, secret: Bytes): Txo =>
-  claim(name, { case: 'channel', value: { publicKey: defaultEcdsa.publicKeyOf(secret, true) } });
+  claim(name, { case: 'channel', value: { publicKey: ecdsaBackend().publicKeyOf(secret, true) } });
 export const channel = channelOf('@lab', SECRET);
 export const otherChannel = channelOf('@other', OTHER);
 export const stream = claim('note', { case: 'stream', value: {} }, channel);

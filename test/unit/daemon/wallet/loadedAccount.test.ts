@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hash160 } from '../../../../src/crypto/hash.js';
 import { systemClock, systemRandom } from '../../../../src/daemon/base/clock.js';
 import { addressOfKey } from '../../../../src/daemon/wallet/keys.js';
-import { ecdsaBackend } from '../../../../src/signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../../../src/crypto/ecdsa.js';
 import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
 import type { LoadedAccount } from '../../../../src/daemon/wallet/loadedAccount.js';
 import { toHex } from '../../../../src/util/bytes.js';

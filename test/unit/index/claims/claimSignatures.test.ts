@@ -1,6 +1,5 @@
 /** The keys of the signatures of many claims, held against what lbry-sdk finds of each, with the addon and without it. */
 import { describe, expect, it, vi } from 'vitest';
-import { bindingEcdsa } from '../../../../src/crypto/ecdsa.js';
 import { fallbackEcdsa } from '../../../../src/crypto/ecdsaFallback.js';
 import { sha256 } from '../../../../src/crypto/hash.js';
 import { keyTag } from '../../../../src/index/claims/claimIndexKeys.js';
@@ -102,7 +101,7 @@ describe('the keys that are recovered from a signature', () => {
   const numbers = [...edges, ...Array.from({ length: 12 }, (_, n) => random(n))];
   const signatures = numbers.flatMap((r) => numbers.map((s) => Buffer.concat([r, s])));
   const hashes = [random(-1), Buffer.alloc(32), Buffer.alloc(32, 0xff), number(ORDER)];
-  const backends = [binding.loadNative()?.ecdsa, bindingEcdsa, fallbackEcdsa].filter(
+  const backends = [binding.loadNative()?.ecdsa, fallbackEcdsa].filter(
     (one) => one !== null && one !== undefined,
   );
 

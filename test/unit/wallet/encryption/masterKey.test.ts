@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ecdsaBackend } from '../../../../src/signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../../../src/crypto/ecdsa.js';
 import { decrypt, decryptSecret, encrypt, encryptSecret } from '../../../../src/wallet/encryption/cipher.js';
 import {
   formatMasterKeyRow,

@@ -10,7 +10,7 @@ import {
 import { MAX_SCRIPT_ELEMENT_SIZE } from '../../../../src/script/script.js';
 import { scriptForDestination, scriptForMultisig } from '../../../../src/script/standard.js';
 import { encodeSecret } from '../../../../src/script/wif.js';
-import { ecdsaBackend } from '../../../../src/signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../../../src/crypto/ecdsa.js';
 import { destinationForKey } from '../../../../src/signing/outputType.js';
 import { concatBytes, toHex, type Bytes } from '../../../../src/util/bytes.js';
 import { atOnce } from '../../../../src/util/slices.js';

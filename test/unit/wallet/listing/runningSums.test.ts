@@ -7,7 +7,7 @@ import {
   scriptForDestination,
   scriptForPublicKey,
 } from '../../../../src/script/standard.js';
-import { ecdsaBackend } from '../../../../src/signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../../../src/crypto/ecdsa.js';
 import { atOnce, inSlices } from '../../../../src/util/slices.js';
 import { destinationKey } from '../../../../src/wallet/destinationKey.js';
 import { plainMetadata } from '../../../../src/wallet/keys/keyRecords.js';

@@ -5,7 +5,7 @@ import { hash160, sha256 } from '../../../../src/crypto/hash.js';
 import { OP } from '../../../../src/script/opcodes.js';
 import { buildScript } from '../../../../src/script/script.js';
 import { scriptForDestination, scriptForPublicKey } from '../../../../src/script/standard.js';
-import { ecdsaBackend } from '../../../../src/signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../../../src/crypto/ecdsa.js';
 import type { Bytes } from '../../../../src/util/bytes.js';
 import { plainMetadata } from '../../../../src/wallet/keys/keyRecords.js';
 import { setNewSeed } from '../../../../src/wallet/keys/newSeed.js';

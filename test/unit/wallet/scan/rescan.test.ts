@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hash160 } from '../../../../src/crypto/hash.js';
 import { scriptForDestination } from '../../../../src/script/standard.js';
-import { ecdsaBackend } from '../../../../src/signing/ecdsaBackend.js';
+import { ecdsaBackend } from '../../../../src/crypto/ecdsa.js';
 import type { Bytes } from '../../../../src/util/bytes.js';
 import { plainMetadata } from '../../../../src/wallet/keys/keyRecords.js';
 import { rescanBlocks, rescanFromTime } from '../../../../src/wallet/scan/rescan.js';

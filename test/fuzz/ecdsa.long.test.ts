@@ -1,0 +1,13 @@
+/** With LBCNODE_FULL=1 the nightly size; `LBCNODE_FUZZ_RUNS` and `LBCNODE_FUZZ_SEED` go on as long as wished. */
+import { expect, it } from 'vitest';
+import { native } from '../differential/support.js';
+import { fuzz } from './support/campaign.js';
+import { ecdsaTarget } from './targets/ecdsa.js';
+
+const INPUTS = process.env['LBCNODE_FULL'] === '1' ? 200_000 : 10_000;
+
+it.skipIf(!native)('verifies any signature alike in libsecp256k1 and @noble/secp256k1', async () => {
+  const { outcomes } = await fuzz(ecdsaTarget(native!.ecdsa), INPUTS);
+  expect(outcomes.get('valid')).toBeGreaterThan(INPUTS / 4);
+  expect(outcomes.get('invalid')).toBeGreaterThan(INPUTS / 10);
+});
