@@ -24,7 +24,7 @@ export async function startNative(loaded: LoadedOptions, logger: Logger, signal:
     const isSwitchedOff = process.env['LBCNODE_NATIVE'] === '0';
     const remedy = isSwitchedOff ? '' : addonRemedy();
     logger.warn(
-      `the native addon is not in use (${nativeUnavailableReason()}): signature checks run on one thread instead of ${scriptThreads}, and parsing and coin lookups in TypeScript; importing blocks takes several times as long.${remedy && ` ${remedy}`}`,
+      `the native addon is not in use (${nativeUnavailableReason()}): signatures are verified in JavaScript, some thirty times slower and on one thread instead of ${scriptThreads}; blocks are parsed and coins looked up in TypeScript; the database is read by classic-level, which verifies checksums only when it is opened, and by one thread.${remedy && ` ${remedy}`}`,
     );
     return;
   }

@@ -9,10 +9,8 @@
  */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ClassicLevel } from 'classic-level';
-import { loadNative } from '../native/binding.js';
-import { checkDatabase } from './databaseCheck.js';
-import { NativeLevelDb } from './nativeLevelDb.js';
+import { makeLevelDb } from './makeLevelDb.js';
+import { NoLevelDbError } from './packageLevelDb.js';
 import { environmentError, systemErrorOfText, systemErrorText } from '../util/environmentError.js';
 import { makeFolder } from '../util/makeFolder.js';
 
@@ -36,12 +34,14 @@ export async function lockFolder(
   try {
     makeFolder(path);
     return await openLock(path).catch(async (error: unknown) => {
-      if (isLocked(error)) throw error;
+      if (isLocked(error) || error instanceof NoLevelDbError) throw error;
       // Damaged, by a crash of the machine for instance; there is nothing in it to lose.
       await emptyLock(path);
       return openLock(path);
     });
   } catch (error) {
+    // Not about the folder: there is no LevelDB to lock it with.
+    if (error instanceof NoLevelDbError) throw error;
     const cause = causeOf(error);
     const refused = systemErrorOfText(errorText(cause));
     if (refused) throw new FolderLockError(systemErrorText(refused.code, refused.path));
@@ -60,15 +60,7 @@ function errorText(error: unknown): string {
 }
 
 async function openLock(path: string): Promise<() => Promise<void>> {
-  const native = loadNative();
-  if (native !== null) {
-    const database = new NativeLevelDb(native, path, { cacheBytes: 0, writeBufferBytes: 64 << 10 });
-    await database.open();
-    return () => database.close();
-  }
-  // The fallback cannot lock. What the package does not verify is not asked of it here.
-  await checkDatabase(path);
-  const database = new ClassicLevel(path);
+  const database = makeLevelDb(path, { cacheBytes: 0, writeBufferBytes: 64 << 10 });
   await database.open();
   return () => database.close();
 }

@@ -1,13 +1,17 @@
 /**
- * What the row store asks of LevelDB, and how it hears that the files are damaged. Knows neither of the two makers:
- * `nativeLevelDb.ts` over the addon, `levelDbFallback.ts` without it. Both promise that no byte which fails its checksum
- * becomes a row.
+ * What the row store asks of LevelDB, and the error for damaged files. Two implementations: `nativeLevelDb.ts` over the
+ * addon, `packageLevelDb.ts` without it. Only the first verifies checksums with every read.
  */
 import type { Bytes } from '../util/bytes.js';
 import type { RowRange } from './rows.js';
 
 /** A table file is full from here on. */
 export const FILE_BYTES = 4 << 20;
+/**
+ * Table files that LevelDB keeps open, each with its index and filter (some 100 KiB). Opening one again costs some 50 µs,
+ * and forgets what was cached of it.
+ */
+export const OPEN_FILES = 1000 + 10;
 /** The longest that rows are read on the thread of the caller. */
 export const READ_NOW_MICROS = 1000;
 /** A row that took longer was not in memory, nor will the next ones be. */

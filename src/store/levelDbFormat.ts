@@ -6,8 +6,8 @@ import { crc32c, maskCrc } from '../crypto/crc32c.js';
 
 /** Records do not lie across more than the block that they fill; a rest below a head's size is padding. */
 export const LOG_BLOCK_BYTES = 32 << 10;
-export const LOG_HEAD_BYTES = 7;
-export const RECORD = { whole: 1, first: 2, middle: 3, last: 4 } as const;
+const LOG_HEAD_BYTES = 7;
+const RECORD = { whole: 1, first: 2, middle: 3, last: 4 } as const;
 
 /** Where the records of a log ended. */
 export interface LogEnd {
@@ -90,7 +90,7 @@ export interface Manifest {
 }
 
 /** What a manifest says of a table. */
-export interface TableEntry {
+interface TableEntry {
   /** How often its rows were merged, about: those of level 0 are as they came. */
   readonly level: number;
   readonly sizeBytes: number;
@@ -108,7 +108,7 @@ export function emptyManifest(): Manifest {
 }
 
 /** What the fields of a manifest's record begin with. */
-export const TAG = {
+const TAG = {
   comparator: 1,
   logNumber: 2,
   nextFile: 3,
@@ -169,12 +169,12 @@ export function applyEdit(manifest: Manifest, payload: Buffer): boolean {
 }
 
 /** Ends every table. */
-export const TABLE_MAGIC = 0xdb4775248b80fb57n;
-export const TABLE_FOOT_BYTES = 48;
+const TABLE_MAGIC = 0xdb4775248b80fb57n;
+const TABLE_FOOT_BYTES = 48;
 /** Kind of packing and checksum behind each block. */
-export const BLOCK_TAIL_BYTES = 5;
+const BLOCK_TAIL_BYTES = 5;
 
-export interface BlockHandle {
+interface BlockHandle {
   readonly offset: number;
   readonly size: number;
 }
@@ -255,7 +255,7 @@ export function tableKeys(file: Buffer): KeyRange | null {
 }
 
 /** Source: snappy's format description. Null for bytes that are none. */
-export function unpackSnappy(packed: Buffer): Buffer | null {
+function unpackSnappy(packed: Buffer): Buffer | null {
   const reader = new VarintReader(packed);
   const size = reader.varint();
   // No element stands for more than 64 bytes with less than three of its own.
@@ -285,7 +285,7 @@ export function unpackSnappy(packed: Buffer): Buffer | null {
 }
 
 /** Reads numbers of seven bits a byte; whatever is read behind the end is zero or empty, and notes that it failed. */
-export class VarintReader {
+class VarintReader {
   failed = false;
   private readonly data: Buffer;
   private at = 0;

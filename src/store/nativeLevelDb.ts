@@ -9,6 +9,7 @@ import { checkDatabase, findCorruptTable } from './databaseCheck.js';
 import {
   DatabaseCorruptionError,
   FILE_BYTES,
+  OPEN_FILES,
   READ_NOW_MICROS,
   SLOW_ROW_MICROS,
   WALK_ROWS,
@@ -17,11 +18,6 @@ import {
 } from './levelDb.js';
 import type { RowRange } from './rows.js';
 
-/**
- * Table files that LevelDB keeps open, each with its index and filter (some 100 KiB). Opening one again costs some 50 µs,
- * and forgets what was cached of it.
- */
-const OPEN_FILES = 1000 + 10;
 /** More rows are no short range. */
 const SHORT_RANGE_ROWS = 1024;
 /** A walk reads no more at once than this, whatever the rows. */

@@ -1,4 +1,4 @@
-/** Both makers of LevelDB answer alike, and neither answers with bytes that were damaged. */
+/** Both makers of LevelDB answer alike, and neither answers with bytes that were damaged before it was opened. */
 import {
   cpSync,
   mkdirSync,
@@ -16,17 +16,17 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { loadNative } from '../../../src/native/binding.js';
 import { noteDurable } from '../../../src/store/databaseCheck.js';
 import { DatabaseCorruptionError, type LevelDb } from '../../../src/store/levelDb.js';
-import { LevelDbFallback } from '../../../src/store/levelDbFallback.js';
 import { NativeLevelDb } from '../../../src/store/nativeLevelDb.js';
+import { PackageLevelDb } from '../../../src/store/packageLevelDb.js';
 import { RecordWriter, type RowChange } from '../../../src/store/rowRecords.js';
 import { Random } from '../../differential/support.js';
 
 const options = { cacheBytes: 1 << 20, writeBufferBytes: 64 << 10 };
 const native = loadNative();
 const makers: [string, (path: string) => LevelDb][] = [
-  ['fallback', (path) => new LevelDbFallback(path, options)],
+  ['classic-level', (path) => new PackageLevelDb(path, options)],
 ];
-if (native) makers.push(['native', (path) => new NativeLevelDb(native, path, options)]);
+if (native) makers.push(['addon', (path) => new NativeLevelDb(native, path, options)]);
 
 function recordsOf(changes: readonly RowChange[]): Buffer {
   const writer = new RecordWriter();

@@ -131,8 +131,9 @@ export async function runCase(
   const dataDir = mkdtempSync(join(work, `case${number}-`));
   cpSync(state.folder, dataDir, { recursive: true });
   const done = damage(dataDir, state, random);
-  // Without the addon everything must end the same way.
-  const isTwin = number % (done.kind === 'live' ? 2 : 6) === 1;
+  // Without the addon everything must end the same way, but for damage to an open database: classic-level does not verify
+  // what it reads.
+  const isTwin = done.kind !== 'live' && number % 6 === 1;
   const env: Record<string, string> = isTwin ? { LBCNODE_NATIVE: '0' } : {};
   const started: CorruptedNode[] = [];
   try {
