@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { importBlockFile } from '../../../src/chain/blockImporter.js';
 import { FileProgress } from '../../../src/chain/progress.js';
-import { twinEcdsa } from '../../../src/crypto/ecdsaTwin.js';
+import { fallbackEcdsa } from '../../../src/crypto/ecdsaFallback.js';
 import { formatDer } from '../../../src/crypto/ecdsaEncoding.js';
 import { sha256 } from '../../../src/crypto/hash.js';
 import { decodeClaim } from '../../../src/metadata/claim.js';
@@ -180,8 +180,8 @@ describe('signatures by a table of nonces', () => {
       const key = ring.keys[n % 3]!;
       const hash = sha256(Buffer.of(n));
       const compact = ring.signCompact(hash, key);
-      expect(twinEcdsa.verify(hash, formatDer(compact), key.publicKey)).toBe(true);
-      expect(twinEcdsa.verify(sha256(hash), formatDer(compact), key.publicKey)).toBe(false);
+      expect(fallbackEcdsa.verify(hash, formatDer(compact), key.publicKey)).toBe(true);
+      expect(fallbackEcdsa.verify(sha256(hash), formatDer(compact), key.publicKey)).toBe(false);
     }
   });
 });
