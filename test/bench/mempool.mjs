@@ -6,7 +6,6 @@
 //   node test/bench/mempool.mjs [--maxmempool 300] [--transactions 8000]
 import { close, dist, makeCoin, median, newMempool, nowSec, opened, option } from './mempoolStage.mjs';
 
-const { loadNative } = await dist('native/binding.js');
 const { ecdsaBackend, signHash, generatePrivateKey } = await dist('crypto/ecdsa.js');
 const { hash160 } = await dist('crypto/hash.js');
 const { scriptForDestination } = await dist('script/standard.js');

@@ -3,7 +3,6 @@
  * a range. Source: Core 0.17 script/descriptor.cpp `ParsePubkey`, `BIP32PubkeyProvider`.
  */
 import { ecdsaBackend } from '../../crypto/ecdsa.js';
-import { loadNative } from '../../native/binding.js';
 import type { AddressPrefixes } from '../../script/address.js';
 import { decodeBase58Check } from '../../script/base58.js';
 import { decodeSecret } from '../../script/wif.js';
