@@ -10,7 +10,20 @@ import type { ValidationError } from '../consensus/reject.js';
 import type { Bytes } from '../util/bytes.js';
 import type { ParsedBlock } from '../primitives/blockView.js';
 import type { ClaimEvent } from '../store/claims/claimStore.js';
-import type { Progress } from './progress.js';
+
+/** How far long work on the chain has come. */
+export interface Progress {
+  /** What is being done, with a capital letter: `Importing bootstrap.dat`. */
+  readonly activity: string;
+  /** So much is done of `total`, in a unit that grows about as the work does: bytes of files, or transactions. */
+  readonly done: number;
+  readonly total: number;
+  /** Height and time of the tip, or of the last block that is done; -1 and 0 before the genesis block. */
+  readonly height: number;
+  readonly timeSec: number;
+  /** Transactions of the chain up to that block; 0 where only headers are concerned. */
+  readonly txCount: number;
+}
 
 export interface ConnectedBlock {
   id: number;

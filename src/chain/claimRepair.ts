@@ -5,14 +5,23 @@
  */
 import { ClaimCorruptionError, TrieCorruptionError } from '../claimtrie/corruption.js';
 import { NO_HEADER } from '../store/headerTable.js';
-import type { TrieTip } from '../store/claims/claimStore.js';
-import type { ConnectDeps } from './connectBlock.js';
+import type { ClaimStore, TrieTip } from '../store/claims/claimStore.js';
+import type { RowStore } from '../store/rowStore.js';
+import type { Logger } from '../util/logging.js';
+import type { BlockIndex } from './blockIndex.js';
 import { corruptChainState } from './corruption.js';
 
-type RepairDeps = Pick<ConnectDeps, 'index' | 'store' | 'claims' | 'folder' | 'log'>;
+interface RepairDeps {
+  readonly index: BlockIndex;
+  readonly store: RowStore;
+  readonly claims: ClaimStore;
+  /** Of the database, for error messages. */
+  readonly folder: string;
+  readonly log: Logger;
+}
 
 /** The claim trie after the tip, as the tip's header has it; null before the first block. */
-export async function trieTip({ index }: Pick<ConnectDeps, 'index'>): Promise<TrieTip | null> {
+export async function trieTip({ index }: Pick<RepairDeps, 'index'>): Promise<TrieTip | null> {
   const { active, headers } = index;
   if (active.tip === NO_HEADER) return null;
   return { height: active.height, root: (await headers.readHeader(active.tip)).claimRoot };

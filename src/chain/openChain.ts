@@ -9,7 +9,7 @@ import type { NetworkParams } from '../params/network.js';
 import { BlockFiles } from '../store/blockFiles.js';
 import { RECENT_SHARES } from '../store/claims/claimKeys.js';
 import { ClaimStore } from '../store/claims/claimStore.js';
-import { createCoinTable } from '../store/coinTable.js';
+import { createCoinTable } from '../store/createCoinTable.js';
 import { HeaderTable, NO_HEADER } from '../store/headerTable.js';
 import { PREFIX } from '../store/keys.js';
 import { DatabaseCorruptionError } from '../store/levelDb.js';

@@ -4,19 +4,9 @@
  */
 import { NO_HEADER } from '../store/headerTable.js';
 import type { Chain } from './chain.js';
+import type { Progress } from './chainEvents.js';
 
-export interface Progress {
-  /** What is being done, with a capital letter: `Importing bootstrap.dat`. */
-  readonly activity: string;
-  /** So much is done of `total`, in a unit that grows about as the work does: bytes of files, or transactions. */
-  readonly done: number;
-  readonly total: number;
-  /** Height and time of the tip, or of the last block that is done; -1 and 0 before the genesis block. */
-  readonly height: number;
-  readonly timeSec: number;
-  /** Transactions of the chain up to that block; 0 where only headers are concerned. */
-  readonly txCount: number;
-}
+export type { Progress } from './chainEvents.js';
 
 /** Tells the chain's listeners how far one activity is; `end` when there is no more to tell of it. */
 export class ProgressTeller {

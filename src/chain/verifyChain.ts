@@ -6,7 +6,8 @@
 import { ClaimCorruptionError } from '../claimtrie/corruption.js';
 import { BlockFileError } from '../store/blockFiles.js';
 import { formatCoinRow, parseUndo } from '../store/coinRow.js';
-import { createCoinTable, type CoinTable } from '../store/coinTable.js';
+import type { CoinTable } from '../store/coinTable.js';
+import { createCoinTable } from '../store/createCoinTable.js';
 import { NO_HEADER, STATUS } from '../store/headerTable.js';
 import { PREFIX } from '../store/keys.js';
 import type { RowReader, RowTransaction } from '../store/rows.js';

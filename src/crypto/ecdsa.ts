@@ -1,6 +1,6 @@
 /**
  * ECDSA over secp256k1 as the chain uses it: verifying as Core's CPubKey, signing as its CKey.
- * Has the interface of the backends, the choice between them, and what is the same for both. It does not know scripts,
+ * Owns the choice between the backends (`ecdsaBackend.ts`) and what is the same for both. It does not know scripts,
  * addresses or wallets.
  * Source: Core 0.17 pubkey.cpp, key.cpp.
  */
@@ -9,43 +9,10 @@ import { loadNative } from '../native/binding.js';
 import type { Bytes } from '../util/bytes.js';
 import { assert } from '../util/assert.js';
 import { COMPACT_SIGNATURE_SIZE, formatDer, isValidPrivateKey, PRIVATE_KEY_SIZE } from './ecdsaEncoding.js';
+import type { EcdsaBackend, SignatureVerifier } from './ecdsaBackend.js';
 import { fallbackEcdsa } from './ecdsaFallback.js';
 
-export interface RecoverableSignature {
-  /** R and S, 32 bytes big endian each; S is low. */
-  compact: Bytes;
-  /** 0 to 3. */
-  recoveryId: number;
-}
-
-/** The one operation that scripts need. `hash` has 32 bytes; the signature has no hash type byte. */
-export interface SignatureVerifier {
-  /**
-   * Core's `CPubKey::Verify`: hybrid keys, lenient DER and high S are accepted. Any bytes are allowed for the
-   * signature and the key; what does not parse does not verify.
-   */
-  verify(hash: Bytes, derSignature: Bytes, publicKey: Bytes): boolean;
-}
-
-/** Curve arithmetic behind the functions of this file. Buffers are neither kept nor changed; results are fresh. */
-export interface EcdsaBackend extends SignatureVerifier {
-  /** For logs: where the arithmetic comes from. */
-  readonly name: string;
-  /** Whether the key parses as a point (`CPubKey::IsFullyValid`); any bytes are allowed. */
-  isFullyValidPublicKey(publicKey: Bytes): boolean;
-  /** 33 or 65 bytes. The private key must be valid. */
-  publicKeyOf(privateKey: Bytes, compressed: boolean): Buffer;
-  /** The same point in the other form, or null when it is none. */
-  convertPublicKey(publicKey: Bytes, compressed: boolean): Buffer | null;
-  /** RFC 6979 nonce with optional 32 bytes of extra entropy; low S. */
-  sign(hash: Bytes, privateKey: Bytes, extraEntropy: Bytes | null): RecoverableSignature;
-  /** Null when no key can have made it. */
-  recover(hash: Bytes, compact: Bytes, recoveryId: number, compressed: boolean): Buffer | null;
-  /** Key plus tweak modulo the order; null when the tweak or the sum is out of range (BIP32). */
-  tweakPrivateKey(privateKey: Bytes, tweak: Bytes): Buffer | null;
-  /** Point plus tweak times the generator, compressed; null as above. The key must be fully valid. */
-  tweakPublicKey(publicKey: Bytes, tweak: Bytes): Buffer | null;
-}
+export type { EcdsaBackend, RecoverableSignature, SignatureVerifier } from './ecdsaBackend.js';
 
 /** libsecp256k1 in the addon, or @noble/secp256k1 where no addon loads. Both give the same answers. */
 export function ecdsaBackend(): EcdsaBackend {

@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto';
 import * as secp from '@noble/secp256k1';
 import { assert } from '../util/assert.js';
 import type { Bytes } from '../util/bytes.js';
-import type { EcdsaBackend, RecoverableSignature } from './ecdsa.js';
+import type { EcdsaBackend, RecoverableSignature } from './ecdsaBackend.js';
 import { COMPACT_SIGNATURE_SIZE, hasPublicKeySize, normalizeS, parseDerLax } from './ecdsaEncoding.js';
 import { sha256 } from './hash.js';
 

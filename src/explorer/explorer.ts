@@ -131,6 +131,10 @@ export class Explorer {
         return;
       case 'log':
         this.deps.logger.warn(`Explorer: ${message.text}`);
+        return;
+      case 'failed':
+      case 'closed':
+      // `listening` and the end of the thread answer these.
     }
   }
 

@@ -1,7 +1,7 @@
 /** Writes answers to a client piece by piece, as fast as it takes them, one answer after the other. */
 import { jsonChunks, smallJson } from '../util/jsonWrite.js';
 import type { LineSocket } from './lineSocket.js';
-import { StreamedJson, type HubResult } from './method.js';
+import { StreamedJson, type HubResult } from './hubClient.js';
 import type { Turn } from './turns.js';
 
 /** Small pieces are gathered up to here. */

@@ -1,7 +1,7 @@
 /** Where the hub's thread has answers about claims from. */
 import type { SearchConstraints } from './claimAnswers.js';
 import type { FoundOutputs } from './foundOutputs.js';
-import type { HubClient } from './method.js';
+import type { HubClient } from './hubClient.js';
 import type { HubRpcStub } from './hubRpcStub.js';
 import type { Turn } from './turns.js';
 

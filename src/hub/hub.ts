@@ -27,7 +27,7 @@ import type { HubServices } from './hubServices.js';
 import { HubStartError } from './hubStartError.js';
 import { HubThread, type HubThreadSharing } from './hubThread.js';
 import type { SearchNote } from './portMessages.js';
-import type { SharedClaimsStart } from './sharedClaims.js';
+import type { SharedClaimsStart } from './portMessages.js';
 import { NODE_METHODS } from './nodeMethodTable.js';
 import { StatusPort } from './statusPort.js';
 import { StatusCache } from './statusCache.js';

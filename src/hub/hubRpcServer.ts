@@ -10,7 +10,8 @@ import type { ClaimAnswers } from './claimAnswers.js';
 import { valueOf } from './crossingValues.js';
 import { HUB_ERROR, HubError } from './hubError.js';
 import type { HubServices } from './hubServices.js';
-import { StreamedJson, type NodeCall, type NodeMethod } from './method.js';
+import { StreamedJson } from './hubClient.js';
+import type { NodeCall, NodeMethod } from './method.js';
 import { headersFrom } from './methods/nodeHeaders.js';
 import type {
   ChunkOperations,

@@ -8,7 +8,7 @@ import { rawJson } from '../util/jsonWrite.js';
 import type { Batches } from './batches.js';
 import { crossingOf } from './crossingValues.js';
 import { HubError } from './hubError.js';
-import { StreamedJson, type HubResult } from './method.js';
+import { StreamedJson, type HubResult } from './hubClient.js';
 import type { ChunkOperations, NodeOperation, ValueOperations } from './nodeOperations.js';
 import { CHUNKS_AHEAD, packKeys, type CrossingError, type ToHub, type ToNode } from './portMessages.js';
 import type { Turn, Turns } from './turns.js';

@@ -2,15 +2,18 @@
  * What is said between the node's thread and the hub's, which has the clients: batches of items, each a tuple with its kind
  * first. The hub's thread asks, and each of its calls ends with one of `value`, `end`, `error` and `gone`.
  */
+import type { ClaimRules } from '../claimtrie/types.js';
 import { SCRIPT_KEY_BYTES } from '../index/addressScripts.js';
 import type { WaitingTransaction } from '../index/waiting/waitingOutputs.js';
+import type { AddressPrefixes } from '../script/address.js';
 import type { FollowerStatus } from '../search/followerStatus.js';
+import type { SearchersSetup } from '../search/sqliteSearchers.js';
+import type { SharedRowsId } from '../store/sharedRows.js';
 import type { LogCategory } from '../util/logging.js';
 import type { AnsweredNote } from './answerNotes.js';
 import type { HubFacts } from './hubFacts.js';
-import type { MethodShape } from './method.js';
+import type { MethodShape } from './hubClient.js';
 import type { NodeOperation } from './nodeOperations.js';
-import type { SharedClaimsStart } from './sharedClaims.js';
 
 /** Pieces of an answer that are under way at a time, once its client takes it. Before that there is one. */
 export const CHUNKS_AHEAD = 2;
@@ -68,6 +71,18 @@ export type ToHub =
   /** These scripts were touched, and the tip may have moved: clients are to be told. */
   | readonly ['tell', id: number, touched: Uint8Array]
   | readonly ['close', id: number];
+
+/** What the hub's thread is given where it reads rows itself. */
+export interface SharedClaimsStart {
+  readonly rows: SharedRowsId;
+  readonly rules: ClaimRules;
+  /** Of a `TipSnapshot`. */
+  readonly snapshot: SharedArrayBuffer;
+  readonly blockingChannels: readonly Uint8Array[];
+  /** Null where only the node's thread searches. */
+  readonly search: SearchersSetup | null;
+  readonly addressPrefixes: AddressPrefixes;
+}
 
 /** What the hub's thread is given at its start. */
 export interface HubThreadStart {

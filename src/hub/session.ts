@@ -9,8 +9,9 @@ import { AnswerWriter } from './answerWriter.js';
 import type { ClientServices } from './clientServices.js';
 import { HUB_ERROR, HubError, internalError } from './hubError.js';
 import type { LineSocket } from './lineSocket.js';
-import { bindArguments, type HubClient, type HubMethod, type HubResult } from './method.js';
+import type { HubClient, HubResult } from './hubClient.js';
 import { ClientLeft, NodeFailure } from './hubRpcStub.js';
+import { bindArguments, type HubMethod } from './method.js';
 import { addressNotifications, PEER_NOTIFICATION, peerNotification } from './notifications.js';
 import { slowly, type Turn, type Turns } from './turns.js';
 import {

@@ -17,7 +17,7 @@ import type { FollowerStatus } from '../search/followerStatus.js';
 import { packPlaces, unpackValues } from '../search/followerMessages.js';
 import { SqliteSearchers, type SearchersSetup } from '../search/sqliteSearchers.js';
 import { RemoteStatus } from '../search/remoteStatus.js';
-import { SharedRows, type SharedRowsId } from '../store/sharedRows.js';
+import { SharedRows } from '../store/sharedRows.js';
 import type { Bytes } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 import { BlockedClaims } from './blockedClaims.js';
@@ -27,23 +27,11 @@ import type { ClaimSource } from './claimSource.js';
 import type { FoundOutputs } from './foundOutputs.js';
 import { HubError } from './hubError.js';
 import type { HubCounters } from './hubCounters.js';
-import type { HubClient } from './method.js';
+import type { HubClient } from './hubClient.js';
 import { ClientLeft, type HubRpcStub } from './hubRpcStub.js';
 import { PacedRows } from './pacedRows.js';
-import type { ToNode } from './portMessages.js';
+import type { SharedClaimsStart, ToNode } from './portMessages.js';
 import type { Turn } from './turns.js';
-
-/** What the hub's thread is given where it reads rows itself. */
-export interface SharedClaimsStart {
-  readonly rows: SharedRowsId;
-  readonly rules: ClaimRules;
-  /** Of a `TipSnapshot`. */
-  readonly snapshot: SharedArrayBuffer;
-  readonly blockingChannels: readonly Uint8Array[];
-  /** Null where only the node's thread searches. */
-  readonly search: SearchersSetup | null;
-  readonly addressPrefixes: AddressPrefixes;
-}
 
 export interface SharedClaimsDeps {
   readonly node: HubRpcStub;

@@ -169,6 +169,8 @@ class WireReader {
         return this.#take(this.#readEnd(end));
       case ScalarType.FLOAT:
         return this.#takeFixed(4, end).readFloatLE();
+      default:
+      // The others are varints.
     }
     this.#readVarint(end);
     const [low, high] = [this.#low, this.#high];

@@ -6,6 +6,7 @@ import { closeSync, existsSync, openSync, readSync, statSync, writeFileSync } fr
 import { destination } from 'pino';
 import { environmentError, failureReason } from '../util/environmentError.js';
 import { LogCategorySet, type LogCategory, type LogControl, type Logger } from '../util/logging.js';
+import { applyDebugOptions } from './debugOptions.js';
 import { OptionError } from './optionArgs.js';
 import { Console, type ColorChoice, type ConsoleStream, type StatusLine } from './display/console.js';
 import type { LoadedOptions } from './options.js';
@@ -91,27 +92,6 @@ export class LineLogger implements Logger, LogControl {
     const micros = Math.floor((nowMs - seconds * 1000) * 1000);
     return `${this.secondStamp}.${String(micros).padStart(6, '0')}Z`;
   }
-}
-
-/**
- * Switches categories by `-debug` and `-debugexclude`; returns what was wrong with them. A `none` or `0` among the
- * first switches all of them off. Source: `AppInitParameterInteraction`.
- */
-export function applyDebugOptions(
-  categories: LogControl,
-  debug: readonly string[],
-  exclude: readonly string[],
-): string[] {
-  const warnings: string[] = [];
-  const apply = (option: string, names: readonly string[], enabled: boolean): void => {
-    for (const name of names) {
-      if (!categories.setCategory(name, enabled))
-        warnings.push(`Unsupported logging category ${option}=${name}.`);
-    }
-  };
-  if (!debug.includes('0') && !debug.includes('none')) apply('-debug', debug, true);
-  apply('-debugexclude', exclude, false);
-  return warnings;
 }
 
 /** Whether the log goes to the console. */

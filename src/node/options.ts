@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import type { NetworkParams } from '../params/network.js';
 import { networkParams } from '../params/networks.js';
 import { LogCategorySet } from '../util/logging.js';
-import { applyDebugOptions } from './logger.js';
+import { applyDebugOptions } from './debugOptions.js';
 import { OptionArgs, OptionError, type NetworkSection } from './optionArgs.js';
 import { applyInteractions, checkOptions, paramsFor, type DerivedOptions } from './optionChecks.js';
 import { applyWalletInteractions, checkWalletOptions } from './walletChecks.js';

@@ -6,10 +6,7 @@
  * moments, and all are forgotten when either moves on.
  */
 import { JsonNumber, JsonObject, type JsonValue } from '../util/json.js';
-import type { Profile, RpcMethod } from './method.js';
-
-/** What an answer follows from besides arguments and options: nothing else may be in it, no clock and no peer. */
-export type AnswerSource = 'chain' | 'chainAndMempool';
+import type { AnswerSource, Profile, RpcMethod } from './method.js';
 
 /** Where chain and mempool stand. Whatever changes what they answer changes one of these numbers in the same turn. */
 export interface StateMarks {

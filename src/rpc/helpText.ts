@@ -1,10 +1,9 @@
 /** Help, derived from declarations, in the layout of the reference: the text of one method and the list of all. */
 import { suggestion } from '../util/nearest.js';
 import { stringifyJson, type JsonOut } from '../util/jsonWrite.js';
-import { paramKey, type ParamDecl, type Profile, type RpcMethod } from './method.js';
+import { paramKey, type DeclaredMethods, type ParamDecl, type Profile, type RpcMethod } from './method.js';
 import { PARAM_TYPES } from './paramTypes.js';
 import type { OptionalSchema, Schema } from '../schema/schema.js';
-import type { MethodTable } from './table.js';
 
 /** Width at which a sentence of help is broken. */
 const WIDTH = 100;
@@ -57,7 +56,7 @@ export function methodHelp(method: RpcMethod): string {
 }
 
 /** The answer of `help`: one method's text, or the list by category. Hidden methods are shown only by name. */
-export function helpAnswer(table: MethodTable, profile: Profile, command: string): string {
+export function helpAnswer(table: DeclaredMethods, profile: Profile, command: string): string {
   if (command !== '') {
     const method = table.find(command, profile);
     if (method !== undefined) return methodHelp(method);

@@ -37,11 +37,9 @@
  */
 import type { JsonValue } from '../util/json.js';
 import type { JsonOut } from '../util/jsonWrite.js';
-import type { AnswerSource } from './answerCache.js';
 import type { ParamTypeName, ParamValue, CliConversion } from './paramTypes.js';
 import type { Schema } from '../schema/schema.js';
 import type { RpcServices } from './services.js';
-import type { MethodTable } from './table.js';
 
 /** The generation of clients an answer is shaped for. Presentation only. */
 export type Profile = 'documented' | 'lbrycrd' | 'lbcd';
@@ -65,6 +63,9 @@ export const CATEGORIES = [
   'zmq',
 ] as const;
 export type Category = (typeof CATEGORIES)[number];
+
+/** What an answer follows from besides arguments and options: nothing else may be in it, no clock and no peer. */
+export type AnswerSource = 'chain' | 'chainAndMempool';
 
 export interface ParamDecl {
   /** The name, or alternatives separated by `|`; the first is the key in `args`. */
@@ -110,6 +111,14 @@ export type ArgsOf<Params extends readonly ParamDecl[]> = {
 
 export type ParsedArgs = Readonly<Record<string, unknown>>;
 
+/** The declared methods; `MethodTable` of `table.ts`. */
+export interface DeclaredMethods {
+  readonly methods: readonly RpcMethod[];
+  find(name: string, profile: Profile): RpcMethod | undefined;
+  /** The methods of a profile, sorted by category and name as `help` lists them. */
+  list(profile: Profile): RpcMethod[];
+}
+
 /** What one call knows of its surroundings. */
 export interface RpcContext {
   readonly profile: Profile;
@@ -121,7 +130,7 @@ export interface RpcContext {
   /** The wallet named by the path `/wallet/<name>`, decoded. */
   readonly walletName: string | undefined;
   /** The methods, for `help` and `rpc.discover`. */
-  readonly table: MethodTable;
+  readonly table: DeclaredMethods;
   /** Whether `-deprecatedrpc=<name>` was given. */
   isDeprecatedEnabled(name: string): boolean;
 }

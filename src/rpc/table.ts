@@ -1,8 +1,8 @@
 /** The set of declared methods: look-up by name and profile. Owns no text; `helpText.ts` prints it. */
 import { assert } from '../util/assert.js';
-import { PROFILES, type Profile, type RpcMethod } from './method.js';
+import { PROFILES, type DeclaredMethods, type Profile, type RpcMethod } from './method.js';
 
-export class MethodTable {
+export class MethodTable implements DeclaredMethods {
   readonly methods: readonly RpcMethod[];
   private readonly byProfile: ReadonlyMap<Profile, ReadonlyMap<string, RpcMethod>>;
 
@@ -15,7 +15,6 @@ export class MethodTable {
     return this.byProfile.get(profile)?.get(name);
   }
 
-  /** The methods of a profile, sorted by category and name as `help` lists them. */
   list(profile: Profile): RpcMethod[] {
     const methods = [...(this.byProfile.get(profile)?.values() ?? [])];
     const key = (method: RpcMethod): string => method.category + method.name;

@@ -1,5 +1,6 @@
 /** Blocks that are followed together: claims are read once for all, at one tip, and written block by block. Pure. */
-import type { BlockStep, ClaimStates } from './indexChange.js';
+import type { ClaimStates } from './documentSource.js';
+import type { BlockStep } from './indexChange.js';
 
 /**
  * What each block is to write of what was read. A document is as of the present tip whichever block wrote it, so the first

@@ -4,7 +4,8 @@
  * loads what is stored, and writes the differences.
  */
 import type { ClaimDocument } from './document.js';
-import type { ClaimStates, ScoreChange } from './indexChange.js';
+import type { ClaimStates } from './documentSource.js';
+import type { ScoreChange } from './indexChange.js';
 import { trendingAfter } from './trending.js';
 
 /** A claim that the index knows. Ids are hex as printed. */

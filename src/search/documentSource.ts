@@ -19,7 +19,6 @@ import {
 import { encodeDestination, type AddressPrefixes } from '../script/address.js';
 import type { Bytes } from '../util/bytes.js';
 import { makeDocument, type ChainPlaces, type ClaimDocument, type ClaimMetadata } from './document.js';
-import type { ClaimStates } from './indexChange.js';
 
 /** A claim with what the chain says of it, before its value is looked into. */
 export interface DocumentSource {
@@ -36,6 +35,15 @@ export interface DocumentSource {
 export interface ClaimSources {
   readonly sources: readonly DocumentSource[];
   /** Hex as printed. */
+  readonly gone: readonly string[];
+}
+
+/** How claims are at the present tip. */
+export interface ClaimStates {
+  readonly documents: readonly ClaimDocument[];
+  /** Live, but with nothing to be searched for (values that cannot be decoded). */
+  readonly hidden: readonly string[];
+  /** Not there. */
   readonly gone: readonly string[];
 }
 

@@ -2,7 +2,6 @@
  * What the follower asks of an index, the same for all backends: blocks one by one, blocks taken back, and the first build.
  * Ids are hex as printed. Each call is one transaction with the tip that it leads to.
  */
-import type { ClaimDocument } from './document.js';
 import type { ClaimSources } from './documentSource.js';
 
 export interface BlockId {
@@ -14,15 +13,6 @@ export interface BlockId {
 /** A block with the claims that it touched or ended: should it be taken back, these are read again. */
 export interface BlockNote extends BlockId {
   readonly claimIds: readonly string[];
-}
-
-/** How claims are at the present tip. */
-export interface ClaimStates {
-  readonly documents: readonly ClaimDocument[];
-  /** Live, but with nothing to be searched for (values that cannot be decoded). */
-  readonly hidden: readonly string[];
-  /** Not there. */
-  readonly gone: readonly string[];
 }
 
 export interface ScoreChange {

@@ -13,9 +13,9 @@ import {
   type BlockScores,
   type BlockStep,
   type BuildState,
-  type ClaimStates,
   type IndexState,
 } from './indexChange.js';
+import type { ClaimStates } from './documentSource.js';
 import type { PostgresConnection, PostgresRow } from './postgresProvider.js';
 import { PostgresRows } from './postgresRows.js';
 import {

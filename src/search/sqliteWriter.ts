@@ -15,9 +15,9 @@ import {
   type BlockStep,
   type BlockScores,
   type BuildState,
-  type ClaimStates,
   type IndexState,
 } from './indexChange.js';
+import type { ClaimStates } from './documentSource.js';
 import { IndexCorruption, IndexSums, PAGE_BYTES, type ClosingFlag } from './indexSums.js';
 import { CLAIM_ID_INDEX, FILL_LABELED, SECONDARY_INDEXES, createTables, isIndexOf } from './schema.js';
 import type { SqliteDatabase, SqliteProvider } from '../sqlite/sqliteProvider.js';

@@ -4,14 +4,7 @@
  * the caller reads what is `missing`, `load`s it, checks the block on what `resolve` answers, and then `apply`s it.
  * Source: Core's CCoinsViewCache (coins.cpp), UpdateCoins and DisconnectBlock (validation.cpp).
  */
-import {
-  loadNative,
-  type CoinValue,
-  type NativeCoinTable,
-  type ParsedBlock,
-  type ResolvedInputs,
-} from '../native/binding.js';
-import { CoinTableFallback } from './coinTableFallback.js';
+import type { CoinValue, NativeCoinTable, ParsedBlock, ResolvedInputs } from '../native/binding.js';
 
 export type { CoinValue, ResolvedInputs } from '../native/binding.js';
 
@@ -82,10 +75,4 @@ export interface CoinTable extends NativeCoinTable {
 
   /** Forgets everything, dirty entries too. */
   clear(): void;
-}
-
-/** An empty table: native when the addon is there, else the fallback. */
-export function createCoinTable(): CoinTable {
-  const native = loadNative();
-  return native ? new native.CoinTable() : new CoinTableFallback();
 }

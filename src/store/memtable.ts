@@ -2,11 +2,8 @@
  * Very many rows in memory, found by their key and walked in order, with a running size; `null` marks a deletion that
  * hides lower layers. Off the JavaScript heap where the addon is there.
  */
-import { loadNative } from '../native/binding.js';
 import type { Bytes } from '../util/bytes.js';
-import { NativeMemtable } from './nativeMemtable.js';
 import type { RowRange } from './rows.js';
-import { MemtableFallback } from './memtableFallback.js';
 
 export type KeyRange = Pick<RowRange, 'gte' | 'lt'>;
 
@@ -44,8 +41,14 @@ export interface KnownValues {
   readonly unknown: number;
 }
 
-/** An empty table: native when the addon is there, else the fallback. */
-export function createMemtable(): Memtable {
-  const native = loadNative();
-  return native ? new NativeMemtable(new native.Memtable(0)) : new MemtableFallback();
+/** Rows of one kind. */
+export interface RowCache {
+  readonly sizeBytes: number;
+  /** A copy of the row; null when it is known to be absent, undefined when the database must be asked. */
+  get(key: string): Bytes | null | undefined;
+  /** Takes note of what is in the database from now on; null for a row that is deleted. */
+  set(key: string, value: Bytes | null): void;
+  /** The same of those records (`rowRecords.ts`) whose keys begin with the byte `kind`. */
+  setRecords(kind: string, records: Buffer): void;
+  clear(): void;
 }

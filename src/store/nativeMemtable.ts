@@ -1,9 +1,8 @@
 /** The addon's row tables as the store sees them: without a bound, and as a cache. Owns the buffers of the crossing. */
 import type { NativeRows } from '../native/binding.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
-import type { RowCache } from './rowCache.js';
 import { changesOf } from './rowRecords.js';
-import type { KeyRange, KnownValues, Memtable } from './memtable.js';
+import type { KeyRange, KnownValues, Memtable, RowCache } from './memtable.js';
 
 /** What the addon answers instead of a length for a deletion; another negative number when it knows nothing. */
 const DELETED = -2;

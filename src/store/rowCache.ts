@@ -6,6 +6,7 @@ import { loadNative } from '../native/binding.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
 import { NativeRowCache } from './nativeMemtable.js';
 import { changesOf } from './rowRecords.js';
+import type { RowCache } from './memtable.js';
 import { prefixEnd } from './rows.js';
 import { MemtableFallback } from './memtableFallback.js';
 
@@ -14,18 +15,6 @@ export interface RowCachesOptions {
   shares: Readonly<Record<string, number>>;
   /** The most memory they take; 0 keeps nothing. */
   maxBytes: number;
-}
-
-/** Rows of one kind. */
-export interface RowCache {
-  readonly sizeBytes: number;
-  /** A copy of the row; null when it is known to be absent, undefined when the database must be asked. */
-  get(key: string): Bytes | null | undefined;
-  /** Takes note of what is in the database from now on; null for a row that is deleted. */
-  set(key: string, value: Bytes | null): void;
-  /** The same of those records (`rowRecords.ts`) whose keys begin with the byte `kind`. */
-  setRecords(kind: string, records: Buffer): void;
-  clear(): void;
 }
 
 export class RowCaches {

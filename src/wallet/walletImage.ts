@@ -8,13 +8,22 @@ import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import { Reader } from '../util/reader.js';
 import type { Slices } from '../util/slices.js';
 import { idOf, parsePoolKey } from './keys/keyRecords.js';
-import type { KeyringNotes } from './keys/keyring.js';
+import type { Keyring, KeyringNotes } from './keys/keyring.js';
 import { PackedKeys } from './keys/packedKeys.js';
+import type { Keypool } from './keys/keypool.js';
+import type { Ledger } from './ledger/ledger.js';
 import type { LedgerNotes } from './ledger/ledgerImage.js';
 import { kindPrefix, splitKey, type RecordKind } from './store/records.js';
 import type { WalletFile } from './store/walletFile.js';
 import type { WalletParts } from './store/walletImage.js';
-import type { Wallet } from './wallet.js';
+
+/** The parts of a wallet that an image describes. */
+interface ImagedWallet {
+  readonly file: WalletFile;
+  readonly keyring: Keyring;
+  readonly keypool: Keypool;
+  readonly ledger: Ledger;
+}
 
 interface WalletNotes {
   readonly keyring: KeyringNotes;
@@ -38,7 +47,7 @@ export function isOtherRow(key: Buffer): boolean {
 }
 
 /** The parts of an image of an open wallet that is about to be closed. Null if they would not be correct. */
-export function* imageParts({ keyring, keypool, ledger, file }: Wallet): Slices<WalletParts | null> {
+export function* imageParts({ keyring, keypool, ledger, file }: ImagedWallet): Slices<WalletParts | null> {
   const keys = yield* keyring.image(keypool.lists, (key) => file.has(key));
   const transactions = keys === null ? null : yield* ledger.imageParts();
   if (keys === null || transactions === null) return null;
@@ -74,7 +83,10 @@ function changedRows(file: WalletFile, changed: Iterable<string>): ChangedRow[] 
  * Opens a wallet with the image of its file. Returns false without any change if every row must be read. `loadOther` loads a row of
  * another kind.
  */
-export function* loadImage(wallet: Wallet, loadOther: (key: Buffer, value: Buffer) => void): Slices<boolean> {
+export function* loadImage(
+  wallet: ImagedWallet,
+  loadOther: (key: Buffer, value: Buffer) => void,
+): Slices<boolean> {
   const { file, keyring, keypool, ledger } = wallet;
   const { image } = file;
   const changed = image === null ? null : changedRows(file, image.changed);
@@ -106,7 +118,7 @@ export function* loadImage(wallet: Wallet, loadOther: (key: Buffer, value: Buffe
 }
 
 /** Loads a changed key, or a changed keypool entry. */
-function loadChanged({ keyring, keypool }: Wallet, { kind, rest, value }: ChangedRow): void {
+function loadChanged({ keyring, keypool }: ImagedWallet, { kind, rest, value }: ChangedRow): void {
   if (kind === 'pool') {
     const index = Number(new Reader(rest).i64());
     keypool.unload(index);

@@ -136,8 +136,9 @@ describe('progress', () => {
     const leaving = new AbortController();
     const answer = await fetch(`http://127.0.0.1:${daemon.port}/events`, { signal: leaving.signal });
     let heard = '';
-    for await (const piece of answer.body!.pipeThrough(new TextDecoderStream())) {
-      heard += piece;
+    const decoder = new TextDecoder();
+    for await (const piece of answer.body as unknown as AsyncIterable<Uint8Array>) {
+      heard += decoder.decode(piece, { stream: true });
       if (heard.includes(text)) break;
     }
     leaving.abort();

@@ -118,9 +118,7 @@ describe('daemons on a DHT', () => {
       const page = await first!.call<{ items: unknown[] }>('peer_list', { blob_hash: hash });
       return page.items.length > 0 ? page : null;
     });
-    const [{ node_id, udp_port }] = contacts(await first!.call<Table>('routing_table_get')) as [
-      { node_id: string; udp_port: number },
-    ];
+    const { node_id, udp_port } = contacts(await first!.call<Table>('routing_table_get'))[0]!;
     const { peer_protocol_server: server } = await second!.call<{ peer_protocol_server: { port: number } }>(
       'status',
     );
@@ -148,10 +146,9 @@ describe('daemons on a DHT', () => {
 
   it('ping each other, and say what is wrong else', async () => {
     const { node_id } = await second!.call<Table>('routing_table_get');
-    const [{ udp_port: port }] = await until(async () => {
-      const known = contacts(await first!.call<Table>('routing_table_get'));
-      return known.length > 0 ? known : null;
-    });
+    const { udp_port: port } = await until(
+      async () => contacts(await first!.call<Table>('routing_table_get'))[0] ?? null,
+    );
     const ping = (params: object): Promise<unknown> =>
       first!.call('peer_ping', { node_id, address: '127.0.0.1', port, ...params });
     expect(await ping({})).toBe('pong');

@@ -319,7 +319,7 @@ async function bidsOf(args: readonly unknown[], count: number, order = 'bid', bl
     bids.push(...page.bids);
   }
   // Two random bytes may happen to be a value.
-  for (const bid of bids as Record<string, unknown>[]) delete bid['kind'];
+  for (const bid of bids as unknown as Record<string, unknown>[]) delete bid['kind'];
   return { ...first, bids };
 }
 

@@ -61,7 +61,7 @@ const requests = (): Hostile[] =>
   hostileRequests(SPECIAL_BYTES).map(({ name, path, body }) => ({
     name,
     async send({ rpcPort }) {
-      const options = body ? { method: 'POST', body: body() } : {};
+      const options = body ? { method: 'POST', body: Uint8Array.from(body()) } : {};
       try {
         const response = await fetch(`http://127.0.0.1:${rpcPort}${path}`, options);
         return { status: response.status, text: await response.text() };

@@ -193,7 +193,7 @@ describe(DOCUMENT, { timeout: HANG_MS }, () => {
       undefined,
     ]);
     expect(made.has('browser')).toBe(true);
-    const { ismine } = await node.call<{ ismine: boolean }>('getaddressinfo', addressOf(LBCWALLET_KEY));
+    const { ismine } = (await node.call('getaddressinfo', addressOf(LBCWALLET_KEY))) as { ismine: boolean };
     expect(ismine).toBe(true);
     await end(daemon);
   });
@@ -213,7 +213,7 @@ describe(DOCUMENT, { timeout: HANG_MS }, () => {
     await node.call('generatetoaddress', 5, addressOf(LBRYCRD_KEY));
     const steps = sectionOf('From lbrycrd');
     await walk(steps.slice(0, -1), home, env);
-    const savings = await node.call<{ walletname: string }[]>('listwallets');
+    const savings = await node.call('listwallets');
     expect(savings).toContain('savings');
 
     const { command } = steps.at(-1)!;
@@ -254,7 +254,7 @@ describe(DOCUMENT, { timeout: HANG_MS }, () => {
     running.push(program);
     const client = new RpcClient({ url: `http://u:p@127.0.0.1:${rpcPort}/`, network: 'regtest' });
     await until(`${blocks} blocks`, () =>
-      client.call<number>('getblockcount').then(
+      client.call('getblockcount').then(
         (count) => count === blocks,
         () => {
           if (program.child.exitCode !== null) throw new Error(program.output);

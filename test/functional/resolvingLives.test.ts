@@ -71,6 +71,9 @@ class LifeRun {
         return this.reorganise(step.from, step.without);
       case 'admit':
         for (const label of step.claims) await this.prioritise(label, -KEPT_OUT);
+        return;
+      default:
+      // Looks do not act.
     }
   }
 

@@ -13,7 +13,9 @@ interface Answer {
 async function ask(node: RegtestNode, path: string, body?: Buffer | string): Promise<Answer> {
   const answer = await fetch(
     `http://127.0.0.1:${node.rpcPort}${path}`,
-    body === undefined ? {} : { method: 'POST', body },
+    body === undefined
+      ? {}
+      : { method: 'POST', body: typeof body === 'string' ? body : Uint8Array.from(body) },
   );
   const bytes = Buffer.from(await answer.arrayBuffer());
   return { status: answer.status, type: answer.headers.get('content-type'), bytes, text: bytes.toString() };

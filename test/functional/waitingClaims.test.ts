@@ -39,7 +39,9 @@ beforeAll(async () => {
   broadcast = byRpc;
   purse = new ClaimPurse({
     rpc: (method, params = []) =>
-      method === 'sendrawtransaction' ? broadcast(params[0] as string) : node.rpc(method, params),
+      method === 'sendrawtransaction'
+        ? broadcast((params as readonly unknown[])[0] as string)
+        : node.rpc(method, params),
   } as RegtestNode);
   await purse.fill();
   actor = new ClaimActor(purse, 'unnamed');

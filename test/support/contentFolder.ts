@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BlobStore } from '../../src/daemon/blobs/blobStore.js';
 import { BlobThreads } from '../../src/daemon/blobs/blobThreads.js';
-import { systemRandom } from '../../src/daemon/base/clock.js';
+import { systemClock, systemRandom } from '../../src/daemon/base/clock.js';
 import type { MakeStreamOptions } from '../../src/daemon/blobs/makeStream.js';
 import { openContentDatabase, type ContentDatabase } from '../../src/daemon/content/contentDatabase.js';
 
@@ -13,7 +13,7 @@ export const NOW_SEC = 1_700_000_000;
 export class ContentFolder {
   readonly path: string;
   readonly blobFolder: string;
-  readonly clock = { nowSec: () => NOW_SEC };
+  readonly clock = { ...systemClock, nowSec: () => NOW_SEC };
   readonly warnings: string[] = [];
   readonly threads: BlobThreads;
   /** The settings `save_blobs` and `keep_blobs`. */

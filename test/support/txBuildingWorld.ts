@@ -42,6 +42,7 @@ import { payKeyHash } from '../../src/daemon/wallet/tx/newOutputs.js';
 import { hashToHex, toHex, type Bytes } from '../../src/util/bytes.js';
 import { JsonObject } from '../../src/util/json.js';
 import { parseUrl } from '../../src/metadata/url.js';
+import { systemClock } from '../../src/daemon/base/clock.js';
 
 export const params = ledgerParams('lbc_regtest');
 
@@ -349,7 +350,7 @@ export class WorldAccount implements AccountPort {
 
   constructor(world: WorldLedger, json: JsonObject) {
     this.#world = world;
-    const clock = { nowSec: () => 1_700_000_000 };
+    const clock = { ...systemClock, nowSec: () => 1_700_000_000 };
     this.account = new Account(json, { clock, random: { bytes: (count) => Buffer.alloc(count) } });
     this.channelKeys = new ChannelKeys(this.account, () => Promise.resolve(this.#keysInUse()));
     const isSingle = this.account.generator.name === 'single-address';
@@ -504,7 +505,7 @@ export function txBuildingWorld(settings: Partial<TxBuildingPorts['settings']> =
         );
       },
     },
-    clock: { nowSec: () => 1_700_000_000 },
+    clock: { ...systemClock, nowSec: () => 1_700_000_000 },
     random: { bytes: (count) => sha256(Buffer.from(`draw ${draws++}`)).subarray(0, count) },
     settings: { strategy: 'prefer_confirmed', feePerNameChar: 0n, maxKeyFee: null, ...settings },
   };

@@ -56,6 +56,7 @@ import { atOnce } from '../../src/util/slices.js';
 import { poolOf } from '../support/utxoPool.js';
 import { AcceptedDifferences } from '../support/acceptedDifferences.js';
 import { checkAccepted, checkSdkVectors, differs, firstOf, type SdkLine } from './sdkVectors.js';
+import { systemClock } from '../../src/daemon/base/clock.js';
 
 const accepted = new AcceptedDifferences('sdkTx');
 
@@ -156,7 +157,7 @@ class RecordedWallet implements FundingPort {
         ['ledger', ledger.id],
         ['seed', line['seed'] as string],
       ]),
-      { clock: { nowSec: () => 0 }, random: { bytes: () => Buffer.alloc(16) } },
+      { clock: { ...systemClock, nowSec: () => 0 }, random: { bytes: () => Buffer.alloc(16) } },
     );
     for (const chain of [KEY_CHAIN.receiving, KEY_CHAIN.change])
       for (let n = 0; n < KEYS_A_CHAIN; n++) {

@@ -25,13 +25,14 @@ import { writePythonJson } from '../../src/daemon/base/pythonJson.js';
 import { JsonObject, toPlain } from '../../src/util/json.js';
 import { AcceptedDifferences } from '../support/acceptedDifferences.js';
 import { checkAccepted, checkSdkVectors, differs, firstOf, type SdkLine } from './sdkVectors.js';
+import { systemClock } from '../../src/daemon/base/clock.js';
 
 const accepted = new AcceptedDifferences('sdkWallets');
 
 const NOW_SEC = 1_700_000_000;
 let drawn: Buffer[] = [];
 const tools: AccountTools = {
-  clock: { nowSec: () => NOW_SEC },
+  clock: { ...systemClock, nowSec: () => NOW_SEC },
   random: { bytes: (count) => drawn.shift() ?? Buffer.alloc(count, 7) },
 };
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');

@@ -1,4 +1,5 @@
 /** The manual pages of the node and its client, from the tables of options. */
+import type { OptionRow } from '../../node/optionRow.js';
 import { optionSentence } from '../../node/optionsHelp.js';
 import type { CliOption } from '../cli/options.js';
 import {
@@ -11,7 +12,12 @@ import {
   tagged,
   taggedFile,
 } from '../../util/roff.js';
-import type { OptionGroup } from './operatorFiles.js';
+
+/** A group of help without the rows that are hidden. */
+export interface OptionGroup {
+  readonly heading: string;
+  readonly rows: readonly OptionRow[];
+}
 
 export function nodePage(groups: readonly OptionGroup[]): string {
   return page('lbcnode', 'a full node for the LBRY chain', [

@@ -13,13 +13,7 @@ import { OPTION_GROUPS } from '../../node/optionsTable.js';
 import { METHODS } from '../../rpc/methodTable.js';
 import { CLI_OPTIONS } from '../cli/options.js';
 import { bashCompletion, zshCompletion, type Completed, type CompletedOption } from './completions.js';
-import { cliPage, nodePage } from './manPages.js';
-
-/** A group of help without the rows that are hidden. */
-export interface OptionGroup {
-  readonly heading: string;
-  readonly rows: readonly OptionRow[];
-}
+import { cliPage, nodePage, type OptionGroup } from './manPages.js';
 
 /** File names, relative to the root of the repository, with their texts. */
 export function operatorFiles(): Readonly<Record<string, string>> {

@@ -126,7 +126,7 @@ async function runDaemon(command: StartCommand): Promise<number> {
       beside = await NodeBeside.start(settings, log, {
         opened: () => {
           const ledger = wallet?.services?.ledger;
-          if (ledger && !ledger.hub.isConnected) ledger.reconnect();
+          if (ledger && !ledger.hub.isConnected) void ledger.reconnect();
         },
         ended: fail,
       });

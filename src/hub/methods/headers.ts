@@ -4,7 +4,8 @@ import { constants, createDeflateRaw } from 'node:zlib';
 import { toHex } from '../../util/bytes.js';
 import { stringifyJson } from '../../util/jsonWrite.js';
 import { booleanOf, nonNegativeInteger } from '../arguments.js';
-import { StreamedJson, type HubCall, type HubMethod } from '../method.js';
+import { StreamedJson } from '../hubClient.js';
+import type { HubCall, HubMethod } from '../method.js';
 import type { HeadersStart } from '../nodeOperations.js';
 
 /** Source: `MAX_CHUNK_SIZE`. */

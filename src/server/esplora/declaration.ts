@@ -3,7 +3,7 @@
  * (docs/esplora.md) and the test of answers are derived from the declarations (`pathTable.ts`).
  */
 import type { Schema } from '../../schema/schema.js';
-import type { AnswerSource } from '../../rpc/answerCache.js';
+import type { AnswerSource } from '../../rpc/method.js';
 import type { RpcServices } from '../../rpc/services.js';
 import type { HttpReply } from '../replyStream.js';
 import type { FeeProjection } from './feeProjection.js';

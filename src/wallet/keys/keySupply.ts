@@ -9,17 +9,34 @@ import { breathe } from '../../util/breathe.js';
 import type { Bytes } from '../../util/bytes.js';
 import { atOnce, type Slices } from '../../util/slices.js';
 import { WalletBatch } from '../store/records.js';
-import type { Wallet } from '../wallet.js';
+import type { NodePort } from '../port.js';
+import type { WalletOptions } from '../walletOptions.js';
 import { plainMetadata } from './keyRecords.js';
-import type { ReservedKey } from './keypool.js';
+import type { HdKeys } from './hdKeys.js';
+import type { Keypool, ReservedKey } from './keypool.js';
+import type { Keyring } from './keyring.js';
 
 /** Keys of a pool that are made without a pause, and then written: so many of both take less than a slice's time. */
 const KEYS_AT_ONCE = 24;
 
-export class KeySupply {
-  private readonly wallet: Wallet;
+/** The wallet that the keys are for. */
+export interface KeyOwner {
+  readonly keyring: Keyring;
+  readonly hd: HdKeys;
+  readonly keypool: Keypool;
+  readonly options: Pick<WalletOptions, 'keypoolSize'>;
+  readonly node: Pick<NodePort, 'nowSec' | 'log'>;
+  readonly logName: string;
+  readonly hasPrivateKeys: boolean;
+  readonly isLocked: boolean;
+  /** Without `sync` the changes are on the disk after a later write with it. */
+  write(batch: WalletBatch, options?: { readonly sync?: boolean }): Promise<void>;
+}
 
-  constructor(wallet: Wallet) {
+export class KeySupply {
+  private readonly wallet: KeyOwner;
+
+  constructor(wallet: KeyOwner) {
     this.wallet = wallet;
   }
 

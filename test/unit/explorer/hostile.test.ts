@@ -414,8 +414,13 @@ const ECHO = {
   params: [{ name: 'text', description: 'a text', isRequired: true, cli: 'string' as const }],
 };
 
-function contextOf(text: string, parts: readonly string[], query: Record<string, string>): PageContext {
-  const known = answers(text);
+function contextOf(
+  text: string,
+  parts: readonly string[],
+  query: Record<string, string>,
+  long: string,
+): PageContext {
+  const known = answers(text, long);
   return {
     ask: (async (method: string) => {
       if (!Object.hasOwn(known, method)) throw new AskError(-5, `${method}: ${text}`);

@@ -8,7 +8,7 @@ import { ClaimAnswers } from '../../../src/hub/claimAnswers.js';
 import type { ClaimSource } from '../../../src/hub/claimSource.js';
 import { messageOf, type FoundOutputs } from '../../../src/hub/foundOutputs.js';
 import { HubCounters } from '../../../src/hub/hubCounters.js';
-import type { HubClient } from '../../../src/hub/method.js';
+import type { HubClient } from '../../../src/hub/hubClient.js';
 import type { HubRpcStub } from '../../../src/hub/hubRpcStub.js';
 import type { ToNode } from '../../../src/hub/portMessages.js';
 import { SharedClaims } from '../../../src/hub/sharedClaims.js';

@@ -6,8 +6,9 @@ import {
   parseCoinRow,
   parseUndo,
 } from '../../../src/store/coinRow.js';
-import { createCoinTable, type CoinTable, type CoinValue } from '../../../src/store/coinTable.js';
+import type { CoinTable, CoinValue } from '../../../src/store/coinTable.js';
 import { CoinTableFallback } from '../../../src/store/coinTableFallback.js';
+import { createCoinTable } from '../../../src/store/createCoinTable.js';
 import { parseBlockView } from '../../../src/primitives/blockView.js';
 import { ReadError } from '../../../src/util/reader.js';
 import { Random, randomBlock } from '../../differential/support.js';

@@ -2,13 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  applyDebugOptions,
-  createFileLogger,
-  LineLogger,
-  RECENT_LOG_BYTES,
-  shrinkLog,
-} from '../../../src/node/logger.js';
+import { applyDebugOptions } from '../../../src/node/debugOptions.js';
+import { createFileLogger, LineLogger, RECENT_LOG_BYTES, shrinkLog } from '../../../src/node/logger.js';
 import { loadOptions, parseCommandLine, type LoadedOptions } from '../../../src/node/options.js';
 import { LOG_CATEGORIES, LogCategorySet } from '../../../src/util/logging.js';
 import { FakeStream } from './display/fakeStream.js';

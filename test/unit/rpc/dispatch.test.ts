@@ -206,9 +206,9 @@ describe('a call that need not wait', () => {
       run: ({ signal, outOfTurn }) => outOfTurn(() => Promise.resolve(signal.aborted)),
     });
     const setup = testDispatcher([asking, echoArgs]);
-    setup.dispatcher.handle(Buffer.from('{"method":"test_echo"}'), origin);
+    void setup.dispatcher.handle(Buffer.from('{"method":"test_echo"}'), origin);
     expect(asked).toBe(0);
-    setup.dispatcher.handle(Buffer.from('{"method":"test_signal"}'), origin);
+    void setup.dispatcher.handle(Buffer.from('{"method":"test_signal"}'), origin);
     expect(asked).toBe(1);
   });
 });

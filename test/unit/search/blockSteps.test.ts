@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { statesByStep } from '../../../src/search/blockSteps.js';
-import type { BlockStep, ClaimStates } from '../../../src/search/indexChange.js';
+import type { ClaimStates } from '../../../src/search/documentSource.js';
+import type { BlockStep } from '../../../src/search/indexChange.js';
 
 const step = (height: number, claimIds: readonly string[]): BlockStep => ({
   block: { height, hash: `${height}`, claimIds },

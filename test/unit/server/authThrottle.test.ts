@@ -111,7 +111,7 @@ class Door {
       return check(header);
     });
     this.endpoint = new RpcEndpoint(
-      { profile: 'documented', logIps: false },
+      { profile: 'documented', logIps: false, suggestsProfile: false },
       {
         dispatcher: {} as RpcDispatcher,
         turns: {

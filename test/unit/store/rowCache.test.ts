@@ -1,8 +1,9 @@
 /** The rows that stay in memory after they were written: never stale, within their bound, and those that are wanted. */
 import { describe, expect, it } from 'vitest';
 import { loadNative } from '../../../src/native/binding.js';
+import type { RowCache } from '../../../src/store/memtable.js';
 import { NativeRowCache } from '../../../src/store/nativeMemtable.js';
-import { RowCaches, RowCacheFallback, type RowCache } from '../../../src/store/rowCache.js';
+import { RowCaches, RowCacheFallback } from '../../../src/store/rowCache.js';
 import { RecordWriter } from '../../../src/store/rowRecords.js';
 import { Random } from '../../differential/support.js';
 

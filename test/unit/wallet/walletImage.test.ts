@@ -164,15 +164,14 @@ function spending(serial: number, spent: readonly OutPoint[], outputs: TxOutput[
 
 /** A life of a wallet: payments, blocks that come and go, keys that come. */
 class Life {
+  readonly node: FakeNode;
   readonly random: (below: number) => number;
   private readonly paid: Buffer[] = [];
   private readonly coins: OutPoint[] = [];
   private serial = 1;
 
-  constructor(
-    readonly node: FakeNode,
-    seed: number,
-  ) {
+  constructor(node: FakeNode, seed: number) {
+    this.node = node;
     this.random = randomOf(seed);
   }
 

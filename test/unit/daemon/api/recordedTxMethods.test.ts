@@ -27,6 +27,7 @@ import { FakeChain, FakeHub } from '../../../support/fakeHub.js';
 import { answerAboutClaims } from '../../../support/hubClaims.js';
 import { made, regtest } from '../../../support/ledgerTransactions.js';
 import { TestLedgers } from '../../../support/testLedger.js';
+import { systemClock } from '../../../../src/daemon/base/clock.js';
 
 const RECORDED = new URL('../../../../../shared/conformance/sdk/daemon.jsonl.gz', import.meta.url);
 const SEED = 'carbon smart garage balance margin twelve chest sword toast envelope bottom stomach absent';
@@ -148,7 +149,7 @@ async function begin(chain: FakeChain): Promise<Life> {
         ? Buffer.alloc(4)
         : Buffer.concat([sha256(Buffer.from(`${drawn++}`)), Buffer.alloc(count)]).subarray(0, count),
   };
-  const clock = { nowSec: () => 1_700_000_000 };
+  const clock = { ...systemClock, nowSec: () => 1_700_000_000 };
   const wallets = await Wallets.open(['default_wallet'], {
     folder,
     ledger,

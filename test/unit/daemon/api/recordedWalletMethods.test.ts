@@ -14,7 +14,7 @@ import { addressMethods } from '../../../../src/daemon/api/methods/address.js';
 import { preferenceMethods } from '../../../../src/daemon/api/methods/preference.js';
 import { syncMethods } from '../../../../src/daemon/api/methods/sync.js';
 import { walletMethods } from '../../../../src/daemon/api/methods/wallet.js';
-import { systemRandom } from '../../../../src/daemon/base/clock.js';
+import { systemRandom, systemClock } from '../../../../src/daemon/base/clock.js';
 import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
 import { AcceptedDifferences } from '../../../support/acceptedDifferences.js';
 import { callMethod, type MethodAnswer } from '../../../support/daemonMethods.js';
@@ -74,7 +74,7 @@ it.skipIf(calls === null)('answers as recorded', async () => {
     const wallets = await Wallets.open(['default_wallet'], {
       folder,
       ledger: ledger.ledger,
-      tools: { clock: { nowSec: () => 1_700_000_000 }, random: FIRST_CHOICE },
+      tools: { clock: { ...systemClock, nowSec: () => 1_700_000_000 }, random: FIRST_CHOICE },
       warn: (text) => expect.unreachable(text),
     });
     await wallets.begin();

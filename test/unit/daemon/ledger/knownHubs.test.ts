@@ -151,10 +151,10 @@ describe('a wallet on hubs that tell of others', () => {
     });
     await connected(ledger, german);
     country = 'FR';
-    ledger.reconnect();
+    void ledger.reconnect();
     await until(() => french.connections === 1 && german.connections === 0);
     country = 'US';
-    ledger.reconnect();
+    void ledger.reconnect();
     const none = /^No hub of the country US .*: 2 of 3 answered \(.*FR.*\)\.$/;
     await until(() => said.some((text) => none.test(text)));
     expect([french, german, silent].map(({ connections }) => connections)).toEqual([0, 0, 0]);

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { deflateSync } from 'node:zlib';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemRandom } from '../../../../src/daemon/base/clock.js';
+import { systemRandom, systemClock } from '../../../../src/daemon/base/clock.js';
 import { ledgerParams } from '../../../../src/daemon/base/ledgerParams.js';
 import { writePythonJson } from '../../../../src/daemon/base/pythonJson.js';
 import { parseWalletText, Wallet } from '../../../../src/daemon/wallet/walletContents.js';
@@ -42,7 +42,7 @@ const open = (...ids: string[]) =>
   Wallets.open(ids.length > 0 ? ids : ['default_wallet'], {
     folder,
     ledger: ledger.ledger,
-    tools: { clock: { nowSec: () => timeSec }, random: systemRandom },
+    tools: { clock: { ...systemClock, nowSec: () => timeSec }, random: systemRandom },
     warn: (text) => warnings.push(text),
   });
 const text = (id = 'default_wallet') => readFileSync(join(folder, id), 'utf8');
@@ -433,7 +433,7 @@ describe('a locked wallet', () => {
     expect(mine.accounts).toHaveLength(1);
     expect(text()).not.toMatch(/prv|smoke/);
     const watched = new Wallet('other', parseWalletText(JSON.stringify(wallet(account({ seed: OTHER })))), {
-      clock: { nowSec: () => timeSec },
+      clock: { ...systemClock, nowSec: () => timeSec },
       random: systemRandom,
     }).accounts[0]!.publicKeyText;
     await mine.addAccount(parseWalletText(JSON.stringify({ ...account(), seed: '', public_key: watched })));
@@ -502,7 +502,7 @@ describe('an export', () => {
     write('default_wallet', wallet(account()));
     const { default: mine } = await open();
     const locked = new Wallet('other', parseWalletText(JSON.stringify(wallet(account({ seed: OTHER })))), {
-      clock: { nowSec: () => timeSec },
+      clock: { ...systemClock, nowSec: () => timeSec },
       random: systemRandom,
     });
     locked.encrypt('pass');

@@ -174,8 +174,8 @@ describe('the metrics of a node', () => {
     const { mempool, tell } = fakeMempool();
     metrics.follow(fakeChain().reader, mempool);
     const told = {} as never;
-    tell.added!(told, told, []);
-    tell.added!(told, told, []);
+    tell.added!(told, told, [], []);
+    tell.added!(told, told, [], []);
     tell.removed!(told, 'block', told);
     tell.removed!(told, 'replaced', told);
     expect(await values('lbcnode_mempool_')).toEqual({

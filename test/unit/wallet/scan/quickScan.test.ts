@@ -107,7 +107,7 @@ describe('a scan that passes over blocks in bulk', () => {
   });
 
   it('looks closer at a transaction that stands in another block than it did', async () => {
-    let script = Buffer.alloc(0);
+    let script: Buffer = Buffer.alloc(0);
     const [wallet] = await twoWallets((made) => {
       [script] = newScripts(made, 1) as [Buffer];
     });

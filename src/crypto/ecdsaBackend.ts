@@ -1,0 +1,38 @@
+/** Interfaces of ECDSA over secp256k1: what a backend of the curve arithmetic provides. `ecdsa.ts` chooses the backend. */
+import type { Bytes } from '../util/bytes.js';
+
+export interface RecoverableSignature {
+  /** R and S, 32 bytes big endian each; S is low. */
+  compact: Bytes;
+  /** 0 to 3. */
+  recoveryId: number;
+}
+
+/** The one operation that scripts need. `hash` has 32 bytes; the signature has no hash type byte. */
+export interface SignatureVerifier {
+  /**
+   * Core's `CPubKey::Verify`: hybrid keys, lenient DER and high S are accepted. Any bytes are allowed for the
+   * signature and the key; what does not parse does not verify.
+   */
+  verify(hash: Bytes, derSignature: Bytes, publicKey: Bytes): boolean;
+}
+
+/** Curve arithmetic behind the functions of `ecdsa.ts`. Buffers are neither kept nor changed; results are fresh. */
+export interface EcdsaBackend extends SignatureVerifier {
+  /** For logs: where the arithmetic comes from. */
+  readonly name: string;
+  /** Whether the key parses as a point (`CPubKey::IsFullyValid`); any bytes are allowed. */
+  isFullyValidPublicKey(publicKey: Bytes): boolean;
+  /** 33 or 65 bytes. The private key must be valid. */
+  publicKeyOf(privateKey: Bytes, compressed: boolean): Buffer;
+  /** The same point in the other form, or null when it is none. */
+  convertPublicKey(publicKey: Bytes, compressed: boolean): Buffer | null;
+  /** RFC 6979 nonce with optional 32 bytes of extra entropy; low S. */
+  sign(hash: Bytes, privateKey: Bytes, extraEntropy: Bytes | null): RecoverableSignature;
+  /** Null when no key can have made it. */
+  recover(hash: Bytes, compact: Bytes, recoveryId: number, compressed: boolean): Buffer | null;
+  /** Key plus tweak modulo the order; null when the tweak or the sum is out of range (BIP32). */
+  tweakPrivateKey(privateKey: Bytes, tweak: Bytes): Buffer | null;
+  /** Point plus tweak times the generator, compressed; null as above. The key must be fully valid. */
+  tweakPublicKey(publicKey: Bytes, tweak: Bytes): Buffer | null;
+}
