@@ -4,7 +4,7 @@
  */
 import { NO_HEADER, STATUS } from '../store/headerTable.js';
 import { hashToHex } from '../util/bytes.js';
-import { breathe } from '../util/breathe.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 import type { Logger } from '../util/logging.js';
 import { ReadError } from '../util/reader.js';
 import type { Chain } from './chain.js';
@@ -115,7 +115,7 @@ export async function importBlockFile(
     }
     await connect();
     progress.read(record.end);
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   for (const waiting of orphans.values())
     for (const { hash, header } of waiting)

@@ -10,9 +10,9 @@ import type { FilePosition } from '../store/blockFiles.js';
 import { NO_HEADER, STATUS } from '../store/headerTable.js';
 import type { Logger } from '../util/logging.js';
 import { hashToHex, type Bytes } from '../util/bytes.js';
-import { breathe } from '../util/breathe.js';
-import { SerialQueue } from '../util/serialQueue.js';
-import { inSlices } from '../util/slices.js';
+import { yieldIfDue } from '../scheduler/yield.js';
+import { SerialQueue } from '../scheduler/serialQueue.js';
+import { inSlices } from '../scheduler/slices.js';
 import { AssumedValid } from './assumedValid.js';
 import { ChainEvents } from './chainEvents.js';
 import { checkBlockView, contextualCheckBlockView } from './checkBlockView.js';
@@ -314,7 +314,7 @@ export class Chain {
       const start = this.tip;
       let steps = 0;
       do {
-        since = await breathe(since);
+        since = await yieldIfDue(since);
         if (this.closing) break;
         const best = index.findMostWorkChain();
         if (best === NO_HEADER || best === this.tip) break;

@@ -13,7 +13,7 @@ import { OUTPOINT_SIZE_BYTES } from '../store/coinTable.js';
 import { NO_HEADER, STATUS } from '../store/headerTable.js';
 import { coinKey, PREFIX } from '../store/keys.js';
 import { prefixEnd } from '../store/rows.js';
-import { breathe } from '../util/breathe.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import type { MaybePromise } from '../util/maybePromise.js';
 import type { Chain } from './chain.js';
@@ -148,7 +148,7 @@ export class ChainReader {
       outPoint.writeUInt32LE(n, 32);
       const coin = coins.get(outPoint);
       if (coin) return coin;
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     return null;
   }
@@ -175,7 +175,7 @@ export class ChainReader {
       flushed = await this.anyFlushedCoinOf(txid);
       if (flushed) break;
       places.set(toLatin1(txid), place);
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     return (await this.firstRecentCoin(places, flushedTip)) ?? flushed;
   }
@@ -212,7 +212,7 @@ export class ChainReader {
       outPoint.writeUInt32LE(n, 32);
       const coin = await this.coin(outPoint);
       if (coin) return coin;
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     return null;
   }

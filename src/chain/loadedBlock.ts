@@ -10,7 +10,8 @@ import {
 } from '../primitives/blockLayout.js';
 import { parseBlockView, parseBlockViewAside, type ParsedBlock } from '../primitives/blockView.js';
 import { ReadError } from '../util/reader.js';
-import { atOnce, inSlices, type Slices } from '../util/slices.js';
+import { inSlices } from '../scheduler/slices.js';
+import { atOnce, type Slices } from '../util/slices.js';
 
 export interface LoadedBlock {
   raw: Buffer;

@@ -7,7 +7,7 @@ import { open } from 'node:fs/promises';
 import type { RejectResult, ValidationError } from '../consensus/reject.js';
 import type { FilePosition } from '../store/blockFiles.js';
 import { hashToHex } from '../util/bytes.js';
-import { breathe } from '../util/breathe.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 import type { Logger } from '../util/logging.js';
 import { ReadError } from '../util/reader.js';
 import { refuseSpecialFile } from '../util/specialFile.js';
@@ -112,7 +112,7 @@ async function readBehind(options: ScanOptions, from: FilePosition): Promise<voi
         log.warn(`skipped what is no block at ${record.offset} of ${path}: ${error.message}`);
       }
       options.progress.report(doneBytes + record.offset, totalBytes);
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     await gaps.tell(path, size, options.warn);
     doneBytes += size;

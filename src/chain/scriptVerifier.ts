@@ -18,7 +18,7 @@ import { verifyScript } from '../script/interpreter.js';
 import { MAX_STACK_SIZE } from '../script/script.js';
 import { SCRIPT_ERROR, scriptErrorMessage, type ScriptErrorCode } from '../script/scriptError.js';
 import { PrecomputedSighash } from '../script/sighash.js';
-import { breathe } from '../util/breathe.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 import { bareTransactionAt } from './checkBlockView.js';
 
 export interface ScriptJob {
@@ -116,7 +116,7 @@ async function interpret(job: ScriptJob, only: Uint32Array | null): Promise<Scri
       if (code !== SCRIPT_ERROR.OK) {
         return { failure: { input, code, message: scriptErrorMessage(code) }, interpreted };
       }
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     if (only && next === only.length) break;
   }

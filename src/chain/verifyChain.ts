@@ -11,7 +11,7 @@ import { createCoinTable } from '../store/createCoinTable.js';
 import { NO_HEADER, STATUS } from '../store/headerTable.js';
 import { PREFIX } from '../store/keys.js';
 import type { RowReader, RowTransaction } from '../store/rows.js';
-import { breathe } from '../util/breathe.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 import { equalBytes, fromLatin1, hashToHex, type Bytes } from '../util/bytes.js';
 import { ReadError } from '../util/reader.js';
 import type { Chain } from './chain.js';
@@ -78,14 +78,14 @@ class Verification {
       const problem = await this.checkStored(chain, id);
       if (problem !== null) return `${problem} at ${headers.height(id)}, hash=${hashToHex(headers.hash(id))}`;
       if (signal.aborted) return null;
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     if (this.level < LEVEL.reconnect) return null;
     for (const id of this.disconnected.reverse()) {
       const problem = await this.reconnect(await chain.readBlock(id), headers.prev(id));
       if (problem !== null) return `found unconnectable block at ${headers.height(id)} (${problem})`;
       if (signal.aborted) return null;
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     return null;
   }

@@ -10,7 +10,7 @@ import { assert } from '../util/assert.js';
 import { fromLatin1, hashToHex } from '../util/bytes.js';
 import { jsonArray, type JsonOut } from '../util/jsonWrite.js';
 import { StatusCache, type Confirmed } from './statusCache.js';
-import type { Turn } from './turns.js';
+import type { Turn } from '../scheduler/clientQueue.js';
 
 /** Entries read at a time. */
 const PAGE_ENTRIES = 1000;
@@ -70,8 +70,8 @@ export class AddressHistories {
         else statuses.set(key, status);
       }
       for (const key of slow) statuses.set(key, await this.statusByReading(key, turn));
-      const breath = turn.breathe();
-      if (breath !== null) await breath;
+      const pause = turn.yieldIfDue();
+      if (pause !== null) await pause;
     }
     return keys.map((key) => statuses.get(key)!);
   }
@@ -93,8 +93,8 @@ export class AddressHistories {
       hash.update(textOf(entry), 'latin1');
       isEmpty = false;
       // Of very many some may come or go meanwhile; whoever subscribed hears of that.
-      const breath = ++looked > FEW_UNCONFIRMED ? turn.breathe() : null;
-      if (breath !== null) await breath;
+      const pause = ++looked > FEW_UNCONFIRMED ? turn.yieldIfDue() : null;
+      if (pause !== null) await pause;
     }
     return isEmpty ? null : hash.digest('hex');
   }
@@ -110,8 +110,8 @@ export class AddressHistories {
       let page = await this.index.history([key], range);
       while (page.next !== null && chain.index.active.disconnects === disconnects) {
         add(confirmed, page.entries);
-        const breath = turn.breathe();
-        if (breath !== null) await breath;
+        const pause = turn.yieldIfDue();
+        if (pause !== null) await pause;
         page = await this.index.history([key], { ...range, after: page.next });
       }
       // Of a branch that was left; or a block came, of which more may be to read.
@@ -177,8 +177,8 @@ export class AddressHistories {
       yield* entries.map(shownEntry);
       yield* waiting;
       if (next === null) return;
-      const breath = turn.breathe();
-      if (breath !== null) await breath;
+      const pause = turn.yieldIfDue();
+      if (pause !== null) await pause;
       page = await this.page(key, next);
       waiting = this.waitingBehind(page, key);
       const lastHeight = entries.at(-1)?.height ?? 0;

@@ -2,7 +2,7 @@
 import { jsonChunks, smallJson } from '../util/jsonWrite.js';
 import type { LineSocket } from './lineSocket.js';
 import { StreamedJson, type HubResult } from './hubClient.js';
-import type { Turn } from './turns.js';
+import type { Turn } from '../scheduler/clientQueue.js';
 
 /** Small pieces are gathered up to here. */
 const WRITE_CHARS = 16_384;
@@ -57,8 +57,8 @@ export class AnswerWriter {
         await this.text(turn, text);
         text = '';
       }
-      const breath = turn.breathe();
-      if (breath !== null) await breath;
+      const pause = turn.yieldIfDue();
+      if (pause !== null) await pause;
     }
     await this.text(turn, text + behind);
   }

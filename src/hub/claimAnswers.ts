@@ -11,7 +11,7 @@ import type { Block, BlockedClaims } from './blockedClaims.js';
 import { OutputNotes, type FoundOutputs } from './foundOutputs.js';
 import { badRequest, HubError, internalError } from './hubError.js';
 import { ERROR_CODE, type ClaimRow, type RowErrorCode } from './outputs.js';
-import type { Turn } from './turns.js';
+import type { Turn } from '../scheduler/clientQueue.js';
 
 /** URLs resolved without a pause. */
 const URLS_AT_ONCE = 25;
@@ -67,8 +67,8 @@ export class ClaimAnswers {
         if (block) addBlocked(notes, block);
         else addResolved(notes, found, named);
       }
-      const breath = turn.breathe();
-      if (breath !== null) await breath;
+      const pause = turn.yieldIfDue();
+      if (pause !== null) await pause;
     }
     return notes.finish();
   }

@@ -3,7 +3,7 @@ import type { SearchConstraints } from './claimAnswers.js';
 import type { FoundOutputs } from './foundOutputs.js';
 import type { HubClient } from './hubClient.js';
 import type { HubRpcStub } from './hubRpcStub.js';
-import type { Turn } from './turns.js';
+import type { Turn } from '../scheduler/clientQueue.js';
 
 /** See `ClaimAnswers`. */
 export interface ClaimSource {

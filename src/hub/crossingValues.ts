@@ -2,7 +2,7 @@
 import { JsonScanner } from '../util/jsonParse.js';
 import type { JsonValue } from '../util/json.js';
 import { stringifyJson } from '../util/jsonWrite.js';
-import { slowly, type Turn } from './turns.js';
+import { inTurn, type Turn } from '../scheduler/clientQueue.js';
 
 type Crossing = string | number | boolean | null | undefined | { readonly json: string };
 
@@ -13,6 +13,6 @@ export function crossingOf(value: JsonValue | undefined): Crossing {
 export function valueOf(crossing: unknown, turn: Turn): Promise<JsonValue> | JsonValue | undefined {
   const value = crossing as Crossing;
   return typeof value === 'object' && value !== null
-    ? slowly(turn, new JsonScanner(value.json).readValueInSlices())
+    ? inTurn(turn, new JsonScanner(value.json).readValueInSlices())
     : value;
 }

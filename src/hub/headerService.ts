@@ -5,7 +5,7 @@ import type { JsonOut } from '../util/jsonWrite.js';
 import { whenResolved, type MaybePromise } from '../util/maybePromise.js';
 import { HeaderTree } from './headerTree.js';
 import { decodedHeader } from './shownHeader.js';
-import type { Turn } from './turns.js';
+import type { Turn } from '../scheduler/clientQueue.js';
 
 /** Headers read without a pause. */
 const PAGE_HEADERS = 256;
@@ -58,8 +58,8 @@ export class HeaderService {
         page.set(await this.bytes(this.at(at + n, tip)), n * HEADER_SIZE_BYTES);
       }
       yield page;
-      const breath = turn.breathe();
-      if (breath !== null) await breath;
+      const pause = turn.yieldIfDue();
+      if (pause !== null) await pause;
     }
   }
 }

@@ -5,7 +5,7 @@
 import type { ChainReader } from '../chain/chainReader.js';
 import { merklePath, merkleRoot } from '../crypto/merkle.js';
 import { sha256dPair } from '../crypto/hash.js';
-import type { Turn } from './turns.js';
+import type { Turn } from '../scheduler/clientQueue.js';
 
 const GROUP_LEVELS = 10;
 const GROUP_BLOCKS = 1 << GROUP_LEVELS;
@@ -42,8 +42,8 @@ export class HeaderTree {
     const groups: Buffer[] = [];
     for (let group = 0; group * GROUP_BLOCKS < count; group++) {
       groups.push(this.rootOf(tip, group, count));
-      const breath = turn.breathe();
-      if (breath !== null) await breath;
+      const pause = turn.yieldIfDue();
+      if (pause !== null) await pause;
     }
     const above = merklePath(Buffer.concat(groups), Math.floor(height / GROUP_BLOCKS));
     return { branch: [...foldGroup(leaves, within).branch, ...above], root: merkleRoot(groups).root };

@@ -21,7 +21,7 @@ import type {
   ValueOperations,
 } from './nodeOperations.js';
 import { unpackKeys, type ToHub } from './portMessages.js';
-import { Turns, type Turn } from './turns.js';
+import { ClientQueue, type Turn } from '../scheduler/clientQueue.js';
 
 /** Small pieces of JSON are gathered up to here. */
 const CHUNK_CHARS = 16_384;
@@ -77,7 +77,7 @@ export interface HubRpcServerDeps {
 
 export class HubRpcServer {
   private readonly deps: HubRpcServerDeps;
-  private readonly turns = new Turns();
+  private readonly turns = new ClientQueue();
   private readonly clients = new Map<number, Client>();
   private readonly calls = new Map<number, Call>();
   private readonly handlers: Handlers;
@@ -210,8 +210,8 @@ async function* gathered(pieces: AsyncIterable<string>, turn: Turn): AsyncGenera
       yield text;
       text = '';
     }
-    const breath = turn.breathe();
-    if (breath !== null) await breath;
+    const pause = turn.yieldIfDue();
+    if (pause !== null) await pause;
   }
   if (text !== '') yield text;
 }

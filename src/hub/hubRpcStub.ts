@@ -11,7 +11,7 @@ import { HubError } from './hubError.js';
 import { StreamedJson, type HubResult } from './hubClient.js';
 import type { ChunkOperations, NodeOperation, ValueOperations } from './nodeOperations.js';
 import { CHUNKS_AHEAD, packKeys, type CrossingError, type ToHub, type ToNode } from './portMessages.js';
-import type { Turn, Turns } from './turns.js';
+import type { Turn, ClientQueue } from '../scheduler/clientQueue.js';
 
 /** The node failed at a call, and was told of it where it did. */
 export class NodeFailure extends Error {
@@ -37,7 +37,7 @@ type Outcome = { readonly value: unknown } | { readonly chunks: AsyncGenerator<u
 
 export class HubRpcStub {
   private readonly batches: Batches<ToNode>;
-  private readonly turns: Turns;
+  private readonly turns: ClientQueue;
   private readonly calls = new Map<number, NodeAnswer>();
   /** Clients that asked for anything. */
   private readonly known = new Set<number>();
@@ -45,7 +45,7 @@ export class HubRpcStub {
   private wishes = new Map<string, boolean>();
   private nextId = 0;
 
-  constructor(batches: Batches<ToNode>, turns: Turns) {
+  constructor(batches: Batches<ToNode>, turns: ClientQueue) {
     this.batches = batches;
     this.turns = turns;
   }

@@ -1,6 +1,6 @@
 /** The program of the hub's thread: has the clients, and asks the node's thread for what lies there. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { breathe } from '../util/breathe.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 import { AnswerNotes } from './answerNotes.js';
 import { Batches } from './batches.js';
 import { askedClaims, type ClaimSource } from './claimSource.js';
@@ -13,7 +13,7 @@ import { unpackKeys, type HubThreadStart, type SearchNote, type ToHub, type ToNo
 import { Sessions } from './sessions.js';
 import { SharedClaims } from './sharedClaims.js';
 import { TipHeader } from './tipHeader.js';
-import { Turns } from './turns.js';
+import { ClientQueue } from '../scheduler/clientQueue.js';
 import { UnknownConstraints } from './unknownConstraints.js';
 
 /** So many that the node's thread need not wait for the next while answers are under way between the two. Arbitrary. */
@@ -26,7 +26,7 @@ const SLICE_MS = 4;
 const port = parentPort!;
 const start = workerData as HubThreadStart;
 const counters = new HubCounters(start.counters);
-const turns = new Turns(undefined, PLACES);
+const turns = new ClientQueue(undefined, PLACES);
 const batches: Batches<ToNode> = new Batches<ToNode>(port, () => {
   node.tellWishes();
   return undefined;
@@ -112,7 +112,7 @@ async function tell(touched: Uint8Array): Promise<void> {
   let since = performance.now();
   for (const key of unpackKeys(touched)) {
     sessions.touch(key);
-    since = await breathe(since, SLICE_MS);
+    since = await yieldIfDue(since, SLICE_MS);
   }
   await sessions.tell();
 }

@@ -7,7 +7,7 @@ import type { HubClient, HubResult, MethodShape } from './hubClient.js';
 import { internalError } from './hubError.js';
 import type { HubServices } from './hubServices.js';
 import type { ClientServices } from './clientServices.js';
-import type { Turn } from './turns.js';
+import type { Turn } from '../scheduler/clientQueue.js';
 
 /** A call of a method that the hub's thread runs. */
 export interface HubCall {

@@ -1,6 +1,6 @@
 /** Rows that are read where clients are served: reading many gives way to others now and then, since a disk may be waited for. */
 import type { RowRange, RowReader } from '../store/rows.js';
-import { breathe } from '../util/breathe.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 import type { Bytes } from '../util/bytes.js';
 
 /** Rows read without a look at the clock: a millisecond or two of a disk without moving parts. */
@@ -25,7 +25,7 @@ export class PacedRows implements RowReader {
     let since = performance.now();
     for (let at = 0; at < keys.length; at += ROWS_A_LOOK) {
       found.push(...(await this.rows.getMany(keys.slice(at, at + ROWS_A_LOOK))));
-      since = await breathe(since, SLICE_MS);
+      since = await yieldIfDue(since, SLICE_MS);
     }
     return found;
   }

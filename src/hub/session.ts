@@ -13,7 +13,7 @@ import type { HubClient, HubResult } from './hubClient.js';
 import { ClientLeft, NodeFailure } from './hubRpcStub.js';
 import { bindArguments, type HubMethod } from './method.js';
 import { addressNotifications, PEER_NOTIFICATION, peerNotification } from './notifications.js';
-import { slowly, type Turn, type Turns } from './turns.js';
+import { inTurn, type Turn, type ClientQueue } from '../scheduler/clientQueue.js';
 import {
   answerFrame,
   detectVersion,
@@ -35,7 +35,7 @@ const MAX_VALUES = 100_000;
 const ADDRESSES_AT_ONCE = 500;
 
 export interface SessionDeps {
-  readonly turns: Turns;
+  readonly turns: ClientQueue;
   readonly hub: ClientServices;
   readonly method: (name: string) => HubMethod | undefined;
   /** A subscription comes or goes; throws `HubError` when there are too many. */
@@ -174,12 +174,12 @@ export class Session implements HubClient {
 
   /** The value of a line, or the error that it is answered with. */
   private async parse(turn: Turn, line: Buffer): Promise<JsonValue | HubError> {
-    const text = await slowly(turn, decodeUtf8InSlices(line));
+    const text = await inTurn(turn, decodeUtf8InSlices(line));
     if (text === null) return new HubError(HUB_ERROR.parse, 'messages must be encoded in UTF-8');
     try {
       const scanner = new JsonScanner(text, MAX_VALUES, 'mended');
-      const value = await slowly(turn, scanner.readValueInSlices());
-      await slowly(turn, scanner.skipSpaceInSlices());
+      const value = await inTurn(turn, scanner.readValueInSlices());
+      await inTurn(turn, scanner.skipSpaceInSlices());
       if (!scanner.atEnd()) scanner.fail();
       return value;
     } catch (error) {
@@ -224,8 +224,8 @@ export class Session implements HubClient {
           await this.write(turn, answer, version, lead, '');
           lead = ', ';
         }
-        const breath = turn.breathe();
-        if (breath !== null) await breath;
+        const pause = turn.yieldIfDue();
+        if (pause !== null) await pause;
       }
       if (lead !== '[') await this.writer.text(turn, ']\n');
     });

@@ -3,7 +3,7 @@
  * bounds on what they may hold together. Owns who subscribed to which script.
  */
 import { createServer, type Server, type Socket } from 'node:net';
-import { breathe } from '../util/breathe.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 import type { ClientServices } from './clientServices.js';
 import type { HubCounters } from './hubCounters.js';
 import { badRequest } from './hubError.js';
@@ -11,7 +11,7 @@ import { HubStartError } from './hubStartError.js';
 import { LineSocket } from './lineSocket.js';
 import type { HubMethod } from './method.js';
 import { Session, type SessionDeps } from './session.js';
-import type { Turns } from './turns.js';
+import type { ClientQueue } from '../scheduler/clientQueue.js';
 
 /** Longest line of a client. The largest transaction that is relayed has 800,000 digits. */
 export const MAX_LINE_BYTES = 4 << 20;
@@ -44,7 +44,7 @@ export interface SessionsOptions {
 
 export interface SessionsDeps {
   readonly hub: ClientServices;
-  readonly turns: Turns;
+  readonly turns: ClientQueue;
   /** What others see of the clients. */
   readonly counters: HubCounters;
   readonly method: (name: string) => HubMethod | undefined;
@@ -263,7 +263,7 @@ export class Sessions {
     let since = performance.now();
     for (const session of this.sessions) {
       session.tell();
-      since = await breathe(since, SLICE_MS);
+      since = await yieldIfDue(since, SLICE_MS);
     }
   }
 

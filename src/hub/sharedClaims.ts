@@ -31,7 +31,7 @@ import type { HubClient } from './hubClient.js';
 import { ClientLeft, type HubRpcStub } from './hubRpcStub.js';
 import { PacedRows } from './pacedRows.js';
 import type { SharedClaimsStart, ToNode } from './portMessages.js';
-import type { Turn } from './turns.js';
+import type { Turn } from '../scheduler/clientQueue.js';
 
 export interface SharedClaimsDeps {
   readonly node: HubRpcStub;

@@ -10,7 +10,7 @@ import { TX_FIRST_OUTPUT, TX_OUTPUT_COUNT, TX_STRIDE } from '../primitives/block
 import { outputScriptAt } from '../primitives/blockView.js';
 import type { AddressService } from '../rpc/services.js';
 import { parseUndo } from '../store/coinRow.js';
-import { breathe } from '../util/breathe.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 import type { Logger } from '../util/logging.js';
 
 /** What happens within so short a time is told together. */
@@ -140,7 +140,7 @@ export class TouchWatch {
     let since = performance.now();
     for (const key of sessions.wantedKeys()) {
       sessions.touch(key);
-      since = await breathe(since, SLICE_MS);
+      since = await yieldIfDue(since, SLICE_MS);
     }
   }
 
@@ -154,7 +154,7 @@ export class TouchWatch {
     let since = performance.now();
     for (const key of touchedKeys(parsed) ?? this.keysOf(id, raw, parsed)) {
       if (key !== null) this.deps.sessions.touch(key);
-      if (++looked % SCRIPTS_A_LOOK === 0) since = await breathe(since, SLICE_MS);
+      if (++looked % SCRIPTS_A_LOOK === 0) since = await yieldIfDue(since, SLICE_MS);
     }
   }
 

@@ -17,7 +17,7 @@ import { INPUT_STRIDE, OUTPUT_STRIDE } from '../primitives/blockLayout.js';
 import { PREFIX } from '../store/keys.js';
 import { PackedValues } from '../store/rowRecords.js';
 import type { RowTransaction } from '../store/rows.js';
-import { breathe } from '../util/breathe.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 import { asBuffer } from '../util/bytes.js';
 import { isPromise } from '../util/maybePromise.js';
 import { SCRIPT_KEY_BYTES } from './addressScripts.js';
@@ -114,7 +114,7 @@ async function addStored(rows: RowTransaction, totals: Buffer): Promise<void> {
     const packed = rows.formerValues?.(part);
     if (packed) addPacked(part, isPromise(packed) ? await packed : packed);
     else await addRows(rows, part);
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
 }
 

@@ -16,7 +16,7 @@ import {
 import { outputAmountAt, outputScriptAt, prevoutAt, txidAt } from '../primitives/blockView.js';
 import { parseUndo } from '../store/coinRow.js';
 import type { RowTransaction } from '../store/rows.js';
-import { breathe } from '../util/breathe.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 import type { Bytes } from '../util/bytes.js';
 import {
   amountRow,
@@ -102,7 +102,7 @@ export class BlockWalk {
       if (written < ROWS_A_LOOK) continue;
       written = 0;
       await this.rows.relieve();
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     await this.writeTotals();
   }
@@ -191,7 +191,7 @@ export class BlockWalk {
         else rows.put(totalsKey(key), totalsRow(after));
       });
       await rows.relieve();
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
   }
 }

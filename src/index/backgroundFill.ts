@@ -14,9 +14,9 @@ import { replayProgress } from '../chain/progress.js';
 import { BlockFileError } from '../store/blockFiles.js';
 import { resolvedFromUndo } from '../store/coinRow.js';
 import { NO_HEADER, STATUS } from '../store/headerTable.js';
-import { breathe } from '../util/breathe.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 import type { Logger } from '../util/logging.js';
-import { letOthersWork } from '../util/pace.js';
+import { letOthersWork } from '../scheduler/pace.js';
 import type { IndexStatus, TrackedIndex } from './chainIndex.js';
 
 /** The chain's queue and the event loop are held for about so long, then others have their turn. */
@@ -221,7 +221,7 @@ export class BackgroundFill {
       }
       const { block, undo } = blocks.at(-1)!;
       bytes += block.raw.length + undo.length;
-      since = await breathe(since, TURN_MS);
+      since = await yieldIfDue(since, TURN_MS);
     }
     return blocks;
   }

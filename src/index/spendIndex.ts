@@ -16,7 +16,7 @@ import {
 import { prevoutAt, txidAt } from '../primitives/blockView.js';
 import { PREFIX, readU32, u32Key } from '../store/keys.js';
 import { prefixEnd, type RowReader, type RowTransaction } from '../store/rows.js';
-import { breathe } from '../util/breathe.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import type { ChainIndex } from './chainIndex.js';
 
@@ -65,7 +65,7 @@ async function walk(
     if (written < ROWS_A_LOOK) continue;
     written = 0;
     await rows.relieve();
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
 }
 

@@ -14,7 +14,8 @@ import { hasWitness, isCoinbase, writeTransaction, type Transaction } from '../p
 import { formatTransactionInSlices, sha256dInSlices, txidInSlices } from '../primitives/transactionSlices.js';
 import { STANDARD_SCRIPT_VERIFY_FLAGS } from '../script/flags.js';
 import { fromLatin1, hashToHex, toLatin1, type Bytes } from '../util/bytes.js';
-import { inSlices, type Slices } from '../util/slices.js';
+import { inSlices } from '../scheduler/slices.js';
+import type { Slices } from '../util/slices.js';
 import { Writer } from '../util/writer.js';
 import type { ChainView, SeenCoin } from './chainView.js';
 import { feeAtRate } from './feeRate.js';

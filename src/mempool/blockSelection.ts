@@ -8,7 +8,8 @@
  */
 import { WITNESS_SCALE_FACTOR } from '../consensus/limits.js';
 import { LOCKTIME_THRESHOLD } from '../script/script.js';
-import { atOnce, inSlices, type Slices } from '../util/slices.js';
+import { inSlices } from '../scheduler/slices.js';
+import { atOnce, type Slices } from '../util/slices.js';
 import { feeAtRate } from './feeRate.js';
 import type { BlockLimits } from './mempoolReader.js';
 import {

@@ -5,7 +5,7 @@
  */
 import { checkTxInputs } from '../consensus/checkTxInputs.js';
 import { assert } from '../util/assert.js';
-import { breathe } from '../util/breathe.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 import { hashToHex } from '../util/bytes.js';
 import type { ChainView, SeenCoin } from './chainView.js';
 import { compareByKey, LINK_USAGE_BYTES, txKeyOf, type PoolEntry } from './poolEntry.js';
@@ -84,7 +84,7 @@ export async function checkInvariants(pool: TxPool, view: ChainView): Promise<vo
     feesSat += entry.feeSat;
     usageBytes += entry.usageBytes + (entry.parents.length + entry.children.length) * LINK_USAGE_BYTES;
     spends += spentKeys.length;
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   for (const [, spender] of pool.spentOutPoints()) {
     assert(pool.get(spender.key) === spender, 'an outpoint is spent by a transaction that is not here');

@@ -3,11 +3,11 @@
  * only what came or changed since is put in its place anew. Costs nothing until it is first asked.
  * Source: Core's `ancestor_score` index of the pool, `CompareTxMemPoolEntryByAncestorFee`.
  */
-import { breathe } from '../util/breathe.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 import { compareByKey, type PoolEntry } from './poolEntry.js';
 import type { TxPool } from './txPool.js';
 
-/** Entries that are put in order between two chances to breathe. Arbitrary: a few milliseconds' worth. */
+/** Entries that are put in order between two chances to yield. Arbitrary: a few milliseconds' worth. */
 const ENTRIES_AT_ONCE = 4000;
 /** Lists are merged once more than this share of their items is out of date, or recent. Arbitrary. */
 const LOOSE_SHARE = 16;
@@ -52,10 +52,10 @@ export class PackageOrder {
   /** Puts in order what is new, in slices, so that a `walk` soon after has little to do. */
   async prepare(): Promise<void> {
     let since = performance.now();
-    while (this.place(ENTRIES_AT_ONCE)) since = await breathe(since);
+    while (this.place(ENTRIES_AT_ONCE)) since = await yieldIfDue(since);
     while (this.lists.length > 2 || this.isLoose()) {
       this.mergeLast();
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
   }
 

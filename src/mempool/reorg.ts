@@ -5,7 +5,7 @@
  */
 import { COINBASE_MATURITY } from '../consensus/limits.js';
 import { isCoinbase, parseTransaction, type Transaction } from '../primitives/transaction.js';
-import { breathe } from '../util/breathe.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 import { Reader } from '../util/reader.js';
 import { acceptTransaction, type AcceptanceDeps } from './acceptance.js';
 import type { DisconnectedTransaction } from './disconnectedTransactions.js';
@@ -37,7 +37,7 @@ export async function returnDisconnected(
       returned.push(entry);
       outputCounts.set(entry, tx.outputs.length);
     }
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   // One that came back may have replaced another, or have left with one that could not come back.
   const here = returned.filter((entry) => pool.get(entry.key) === entry);
@@ -51,7 +51,7 @@ export async function removeImpossible({ pool, view }: AcceptanceDeps): Promise<
   let since = performance.now();
   for (const entry of [...pool.entries()]) {
     if (!(await isStillPossible(view, entry, pool))) impossible.push(entry);
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   pool.remove(pool.withDescendants(impossible), 'reorg');
 }

@@ -23,7 +23,7 @@ import {
 import { verifyScript } from '../script/interpreter.js';
 import { SCRIPT_ERROR, scriptErrorMessage, type ScriptErrorCode } from '../script/scriptError.js';
 import { PrecomputedSighash } from '../script/sighash.js';
-import { breathe } from '../util/breathe.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 import { concatBytes } from '../util/bytes.js';
 
 const EMPTY = new Uint32Array(0);
@@ -57,7 +57,7 @@ export async function verifyTransaction(
   for (const input of undecided) {
     const code = check(input, STANDARD_SCRIPT_VERIFY_FLAGS);
     if (code !== SCRIPT_ERROR.OK) return failure(transaction.tx, input, code, check);
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return null;
 }
@@ -135,7 +135,7 @@ async function lacksOnlyWitness(tx: Transaction, check: InputChecker): Promise<b
   const passes = async (flags: number): Promise<boolean> => {
     let since = performance.now();
     for (let input = 0; input < tx.inputs.length; input++) {
-      since = await breathe(since);
+      since = await yieldIfDue(since);
       if (check(input, flags) !== SCRIPT_ERROR.OK) return false;
     }
     return true;

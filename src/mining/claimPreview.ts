@@ -291,11 +291,11 @@ export class ClaimPreview {
     for (const node of trie.unhashedNodes()) {
       const outcome = outcomes.get(node.path) ?? paths.work.name(node.path).state;
       trie.setClaimsHash(node, claimsHash(outcome.claims, outcome.takeover, this.allClaims));
-      if (computed.breather.isDue) await computed.breather.pause();
+      if (computed.yieldTimer.isDue) await computed.yieldTimer.pause();
     }
     for (const node of trie.dirtyNodes()) {
       trie.hashNode(node, this.allClaims);
-      if (computed.breather.isDue) await computed.breather.pause();
+      if (computed.yieldTimer.isDue) await computed.yieldTimer.pause();
     }
     trie.settle();
   }

@@ -1,5 +1,5 @@
 /**
- * Searching for a nonce, in slices so that the event loop breathes: by the addon, or by its readable fallback.
+ * Searching for a nonce, in slices so that the event loop runs meanwhile: by the addon, or by its readable fallback.
  * Knows headers and targets only.
  */
 import { setImmediate } from 'node:timers/promises';

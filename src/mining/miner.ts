@@ -19,7 +19,7 @@ import {
 import { grind } from './grind.js';
 import { waitForWork, type KnownWork } from './longPoll.js';
 import { NO_HEADER } from '../store/headerTable.js';
-import { letOthersWork } from '../util/pace.js';
+import { letOthersWork } from '../scheduler/pace.js';
 import { checkProposal } from './proposal.js';
 import { submitBlock } from './submitBlock.js';
 

@@ -9,12 +9,12 @@ import { loadBlock } from '../chain/loadedBlock.js';
 import type { BlockCandidate } from '../mempool/mempoolReader.js';
 import { HEADER_SIZE_BYTES } from '../primitives/header.js';
 import type { ClaimTx } from '../store/claims/claimStore.js';
-import { breathe } from '../util/breathe.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 import { toLatin1 } from '../util/bytes.js';
 import { Writer } from '../util/writer.js';
 import { ClaimPreview } from './claimPreview.js';
 
-/** Transactions that are looked at between two chances to breathe. Arbitrary: some milliseconds' worth. */
+/** Transactions that are looked at between two chances to yield. Arbitrary: some milliseconds' worth. */
 const TRANSACTIONS_AT_ONCE = 500;
 /** Header and number of transactions. */
 const HEAD_SIZE_BYTES = HEADER_SIZE_BYTES + 9;
@@ -42,7 +42,7 @@ export class TemplateClaims {
     let since = performance.now();
     for (let at = 0; at < news.length; at += TRANSACTIONS_AT_ONCE) {
       await this.learn(news.slice(at, at + TRANSACTIONS_AT_ONCE));
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     const operations: ClaimTx[] = [];
     for (const tx of transactions) {

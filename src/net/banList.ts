@@ -9,7 +9,7 @@ import { compareBytes, toLatin1 } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 import { systemErrorCode } from '../util/environmentError.js';
 import { Reader, ReadError } from '../util/reader.js';
-import { SerialQueue } from '../util/serialQueue.js';
+import { SerialQueue } from '../scheduler/serialQueue.js';
 import { quarantine } from '../util/quarantine.js';
 import { Subnet } from '../util/subnet.js';
 import { Writer } from '../util/writer.js';

@@ -7,7 +7,7 @@ import type { Chain } from '../chain/chain.js';
 import { blockWork } from '../primitives/compactTarget.js';
 import { VERSIONBITS_NUM_BITS } from '../consensus/versionBits.js';
 import { NO_HEADER } from '../store/headerTable.js';
-import { breathe } from '../util/breathe.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 import { hashToHex } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 
@@ -104,7 +104,7 @@ export class ChainWarnings {
       const id = active.ancestorOf(tip, this.reachedHeight);
       for (let bit = 0; bit < VERSIONBITS_NUM_BITS; bit++) {
         versionBits.unknownBitState(bit, id);
-        since = await breathe(since);
+        since = await yieldIfDue(since);
       }
     }
   }

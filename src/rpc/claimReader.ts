@@ -69,7 +69,7 @@ import type { ClaimTotals } from '../store/claims/summaryRow.js';
 import { oldestProvable, type ProofWindow } from '../store/claims/versions.js';
 import type { RowReader } from '../store/rows.js';
 import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
-import { inSlices } from '../util/slices.js';
+import { inSlices } from '../scheduler/slices.js';
 import { isPromise, whenResolved, type MaybePromise } from '../util/maybePromise.js';
 
 export interface ClaimReader {

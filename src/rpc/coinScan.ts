@@ -1,7 +1,8 @@
 /** The walk over all unspent outputs behind `scantxoutset`: one at a time, with progress and a way to end it early. */
 import type { ChainReader, CoinRowEntry } from '../chain/chainReader.js';
-import { breathe } from '../util/breathe.js';
-import { inSlices, sortedInSlices } from '../util/slices.js';
+import { yieldIfDue } from '../scheduler/yield.js';
+import { inSlices } from '../scheduler/slices.js';
+import { sortedInSlices } from '../util/slices.js';
 import type { ScriptSet } from './scriptSet.js';
 
 /** Outputs between two looks at whether the walk should end. */
@@ -77,7 +78,7 @@ export class CoinScan {
       }
       // The walk is in the order of hashes, which are evenly spread.
       this.percent = Math.floor((entry.outPoint.readUInt16BE(0) * 100) / 65536 + 0.5);
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     return { completed, searched, found: await inSlices(sortedInSlices(found, inOrder)), totalSat };
   }

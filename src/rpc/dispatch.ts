@@ -8,7 +8,7 @@
  */
 import { AssertionError } from '../util/assert.js';
 import { JsonObject, type JsonValue } from '../util/json.js';
-import { breathe } from '../util/breathe.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 import { decodeUtf8, decodeUtf8InSlices, JsonParseError, JsonScanner } from '../util/jsonParse.js';
 import {
   CHUNK_CHARS,
@@ -20,7 +20,7 @@ import {
   type JsonStart,
 } from '../util/jsonWrite.js';
 import type { Logger } from '../util/logging.js';
-import { inSlices } from '../util/slices.js';
+import { inSlices } from '../scheduler/slices.js';
 import { isPromise } from '../util/maybePromise.js';
 import type { AnswerCache, CacheableCall } from './answerCache.js';
 import {
@@ -255,9 +255,9 @@ export class RpcDispatcher {
             buffered = '';
           }
         }
-        const breath = breathe(sliceStart);
-        if (typeof breath !== 'number') {
-          sliceStart = await breath;
+        const pause = yieldIfDue(sliceStart);
+        if (typeof pause !== 'number') {
+          sliceStart = await pause;
           await origin.giveWay?.();
         }
       } while (!origin.gone.aborted && scanner.take(','));

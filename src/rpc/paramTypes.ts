@@ -14,7 +14,8 @@ import {
   type JsonValue,
 } from '../util/json.js';
 import { decodeHexInSlices } from '../util/hexSlices.js';
-import { AT_ONCE_SIZE, inSlices } from '../util/slices.js';
+import { inSlices } from '../scheduler/slices.js';
+import { AT_ONCE_SIZE } from '../util/slices.js';
 import { RPC_ERROR, rpcError, type RpcError } from './errors.js';
 
 /**

@@ -4,7 +4,8 @@
  */
 import type { JsonValue } from '../util/json.js';
 import { JsonParseError, JsonScanner } from '../util/jsonParse.js';
-import { atOnce, inSlices, type Slices } from '../util/slices.js';
+import { inSlices } from '../scheduler/slices.js';
+import { atOnce, type Slices } from '../util/slices.js';
 
 /** Bodies up to this size are read at once, in a few milliseconds. */
 export const AT_ONCE_BYTES = 1 << 18;

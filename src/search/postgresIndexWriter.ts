@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { AddressPrefixes } from '../script/address.js';
-import { SerialQueue } from '../util/serialQueue.js';
+import { SerialQueue } from '../scheduler/serialQueue.js';
 import type { ClaimDocument } from './document.js';
 import { statesOf, type ClaimSources } from './documentSource.js';
 import type { BlockId, BlockNote, BlockScores, BlockStep, IndexState, IndexWriter } from './indexChange.js';

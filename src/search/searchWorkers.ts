@@ -9,7 +9,7 @@ import type { IndexWriter } from './indexChange.js';
 import { KeptThread, writerIn } from './keptThread.js';
 import type { BackendPage, SearchBackend } from './searchBackend.js';
 import type { SearchQuery } from './searchQuery.js';
-import type { SearchLoad } from './searchSlots.js';
+import type { SlotLoad } from '../scheduler/fairSlots.js';
 import type { SqliteIndexOptions } from './sqliteIndexWriter.js';
 import { SqliteSearchers } from './sqliteSearchers.js';
 import { loadSqlite } from '../sqlite/sqliteProvider.js';
@@ -73,7 +73,7 @@ export class SqliteBackend implements SearchBackend {
     return new SqliteBackend(`SQLite ${version} (${name})`, options);
   }
 
-  get load(): SearchLoad {
+  get load(): SlotLoad {
     return this.searchers.load;
   }
 

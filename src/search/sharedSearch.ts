@@ -3,7 +3,7 @@
  * and who lets go of the file before it is deleted.
  */
 import type { FollowerStatus } from './followerStatus.js';
-import type { SearchLoad } from './searchSlots.js';
+import type { SlotLoad } from '../scheduler/fairSlots.js';
 import type { SearchersSetup } from './sqliteSearchers.js';
 
 /** The follower, as far as it is asked of outside. */
@@ -20,7 +20,7 @@ export class SharedSearch {
   /** Registers what lets go of the file; answers what ends that. */
   readonly onRelease: (release: () => Promise<void>) => () => void;
   /** Of the other thread. */
-  load: (() => SearchLoad) | null = null;
+  load: (() => SlotLoad) | null = null;
   private readonly listeners = new Set<(status: FollowerStatus) => void>();
 
   constructor(setup: SearchersSetup, follower: AskedFollower, onRelease: SharedSearch['onRelease']) {

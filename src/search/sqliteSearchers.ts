@@ -8,7 +8,8 @@ import { KeptThread, standIn } from './keptThread.js';
 import { SEARCH_TIMEOUT_MS, type BackendPage } from './searchBackend.js';
 import { SearchError } from './searchError.js';
 import type { SearchQuery } from './searchQuery.js';
-import { SearchSlots, type SearchLoad } from './searchSlots.js';
+import type { SlotLoad } from '../scheduler/fairSlots.js';
+import { SearchSlots } from './searchSlots.js';
 import { WorkerPort } from './workerPort.js';
 
 export interface SearchersSetup {
@@ -78,7 +79,7 @@ export class SqliteSearchers {
     );
   }
 
-  get load(): SearchLoad {
+  get load(): SlotLoad {
     return this.slots.load;
   }
 

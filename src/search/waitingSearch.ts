@@ -8,7 +8,7 @@ import type { WaitingClaims } from '../index/waiting/waitingClaims.js';
 import { describeWaiting, keyTagsOf } from '../index/waiting/waitingIndex.js';
 import type { WaitingOutput } from '../index/waiting/waitingOutputs.js';
 import type { AddressPrefixes } from '../script/address.js';
-import { breathe } from '../util/breathe.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import type { Censor } from './censor.js';
 import { makeDocument, type ClaimDocument } from './document.js';
@@ -124,7 +124,7 @@ export class WaitingSearch {
     let since = performance.now();
     let looked = 0;
     for (const place of candidates ?? (isSorted ? this.sorted(order) : columns.documents.keys())) {
-      if (++looked % PLACES_A_LOOK === 0) since = await breathe(since, SLICE_MS);
+      if (++looked % PLACES_A_LOOK === 0) since = await yieldIfDue(since, SLICE_MS);
       const entry = columns.documents[place];
       if (entry === undefined || !satisfies(tests, place, entry)) continue;
       if (first !== null) first.offer(place);
@@ -248,7 +248,7 @@ export class WaitingSearch {
       }
       await this.makePart(ids);
       this.blocks++;
-      since = await breathe(since, SLICE_MS);
+      since = await yieldIfDue(since, SLICE_MS);
     }
   }
 
@@ -261,7 +261,7 @@ export class WaitingSearch {
       for (let at = 0; at < ids.length; at += CLAIMS_A_PART) {
         await this.makePart(ids.slice(at, at + CLAIMS_A_PART));
         ids.fill('', at, at + CLAIMS_A_PART);
-        since = await breathe(since, SLICE_MS);
+        since = await yieldIfDue(since, SLICE_MS);
       }
     } catch (error) {
       for (const id of ids) if (id !== '') this.dirty.add(id);

@@ -3,7 +3,7 @@
  * queue. A call that is answered at once costs neither promises nor signals; those that wait get both.
  */
 import type { ServerResponse } from 'node:http';
-import { JobQueue, QueueShare } from '../util/jobQueue.js';
+import { JobQueue, QueueShare } from '../scheduler/jobQueue.js';
 import type { Logger } from '../util/logging.js';
 import type { HttpConnection } from './connections.js';
 import { sendText } from './errorPages.js';

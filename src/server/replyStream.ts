@@ -5,7 +5,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
-import { breathe } from '../util/breathe.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 
 /** Answers up to this size are held back until complete, to be sent with their length. */
 const BUFFERED_BYTES = 1 << 20;
@@ -86,9 +86,9 @@ export async function sendReply(
   let sliceStart = options.sinceMs;
   try {
     for await (const chunk of reply.chunks) {
-      const breath = breathe(sliceStart);
-      if (typeof breath !== 'number') {
-        sliceStart = await breath;
+      const pause = yieldIfDue(sliceStart);
+      if (typeof pause !== 'number') {
+        sliceStart = await pause;
         await options.giveWay();
       }
       if (response.destroyed) return;

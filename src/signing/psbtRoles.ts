@@ -5,8 +5,9 @@
 import { txid, type Transaction, type TxInput, type TxOutput } from '../primitives/transaction.js';
 import { PrecomputedSighash, SIGHASH } from '../script/sighash.js';
 import { EMPTY_BYTES, equalBytes, fromLatin1 } from '../util/bytes.js';
-import { breathe } from '../util/breathe.js';
-import { atOnce, inSlices, type Slices } from '../util/slices.js';
+import { yieldIfDue } from '../scheduler/yield.js';
+import { inSlices } from '../scheduler/slices.js';
+import { atOnce, type Slices } from '../util/slices.js';
 import { produceSignature } from './produceSignature.js';
 import {
   emptyPsbtInput,
@@ -206,7 +207,7 @@ export async function finalizePsbt(psbt: Psbt): Promise<boolean> {
   let since = performance.now();
   for (const index of psbt.inputs.keys()) {
     if (!signPsbtInput(psbt, index, NO_KEYS, SIGHASH.ALL, shared).complete) complete = false;
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return complete;
 }

@@ -6,7 +6,7 @@
  * from there into LevelDB in batches of at most 16 MiB; a crash before the commit record leaves the old state, one
  * after it is repaired by applying the journal again (puts and deletes are idempotent).
  */
-import { breathe } from '../util/breathe.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 import { EMPTY_BYTES } from '../util/bytes.js';
 import { systemErrorCode } from '../util/environmentError.js';
 import { noteDurable } from './databaseCheck.js';
@@ -192,12 +192,12 @@ async function batchOf(records: Iterable<Buffer>, source: DirtySource): Promise<
   let since: number = performance.now();
   for (const piece of records) {
     pieces.push(Buffer.from(piece));
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   const writer = new RecordWriter();
   for (let more = source(PIECE_BYTES); more !== null; more = source(PIECE_BYTES)) {
     for (const op of more) writer.add(op.key, op.type === 'put' ? op.value : null);
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   pieces.push(writer.take());
   return pieces;

@@ -5,7 +5,7 @@
  * and has no lazy parts is written by `smallJson` in one go, which takes a third of the time; so are the items of arrays.
  */
 import { assert } from './assert.js';
-import { SLICE_MS } from './breathe.js';
+import { SLICE_MS } from './slices.js';
 import { asBuffer, type Bytes } from './bytes.js';
 import { formatDouble, JsonNumber, JsonObject } from './json.js';
 

@@ -1,8 +1,11 @@
 /**
- * Long work in pieces: a generator that yields now and then is run at once, or in slices between which the event loop
- * runs. So what may be large is written once, for callers that wait and for callers that must not hold the loop.
+ * Long work in pieces: a generator that yields now and then. It is run at once (`atOnce`), or in slices between which the event
+ * loop runs (`inSlices` of `scheduler/slices.ts`). So what may be large is written once, for callers that wait and for callers
+ * that must not hold the loop. Nothing here knows the event loop.
  */
-import { breathe } from './breathe.js';
+
+/** The longest that one slice of work holds the event loop. */
+export const SLICE_MS = 15;
 
 /** Work that may pause at each `yield`. It should not run longer than about a millisecond between two of them. */
 export type Slices<T> = Generator<undefined, T, undefined>;
@@ -15,35 +18,6 @@ export function atOnce<T>(work: Slices<T>): T {
   for (;;) {
     const { done, value } = work.next();
     if (done === true) return value;
-  }
-}
-
-/** When the first slice of the present turn of the loop began; 0 where none did. */
-let sliceSinceMs = 0;
-
-/** When the slice began that lasts: what comes one after the other in one turn of the loop has one slice together. */
-function presentSlice(): number {
-  return sliceSinceMs === 0 ? beginSlice(performance.now()) : sliceSinceMs;
-}
-
-function beginSlice(nowMs: number): number {
-  if (sliceSinceMs === 0) setImmediate(endSlice);
-  sliceSinceMs = nowMs;
-  return nowMs;
-}
-
-function endSlice(): void {
-  sliceSinceMs = 0;
-}
-
-/** Runs the work, letting the event loop run whenever a slice is used up. */
-export async function inSlices<T>(work: Slices<T>): Promise<T> {
-  let since = presentSlice();
-  for (;;) {
-    const { done, value } = work.next();
-    if (done === true) return value;
-    const breath = breathe(since);
-    since = typeof breath === 'number' ? breath : beginSlice(await breath);
   }
 }
 

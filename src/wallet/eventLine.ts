@@ -4,9 +4,10 @@
  * wallet; who comes meanwhile waits, or has the rest taken in at once. So a wallet may be a little behind the chain, but is of one
  * moment for whoever uses it. Source: the reference's `CScheduler` behind the validation interface, `cs_wallet`.
  */
-import { breathe, nextSlice } from '../util/breathe.js';
+import { yieldIfDue, nextSlice } from '../scheduler/yield.js';
 import { equalBytes, type Bytes } from '../util/bytes.js';
-import { atOnce, inSlices, type Slices } from '../util/slices.js';
+import { inSlices } from '../scheduler/slices.js';
+import { atOnce, type Slices } from '../util/slices.js';
 
 /** Something that the node told. */
 export interface NodeEvent {
@@ -148,7 +149,7 @@ export class EventLine {
     let since = await nextSlice();
     while (this.isBehind && !this.isHeld) {
       since = await this.step(since);
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     this.isRunning = false;
   }

@@ -3,9 +3,10 @@
  * is much once it was made ready (`eventLine.ts`); what was missed while the wallet was closed is read from the blocks. Owns the place to which the chain was followed.
  * Source: lbrycrd wallet/wallet.cpp `BlockConnected`, `BlockDisconnected`, `TransactionAddedToMempool`, `CreateWalletFromFile`.
  */
-import { breathe } from '../util/breathe.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 import type { Bytes } from '../util/bytes.js';
-import { inSlices, type Slices } from '../util/slices.js';
+import { inSlices } from '../scheduler/slices.js';
+import type { Slices } from '../util/slices.js';
 import type { NodeEvent } from './eventLine.js';
 import type { NodeListener, WalletBlock } from './port.js';
 import type { Entry } from './ledger/entry.js';
@@ -218,7 +219,7 @@ export class Follower implements NodeListener {
         loggedMs = this.nowMs();
         log.info(`${wallet.logName} Still rescanning. At ${progressAt(followedHeight, chain)}`);
       }
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
   }
 

@@ -7,7 +7,8 @@ import { addressPrefixesOf, decodeDestination, type AddressPrefixes } from '../s
 import { LOCKTIME_THRESHOLD } from '../script/script.js';
 import { asBuffer, type Bytes } from '../util/bytes.js';
 import { Reader } from '../util/reader.js';
-import { inSlices, type Slices } from '../util/slices.js';
+import { inSlices } from '../scheduler/slices.js';
+import type { Slices } from '../util/slices.js';
 import { Writer } from '../util/writer.js';
 import { AddressBook } from './addressBook.js';
 import { Announcements, type WalletListener } from './announcements.js';

@@ -9,7 +9,7 @@ import { dirname } from 'node:path';
 import { FolderLockError } from '../store/folderLock.js';
 import { environmentError, EnvironmentError } from '../util/environmentError.js';
 import { makeFolder } from '../util/makeFolder.js';
-import { inSlices } from '../util/slices.js';
+import { inSlices } from '../scheduler/slices.js';
 import { Follower, FollowError } from './follower.js';
 import { areCopies } from './keys/copies.js';
 import { upgradeWallet } from './keys/upgrade.js';

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inSlices } from '../../src/util/slices.js';
+import { inSlices } from '../../src/scheduler/slices.js';
 import { readBerkeleyDb } from '../../src/wallet/transfer/berkeleyDb.js';
 import { replayLog } from '../../src/wallet/transfer/berkeleyReplay.js';
 import { until } from './support/network.js';

@@ -8,6 +8,7 @@ const src = resolve(dirname(fileURLToPath(import.meta.url)), '../../src');
 /** The rank of each room (docs/architecture.md). A file imports only from lower ranks or its own room. */
 const RANKS: Readonly<Record<string, number>> = {
   util: 0,
+  scheduler: 1,
   native: 1,
   schema: 1,
   sqlite: 1,
@@ -58,6 +59,7 @@ const RANKS: Readonly<Record<string, number>> = {
 /** The only rooms of the node that the daemon's may use. */
 const OPEN_TO_DAEMON: ReadonlySet<string> = new Set([
   'util',
+  'scheduler',
   'native',
   'crypto',
   'params',

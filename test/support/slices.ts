@@ -1,5 +1,5 @@
 /** Counting the pauses of work in slices: what tells, without a clock, that it would not hold the event loop. */
-import { SLICE_MS } from '../../src/util/breathe.js';
+import { SLICE_MS } from '../../src/util/slices.js';
 import type { Slices } from '../../src/util/slices.js';
 
 export function countPauses<T>(work: Slices<T>): { value: T; pauses: number } {

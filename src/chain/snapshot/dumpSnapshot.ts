@@ -1,6 +1,6 @@
 /** Writes the chain state at one block as a snapshot, or computes only the hashes of its parts. */
 import { formatHeader } from '../../primitives/header.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { hashToHex } from '../../util/bytes.js';
 import type { FolderIdentity } from '../folderIdentity.js';
 import { KIND, SNAPSHOT_FORMAT, type SectionSummary, type SnapshotHead } from './snapshotFormat.js';
@@ -59,7 +59,7 @@ export async function packSection(
       const payload = packer.row(key, value);
       if (payload !== null) await full(payload);
       rows++;
-      since = await breathe(since);
+      since = await yieldIfDue(since);
       if (signal.aborted) throw new SnapshotError('The node is stopping.');
     }
     return rows;
@@ -78,7 +78,7 @@ async function packHeaders(
       const payload = packer.header(formatHeader(header), txCount);
       if (payload !== null) await full(payload);
       count++;
-      since = await breathe(since);
+      since = await yieldIfDue(since);
       if (signal.aborted) throw new SnapshotError('The node is stopping.');
     }
     return count;

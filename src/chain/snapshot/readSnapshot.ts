@@ -9,7 +9,7 @@ import { CLAIM_PREFIX } from '../../store/claims/claimKeys.js';
 import { DerivedClaimRows } from '../../store/claims/claimRows.js';
 import { HeaderTable } from '../../store/headerTable.js';
 import type { RowReader, RowWriter } from '../../store/rows.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { equalBytes, hashToHex } from '../../util/bytes.js';
 import { BlockIndex, type BlockIndexOptions } from '../blockIndex.js';
 import { loadBlock } from '../loadedBlock.js';
@@ -103,7 +103,7 @@ class Reading {
   private async pause(): Promise<void> {
     if (this.options.signal.aborted) throw new SnapshotError('The node is stopping.');
     this.options.onProgress?.(this.reader.readBytes);
-    this.sinceMs = await breathe(this.sinceMs);
+    this.sinceMs = await yieldIfDue(this.sinceMs);
   }
 
   /** Accepts the headers; returns the id of the last one. */

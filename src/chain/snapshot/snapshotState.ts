@@ -16,7 +16,7 @@ import { coinKey, PREFIX } from '../../store/keys.js';
 import { KeyedRows } from '../../store/keyedRows.js';
 import { fromArray, mergeLayers } from '../../store/mergeLayers.js';
 import { prefixEnd, type RowTransaction } from '../../store/rows.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { equalBytes, hashToHex, type Bytes } from '../../util/bytes.js';
 import type { MaybePromise } from '../../util/maybePromise.js';
 import type { Chain } from '../chain.js';
@@ -210,7 +210,7 @@ async function takeBack(
         throw new SnapshotError(
           `The blocks above height ${headers.height(target)} changed more rows than memory should hold. Dump a block nearer to the tip, or the tip of a node with -stopatheight.`,
         );
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     for (const [key, value] of rows.rows.entries()) changed.set(key, value);
     return changed;

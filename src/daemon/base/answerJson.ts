@@ -2,7 +2,7 @@
  * Answers as text: JSON as Python writes it with two blanks of indent, keys in order of code points at every level, and
  * a line break at the end. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_dumps_pretty`; sdk-facts 1.3.
  */
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { JsonNumber, JsonObject } from '../../util/json.js';
 import { parseJson } from '../../util/jsonParse.js';
 import {
@@ -184,8 +184,8 @@ export function answerText(answer: JsonOut): string | Promise<string> {
   const sinceMs = performance.now();
   for (let step = steps.next(null); !step.done; step = steps.next(null)) {
     const wait = step.value;
-    const breath = wait === null ? breathe(sinceMs) : sinceMs;
-    if (wait !== null || typeof breath !== 'number') return writeOn(steps, out, wait, breath);
+    const pause = wait === null ? yieldIfDue(sinceMs) : sinceMs;
+    if (wait !== null || typeof pause !== 'number') return writeOn(steps, out, wait, pause);
   }
   return textOf(out);
 }
@@ -195,13 +195,13 @@ async function writeOn(
   steps: Generator<Wait, void, JsonOut>,
   out: string[],
   wait: Wait,
-  breath: number | Promise<number>,
+  pause: number | Promise<number>,
 ): Promise<string> {
-  let sinceMs = await breath;
+  let sinceMs = await pause;
   let step = steps.next(wait === null ? null : await settled(wait));
   while (!step.done) {
     const given: JsonOut = step.value === null ? null : await settled(step.value);
-    sinceMs = await breathe(sinceMs);
+    sinceMs = await yieldIfDue(sinceMs);
     step = steps.next(given);
   }
   return textOf(out);

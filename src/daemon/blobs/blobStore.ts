@@ -6,7 +6,7 @@
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { environmentError, failureReason } from '../../util/environmentError.js';
-import { KeyedQueue } from '../../util/keyedQueue.js';
+import { KeyedQueue } from '../../scheduler/keyedQueue.js';
 import type { Logger } from '../../util/logging.js';
 import type { Clock } from '../base/clock.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';

@@ -6,7 +6,7 @@
  */
 import { stat } from 'node:fs/promises';
 import { systemErrorCode, systemErrorReason } from '../../util/environmentError.js';
-import { SerialQueue } from '../../util/serialQueue.js';
+import { SerialQueue } from '../../scheduler/serialQueue.js';
 import type { Logger } from '../../util/logging.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
 import type { MadeRow, OriginalRow, StreamBlobRow } from '../content/rows.js';

@@ -5,7 +5,7 @@
  */
 import { channelPublicKey } from '../../metadata/channelSignature.js';
 import type { Bytes } from '../../util/bytes.js';
-import { mapBreathing } from '../base/mapBreathing.js';
+import { mapYielding } from '../base/mapYielding.js';
 import type { LedgerDatabase } from '../ledger/ledgerDatabase.js';
 import { TXO_TYPE, type TxoRow } from '../ledger/txoQuery.js';
 import { Txo, type TxoNotes } from '../txo/txo.js';
@@ -47,7 +47,7 @@ export async function rowTxos(
   database: Pick<LedgerDatabase, 'txos'>,
   notesOf: (row: TxoRow) => TxoNotes = ownNotes,
 ): Promise<Txo[]> {
-  const txos = await mapBreathing(rows, (row) => toTxo(row, view, notesOf(row)));
+  const txos = await mapYielding(rows, (row) => toTxo(row, view, notesOf(row)));
   const signed = rows.map((row) =>
     row.txoType === TXO_TYPE.support || row.channelId === null ? null : row.channelId,
   );

@@ -1,5 +1,5 @@
 /** The coins of accounts, for one choice of them: the database is asked for as much as that looks at. */
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import type { CoinFilter } from '../ledger/ledgerDatabase.js';
 import type { Coin, CoinAmount, UtxoPool, CoinTotals } from '../wallet/tx/utxoPool.js';
 import { SPENDING_FEE } from '../wallet/tx/draft.js';
@@ -71,7 +71,7 @@ export class AccountCoins implements UtxoPool<NumberedCoin> {
     for (const id of accountIds)
       for (const { number, amountDewies, height } of await this.#database.spendable([id])) {
         if (!isConfirmed || height > 0) coins.push({ number, effectiveAmount: amountDewies - SPENDING_FEE });
-        if (coins.length % COINS_A_STEP === 0) since = await breathe(since);
+        if (coins.length % COINS_A_STEP === 0) since = await yieldIfDue(since);
       }
     return coins;
   }

@@ -1,9 +1,9 @@
 /**
- * Coins that pay, out of what accounts have: chosen by the strategy of the settings and reserved in the same breath, so
+ * Coins that pay, out of what accounts have: chosen by the strategy of the settings and reserved at once, so
  * that no two transactions get one coin. Source: lbry-sdk lbry/wallet/ledger.py `get_spendable_utxos`; sdk-facts 5.4.
  */
-import { breathe } from '../../util/breathe.js';
-import { SerialQueue } from '../../util/serialQueue.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
+import { SerialQueue } from '../../scheduler/serialQueue.js';
 import type { RandomSource } from '../base/clock.js';
 import { failure } from '../base/daemonError.js';
 import type { SpendableCoin } from '../ledger/ledgerDatabase.js';
@@ -75,7 +75,7 @@ export class InputChoice {
     for (const id of accountIds)
       for (const coin of await this.#database.spendable([id], true)) {
         candidates.push({ ...coin, effectiveAmount: coin.amountDewies - SPENDING_FEE });
-        if (candidates.length % COINS_A_STEP === 0) since = await breathe(since);
+        if (candidates.length % COINS_A_STEP === 0) since = await yieldIfDue(since);
       }
     const tenth = deficit / 10n;
     return chooseByBands(candidates, deficit + COST_OF_CHANGE, tenth < 1n ? tenth : 1n);

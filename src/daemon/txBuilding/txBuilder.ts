@@ -6,8 +6,8 @@
  */
 import { formatOutPoint, txid, type Transaction } from '../../primitives/transaction.js';
 import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
-import { KeyedQueue } from '../../util/keyedQueue.js';
-import { inSlices } from '../../util/slices.js';
+import { KeyedQueue } from '../../scheduler/keyedQueue.js';
+import { inSlices } from '../../scheduler/slices.js';
 import { badValue, DaemonError, failure } from '../base/daemonError.js';
 import type { OutPointRef } from '../ledger/txoQuery.js';
 import type { ShownTransaction } from '../txo/outputJson.js';

@@ -34,8 +34,8 @@ async function* unspent(call: NodeCall, key: string): AsyncGenerator<JsonOut> {
       if (!node.mempool.isSpent(entry.outPoint)) ofOneBlock.push(entry);
     }
     after = next ?? undefined;
-    const breath = call.turn.breathe();
-    if (breath !== null) await breath;
+    const pause = call.turn.yieldIfDue();
+    if (pause !== null) await pause;
   } while (after !== undefined);
   yield* await inBlockOrder(call, ofOneBlock);
   for await (const { txid, index, amountSat, spends } of mempoolMoves(node, indexOf(call), moveQuery(key))) {

@@ -70,8 +70,8 @@ async function* members(
   yield* read;
   for (const [text, txid] of left) {
     yield [text, pairOf(await show(call, txid))];
-    const breath = call.turn.breathe();
-    if (breath !== null) await breath;
+    const pause = call.turn.yieldIfDue();
+    if (pause !== null) await pause;
   }
 }
 
@@ -88,8 +88,8 @@ async function batch(call: NodeCall, texts: readonly (JsonValue | undefined)[]):
     const shown = await show(call, txid);
     bytes += shown.raw?.length ?? 0;
     read.push([text, pairOf(shown)]);
-    const breath = call.turn.breathe();
-    if (breath !== null) await breath;
+    const pause = call.turn.yieldIfDue();
+    if (pause !== null) await pause;
   }
   return jsonObject(members(call, read, wanted));
 }

@@ -20,8 +20,8 @@ async function subscribe(
   const keys: string[] = [];
   for (const text of texts) {
     keys.push(keyOf(text, hub.facts.addressPrefixes));
-    const breath = turn.breathe();
-    if (breath !== null) await breath;
+    const pause = turn.yieldIfDue();
+    if (pause !== null) await pause;
   }
   // First, so that nothing is missed that happens while statuses are computed.
   for (const [n, key] of keys.entries()) client.subscribe(key, ownText(texts[n] as string));

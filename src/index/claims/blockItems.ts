@@ -10,7 +10,7 @@ import { itemsByOrdinal } from '../../store/claims/itemHistory.js';
 import { parseLogChunk, type ItemRef, type LogEvent } from '../../store/claims/logRow.js';
 import type { RowReader } from '../../store/rows.js';
 import { assert } from '../../util/assert.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 
 export interface BlockItems {
   /** Made by the block and alive at its end. */
@@ -42,7 +42,7 @@ async function itemsOf(rows: RowReader, events: readonly LogEvent[]): Promise<(r
     if (!('isSupport' in event) || event.op === 'refile' || groups.has(refGroup(event.ref))) continue;
     const { ref } = event;
     groups.set(refGroup(ref), await itemsByOrdinal(rows, ref.name, ref.since));
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return (ref) => {
     const item = groups.get(refGroup(ref))?.get(ref.ordinal);

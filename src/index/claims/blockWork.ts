@@ -11,7 +11,7 @@ import type { NetworkParams } from '../../params/network.js';
 import type { NamesAfter } from '../../store/claims/claimStore.js';
 import type { RowTransaction } from '../../store/rows.js';
 import { assert } from '../../util/assert.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { EMPTY_BYTES, fromLatin1, toLatin1 } from '../../util/bytes.js';
 import type { NotedChanges, NotedTrending } from './blockChanges.js';
 import { wasSpent, type BlockItems, type CreatedItem } from './blockItems.js';
@@ -167,12 +167,12 @@ export class BlockWork {
       this.takeOut(claimId, row);
       this.deleted.push(claimId);
       noted.set(endedKey(claimId), formatEndedRow(removed.get(claimId)!));
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     for (const claim of claims) {
       if (claim.former !== null) this.takeOut(claim.claimId, claim.former);
       this.putIn(claim);
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     if (this.totals !== null) noted.set(TOTALS_KEY, formatTotalsRow(this.totals));
     this.changeCounts();
@@ -427,7 +427,7 @@ export class BlockWork {
           ? this.formerAmount(claimId, amountSat, supportSat - (support?.activeSat.get(filed) ?? 0n))
           : this.formerAmountIn(before, claimId);
       changes.push({ claimId, formerSat, latterSat });
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     return changes;
   }

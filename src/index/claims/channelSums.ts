@@ -24,12 +24,12 @@ export async function readSignedBy({ rows, records }: ResolveScope, channelId: s
 
 /**
  * The sums over all these claims, in no order. Ids are latin1, wire order; those of claims that are not alive count nothing.
- * `breathe` is awaited between claims where it answers a promise.
+ * `yieldIfDue` is awaited between claims where it answers a promise.
  */
 export async function readChannelSums(
   { rows, records }: ResolveScope,
   claimIds: readonly string[],
-  breathe: () => Promise<void> | null,
+  yieldIfDue: () => Promise<void> | null,
 ): Promise<ChannelSum[]> {
   const sums = new Map<string, { count: number; amountSat: bigint }>();
   const claims = await records.rowsOf(claimIds);
@@ -46,8 +46,8 @@ export async function readChannelSums(
         sum.amountSat += amountSat;
       }
     });
-    const breath = breathe();
-    if (breath !== null) await breath;
+    const pause = yieldIfDue();
+    if (pause !== null) await pause;
   }
   const signers = [...sums].map(([key, sum]) => {
     return { id: turned(key.slice(0, ID_LENGTH)), tag: key.slice(ID_LENGTH), ...sum };

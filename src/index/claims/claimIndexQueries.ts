@@ -7,7 +7,7 @@ import type { Item } from '../../claimtrie/item.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { PREFIX } from '../../store/keys.js';
 import { prefixEnd, type RowReader } from '../../store/rows.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { isPromise, type MaybePromise } from '../../util/maybePromise.js';
 import type { IndexStatus } from '../chainIndex.js';
@@ -350,7 +350,7 @@ async function aliveOf(rows: RowReader, claimIds: readonly string[]): Promise<By
     const part = claimIds.slice(at, at + CLAIMS_A_STEP);
     const found = await rows.getMany(part.map(claimKey));
     part.forEach((id, i) => found[i] && alive.push(fromLatin1(id)));
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return alive;
 }

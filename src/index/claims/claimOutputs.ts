@@ -20,7 +20,7 @@ import {
 import { outputScriptAt, prevoutAt, txidAt } from '../../primitives/blockView.js';
 import { decodeClaimScript } from '../../script/claimScript.js';
 import { OP } from '../../script/opcodes.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { type Bytes } from '../../util/bytes.js';
 
 /** Where an output stands in its block. */
@@ -77,7 +77,7 @@ export class ClaimOutputs {
       const row = tx * TX_STRIDE;
       if (txs[row + TX_CLAIM_OUTPUTS] === 0 || (txs[row + TX_FLAGS]! & TX_IS_COINBASE) !== 0) continue;
       visit(tx);
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
   }
 

@@ -11,7 +11,7 @@ import { itemKey, nameKey } from '../../store/claims/claimKeys.js';
 import { parseItemRow } from '../../store/claims/itemRow.js';
 import { parseNameRow } from '../../store/claims/nameRow.js';
 import type { RowReader } from '../../store/rows.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { claimKey, countsKey, groupOf, keyTag, signedCountKey, supportsKey } from './claimIndexKeys.js';
 import type { ClaimRecord, PlainClaim } from './claimReader.js';
@@ -92,7 +92,7 @@ export class ClaimRecords {
       for (const { found, claim } of await this.loadPart(part)) {
         records.set(found.claimId, { ...claim, ...(await this.urlsOf(found)) });
         // A short URL takes a look at all claims of its name.
-        since = await breathe(since);
+        since = await yieldIfDue(since);
       }
     }
     return claimIds.map((id) => records.get(id) ?? null);
@@ -104,7 +104,7 @@ export class ClaimRecords {
     let since = performance.now();
     for (const part of partsOf(claimIds)) {
       for (const { found, claim } of await this.loadPart(part)) claims.set(found.claimId, claim);
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     return claimIds.map((id) => claims.get(id) ?? null);
   }

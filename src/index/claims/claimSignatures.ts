@@ -12,7 +12,7 @@ import { decodeSupport, type DecodedSupport } from '../../metadata/support.js';
 import { loadNative, type SignatureItem } from '../../native/binding.js';
 import type { NetworkParams } from '../../params/network.js';
 import { extractDestination } from '../../script/standard.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { concatBytes, type Bytes } from '../../util/bytes.js';
 import { keyTag } from './claimIndexKeys.js';
 import type { ClaimOutputInBlock } from './claimOutputs.js';
@@ -113,7 +113,7 @@ export async function findKeys(signatures: readonly SignatureOfChannel[]): Promi
   for (const [i, { signature, publicKey }] of signatures.entries()) {
     if (signature === null) signers.push([]);
     else signers.push(valid[i] ? [keyTag(publicKey!)] : recoverSigners(signature));
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return signers;
 }
@@ -147,10 +147,10 @@ async function verifyKnown(signatures: readonly SignatureOfChannel[]): Promise<b
     } else {
       for (const [i, { hash, signature, publicKey }] of items.entries()) {
         valid[places[i]!] = ecdsaBackend().verify(hash, signature, publicKey);
-        since = await breathe(since);
+        since = await yieldIfDue(since);
       }
     }
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   await Promise.all(underWay);
   return valid;

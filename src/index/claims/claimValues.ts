@@ -2,7 +2,7 @@
 import type { StoredTransaction, WantedTransaction } from '../../chain/storedTransactions.js';
 import { pointIndex, pointTxid } from '../../claimtrie/item.js';
 import { decodeClaimScript } from '../../script/claimScript.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Bytes } from '../../util/bytes.js';
 import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 
@@ -41,7 +41,7 @@ export async function readValues(
   for (let at = 0; at < places.length; at += VALUES_AT_ONCE) {
     const values = places.slice(at, at + VALUES_AT_ONCE).map((place) => valueAt(source, place));
     found.push(...(values.some(isPromise) ? await Promise.all(values) : (values as (Bytes | null)[])));
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return found;
 }

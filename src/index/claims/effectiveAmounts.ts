@@ -11,7 +11,7 @@ import { parseNameRow } from '../../store/claims/nameRow.js';
 import type { NamesAfter } from '../../store/claims/claimStore.js';
 import type { RowReader } from '../../store/rows.js';
 import { assert } from '../../util/assert.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { filedNames } from './filedNames.js';
 
 export interface ClaimWeight {
@@ -76,10 +76,10 @@ export class EffectiveAmounts {
           const active = filed.filter(({ activated }) => activated !== 0 && activated <= this.height);
           this.items.set(name, active);
           if (filed.length === 1) this.alone.add(name);
-          since = await breathe(since);
+          since = await yieldIfDue(since);
         }
       }
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
   }
 

@@ -4,7 +4,7 @@
  */
 import type { RowReader } from '../../store/rows.js';
 import { prefixEnd } from '../../store/rows.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { asBuffer } from '../../util/bytes.js';
 import { ID_LENGTH, nameOrderPrefix } from './claimIndexKeys.js';
 
@@ -67,7 +67,7 @@ async function readOrder(rows: RowReader, prefix: string): Promise<ClaimOrder> {
     let since = performance.now();
     for await (const [, id] of rows.range({ ...range, gte: `${first.at(-1)![0]}\0` })) {
       ids.push(asBuffer(id));
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
   }
   const order = Buffer.allocUnsafe(ids.length * ID_LENGTH);

@@ -6,7 +6,7 @@ import { RowDecoder, RowEncoder } from '../../store/claims/rowCodec.js';
 import { PREFIX } from '../../store/keys.js';
 import { PackedValues, type RecordWriter } from '../../store/rowRecords.js';
 import { prefixEnd, type RowReader, type RowTransaction } from '../../store/rows.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
 import { heightOfKey, UNDO_PREFIX, undoKey } from './claimIndexKeys.js';
 
@@ -53,7 +53,7 @@ export class NotedRows {
         if (row === undefined) this.noted.set(key, { former, value: undefined });
         else row.former = former;
       });
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
   }
 
@@ -135,7 +135,7 @@ export class NotedRows {
       if (++count % ROWS_A_LOOK !== 0) continue;
       handOn();
       await this.rows.relieve();
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     // A block without changes has one too: where there is none the way back ends.
     if (encoder.size > 0 || chunk === 0) close();
@@ -169,7 +169,7 @@ export async function takeBack(rows: RowTransaction, height: number): Promise<vo
       else rows.put(changed, Buffer.from(input.bytes(length - 1)));
     }
     await rows.relieve();
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
 }
 

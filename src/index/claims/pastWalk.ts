@@ -11,7 +11,7 @@ import { parseOwnerRow } from '../../store/claims/markRow.js';
 import { prefixEnd } from '../../store/rows.js';
 import { EMPTY_BYTES } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
-import { letOthersWork } from '../../util/pace.js';
+import { letOthersWork } from '../../scheduler/pace.js';
 import { endedKey, PAST_KEY, seriesKey } from './claimIndexKeys.js';
 import { formatEndedRow, formatSeriesRow, isPastKnown, parseEndedRow } from './claimPast.js';
 

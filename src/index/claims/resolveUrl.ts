@@ -12,7 +12,7 @@ import type { ClaimRules } from '../../claimtrie/types.js';
 import { parseUrl, type UrlSegment } from '../../metadata/url.js';
 import type { RowReader } from '../../store/rows.js';
 import { prefixEnd } from '../../store/rows.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { fromLatin1, hashFromHex, toLatin1 } from '../../util/bytes.js';
 import { boundedErrorText } from '../../util/errorText.js';
 import { ID_LENGTH, groupOf, keyTag, signedNamePrefix } from './claimIndexKeys.js';
@@ -53,7 +53,7 @@ export async function resolveUrls(scope: ResolveScope, urls: readonly string[]):
   let since = performance.now();
   for (const url of urls) {
     outcomes.push(await resolveOne(scope, url));
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   const { records } = scope;
   const claims = await records.load(outcomes.map((outcome) => ('claimId' in outcome ? outcome.claimId : '')));
@@ -85,7 +85,7 @@ export async function findByUrls(
   let since = performance.now();
   for (const url of urls) {
     found.push(url.length > LONGEST_URL ? null : await findByUrl(scope, url));
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return found;
 }
@@ -243,7 +243,7 @@ async function merged(left: readonly Weighed[], right: readonly Weighed[]): Prom
   for (let i = 0, j = 0; i < left.length || j < right.length;) {
     const takesLeft = j >= right.length || (i < left.length && compareWeighed(left[i]!, right[j]!) <= 0);
     out.push(takesLeft ? left[i++]! : right[j++]!);
-    if (out.length % CLAIMS_A_PART === 0) since = await breathe(since);
+    if (out.length % CLAIMS_A_PART === 0) since = await yieldIfDue(since);
   }
   return out;
 }

@@ -1,6 +1,6 @@
 /** Walking over all rows of a prefix. */
 import { prefixEnd, type RowReader } from '../../store/rows.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Bytes } from '../../util/bytes.js';
 
 /** Rows of a walk that are read at once; most walks have fewer. Arbitrary. */
@@ -19,6 +19,6 @@ export async function forEachRow(
   let since = performance.now();
   for await (const [key, row] of rows.range({ ...range, gte: `${few.at(-1)![0]}\0` })) {
     take(key, row);
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
 }

@@ -16,7 +16,7 @@ import {
 import { outputScriptAt, prevoutAt, txidAt } from '../../primitives/blockView.js';
 import { decodeClaimScript } from '../../script/claimScript.js';
 import { OP } from '../../script/opcodes.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { groupOf, supportSignersKey, supportSumKey } from './claimIndexKeys.js';
 import {
@@ -132,7 +132,7 @@ async function readSigned(block: LoadedBlock, supports: readonly Item[]): Promis
       if (read !== null)
         signed.push({ item, channelId: toLatin1(read.channelId), signature: read.signature });
     }
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return signed;
 }

@@ -9,7 +9,7 @@ import { normalizeKey } from '../../claimtrie/nameKey.js';
 import type { NameState } from '../../claimtrie/nameState.js';
 import { parseUrl, type UrlSegment } from '../../metadata/url.js';
 import { fromLatin1, hashFromHex, toLatin1, type Bytes } from '../../util/bytes.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { countsKey, signedCountKey, supportsKey, groupOf, keyTag } from '../claims/claimIndexKeys.js';
 import type { ClaimIndexQueries } from '../claims/claimIndexQueries.js';
 import type { ClaimRecord, PlainClaim, ResolvedUrl } from '../claims/claimReader.js';
@@ -73,7 +73,7 @@ export class WaitingClaimIndex implements ShownClaims {
     let since = performance.now();
     for (const [i, confirmed] of found.entries()) {
       outputs.push(await this.leadsTo(urls[i]!, confirmed));
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     if (outputs.every((output) => output === null)) return found;
     const expanded = await this.expand(outputs);
@@ -318,7 +318,7 @@ export async function describeWaiting(
       repostCount: reposts + (await repostsAdded(scope, waiting, output)),
       claimsInChannel: await claimsInChannel(scope, waiting, output),
     });
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return described;
 }
@@ -422,7 +422,7 @@ async function claimsInChannel(
   for (const output of [...waiting.ofChannel(claimId)]) {
     if (isSignedBy(output, tag)) count++;
     if (output.isUpdate) former.add(output.claimId);
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   if (former.size === 0) return count;
   const found = await records.rowsOf([...former]);

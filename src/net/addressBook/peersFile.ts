@@ -7,7 +7,7 @@ import type { Logger } from '../../util/logging.js';
 import { systemErrorCode } from '../../util/environmentError.js';
 import { Reader, ReadError } from '../../util/reader.js';
 import { quarantine } from '../../util/quarantine.js';
-import { SerialQueue } from '../../util/serialQueue.js';
+import { SerialQueue } from '../../scheduler/serialQueue.js';
 import { Writer } from '../../util/writer.js';
 import { readCheckedFile, writeCheckedFile } from '../checkedFile.js';
 import type { PeerAddressBook } from './peerAddressBook.js';

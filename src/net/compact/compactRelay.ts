@@ -5,7 +5,7 @@
 import { headerHash, parseHeaderBytes } from '../../primitives/header.js';
 import { NO_HEADER, STATUS } from '../../store/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
-import { breathe } from '../breathe.js';
+import { yieldIfDue } from '../../scheduler/peerQueue.js';
 import type { Payload } from '../messages/table.js';
 import type { MessageHandler, Peer } from '../messageHandler.js';
 import type { BlockReceiver } from '../sync/blockReceiver.js';
@@ -144,7 +144,7 @@ export class CompactRelay implements MessageHandler {
       if (portion.length < PORTION) continue;
       if (!partial.fill(portion)) return;
       portion = [];
-      since = await breathe(since, peer);
+      since = await yieldIfDue(since, peer);
     }
     if (partial.fill(portion)) partial.fill(extra.all());
   }

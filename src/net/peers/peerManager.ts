@@ -6,8 +6,8 @@
 import type { Socket } from 'node:net';
 import { sha256 } from '../../crypto/hash.js';
 import type { Logger } from '../../util/logging.js';
-import { peerTurns, type TurnLine } from '../breathe.js';
-import { SerialQueue } from '../../util/serialQueue.js';
+import { peerQueue, type PeerQueue } from '../../scheduler/peerQueue.js';
+import { SerialQueue } from '../../scheduler/serialQueue.js';
 import { MESSAGES } from '../messages/table.js';
 import type { VersionMessage } from '../messages/version.js';
 import {
@@ -68,7 +68,7 @@ export interface PeerManagerDeps {
   /** Hears of an inbound peer's opinion on where we are, and of every peer's clock. */
   onVersion(peer: Peer, message: VersionMessage): void;
   /** In which peers wait for their turns; the process's unless told. */
-  turns?: TurnLine;
+  turns?: PeerQueue;
 }
 
 /** Turns are given this often; one turn lets every part send what is due. */
@@ -81,7 +81,7 @@ export class PeerManager implements SessionHost {
   readonly log: Logger;
   readonly random: RandomSource;
   readonly heavyMessages = new SerialQueue();
-  readonly turns: TurnLine;
+  readonly turns: PeerQueue;
   private readonly budget = new ReceiveBudget();
   private readonly options: PeerManagerOptions;
   private readonly deps: PeerManagerDeps;
@@ -103,7 +103,7 @@ export class PeerManager implements SessionHost {
     this.deps = deps;
     this.log = deps.log;
     this.random = deps.random;
-    this.turns = deps.turns ?? peerTurns;
+    this.turns = deps.turns ?? peerQueue;
     this.groupKey = deps.random.bytes(16);
   }
 

@@ -5,9 +5,9 @@
  */
 import type { Logger } from '../../util/logging.js';
 import { Reader, ReadError } from '../../util/reader.js';
-import type { SerialQueue } from '../../util/serialQueue.js';
+import type { SerialQueue } from '../../scheduler/serialQueue.js';
 import { Writer } from '../../util/writer.js';
-import type { TurnLine } from '../breathe.js';
+import type { PeerQueue } from '../../scheduler/peerQueue.js';
 import type { Frame } from '../framing.js';
 import { MESSAGES, type Command, type Payload } from '../messages/table.js';
 import type { VersionMessage } from '../messages/version.js';
@@ -44,7 +44,7 @@ export interface SessionHost {
   /** Whether the log names addresses of peers. */
   readonly logsAddresses: boolean;
   readonly heavyMessages: SerialQueue;
-  readonly turns: TurnLine;
+  readonly turns: PeerQueue;
   nowMs(): number;
   nowSec(): number;
   /** Our version message to this peer. */

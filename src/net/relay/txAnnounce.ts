@@ -13,7 +13,7 @@ import { parseTxView } from '../../primitives/blockView.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { isPromise, type MaybePromise } from '../../util/maybePromise.js';
 import type { RollingBloomFilter } from '../bloom/rollingBloomFilter.js';
-import { inTurns } from '../breathe.js';
+import { inTurns } from '../../scheduler/peerQueue.js';
 import { INV, type InvItem } from '../inventory.js';
 import type { MessageHandler, Peer, RandomSource } from '../messageHandler.js';
 import { withoutWitness } from '../rawTransaction.js';

@@ -24,8 +24,8 @@ import { parseTransactionInSlices, txidInSlices } from '../../primitives/transac
 import { asBuffer, fromLatin1, hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
 import { ReadError, Reader } from '../../util/reader.js';
-import { SerialQueue } from '../../util/serialQueue.js';
-import { inTurns } from '../breathe.js';
+import { SerialQueue } from '../../scheduler/serialQueue.js';
+import { inTurns } from '../../scheduler/peerQueue.js';
 import type { RawMessage } from '../messages/codec.js';
 import { MAX_REJECT_REASON_LENGTH } from '../messages/reject.js';
 import type { MessageHandler, Peer } from '../messageHandler.js';

@@ -9,7 +9,7 @@
 import type { Chain } from '../../chain/chain.js';
 import { fromLatin1, hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
-import { breathe } from '../breathe.js';
+import { yieldIfDue } from '../../scheduler/peerQueue.js';
 import { INV, MAX_INV_ITEMS, type InventoryMessage, type InvItem } from '../inventory.js';
 import type { MessageHandler, Peer } from '../messageHandler.js';
 import { NODE } from '../services.js';
@@ -98,7 +98,7 @@ export class TxRequests implements MessageHandler {
           'net',
           () => `transaction (${hashToHex(hash)}) inv sent in violation of protocol peer=${peer.id}`,
         );
-      since = await breathe(since, peer);
+      since = await yieldIfDue(since, peer);
       if (peer.isGone) return;
     }
   }

@@ -15,7 +15,7 @@ import { Writer } from '../../util/writer.js';
 import type { BloomFilter } from '../bloom/bloomFilter.js';
 import type { CompactPeers } from '../compact/compactPeers.js';
 import { INV, type InvItem } from '../inventory.js';
-import { breathe, inTurns, peerTurns } from '../breathe.js';
+import { yieldIfDue, inTurns, peerQueue } from '../../scheduler/peerQueue.js';
 import { buildMerkleBlock } from '../merkleBlock.js';
 import type { MessageHandler, Peer, RandomSource } from '../messageHandler.js';
 import { withoutWitness } from '../rawTransaction.js';
@@ -175,7 +175,7 @@ export class BlockServing implements InventoryServer, MessageHandler {
     let since = performance.now();
     for (const tx of matches) {
       peer.sendRaw('tx', withoutWitness(txBytes(block.raw, block.parsed, tx)));
-      since = await breathe(since, peer);
+      since = await yieldIfDue(since, peer);
       if (peer.isGone) return;
     }
   }
@@ -192,7 +192,7 @@ export class BlockServing implements InventoryServer, MessageHandler {
 
 /** Reads a block, and looks at it in a turn of the peer for whom it is: however many read at once, each takes its turn. */
 export function readInTurn(chain: Pick<Chain, 'readBlock'>, peer: Peer, id: number): Promise<LoadedBlock> {
-  return chain.readBlock(id, () => peerTurns.nextTurn(peer));
+  return chain.readBlock(id, () => peerQueue.nextTurn(peer));
 }
 
 /** A block's bytes without witnesses. */

@@ -9,7 +9,7 @@ import type { BlockFilters } from '../../index/filterIndex.js';
 import type { NetworkParams } from '../../params/network.js';
 import { NO_HEADER } from '../../store/headerTable.js';
 import type { Logger } from '../../util/logging.js';
-import { breathe } from '../breathe.js';
+import { yieldIfDue } from '../../scheduler/peerQueue.js';
 import type { FilterRangeMessage } from '../messages/filterRange.js';
 import { CHECKPOINT_INTERVAL, type GetCfcheckptMessage } from '../messages/getcfcheckpt.js';
 import { MAX_FILTER_HEADERS } from '../messages/getcfheaders.js';
@@ -95,7 +95,7 @@ export class FilterServing implements MessageHandler {
       const filter = await asked.filters.filter(id, message.startHeight + i);
       if (filter === null) return;
       peer.send('cfilter', { filterType: BASIC, blockHash: Buffer.from(headers.hash(id)), filter });
-      since = await breathe(since, peer);
+      since = await yieldIfDue(since, peer);
     }
   }
 

@@ -3,7 +3,7 @@
  * no data. Source: Core net_processing.cpp `ProcessGetData`.
  */
 import { Writer } from '../../util/writer.js';
-import { breathe } from '../breathe.js';
+import { yieldIfDue } from '../../scheduler/peerQueue.js';
 import { MAX_INV_ITEMS, type InvItem } from '../inventory.js';
 import type { Payload } from '../messages/table.js';
 import type { MessageHandler, Peer } from '../messageHandler.js';
@@ -51,7 +51,7 @@ export class GetData implements MessageHandler {
       if (server !== previous) tellMissing();
       previous = server;
       await peer.sendRoom();
-      since = await breathe(since, peer);
+      since = await yieldIfDue(since, peer);
       if (peer.isGone) return;
       if (!(await server.serve(peer, item))) missing.push(at);
     }

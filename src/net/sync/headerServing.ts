@@ -6,7 +6,7 @@ import { MIN_BLOCKS_TO_KEEP } from '../../chain/chain.js';
 import { formatHeader } from '../../primitives/header.js';
 import { NO_HEADER, STATUS } from '../../store/headerTable.js';
 import { equalBytes } from '../../util/bytes.js';
-import { breathe } from '../breathe.js';
+import { yieldIfDue } from '../../scheduler/peerQueue.js';
 import { INV, type InvItem } from '../inventory.js';
 import { MAX_LOCATOR_HASHES } from '../messages/getblocks.js';
 import { MAX_HEADERS } from '../messages/headers.js';
@@ -67,7 +67,7 @@ export class HeaderServing implements MessageHandler {
     let since = performance.now();
     for (const id of ids) {
       list.push(formatHeader(await headers.readHeader(id)));
-      since = await breathe(since, peer);
+      since = await yieldIfDue(since, peer);
     }
     if (peer.isGone) return;
     peer.send('headers', { headers: list });

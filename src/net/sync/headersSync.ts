@@ -10,7 +10,7 @@ import type { ValidationError } from '../../consensus/reject.js';
 import { headerHash } from '../../primitives/header.js';
 import { NO_HEADER } from '../../store/headerTable.js';
 import { equalBytes, hashToHex } from '../../util/bytes.js';
-import { breathe } from '../breathe.js';
+import { yieldIfDue } from '../../scheduler/peerQueue.js';
 import { INV, MAX_INV_ITEMS } from '../inventory.js';
 import { MAX_HEADERS } from '../messages/headers.js';
 import type { Payload } from '../messages/table.js';
@@ -243,7 +243,7 @@ export class HeadersSync implements MessageHandler {
     for (const [i, header] of headers.entries()) {
       const error = index.headers.find(hashes[i]!) === NO_HEADER ? index.checkWorkOf(header) : null;
       if (error) return error;
-      if (i % SLICE_HEADERS === SLICE_HEADERS - 1) since = await breathe(since, peer);
+      if (i % SLICE_HEADERS === SLICE_HEADERS - 1) since = await yieldIfDue(since, peer);
     }
     return null;
   }
@@ -359,7 +359,7 @@ export class HeadersSync implements MessageHandler {
         const at = hashes.findIndex((hash, i) => i >= first && equalBytes(hash, accepted));
         return { error, firstInvalid: hashes[at < 0 ? first : at + 1]! };
       }
-      since = await breathe(since, peer);
+      since = await yieldIfDue(since, peer);
     }
     return { error: null, firstInvalid: Buffer.alloc(0) };
   }

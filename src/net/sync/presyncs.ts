@@ -6,7 +6,7 @@ import { headerProgress } from '../../chain/progress.js';
 import type { ValidationError } from '../../consensus/reject.js';
 import { parseHeaderBytes } from '../../primitives/header.js';
 import { hashToHex, equalBytes, type Bytes } from '../../util/bytes.js';
-import { breathe } from '../breathe.js';
+import { yieldIfDue } from '../../scheduler/peerQueue.js';
 import type { Peer, RandomSource } from '../messageHandler.js';
 import { HeadersPresync } from './headersPresync.js';
 import type { SyncPeer } from './peerTable.js';
@@ -123,7 +123,7 @@ export class Presyncs {
         return this.refuse(peer, run, fault);
       }
       if (i % SLICE_HEADERS !== SLICE_HEADERS - 1) continue;
-      since = await breathe(since, peer);
+      since = await yieldIfDue(since, peer);
       if (peer.isGone) return NOTHING;
     }
     const { phase, walkedWork } = sync;

@@ -13,7 +13,7 @@ import type { AddressPrefixes } from '../../script/address.js';
 import { decodeClaimScript } from '../../script/claimScript.js';
 import { OP } from '../../script/opcodes.js';
 import { MAX_SCRIPT_SIZE, nextOp, opDataStart } from '../../script/script.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
 import { jsonObject, type JsonMember, type JsonOut } from '../../util/jsonWrite.js';
 import { t, type OptionalSchema } from '../../schema/schema.js';
@@ -98,7 +98,7 @@ export class ClaimMetadata {
   }
 
   private async *members(value: Bytes, isSupport: boolean): AsyncGenerator<JsonMember> {
-    this.sinceMs = await breathe(this.sinceMs);
+    this.sinceMs = await yieldIfDue(this.sinceMs);
     yield* Object.entries(this.now(value, isSupport));
   }
 

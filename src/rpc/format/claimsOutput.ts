@@ -10,7 +10,7 @@ import { isUnspendable } from '../../script/script.js';
 import { extractDestination } from '../../script/standard.js';
 import type { OutputInfo } from '../../store/claims/claimQueries.js';
 import { NO_HEADER } from '../../store/headerTable.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { equalBytes, hashToHex, toHex, toLatin1, type Bytes } from '../../util/bytes.js';
 import { Reader, ReadError } from '../../util/reader.js';
 import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
@@ -157,7 +157,7 @@ export class ClaimOutputs {
       outputs += transaction.length;
       if (some.length < PARALLEL_READS && outputs < OUTPUTS_A_STEP) continue;
       await this.loadAll(some);
-      since = await breathe(since);
+      since = await yieldIfDue(since);
       some = [];
       outputs = 0;
     }

@@ -5,7 +5,8 @@ import { hasValidOps, MAX_SCRIPT_SIZE } from '../../script/script.js';
 import type { Bytes } from '../../util/bytes.js';
 import { decodeHexInSlices } from '../../util/hexSlices.js';
 import { Reader, ReadError } from '../../util/reader.js';
-import { AT_ONCE_SIZE, atOnce, inSlices, type Slices } from '../../util/slices.js';
+import { inSlices } from '../../scheduler/slices.js';
+import { AT_ONCE_SIZE, atOnce, type Slices } from '../../util/slices.js';
 
 function* parseWhole(bytes: Bytes, allowWitness: boolean): Slices<Transaction | null> {
   try {

@@ -2,7 +2,7 @@
 import type { MempoolEntry, MempoolReader } from '../../mempool/mempoolReader.js';
 import { WITNESS_SCALE_FACTOR } from '../../consensus/limits.js';
 import { formatTransaction } from '../../primitives/transaction.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { hashToHex, type Bytes } from '../../util/bytes.js';
 import { coins } from '../../util/json.js';
 import { jsonArray, jsonObject, type JsonMember, type JsonOut } from '../../util/jsonWrite.js';
@@ -124,6 +124,6 @@ export async function* mempoolMembers(
     if (!chain.reorganisation.isWhole) await whenWhole(chain.reorganisation, caller);
     const entry = mempool.entry(txid);
     if (entry !== null) yield [hashToHex(txid), mempoolEntryAnswer(entry, { profile, mempool })];
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
 }

@@ -16,11 +16,12 @@ import {
 } from '../../primitives/transaction.js';
 import { formatTransactionInSlices, sha256dInSlices } from '../../primitives/transactionSlices.js';
 import { formatAsm } from '../../script/asm.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
 import { coins } from '../../util/json.js';
 import { hexOf, jsonArray, type JsonOut } from '../../util/jsonWrite.js';
-import { atOnce, inSlices, type Slices } from '../../util/slices.js';
+import { inSlices } from '../../scheduler/slices.js';
+import { atOnce, type Slices } from '../../util/slices.js';
 import type { Profile } from '../method.js';
 import { t, type SchemaFields } from '../../schema/schema.js';
 import { METADATA } from './claimMetadata.js';
@@ -147,7 +148,7 @@ export async function* lazily<T>(
   let since = performance.now();
   for (const [n, item] of items.entries()) {
     yield await inSlices(make(item, n));
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
 }
 

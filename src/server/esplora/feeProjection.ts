@@ -6,9 +6,9 @@
  */
 import { MAX_BLOCK_WEIGHT } from '../../consensus/limits.js';
 import type { MempoolReader } from '../../mempool/mempoolReader.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
-import { inSlices } from '../../util/slices.js';
+import { inSlices } from '../../scheduler/slices.js';
 import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 
 /** Virtual bytes of a projected block. */
@@ -189,7 +189,7 @@ export class FeeProjection {
     let since = performance.now();
     for (const txid of await inSlices(pool.txidsInSlices())) {
       const entry = pool.entry(txid);
-      since = await breathe(since);
+      since = await yieldIfDue(since);
       if (entry === null) continue;
       const own = Number(entry.modifiedFeeSat) / entry.sizeBytes;
       const together = Number(entry.ancestorFeesSat) / entry.ancestorSizeBytes;

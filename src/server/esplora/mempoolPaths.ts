@@ -2,7 +2,7 @@
 import { t, type SchemaFields } from '../../schema/schema.js';
 import { hashToHex, type Bytes } from '../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
-import { inSlices } from '../../util/slices.js';
+import { inSlices } from '../../scheduler/slices.js';
 import { whenResolved } from '../../util/maybePromise.js';
 import type { EsploraCall, EsploraNode, EsploraPath } from './declaration.js';
 import type { ProjectedBlock, RecommendedFees } from './feeProjection.js';

@@ -19,7 +19,7 @@ import {
 } from '../../rpc/format/transaction.js';
 import { coinsInUndo, coinsOfWaiting, placeInBlock } from '../../rpc/methods/rawtransactions/txInfoFacts.js';
 import type { RpcServices } from '../../rpc/services.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
 import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
@@ -109,7 +109,7 @@ export async function txAnswers(services: RpcServices, txids: readonly Bytes[]):
   for (const txid of txids) {
     const found = await findTx(services, txid);
     if (found !== null) answers.push(await txAnswer(services, found, txid, format));
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return answers;
 }
@@ -144,7 +144,7 @@ export async function blockTxAnswers(
     const first = txs[row + TX_FIRST_INPUT]! - txs[TX_INPUT_COUNT]!;
     const spent = n === 0 || undo === null ? [] : undo.slice(first, first + txs[row + TX_INPUT_COUNT]!);
     answers.push(transactionAnswer(shown, spent, null, at, format));
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return answers;
 }

@@ -8,7 +8,7 @@ import type { FoundTransaction } from '../../rpc/blockLookup.js';
 import type { OutputFate } from '../../rpc/format/txInfo.js';
 import { t } from '../../schema/schema.js';
 import { NO_HEADER } from '../../store/headerTable.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { asBuffer, hashToHex } from '../../util/bytes.js';
 import { stringifyJson, type JsonOut } from '../../util/jsonWrite.js';
 import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
@@ -66,7 +66,7 @@ async function outspends(call: EsploraCall, only?: number): Promise<JsonOut[]> {
   for (const [n, { script }] of tx.outputs.entries()) {
     if (only !== undefined && n !== only) continue;
     answers.push(spentAnswer(call, await spenders.of(n, script, block !== NO_HEADER)));
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return answers;
 }

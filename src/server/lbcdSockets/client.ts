@@ -13,9 +13,9 @@ import type { AddressPrefixes } from '../../script/address.js';
 import { JsonObject, isJsonNumber, type JsonValue } from '../../util/json.js';
 import { decodeUtf8, decodeUtf8InSlices, JsonParseError, JsonScanner } from '../../util/jsonParse.js';
 import { stringifyJson, type JsonOut } from '../../util/jsonWrite.js';
-import type { JobQueue } from '../../util/jobQueue.js';
+import type { JobQueue } from '../../scheduler/jobQueue.js';
 import type { Logger } from '../../util/logging.js';
-import { inSlices } from '../../util/slices.js';
+import { inSlices } from '../../scheduler/slices.js';
 import { CallOrigin } from './callOrigin.js';
 import {
   commandHelp,

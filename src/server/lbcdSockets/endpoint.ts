@@ -12,7 +12,7 @@ import { rawTransactionAnswer, shownTransaction, transactionAnswer } from '../..
 import type { RpcServices } from '../../rpc/services.js';
 import type { Transaction } from '../../primitives/transaction.js';
 import type { AddressPrefixes } from '../../script/address.js';
-import { JobQueue } from '../../util/jobQueue.js';
+import { JobQueue } from '../../scheduler/jobQueue.js';
 import { jsonChunks } from '../../util/jsonWrite.js';
 import type { Logger } from '../../util/logging.js';
 import type { BlockNotice } from '../notifications/blockNotice.js';

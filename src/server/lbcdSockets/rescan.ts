@@ -8,7 +8,7 @@ import { readBlockOrNull } from '../../rpc/blockLookup.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../rpc/errors.js';
 import type { RpcServices } from '../../rpc/services.js';
 import { NO_HEADER } from '../../store/headerTable.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { equalBytes, hashToHex, type Bytes } from '../../util/bytes.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
 import { relevantTransaction, rescanFinished, rescanProgress, type NotedBlock } from './notices.js';
@@ -117,7 +117,7 @@ async function scan(
     scanBlock(client, request, block);
     last = block;
     await client.room();
-    since = await breathe(since);
+    since = await yieldIfDue(since);
     if (performance.now() - progressMs >= PROGRESS_MS) {
       progressMs = performance.now();
       client.notify(rescanProgress(block));
@@ -199,7 +199,7 @@ export async function rescanBlocks(
     for (const transaction of WatchedTransaction.ofBlock(block))
       if (client.watches.filters(transaction)) transactions.push(transaction.hex);
     if (transactions.length > 0) found.push({ hash: hashes[i]!, transactions });
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return found;
 }

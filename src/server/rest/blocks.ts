@@ -7,7 +7,7 @@ import { readBlockOrNull } from '../../rpc/blockLookup.js';
 import { blockAnswer, headerAnswer } from '../../rpc/format/block.js';
 import type { RpcServices } from '../../rpc/services.js';
 import { NO_HEADER } from '../../store/headerTable.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
 import type { HttpReply } from '../replyStream.js';
 import { answerAs, binaryReply, hexReply, jsonReply } from './reply.js';
@@ -128,7 +128,7 @@ async function headerAnswers(chain: ChainReader, headers: readonly HeaderOfChain
   let since = performance.now();
   for (const { id, header } of headers) {
     answers.push(headerAnswer(chain, id, header));
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return answers;
 }

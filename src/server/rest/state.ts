@@ -5,7 +5,7 @@ import type { RpcMethod } from '../../rpc/method.js';
 import { getBlockchainInfo } from '../../rpc/methods/blockchain/getBlockchainInfo.js';
 import { getMempoolInfo } from '../../rpc/methods/blockchain/getMempoolInfo.js';
 import { jsonObject } from '../../util/jsonWrite.js';
-import { inSlices } from '../../util/slices.js';
+import { inSlices } from '../../scheduler/slices.js';
 import type { HttpReply } from '../replyStream.js';
 import { jsonReply } from './reply.js';
 import { noSuchFormat, splitFormat } from './request.js';

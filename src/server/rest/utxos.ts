@@ -7,7 +7,7 @@ import { scriptAnswer } from '../../rpc/format/script.js';
 import { hashFromHex, hashToHex, isHex, type Bytes } from '../../util/bytes.js';
 import { coins } from '../../util/json.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
-import { inSlices } from '../../util/slices.js';
+import { inSlices } from '../../scheduler/slices.js';
 import { Writer } from '../../util/writer.js';
 import type { HttpReply } from '../replyStream.js';
 import { answerAs, binaryReply, hexReply, jsonReply } from './reply.js';

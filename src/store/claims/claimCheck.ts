@@ -12,7 +12,7 @@ import type { ClaimBlock, ClaimRules } from '../../claimtrie/types.js';
 import { equalBytes, toLatin1, type Bytes } from '../../util/bytes.js';
 import { ReadError } from '../../util/reader.js';
 import { prefixEnd, type RowReader, type RowTransaction } from '../rows.js';
-import { Breather } from './breather.js';
+import { YieldTimer } from '../../scheduler/yieldTimer.js';
 import {
   CLAIM_PREFIX,
   dueKey,
@@ -63,13 +63,13 @@ export async function repairTrie(
   const root = await orCorruption(() => rebuildNodes(rows, generationAt(rules, tip.height)));
   intact(equalBytes(root, tip.root), `the names after block ${tip.height} do not give its claim root`);
   const totals = noTotals();
-  const breather = new Breather();
+  const yieldTimer = new YieldTimer();
   for await (const [key, row] of rows.range({ gte: CLAIM_PREFIX.name, lt: prefixEnd(CLAIM_PREFIX.name) })) {
     const state = parseNameRow(row);
     moveTotals(totals, noTotals(), totalsOf(state));
     const name = key.slice(CLAIM_PREFIX.name.length);
     if (state.claims.length === 0 && !idle.mayHold(name)) idle.add(rows, name);
-    if (breather.isDue) await breather.pause();
+    if (yieldTimer.isDue) await yieldTimer.pause();
   }
   putSummary(rows, { root, totals });
 }
@@ -148,10 +148,10 @@ async function compareTrie(
 
 /** An empty trie has no row of totals: then no name may have claims. Throws `TrieCorruptionError`. */
 export async function refuseLostTotals(rows: RowReader): Promise<void> {
-  const breather = new Breather();
+  const yieldTimer = new YieldTimer();
   for await (const [, row] of rows.range({ gte: CLAIM_PREFIX.name, lt: prefixEnd(CLAIM_PREFIX.name) })) {
     if (rowHasClaims(row)) throw new TrieCorruptionError('its totals are missing');
-    if (breather.isDue) await breather.pause();
+    if (yieldTimer.isDue) await yieldTimer.pause();
   }
 }
 
@@ -193,11 +193,11 @@ async function expiringNames(rules: ClaimRules, rows: RowReader, height: number)
 
 /** The block has no log: then it made no item. Walks over all items. */
 async function refuseItemsOf(rows: RowReader, height: number): Promise<void> {
-  const breather = new Breather();
+  const yieldTimer = new YieldTimer();
   const items = { gte: CLAIM_PREFIX.item, lt: prefixEnd(CLAIM_PREFIX.item) };
   for await (const [key] of rows.range(items)) {
     intact(parseItemKey(key).since !== height, `the log of block ${height} is missing`);
-    if (breather.isDue) await breather.pause();
+    if (yieldTimer.isDue) await yieldTimer.pause();
   }
 }
 

@@ -126,7 +126,7 @@ export async function processTransactions(store: WorkStore, block: ClaimBlock): 
   await store.load(names, items);
   for (const tx of block.transactions) {
     processTransaction(work, tx);
-    if (store.breather.isDue) await store.breather.pause();
+    if (store.yieldTimer.isDue) await store.yieldTimer.pause();
   }
 }
 
@@ -161,7 +161,7 @@ export async function processDueItems(
     ),
   );
   const ending = expiring.map((item) => work.item(item.name, item.since, item.point) ?? item);
-  await store.breather.run(processDue(work, due, ending));
+  await store.yieldTimer.run(processDue(work, due, ending));
 }
 
 /** Decides owners, and files what is pending still. */
@@ -169,7 +169,7 @@ export async function settle(store: WorkStore): Promise<void> {
   const { work } = store;
   const checks = findTakeovers(work, checkingOrder(work));
   const pending = await store.loadPending(checks.flatMap((check) => (check.happened ? [check.work] : [])));
-  await store.breather.run(settleTakeovers(work, checks, (name) => pending.get(name) ?? []));
+  await store.yieldTimer.run(settleTakeovers(work, checks, (name) => pending.get(name) ?? []));
   store.settleNew();
   await store.forgetVanished();
   store.settleOwners();

@@ -77,7 +77,7 @@ async function undoEvents(store: WorkStore, events: readonly LogEvent[]): Promis
       intact(item, `an item of the log of block ${store.work.height} is missing`);
       return item;
     });
-    if (store.breather.isDue) await store.breather.pause();
+    if (store.yieldTimer.isDue) await store.yieldTimer.pause();
   }
 }
 

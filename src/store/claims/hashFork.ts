@@ -8,7 +8,7 @@ import { TrieBuilder } from '../../claimtrie/trieBuilder.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import type { Bytes } from '../../util/bytes.js';
 import { prefixEnd, type RowReader, type RowTransaction } from '../rows.js';
-import { Breather } from './breather.js';
+import { YieldTimer } from '../../scheduler/yieldTimer.js';
 import { CLAIM_PREFIX, nodeKey, type Generation } from './claimKeys.js';
 import { parseNameRow, rowHasClaims } from './nameRow.js';
 import { formatNodeRow } from './nodeRow.js';
@@ -41,7 +41,7 @@ export async function buildTrie(
   take: (nodes: readonly [key: string, row: Buffer][]) => Promise<void>,
   see: (name: string, row: Bytes) => void = () => undefined,
 ): Promise<Bytes> {
-  const breather = new Breather();
+  const yieldTimer = new YieldTimer();
   const trie = new TrieOfNames(generation);
   const names = { gte: CLAIM_PREFIX.name, lt: prefixEnd(CLAIM_PREFIX.name) };
   for await (const [key, row] of rows.range(names)) {
@@ -49,7 +49,7 @@ export async function buildTrie(
     see(name, row);
     trie.add(name, row);
     if (trie.nodes.length >= NODES_AT_ONCE) await take(trie.nodes.splice(0));
-    if (breather.isDue) await breather.pause();
+    if (yieldTimer.isDue) await yieldTimer.pause();
   }
   const root = trie.finish();
   await take(trie.nodes);
@@ -87,11 +87,11 @@ export class TrieOfNames {
 /** A trie of the same generation may be left from before a reorg. */
 async function dropNodes(rows: RowTransaction, generation: Generation): Promise<void> {
   const prefix = CLAIM_PREFIX.node + generation;
-  const breather = new Breather();
+  const yieldTimer = new YieldTimer();
   for await (const [key] of rows.range({ gte: prefix, lt: prefixEnd(prefix) })) {
     rows.del(key);
-    if (!breather.isDue) continue;
-    await breather.pause();
+    if (!yieldTimer.isDue) continue;
+    await yieldTimer.pause();
     await rows.relieve();
   }
 }

@@ -6,7 +6,7 @@ import type { Item } from '../../claimtrie/item.js';
 import { u32Key } from '../keys.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { RowRange, RowReader } from '../rows.js';
-import { Breather } from './breather.js';
+import { YieldTimer } from '../../scheduler/yieldTimer.js';
 import { itemKey, itemsKey, parseItemKey, readU32, snapshotKey } from './claimKeys.js';
 import { isRemovedRow, parseItemRow } from './itemRow.js';
 import { parseSnapshotRow, SNAPSHOT_ITEMS, type SnapshotEntry } from './queueRow.js';
@@ -40,9 +40,9 @@ async function collectSince(
   const first = await rows.getRange({ ...range, limit: ITEMS_AT_ONCE });
   for (const row of first) add(row);
   if (first.length < ITEMS_AT_ONCE) return items;
-  const breather = new Breather();
+  const yieldTimer = new YieldTimer();
   for await (const row of rows.range({ ...range, gte: `${first.at(-1)![0]}\0` })) {
-    if (breather.isDue) await breather.pause();
+    if (yieldTimer.isDue) await yieldTimer.pause();
     add(row);
   }
   return items;
@@ -73,9 +73,9 @@ export async function presentItems(
   const keys = itemKeys(name, snapshot.entries);
   const found = await rows.getMany(keys);
   const items: Item[] = [];
-  const breather = new Breather();
+  const yieldTimer = new YieldTimer();
   for (const [i, key] of keys.entries()) {
-    if (breather.isDue) await breather.pause();
+    if (yieldTimer.isDue) await yieldTimer.pause();
     const row = found[i];
     const item = row && parse([key, row]);
     if (item) items.push(item);

@@ -11,7 +11,7 @@ import { filesNormalized } from '../../claimtrie/rules.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { prefixEnd, type RowReader, type RowTransaction } from '../rows.js';
-import { Breather } from './breather.js';
+import { YieldTimer } from '../../scheduler/yieldTimer.js';
 import { fleetingAtKey, fleetingKey, fleetingNameKey, readU32 } from './claimKeys.js';
 import { readPoint, writePoint } from './nameRow.js';
 import { RowDecoder, RowEncoder } from './rowCodec.js';
@@ -67,9 +67,9 @@ export async function undoFleeting(rows: RowTransaction, height: number): Promis
 export async function readFleetingNames(rows: RowReader, height: number): Promise<string[]> {
   const prefix = fleetingAtKey(height, '');
   const names: string[] = [];
-  const breather = new Breather();
+  const yieldTimer = new YieldTimer();
   for await (const [key] of rows.range({ gte: prefix, lt: prefixEnd(prefix) })) {
-    if (breather.isDue) await breather.pause();
+    if (yieldTimer.isDue) await yieldTimer.pause();
     names.push(key.slice(prefix.length));
   }
   return names;
@@ -78,10 +78,10 @@ export async function readFleetingNames(rows: RowReader, height: number): Promis
 /** What blocks up to `height` did of the kind to a name, as lbcd called it then. Blocks come in their order. */
 export async function readFleeting(rows: RowReader, name: string, height: number): Promise<Fleeting[]> {
   const found: Fleeting[] = [];
-  const breather = new Breather();
+  const yieldTimer = new YieldTimer();
   const range = { gte: fleetingKey(name, 0), lt: fleetingKey(name, height + 1) };
   for await (const [key, row] of rows.range(range)) {
-    if (breather.isDue) await breather.pause();
+    if (yieldTimer.isDue) await yieldTimer.pause();
     const at = readU32(key, fleetingNameKey(name).length);
     found.push({ height: at, items: parseRow(name, at, row) });
   }
@@ -92,11 +92,11 @@ export async function readFleeting(rows: RowReader, name: string, height: number
 export async function readFleetingItems(rows: RowReader, height: number): Promise<Item[]> {
   const names = await readFleetingNames(rows, height);
   const items: Item[] = [];
-  const breather = new Breather();
+  const yieldTimer = new YieldTimer();
   for (const name of names) {
     const row = await rows.get(fleetingKey(name, height));
     if (row !== undefined) items.push(...parseRow(name, height, row));
-    if (breather.isDue) await breather.pause();
+    if (yieldTimer.isDue) await yieldTimer.pause();
   }
   return items;
 }

@@ -11,7 +11,7 @@ import { filesNormalized, MAX_DELAY } from '../../claimtrie/rules.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { fromLatin1, type Bytes } from '../../util/bytes.js';
 import type { RowReader } from '../rows.js';
-import { Breather } from './breather.js';
+import { YieldTimer } from '../../scheduler/yieldTimer.js';
 import { logKey, readU32 } from './claimKeys.js';
 import { itemsByOrdinal } from './itemHistory.js';
 import { readFleetingNames } from './lbcdFleeting.js';
@@ -67,12 +67,12 @@ async function readLbcdSchedule(rows: RowReader, rules: ClaimRules, height: numb
 /** What was to expire in the block and had left its place before, or was left behind by the normalization fork. */
 async function expiringItems(rows: RowReader, rules: ClaimRules, height: number): Promise<Item[]> {
   const items: Item[] = [];
-  const breather = new Breather();
+  const yieldTimer = new YieldTimer();
   for (const created of new Set([height - rules.originalExpiration, height - rules.extendedExpiration])) {
     if (created < 0 || lbcdExpiry(rules, created) !== height) continue;
     for (const event of await readLog(rows, created)) {
       if (event.op !== 'create') continue;
-      if (breather.isDue) await breather.pause();
+      if (yieldTimer.isDue) await yieldTimer.pause();
       const item = await itemOf(rows, event.ref);
       if (item && (hasLeft(item, height) || isStranded(rules, item, height))) items.push(item);
     }
@@ -98,9 +98,9 @@ async function pendingItems(rows: RowReader, rules: ClaimRules, height: number):
   const from = Math.max(0, height - Math.max(longest, rules.supportDelay === 100 ? 100 : 0));
   const pending = new Set<string>();
   const left: ItemRef[] = [];
-  const breather = new Breather();
+  const yieldTimer = new YieldTimer();
   for await (const [at, events] of logsBetween(rows, from, height)) {
-    if (breather.isDue) await breather.pause();
+    if (yieldTimer.isDue) await yieldTimer.pause();
     const nameThen = filesNormalized(rules, at) ? normalizeKey : (name: string): string => name;
     const taken = new Set(events.flatMap((event) => (event.op === 'takeover' ? [event.name] : [])));
     for (const event of events) {
@@ -111,7 +111,7 @@ async function pendingItems(rows: RowReader, rules: ClaimRules, height: number):
   }
   const items: Item[] = [];
   for (const ref of left) {
-    if (breather.isDue) await breather.pause();
+    if (yieldTimer.isDue) await yieldTimer.pause();
     const item = await itemOf(rows, ref);
     if (item?.dueHeight === height) items.push(item);
   }
@@ -122,11 +122,11 @@ async function pendingItems(rows: RowReader, rules: ClaimRules, height: number):
 async function movedInFork(rows: RowReader, rules: ClaimRules): Promise<Item[]> {
   const fork = rules.normalizationForkHeight;
   const items: Item[] = [];
-  const breather = new Breather();
+  const yieldTimer = new YieldTimer();
   for await (const [, events] of logsBetween(rows, Math.max(0, fork - MAX_DELAY), fork)) {
     for (const event of events) {
       if (event.op !== 'create' || event.active) continue;
-      if (breather.isDue) await breather.pause();
+      if (yieldTimer.isDue) await yieldTimer.pause();
       const item = await itemOf(rows, event.ref);
       if (item && item.rawName !== item.name && (item.removed === 0 || item.removed >= fork))
         items.push(item);

@@ -13,7 +13,7 @@ import { filesNormalized } from '../../claimtrie/rules.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { fromLatin1, type Bytes } from '../../util/bytes.js';
 import type { RowReader } from '../rows.js';
-import { Breather } from './breather.js';
+import { YieldTimer } from '../../scheduler/yieldTimer.js';
 import { filedName, outputOf, type ClaimInfo, type NameInfo, type OutputInfo } from './claimQueries.js';
 import { itemsByOrdinal, itemsSince } from './itemHistory.js';
 import { readFleeting, type Fleeting } from './lbcdFleeting.js';
@@ -154,7 +154,7 @@ async function replay(
   { listed, fleeting, height }: Life,
 ): Promise<Lists> {
   const fork = rules.normalizationForkHeight;
-  const breather = new Breather();
+  const yieldTimer = new YieldTimer();
   const rankOf = await movedRanks(rows, rules, listed);
   const arrivals = listed.concat(fleeting.flatMap(({ items }) => items.map(native)));
   arrivals.sort(
@@ -177,7 +177,7 @@ async function replay(
   let lastChange = 0;
   for (const at of [...heights].sort((a, b) => a - b)) {
     if (at > height) break;
-    if (breather.isDue) await breather.pause();
+    if (yieldTimer.isDue) await yieldTimer.pause();
     for (; next < arrivals.length && arrivals[next]!.item.height === at; next++) {
       const arrival = arrivals[next]!;
       if (arrival.item.kind === 'support') supports.add(arrival);

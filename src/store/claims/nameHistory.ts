@@ -16,7 +16,7 @@ import {
 } from '../../claimtrie/nameState.js';
 import { u32Key } from '../keys.js';
 import type { RowReader } from '../rows.js';
-import { Breather } from './breather.js';
+import { YieldTimer } from '../../scheduler/yieldTimer.js';
 import { itemsKey, parseItemKey } from './claimKeys.js';
 import { aliveItems, itemsSince } from './itemHistory.js';
 import { parseItemRow } from './itemRow.js';
@@ -92,7 +92,7 @@ export async function readNameHistory(rows: RowReader, query: NameHistoryQuery):
   if (from > to) return { blocks: [], next: null };
   const base = from > 0 ? await aliveItems(rows, name, from - 1) : [];
   const { items, until } = await itemsOfPage(rows, query);
-  const breather = new Breather();
+  const yieldTimer = new YieldTimer();
   const byHeight = new Map<number, Item[]>();
   for (const item of [...base, ...items]) {
     // The normalization fork's block may file what it made under another name at once: it was made there.
@@ -104,12 +104,12 @@ export async function readNameHistory(rows: RowReader, query: NameHistoryQuery):
       if (changed) changed.push(item);
       else byHeight.set(height, [item]);
     }
-    if (breather.isDue) await breather.pause();
+    if (yieldTimer.isDue) await yieldTimer.pause();
   }
   const life = new NameLife(name, rows);
   for (const item of base) {
     if (isActiveAfter(item, from - 1)) life.enter(item);
-    if (breather.isDue) await breather.pause();
+    if (yieldTimer.isDue) await yieldTimer.pause();
   }
   const heights = [...byHeight.keys()].sort((a, b) => a - b);
   const blocks: NameBlock[] = [];
@@ -119,7 +119,7 @@ export async function readNameHistory(rows: RowReader, query: NameHistoryQuery):
     const block = await life.block(height, byHeight.get(height)!.sort(compareCreation));
     listed += block.events.length + (isTakeover(block) ? 1 : 0);
     blocks.push(block);
-    await breather.pause();
+    await yieldTimer.pause();
   }
   await addTakeovers(rows, name, from, blocks);
   const isWhole = blocks.length === heights.length && until === to;
@@ -133,14 +133,14 @@ async function itemsOfPage(
 ): Promise<{ items: Item[]; until: number }> {
   const prefix = itemsKey(name);
   const items: Item[] = [];
-  const breather = new Breather();
+  const yieldTimer = new YieldTimer();
   for await (const [key, row] of rows.range({ gte: prefix + u32Key(from), lt: prefix + u32Key(to + 1) })) {
     const { since, point } = parseItemKey(key);
     const last = items.at(-1);
     if (last !== undefined && items.length >= count && last.since !== since)
       return { items, until: last.since };
     items.push(parseItemRow(name, since, point, row));
-    if (breather.isDue) await breather.pause();
+    if (yieldTimer.isDue) await yieldTimer.pause();
   }
   return { items, until: to };
 }

@@ -8,7 +8,7 @@ import type { ActiveClaim } from '../../claimtrie/nameState.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { fromLatin1, type Bytes } from '../../util/bytes.js';
 import type { RowReader } from '../rows.js';
-import { Breather } from './breather.js';
+import { YieldTimer } from '../../scheduler/yieldTimer.js';
 import { itemKey, nameKey } from './claimKeys.js';
 import { readName } from './claimQueries.js';
 import { parseItemRow } from './itemRow.js';
@@ -65,7 +65,7 @@ export async function describePastNames(
   height: number,
 ): Promise<ListedName[]> {
   const listed: ListedName[] = [];
-  const breather = new Breather();
+  const yieldTimer = new YieldTimer();
   for (const name of names) {
     const info = await readName(rows, rules, { name: fromLatin1(name), height, exact: true });
     const best = info.claims[0];
@@ -85,7 +85,7 @@ export async function describePastNames(
       amount,
       effectiveAmount,
     });
-    await breather.pause();
+    await yieldTimer.pause();
   }
   return listed;
 }
@@ -93,7 +93,7 @@ export async function describePastNames(
 /** The same after the latest block. Who calls it holds the outcome for nothing when a block came or went meanwhile. */
 export async function describePresentNames(rows: RowReader, names: readonly string[]): Promise<ListedName[]> {
   const listed: ListedName[] = [];
-  const breather = new Breather();
+  const yieldTimer = new YieldTimer();
   for (let at = 0; at < names.length; at += NAMES_AT_ONCE) {
     const some = names.slice(at, at + NAMES_AT_ONCE);
     const heads = (await rows.getMany(some.map(nameKey))).map((row) => {
@@ -123,7 +123,7 @@ export async function describePresentNames(rows: RowReader, names: readonly stri
         effectiveAmount: owner.effective,
       });
     });
-    await breather.pause();
+    await yieldTimer.pause();
   }
   return listed;
 }

@@ -1,7 +1,7 @@
 /** Who had an owner, and since when: the history of takeovers, by name and for all names. */
 import { fromLatin1, type Bytes } from '../../util/bytes.js';
 import { prefixEnd, type RowReader } from '../rows.js';
-import { Breather } from './breather.js';
+import { YieldTimer } from '../../scheduler/yieldTimer.js';
 import { ownerKey, ownersKey, ownersPrefix, parseOwnerKey, readU32 } from './claimKeys.js';
 import { parseOwnerRow, type Ownership } from './markRow.js';
 
@@ -79,10 +79,10 @@ async function* ownedWithin(
   lt: string,
 ): AsyncGenerator<string> {
   if (gte >= lt) return;
-  const breather = new Breather();
+  const yieldTimer = new YieldTimer();
   let latest: { name: string; hasClaims: boolean } | null = null;
   for await (const [key, row] of rows.range({ gte, lt })) {
-    if (breather.isDue) await breather.pause();
+    if (yieldTimer.isDue) await yieldTimer.pause();
     const { name, height: since } = parseOwnerKey(key);
     if (latest !== null && latest.name !== name) {
       if (latest.hasClaims) yield latest.name;

@@ -12,7 +12,7 @@ import type { ClaimBlock, ClaimEvent, ClaimRules, ClaimSpend, ClaimTx } from '..
 import { fromLatin1, toLatin1 } from '../../util/bytes.js';
 import { assert } from '../../util/assert.js';
 import type { RowReader } from '../rows.js';
-import { Breather } from './breather.js';
+import { YieldTimer } from '../../scheduler/yieldTimer.js';
 import { describeEvents } from './claimEvents.js';
 import { itemKey } from './claimKeys.js';
 import { readName, type ClaimInfo } from './claimQueries.js';
@@ -45,7 +45,7 @@ class PastBlock {
   private readonly rows: RowReader;
   private readonly rules: ClaimRules;
   private readonly block: ClaimBlock;
-  private readonly breather = new Breather();
+  private readonly yieldTimer = new YieldTimer();
 
   constructor(rows: RowReader, rules: ClaimRules, block: ClaimBlock) {
     this.rows = rows;
@@ -65,7 +65,7 @@ class PastBlock {
       const some = transactions.slice(at, at + TRANSACTIONS_AT_ONCE);
       const items = await this.itemsOf(some);
       for (const tx of some) this.addOperations(tx, items, fleeting, operations);
-      if (this.breather.isDue) await this.breather.pause();
+      if (this.yieldTimer.isDue) await this.yieldTimer.pause();
     }
     return operations;
   }
@@ -181,7 +181,7 @@ class PastBlock {
       if (event.op === 'activate' || event.op === 'expire')
         events.push({ op: event.op, item: await find(event.ref) });
       else if (event.op === 'takeover') events.push(await this.takeover(event.name, event.before));
-      if (this.breather.isDue) await this.breather.pause();
+      if (this.yieldTimer.isDue) await this.yieldTimer.pause();
     }
     return events;
   }

@@ -86,7 +86,7 @@ async function refileBatch(store: WorkStore, batch: readonly string[]): Promise<
   const supports = await activeSupports(store, batch);
   for (const name of batch) {
     refileName(work, name, supports.get(name) ?? []);
-    if (store.breather.isDue) await store.breather.pause();
+    if (store.yieldTimer.isDue) await store.yieldTimer.pause();
   }
   await store.forgetVanished();
   await flushBatch(store);
@@ -127,7 +127,7 @@ export async function settleMarkedNames(store: WorkStore): Promise<void> {
     const checks = findTakeovers(work, names);
     const waiting: NameWork[] = checks.flatMap((check) => (check.happened ? [check.work] : []));
     const pending = await store.loadPending(waiting);
-    await store.breather.run(settleTakeovers(work, checks, (name) => pending.get(name) ?? []));
+    await store.yieldTimer.run(settleTakeovers(work, checks, (name) => pending.get(name) ?? []));
     await store.forgetVanished();
     await flushBatch(store);
   }

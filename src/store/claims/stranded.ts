@@ -9,7 +9,7 @@ import { normalizeKey } from '../../claimtrie/nameKey.js';
 import type { ClaimBlock, ClaimRules } from '../../claimtrie/types.js';
 import { toLatin1 } from '../../util/bytes.js';
 import { prefixEnd, type RowReader, type RowTransaction } from '../rows.js';
-import { Breather } from './breather.js';
+import { YieldTimer } from '../../scheduler/yieldTimer.js';
 import {
   CLAIM_PREFIX,
   parseStrandedKey,
@@ -24,10 +24,10 @@ import { parseNameRow } from './nameRow.js';
 
 /** Notes what the fork's block has left behind, when it has moved the rest. */
 export async function strandSupports(rows: RowTransaction, height: number): Promise<void> {
-  const breather = new Breather();
+  const yieldTimer = new YieldTimer();
   const names = { gte: CLAIM_PREFIX.name, lt: prefixEnd(CLAIM_PREFIX.name) };
   for await (const [key, row] of rows.range(names)) {
-    if (breather.isDue) await breather.pause();
+    if (yieldTimer.isDue) await yieldTimer.pause();
     const rawName = key.slice(CLAIM_PREFIX.name.length);
     const name = normalizeKey(rawName);
     if (name === rawName || parseNameRow(row).alive === 0) continue;
@@ -103,9 +103,9 @@ function parseStranded(key: string, row: Uint8Array): Item {
 export async function readStranded(rows: RowReader, name?: string): Promise<Item[]> {
   const prefix = name === undefined ? null : strandedNameKey(name);
   const items: Item[] = [];
-  const breather = new Breather();
+  const yieldTimer = new YieldTimer();
   for await (const [key, row] of rows.range(prefix === null ? ALL : { gte: prefix, lt: prefixEnd(prefix) })) {
-    if (breather.isDue) await breather.pause();
+    if (yieldTimer.isDue) await yieldTimer.pause();
     items.push(parseStranded(key, row));
   }
   return items;

@@ -8,9 +8,9 @@ import { REMOVAL, type Item } from '../../claimtrie/item.js';
 import { normalizeKey } from '../../claimtrie/nameKey.js';
 import { expiringCreation } from '../../claimtrie/rules.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
-import { inSlices } from '../../util/slices.js';
+import { inSlices } from '../../scheduler/slices.js';
 import type { RowReader } from '../rows.js';
-import { Breather } from './breather.js';
+import { YieldTimer } from '../../scheduler/yieldTimer.js';
 import { dueKey, logKey, readU32 } from './claimKeys.js';
 import { aliveItems, itemsByOrdinal } from './itemHistory.js';
 import { countLogChunks, parseLogChunk, readLog, type ItemRef } from './logRow.js';
@@ -56,11 +56,11 @@ export async function readDueNames(
   tipHeight: number,
 ): Promise<DueNames> {
   const names = new Map<number, Set<string>>();
-  const breather = new Breather();
+  const yieldTimer = new YieldTimer();
   for await (const [key, row] of rows.range({ gte: dueKey(from), lt: dueKey(to + 1) })) {
     const height = readU32(key, key.length - 4);
     names.set(height, new Set(parseDueRow(row).map(({ name }) => name)));
-    if (breather.isDue) await breather.pause();
+    if (yieldTimer.isDue) await yieldTimer.pause();
   }
   for (let later = height + 1; later <= tipHeight; later++) {
     for (const { ref } of await takenOut(rows, later, height)) {
@@ -71,7 +71,7 @@ export async function readDueNames(
       if (due) due.add(item.name);
       else names.set(item.dueHeight, new Set([item.name]));
     }
-    if (breather.isDue) await breather.pause();
+    if (yieldTimer.isDue) await yieldTimer.pause();
   }
   return names;
 }
@@ -103,7 +103,7 @@ export async function readUpcoming(
   const { from, to, count, isWanted } = query;
   const events: UpcomingEvent[] = [];
   const forecasts = new Map<string, ForecastEvent[]>();
-  const breather = new Breather();
+  const yieldTimer = new YieldTimer();
   let oldItems = 0;
   for (let height = from; height <= to; height++) {
     const old = await oldNames(rows, rules, expiringCreation(rules, height), query.height);
@@ -116,9 +116,9 @@ export async function readUpcoming(
       for (const event of coming) {
         if (event.height === height && isWanted(event.type)) events.push({ name, event });
       }
-      if (breather.isDue) await breather.pause();
+      if (yieldTimer.isDue) await yieldTimer.pause();
     }
-    if (breather.isDue) await breather.pause();
+    if (yieldTimer.isDue) await yieldTimer.pause();
     if (height < to && (events.length >= count || oldItems >= MAX_OLD_ITEMS))
       return { events, next: height + 1 };
   }
@@ -174,7 +174,7 @@ function filedName({ name, removed, removal }: Item, height: number): string | n
 async function createdNames(rows: RowReader, height: number): Promise<{ names: Set<string>; items: number }> {
   const names = new Set<string>();
   let items = 0;
-  const breather = new Breather();
+  const yieldTimer = new YieldTimer();
   const chunks = await countLogChunks(rows, height);
   for (let number = 0; number < chunks; number++) {
     const chunk = await rows.get(logKey(height, number));
@@ -184,7 +184,7 @@ async function createdNames(rows: RowReader, height: number): Promise<{ names: S
       names.add(event.ref.name);
       items++;
     }
-    if (breather.isDue) await breather.pause();
+    if (yieldTimer.isDue) await yieldTimer.pause();
   }
   return { names, items };
 }

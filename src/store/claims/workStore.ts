@@ -18,7 +18,7 @@ import type { TrieNode } from '../../claimtrie/trieNode.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { RowTransaction } from '../rows.js';
-import { Breather } from './breather.js';
+import { YieldTimer } from '../../scheduler/yieldTimer.js';
 import {
   claimIdKey,
   dueKey,
@@ -52,7 +52,7 @@ import { CROWDED_ITEMS, putSupportRows } from './supportRows.js';
 import { moveTotals, totalsOf, type ClaimTotals, type Summary } from './summaryRow.js';
 import type { VersionWriter } from './versions.js';
 
-/** Rows that are fetched and decoded between two chances to breathe. Arbitrary. */
+/** Rows that are fetched and decoded between two chances to yield. Arbitrary. */
 const ROWS_AT_ONCE = 2000;
 const NO_NAMES: ReadonlySet<string> = new Set();
 /** Changed nodes are held up to this number, some hundred bytes each. Arbitrary: most blocks change far fewer. */
@@ -86,7 +86,7 @@ export interface BlockToWork {
 export class WorkStore implements ClaimSource {
   readonly work: ClaimWork;
   readonly rows: RowTransaction;
-  readonly breather = new Breather();
+  readonly yieldTimer = new YieldTimer();
   /** The trie in which paths are found and changed. */
   readonly generation: Generation;
   private readonly versions: VersionWriter;
@@ -166,7 +166,7 @@ export class WorkStore implements ClaimSource {
         const i = rowless.has(name) ? -1 : next++;
         this.addName(name, rows[i], marks[i]);
       }
-      await this.breather.pause();
+      await this.yieldTimer.pause();
     }
   }
 
@@ -208,7 +208,7 @@ export class WorkStore implements ClaimSource {
         const id = itemId(name, since, point);
         if (!items.has(id)) items.set(id, row ? parseItemRow(name, since, point, row) : null);
       });
-      await this.breather.pause();
+      await this.yieldTimer.pause();
     }
   }
 
@@ -253,7 +253,7 @@ export class WorkStore implements ClaimSource {
       wanted.forEach((path, i) => {
         trie.supply(path, this.nodeOf(path, rows[i]));
       });
-      await this.breather.pause();
+      await this.yieldTimer.pause();
     }
   }
 
@@ -348,7 +348,7 @@ export class WorkStore implements ClaimSource {
     }
     for (const name of work.names.values()) {
       this.putName(name);
-      if (this.breather.isDue) await this.breather.pause();
+      if (this.yieldTimer.isDue) await this.yieldTimer.pause();
     }
     for (const event of work.events) {
       this.log.add(event);
@@ -383,7 +383,7 @@ export class WorkStore implements ClaimSource {
     for (const node of trie.unhashedNodes()) {
       const { claims, takeover } = work.name(node.path).state;
       trie.setClaimsHash(node, claimsHash(claims, takeover, this.generation === '1'));
-      if (this.breather.isDue) await this.breather.pause();
+      if (this.yieldTimer.isDue) await this.yieldTimer.pause();
     }
   }
 
@@ -397,7 +397,7 @@ export class WorkStore implements ClaimSource {
     if (!this.writesNodes || dirty.length === 0) return;
     for (const node of dirty) {
       trie.hashNode(node, allClaims);
-      if (this.breather.isDue) await this.breather.pause();
+      if (this.yieldTimer.isDue) await this.yieldTimer.pause();
     }
     this.summary.root = trie.rootHash(allClaims);
     const changes = trie.changes();
@@ -405,7 +405,7 @@ export class WorkStore implements ClaimSource {
       const key = nodeKey(this.generation, path);
       if (after) this.rows.put(key, formatNodeRow(after));
       else this.rows.del(key);
-      if (this.breather.isDue) await this.breather.pause();
+      if (this.yieldTimer.isDue) await this.yieldTimer.pause();
     }
     if (this.undoing) await this.versions.erase(this.rows, this.generation, work.height, changes);
     else await this.versions.write(this.rows, this.generation, work.height, changes, this.marking);
@@ -420,7 +420,7 @@ export class WorkStore implements ClaimSource {
     }
     for (const item of changed) {
       this.rows.put(itemRowKey(item), formatItemRow(item));
-      if (this.breather.isDue) await this.breather.pause();
+      if (this.yieldTimer.isDue) await this.yieldTimer.pause();
     }
     for (const item of this.deletedItems) this.rows.del(itemRowKey(item));
     await this.putSupports();

@@ -4,7 +4,7 @@
  * wallet/crypter.h `CMasterKey`, `CCrypter::SetKeyFromPassphrase`; RFC 7914.
  */
 import { createHash, randomBytes, scrypt } from 'node:crypto';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Bytes } from '../../util/bytes.js';
 import { Reader } from '../../util/reader.js';
 import { Writer } from '../../util/writer.js';
@@ -112,7 +112,7 @@ async function stretchSha512(passphrase: Bytes, { salt, rounds }: Stretching): P
     const next = createHash('sha512').update(digest).digest();
     digest.fill(0);
     digest = next;
-    if (round % ROUNDS_A_LOOK === 0) since = await breathe(since);
+    if (round % ROUNDS_A_LOOK === 0) since = await yieldIfDue(since);
   }
   return digest.subarray(0, STRETCHED_BYTES);
 }

@@ -4,7 +4,8 @@
  * Source: lbrycrd wallet/wallet.cpp `EncryptWallet`, `Unlock`, `ChangeWalletPassphrase`.
  */
 import type { Bytes } from '../../util/bytes.js';
-import { inSlices, type Slices } from '../../util/slices.js';
+import { inSlices } from '../../scheduler/slices.js';
+import type { Slices } from '../../util/slices.js';
 import { Writer } from '../../util/writer.js';
 import { recordKey, WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { isValidPrivateKey } from '../../crypto/ecdsaEncoding.js';
 import { ecdsaBackend } from '../../crypto/ecdsa.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Bytes } from '../../util/bytes.js';
 import { atOnce, type Slices } from '../../util/slices.js';
 import { WalletBatch } from '../store/records.js';
@@ -111,7 +111,7 @@ export class KeySupply {
       const isLast = !canFill || receive + change === 0;
       await this.wallet.write(batch, { sync: isLast });
       if (isLast) return canFill;
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
   }
 

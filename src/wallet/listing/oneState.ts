@@ -1,5 +1,6 @@
 /** Sums over all of a wallet, which pause on their way and must be those of one moment. */
-import { atOnce, inSlices, type Slices } from '../../util/slices.js';
+import { inSlices } from '../../scheduler/slices.js';
+import { atOnce, type Slices } from '../../util/slices.js';
 import type { Wallet } from '../wallet.js';
 
 /** So often a sum is begun anew because something has changed; then it is made without a pause. */

@@ -2,7 +2,7 @@
  * Rescans as they are asked for: from the birth of keys, or over given blocks; and those that a wallet owes, which begin by
  * themselves. Source: lbrycrd wallet/wallet.cpp `RescanFromTime`.
  */
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
 import { scanBlocks, type ScanEnd } from './scanBlocks.js';
@@ -76,7 +76,7 @@ async function takeMempool(wallet: Wallet): Promise<void> {
     const batch = new WalletBatch();
     takeUnconfirmed(wallet, batch, txid, bytes);
     await wallet.write(batch, { sync: false });
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
 }
 

@@ -2,9 +2,10 @@
  * Looking through blocks of the chain for what concerns a wallet, in the background of everything else. New blocks are not its
  * business: the follower takes them in as they come. Source: lbrycrd wallet/wallet.cpp `ScanForWalletTransactions`.
  */
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
-import { atOnce, inSlices } from '../../util/slices.js';
+import { inSlices } from '../../scheduler/slices.js';
+import { atOnce } from '../../util/slices.js';
 import type { Entry } from '../ledger/entry.js';
 import type { ChainPort, WalletBlock } from '../port.js';
 import { WalletBatch } from '../store/records.js';
@@ -64,7 +65,7 @@ async function scan(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise
     const passed = await quick.look([height, ...heights.ahead(quick.wanted - 1)], bounds.isOwn === true);
     if (passed > 0) {
       heights.skip(passed - 1);
-      since = await breathe(since);
+      since = await yieldIfDue(since);
       continue;
     }
     const block = await reader.read(height, quick.isPossible ? [] : heights.ahead(READ_AHEAD));
@@ -87,7 +88,7 @@ async function scan(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise
       if (made.length > 0 && !(await heights.keysMade(height, made)))
         heights = new EveryHeight(chain, bounds);
     }
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   // Other outputs of transactions that are known may be of the new keys.
   await wallet.reconsiderOutputs();

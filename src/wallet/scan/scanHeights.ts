@@ -3,7 +3,7 @@
  * blocks before: the scan goes round until every block was looked at with all keys there are.
  */
 import type { Bytes } from '../../util/bytes.js';
-import { inSlices } from '../../util/slices.js';
+import { inSlices } from '../../scheduler/slices.js';
 import type { ChainPort } from '../port.js';
 import type { Wallet } from '../wallet.js';
 import { ownScripts, scriptsOfKeys } from './ownScripts.js';

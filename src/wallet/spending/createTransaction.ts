@@ -8,7 +8,7 @@ import { MAX_STANDARD_TX_WEIGHT } from '../../mempool/policy.js';
 import { emptyInput, SEQUENCE_FINAL, type Transaction } from '../../primitives/transaction.js';
 import { FastChance, shuffle, type Chance } from '../../signing/coinSelection/random.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
-import { inSlices } from '../../util/slices.js';
+import { inSlices } from '../../scheduler/slices.js';
 import type { ReservedKey } from '../keys/keypool.js';
 import { outputNumber, txKeyOf } from '../ledger/entry.js';
 import { WalletBatch } from '../store/records.js';

@@ -11,9 +11,9 @@ import {
 } from '../../signing/psbt.js';
 import { signPsbtInput, updatePsbtOutput } from '../../signing/psbtRoles.js';
 import { publicOnly } from '../../signing/signingProvider.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
-import { inSlices } from '../../util/slices.js';
+import { inSlices } from '../../scheduler/slices.js';
 import { HARDENED } from '../../signing/extendedKey.js';
 import { rootOfSeed } from '../keys/hdKeys.js';
 import type { Wallet } from '../wallet.js';
@@ -35,7 +35,7 @@ export async function fillPsbt(wallet: Wallet, psbt: Psbt, request: FillRequest)
   let isComplete = true;
   let since = performance.now();
   for (const [index, input] of psbt.inputs.entries()) {
-    since = await breathe(since);
+    since = await yieldIfDue(since);
     if (isInputFinal(input)) continue;
     if (!isInputSane(input)) throw invalid('PSBT input is not sane.');
     if (input.nonWitnessUtxo === null && input.witnessUtxo === null) {
@@ -50,7 +50,7 @@ export async function fillPsbt(wallet: Wallet, psbt: Psbt, request: FillRequest)
   }
   const known = publicOnly(wallet.keyring);
   for (const [index, output] of psbt.outputs.entries()) {
-    since = await breathe(since);
+    since = await yieldIfDue(since);
     // Scripts are told whether paths are or not: by them another signer knows what comes back.
     const { publicKeys } = updatePsbtOutput(psbt, index, known);
     paths?.addTo(output, publicKeys.keys());

@@ -1,7 +1,8 @@
 /** Adding inputs and change to a transaction until it pays for its outputs. Source: lbrycrd wallet/wallet.cpp `FundTransaction`. */
 import type { Transaction } from '../../primitives/transaction.js';
 import { toLatin1 } from '../../util/bytes.js';
-import { inSlices, type Slices } from '../../util/slices.js';
+import { inSlices } from '../../scheduler/slices.js';
+import type { Slices } from '../../util/slices.js';
 import { outputKey } from '../ledger/entry.js';
 import type { Wallet } from '../wallet.js';
 import type { CoinControl } from './coinControl.js';

@@ -5,7 +5,7 @@ import { produceSignature } from '../../signing/produceSignature.js';
 import { InputSigner } from '../../signing/signatureCreator.js';
 import { emptySignatureData } from '../../signing/signatureData.js';
 import type { SigningProvider } from '../../signing/signingProvider.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import type { SpentCoin } from './chooseCoins.js';
 
 /** Signs every input, which spend `coins` in their order. False when one could not be signed. */
@@ -23,7 +23,7 @@ export async function signInputs(
     const input = tx.inputs[index]!;
     input.scriptSig = data.scriptSig;
     input.witness = data.scriptWitness;
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return true;
 }

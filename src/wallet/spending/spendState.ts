@@ -1,5 +1,5 @@
 /** What spending keeps of a wallet in memory: whose turn it is, sizes of inputs, scripts of coins. None of it is on disk. */
-import { SerialQueue } from '../../util/serialQueue.js';
+import { SerialQueue } from '../../scheduler/serialQueue.js';
 import type { Slices } from '../../util/slices.js';
 import type { TxOutput } from '../../primitives/transaction.js';
 import type { Bytes } from '../../util/bytes.js';

@@ -9,7 +9,7 @@
 import { endianness } from 'node:os';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { crc32c } from '../../crypto/crc32c.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 
 const MAGIC = Buffer.from('lbcwcol1', 'latin1');
 const HEAD_BYTES = 16;
@@ -54,7 +54,7 @@ async function piecesOf(bytes: Buffer): Promise<number[]> {
   let since = performance.now();
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
     crcs.push(crc32c(bytes.subarray(at, at + PIECE_BYTES)));
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return crcs;
 }

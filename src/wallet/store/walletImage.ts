@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { readSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { crc32c } from '../../crypto/crc32c.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Slices } from '../../util/slices.js';
 import { ColumnFile, PIECE_BYTES, writeColumns, type Columns } from './columnFile.js';
 import { RowIndex, type RowColumns } from './rowIndex.js';
@@ -58,7 +58,7 @@ async function checksums(fd: number, end: number): Promise<number[] | null> {
       const piece = memory.subarray(0, Math.min(PIECE_BYTES, end - at));
       if (readSync(fd, piece, 0, piece.length, at) !== piece.length) return null;
       crcs.push(crc32c(piece));
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
   } finally {
     // The buffer may contain private keys.

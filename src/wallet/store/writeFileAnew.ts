@@ -8,7 +8,7 @@ import { link, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { RecordWriter } from '../../store/rowRecords.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Bytes } from '../../util/bytes.js';
 import { makeCommit } from './walletCommits.js';
 import * as head from './walletFileHead.js';
@@ -85,7 +85,7 @@ export async function writeFileAnew(
     for (const [key, value] of rows) {
       records.add(key, value);
       if (records.sizeBytes >= MAX_COMMIT_BYTES) flush();
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     flush();
     records.wipe();

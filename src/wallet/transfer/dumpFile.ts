@@ -1,6 +1,6 @@
 /** The file of a dump: made anew, for nobody but its owner, and gone again where it could not be finished. */
 import { open, rm } from 'node:fs/promises';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Wallet } from '../wallet.js';
 import { dumpLines } from './dumpWallet.js';
 
@@ -22,7 +22,7 @@ export async function dumpToFile(wallet: Wallet, path: string, createdBy: string
         await file.appendFile(chunk);
         chunk = '';
       }
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     await file.appendFile(chunk);
     await file.sync();

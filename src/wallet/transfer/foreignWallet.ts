@@ -7,7 +7,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { toLatin1 } from '../../util/bytes.js';
 import { EnvironmentError, environmentError } from '../../util/environmentError.js';
-import { inSlices } from '../../util/slices.js';
+import { inSlices } from '../../scheduler/slices.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 import { splitKey } from '../store/records.js';
 import { WalletFile } from '../store/walletFile.js';

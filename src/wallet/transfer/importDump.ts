@@ -2,7 +2,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { hash160 } from '../../crypto/hash.js';
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 import { toHex } from '../../util/bytes.js';
 import { plainMetadata } from '../keys/keyRecords.js';
 import { WalletBatch } from '../store/records.js';
@@ -31,12 +31,12 @@ export async function importDump(wallet: Wallet, file: FileHandle): Promise<Dump
       const birthSec = importLine(wallet, batch, line);
       if (birthSec === 'failed') isComplete = false;
       else if (birthSec !== null) oldestSec = Math.min(oldestSec, birthSec);
-      const breath = breathe(since);
-      if (typeof breath === 'number') continue;
+      const pause = yieldIfDue(since);
+      if (typeof pause === 'number') continue;
       // What has changed in memory goes to disk before others have their turn.
       await wallet.write(batch);
       batch = new WalletBatch();
-      since = await breath;
+      since = await pause;
     }
     await wallet.write(batch, { isLast: false });
     batch = new WalletBatch();

@@ -5,7 +5,8 @@
 import { fromLatin1, type Bytes } from '../../util/bytes.js';
 import { EnvironmentError } from '../../util/environmentError.js';
 import { ReadError, Reader } from '../../util/reader.js';
-import { inSlices, type Slices } from '../../util/slices.js';
+import { inSlices } from '../../scheduler/slices.js';
+import type { Slices } from '../../util/slices.js';
 import { isMine, MINE } from '../keys/isMine.js';
 import { bytesKey, idOf, parseKeyMetadata } from '../keys/keyRecords.js';
 import type { Keyring } from '../keys/keyring.js';

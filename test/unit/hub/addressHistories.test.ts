@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { AddressHistories } from '../../../src/hub/addressHistories.js';
 import { StatusCache } from '../../../src/hub/statusCache.js';
-import { Turns } from '../../../src/hub/turns.js';
+import { ClientQueue } from '../../../src/scheduler/clientQueue.js';
 import type { HistoryEntry, PageRequest } from '../../../src/index/addressQueries.js';
 import { sha256 } from '../../../src/crypto/hash.js';
 import type { RpcServices } from '../../../src/rpc/services.js';
@@ -131,13 +131,15 @@ class World {
 
   async answer(): Promise<Shown[]> {
     let text = '';
-    for await (const chunk of jsonChunks(await this.histories.history('key', await new Turns().enter({}))))
+    for await (const chunk of jsonChunks(
+      await this.histories.history('key', await new ClientQueue().enter({})),
+    ))
       text += chunk;
     return JSON.parse(text) as Shown[];
   }
 
   async told(): Promise<string | null> {
-    const [status, none] = await this.histories.statuses(['key', 'none'], await new Turns().enter({}));
+    const [status, none] = await this.histories.statuses(['key', 'none'], await new ClientQueue().enter({}));
     expect(none).toBeNull();
     return status!;
   }
@@ -187,7 +189,7 @@ describe('AddressHistories', () => {
     const world = new World();
     for (let n = 0; n < 100; n++) world.connect(1000);
     world.wait();
-    const history = (await world.histories.history('key', await new Turns().enter({}))) as {
+    const history = (await world.histories.history('key', await new ClientQueue().enter({}))) as {
       items: AsyncIterable<unknown>;
     };
     let count = 0;
@@ -219,7 +221,7 @@ describe('AddressHistories', () => {
       for (let n = 0; n < count; n++) world.wait();
       for (const move of [() => world.mine(), () => world.unmine()]) {
         const before = new Set(world.truth().map(({ tx_hash }) => tx_hash));
-        const history = await world.histories.history('key', await new Turns().enter({}));
+        const history = await world.histories.history('key', await new ClientQueue().enter({}));
         move();
         let text = '';
         // What was taken back from below what was sent breaks it off: nothing false is said then either.
@@ -237,7 +239,7 @@ describe('AddressHistories', () => {
   it('breaks off a history that is being sent when what was sent is taken back', async () => {
     const world = new World();
     for (let n = 0; n < 5; n++) world.connect(1000);
-    const history = (await world.histories.history('key', await new Turns().enter({}))) as {
+    const history = (await world.histories.history('key', await new ClientQueue().enter({}))) as {
       items: AsyncIterable<unknown>;
     };
     let count = 0;

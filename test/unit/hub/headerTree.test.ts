@@ -3,7 +3,7 @@ import type { ChainReader } from '../../../src/chain/chainReader.js';
 import { merklePath, merkleRoot, rootFromPath } from '../../../src/crypto/merkle.js';
 import { sha256 } from '../../../src/crypto/hash.js';
 import { HeaderTree } from '../../../src/hub/headerTree.js';
-import { Turns } from '../../../src/hub/turns.js';
+import { ClientQueue } from '../../../src/scheduler/clientQueue.js';
 
 /** A chain of ids alone; block `n` of branch `b` is id `n + b` from the fork on. */
 class Ids {
@@ -31,7 +31,7 @@ describe('HeaderTree', () => {
   it('proves as the whole tree would, at every length', async () => {
     let ids = new Ids(0, 0);
     const tree = new HeaderTree(readerOf(() => ids));
-    const turn = await new Turns().enter({});
+    const turn = await new ClientQueue().enter({});
     const check = async (count: number, height: number): Promise<void> => {
       const leaves = Array.from({ length: count }, (_, n) => hashOf(ids.at(n)));
       const { branch, root } = await tree.prove(ids.at(count - 1), height, turn);

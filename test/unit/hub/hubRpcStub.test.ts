@@ -8,7 +8,7 @@ import type { NodeMethod } from '../../../src/hub/method.js';
 import { HubRpcServer } from '../../../src/hub/hubRpcServer.js';
 import { ClientLeft, NodeFailure, HubRpcStub } from '../../../src/hub/hubRpcStub.js';
 import { CHUNKS_AHEAD, unpackKeys, type ToHub, type ToNode } from '../../../src/hub/portMessages.js';
-import { Turns, type Turn } from '../../../src/hub/turns.js';
+import { ClientQueue, type Turn } from '../../../src/scheduler/clientQueue.js';
 import { JsonObject } from '../../../src/util/json.js';
 import { stringifyJson, type JsonOut } from '../../../src/util/jsonWrite.js';
 
@@ -24,7 +24,7 @@ class Pair {
   readonly received: unknown[] = [];
   /** What the statuses that were asked for are of. */
   askedKeys: readonly string[] = [];
-  private turnsOfHub = new Turns();
+  private turnsOfHub = new ClientQueue();
 
   constructor(methods: readonly NodeMethod[] = []) {
     const toNode = {

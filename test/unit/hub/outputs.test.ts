@@ -2,7 +2,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
 import { ClaimAnswers, type FoundClaims } from '../../../src/hub/claimAnswers.js';
 import { messageOf, type FoundOutputs } from '../../../src/hub/foundOutputs.js';
-import { Turns } from '../../../src/hub/turns.js';
+import { ClientQueue } from '../../../src/scheduler/clientQueue.js';
 import type { ClaimRecord, ResolvedUrl } from '../../../src/index/claims/claimReader.js';
 import type { ShownClaims } from '../../../src/index/waiting/waitingIndex.js';
 import { OutputsSchema, type Output, type Outputs } from '../../../src/metadata/messages/result_pb.js';
@@ -98,7 +98,9 @@ const nameOf = ({ txHash }: Output): string =>
 describe('resolve', () => {
   it('has a row for each URL in order, and rows for what they refer to', async () => {
     const urls = ['@c/s', 'none', '@c', 'r', '?', '@c/s'];
-    const outputs = decode(await new ClaimAnswers(index, null).resolve(urls, await new Turns().enter({})));
+    const outputs = decode(
+      await new ClaimAnswers(index, null).resolve(urls, await new ClientQueue().enter({})),
+    );
     inflate(outputs);
     expect(outputs.txos.map(({ meta }) => (meta.case === 'error' ? meta.value.text : 'found'))).toEqual([
       'found',
@@ -133,7 +135,7 @@ describe('resolve', () => {
 describe('a claim that does not belong to the channel that it names', () => {
   it('has that channel in all answers, so that a client can verify it', async () => {
     const answers = new ClaimAnswers(index, null);
-    const byUrl = decode(await answers.resolve(['u'], await new Turns().enter({})));
+    const byUrl = decode(await answers.resolve(['u'], await new ClientQueue().enter({})));
     for (const outputs of [byUrl, decode(await answers.byId(hashToHex(unsound.claimId)))]) {
       inflate(outputs);
       expect(outputs.txos.map(nameOf)).toEqual(['u']);
@@ -171,7 +173,7 @@ describe('search', () => {
   it('has channels of invalid signatures too, and the channels of channels', async () => {
     const rows = [sound, unsound, orphan, repost].map(({ claimId }) => claimId);
     const { answers } = searching({ rows, total: 77, blocked: [{ channelId: channel.claimId, count: 3 }] });
-    const outputs = decode(await answers.search({}, await new Turns().enter({}), {}));
+    const outputs = decode(await answers.search({}, await new ClientQueue().enter({}), {}));
     inflate(outputs);
     expect(outputs.txos.map(nameOf)).toEqual(['v', 'u', 'o', 'r']);
     expect(outputs.extraTxos.map(nameOf).sort()).toEqual(['@c', '@in', '@outer', 's']);
@@ -184,7 +186,7 @@ describe('search', () => {
 
   it('looks for the channel that a URL names, and finds nothing where it names none', async () => {
     const { answers, asked } = searching({ rows: [], total: 0, blocked: [] });
-    const turn = await new Turns().enter({});
+    const turn = await new ClientQueue().enter({});
     expect(decode(await answers.search({ channel: '@c', limit: 5 }, turn, {})).txos).toEqual([]);
     await answers.search({ channel: '@c/s' }, turn, {});
     await answers.search({ channel: null }, turn, {});
@@ -203,7 +205,7 @@ describe('search', () => {
     const failing = new ClaimAnswers(index, {
       search: () => Promise.reject(Object.assign(new Error('query timed out'), { code: -32000 })),
     });
-    await expect(failing.search({}, await new Turns().enter({}), {})).rejects.toMatchObject({
+    await expect(failing.search({}, await new ClientQueue().enter({}), {})).rejects.toMatchObject({
       name: 'HubError',
       code: -32000,
       message: 'query timed out',

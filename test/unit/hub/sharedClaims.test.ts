@@ -12,7 +12,7 @@ import type { HubClient } from '../../../src/hub/hubClient.js';
 import type { HubRpcStub } from '../../../src/hub/hubRpcStub.js';
 import type { ToNode } from '../../../src/hub/portMessages.js';
 import { SharedClaims } from '../../../src/hub/sharedClaims.js';
-import { Turns, type Turn } from '../../../src/hub/turns.js';
+import { ClientQueue, type Turn } from '../../../src/scheduler/clientQueue.js';
 import { confirmedClaims } from '../../../src/index/waiting/waitingIndex.js';
 import { loadNative } from '../../../src/native/binding.js';
 import { followedChain } from '../../../src/node/claimSearch.js';
@@ -38,7 +38,7 @@ class Sides {
   /** What was asked of the node. */
   readonly asked: string[] = [];
   readonly said: ToNode[] = [];
-  private readonly turns = new Turns();
+  private readonly turns = new ClientQueue();
 
   constructor(run: ClaimIndexRun, path: string | null = null, blockingChannels: readonly Bytes[] = []) {
     this.run = run;

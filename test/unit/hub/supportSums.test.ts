@@ -11,7 +11,7 @@ import { MemoryRows } from '../../support/memoryRows.js';
 const id = (n: number): Buffer => Buffer.alloc(20, n);
 const key = (n: number): Buffer => Buffer.alloc(33, n);
 const [CHANNEL, OTHER, STREAM] = [id(1), id(2), id(3)];
-const turn = { breathe: () => Promise.resolve() };
+const turn = { yieldIfDue: () => Promise.resolve() };
 
 /** An index of two channels and a stream, which the first channel signed. */
 class Index {

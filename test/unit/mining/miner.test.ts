@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { letOthersWork } from '../../../src/util/pace.js';
+import { letOthersWork } from '../../../src/scheduler/pace.js';
 import { OPEN_SCRIPT, TestChain } from '../../support/testChain.js';
 
 const BLOCKS = 60;

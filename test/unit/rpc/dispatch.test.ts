@@ -6,7 +6,7 @@ import { METHODS } from '../../../src/rpc/methodTable.js';
 import { t } from '../../../src/schema/schema.js';
 import { MethodTable } from '../../../src/rpc/table.js';
 import { assert } from '../../../src/util/assert.js';
-import { SLICE_MS } from '../../../src/util/breathe.js';
+import { SLICE_MS } from '../../../src/util/slices.js';
 import { coins } from '../../../src/util/json.js';
 import { hexOf, jsonArray } from '../../../src/util/jsonWrite.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';

@@ -13,7 +13,7 @@ import {
   type HttpServerDeps,
   type HttpServerOptions,
 } from '../../../src/server/httpServer.js';
-import { SLICE_MS } from '../../../src/util/breathe.js';
+import { SLICE_MS } from '../../../src/util/slices.js';
 import { CHUNK_CHARS, hexOf, jsonArray } from '../../../src/util/jsonWrite.js';
 import { SILENT_LOGGER, type Logger } from '../../../src/util/logging.js';
 import { testDispatcher } from '../rpc/support.js';

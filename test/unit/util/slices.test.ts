@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { SLICE_MS } from '../../../src/util/breathe.js';
+import { SLICE_MS } from '../../../src/util/slices.js';
 import { decodeHexInSlices } from '../../../src/util/hexSlices.js';
-import { AT_ONCE_SIZE, atOnce, inSlices, sortedInSlices, type Slices } from '../../../src/util/slices.js';
+import { inSlices } from '../../../src/scheduler/slices.js';
+import { AT_ONCE_SIZE, atOnce, sortedInSlices, type Slices } from '../../../src/util/slices.js';
 import { countPauses, countTurns } from '../../support/slices.js';
 
 describe('work in slices', () => {

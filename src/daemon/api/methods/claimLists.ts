@@ -2,7 +2,7 @@
  * Lists of claims, supports and purchases of a wallet. Source: lbry-sdk daemon.py `jsonrpc_claim_list` and its siblings,
  * `jsonrpc_collection_list`, `jsonrpc_purchase_list`.
  */
-import { mapBreathing } from '../../base/mapBreathing.js';
+import { mapYielding } from '../../base/mapYielding.js';
 import { paged, pageOf } from '../../base/pages.js';
 import { CLAIM_TXO_TYPES, TXO_TYPE } from '../../ledger/txoQuery.js';
 import { supportChoice, unspentByDefault } from '../../lists/txoFilters.js';
@@ -52,7 +52,7 @@ const collections = implement(collectionList, async (context, args) => {
     context.services.ledger.database.txoCount(collectionFilter(accountIds)),
   ]);
   const port = showPortOf(context);
-  return paged(await mapBreathing(txos, (txo) => outputToJson(txo, port)), total, page);
+  return paged(await mapYielding(txos, (txo) => outputToJson(txo, port)), total, page);
 });
 
 const purchases = implement(purchaseList, async (context, args) => {
@@ -71,7 +71,7 @@ const purchases = implement(purchaseList, async (context, args) => {
     context.services.ledger.database.transactionCount(filter),
   ]);
   const port = showPortOf(context);
-  return paged(await mapBreathing(txos, (txo) => outputToJson(txo, port)), total, page);
+  return paged(await mapYielding(txos, (txo) => outputToJson(txo, port)), total, page);
 });
 
 export const claimListMethods: readonly MethodImplementation[] = [

@@ -1,6 +1,6 @@
 /** What methods that list outputs have in common. Source: lbry-sdk daemon.py `jsonrpc_txo_list`. */
 import type { JsonOut } from '../../../util/jsonWrite.js';
-import { mapBreathing } from '../../base/mapBreathing.js';
+import { mapYielding } from '../../base/mapYielding.js';
 import { paged, pageOf } from '../../base/pages.js';
 import { txoFilterOf, txoOrderOf, type TxoChoice } from '../../lists/txoFilters.js';
 import { listTxos, type ListPorts } from '../../lists/listTxos.js';
@@ -69,5 +69,5 @@ export async function txoPage(
     args.no_totals ? null : database.txoCount(filter),
   ]);
   const port = showPortOf(context);
-  return paged(await mapBreathing(txos, (txo) => outputToJson(txo, port)), total, page);
+  return paged(await mapYielding(txos, (txo) => outputToJson(txo, port)), total, page);
 }

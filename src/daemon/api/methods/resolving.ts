@@ -4,7 +4,7 @@
  * `get_est_cost_from_uri`, `jsonrpc_support_sum`.
  */
 import { feeCurrencies, formatFeeAmount } from '../../../metadata/fee.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { hashToHex } from '../../../util/bytes.js';
 import { boundedErrorText } from '../../../util/errorText.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
@@ -50,7 +50,7 @@ async function shown<Item>(items: Iterable<Item>, show: (item: Item) => JsonOut)
   let since = performance.now();
   for (const item of items) {
     answers.push(show(item));
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return answers;
 }

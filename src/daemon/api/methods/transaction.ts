@@ -1,6 +1,6 @@
 /** Transactions of a wallet. Source: lbry-sdk daemon.py `jsonrpc_transaction_*`. */
 import { hashFromHex } from '../../../util/bytes.js';
-import { mapBreathing } from '../../base/mapBreathing.js';
+import { mapYielding } from '../../base/mapYielding.js';
 import { paged, pageOf } from '../../base/pages.js';
 import { HubRefusal } from '../../ledger/hub/hubErrors.js';
 import { historyItem } from '../../lists/transactionHistory.js';
@@ -21,7 +21,7 @@ const list = implement(transactionList, async (context, args) => {
     database.transactionCount(filter),
   ]);
   const port = showPortOf(context);
-  return paged(await mapBreathing(rows, (row) => historyItem(row, port)), total, page);
+  return paged(await mapYielding(rows, (row) => historyItem(row, port)), total, page);
 });
 
 const NOT_FOUND = { success: false, code: 404, message: 'transaction not found' };

@@ -6,7 +6,7 @@ import { closeSync, fstatSync, ftruncateSync, openSync, read, readSync, writeSyn
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { headerHash, HEADER_SIZE_BYTES } from '../../../primitives/header.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { onFile } from '../../../util/environmentError.js';
 import { makeFolder } from '../../../util/makeFolder.js';
 import { refuseSpecialFile } from '../../../util/specialFile.js';
@@ -67,13 +67,13 @@ export class HeaderFile {
     for (let first = 0; first < this.#count; first += SPAN) {
       const bytes = Buffer.alloc(Math.min(SPAN, this.#count - first) * HEADER_SIZE_BYTES);
       await readAsync(this.#file, bytes, 0, bytes.length, first * HEADER_SIZE_BYTES);
-      since = await breathe(since);
+      since = await yieldIfDue(since);
       for (let at = 0; at < bytes.length; at += HEADER_SIZE_BYTES) {
         const header = bytes.subarray(at, at + HEADER_SIZE_BYTES);
         if (prevHash !== null && !header.subarray(PREV_HASH.start, PREV_HASH.end).equals(prevHash))
           return first + at / HEADER_SIZE_BYTES;
         prevHash = headerHash(header);
-        since = await breathe(since);
+        since = await yieldIfDue(since);
       }
     }
     return null;

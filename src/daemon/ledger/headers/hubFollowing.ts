@@ -4,7 +4,7 @@
  * the headers here are whole.
  */
 import type { Logger } from '../../../util/logging.js';
-import { SerialQueue } from '../../../util/serialQueue.js';
+import { SerialQueue } from '../../../scheduler/serialQueue.js';
 import { HubGone, HubLie } from '../hub/hubErrors.js';
 import type { HubSession } from '../hub/hubSession.js';
 import type { LedgerHeaders } from './ledgerHeaders.js';

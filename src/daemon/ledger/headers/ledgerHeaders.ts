@@ -9,7 +9,7 @@ import { endsKnownChunk, HEADERS_PER_CHUNK, isKnownChunk } from '../../../primit
 import { blockWork } from '../../../primitives/compactTarget.js';
 import { satisfiesProofOfWork } from '../../../primitives/pow.js';
 import { nextWorkRequired } from '../../../primitives/retarget.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { hashToHex } from '../../../util/bytes.js';
 import { estimatedTimeSec } from '../../base/blockTimes.js';
 import type { LedgerParams } from '../../base/ledgerParams.js';
@@ -167,7 +167,7 @@ export class LedgerHeaders implements HeaderView {
       if (this.#checksWork) this.#checkWork(header, bits, height, tree);
       work += blockWork(bits);
       prevHash = hash;
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     return work;
   }

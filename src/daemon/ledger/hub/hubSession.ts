@@ -7,8 +7,9 @@ import { decodeUtf8InSlices, JsonScanner, MAX_JSON_VALUES } from '../../../util/
 import { toPlain } from '../../../util/json.js';
 import { joinHostPort, type HostPort } from '../../../util/hostPort.js';
 import { LineReader } from '../../../util/lineReader.js';
-import { SerialQueue } from '../../../util/serialQueue.js';
-import { AT_ONCE_SIZE, inSlices } from '../../../util/slices.js';
+import { SerialQueue } from '../../../scheduler/serialQueue.js';
+import { inSlices } from '../../../scheduler/slices.js';
+import { AT_ONCE_SIZE } from '../../../util/slices.js';
 import { HubGone, HubLie, HubRefusal } from './hubErrors.js';
 
 export interface HubLimits {

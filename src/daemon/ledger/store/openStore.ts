@@ -1,5 +1,5 @@
 /** The ledger's database from outside of its thread. */
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { CallThread } from '../../../util/callThread.js';
 import type { CoinCandidate, LedgerDatabase } from '../ledgerDatabase.js';
 import type { OutPointRef } from '../txoQuery.js';
@@ -51,7 +51,7 @@ async function coinsOf(text: string): Promise<CoinCandidate[]> {
       });
     rest = fields.slice(whole);
     at = end + 1;
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return coins;
 }

@@ -6,7 +6,7 @@
 import { rootFromPath } from '../../../crypto/merkle.js';
 import { parseTransaction, txid as idOf, type Transaction } from '../../../primitives/transaction.js';
 import { fromHex, hashFromHex, hashToHex, isHex } from '../../../util/bytes.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { Reader } from '../../../util/reader.js';
 import type { LedgerHeaders } from '../headers/ledgerHeaders.js';
 import { HubLie } from '../hub/hubErrors.js';
@@ -128,7 +128,7 @@ export async function fetchChecked(
       proof === null ? { height: 0, position: -1, isVerified: false } : judge(txid, proof, headers);
     if (typeof judged === 'string') unchecked.push({ txid, reason: judged });
     else checked.push({ txid, tx, raw, ...judged });
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return { checked, unchecked, unknown };
 }

@@ -1,6 +1,6 @@
 /** Makes the addresses of accounts, so that the gaps at the ends of their chains are kept. Source: account.py `ensure_address_gap`. */
-import { breathe } from '../../../util/breathe.js';
-import { SerialQueue } from '../../../util/serialQueue.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
+import { SerialQueue } from '../../../scheduler/serialQueue.js';
 import { encodeDestination } from '../../../script/address.js';
 import { hash160 } from '../../../crypto/hash.js';
 import type { LedgerParams } from '../../base/ledgerParams.js';
@@ -49,7 +49,7 @@ export class Gaps {
         await this.#store.addKeys(account.accountId, chain, keys);
         keys = [];
       }
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     return made;
   }

@@ -1,6 +1,6 @@
 /** Histories of addresses as hubs tell them, and their digests. Source: sdk-facts 7.6; hub `address_get_history`. */
 import { createHash } from 'node:crypto';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { hashFromHex, isHex } from '../../../util/bytes.js';
 import type { AddressPrefixes } from '../../../script/address.js';
 import { addressHistory } from '../hub/hubAddresses.js';
@@ -55,7 +55,7 @@ export async function fetchHistory(
     if (ids.size === ids.add(id).size) return fail();
     hash.update(`${id}:${height as number}:`);
     entries.push({ txid: hashFromHex(id), id, height: height as number });
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return { entries, status: entries.length === 0 ? null : hash.digest('hex') };
 }

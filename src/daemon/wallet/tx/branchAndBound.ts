@@ -5,7 +5,7 @@
  * the same, since what is found hangs on their limit.
  * Source: lbry-sdk lbry/wallet/coinselection.py `branch_and_bound`.
  */
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import type { Coin, CoinAmount, UtxoPool } from './utxoPool.js';
 
 const MAX_TRIES = 100_000;
@@ -53,7 +53,7 @@ export class BranchAndBound<C extends Coin> {
     let since = performance.now();
     for (let step = 1; this.tries < MAX_TRIES; step++) {
       this.tries += 1;
-      if (step % STEPS_AT_ONCE === 0) since = await breathe(since);
+      if (step % STEPS_AT_ONCE === 0) since = await yieldIfDue(since);
       const isBeyond = this.#value + this.#available < this.#target || this.#value > this.#most;
       if (!isBeyond && this.#value < this.#target) {
         const next = this.#next() ?? (await this.#readNext());

@@ -3,8 +3,9 @@
  * candidates and the same draws. Of many coins only those amounts are read that the choice looks at.
  * Source: lbry-sdk lbry/wallet/coinselection.py; sdk-facts 5.4.
  */
-import { breathe } from '../../../util/breathe.js';
-import { inSlices, sortedInSlices } from '../../../util/slices.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
+import { inSlices } from '../../../scheduler/slices.js';
+import { sortedInSlices } from '../../../util/slices.js';
 import { BranchAndBound } from './branchAndBound.js';
 import type { Coin, UtxoPool } from './utxoPool.js';
 
@@ -100,7 +101,7 @@ export class CoinSelector<C extends Coin> {
     for (let last = drawn.length - 1; last > 0; last--) {
       const other = Math.floor(this.#random() * (last + 1));
       [drawn[last], drawn[other]] = [drawn[other]!, drawn[last]!];
-      if (last % DRAWS_AT_ONCE === 0) since = await breathe(since);
+      if (last % DRAWS_AT_ONCE === 0) since = await yieldIfDue(since);
     }
     let sum = 0n;
     const enough = drawn.findIndex(({ effectiveAmount }) => (sum += effectiveAmount) >= target);

@@ -1,7 +1,7 @@
 /** `getaddressutxos`: the unspent outputs of addresses. */
 import { UNSPENT_MARK_BYTES, type Page, type UnspentEntry } from '../../../index/addressQueries.js';
 import { formatOutPoint } from '../../../primitives/transaction.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { hashToHex, toHex, type Bytes } from '../../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
 import { defineMethod } from '../../method.js';
@@ -84,7 +84,7 @@ async function withScripts(
   const outputs: UnspentOutput[] = [];
   let since = performance.now();
   for (const entry of entries) {
-    since = await breathe(since);
+    since = await yieldIfDue(since);
     if (query.mempool && mempool.isSpent(entry.outPoint)) continue;
     const coin = await chain.coin(entry.outPoint);
     if (coin) outputs.push({ ...entry, script: coin.script });

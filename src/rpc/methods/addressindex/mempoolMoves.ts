@@ -1,7 +1,7 @@
 /** What unconfirmed transactions do to scripts: outputs made and outputs spent, read from the transactions. */
 import { scriptKeyOf } from '../../../index/addressScripts.js';
 import { formatOutPoint, type OutPoint } from '../../../primitives/transaction.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import type { Bytes } from '../../../util/bytes.js';
 import type { AddressService, RpcServices } from '../../services.js';
 import type { AddressQuery, MempoolMark } from './query.js';
@@ -28,7 +28,7 @@ export async function* mempoolMoves(
 ): AsyncGenerator<MempoolMove> {
   let since = performance.now();
   for (const { txid, arrival } of addresses.mempoolTransactions(keys, afterMempool?.arrival)) {
-    since = await breathe(since);
+    since = await yieldIfDue(since);
     const tx = mempool.transaction(txid);
     const timeSec = mempool.entry(txid)?.entryTimeSec;
     // It may leave while others are looked at.

@@ -8,7 +8,7 @@ import type { PageRequest } from '../../../index/addressQueries.js';
 import { decodeDestination } from '../../../script/address.js';
 import { scriptForDestination } from '../../../script/standard.js';
 import { asBuffer, fromHex, isHex, toHex, type Bytes } from '../../../util/bytes.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { JsonObject, type JsonValue } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
@@ -97,7 +97,7 @@ export async function parseQuery(
   const asked = new Map<string, string>();
   let since = performance.now();
   for (const item of listOf(value)) {
-    since = await breathe(since);
+    since = await yieldIfDue(since);
     const text = getString(item);
     const destination = decodeDestination(text, prefixes);
     if (!destination && (text === '' || !isHex(text))) {

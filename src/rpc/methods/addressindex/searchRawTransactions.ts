@@ -8,11 +8,11 @@ import { isCoinbase, type Transaction, type TxOutput } from '../../../primitives
 import { decodeDestination } from '../../../script/address.js';
 import { scriptForDestination } from '../../../script/standard.js';
 import { NO_HEADER } from '../../../store/headerTable.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { hashToHex, toHex, toLatin1, type Bytes } from '../../../util/bytes.js';
 import { coins, type JsonValue } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 import type { MaybePromise } from '../../../util/maybePromise.js';
 import { SpreadMap } from '../../../util/spreadMap.js';
 import { findInBlock, findTransaction, type FoundTransaction } from '../../blockLookup.js';
@@ -62,7 +62,7 @@ async function addressFilter(addresses: readonly JsonValue[]): Promise<AddressFi
   let since = performance.now();
   for (const address of addresses) {
     filter.set(getString(address), true);
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return addresses.length > 0 ? filter : null;
 }
@@ -130,7 +130,7 @@ async function spentOutputs(services: RpcServices, tx: Transaction): Promise<Map
   const outputs = new Map<string, TxOutput>();
   let since = performance.now();
   for (const { prevout } of tx.inputs) {
-    since = await breathe(since);
+    since = await yieldIfDue(since);
     const output = (await findTransaction(services, prevout.hash, false))?.tx.outputs[prevout.index];
     if (output) outputs.set(toLatin1(prevout.hash) + prevout.index, output);
   }
@@ -286,7 +286,7 @@ export const searchRawTransactions = defineMethod({
           ? rawTransactionAnswer(found.tx, true)
           : await verboseAnswer(services, found, shown),
       );
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     if (list.length === 0) throw noInformation();
     return list;

@@ -1,7 +1,7 @@
 /** `getchaintips`: the ends of all known branches. */
 import type { ChainReader } from '../../../chain/chainReader.js';
 import { NO_HEADER, STATUS } from '../../../store/headerTable.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { hashToHex } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { defineMethod } from '../../method.js';
@@ -30,7 +30,7 @@ async function findTips({ headers, chain }: ChainReader): Promise<number[]> {
   let since = performance.now();
   // Some may be added meanwhile.
   for (let id = 0; id < headers.count; id++) {
-    if (id % HEADERS_A_LOOK === 0) since = await breathe(since);
+    if (id % HEADERS_A_LOOK === 0) since = await yieldIfDue(since);
     const prev = headers.prev(id);
     if (prev === NO_HEADER) continue;
     if (prev >= hasChild.length) {

@@ -4,8 +4,9 @@ import { NO_HEADER } from '../../../store/headerTable.js';
 import { equalBytes, hashFromHex, toHex, type Bytes } from '../../../util/bytes.js';
 import type { JsonValue } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
-import { inSlices, type Slices } from '../../../util/slices.js';
-import { breathe } from '../../../util/breathe.js';
+import { inSlices } from '../../../scheduler/slices.js';
+import type { Slices } from '../../../util/slices.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { getString } from '../../paramTypes.js';
@@ -95,7 +96,7 @@ export const getHeaders = defineMethod({
     let since = performance.now();
     for (const wanted of ids) {
       list.push(toHex(formatHeader(await chain.readHeader(wanted))));
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     return list;
   },

@@ -1,7 +1,7 @@
 /** `getrawmempool`: all unconfirmed transactions. */
 import { hashToHex, type Bytes } from '../../../util/bytes.js';
 import { jsonArray, jsonObject, type JsonOut } from '../../../util/jsonWrite.js';
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 import { MEMPOOL_LIST_SCHEMA, mempoolMembers } from '../../format/mempool.js';
 import { defineMethod } from '../../method.js';
 

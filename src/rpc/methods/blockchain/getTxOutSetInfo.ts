@@ -2,7 +2,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { CoinRowEntry } from '../../../chain/chainReader.js';
 import { sha256 } from '../../../crypto/hash.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { equalBytes, hashToHex, type Bytes } from '../../../util/bytes.js';
 import { coins } from '../../../util/json.js';
 import { Writer } from '../../../util/writer.js';
@@ -101,7 +101,7 @@ export const getTxOutSetInfo = defineMethod({
     let since = performance.now();
     for await (const entry of entries) {
       hasher.add(entry);
-      since = await breathe(since);
+      since = await yieldIfDue(since);
       if (signal.aborted) throw rpcError(RPC_ERROR.CLIENT_NOT_CONNECTED, 'Shutting down');
     }
     const hash = hasher.finish();

@@ -1,6 +1,6 @@
 /** `scantxoutset`: finds unspent outputs by descriptors. Source: lbrycrd rpc/blockchain.cpp. */
 import type { CoinRowEntry } from '../../../chain/chainReader.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { hashToHex, toHex } from '../../../util/bytes.js';
 import { coins, JsonObject, type JsonValue } from '../../../util/json.js';
 import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
@@ -68,7 +68,7 @@ async function wantedScripts(
         const message = `The descriptors stand for more than ${MAX_SCRIPTS} scripts: use several scans`;
         throw rpcError(RPC_ERROR.INVALID_PARAMETER, message);
       }
-      since = await breathe(since);
+      since = await yieldIfDue(since);
       if (coinScan.isEnding || signal.aborted) return null;
     }
   }

@@ -3,7 +3,7 @@ import type { ResolveFailure } from '../../../index/claims/claimReader.js';
 import { LONGEST_URL } from '../../../index/claims/resolveUrl.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import type { JsonValue } from '../../../util/json.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
@@ -76,7 +76,7 @@ export const resolve = defineMethod({
       if (claim === null || failure !== null)
         answer.set(text, { error: { name: ERROR_NAMES[failure!.kind], text: failure!.text } });
       else answer.set(text, await shower.full({ claim, ...references }));
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     return answer;
   },

@@ -3,7 +3,7 @@ import { refuseUnknownNames } from '../../../search/constraintNames.js';
 import { givenConstraints } from '../../../search/givenConstraints.js';
 import type { SearchPage } from '../../../search/searchBackend.js';
 import { SearchError } from '../../../search/searchError.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { hashToHex, toLatin1, type Bytes } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
@@ -107,7 +107,7 @@ export const searchClaims = defineMethod({
       const repostedChannel =
         reposted?.isSignatureValid === true ? await referred(reposted.channelId, isWaiting) : null;
       claims.push(await shower.full({ claim, channel, reposted, repostedChannel }));
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     return {
       height: page.height,

@@ -3,7 +3,7 @@ import { blockClaims } from '../../../chain/blockClaims.js';
 import type { ClaimEvent } from '../../../claimtrie/types.js';
 import type { LoadedBlock } from '../../../chain/loadedBlock.js';
 import { resolvedFromUndo } from '../../../store/coinRow.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { readBlockChecked, readUndoBytesChecked } from '../../blockLookup.js';
 import { CLAIM_EVENT_SCHEMA, CLAIM_EVENT_TYPES, claimEventShower } from '../../format/claimEvents.js';
@@ -66,7 +66,7 @@ async function pageAt(
   let since = performance.now();
   for (let index = from; index < end; index++) {
     shown.push(show(index) as JsonOut);
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return {
     ...ofBlock(chain, id, height),

@@ -1,5 +1,5 @@
 /** `getclaimsintrie`: every active claim, name by name. Made while it is written, so that its size does not matter. */
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
 import { documentedEntry, ENTRY_SCHEMA } from '../../format/claimsDocumented.js';
 import { LBRYCRD_ENTRY_SCHEMA, lbrycrdEntry } from '../../format/claimsLbrycrd.js';
@@ -15,7 +15,7 @@ async function* entries({ services, profile }: RpcContext, height: number): Asyn
     yield await (profile === 'documented'
       ? documentedEntry(services, info)
       : lbrycrdEntry(services, info, height));
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
 }
 

@@ -1,5 +1,5 @@
 /** `getnamesintrie`: every name with an active claim. Made while it is written, so that its size does not matter. */
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { jsonArray } from '../../../util/jsonWrite.js';
 import { nameText } from '../../format/claimsText.js';
 import { defineMethod, type RpcContext } from '../../method.js';
@@ -10,7 +10,7 @@ async function* names({ services }: RpcContext, height: number): AsyncGenerator<
   let since = performance.now();
   for await (const name of services.claims.namesAt(height)) {
     yield nameText(name);
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
 }
 

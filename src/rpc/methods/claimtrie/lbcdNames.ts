@@ -2,7 +2,8 @@
 import { hashToHex } from '../../../util/bytes.js';
 import { jsonTypeName, type JsonValue } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
-import { inSlices, type Slices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
+import type { Slices } from '../../../util/slices.js';
 import type { MaybePromise } from '../../../util/maybePromise.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { lbcdName, rankByBid, type ChosenClaims, type RankedClaim } from '../../format/claimsLbcd.js';

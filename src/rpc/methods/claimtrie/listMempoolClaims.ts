@@ -1,6 +1,6 @@
 /** `listmempoolclaims`: the claim operations of the transactions in the mempool. */
 import { isOnName, type WaitingClaim, type WaitingTransaction } from '../../../mempool/mempoolClaims.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { equalBytes, hashFromHex, hashToHex, type Bytes } from '../../../util/bytes.js';
 import { coins } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
@@ -71,7 +71,7 @@ async function find(
         last = { arrival, index };
       }
     }
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return { total, page, next: isMore ? last : null };
 }

@@ -1,6 +1,6 @@
 /** lbcd's `normalize`: how a name is filed. */
 import { normalizeNameInSlices } from '../../../claimtrie/normalizeSlices.js';
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 import { nameBytes, nameTextWithReplacements } from '../../format/claimsText.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';

@@ -1,5 +1,5 @@
 /** `logging`: shows and switches the debug categories of the log. */
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import type { JsonValue } from '../../../util/json.js';
 import { LOG_CATEGORIES } from '../../../util/logging.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
@@ -45,7 +45,7 @@ async function switchCategories(
   if (!Array.isArray(names)) return;
   let since = performance.now();
   for (const value of names) {
-    since = await breathe(since);
+    since = await yieldIfDue(since);
     const name = getString(value);
     if (!ctx.services.logging.setCategory(name, enabled)) {
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, `unknown logging category ${name}`);

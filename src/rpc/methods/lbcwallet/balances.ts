@@ -16,7 +16,7 @@ import type { Wallet } from '../../../wallet/wallet.js';
 import { fromLatin1, hashToHex, toHex } from '../../../util/bytes.js';
 import { coins } from '../../../util/json.js';
 import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { t } from '../../../schema/schema.js';
 import { walletOf } from '../wallet/walletOf.js';

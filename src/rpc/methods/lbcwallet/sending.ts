@@ -5,7 +5,7 @@ import { DEFAULT_ACCOUNT, LbcdAccounts } from '../../../wallet/lbcd/accounts.js'
 import { PaymentError, sendFromAccount } from '../../../wallet/lbcd/sendFromAccount.js';
 import type { Recipient } from '../../../wallet/spending/createTransaction.js';
 import type { Wallet } from '../../../wallet/wallet.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { hashToHex } from '../../../util/bytes.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { getReal } from '../../paramTypes.js';
@@ -102,7 +102,7 @@ export const sendMany = lbcwalletMethod({
     let since = performance.now();
     for (const [address, amount] of amounts.entries) {
       recipients.push(recipientOf(wallet, address, satoshisOf(getReal(amount))));
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     return send(wallet, recipients, account, minconf);
   },

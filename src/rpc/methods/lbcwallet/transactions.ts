@@ -10,7 +10,7 @@ import type { Entry } from '../../../wallet/ledger/entry.js';
 import { ofOneState } from '../../../wallet/listing/oneState.js';
 import { entriesSince } from '../../../wallet/listing/sinceBlock.js';
 import type { Wallet } from '../../../wallet/wallet.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { fromLatin1, hashToHex, toHex } from '../../../util/bytes.js';
 import { coins } from '../../../util/json.js';
 import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
@@ -179,7 +179,7 @@ async function* itemsOf(wallet: Wallet, entries: Iterable<Entry>, account: strin
   const history = new LbcdHistory(wallet);
   let since = performance.now();
   for (const entry of entries) {
-    since = await breathe(since);
+    since = await yieldIfDue(since);
     // It may have been removed while others were sent.
     if (!wallet.ledger.has(entry.key)) continue;
     for (const item of history.items(entry, account)) yield itemAnswer(wallet, item);
@@ -200,7 +200,7 @@ export const listAddressTransactions = lbcwalletMethod({
       const key = destinationKey(destinationOf(wallet, getString(address)));
       if (!known.has(key)) keys.push(key);
       known.set(key, true);
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     const entries = await ofOneState(wallet, () => payingToAny(wallet, keys));
     return jsonArray(itemsOf(wallet, entries, account));

@@ -2,7 +2,7 @@
 import { loadLargeBlock, type LoadedBlock } from '../../../chain/loadedBlock.js';
 import { decodeHexInSlices } from '../../../util/hexSlices.js';
 import { ReadError } from '../../../util/reader.js';
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 
 /** Throws -22 where the text is no block; what follows the block is ignored. Source: `DecodeHexBlk`. */

@@ -5,7 +5,7 @@
 import { equalBytes, hashFromHex, toLatin1, type Bytes } from '../../../util/bytes.js';
 import type { JsonValue } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod, type Profile, type RpcContext } from '../../method.js';
 import { whenWhole } from '../../onChain.js';

@@ -3,9 +3,9 @@ import { txidInSlices } from '../../../primitives/transactionSlices.js';
 import { isPsbtSane, type Psbt } from '../../../signing/psbt.js';
 import { PsbtError } from '../../../signing/psbtCodec.js';
 import { combinePsbtInSlices } from '../../../signing/psbtRoles.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { equalBytes } from '../../../util/bytes.js';
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { getString } from '../../paramTypes.js';
@@ -39,7 +39,7 @@ export const combinePsbt = defineMethod({
     let since = performance.now();
     for (const text of txs) {
       psbts.push(await requirePsbt(getString(text)));
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     const [merged, ...others] = psbts;
     if (merged === undefined) {
@@ -51,7 +51,7 @@ export const combinePsbt = defineMethod({
         throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'PSBTs do not refer to the same transactions.');
       }
       await inSlices(combinePsbtInSlices(merged, other)).catch(refuse);
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     if (!isPsbtSane(merged)) {
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Merged PSBT is inconsistent');

@@ -7,9 +7,10 @@ import { produceSignature } from '../../../signing/produceSignature.js';
 import { InputSigner } from '../../../signing/signatureCreator.js';
 import { combineSignatures, emptySignatureData } from '../../../signing/signatureData.js';
 import { NO_KEYS } from '../../../signing/signingProvider.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { hexOf } from '../../../util/jsonWrite.js';
-import { inSlices, type Slices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
+import type { Slices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { decodeTransaction } from '../../format/decodeTransaction.js';
 import { defineMethod } from '../../method.js';
@@ -47,7 +48,7 @@ async function combine(
     const data = emptySignatureData();
     for (const [n, variant] of variants.entries()) {
       if (i < variant.inputs.length) combineSignatures(data, dataFromInput(variant, i, spent, shared[n]));
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     const signer = new InputSigner(merged, i, spent.value, SIGHASH.ALL, sharedByMerged);
     produceSignature(NO_KEYS, signer, spent.script, data);
@@ -80,7 +81,7 @@ export const combineRawTransaction = defineMethod({
       const tx = await decodeTransaction(getString(text), true, true);
       if (tx === null) throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, `TX decode failed for tx ${index}`);
       variants.push(tx);
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     const [first] = variants;
     if (first === undefined) throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, 'Missing transactions');

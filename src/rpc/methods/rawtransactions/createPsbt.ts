@@ -1,5 +1,5 @@
 /** `createpsbt`: an unsigned transaction as PSBT (BIP174, creator). */
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';

@@ -1,7 +1,7 @@
 /** `createrawtransaction`: an unsigned transaction from inputs and outputs. */
 import { formatTransactionInSlices } from '../../../primitives/transactionSlices.js';
 import { hexOf } from '../../../util/jsonWrite.js';
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';

@@ -1,5 +1,5 @@
 /** `decodepsbt`: shows what a PSBT holds. */
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { defineMethod } from '../../method.js';
 import { psbtAnswer, PSBT_SCHEMA } from './psbtAnswer.js';

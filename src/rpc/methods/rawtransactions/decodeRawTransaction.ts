@@ -4,7 +4,7 @@ import { RPC_ERROR, rpcError } from '../../errors.js';
 import { scriptContextOf } from '../../format/scriptContext.js';
 import { shownTransactionInSlices, transactionAnswer, TRANSACTION_SCHEMA } from '../../format/transaction.js';
 import { defineMethod } from '../../method.js';
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 
 export const decodeRawTransaction = defineMethod({
   name: 'decoderawtransaction',

@@ -4,7 +4,7 @@ import { encodeDestination } from '../../../script/address.js';
 import { scriptForWitness, solveScript } from '../../../script/standard.js';
 import { EMPTY_BYTES, type Bytes } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import {
   SCRIPT_FIELDS,

@@ -2,7 +2,7 @@
 import { formatTransactionInSlices } from '../../../primitives/transactionSlices.js';
 import { extractTransactionInSlices, finalizePsbt as finalize } from '../../../signing/psbtRoles.js';
 import { hexOf } from '../../../util/jsonWrite.js';
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
 import { psbtText, requirePsbt } from './psbtArgument.js';

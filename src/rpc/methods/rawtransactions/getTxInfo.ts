@@ -3,7 +3,7 @@ import { isCoinbase, type Transaction } from '../../../primitives/transaction.js
 import { decodeClaimScript } from '../../../script/claimScript.js';
 import type { OutputState } from '../../../store/claims/outputStates.js';
 import { NO_HEADER } from '../../../store/headerTable.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { equalBytes, hashToHex, type Bytes } from '../../../util/bytes.js';
 import { coins } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
@@ -82,7 +82,7 @@ async function outputsOf(
     const output = found.tx.outputs[n]!;
     const fate = await spenders.of(n, output.script, isConfirmed);
     answers.push(outputInfo(output, n, txid, { ...fate, state: states.get(n) }, context));
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return answers;
 }
@@ -98,7 +98,7 @@ async function inputsOf(
   let since = performance.now();
   for (let n = from; n < Math.min(end, inputs.length); n++) {
     answers.push(inputInfo(inputs[n]!, n, spent.coins[n - from] ?? null, context, coinbase));
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return answers;
 }

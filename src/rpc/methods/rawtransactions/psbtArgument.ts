@@ -9,7 +9,7 @@ import {
   PsbtError,
   PsbtExtraDataError,
 } from '../../../signing/psbtCodec.js';
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 
 /** -22 with the reference's account of what is wrong. Bad base64 counts up to its first bad character. */

@@ -2,9 +2,9 @@
 import { formatVerdict } from '../../../consensus/reject.js';
 import { formatOutPoint, type Transaction } from '../../../primitives/transaction.js';
 import { txidInSlices } from '../../../primitives/transactionSlices.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { hashToHex } from '../../../util/bytes.js';
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { decodeTransaction } from '../../format/decodeTransaction.js';
 import { defineMethod } from '../../method.js';
@@ -27,7 +27,7 @@ async function isOnChain(
   let since = performance.now();
   for (let index = 0; index < outputs.length; index++) {
     if (await chain.coin(formatOutPoint({ hash, index }))) return true;
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return false;
 }

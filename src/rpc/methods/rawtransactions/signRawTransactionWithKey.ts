@@ -1,7 +1,7 @@
 /** `signrawtransactionwithkey`: signs with the keys that come along. Source: lbrycrd rpc/rawtransaction.cpp. */
 import { decodeSecret } from '../../../script/wif.js';
 import { MemoryKeyStore, signingKeyOf } from '../../../signing/signingProvider.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import type { JsonValue } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
@@ -21,7 +21,7 @@ async function readKeys(keys: readonly JsonValue[], params: RpcServices['params'
     const secret = decodeSecret(getString(text), prefixes);
     if (secret === null) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Invalid private key');
     store.addKey(signingKeyOf(secret.privateKey, secret.compressed));
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return store;
 }

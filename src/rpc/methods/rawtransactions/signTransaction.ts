@@ -13,7 +13,7 @@ import { scriptForWitness, solveScript } from '../../../script/standard.js';
 import { parseSighashType } from '../../../signing/sighashType.js';
 import { inputProblem, signInput, signingTask, type SigningTask } from '../../../signing/signInput.js';
 import type { MemoryKeyStore, SigningProvider } from '../../../signing/signingProvider.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { equalBytes, hashToHex, toHex, type Bytes } from '../../../util/bytes.js';
 import {
   formatCoins,
@@ -23,7 +23,7 @@ import {
   type JsonValue,
 } from '../../../util/json.js';
 import { hexOf, jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import type { ParamDecl } from '../../method.js';
 import { getInt, parseAmount, parseHashParam, parseHexParam } from '../../paramTypes.js';
@@ -180,7 +180,7 @@ export async function signTransaction(
   let since = performance.now();
   for (const prevTx of prevTxs ?? []) {
     addPrevTx(prevTx, coins, scripts);
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   const task = signingTask(tx, provider, readSighashType(sighashType));
   await inSlices(task.shared.prepareInSlices());
@@ -190,7 +190,7 @@ export async function signTransaction(
     const spent = coins.get(input.prevout);
     const error = spent === null ? 'Input not found or already spent' : signOne(task, index, spent);
     if (error !== null) errors.push(inputError(input, error));
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   const complete = errors.length === 0;
   const hex = hexOf(await inSlices(formatTransactionInSlices(tx)));

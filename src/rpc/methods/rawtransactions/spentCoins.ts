@@ -5,7 +5,7 @@ import {
   type Transaction,
   type TxOutput,
 } from '../../../primitives/transaction.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { toLatin1 } from '../../../util/bytes.js';
 import { SpreadMap } from '../../../util/spreadMap.js';
 import type { RpcServices } from '../../services.js';
@@ -31,7 +31,7 @@ export async function findSpentCoins(
   const coins = new SpentCoins();
   let since = performance.now();
   for (const { prevout } of tx.inputs) {
-    since = await breathe(since);
+    since = await yieldIfDue(since);
     const key = formatOutPoint(prevout);
     const unconfirmed = mempool.output(key);
     if (unconfirmed !== null) {

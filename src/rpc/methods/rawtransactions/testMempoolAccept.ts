@@ -1,7 +1,7 @@
 /** `testmempoolaccept`: what `sendrawtransaction` would say. Source: lbrycrd rpc/rawtransaction.cpp. */
 import { txidInSlices } from '../../../primitives/transactionSlices.js';
 import { hashToHex } from '../../../util/bytes.js';
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { getString } from '../../paramTypes.js';

@@ -8,7 +8,7 @@ import { isUnspendable } from '../../../script/script.js';
 import { BlockFileError } from '../../../store/blockFiles.js';
 import { undoCoins } from '../../../store/coinRow.js';
 import { NO_HEADER } from '../../../store/headerTable.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { equalBytes, type Bytes } from '../../../util/bytes.js';
 import type { OutputFate } from '../../format/txInfo.js';
 import type { RpcServices } from '../../services.js';
@@ -84,7 +84,7 @@ export async function coinsOfWaiting(
       const coin = await chain.coin(outPoint);
       found.push(coin && ofChain(coin));
     }
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return found;
 }

@@ -6,7 +6,7 @@ import { scriptForMultisig } from '../../../script/standard.js';
 import { ecdsaBackend } from '../../../crypto/ecdsa.js';
 import { destinationForScript, isOutputType, type OutputType } from '../../../signing/outputType.js';
 import { MemoryKeyStore } from '../../../signing/signingProvider.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { fromHex, isHex, toHex, type Bytes } from '../../../util/bytes.js';
 import type { JsonValue } from '../../../util/json.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
@@ -102,7 +102,7 @@ export const createMultisig = defineMethod({
     let since = performance.now();
     for (const key of keys) {
       publicKeys.push(readPublicKey(key));
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     const type = readOutputType(address_type);
     const script = multisigScript(nrequired, publicKeys);

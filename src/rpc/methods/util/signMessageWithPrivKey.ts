@@ -2,7 +2,7 @@
 import { decodeSecret } from '../../../script/wif.js';
 import { signMessage } from '../../../signing/signedMessage.js';
 import { signingKeyOf } from '../../../signing/signingProvider.js';
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { defineMethod } from '../../method.js';

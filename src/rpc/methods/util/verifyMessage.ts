@@ -2,7 +2,7 @@
 import { decodeDestination } from '../../../script/address.js';
 import { decodeBase64InSlices } from '../../../signing/base64.js';
 import { verifyMessage as verify } from '../../../signing/signedMessage.js';
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { defineMethod } from '../../method.js';

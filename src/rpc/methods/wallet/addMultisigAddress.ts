@@ -2,7 +2,7 @@
 import { COMPRESSED_KEY_SIZE, UNCOMPRESSED_KEY_SIZE } from '../../../crypto/ecdsaEncoding.js';
 import { decodeDestination, encodeDestination } from '../../../script/address.js';
 import { ecdsaBackend } from '../../../crypto/ecdsa.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { fromHex, isHex, toHex, type Bytes } from '../../../util/bytes.js';
 import { addScriptDestination, keyIdOfDestination } from '../../../wallet/keys/keyOfDestination.js';
 import type { Wallet } from '../../../wallet/wallet.js';
@@ -69,7 +69,7 @@ export const addMultisigAddress = defineMethod({
     let since = performance.now();
     for (const key of keys) {
       publicKeys.push(publicKeyFor(wallet, getString(key)));
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     const type = addressTypeOf(address_type, wallet.options.addressType);
     const script = multisigScript(nrequired, publicKeys);

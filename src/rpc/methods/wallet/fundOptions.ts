@@ -2,7 +2,8 @@
 import type { Transaction } from '../../../primitives/transaction.js';
 import { isOutputType } from '../../../signing/outputType.js';
 import { JsonObject, jsonTypeName, type JsonValue } from '../../../util/json.js';
-import { inSlices, type Slices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
+import type { Slices } from '../../../util/slices.js';
 import { coinControl, type CoinControl } from '../../../wallet/spending/coinControl.js';
 import { fundTransaction, type Funded, type FundRequest } from '../../../wallet/spending/fundTransaction.js';
 import { SpendError } from '../../../wallet/spending/spendError.js';

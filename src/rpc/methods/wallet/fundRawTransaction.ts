@@ -2,7 +2,7 @@
 import { formatTransactionInSlices } from '../../../primitives/transactionSlices.js';
 import { coins } from '../../../util/json.js';
 import { hexOf } from '../../../util/jsonWrite.js';
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { decodeTransaction } from '../../format/decodeTransaction.js';
 import { defineMethod } from '../../method.js';

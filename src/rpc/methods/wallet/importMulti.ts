@@ -1,8 +1,9 @@
 /** `importmulti`: takes in keys, addresses and scripts, and rescans once for all. Source: lbrycrd wallet/rpcdump.cpp. */
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { isJsonNumber, JsonObject, jsonTypeName, type JsonValue } from '../../../util/json.js';
 import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
-import { inSlices, type Slices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
+import type { Slices } from '../../../util/slices.js';
 import { reacceptTransactions } from '../../../wallet/spending/broadcasting.js';
 import { TIMESTAMP_WINDOW_SEC } from '../../../wallet/scan/rescan.js';
 import { WalletBatch } from '../../../wallet/store/records.js';
@@ -173,12 +174,12 @@ export const importMulti = defineMethod({
         const timeSec = Math.max(times[n]!, OLDEST_SEC);
         errors.push(importOne(wallet, batch, request as JsonObject, timeSec));
         lowestSec = Math.min(lowestSec, timeSec);
-        const breath = breathe(since);
-        if (typeof breath === 'number') continue;
+        const pause = yieldIfDue(since);
+        if (typeof pause === 'number') continue;
         // What has changed in memory goes to disk before others have their turn.
         await wallet.write(batch, { isLast: false });
         batch = new WalletBatch();
-        since = await breath;
+        since = await pause;
       }
       await wallet.write(batch);
       await inSlices(wallet.book.readNew());

@@ -1,6 +1,6 @@
 /** `importwallet`: takes in the keys and scripts of a dump. Source: lbrycrd wallet/rpcdump.cpp. */
 import { open, type FileHandle } from 'node:fs/promises';
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 import { refuseSpecialFile } from '../../../util/specialFile.js';
 import { importDump } from '../../../wallet/transfer/importDump.js';
 import type { Wallet } from '../../../wallet/wallet.js';

@@ -7,7 +7,7 @@ import type { Wallet } from '../../../wallet/wallet.js';
 import { fromLatin1, hashToHex, toHex } from '../../../util/bytes.js';
 import { coins } from '../../../util/json.js';
 import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 import { nameText } from '../../format/claimsText.js';
 import { defineMethod } from '../../method.js';
 import { t, type SchemaFields } from '../../../schema/schema.js';

@@ -3,7 +3,7 @@ import { decodeDestination } from '../../../script/address.js';
 import { fromLatin1, hashToHex } from '../../../util/bytes.js';
 import { coins } from '../../../util/json.js';
 import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 import { destinationKey } from '../../../wallet/destinationKey.js';
 import { receiptOf, sortedDestinations, type ReceiptOptions } from '../../../wallet/listing/received.js';
 import type { Wallet } from '../../../wallet/wallet.js';

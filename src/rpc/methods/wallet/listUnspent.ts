@@ -5,7 +5,8 @@ import { extractDestination } from '../../../script/standard.js';
 import { fromLatin1, hashToHex, toHex } from '../../../util/bytes.js';
 import { coins, type JsonObject, type JsonValue } from '../../../util/json.js';
 import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
-import { inSlices, type Slices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
+import type { Slices } from '../../../util/slices.js';
 import { outputNumber, txKeyOf } from '../../../wallet/ledger/entry.js';
 import {
   availableCoinsInOrder,

@@ -1,7 +1,7 @@
 /** `lockunspent`: keeps outputs from being spent. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { hashFromHex, isHex } from '../../../util/bytes.js';
 import type { JsonValue } from '../../../util/json.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { outputKey } from '../../../wallet/ledger/entry.js';
 import type { Wallet } from '../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
@@ -50,7 +50,7 @@ export const lockUnspent = defineMethod({
     let since = performance.now();
     for (const value of transactions) {
       keys.push(readOutput(wallet, value, unlock));
-      since = await breathe(since);
+      since = await yieldIfDue(since);
     }
     for (const key of keys) {
       if (unlock) lockedOutputs.delete(key);

@@ -10,7 +10,7 @@ import { sendTransaction } from '../../../wallet/spending/commitTransaction.js';
 import type { Recipient } from '../../../wallet/spending/createTransaction.js';
 import { SpendError } from '../../../wallet/spending/spendError.js';
 import type { Wallet } from '../../../wallet/wallet.js';
-import { breathe } from '../../../util/breathe.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { SpreadMap } from '../../../util/spreadMap.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
@@ -106,12 +106,12 @@ async function readRecipients(
       for (const payer of subtractFeeFrom) {
         payers.set(getString(payer), true);
         hasPayers = true;
-        since = await breathe(since);
+        since = await yieldIfDue(since);
       }
     }
     totalSat += valueSat;
     recipients.push({ script, valueSat, subtractsFee: payers.has(address) });
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return { recipients, totalSat };
 }

@@ -1,7 +1,7 @@
 /** `signmessage`: signs a message with the key of an address. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { decodeDestination } from '../../../script/address.js';
 import { signMessage as sign } from '../../../signing/signedMessage.js';
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';

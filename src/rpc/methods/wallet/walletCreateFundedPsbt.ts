@@ -2,7 +2,7 @@
 import { createPsbt } from '../../../signing/psbtRoles.js';
 import { SIGHASH } from '../../../script/sighash.js';
 import { coins } from '../../../util/json.js';
-import { inSlices } from '../../../util/slices.js';
+import { inSlices } from '../../../scheduler/slices.js';
 import { fillPsbt } from '../../../wallet/spending/fillPsbt.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';

@@ -5,7 +5,7 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { TurnLine } from '../../../../src/net/breathe.js';
+import { PeerQueue } from '../../../../src/scheduler/peerQueue.js';
 import { MESSAGES, type Command } from '../../../../src/net/messages/table.js';
 import type { Handlers, MessageHandler, Peer } from '../../../../src/net/messageHandler.js';
 import type { PeerSession } from '../../../../src/net/peers/peerSession.js';
@@ -115,7 +115,7 @@ describe('floods', () => {
   async function keepNobodyWaiting(bytes: Buffer, take: () => void | Promise<void>): Promise<void> {
     const loop = new FakeLoop(STEP_MS);
 
-    const manager = makeManager([], { turns: new TurnLine(loop) }, { maxReceiveBytes: MAX_RECEIVE_BYTES });
+    const manager = makeManager([], { turns: new PeerQueue(loop) }, { maxReceiveBytes: MAX_RECEIVE_BYTES });
     manager.parts.push(new Sink(take));
     const meet = (host: string): { socket: FakeSocket; session: PeerSession } => {
       const socket = new FakeSocket();

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { peerTurns } from '../../../../src/net/breathe.js';
+import { peerQueue } from '../../../../src/scheduler/peerQueue.js';
 import { INV } from '../../../../src/net/inventory.js';
 import { BloomFilter, BLOOM_UPDATE } from '../../../../src/net/bloom/bloomFilter.js';
 import { BloomFilters } from '../../../../src/net/relay/bloomFilters.js';
@@ -337,7 +337,7 @@ describe('announcing transactions', () => {
       for (const peer of peers) await host.deliver(peer, 'mempool', null);
       clock.advance(LONG_SEC);
       expect(turn(...peers)).toEqual([[], []]);
-      await peerTurns.nextTurn();
+      await peerQueue.nextTurn();
       const order = ids.map(hashToHex);
       expect(turn(...peers)).toEqual([order, order]);
       expect(turn(...peers)).toEqual([[], []]);

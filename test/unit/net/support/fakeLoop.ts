@@ -1,5 +1,5 @@
 /** An event loop whose rounds and whose time a test makes pass. */
-import type { Loop } from '../../../../src/net/breathe.js';
+import type { Loop } from '../../../../src/scheduler/peerQueue.js';
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { peerTurns } from '../../../../src/net/breathe.js';
+import { peerQueue } from '../../../../src/scheduler/peerQueue.js';
 import { INV } from '../../../../src/net/inventory.js';
 import { NODE } from '../../../../src/net/services.js';
 import { regtestWith } from '../../../../src/params/regtest.js';
@@ -60,7 +60,7 @@ describe('serving', () => {
       const turns: number[] = [];
       const asking = Array.from({ length: 6 }, async (_, n) => {
         const peer = connect();
-        peer.onSent = () => void turns.push(peerTurns.turn);
+        peer.onSent = () => void turns.push(peerQueue.turn);
         await ask(peer, INV.witnessBlock, blocks[7 + n]!.hash);
         await ask(peer, INV.filteredBlock, blocks[27 + n]!.hash);
       });

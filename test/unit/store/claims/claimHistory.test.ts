@@ -162,7 +162,7 @@ describe('a name with many claims and many supports', () => {
 });
 
 describe('a block of very many claims', () => {
-  it('lets the event loop breathe, and is taken back as it was', async () => {
+  it('lets the event loop yieldIfDue, and is taken back as it was', async () => {
     const chain = new HandChain(PAST_FORKS, 10);
     for (let i = 0; i < 15_000; i++) chain.claim(`name ${i % 12_000}`, 10 + (i % 7));
     const { turns } = await countTurns(() => chain.mine());

@@ -8,7 +8,8 @@ import {
   scriptForPublicKey,
 } from '../../../../src/script/standard.js';
 import { ecdsaBackend } from '../../../../src/crypto/ecdsa.js';
-import { atOnce, inSlices } from '../../../../src/util/slices.js';
+import { inSlices } from '../../../../src/scheduler/slices.js';
+import { atOnce } from '../../../../src/util/slices.js';
 import { destinationKey } from '../../../../src/wallet/destinationKey.js';
 import { plainMetadata } from '../../../../src/wallet/keys/keyRecords.js';
 import { MINE, MINE_ALL } from '../../../../src/wallet/keys/isMine.js';

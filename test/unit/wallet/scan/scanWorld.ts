@@ -13,7 +13,7 @@ import { headerHash } from '../../../../src/primitives/header.js';
 import { formatTransaction, txid, type Transaction } from '../../../../src/primitives/transaction.js';
 import { scriptForDestination } from '../../../../src/script/standard.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../../../src/util/bytes.js';
-import { inSlices } from '../../../../src/util/slices.js';
+import { inSlices } from '../../../../src/scheduler/slices.js';
 import { balance } from '../../../../src/wallet/ledger/balances.js';
 import { Follower } from '../../../../src/wallet/follower.js';
 import type { NodeListener, NodePort, WalletBlock } from '../../../../src/wallet/port.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { scriptForDestination } from '../../../../src/script/standard.js';
 import { destinationForKey, type OutputType } from '../../../../src/signing/outputType.js';
-import { inSlices } from '../../../../src/util/slices.js';
+import { inSlices } from '../../../../src/scheduler/slices.js';
 import { Follower } from '../../../../src/wallet/follower.js';
 import { WalletBatch } from '../../../../src/wallet/store/records.js';
 import { WalletFile } from '../../../../src/wallet/store/walletFile.js';

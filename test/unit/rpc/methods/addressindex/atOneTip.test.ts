@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { atOneTip } from '../../../../../src/rpc/methods/addressindex/atOneTip.js';
 import type { RpcServices } from '../../../../../src/rpc/services.js';
-import { SerialQueue } from '../../../../../src/util/serialQueue.js';
+import { SerialQueue } from '../../../../../src/scheduler/serialQueue.js';
 
 function setUp() {
   const queue = new SerialQueue();

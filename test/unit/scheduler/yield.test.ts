@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { breathe } from '../../../src/util/breathe.js';
+import { yieldIfDue } from '../../../src/scheduler/yield.js';
 
-describe('breathe', () => {
+describe('yieldIfDue', () => {
   it('goes on at once while a slice lasts', () => {
     const since = performance.now();
-    expect(breathe(since, 1e6)).toBe(since);
+    expect(yieldIfDue(since, 1e6)).toBe(since);
   });
 
   it('gives one slice in each turn of the loop, in the order in which they were asked for', async () => {
@@ -19,7 +19,7 @@ describe('breathe', () => {
     await Promise.all(
       Array.from({ length: COUNT }, async (_, job) => {
         for (let i = 0; i < 2; i++) {
-          await breathe(-Infinity);
+          await yieldIfDue(-Infinity);
           slices.push({ job, turn: turns });
         }
       }),

@@ -1,14 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { breathe, peerTurns, TurnLine } from '../../../src/net/breathe.js';
-import { FakeLoop } from './support/fakeLoop.js';
+import { yieldIfDue, peerQueue, PeerQueue } from '../../../src/scheduler/peerQueue.js';
+import { FakeLoop } from '../net/support/fakeLoop.js';
 
 describe('the time of the loop', () => {
   it('is kept by who has not used up a turn', () => {
     // A turn that begins later is not used up however slow the machine is.
     const since = performance.now() + 60_000;
-    expect(breathe(since)).toBe(since);
-    expect(breathe(performance.now() - 1000)).toBeInstanceOf(Promise);
+    expect(yieldIfDue(since)).toBe(since);
+    expect(yieldIfDue(performance.now() - 1000)).toBeInstanceOf(Promise);
   });
 
   it('goes to one after the other of those who wait, and to all others in between', async () => {
@@ -21,7 +21,7 @@ describe('the time of the loop', () => {
     const roundsAt: number[] = [];
     const hog = async (peer: { name: string }): Promise<void> => {
       for (let i = 0; i < 4; i++) {
-        await breathe(performance.now() - 1000, peer);
+        await yieldIfDue(performance.now() - 1000, peer);
         order.push(peer.name);
         roundsAt.push(rounds);
       }
@@ -38,14 +38,14 @@ describe('the time of the loop', () => {
 
   it('begins anew with the turn', async () => {
     const before = performance.now();
-    expect(await peerTurns.nextTurn()).toBeGreaterThanOrEqual(before);
+    expect(await peerQueue.nextTurn()).toBeGreaterThanOrEqual(before);
   });
 });
 
 describe('the line', () => {
   /** Takes turn after turn of some length. */
   function run(
-    line: TurnLine,
+    line: PeerQueue,
     loop: FakeLoop,
     order: string[],
     name: string,
@@ -65,7 +65,7 @@ describe('the line', () => {
 
   it('gives each the same time, not the same number of turns', async () => {
     const loop = new FakeLoop();
-    const line = new TurnLine(loop);
+    const line = new PeerQueue(loop);
     const order: string[] = [];
     run(line, loop, order, 'short', 1);
     run(line, loop, order, 'long', 4);
@@ -77,7 +77,7 @@ describe('the line', () => {
 
   it('lets who says little wait for a turn or two, however many keep it busy', async () => {
     const loop = new FakeLoop();
-    const line = new TurnLine(loop);
+    const line = new PeerQueue(loop);
     const order: string[] = [];
     for (let i = 0; i < 50; i++) run(line, loop, order, `flooder ${i}`, 4);
     const honest = { name: 'honest' };
@@ -97,7 +97,7 @@ describe('the line', () => {
 
   it('saves up no time for who does not come', async () => {
     const loop = new FakeLoop();
-    const line = new TurnLine(loop);
+    const line = new PeerQueue(loop);
     const order: string[] = [];
     run(line, loop, order, 'early', 4);
     await loop.rounds(1000);
@@ -110,7 +110,7 @@ describe('the line', () => {
 
   it('does not count what serves us', async () => {
     const loop = new FakeLoop();
-    const line = new TurnLine(loop);
+    const line = new PeerQueue(loop);
     const order: string[] = [];
     for (let i = 0; i < 20; i++) run(line, loop, order, `flooder ${i}`, 4);
     const bringer = {};
@@ -129,7 +129,7 @@ describe('the line', () => {
 
   it('leaves a share to others while more than one wait, and none after turns that serve us', async () => {
     const loop = new FakeLoop();
-    const line = new TurnLine(loop);
+    const line = new PeerQueue(loop);
     const order: string[] = [];
     const peers = [run(line, loop, order, 'a', 4)];
     await loop.rounds(100);
@@ -142,7 +142,7 @@ describe('the line', () => {
 
   it('ends a turn when it has lasted its time, and when it has been left', async () => {
     const loop = new FakeLoop();
-    const line = new TurnLine(loop);
+    const line = new PeerQueue(loop);
     let seen: boolean[] = [];
     let turnThen = 0;
     void line.nextTurn().then(() => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { KeyedQueue } from '../../../src/util/keyedQueue.js';
+import { KeyedQueue } from '../../../src/scheduler/keyedQueue.js';
 
 it('runs tasks of one key one after the other, whatever becomes of them, and forgets keys without tasks', async () => {
   const queue = new KeyedQueue();

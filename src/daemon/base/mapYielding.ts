@@ -1,7 +1,7 @@
 /** Lists that may be long, turned into something item by item, without holding the event loop for longer than a slice. */
-import { breathe } from '../../util/breathe.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
 
-export async function mapBreathing<Item, Result>(
+export async function mapYielding<Item, Result>(
   items: readonly Item[],
   map: (item: Item, at: number) => Result,
 ): Promise<Result[]> {
@@ -9,7 +9,7 @@ export async function mapBreathing<Item, Result>(
   let since = performance.now();
   for (const [at, item] of items.entries()) {
     results.push(map(item, at));
-    since = await breathe(since);
+    since = await yieldIfDue(since);
   }
   return results;
 }

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { SLICE_MS } from '../../../src/util/breathe.js';
-import { JobQueue } from '../../../src/util/jobQueue.js';
+import { SLICE_MS } from '../../../src/util/slices.js';
+import { JobQueue } from '../../../src/scheduler/jobQueue.js';
 
 describe('JobQueue', () => {
   it('runs up to its width, lets its depth wait in order and refuses the rest', async () => {

@@ -1,6 +1,6 @@
 import { setImmediate as round } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { Turns } from '../../../src/hub/turns.js';
+import { ClientQueue } from '../../../src/scheduler/clientQueue.js';
 
 const GREEDY = 200;
 /** Clients that work at once. */
@@ -12,9 +12,9 @@ class Clock {
   readonly now = (): number => this.ms;
 }
 
-describe('Turns', () => {
+describe('ClientQueue', () => {
   it('give every client one request in turn, however many one has', async () => {
-    const turns = new Turns();
+    const turns = new ClientQueue();
     const holders = await Promise.all([1, 2, 3, 4].map((n) => turns.enter({ n })));
     const order: string[] = [];
     const wait = async (client: { name: string }): Promise<void> => {
@@ -33,13 +33,13 @@ describe('Turns', () => {
 
   it('let others work while one works long, or waits', async () => {
     const clock = new Clock();
-    const turns = new Turns(clock.now);
+    const turns = new ClientQueue(clock.now);
     const long = async (client: object): Promise<void> => {
       const turn = await turns.enter(client);
       for (let n = 0; n < 30; n++) {
         clock.ms += 1;
-        const breath = turn.breathe();
-        if (breath !== null) await breath;
+        const pause = turn.yieldIfDue();
+        if (pause !== null) await pause;
       }
       turn.leave();
     };
@@ -67,7 +67,7 @@ describe('Turns', () => {
 
   it('bring one that wants little before hundreds that want all they can get', async () => {
     const clock = new Clock();
-    const turns = new Turns(clock.now);
+    const turns = new ClientQueue(clock.now);
     let isOver = false;
     let slices = 0;
     const greedy = async (client: object): Promise<void> => {
@@ -76,7 +76,7 @@ describe('Turns', () => {
         for (let n = 0; n < 25 && !isOver; n++) {
           clock.ms += 4;
           slices++;
-          await turn.breathe();
+          await turn.yieldIfDue();
         }
         turn.leave();
       }
@@ -101,7 +101,7 @@ describe('Turns', () => {
   });
 
   it('bring one that asks for one thing before newcomers that ask for many', async () => {
-    const turns = new Turns(new Clock().now);
+    const turns = new ClientQueue(new Clock().now);
     const holders = await Promise.all([1, 2, 3, 4].map((n) => turns.enter({ n })));
     const order: string[] = [];
     const wait = async (name: string, weight: number): Promise<void> => {
@@ -118,7 +118,7 @@ describe('Turns', () => {
 
   it('leave the event loop to others, however many short requests wait', async () => {
     const clock = new Clock();
-    const turns = new Turns(clock.now);
+    const turns = new ClientQueue(clock.now);
     const short = async (client: object): Promise<void> => {
       for (let n = 0; n < 10; n++) {
         const turn = await turns.enter(client);
@@ -145,7 +145,7 @@ describe('Turns', () => {
 
   it('forget what a client had, and serve it again', async () => {
     const clock = new Clock();
-    const turns = new Turns(clock.now);
+    const turns = new ClientQueue(clock.now);
     const [former, present] = [{ name: 'former' }, { name: 'present' }];
     const work = async (client: object, ms: number): Promise<void> => {
       const turn = await turns.enter(client);
@@ -168,7 +168,7 @@ describe('Turns', () => {
   });
 
   it('keep count when parts of one turn wait beside each other and it ends meanwhile', async () => {
-    const turns = new Turns();
+    const turns = new ClientQueue();
     for (let n = 0; n < 20; n++) {
       const turn = await turns.enter({});
       const parts = [turn.outside(() => round()), turn.outside(() => round()), turn.outside(() => round())];

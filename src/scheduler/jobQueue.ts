@@ -3,7 +3,8 @@
  * have had no turn go first, for a slice of time, and then the long one that came first. So what is short waits for one
  * slice, and long jobs end in the order in which they came.
  */
-import { isSliceOverdue, nextSlice, SLICE_MS } from './breathe.js';
+import { SLICE_MS } from '../util/slices.js';
+import { isSliceOverdue, nextSlice } from './yield.js';
 
 /** What a queue asks of the event loop, so that tests can hold it in their hands. */
 export interface LoopSlices {

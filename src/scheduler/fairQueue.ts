@@ -1,0 +1,173 @@
+/**
+ * A fair queue: what several clients wait for, and what each of them used. The next item is one of the client with the least
+ * use; of equals the item that came first. Owns the accounts and the choice. It does not know what a turn is: `PeerQueue`,
+ * `ClientQueue` and `FairSlots` give turns by it.
+ */
+
+export interface FairQueueOptions {
+  /** A clock that only goes forward. */
+  readonly nowMs: () => number;
+  /** After this time a use counts half. Without it uses do not age. */
+  readonly halfLifeMs?: number;
+  /** The use of a client that is new. */
+  readonly entryMs?: number;
+  /**
+   * The most that a client which comes back may have used less than the client whose item was taken last: idle clients save
+   * up no more. Without it there is no bound.
+   */
+  readonly creditMs?: number;
+}
+
+/** Uses are scaled by a power of two that grows with time, so that their order does not change as they age. */
+interface Account {
+  use: number;
+  /** The scale's beginning, in eras. */
+  era: number;
+}
+
+interface Waiting<Item> {
+  readonly account: Account;
+  weight: number;
+  readonly items: { readonly item: Item; readonly arrival: number }[];
+}
+
+/** Half-lives of an era. A larger power of two would leave the range of numbers. */
+const ERA_HALF_LIVES = 256;
+
+export class FairQueue<Item> {
+  private readonly nowMs: () => number;
+  private readonly halfLifeMs: number;
+  private readonly entryMs: number;
+  private readonly creditMs: number;
+  private readonly accounts = new WeakMap<object, Account>();
+  private readonly waiting = new Map<object, Waiting<Item>>();
+  private era = 0;
+  /** The largest use at which an item was taken. */
+  private mark = 0;
+  private arrivals = 0;
+  private count = 0;
+
+  constructor({ nowMs, halfLifeMs = Infinity, entryMs = 0, creditMs = Infinity }: FairQueueOptions) {
+    this.nowMs = nowMs;
+    this.halfLifeMs = halfLifeMs;
+    this.entryMs = entryMs;
+    this.creditMs = creditMs;
+  }
+
+  /** Items that wait. */
+  get size(): number {
+    return this.count;
+  }
+
+  /** Whether nothing waits but items of this client. */
+  isAlone(client: object): boolean {
+    return this.waiting.size === 0 || (this.waiting.size === 1 && this.waiting.has(client));
+  }
+
+  /** Items that wait, in no order. */
+  *items(): Generator<Item> {
+    for (const { items } of this.waiting.values()) for (const { item } of items) yield item;
+  }
+
+  /** Adds an item of a client. `weight` multiplies the client's use from here on. */
+  add(client: object, item: Item, weight = 1): void {
+    const account = this.account(client);
+    account.use = Math.max(account.use, this.mark - this.creditMs);
+    let waiting = this.waiting.get(client);
+    if (waiting === undefined) this.waiting.set(client, (waiting = { account, weight, items: [] }));
+    waiting.weight = weight;
+    waiting.items.push({ item, arrival: this.arrivals++ });
+    this.count++;
+  }
+
+  /** Counts time as used by a client. */
+  charge(client: object, ms: number): void {
+    const account = this.account(client);
+    account.use += ms * this.scale();
+  }
+
+  /** Takes the next item among those that `isEligible`; undefined where there is none. */
+  take(
+    isEligible: (item: Item) => boolean = () => true,
+  ): { readonly client: object; readonly item: Item } | undefined {
+    this.age();
+    let best: { readonly client: object; readonly waiting: Waiting<Item>; readonly at: number } | undefined;
+    let least = Infinity;
+    let first = Infinity;
+    for (const [client, waiting] of this.waiting) {
+      const { account, weight, items } = waiting;
+      const score = account.use * weight;
+      if (score > least) continue;
+      const at = items.findIndex(({ item }) => isEligible(item));
+      if (at < 0) continue;
+      const { arrival } = items[at]!;
+      if (score === least && arrival > first) continue;
+      best = { client, waiting, at };
+      least = score;
+      first = arrival;
+    }
+    if (best === undefined) return undefined;
+    const { client, waiting, at } = best;
+    this.mark = Math.max(this.mark, waiting.account.use);
+    return { client, item: this.cut(client, waiting, at) };
+  }
+
+  /** Removes an item that waits. */
+  remove(client: object, item: Item): void {
+    const waiting = this.waiting.get(client);
+    const at = waiting?.items.findIndex((one) => one.item === item) ?? -1;
+    if (waiting !== undefined && at >= 0) this.cut(client, waiting, at);
+  }
+
+  /** Removes the last item of the client with the most items; of equals the item that came last. */
+  takeLast(): Item | undefined {
+    let most: [object, Waiting<Item>] | undefined;
+    for (const entry of this.waiting) {
+      const [, { items }] = entry;
+      const other = most?.[1].items;
+      const isMore =
+        other === undefined ||
+        items.length > other.length ||
+        (items.length === other.length && items.at(-1)!.arrival > other.at(-1)!.arrival);
+      if (isMore) most = entry;
+    }
+    return most && this.cut(most[0], most[1], most[1].items.length - 1);
+  }
+
+  private cut(client: object, { items }: Waiting<Item>, at: number): Item {
+    const { item } = (at === 0 ? items.shift() : items.splice(at, 1)[0])!;
+    if (items.length === 0) this.waiting.delete(client);
+    this.count--;
+    return item;
+  }
+
+  private account(client: object): Account {
+    this.age();
+    let account = this.accounts.get(client);
+    if (account === undefined)
+      this.accounts.set(client, (account = { use: this.entryMs * this.scale(), era: this.era }));
+    this.rescale(account);
+    return account;
+  }
+
+  /** The factor by which a use of now outweighs one at the beginning of the era. */
+  private scale(): number {
+    if (this.halfLifeMs === Infinity) return 1;
+    return 2 ** (this.nowMs() / this.halfLifeMs - this.era * ERA_HALF_LIVES);
+  }
+
+  /** Begins a new era when it is time. Accounts that do not wait follow when they are used. */
+  private age(): void {
+    const era = Math.floor(this.nowMs() / this.halfLifeMs / ERA_HALF_LIVES);
+    if (era === this.era) return;
+    this.mark *= 2 ** ((this.era - era) * ERA_HALF_LIVES);
+    this.era = era;
+    for (const { account } of this.waiting.values()) this.rescale(account);
+  }
+
+  private rescale(account: Account): void {
+    if (account.era === this.era) return;
+    account.use *= 2 ** ((account.era - this.era) * ERA_HALF_LIVES);
+    account.era = this.era;
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * Shares the event loop's time among peers. Work for peers waits in a fair queue; one turn is given in each round of the
+ * loop. So a hundred peers that keep the node busy take no more of the loop's time than one does, and RPC, timers and the
+ * chain go on meanwhile. The peer with the least use comes first: a peer that sends little waits for none that sends much.
+ * There is one queue for the process, as there is one loop.
+ */
+import type { Slices } from '../util/slices.js';
+import { FairQueue } from './fairQueue.js';
+import { runSlices } from './slices.js';
+
+/** The longest that a turn should last; what cannot be divided may take longer. */
+const TURN_MS = 4;
+/** Time that an idle peer is ahead: its next message is handled first if it takes less. */
+const CREDIT_MS = TURN_MS;
+/** Time that is left to all others after turns while more than one peer waits, as a share of those turns. Arbitrary. */
+const REST_SHARE = 0.5;
+/** Rests are summed up until they are as long: a timer cannot do less, and what takes microseconds needs none. */
+const MIN_REST_MS = 2;
+
+/** The event loop, which tests replace. */
+export interface Loop {
+  /** Passes evenly, in milliseconds. */
+  nowMs(): number;
+  /** Runs both in the loop's next round, the second directly after the first and its microtasks. */
+  nextRound(first: () => void, second: () => void): void;
+  /** Runs a task after so many milliseconds. */
+  after(ms: number, task: () => void): void;
+}
+
+const PROCESS_LOOP: Loop = {
+  nowMs: () => performance.now(),
+  nextRound(first, second) {
+    // Only microtasks run between two immediates of one round.
+    setImmediate(first);
+    setImmediate(second);
+  },
+  after: (ms, task) => void setTimeout(task, ms),
+};
+
+/** The client of work that is done for no peer in particular. */
+const NO_PEER = {};
+
+export class PeerQueue {
+  private readonly loop: Loop;
+  private readonly queue: FairQueue<(sinceMs: number) => void>;
+  private isMoving = false;
+  private owedMs = 0;
+  private turns = 0;
+  /** The peer that has the present turn. */
+  private present: object | null = null;
+  /** The work of the present turn serves the node: it is not charged. */
+  private isUseful = false;
+  private sinceMs = 0;
+
+  constructor(loop: Loop = PROCESS_LOOP) {
+    this.loop = loop;
+    this.queue = new FairQueue({ nowMs: () => loop.nowMs(), creditMs: CREDIT_MS });
+  }
+
+  /** The queue's clock, in milliseconds. */
+  nowMs(): number {
+    return this.loop.nowMs();
+  }
+
+  /** Waits for a turn in any case. Resolves with the time at which it begins. */
+  nextTurn(peer: object | null = null): Promise<number> {
+    return new Promise((go) => {
+      this.queue.add(peer ?? NO_PEER, go);
+      if (!this.isMoving) this.move();
+    });
+  }
+
+  /**
+   * Call it often with the time at which the present turn began: it waits for the next turn when this one is used up. The work
+   * is charged to `peer`. Returns the beginning of the turn from here on.
+   */
+  yieldIfDue(sinceMs: number, peer: object | null = null): Promise<number> | number {
+    if (this.loop.nowMs() - sinceMs < TURN_MS) return sinceMs;
+    return this.nextTurn(peer);
+  }
+
+  /** The number of the present turn, for `isOver`. */
+  get turn(): number {
+    return this.turns;
+  }
+
+  /** Whether a turn has ended, or has lasted as long as it may. */
+  isOver(turn: number): boolean {
+    return turn !== this.turns || this.present === null || this.loop.nowMs() - this.sinceMs >= TURN_MS;
+  }
+
+  /** The work of this peer's present turn serves the node more than the peer: it is not charged. */
+  noteUseful(peer: object): void {
+    if (peer === this.present) this.isUseful = true;
+  }
+
+  private move(): void {
+    this.isMoving = true;
+    this.loop.nextRound(
+      () => this.begin(),
+      () => this.end(),
+    );
+  }
+
+  private begin(): void {
+    const { client, item: go } = this.queue.take()!;
+    this.turns++;
+    this.present = client;
+    this.sinceMs = this.loop.nowMs();
+    go(this.sinceMs);
+  }
+
+  /** Everything that did not have to wait is done. */
+  private end(): void {
+    const peer = this.present!;
+    const tookMs = this.isUseful ? 0 : this.loop.nowMs() - this.sinceMs;
+    this.isUseful = false;
+    this.queue.charge(peer, tookMs);
+    this.present = null;
+    // One peer alone needs no rest: all others had their part of each round.
+    this.owedMs = this.queue.isAlone(peer) ? 0 : this.owedMs + tookMs * REST_SHARE;
+    if (this.queue.size === 0) this.isMoving = false;
+    else if (this.owedMs < MIN_REST_MS) this.move();
+    else {
+      this.loop.after(this.owedMs, () => this.move());
+      this.owedMs = 0;
+    }
+  }
+}
+
+/** The queue of the process. */
+export const peerQueue = new PeerQueue();
+
+/** `PeerQueue.yieldIfDue` of the process's queue. */
+export function yieldIfDue(sinceMs: number, peer: object | null = null): Promise<number> | number {
+  return peerQueue.yieldIfDue(sinceMs, peer);
+}
+
+/** Runs work in turns of a peer: the present one, and as many more as it takes. */
+export function inTurns<T>(work: Slices<T>, peer: object): Promise<T> {
+  let since = peerQueue.nowMs();
+  const begin = (nowMs: number): void => {
+    since = nowMs;
+  };
+  return runSlices(work, () => {
+    const pause = yieldIfDue(since, peer);
+    return typeof pause === 'number' ? null : pause.then(begin);
+  });
+}

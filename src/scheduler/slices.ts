@@ -1,0 +1,43 @@
+/** Runs work in slices (`util/slices.ts`): whenever a slice is used up, the event loop runs. */
+import type { Slices } from '../util/slices.js';
+import { yieldIfDue } from './yield.js';
+
+/** Runs the work to its end. After each part `pause` tells what to wait for, or null to go on at once. */
+export async function runSlices<T>(work: Slices<T>, pause: () => Promise<unknown> | null): Promise<T> {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+    const wait = pause();
+    if (wait !== null) await wait;
+  }
+}
+
+/** When the first slice of the present round of the loop began; 0 where none did. */
+let sliceSinceMs = 0;
+
+/** When the present slice began. Works of one round of the loop share one slice. */
+function presentSlice(): number {
+  return sliceSinceMs === 0 ? beginSlice(performance.now()) : sliceSinceMs;
+}
+
+function beginSlice(nowMs: number): number {
+  if (sliceSinceMs === 0) setImmediate(endSlice);
+  sliceSinceMs = nowMs;
+  return nowMs;
+}
+
+function endSlice(): void {
+  sliceSinceMs = 0;
+}
+
+/** Runs the work in slices of the process's one line. */
+export async function inSlices<T>(work: Slices<T>): Promise<T> {
+  let since = presentSlice();
+  const begin = (nowMs: number): void => {
+    since = beginSlice(nowMs);
+  };
+  return runSlices(work, () => {
+    const pause = yieldIfDue(since);
+    return typeof pause === 'number' ? null : pause.then(begin);
+  });
+}

@@ -1,0 +1,22 @@
+/** Long work that goes before other long work. */
+import { SLICE_MS } from '../util/slices.js';
+import { nextSlice } from './yield.js';
+
+/** The present slice of the work, which waits for one slice of other work at most. */
+export class YieldTimer {
+  private sinceMs = performance.now();
+
+  get isDue(): boolean {
+    return performance.now() - this.sinceMs >= SLICE_MS;
+  }
+
+  /** Waits for the next slice if this one is used up. */
+  async pause(): Promise<void> {
+    if (this.isDue) this.sinceMs = await nextSlice();
+  }
+
+  /** Runs steps to their end, with pauses. */
+  async run(steps: Iterable<void>): Promise<void> {
+    for (const _ of steps) if (this.isDue) await this.pause();
+  }
+}
