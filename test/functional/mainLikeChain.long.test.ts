@@ -1,17 +1,21 @@
-/** The programs that make a chain with the main network's proportions, and a node that follows it across all forks. */
+/**
+ * The programs that make a chain with the main network's proportions and import it: the node follows it across all forks, and
+ * lbrycrd does where `LBRYCRDD` names it.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ChainSummary } from '../../src/testing/mainLike/makeChain.js';
-import { program } from './support/node.js';
+import { referenceBinary } from './support/reference.js';
 
 const BLOCKS = process.env['LBCNODE_FULL'] === '1' ? 200_000 : 20_000;
-const makeChain = fileURLToPath(new URL('../../scripts/makeChain.mjs', import.meta.url));
+const pathOf = (file: string): string => fileURLToPath(new URL(`../../${file}`, import.meta.url));
+const [makeChain, benchChain] = [pathOf('scripts/makeChain.mjs'), pathOf('test/bench/chain.mjs')];
 
 let folder: string;
 beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'main-like-'))));
@@ -30,26 +34,42 @@ async function run(
   return { code, output: out + err };
 }
 
-it(`makes ${BLOCKS} blocks that the node follows to the same tip`, async () => {
-  const file = join(folder, 'chain.dat');
-  const made = await run(makeChain, ['--blocks', String(BLOCKS), '--like', 'main', '--out', file]);
+async function make(file: string, blocks: number, forks: string): Promise<ChainSummary> {
+  const args = ['--blocks', String(blocks), '--like', 'main', '--forks', forks, '--out', file];
+  const made = await run(makeChain, args);
   expect(made.code, made.output).toBe(0);
   const summary = JSON.parse(readFileSync(`${file}.json`, 'utf8')) as ChainSummary;
   expect(made.output).toContain(summary.tip);
-  expect(readFileSync(file).length).toBe(summary.bytes);
+  expect(statSync(file).size).toBe(summary.bytes);
   expect(Object.keys(summary.kinds)).toHaveLength(8);
-  const node = await run(program('lbcnode'), [
-    ...summary.nodeArgs.lbcnode,
-    `-datadir=${folder}`,
-    `-loadblock=${file}`,
-    '-stopafterblockimport',
-    '-listen=0',
-    '-server=0',
-    '-printtoconsole',
-  ]);
-  expect(node.code, node.output).toBe(0);
-  expect(node.output).toContain(`Imported ${BLOCKS} new of ${BLOCKS + 1} blocks`);
-  expect(node.output).toContain(`the tip is at height ${BLOCKS}`);
+  return summary;
+}
+
+it(`makes ${BLOCKS} blocks that the node follows to the same tip, also after a kill`, async () => {
+  const file = join(folder, 'chain.dat');
+  const { tip } = await make(file, BLOCKS, 'main');
+  const { code, output } = await run(benchChain, [file]);
+  expect(code, output).toBe(0);
+  const programs = output.includes('figures of lbcnode alone') ? ['lbcnode'] : ['lbcnode', 'lbrycrd'];
+  for (const name of programs) {
+    expect(output).toMatch(
+      new RegExp(`^10/10 +${name} +\\d+ blocks/s .*disk [\\d.]+ MB: .*blocks [\\d.]+`, 'm'),
+    );
+    expect(output).toMatch(new RegExp(`^${name} after kill -9: .*has all blocks after [\\d.]+ s`, 'm'));
+    expect(output).toMatch(new RegExp(`^${name} after a clean stop: has all blocks after [\\d.]+ s`, 'm'));
+    expect(output).toMatch(
+      new RegExp(`^${name}, first calls, ms: getblockcount .*getnameproof [\\d.]+`, 'm'),
+    );
+    expect(output).toMatch(new RegExp(`^${name} in all: .* tip ${tip}$`, 'm'));
+  }
+});
+
+it.skipIf(!referenceBinary())('makes blocks that an unchanged lbrycrd follows', async () => {
+  const file = join(folder, 'regtest.dat');
+  const { tip } = await make(file, 3000, 'regtest');
+  const { code, output } = await run(benchChain, [file, '--tenths', '2']);
+  expect(code, output).toBe(0);
+  expect(output).toMatch(new RegExp(`^lbrycrd in all: .* tip ${tip}$`, 'm'));
 });
 
 it('says what is wrong with its options, and leaves nothing behind', async () => {
