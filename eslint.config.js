@@ -58,4 +58,26 @@ export default tseslint.config(
       ],
     },
   },
+  {
+    // The policy of pages forbids inline scripts and styles, and texts of the chain must never become markup.
+    files: ['src/page/**', 'src/explorer/**'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'JSXAttribute[name.name=/^(dangerouslySetInnerHTML|style|srcdoc|on[A-Za-z]+)$/]',
+          message: 'Markup from texts, and inline styles and scripts, are not allowed in pages.',
+        },
+        {
+          selector:
+            "JSXElement[openingElement.name.name='style'], JSXElement[openingElement.name.name='script'][children.length>0]",
+          message: 'Inline styles and scripts are not allowed in pages.',
+        },
+        {
+          selector: 'MemberExpression[property.name=/^(innerHTML|outerHTML|insertAdjacentHTML|srcdoc)$/]',
+          message: 'Markup from texts is not allowed in pages.',
+        },
+      ],
+    },
+  },
 );

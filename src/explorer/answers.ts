@@ -242,6 +242,8 @@ export interface ClaimAnswer {
   readonly amount: number;
   readonly creation_height: number;
   readonly creation_timestamp: number;
+  /** Its latest output is in the mempool; then the heights of activation and expiration are 0. */
+  readonly is_waiting?: boolean;
   readonly activation_height: number;
   readonly expiration_height: number;
   readonly takeover_height: number;

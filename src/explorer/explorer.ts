@@ -7,17 +7,29 @@ import type { ChainReader } from '../chain/chainReader.js';
 import type { RpcDispatcher, RpcReply } from '../rpc/dispatch.js';
 import { isOpenTo } from '../rpc/explorerMethods.js';
 import type { MethodTable } from '../rpc/table.js';
+import type { ConnectedBlock } from '../chain/chainEvents.js';
 import { NO_HEADER } from '../store/headerTable.js';
-import { hashToHex } from '../util/bytes.js';
+import { hashToHex, toHex } from '../util/bytes.js';
 import { EnvironmentError } from '../util/environmentError.js';
 import type { Logger } from '../util/logging.js';
 import { projectFile } from '../util/project.js';
-import type { ExplorerCounters, ExplorerStart, FromExplorer, Tip, ToExplorer } from './messages.js';
+import type {
+  ExplorerCounters,
+  ExplorerStart,
+  FromExplorer,
+  SyncState,
+  Tip,
+  ToExplorer,
+} from './messages.js';
 
 /** Time between two messages about the start's progress. */
 const STATUS_MS = 500;
 /** A thread that ended is started again after so long. */
 const RESTART_MS = 1000;
+/** Claim events of a disconnected block that are passed on. */
+const MAX_TAKEN_EVENTS = 1000;
+/** Disconnected blocks that are remembered, to see when they come back. */
+const MAX_TAKEN_BLOCKS = 100;
 
 export interface ExplorerDeps {
   readonly dispatcher: Pick<RpcDispatcher, 'handle' | 'warmup'>;
@@ -38,6 +50,9 @@ export class Explorer {
   private reader: ChainReader | null = null;
   private toldStatus: string | null | undefined;
   private toldChanges = 0;
+  /** The tip changed while the node syncs: told at the next tick, so that fast blocks cost no message each. */
+  private isTipDue = false;
+  private readonly disconnected = new Set<string>();
   private exited: Promise<void> = Promise.resolve();
   /** What was counted since the start. */
   counters: ExplorerCounters = { pages: 0, rendered: 0, refused: 0, failed: 0, viewers: 0 };
@@ -163,25 +178,67 @@ export class Explorer {
   /** Begins to tell of the chain's tip. */
   follow(reader: ChainReader): void {
     this.reader = reader;
-    this.offs.push(reader.chain.events.on('tipChanged', () => this.tellTip()));
+    const { chain } = reader;
+    chain.describesDisconnected = true;
+    this.offs.push(
+      chain.events.on('tipChanged', () => {
+        if (chain.isInitialDownload()) this.isTipDue = true;
+        else this.tellTip();
+      }),
+      chain.events.on('blockDisconnected', (block) => this.tellDisconnected(block)),
+      chain.events.on('blockConnected', ({ hash }) => {
+        if (this.disconnected.size === 0) return;
+        const text = hashToHex(hash);
+        if (this.disconnected.delete(text)) this.send({ kind: 'reconnected', hash: text });
+      }),
+    );
     this.tellTip();
+  }
+
+  private tellDisconnected({ height, hash, claimEvents }: ConnectedBlock): void {
+    const text = hashToHex(hash);
+    this.disconnected.add(text);
+    if (this.disconnected.size > MAX_TAKEN_BLOCKS)
+      this.disconnected.delete(this.disconnected.values().next().value!);
+    const events = claimEvents
+      .slice(0, MAX_TAKEN_EVENTS)
+      .map(({ type, name, claimId, formerClaimId, isSupport }) => ({
+        event: type,
+        nameHex: toHex(name),
+        claimId: claimId && hashToHex(claimId),
+        formerClaimId: formerClaimId && hashToHex(formerClaimId),
+        isSupport,
+      }));
+    this.send({ kind: 'disconnected', block: { height, hash: text, events } });
+  }
+
+  /** Regtest leaves the initial download by a recent block alone, so there only an import and missing blocks count. */
+  private syncState(reader: ChainReader): SyncState | null {
+    const { chain, headers } = reader;
+    if (!chain.isInitialDownload()) return null;
+    const { bestHeader } = chain.index;
+    const best = bestHeader === NO_HEADER ? 0 : headers.height(bestHeader);
+    const isBehind = this.start.network !== 'regtest' || chain.importing || best > chain.height;
+    return isBehind ? { headers: best } : null;
   }
 
   private tellTip(): void {
     const { reader } = this;
     if (reader === null) return;
+    this.isTipDue = false;
     const { chain, headers } = reader;
     const { tip } = chain;
     const shown: Tip | null =
       tip === NO_HEADER
         ? null
         : { height: chain.height, hash: hashToHex(headers.hash(tip)), timeSec: headers.timeSec(tip) };
-    this.send({ kind: 'tip', tip: shown, isSyncing: chain.isInitialDownload() });
+    this.send({ kind: 'tip', tip: shown, sync: this.syncState(reader) });
   }
 
   private tellStatus(): void {
     const { dispatcher, isStopping } = this.deps;
     this.tellMempool();
+    if (this.isTipDue) this.tellTip();
     const status = isStopping() ? 'The node is stopping.' : dispatcher.warmup;
     if (status === this.toldStatus) return;
     this.toldStatus = status;

@@ -3,12 +3,17 @@
  * is asked already is asked once.
  */
 import type { FromExplorer } from './messages.js';
+import { TimeBudget } from './timeBudget.js';
 
 /** Questions under way at a time. */
 const AT_A_TIME = 2;
 /** Questions that may wait. */
 const MOST_WAITING = 64;
 const TIMEOUT_MS = 10_000;
+/** While the node syncs, questions may take this share of the time of its thread, so that a flood does not slow the sync. */
+const SYNC_SHARE = 0.05;
+/** Enough for the pages of one visitor at once. */
+const SYNC_BURST_MS = 2000;
 
 /** The node refused a question: the error of its method. */
 export class AskError extends Error {
@@ -27,6 +32,8 @@ export class BusyError extends Error {
 }
 
 interface Question {
+  /** When it was sent. */
+  sentMs: number;
   readonly method: string;
   readonly params: readonly unknown[];
   resolve(text: string): void;
@@ -39,9 +46,16 @@ export class ExplorerRpcStub {
   private readonly waiting: Question[] = [];
   private readonly shared = new Map<string, Promise<unknown>>();
   private nextId = 0;
+  private readonly nowMs: () => number;
+  private readonly budget: TimeBudget;
+  private pause: NodeJS.Timeout | null = null;
+  /** Whether the node syncs: questions go one by one, within their share of the time. */
+  isSyncing = false;
 
-  constructor(send: (message: FromExplorer) => void) {
+  constructor(send: (message: FromExplorer) => void, nowMs: () => number = () => performance.now()) {
     this.send = send;
+    this.nowMs = nowMs;
+    this.budget = new TimeBudget(SYNC_SHARE, SYNC_BURST_MS, nowMs);
   }
 
   /** The result of a method. Rejects with `AskError` or `BusyError`. */
@@ -65,6 +79,7 @@ export class ExplorerRpcStub {
         reject(new BusyError(`${method} took too long`));
       }, TIMEOUT_MS);
       const question: Question = {
+        sentMs: 0,
         method,
         params,
         resolve: (text) => {
@@ -82,18 +97,31 @@ export class ExplorerRpcStub {
   }
 
   private next(): void {
-    while (this.running.size < AT_A_TIME) {
-      const question = this.waiting.shift();
-      if (question === undefined) return;
+    while (this.waiting.length > 0 && this.mayAsk()) {
+      const question = this.waiting.shift()!;
       const id = this.nextId++;
+      question.sentMs = this.nowMs();
       this.running.set(id, question);
       this.send({ kind: 'question', id, method: question.method, params: question.params });
     }
   }
 
+  private mayAsk(): boolean {
+    if (!this.isSyncing) return this.running.size < AT_A_TIME;
+    if (this.running.size > 0 || this.pause !== null) return false;
+    const waitMs = this.budget.waitMs();
+    if (waitMs === 0) return true;
+    this.pause = setTimeout(() => {
+      this.pause = null;
+      this.next();
+    }, waitMs).unref();
+    return false;
+  }
+
   answered(id: number, text: string): void {
     const question = this.running.get(id);
     this.running.delete(id);
+    if (question && this.isSyncing) this.budget.spend(this.nowMs() - question.sentMs);
     question?.resolve(text);
     this.next();
   }

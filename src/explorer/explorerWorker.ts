@@ -5,8 +5,10 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { ExplorerStart, FromExplorer, ToExplorer } from './messages.js';
 import { ExplorerRpcStub } from './explorerRpcStub.js';
 import { Site, type SiteState } from './site.js';
+import { SyncClock } from './syncClock.js';
+import { withoutOld } from './takenBlocks.js';
 
-/** Connections at a time. */
+/** Connections for pages at a time; those of `/live` are counted apart (live.ts). */
 const MAX_CONNECTIONS = 512;
 const COUNT_MS = 1000;
 /** How long a stop waits for answers under way. */
@@ -16,7 +18,8 @@ const port = parentPort!;
 const start = workerData as ExplorerStart;
 const send = (message: FromExplorer): void => port.postMessage(message);
 const node = new ExplorerRpcStub(send);
-const state: SiteState = { tip: null, isSyncing: false, status: 'Starting' };
+const state: SiteState = { tip: null, sync: null, taken: [], status: 'Starting' };
+const syncClock = new SyncClock();
 const site = new Site(start, {
   node,
   state,
@@ -25,7 +28,12 @@ const site = new Site(start, {
   nowMs: () => performance.now(),
 });
 const { server } = site;
-server.maxConnections = MAX_CONNECTIONS;
+let connections = 0;
+server.on('connection', (socket) => {
+  if (connections - site.live.count >= MAX_CONNECTIONS) return void socket.destroy();
+  connections++;
+  socket.once('close', () => connections--);
+});
 
 let told = '';
 const counting = setInterval(() => {
@@ -53,8 +61,19 @@ port.on('message', (message: ToExplorer) => {
       return;
     case 'tip':
       state.tip = message.tip;
-      state.isSyncing = message.isSyncing;
+      state.taken = withoutOld(state.taken, message.tip?.height ?? 0);
+      node.isSyncing = message.sync !== null;
+      state.sync = message.sync && {
+        headers: message.sync.headers,
+        etaSec: syncClock.note(message.tip?.height ?? 0, message.sync.headers, performance.now()),
+      };
       site.live.changed('tip');
+      return;
+    case 'disconnected':
+      state.taken = [message.block, ...state.taken.filter(({ hash }) => hash !== message.block.hash)];
+      return;
+    case 'reconnected':
+      state.taken = state.taken.filter(({ hash }) => hash !== message.hash);
       return;
     case 'mempool':
       site.live.changed('mempool');

@@ -9,7 +9,7 @@ import { visitorOf } from './limits.js';
 
 const MAX_TOPICS = 16;
 const MAX_MESSAGE_BYTES = 4096;
-const MAX_SOCKETS = 512;
+const MAX_SOCKETS = 4096;
 const MAX_SOCKETS_A_VISITOR = 8;
 /** Least time between two hints about the same. */
 const TIP_MS = 1000;

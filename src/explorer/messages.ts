@@ -41,10 +41,40 @@ export interface Tip {
   readonly timeSec: number;
 }
 
+/** The node downloads the chain. */
+export interface SyncState {
+  /** Height of the best header. */
+  readonly headers: number;
+}
+
+/** What a block did to a claim or a name. */
+export interface TakenEvent {
+  readonly event: string;
+  /** The bytes of the name as it is filed, in hex. */
+  readonly nameHex: string;
+  /** Of a takeover that of the new holder. */
+  readonly claimId?: string | undefined;
+  readonly formerClaimId?: string | undefined;
+  readonly isSupport?: boolean | undefined;
+}
+
+/** A block that a reorganisation disconnected. */
+export interface TakenBlock {
+  readonly height: number;
+  /** As printed. */
+  readonly hash: string;
+  /** At most 1,000. */
+  readonly events: readonly TakenEvent[];
+}
+
 /** To the explorer's thread. */
 export type ToExplorer =
   | { readonly kind: 'answer'; readonly id: number; readonly text: string }
-  | { readonly kind: 'tip'; readonly tip: Tip | null; readonly isSyncing: boolean }
+  /** `sync` is null when the node is in step with the chain. */
+  | { readonly kind: 'tip'; readonly tip: Tip | null; readonly sync: SyncState | null }
+  | { readonly kind: 'disconnected'; readonly block: TakenBlock }
+  /** A block was connected that a reorganisation had disconnected before. */
+  | { readonly kind: 'reconnected'; readonly hash: string }
   /** What the node starts or stops with; null while it runs. */
   | { readonly kind: 'status'; readonly status: string | null }
   /** The mempool changed. */

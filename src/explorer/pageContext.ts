@@ -1,6 +1,6 @@
 /** What a page asks, and what it answers. */
 import type { ComponentChildren } from 'preact';
-import type { OpenMethod, Tip } from './messages.js';
+import type { OpenMethod, TakenBlock, Tip } from './messages.js';
 import type { ExplorerRpcStub } from './explorerRpcStub.js';
 
 export interface PageContext {
@@ -9,6 +9,10 @@ export interface PageContext {
   readonly parts: readonly string[];
   readonly query: URLSearchParams;
   readonly tip: Tip;
+  /** Whether the node still downloads the chain: what comes next and the mempool are not known yet. */
+  readonly isSyncing: boolean;
+  /** Blocks that a reorganisation disconnected lately. */
+  readonly taken: readonly TakenBlock[];
   readonly nowSec: number;
   readonly network: string;
   readonly spacingSec: number;
@@ -28,7 +32,7 @@ export interface PageResult {
   readonly status?: number;
   readonly title: string;
   readonly description: string;
-  /** What the page depends on: `tip`, `name:…`, `claim:…`, `address:…`, `tx:…`, `mempool`. */
+  /** What the page depends on: `tip` and `mempool`. All else that pages show changes with one of these. */
   readonly topics: readonly string[];
   readonly body: ComponentChildren;
   /** Shown in the search field. */

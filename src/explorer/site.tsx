@@ -2,20 +2,19 @@
  * The web server of the explorer: addresses to pages, one rendering a page and block, headers that keep everything from the
  * chain harmless, limits. Source of the headers: OWASP Secure Headers Project; W3C Content Security Policy 3.
  */
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { documentText, type Assets, type Look } from '../page/document.js';
-import { Notice } from '../page/components.js';
 import { HostNames } from '../server/hostNames.js';
 import { parseIp, Subnet } from '../util/subnet.js';
+import { ErrorBody, SyncStrip } from './frameParts.js';
 import { RateLimit, visitorOf } from './limits.js';
 import { Live } from './live.js';
-import type { ExplorerCounters, ExplorerStart, Tip } from './messages.js';
+import type { ExplorerCounters, ExplorerStart, TakenBlock, Tip } from './messages.js';
 import { AskError, BusyError, type ExplorerRpcStub } from './explorerRpcStub.js';
 import { PageError, type PageContext, type PageResult, type Redirect } from './pageContext.js';
 import { PAGES } from './pages/pageTable.js';
+import { encodingOf, packed, RenderedCache, renderedOf, type Rendered } from './rendered.js';
 
 const MAX_URL_CHARS = 4096;
 /** Memory of rendered pages. */
@@ -24,12 +23,18 @@ const CACHE_BYTES = 32 << 20;
 const LIVELY_MS = 2000;
 /** Pages that cost more than others, by the first part of their path. */
 const HEAVY: ReadonlySet<string> = new Set(['find', 'console', 'proof', 'claims']);
-const STARTING_REFRESH_SEC = 3;
+const STARTING_AGAIN_SEC = 3;
+/** With more requests than this under way, refusals are held back for a second: a flood costs few answers then. */
+const MANY_REQUESTS = 64;
+const HOLD_MS = 1000;
 const YEAR_SEC = 31_536_000;
 
 export interface SiteState {
   tip: Tip | null;
-  isSyncing: boolean;
+  /** Null when the node is in step with the chain. */
+  sync: { readonly headers: number; readonly etaSec: number | null } | null;
+  /** Blocks that a reorganisation disconnected lately, the latest first. */
+  taken: readonly TakenBlock[];
   /** What the node starts or stops with; null while it runs. */
   status: string | null;
 }
@@ -41,16 +46,6 @@ export interface SiteDeps {
   readonly assetFolder: string;
   readonly log: (text: string) => void;
   readonly nowMs: () => number;
-}
-
-interface Rendered {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
-  readonly etag: string;
-  readonly type: string;
-  /** Compressed forms, made when they are first asked for. */
-  readonly packed: Map<string, Buffer>;
 }
 
 interface Manifest {
@@ -90,6 +85,17 @@ function securityHeaders(showsPictures: boolean): Record<string, string> {
   };
 }
 
+/** A path of this site; the home page in the place of what a browser could take for another site. */
+function localPath(path = '/'): string {
+  return /^\/(?!\/)[\x21-\x7e]*$/.test(path) && !path.includes('\\') ? path : '/';
+}
+
+/** Whether a page of another site asks, as browsers tell (W3C Fetch Metadata Request Headers). */
+function isForeign({ headers }: IncomingMessage): boolean {
+  const site = headers['sec-fetch-site'];
+  return site !== undefined && site !== 'same-origin' && site !== 'none';
+}
+
 /** The cookies that the explorer sets itself. */
 function cookiesOf(header: string | undefined): ReadonlyMap<string, string> {
   const pairs = (header ?? '').split(';').map((pair) => pair.trim().split('=', 2));
@@ -110,10 +116,11 @@ export class Site {
   private readonly pagesLimit: RateLimit;
   private readonly heavyLimit: RateLimit;
   private readonly assets: Assets;
-  private readonly files = new Map<string, { readonly body: Buffer; readonly type: string }>();
-  private readonly cache = new Map<string, Rendered>();
-  private cacheBytes = 0;
+  /** Style sheet and script by their paths. */
+  private readonly files = new Map<string, Rendered>();
+  private readonly cache = new RenderedCache(CACHE_BYTES);
   private readonly rendering = new Map<string, Promise<Rendered>>();
+  private underWay = 0;
   private errorNumber = 0;
   private counts = { pages: 0, rendered: 0, refused: 0, failed: 0 };
 
@@ -145,7 +152,8 @@ export class Site {
     const { assetFolder } = this.deps;
     const manifest = JSON.parse(readFileSync(`${assetFolder}/manifest.json`, 'utf8')) as Manifest;
     const put = (file: string, type: string): string => {
-      this.files.set(`/assets/${file}`, { body: readFileSync(`${assetFolder}/${file}`), type });
+      const body = readFileSync(`${assetFolder}/${file}`);
+      this.files.set(`/assets/${file}`, renderedOf(200, type, body, securityHeaders(false), true));
       return `/assets/${file}`;
     };
     return {
@@ -174,6 +182,8 @@ export class Site {
   }
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.underWay++;
+    response.once('close', () => this.underWay--);
     try {
       await this.answer(request, response);
     } catch (error) {
@@ -189,6 +199,11 @@ export class Site {
         new PageError(500, 'Something went wrong', `The log of the node has the reason as error ${number}.`),
       );
     }
+  }
+
+  private holdBack(): Promise<void> {
+    if (this.underWay <= MANY_REQUESTS) return Promise.resolve();
+    return new Promise((resolve) => setTimeout(resolve, HOLD_MS));
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -219,6 +234,7 @@ export class Site {
       this.pagesLimit.take(visitor) ?? (HEAVY.has(first) ? this.heavyLimit.take(visitor) : null);
     if (waitSec !== null) {
       this.counts.refused++;
+      await this.holdBack();
       response.setHeader('Retry-After', String(waitSec));
       return this.sendError(
         request,
@@ -226,6 +242,14 @@ export class Site {
         new PageError(429, 'Too many requests', `Wait ${waitSec} seconds and try again.`),
       );
     }
+    if (first === 'console' && isForeign(request) && new URLSearchParams(search).has('run'))
+      return this.sendError(
+        request,
+        response,
+        new PageError(403, 'Another site asked for this', 'Methods are asked from the console page alone.', [
+          ['/console', 'Console'],
+        ]),
+      );
     if (path === '/look') return this.setLook(response, new URLSearchParams(search));
     this.counts.pages++;
     const { status } = this.deps.state;
@@ -241,7 +265,7 @@ export class Site {
       this.send(
         request,
         response,
-        this.rendered(200, 'text/plain; charset=utf-8', Buffer.from(text), {}),
+        renderedOf(200, 'text/plain; charset=utf-8', Buffer.from(text), securityHeaders(false)),
         'no-cache',
       );
       return true;
@@ -250,23 +274,21 @@ export class Site {
       this.send(
         request,
         response,
-        this.rendered(200, 'image/svg+xml', Buffer.from(ICON), {}),
+        renderedOf(200, 'image/svg+xml', Buffer.from(ICON), securityHeaders(false)),
         'public, max-age=86400',
       );
       return true;
     }
     const file = this.files.get(path);
     if (file === undefined) return false;
-    const key = `file ${path}`;
-    const known = this.cache.get(key) ?? this.keep(key, this.rendered(200, file.type, file.body, {}));
-    this.send(request, response, known, `public, max-age=${YEAR_SEC}, immutable`);
+    this.send(request, response, file, `public, max-age=${YEAR_SEC}, immutable`);
     return true;
   }
 
   /** Remembers the visitor's colours in a cookie, and goes back to the page. */
   private setLook(response: ServerResponse, query: URLSearchParams): void {
     const back = query.get('back') ?? '/';
-    const place = /^\/(?!\/)[\x21-\x7e]*$/.test(back) && !back.includes('\\') ? back : '/';
+    const place = localPath(back);
     const cookie = (name: string, value: string, keep: boolean): string =>
       `${name}=${value}; Path=/; SameSite=Strict; HttpOnly; Max-Age=${keep ? YEAR_SEC : 0}`;
     const cookies: string[] = [];
@@ -305,12 +327,7 @@ export class Site {
     const isLocal = isLoopback(this.addressOf(request));
     const key = JSON.stringify([path, search, tip?.hash, look, isLocal]);
     const known = this.cache.get(key);
-    if (known) {
-      // The latest used goes last.
-      this.cache.delete(key);
-      this.cache.set(key, known);
-      return this.send(request, response, known, 'no-cache');
-    }
+    if (known) return this.send(request, response, known, 'no-cache');
     let work = this.rendering.get(key);
     if (work === undefined) {
       work = this.render(path, search, look, isLocal, key).finally(() => this.rendering.delete(key));
@@ -321,6 +338,7 @@ export class Site {
     } catch (error) {
       if (error instanceof PageError) return this.sendError(request, response, error);
       if (error instanceof BusyError) {
+        await this.holdBack();
         response.setHeader('Retry-After', '2');
         return this.sendError(
           request,
@@ -360,6 +378,8 @@ export class Site {
       parts: parts.slice(1),
       query: new URLSearchParams(search),
       tip,
+      isSyncing: deps.state.sync !== null,
+      taken: deps.state.taken,
       nowSec,
       network: start.network,
       spacingSec: start.spacingSec,
@@ -373,26 +393,26 @@ export class Site {
     const result = await page(context);
     if ('redirect' in result) return this.redirection(result);
     const html = this.html(result, path, search, look);
-    const rendered = this.rendered(
+    const rendered = renderedOf(
       result.status ?? 200,
       'text/html; charset=utf-8',
       Buffer.from(html),
       securityHeaders(look.wantsImages),
     );
-    this.keep(key, rendered);
-    if (result.isLively || deps.state.isSyncing) setTimeout(() => this.forget(key), LIVELY_MS).unref();
+    this.cache.put(key, rendered);
+    if (result.isLively || deps.state.sync) setTimeout(() => this.cache.delete(key), LIVELY_MS).unref();
     return rendered;
   }
 
   private redirection({ redirect }: Redirect): Rendered {
-    return this.rendered(302, 'text/plain; charset=utf-8', Buffer.alloc(0), {
+    return renderedOf(302, 'text/plain; charset=utf-8', Buffer.alloc(0), {
       ...securityHeaders(false),
       Location: redirect,
     });
   }
 
   private html(result: PageResult, path: string, search: string, look: Look): string {
-    const { tip, isSyncing } = this.deps.state;
+    const { tip, sync } = this.deps.state;
     return documentText(
       {
         title: result.title,
@@ -402,13 +422,7 @@ export class Site {
         network: this.start.network,
         tip,
         topics: result.topics,
-        strip:
-          isSyncing && this.start.network !== 'regtest' && tip !== null ? (
-            <div class="strip">
-              The node still reads the chain. Everything here is as of block {tip.height}; bids that come next
-              and the mempool are not known yet.
-            </div>
-          ) : null,
+        strip: sync && tip ? <SyncStrip tip={tip} {...sync} /> : null,
         nowSec: Math.floor(Date.now() / 1000),
         isIndexable: this.start.isIndexable,
       },
@@ -419,7 +433,7 @@ export class Site {
   }
 
   private sendStarting(request: IncomingMessage, response: ServerResponse, status: string): void {
-    response.setHeader('Retry-After', String(STARTING_REFRESH_SEC));
+    response.setHeader('Retry-After', String(STARTING_AGAIN_SEC));
     this.sendError(
       request,
       response,
@@ -428,7 +442,7 @@ export class Site {
         status.includes('stopping') ? 'The node is stopping' : 'The node is starting',
         status,
       ),
-      STARTING_REFRESH_SEC,
+      STARTING_AGAIN_SEC,
     );
   }
 
@@ -436,7 +450,7 @@ export class Site {
     request: IncomingMessage,
     response: ServerResponse,
     error: PageError,
-    refreshSec?: number,
+    againSec?: number,
   ): void {
     const look = this.lookOf(request);
     const { tip, status } = this.deps.state;
@@ -444,67 +458,24 @@ export class Site {
       {
         title: error.title,
         description: error.title,
-        path: '/',
+        path: againSec === undefined ? '/' : localPath(request.url),
         network: this.start.network,
         tip: status === null ? tip : null,
         topics: [],
         nowSec: Math.floor(Date.now() / 1000),
         isIndexable: false,
-        ...(refreshSec !== undefined && { refreshSec }),
+        againSec,
       },
       look,
       this.assets,
-      <>
-        <h1>{error.title}</h1>
-        <Notice tone="warning">{error.message}</Notice>
-        {error.near.length > 0 && (
-          <>
-            <h2>Perhaps you mean</h2>
-            <ul>
-              {error.near.map(([href, text]) => (
-                <li>
-                  <a href={href}>{text}</a>
-                </li>
-              ))}
-            </ul>
-          </>
-        )}
-      </>,
+      <ErrorBody error={error} again={againSec === undefined ? null : localPath(request.url)} />,
     );
     this.send(
       request,
       response,
-      this.rendered(error.status, 'text/html; charset=utf-8', Buffer.from(html), securityHeaders(false)),
+      renderedOf(error.status, 'text/html; charset=utf-8', Buffer.from(html), securityHeaders(false)),
       'no-store',
     );
-  }
-
-  private rendered(
-    status: number,
-    type: string,
-    body: Buffer,
-    headers: Readonly<Record<string, string>>,
-  ): Rendered {
-    const etag = `"${createHash('sha256').update(body).update(JSON.stringify(headers)).digest('base64url').slice(0, 22)}"`;
-    const all = Object.keys(headers).length > 0 ? headers : securityHeaders(false);
-    return { status, type, body, headers: all, etag, packed: new Map() };
-  }
-
-  private keep(key: string, rendered: Rendered): Rendered {
-    this.cache.set(key, rendered);
-    this.cacheBytes += rendered.body.length;
-    for (const oldest of this.cache.keys()) {
-      if (this.cacheBytes <= CACHE_BYTES || oldest === key) break;
-      this.forget(oldest);
-    }
-    return rendered;
-  }
-
-  private forget(key: string): void {
-    const known = this.cache.get(key);
-    if (known === undefined) return;
-    this.cache.delete(key);
-    this.cacheBytes -= known.body.length;
   }
 
   private send(
@@ -530,27 +501,6 @@ export class Site {
     });
     response.end(request.method === 'HEAD' ? undefined : body);
   }
-}
-
-/** Texts below this size are sent as they are. */
-const PACK_FROM_BYTES = 1024;
-
-function encodingOf(accepted: string | string[] | undefined, bytes: number): '' | 'br' | 'gzip' {
-  if (bytes < PACK_FROM_BYTES || typeof accepted !== 'string') return '';
-  if (/\bbr\b/.test(accepted)) return 'br';
-  return /\bgzip\b/.test(accepted) ? 'gzip' : '';
-}
-
-function packed(rendered: Rendered, encoding: '' | 'br' | 'gzip'): Buffer {
-  if (encoding === '') return rendered.body;
-  const known = rendered.packed.get(encoding);
-  if (known) return known;
-  const made =
-    encoding === 'gzip'
-      ? gzipSync(rendered.body)
-      : brotliCompressSync(rendered.body, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
-  rendered.packed.set(encoding, made);
-  return made;
 }
 
 /** The decoded parts of a path; the last is not empty but for the root. Throws `PageError` for malformed ones. */

@@ -46,7 +46,7 @@ interface HashProps {
 /** A hash with its middle left out; screen readers and the tooltip have all of it. */
 export function Hash({ hash, href, isWhole = false }: HashProps): VNode {
   const text = isWhole || hash.length <= 20 ? hash : `${hash.slice(0, 8)}…${hash.slice(-6)}`;
-  const shown = <code class="hash">{text}</code>;
+  const shown = <code class={isWhole ? 'hash whole' : 'hash'}>{text}</code>;
   return href === undefined ? (
     <span title={hash}>{shown}</span>
   ) : (
@@ -60,6 +60,14 @@ export const Tx = ({ txid }: { readonly txid: string }): VNode => <Hash hash={tx
 export const ClaimId = ({ id }: { readonly id: string }): VNode => <Hash hash={id} href={claimLink(id)} />;
 export const Block = ({ height }: { readonly height: number }): VNode => (
   <a href={blockLink(height)}>{height.toLocaleString('en')}</a>
+);
+/** An output by transaction and number. */
+export const Output = ({ txid, n }: { readonly txid: string; readonly n: number }): VNode => (
+  <a href={txLink(txid, n)} title={`${txid}:${n}`}>
+    <code class="hash">
+      {txid.slice(0, 8)}…:{n}
+    </code>
+  </a>
 );
 export const Address = ({ address }: { readonly address: string }): VNode => (
   <a class="hash" href={addressLink(address)}>
@@ -99,6 +107,8 @@ export interface Column<Row> {
   readonly cell: (row: Row, index: number) => ComponentChildren;
   /** Numbers stand to the right. */
   readonly isNumber?: boolean;
+  /** Cells do not wrap. */
+  readonly isTight?: boolean;
   /** The cell names the row. */
   readonly isHead?: boolean;
 }
@@ -121,8 +131,8 @@ export function Table<Row>({ caption, columns, rows, empty, idOf }: TableProps<R
         <caption class="unseen">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ title, isNumber }) => (
-              <th scope="col" class={isNumber ? 'number' : undefined}>
+            {columns.map(({ title, isNumber, isTight }) => (
+              <th scope="col" class={isNumber ? 'number' : isTight ? 'tight' : undefined}>
                 {title}
               </th>
             ))}
@@ -131,11 +141,11 @@ export function Table<Row>({ caption, columns, rows, empty, idOf }: TableProps<R
         <tbody>
           {rows.map((row, index) => (
             <tr id={idOf?.(row)}>
-              {columns.map(({ cell, isNumber, isHead }) =>
+              {columns.map(({ cell, isNumber, isHead, isTight }) =>
                 isHead ? (
                   <th scope="row">{cell(row, index)}</th>
                 ) : (
-                  <td class={isNumber ? 'number' : undefined}>{cell(row, index)}</td>
+                  <td class={isNumber ? 'number' : isTight ? 'tight' : undefined}>{cell(row, index)}</td>
                 ),
               )}
             </tr>
@@ -159,6 +169,18 @@ export function Facts({ rows }: { readonly rows: readonly (readonly [string, Com
           </div>
         ))}
     </dl>
+  );
+}
+
+/** A text with a button that copies it, where scripts are on. */
+export function Copied({ text }: { readonly text: string }): VNode {
+  return (
+    <span class="copied">
+      <code class="whole">
+        <bdi>{shownLine(text, 300)}</bdi>
+      </code>
+      <span data-copy={text}></span>
+    </span>
   );
 }
 

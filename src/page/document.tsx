@@ -28,8 +28,8 @@ export interface Frame {
   /** What changes the page shows, as hints name it. */
   readonly topics: readonly string[];
   readonly strip?: ComponentChildren;
-  /** Seconds after which the browser asks again without scripts. */
-  readonly refreshSec?: number;
+  /** Seconds after which the page looks again whether it can be shown. */
+  readonly againSec?: number | undefined;
   readonly nowSec: number;
   readonly isIndexable: boolean;
 }
@@ -134,7 +134,7 @@ function Footer({ look, path }: { readonly look: Look; readonly path: string }):
 
 /** The whole page as HTML. */
 export function documentText(frame: Frame, look: Look, assets: Assets, body: ComponentChildren): string {
-  const { title, description, strip, topics, tip, refreshSec, isIndexable } = frame;
+  const { title, description, strip, topics, tip, againSec, isIndexable } = frame;
   const html = render(
     <html lang="en" dir="ltr" data-scheme={look.scheme ?? undefined}>
       <head>
@@ -146,12 +146,11 @@ export function documentText(frame: Frame, look: Look, assets: Assets, body: Com
         <meta property="og:description" content={shownLine(description, 300)} />
         <meta name="color-scheme" content={look.scheme ?? 'light dark'} />
         {!isIndexable && <meta name="robots" content="noindex, nofollow" />}
-        {refreshSec !== undefined && <meta http-equiv="refresh" content={String(refreshSec)} />}
         <link rel="icon" href="/icon.svg" type="image/svg+xml" />
         <link rel="stylesheet" href={assets.style} />
         {assets.script !== null && <script type="module" src={assets.script}></script>}
       </head>
-      <body data-tip={tip?.hash} data-topics={topics.join(' ')}>
+      <body data-tip={tip?.hash} data-topics={topics.join(' ')} data-again={againSec}>
         <Header {...frame} />
         {strip}
         <main id="main" tabIndex={-1}>

@@ -61,6 +61,9 @@ export const timeText = (timeSec: number): string =>
     ? new Date(timeSec * 1000).toISOString().replace('T', ' ').replace('.000Z', ' UTC')
     : String(timeSec);
 
+/** `2026-11-27`. */
+export const dateText = (timeSec: number): string => timeText(timeSec).slice(0, 10);
+
 export const isoTime = (timeSec: number): string => new Date(timeSec * 1000).toISOString();
 
 /** How long so many blocks take, about: `≈ 9 hours`. */
@@ -70,3 +73,10 @@ export const blocksText = (blocks: number, spacingSec: number): string =>
 /** `3 claims`, `1 claim`. */
 export const countText = (count: number, noun: string, plural = `${noun}s`): string =>
   `${INTEGER.format(count)} ${count === 1 ? noun : plural}`;
+
+const ORDINALS = new Intl.PluralRules('en', { type: 'ordinal' });
+const SUFFIXES: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd', other: 'th' };
+
+/** `1st`, `22nd`. */
+export const placeText = (place: number): string =>
+  `${INTEGER.format(place)}${SUFFIXES[ORDINALS.select(place)]}`;

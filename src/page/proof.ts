@@ -51,6 +51,61 @@ async function claimHash({ txid, n, lastTakeoverHeight }: ProvenClaim): Promise<
   );
 }
 
+/** The root of a trie without names. Source: lbrycrd claimtrie.cpp `getMerkleHash`. */
+export const EMPTY_TRIE = `${'0'.repeat(63)}1`;
+
+/** A node of the trie on the way to the name, as proofs below the fork for all claims have it. */
+export interface ProofNode {
+  readonly children: readonly {
+    readonly child: {
+      /** The byte that leads to the child, as the character with that code point. */
+      readonly character: string;
+      /** As printed; absent on the way to the name. */
+      readonly nodeHash?: string;
+    };
+  }[];
+  /** As printed; absent of the name itself, and where a node has no claim. */
+  readonly valueHash?: string;
+}
+
+/**
+ * The hashes of the nodes, as printed: that of the deepest first, the root last. A node hashes the bytes and hashes of its
+ * children in order, then the hash of its value. `claim` is that of the deepest node; null proves that the name has none.
+ * Throws `Error` for nodes that do not hang together. Source: lbrycrd claimtrie.cpp `recursiveComputeMerkleHash`.
+ */
+export async function nodeSteps(
+  claim: ProvenClaim | null,
+  nodes: readonly ProofNode[],
+): Promise<{ readonly steps: string[]; readonly path: Uint8Array }> {
+  const steps: string[] = [];
+  const path: number[] = [];
+  let below: Uint8Array<ArrayBuffer> | null = null;
+  for (const { children, valueHash } of nodes.toReversed()) {
+    const parts: Uint8Array[] = [];
+    let isJoined = false;
+    let last = -1;
+    for (const { child } of children) {
+      const byte = child.character.codePointAt(0) ?? 256;
+      if (byte > 255 || byte <= last) throw new Error('children are out of order');
+      last = byte;
+      let hash = child.nodeHash === undefined ? null : bytesOf(child.nodeHash);
+      if (hash === null) {
+        if (below === null || isJoined) throw new Error('a child has no hash');
+        hash = below;
+        isJoined = true;
+        path.unshift(byte);
+      }
+      parts.push(Uint8Array.of(byte), hash);
+    }
+    if (below !== null && !isJoined) throw new Error('a node does not lead to the next');
+    if (below === null && claim !== null) parts.push(await claimHash(claim));
+    else if (valueHash !== undefined) parts.push(bytesOf(valueHash));
+    below = parts.length === 0 ? bytesOf(EMPTY_TRIE) : await sha256d(...parts);
+    steps.push(printedOf(below));
+  }
+  return { steps, path: Uint8Array.from(path) };
+}
+
 /** The hashes on the way, as printed: that of the claim first, the root last. */
 export async function proofSteps(claim: ProvenClaim, pairs: readonly ProofPair[]): Promise<string[]> {
   let hash = await claimHash(claim);

@@ -1,35 +1,11 @@
 /**
- * The explorer in a real browser: accessibility by axe-core, both colour schemes, a narrow and a wide window, no request to other
- * hosts, and pages that follow the chain while they are open. It needs Chromium at the path that CHROMIUM names, or
- * `/usr/bin/chromium`; without it nothing is tested.
+ * The explorer of a real node in a real browser: pages without scripts, pages that follow the chain while they are open, a
+ * reorganisation while looking, the keyboard. It needs Chromium (support.ts); without it nothing is tested.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort, startRegtest, type RegtestNode } from '../functional/support/node.js';
-
-const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const hasChromium = existsSync(CHROMIUM);
-if (!hasChromium) console.log(`skipped: there is no Chromium at ${CHROMIUM}`);
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const CORE = [
-  '/',
-  '/names',
-  '/name/mindblown',
-  '/blocks',
-  '/block/tip',
-  '/upcoming',
-  '/mempool',
-  '/node',
-  '/console',
-];
-
-interface Violation {
-  readonly id: string;
-  readonly nodes: readonly { readonly target: readonly unknown[] }[];
-}
+import { findingsOf, hasChromium, launch, watched } from './support.js';
 
 describe.skipIf(!hasChromium)('the explorer in a browser', () => {
   let node: RegtestNode;
@@ -39,91 +15,79 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
   let claimId: string;
   let txid: string;
 
+  const idOf = async (claimTx: string): Promise<string> =>
+    (await node.rpc<{ claimId: string }[]>('getclaimsfortx', [claimTx]))[0]!.claimId;
+  const mine = (count = 1): Promise<string[]> => node.rpc('generatetoaddress', [count, address]);
+  const isLive = (page: Page): Promise<void> => page.locator('#live[data-live="yes"]').waitFor();
+
   beforeAll(async () => {
     const port = await freePort();
-    node = await startRegtest({ args: ['-explorer', `-explorerport=${port}`, '-fallbackfee=0.0002'] });
+    const started = [
+      startRegtest({ args: ['-explorer', `-explorerport=${port}`, '-fallbackfee=0.0002'] }),
+      launch(),
+    ] as const;
+    [node, browser] = await Promise.all(started);
     base = `http://127.0.0.1:${port}`;
     address = await node.rpc<string>('getnewaddress');
-    await node.rpc('generatetoaddress', [360, address]);
+    await mine(360);
     txid = await node.rpc<string>('claimname', ['mindblown', '00', 1]);
-    await node.rpc('generatetoaddress', [1, address]);
-    claimId = (await node.rpc<{ claimId: string }[]>('getclaimsfortx', [txid]))[0]!.claimId;
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+    await mine();
+    claimId = await idOf(txid);
   });
   afterAll(async () => {
     await browser?.close();
     await node?.stop();
   });
 
-  /** A page that notes requests to other hosts and errors of the console. */
-  async function watched(context: BrowserContext): Promise<{ page: Page; faults: string[] }> {
-    const page = await context.newPage();
-    const faults: string[] = [];
-    page.on('request', (request) => {
-      if (!request.url().startsWith(base) && !request.url().startsWith(base.replace('http', 'ws')))
-        faults.push(`asks ${request.url()}`);
-    });
-    page.on('console', (message) => {
-      if (message.type() === 'error') faults.push(message.text());
-    });
-    page.on('pageerror', (error) => faults.push(error.message));
-    return { page, faults };
-  }
-
-  it.each([
-    ['light', 320],
-    ['light', 1280],
-    ['dark', 320],
-    ['dark', 1280],
-  ] as const)('has pages that everybody can use: %s, %i pixels wide', async (colorScheme, width) => {
-    // The policy of the pages forbids foreign scripts, axe among them.
-    const context = await browser.newContext({
-      colorScheme,
-      viewport: { width, height: 900 },
-      bypassCSP: true,
-    });
-    const { page, faults } = await watched(context);
-    for (const path of [...CORE, `/claim/${claimId}`, `/tx/${txid}`, '/proof/mindblown', '/nothing']) {
-      await page.goto(base + path);
-      await page.evaluate(AXE);
-      const violations = await page.evaluate<Violation[]>(
-        'axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }).then((found) => found.violations)',
-      );
-      const shown = violations.map(
-        ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
-      );
-      expect([path, shown]).toEqual([path, []]);
-      const overflow = await page.evaluate<number>(
-        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-      );
-      expect([path, overflow]).toEqual([path, 0]);
+  // The long test has all pages in all looks.
+  it('has pages that everybody can use', async () => {
+    for (const [colorScheme, width, paths] of [
+      ['light', 320, ['/name/mindblown', '/console']],
+      ['dark', 1280, ['/', `/claim/${claimId}`]],
+    ] as const) {
+      const viewport = { width, height: 900 };
+      const context = await browser.newContext({ colorScheme, viewport, bypassCSP: true });
+      const { page, faults } = await watched(context, base);
+      for (const path of paths) {
+        await page.goto(base + path);
+        expect([path, await findingsOf(page)]).toEqual([path, []]);
+      }
+      expect(faults).toEqual([]);
+      await context.close();
     }
-    // The page that does not exist is an error of the console in itself.
-    expect(faults.filter((text) => !text.includes('404'))).toEqual([]);
-    await context.close();
   });
 
   it('shows all of its core pages without scripts', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();
-    for (const path of CORE) {
+    for (const [path, text] of [
+      ['/', 'Latest blocks'],
+      ['/name/mindblown', 'To take the name over'],
+      ['/names', 'mindblown'],
+      [`/claim/${claimId}`, 'On its name'],
+      ['/find?q=mind', 'mindblown'],
+      ['/blocks', '361'],
+      ['/block/tip', 'Claims: 1'],
+      [`/tx/${txid}`, 'unspent'],
+      [`/address/${address}`, 'Balance'],
+    ] as const) {
       await page.goto(base + path);
       expect([path, await page.locator('h1').count()]).toEqual([path, 1]);
+      expect(await page.locator('main').innerText()).toContain(text);
     }
-    await page.goto(`${base}/name/mindblown`);
-    expect(await page.locator('main').innerText()).toContain('To take the name over');
     await context.close();
   });
 
-  it('follows blocks and takeovers while it is open, and keeps what is typed', async () => {
+  it('follows blocks, bids that wait and takeovers while it is open, and keeps what is typed', async () => {
     const context = await browser.newContext();
-    const { page, faults } = await watched(context);
+    const { page, faults } = await watched(context, base);
     await page.goto(`${base}/name/mindblown`);
-    await page.locator('#live[data-live="yes"]').waitFor();
+    await isLive(page);
     await page.locator('#q').fill('half a wor');
     const rival = await node.rpc<string>('claimname', ['mindblown', '01', 5]);
-    await node.rpc('generatetoaddress', [1, address]);
-    const { claimId: rivalId } = (await node.rpc<{ claimId: string }[]>('getclaimsfortx', [rival]))[0]!;
+    await page.getByText('1 operation for this name').waitFor();
+    await mine();
+    const rivalId = await idOf(rival);
     await page.locator('main .lead', { hasText: rivalId }).waitFor();
     expect(await page.locator('#q').inputValue()).toBe('half a wor');
     expect(await page.evaluate('document.activeElement.id')).toBe('q');
@@ -131,9 +95,47 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     await context.close();
   });
 
+  it('shows a reorganisation while it is looked at, and takes it back when the blocks come again', async () => {
+    const context = await browser.newContext();
+    const made = await node.rpc<string>('claimname', ['fleeting', '00', 1]);
+    const [block] = await mine();
+    const madeId = await idOf(made);
+    const pages: Record<string, Page> = {};
+    for (const [what, path] of Object.entries({
+      block: `/block/${block}`,
+      tx: `/tx/${made}`,
+      name: '/name/fleeting',
+      claim: `/claim/${madeId}`,
+    })) {
+      pages[what] = await context.newPage();
+      await pages[what].goto(base + path);
+      await isLive(pages[what]);
+    }
+    const shown = async (texts: Record<string, string>): Promise<void> => {
+      for (const [what, text] of Object.entries(texts)) {
+        // A page in the background does nothing until it is seen.
+        await pages[what]!.bringToFront();
+        await pages[what]!.getByText(text).first().waitFor();
+      }
+    };
+    await node.rpc('invalidateblock', [block]);
+    await shown({
+      block: 'This block is no longer in the chain',
+      tx: 'It waits in the mempool for a block.',
+      name: 'Taken back: claimed',
+      claim: 'waits in the mempool',
+    });
+    await node.rpc('reconsiderblock', [block]);
+    await shown({ block: 'Confirmations1', tx: 'Confirmations1', claim: 'holds the name' });
+    expect(await pages['block']!.getByText('no longer in the chain').count()).toBe(0);
+    await pages['name']!.bringToFront();
+    await pages['name']!.getByText('Taken back').waitFor({ state: 'detached' });
+    await context.close();
+  });
+
   it('checks proofs by itself, under the policy of the pages', async () => {
     const context = await browser.newContext();
-    const { page, faults } = await watched(context);
+    const { page, faults } = await watched(context, base);
     await page.goto(`${base}/proof/mindblown`);
     await page.getByText('Checked in this browser: the steps lead to the root').waitFor();
     expect(faults).toEqual([]);
@@ -152,6 +154,65 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     await page.keyboard.type('mindblown');
     await page.keyboard.press('Enter');
     await page.waitForURL(`${base}/name/mindblown`);
+    // Every link, field and button is reached, in the order of the document, and shows the focus.
+    const targets = await page.evaluate<number>(
+      `[...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, summary, [tabindex="0"]')].filter((e) => e.checkVisibility()).length`,
+    );
+    await page.evaluate('document.activeElement.blur()');
+    const reached = new Set<number>();
+    for (let n = 0; n < targets; n++) {
+      await page.keyboard.press('Tab');
+      const at = await page.evaluate<[number, string]>(
+        `[[...document.querySelectorAll('*')].indexOf(document.activeElement), getComputedStyle(document.activeElement).outlineStyle]`,
+      );
+      expect(at[1]).not.toBe('none');
+      if (reached.size > 0) expect(at[0]).toBeGreaterThan([...reached].at(-1)!);
+      reached.add(at[0]);
+    }
+    expect(reached.size).toBe(targets);
+    await page.goBack();
+    await page.waitForURL(/\/(#main)?$/);
+    await context.close();
+  });
+
+  it('does nothing in a hidden tab until it is seen', async () => {
+    const context = await browser.newContext();
+    const { page } = await watched(context, base);
+    await page.addInitScript(
+      "window.isHidden = false; Object.defineProperty(document, 'hidden', { get: () => window.isHidden });",
+    );
+    await page.goto(base);
+    await isLive(page);
+    const show = (isHidden: boolean): Promise<unknown> =>
+      page.evaluate(`window.isHidden = ${isHidden}; document.dispatchEvent(new Event('visibilitychange'))`);
+    await show(true);
+    const before = await page.locator('body').getAttribute('data-tip');
+    const other = await context.newPage();
+    await other.goto(base);
+    await isLive(other);
+    const [last] = await mine();
+    await other.locator(`body[data-tip="${last}"]`).waitFor();
+    expect(await page.locator('body').getAttribute('data-tip')).toBe(before);
+    await show(false);
+    await page.locator(`body[data-tip="${last}"]`).waitFor();
+    await context.close();
+  });
+
+  it('pauses, and goes on when the visitor wants it', async () => {
+    const context = await browser.newContext();
+    const { page } = await watched(context, base);
+    await page.goto(base);
+    await isLive(page);
+    await page.getByRole('button', { name: 'Pause' }).click();
+    const before = await page.locator('body').getAttribute('data-tip');
+    const [next] = await mine();
+    const other = await context.newPage();
+    await other.goto(base);
+    expect(await other.locator('body').getAttribute('data-tip')).toBe(next);
+    await page.bringToFront();
+    expect(await page.locator('body').getAttribute('data-tip')).toBe(before);
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.locator(`body[data-tip="${next}"]`).waitFor();
     await context.close();
   });
 });

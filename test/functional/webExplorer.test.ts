@@ -32,7 +32,9 @@ beforeAll(async () => {
   node = await startRegtest({ args: ['-explorer', `-explorerport=${port}`, '-fallbackfee=0.0002'] });
   base = `http://127.0.0.1:${port}`;
   const address = await node.rpc<string>('getnewaddress');
-  await node.rpc('generatetoaddress', [360, address]);
+  await node.rpc('generatetoaddress', [120, address]);
+  await node.rpc('claimname', ['early', '00', 0.1]);
+  await node.rpc('generatetoaddress', [240, address]);
   claimTx = await node.rpc<string>('claimname', ['mindblown', '00', 1]);
   await node.rpc('generatetoaddress', [1, address]);
   const other = await node.rpc<string>('claimname', ['mindblown', '01', 2.5]);
@@ -172,6 +174,17 @@ describe('pages', () => {
     const { text } = await get('/proof/mindblown');
     expect(text).toContain('The steps lead to the root in the header.');
     expect(text).toContain('data-proof=');
+    // Below the fork for all claims proofs have another form, which also shows that a name has no claim.
+    const steps = 'The steps lead to the root in the header.';
+    for (const [name, block, shown] of [
+      ['early', 130, steps],
+      ['earl', 130, steps],
+      ['nothing', 130, steps],
+      ['nothing', 100, 'The root in the header is that of a trie without names.'],
+    ] as const) {
+      const page = await get(`/proof/${name}?block=${block}`);
+      expect([name, block, page.text.includes(shown)]).toEqual([name, block, true]);
+    }
   });
 
   it('prove a name as of a block, and compare a root of the visitor', async () => {

@@ -1,18 +1,21 @@
-/** `/address/<address>`: balance, history and what waits. */
+/** `/address/<address>`: balance, history, what waits, and the claims that its unspent outputs hold. */
 import {
   Amount,
   Block,
   Figures,
+  ClaimId,
   Hash,
-  Notice,
+  Name,
+  Output,
   Pager,
   Section,
   Table,
   Tag,
   Tx,
 } from '../../page/components.js';
-import { integerText } from '../../page/format.js';
-import { addressLink, txLink, withQuery } from '../../page/links.js';
+import { addressLink, withQuery } from '../../page/links.js';
+import { claimIdOf, decodeClaimScript } from '../../script/claimScript.js';
+import { hashFromHex, hashToHex } from '../../util/bytes.js';
 import { notFound, type Page } from '../pageContext.js';
 import { isMissing, Missing, orNull } from './parts.js';
 
@@ -27,7 +30,17 @@ interface Utxo {
   readonly txid: string;
   readonly outputIndex: number;
   readonly satoshis: number;
+  readonly script: string;
   readonly height: number;
+}
+interface UtxosPage {
+  readonly utxos: readonly Utxo[];
+  readonly next?: string;
+}
+interface Move {
+  readonly txid: string;
+  readonly index: number;
+  readonly satoshis: number;
 }
 interface TxidsPage {
   readonly txids: readonly (string | { readonly txid: string; readonly height?: number })[];
@@ -35,6 +48,21 @@ interface TxidsPage {
 }
 
 const lbc = (satoshis: number): number => satoshis / SATOSHIS;
+
+/** The claim or support that an output holds, read from its script. */
+function HeldClaim({ output: { txid, outputIndex, script } }: { readonly output: Utxo }) {
+  const claim = decodeClaimScript(Buffer.from(script, 'hex'));
+  if (claim === null) return <>–</>;
+  const { kind, claimId, name } = claim;
+  const text = Buffer.from(name).toString();
+  const isText = Buffer.from(text).equals(Buffer.from(name));
+  return (
+    <>
+      <Tag>{kind}</Tag> <Name name={text} hex={isText ? undefined : Buffer.from(name).toString('hex')} />{' '}
+      <ClaimId id={hashToHex(claimId ?? claimIdOf(hashFromHex(txid), outputIndex))} />
+    </>
+  );
+}
 
 export const address: Page = async ({ ask, parts, query }) => {
   const [wanted = ''] = parts;
@@ -44,8 +72,9 @@ export const address: Page = async ({ ask, parts, query }) => {
       [withQuery('/find', { q: wanted.slice(0, 200) }), 'Search for it'],
     ]);
   const after = query.get('after') ?? undefined;
+  const coinsAfter = query.get('coins') ?? undefined;
   const of = { addresses: [wanted] };
-  const [balance, txids, utxos] = await Promise.all([
+  const [balance, txids, utxos, moves] = await Promise.all([
     orNull(ask<Balance>('getaddressbalance', of)),
     orNull(
       ask<TxidsPage | string[]>('getaddresstxids', {
@@ -54,12 +83,19 @@ export const address: Page = async ({ ask, parts, query }) => {
         descending: true,
         mempool: true,
         verbose: true,
-        after: after ?? '',
+        ...(after !== undefined && { after }),
       }),
     ),
     after === undefined
-      ? orNull(ask<Utxo[] | { utxos: Utxo[] }>('getaddressutxos', { ...of, limit: A_PAGE, after: '' }))
+      ? orNull(
+          ask<UtxosPage>('getaddressutxos', {
+            ...of,
+            limit: A_PAGE,
+            ...(coinsAfter !== undefined && { after: coinsAfter }),
+          }),
+        )
       : null,
+    orNull(ask<{ moves: readonly Move[] }>('getaddressmempool', { ...of, limit: A_PAGE })),
   ]);
   const path = addressLink(wanted);
   const rows = isMissing(txids)
@@ -67,11 +103,12 @@ export const address: Page = async ({ ask, parts, query }) => {
     : (Array.isArray(txids) ? txids : txids.txids).map((row) =>
         typeof row === 'string' ? { txid: row, height: undefined } : row,
       );
-  const coins = utxos === null || isMissing(utxos) ? [] : Array.isArray(utxos) ? utxos : utxos.utxos;
+  const coins = utxos === null || isMissing(utxos) ? [] : utxos.utxos;
+  const waiting = isMissing(moves) ? [] : moves.moves;
   return {
     title: `Address ${wanted.slice(0, 12)}…`,
     description: isMissing(balance) ? 'An address.' : `An address with ${lbc(balance.balance)} LBC.`,
-    topics: [`address:${wanted}`, 'tip'],
+    topics: ['tip', 'mempool'],
     isLively: true,
     body: (
       <>
@@ -88,6 +125,23 @@ export const address: Page = async ({ ask, parts, query }) => {
               ['Received in all', <Amount lbc={lbc(balance.received)} />],
             ]}
           />
+        )}
+        {waiting.length > 0 && (
+          <Section title="Waiting in the mempool">
+            <Table
+              caption="What transactions in the mempool pay to the address and spend from it"
+              empty=""
+              rows={waiting}
+              columns={[
+                { title: 'Transaction', isHead: true, cell: ({ txid }) => <Tx txid={txid} /> },
+                {
+                  title: 'Change',
+                  isNumber: true,
+                  cell: ({ satoshis }) => <Amount lbc={lbc(satoshis)} />,
+                },
+              ]}
+            />
+          </Section>
         )}
         <Section title="Transactions, the latest first">
           {isMissing(txids) ? (
@@ -137,14 +191,9 @@ export const address: Page = async ({ ask, parts, query }) => {
                     {
                       title: 'Output',
                       isHead: true,
-                      cell: ({ txid, outputIndex }) => (
-                        <a href={txLink(txid, outputIndex)}>
-                          <code>
-                            {txid.slice(0, 12)}…:{outputIndex}
-                          </code>
-                        </a>
-                      ),
+                      cell: ({ txid, outputIndex }) => <Output txid={txid} n={outputIndex} />,
                     },
+                    { title: 'Claim', cell: (output) => <HeldClaim output={output} /> },
                     {
                       title: 'Amount',
                       isNumber: true,
@@ -153,7 +202,10 @@ export const address: Page = async ({ ask, parts, query }) => {
                     { title: 'Block', isNumber: true, cell: ({ height }) => <Block height={height} /> },
                   ]}
                 />
-                {coins.length === A_PAGE && <Notice>These are the first {integerText(A_PAGE)}.</Notice>}
+                <Pager
+                  next={utxos.next === undefined ? undefined : withQuery(path, { coins: utxos.next })}
+                  first={coinsAfter === undefined ? undefined : path}
+                />
               </>
             )}
           </Section>

@@ -1,14 +1,32 @@
 /** `/block/<hash, height or tip>`: what a block did to names, and its transactions. */
 import type { VNode } from 'preact';
-import { Facts, Figures, Hash, Notice, Pager, Section, Table, Tx } from '../../page/components.js';
+import {
+  Amount,
+  Facts,
+  Figures,
+  Hash,
+  Notice,
+  Pager,
+  Section,
+  Table,
+  Tag,
+  Tx,
+} from '../../page/components.js';
 import { integerText, prefixedText, sizeText, timeText } from '../../page/format.js';
 import { blockLink, withQuery } from '../../page/links.js';
-import type { BlockAnswer, BlockEventsAnswer, ClaimEvent } from '../answers.js';
+import type { BlockAnswer, BlockEventsAnswer, BlockHeaderAnswer, ClaimEvent } from '../answers.js';
 import { AskError } from '../explorerRpcStub.js';
 import { integerOf, notFound, type Page, type PageContext } from '../pageContext.js';
 import { EventSubject, EventTag, isMissing, Missing, NameOf, OptionalAmount, orNull } from './parts.js';
 
 const A_PAGE = 100;
+const SATOSHIS = 1e8;
+
+interface BlockStats {
+  /** Both in satoshis. */
+  readonly totalfee: number;
+  readonly total_out: number;
+}
 
 const KINDS = [
   ['takeover', 'Changed hands'],
@@ -61,9 +79,9 @@ export const block: Page = async (context) => {
   const [wanted = ''] = parts;
   const { hash, isHash } = await hashOf(context, wanted);
   if (!isHash && wanted !== 'tip') return { redirect: blockLink(hash) };
-  let answer: BlockAnswer;
+  let answer: BlockHeaderAnswer;
   try {
-    answer = await ask<BlockAnswer>('getblock', hash, 1);
+    answer = await ask<BlockHeaderAnswer>('getblockheader', hash);
   } catch (error) {
     if (!(error instanceof AskError) || error.code !== -5) throw error;
     throw notFound('There is no such block', 'This node knows no block with this hash.');
@@ -71,6 +89,12 @@ export const block: Page = async (context) => {
   const after = integerOf(query, 'after');
   const from = integerOf(query, 'tx') ?? 0;
   const isActive = answer.confirmations >= 0;
+  // The data of a block may be pruned, or not be there yet; its header is.
+  const [whole, stats] = await Promise.all([
+    orNull(ask<BlockAnswer>('getblock', hash, 1)),
+    isActive ? orNull(ask<BlockStats>('getblockstats', hash, ['totalfee', 'total_out'])) : null,
+  ]);
+  const txids = isMissing(whole) ? [] : whole.tx;
   const events = isActive
     ? await orNull(
         after === undefined
@@ -82,11 +106,11 @@ export const block: Page = async (context) => {
     ? null
     : await orNull(ask<string>('getblockhash', Math.min(answer.height, tip.height)));
   const path = blockLink(hash);
-  const transactions = answer.tx.slice(from, from + A_PAGE);
+  const transactions = txids.slice(from, from + A_PAGE);
   return {
     title: `Block ${integerText(answer.height)}`,
-    description: `Block ${answer.height} of ${timeText(answer.time)} with ${answer.tx.length} transactions.`,
-    topics: wanted === 'tip' ? ['tip'] : ['tip', `block:${hash}`],
+    description: `Block ${answer.height} of ${timeText(answer.time)} with ${answer.nTx} transactions.`,
+    topics: ['tip'],
     body: (
       <>
         <h1>Block {integerText(answer.height)}</h1>
@@ -111,8 +135,14 @@ export const block: Page = async (context) => {
         <Figures
           items={[
             ['Time', timeText(answer.time)],
-            ['Transactions', integerText(answer.tx.length)],
-            ['Size', sizeText(answer.size)],
+            ['Transactions', integerText(answer.nTx)],
+            ...(isMissing(whole) ? [] : [['Size', sizeText(whole.size)] as const]),
+            ...(stats === null || isMissing(stats)
+              ? []
+              : [
+                  ['Moved', <Amount lbc={stats.total_out / SATOSHIS} />] as const,
+                  ['Fees', <Amount lbc={stats.totalfee / SATOSHIS} />] as const,
+                ]),
             ['Confirmations', isActive ? integerText(answer.confirmations) : 'none'],
           ]}
         />
@@ -123,12 +153,15 @@ export const block: Page = async (context) => {
             <Missing error={events} />
           ) : (
             <>
-              <Figures
-                items={KINDS.filter(([kind]) => (events.counts[kind] ?? 0) > 0).map(([kind, title]) => [
-                  title,
-                  integerText(events.counts[kind] ?? 0),
-                ])}
-              />
+              <ul class="counts">
+                {KINDS.filter(([kind]) => (events.counts[kind] ?? 0) > 0).map(([kind, title]) => (
+                  <li>
+                    <Tag tone={kind === 'takeover' ? 'warning' : 'info'}>
+                      {title}: {integerText(events.counts[kind] ?? 0)}
+                    </Tag>
+                  </li>
+                ))}
+              </ul>
               <EventTable events={events.events} />
               <Pager
                 next={events.next === undefined ? undefined : withQuery(path, { after: events.next })}
@@ -138,20 +171,33 @@ export const block: Page = async (context) => {
           )}
         </Section>
         <Section title="Transactions" id="transactions">
-          <Table
-            caption="Transactions of the block"
-            empty="There is no transaction."
-            rows={transactions}
-            columns={[
-              { title: '#', cell: (_, index) => integerText(from + index) },
-              { title: 'Transaction', isHead: true, cell: (txid) => <Tx txid={txid} /> },
-              { title: '', cell: (_, index) => (from + index === 0 ? 'coinbase' : '') },
-            ]}
-          />
-          <Pager
-            next={from + A_PAGE < answer.tx.length ? withQuery(path, { tx: from + A_PAGE }) : undefined}
-            first={from === 0 ? undefined : path}
-          />
+          {isMissing(whole) ? (
+            <Missing error={whole} />
+          ) : (
+            <>
+              <Table
+                caption="Transactions of the block"
+                empty="There is no transaction."
+                rows={transactions}
+                columns={[
+                  { title: '#', cell: (_, index) => integerText(from + index) },
+                  {
+                    title: 'Transaction',
+                    isHead: true,
+                    cell: (txid, index) => (
+                      <>
+                        <Tx txid={txid} /> {from + index === 0 && <Tag>coinbase</Tag>}
+                      </>
+                    ),
+                  },
+                ]}
+              />
+              <Pager
+                next={from + A_PAGE < txids.length ? withQuery(path, { tx: from + A_PAGE }) : undefined}
+                first={from === 0 ? undefined : path}
+              />
+            </>
+          )}
         </Section>
         <Section title="Header">
           <Facts
@@ -165,7 +211,7 @@ export const block: Page = async (context) => {
               ['Version', <code>{answer.versionHex}</code>],
               ['Median time', timeText(answer.mediantime)],
               ['Chain work', <code class="hash">{answer.chainwork.replace(/^0+(?=.)/, '')}</code>],
-              ['Weight', integerText(answer.weight)],
+              ['Weight', !isMissing(whole) && integerText(whole.weight)],
             ]}
           />
         </Section>

@@ -2,20 +2,62 @@
 import { Hash, Pager, Section, Table, Time } from '../../page/components.js';
 import { integerText, sizeText } from '../../page/format.js';
 import { blockLink, withQuery } from '../../page/links.js';
-import type { BlockAnswer } from '../answers.js';
 import { integerOf, type Page } from '../pageContext.js';
+import { blockRow, type BlockRow } from './blockRow.js';
+import { isMissing, orNull } from './parts.js';
 
 const A_PAGE = 25;
+const BRANCHES = 10;
+
+interface ChainTip {
+  readonly height: number;
+  readonly hash: string;
+  readonly branchlen: number;
+  readonly status: string;
+}
+
+const STATUS: Readonly<Record<string, string>> = {
+  'valid-fork': 'was valid, had less work',
+  'valid-headers': 'was not checked',
+  'headers-only': 'its blocks are not known',
+  invalid: 'has an invalid block',
+};
+
+/** The latest branches that are not part of the chain. */
+function Branches({ tips }: { readonly tips: readonly ChainTip[] }) {
+  const branches = tips.filter(({ branchlen }) => branchlen > 0).sort((a, b) => b.height - a.height);
+  if (branches.length === 0) return null;
+  return (
+    <Section title="Branches beside the chain">
+      <Table
+        caption="Branches beside the chain, the latest first"
+        empty=""
+        rows={branches.slice(0, BRANCHES)}
+        columns={[
+          {
+            title: 'Last block',
+            isHead: true,
+            cell: ({ hash }) => <Hash hash={hash} href={blockLink(hash)} />,
+          },
+          { title: 'Height', isNumber: true, cell: ({ height }) => integerText(height) },
+          { title: 'Blocks', isNumber: true, cell: ({ branchlen }) => integerText(branchlen) },
+          { title: 'State', cell: ({ status }) => STATUS[status] ?? status },
+        ]}
+      />
+    </Section>
+  );
+}
 
 export const blocks: Page = async ({ ask, tip, query, nowSec }) => {
   const from = Math.min(integerOf(query, 'from') ?? tip.height, tip.height);
-  const rows: BlockAnswer[] = [];
+  const rows: BlockRow[] = [];
   let hash: string | undefined = from === tip.height ? tip.hash : await ask<string>('getblockhash', from);
   while (hash !== undefined && rows.length < A_PAGE) {
-    const block: BlockAnswer = await ask<BlockAnswer>('getblock', hash, 1);
-    rows.push(block);
-    hash = block.previousblockhash;
+    const row: BlockRow = await blockRow(ask, hash);
+    rows.push(row);
+    hash = row.header.previousblockhash;
   }
+  const tips = from === tip.height ? await orNull(ask<readonly ChainTip[]>('getchaintips')) : null;
   const next = from - A_PAGE;
   return {
     title: `Blocks up to ${integerText(from)}`,
@@ -33,13 +75,21 @@ export const blocks: Page = async ({ ask, tip, query, nowSec }) => {
               {
                 title: 'Height',
                 isHead: true,
-                cell: (block) => <a href={blockLink(block.hash)}>{integerText(block.height)}</a>,
+                cell: ({ header }) => <a href={blockLink(header.hash)}>{integerText(header.height)}</a>,
               },
-              { title: 'Age', cell: (block) => <Time sec={block.time} now={nowSec} /> },
-              { title: 'Hash', cell: (block) => <Hash hash={block.hash} href={blockLink(block.hash)} /> },
-              { title: 'Transactions', isNumber: true, cell: (block) => integerText(block.tx.length) },
-              { title: 'Size', isNumber: true, cell: (block) => sizeText(block.size) },
-              { title: 'Weight', isNumber: true, cell: (block) => integerText(block.weight) },
+              { title: 'Age', cell: ({ header }) => <Time sec={header.time} now={nowSec} /> },
+              { title: 'Hash', cell: ({ header: { hash } }) => <Hash hash={hash} href={blockLink(hash)} /> },
+              { title: 'Transactions', isNumber: true, cell: ({ header }) => integerText(header.nTx) },
+              {
+                title: 'Size',
+                isNumber: true,
+                cell: ({ block }) => (block ? sizeText(block.size) : 'pruned'),
+              },
+              {
+                title: 'Weight',
+                isNumber: true,
+                cell: ({ block }) => (block ? integerText(block.weight) : '–'),
+              },
             ]}
           />
           <Pager
@@ -47,6 +97,7 @@ export const blocks: Page = async ({ ask, tip, query, nowSec }) => {
             first={from === tip.height ? undefined : '/blocks'}
           />
         </Section>
+        {tips !== null && !isMissing(tips) && <Branches tips={tips} />}
       </>
     ),
   };

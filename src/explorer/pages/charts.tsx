@@ -1,7 +1,5 @@
 /** `/charts/<metric>`: how the chain grew, as a line, a sentence and a table. */
-import { scaleLinear } from 'd3-scale';
-import { line } from 'd3-shape';
-import type { VNode } from 'preact';
+import { Chart } from '../../page/chart.js';
 import { Block, Notice, Section, Table } from '../../page/components.js';
 import { integerText, prefixedText, timeText } from '../../page/format.js';
 import { notFound, type Page } from '../pageContext.js';
@@ -33,46 +31,6 @@ const METRICS = [
 const POINTS = 600;
 /** Rows of the table behind the line. */
 const ROWS = 50;
-const SIZE = { width: 960, height: 320, left: 64, right: 12, top: 12, bottom: 32 } as const;
-const TICKS = 5;
-
-function Chart({ points, title }: { readonly points: readonly Point[]; readonly title: string }): VNode {
-  const { width, height, left, right, top, bottom } = SIZE;
-  const heights = points.map((point) => point.height);
-  const x = scaleLinear([Math.min(...heights), Math.max(...heights)], [left, width - right]);
-  const y = scaleLinear([0, Math.max(...points.map(({ value }) => value)) || 1], [height - bottom, top]).nice(
-    TICKS,
-  );
-  const path =
-    line<Point>(
-      (point) => x(point.height),
-      (point) => y(point.value),
-    )([...points]) ?? '';
-  return (
-    <svg
-      class="chart"
-      viewBox={`0 0 ${width} ${height}`}
-      role="img"
-      aria-label={`${title} by block; the table below has the figures`}
-    >
-      {y.ticks(TICKS).map((tick) => (
-        <g>
-          <line class="grid" x1={left} x2={width - right} y1={y(tick)} y2={y(tick)} />
-          <text x={left - 8} y={y(tick)} text-anchor="end" dominant-baseline="middle">
-            {prefixedText(tick)}
-          </text>
-        </g>
-      ))}
-      {x.ticks(TICKS).map((tick) => (
-        <text x={x(tick)} y={height - 8} text-anchor="middle">
-          {integerText(tick)}
-        </text>
-      ))}
-      <path class="line" d={path} fill="none" />
-    </svg>
-  );
-}
-
 export const charts: Page = async ({ ask, parts }) => {
   const [wanted = 'difficulty'] = parts;
   const metric = METRICS.find(([key]) => key === wanted);
@@ -107,23 +65,24 @@ export const charts: Page = async ({ ask, parts }) => {
         ) : (
           <>
             <Section title={`${title}${series.unit ? ` (${series.unit})` : ''}`}>
-              <Chart points={series.points} title={title} />
+              <Chart points={series.points} label={`${title} by block; the table below has the figures`} />
               <p>
                 From {prefixedText(first!.value)} at block {integerText(first!.height)} to{' '}
                 {prefixedText(last!.value)} at block {integerText(last!.height)}.
               </p>
-            </Section>
-            <Section title="Figures">
-              <Table
-                caption={title}
-                empty=""
-                rows={rows}
-                columns={[
-                  { title: 'Block', isHead: true, cell: ({ height }) => <Block height={height} /> },
-                  { title: 'Time', cell: ({ time }) => timeText(time) },
-                  { title, isNumber: true, cell: ({ value }) => prefixedText(value) },
-                ]}
-              />
+              <details>
+                <summary>Show the figures as a table</summary>
+                <Table
+                  caption={title}
+                  empty=""
+                  rows={rows}
+                  columns={[
+                    { title: 'Block', isHead: true, cell: ({ height }) => <Block height={height} /> },
+                    { title: 'Time', cell: ({ time }) => timeText(time) },
+                    { title, isNumber: true, cell: ({ value }) => prefixedText(value) },
+                  ]}
+                />
+              </details>
             </Section>
           </>
         )}

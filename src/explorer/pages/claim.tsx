@@ -1,16 +1,16 @@
 /** `/claim/<id>`: what a claim is, who signed it, what supports it; of a channel its claims. */
-import type { ComponentChildren } from 'preact';
 import {
   Address,
   Amount,
   Block,
   ClaimId,
+  Copied,
   Facts,
   Hash,
   LongText,
   Name,
   Notice,
-  Outside,
+  Output,
   Pager,
   Pattern,
   Section,
@@ -20,136 +20,23 @@ import {
   Title,
   Tx,
 } from '../../page/components.js';
-import {
-  amountText,
-  blocksText,
-  countText,
-  durationText,
-  integerText,
-  sizeText,
-  timeText,
-} from '../../page/format.js';
-import { claimLink, txLink, withQuery } from '../../page/links.js';
-import { nameWarning, shownLine, shownText } from '../../page/text.js';
-import type { ClaimAnswer, ClaimStatusAnswer, SupportsAnswer } from '../answers.js';
+import { amountText, blocksText, countText, integerText, placeText } from '../../page/format.js';
+import { claimLink, nameLink, withQuery } from '../../page/links.js';
+import { nameWarning, shownLine } from '../../page/text.js';
+import type { ClaimAnswer, ClaimStatusAnswer, ListClaimsAnswer, SupportsAnswer } from '../answers.js';
 import { AskError } from '../explorerRpcStub.js';
-import { notFound, type Page, type PageContext } from '../pageContext.js';
+import type { TakenBlock } from '../messages.js';
+import { notFound, type Page, type PageContext, type PageResult } from '../pageContext.js';
+import { takenFrom } from '../takenBlocks.js';
+import { ClaimOutputs, outputsOf } from './claimOutputs.js';
 import { ClaimTable, titleOf } from './claimTable.js';
-import { isMissing, orNull } from './parts.js';
+import { partOf, Picture, RawValue, Tags, textOf, valueRows } from './claimValue.js';
+import { isMissing, orNull, TakenBack } from './parts.js';
 
 const SUPPORTS = 100;
 const CLAIMS = 50;
-/** Decoded values are cut here. */
-const MAX_VALUE_CHARS = 100_000;
-const MAX_TAGS = 50;
-
-type Value = Readonly<Record<string, unknown>>;
-
-const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
-const numberOf = (value: unknown): number | null => {
-  const number = typeof value === 'string' && /^[0-9]+$/.test(value) ? Number(value) : value;
-  return typeof number === 'number' && Number.isFinite(number) ? number : null;
-};
-const partOf = (value: unknown, key: string): unknown =>
-  typeof value === 'object' && value !== null ? (value as Value)[key] : undefined;
-
-function feeText(fee: unknown): string | null {
-  const [currency, amount] = [textOf(partOf(fee, 'currency')), textOf(partOf(fee, 'amount'))];
-  return currency !== null && amount !== null ? `${amount} ${currency}` : null;
-}
-
-/** What the value says, as rows. */
-function valueRows(value: unknown): [string, ComponentChildren][] {
-  const source = partOf(value, 'source');
-  const media = partOf(value, 'video') ?? partOf(value, 'image') ?? partOf(value, 'audio');
-  const [width, height] = [numberOf(partOf(media, 'width')), numberOf(partOf(media, 'height'))];
-  const duration = numberOf(partOf(media, 'duration'));
-  const size = numberOf(partOf(source, 'size'));
-  const released = numberOf(partOf(value, 'release_time'));
-  const website = textOf(partOf(value, 'website_url')) ?? textOf(partOf(value, 'license_url'));
-  const languages = partOf(value, 'languages');
-  const rows: [string, string | null | ComponentChildren][] = [
-    ['Author', textOf(partOf(value, 'author'))],
-    ['Released', released === null ? null : timeText(released)],
-    ['Kind of file', textOf(partOf(source, 'media_type'))],
-    ['File name', textOf(partOf(source, 'name'))],
-    ['Size', size === null ? null : sizeText(size)],
-    ['Dimensions', width === null || height === null || width === 0 ? null : `${width} × ${height}`],
-    ['Duration', duration === null || duration === 0 ? null : durationText(duration)],
-    ['Price', feeText(partOf(value, 'fee'))],
-    ['Languages', Array.isArray(languages) ? languages.slice(0, 20).map(String).join(', ') : null],
-    ['Licence', textOf(partOf(value, 'license'))],
-    ['E-mail', textOf(partOf(value, 'email'))],
-    ['Stream hash', textOf(partOf(source, 'sd_hash'))],
-    ['File hash', textOf(partOf(source, 'hash'))],
-    ['Public key', textOf(partOf(value, 'public_key'))],
-  ];
-  return [
-    ...rows.map(([name, text]): [string, ComponentChildren] => [
-      name,
-      typeof text === 'string' ? <bdi>{shownLine(text, 300)}</bdi> : text,
-    ]),
-    [
-      'Website',
-      website && (
-        <Outside url={website}>
-          <bdi>{shownLine(website, 120)}</bdi>
-        </Outside>
-      ),
-    ],
-  ];
-}
-
-function Tags({ value }: { readonly value: unknown }) {
-  const tags = partOf(value, 'tags');
-  if (!Array.isArray(tags) || tags.length === 0) return null;
-  return (
-    <p>
-      {tags.slice(0, MAX_TAGS).map((tag) => (
-        <>
-          <a class="tag info" href={withQuery('/claims', { tag: String(tag) })}>
-            <bdi>{shownLine(String(tag), 60)}</bdi>
-          </a>{' '}
-        </>
-      ))}
-    </p>
-  );
-}
-
-function Picture({
-  value,
-  context,
-  path,
-}: {
-  readonly value: unknown;
-  readonly context: PageContext;
-  readonly path: string;
-}) {
-  const url = textOf(partOf(partOf(value, 'thumbnail'), 'url'));
-  if (url === null || !context.showsImages || !URL.canParse(url) || new URL(url).protocol !== 'https:')
-    return null;
-  if (context.wantsImages)
-    return (
-      <img
-        class="thumbnail"
-        src={url}
-        alt="The claim's picture"
-        width="320"
-        height="180"
-        loading="lazy"
-        referrerpolicy="no-referrer"
-      />
-    );
-  return (
-    <p class="quiet">
-      The claim has a picture at <bdi>{new URL(url).host}</bdi>. Its host would learn your address and when
-      you look.{' '}
-      <a rel="nofollow" href={withQuery('/look', { images: 'yes', back: path })}>
-        Show pictures from their hosts
-      </a>
-    </p>
-  );
-}
+/** Bids among which the place of the claim is looked for. */
+const PLACES = 100;
 
 /** The page of a claim that lives no more. */
 function ended(status: ClaimStatusAnswer, context: PageContext) {
@@ -158,7 +45,7 @@ function ended(status: ClaimStatusAnswer, context: PageContext) {
   return {
     title: `${shownLine(status.title ?? status.name, 80)} (ended)`,
     description: `An ended claim of the name ${shownLine(status.name, 60)}.`,
-    topics: [`claim:${status.claimId}`, 'tip'],
+    topics: ['tip'],
     body: (
       <>
         <div class="lead">
@@ -191,12 +78,7 @@ function ended(status: ClaimStatusAnswer, context: PageContext) {
           <Facts
             rows={[
               ['Claim id', <Hash hash={status.claimId} isWhole />],
-              [
-                'Output',
-                <a href={txLink(status.txid, status.n)}>
-                  {status.txid.slice(0, 12)}…:{status.n}
-                </a>,
-              ],
+              ['Output', <Output txid={status.txid} n={status.n} />],
               ['Amount', <Amount lbc={status.amount} />],
               ['In block', <Block height={status.outputHeight} />],
               ['Would have expired', integerText(status.expirationHeight)],
@@ -211,11 +93,11 @@ function ended(status: ClaimStatusAnswer, context: PageContext) {
 }
 
 async function living(context: PageContext, claim: ClaimAnswer) {
-  const { ask, query, tip, nowSec, spacingSec } = context;
+  const { ask, query, tip, nowSec, spacingSec, taken } = context;
   const id = claim.claim_id;
   const after = query.get('after') ?? undefined;
   const isChannel = claim.value_type === 'channel';
-  const [supports, claims] = await Promise.all([
+  const [supports, claims, bids, status, outputs] = await Promise.all([
     orNull(ask<SupportsAnswer>('listsupports', id, SUPPORTS, ...(after === undefined ? [] : [after]))),
     isChannel
       ? orNull(
@@ -226,19 +108,26 @@ async function living(context: PageContext, claim: ClaimAnswer) {
           }),
         )
       : null,
+    orNull(ask<ListClaimsAnswer>('listclaims', claim.name, PLACES)),
+    orNull(ask<ClaimStatusAnswer>('getclaimstatus', id)),
+    orNull(outputsOf(ask, id, { txid: claim.txid, n: claim.nout })),
   ]);
+  const place = isMissing(bids) ? undefined : bids.bids.find(({ claimId }) => claimId === id)?.bid;
   const path = claimLink(id);
   const title = titleOf(claim.value) ?? claim.name;
   const description = textOf(partOf(claim.value, 'description'));
   const warning = nameWarning(claim.name);
-  const blocksLeft = claim.expiration_height - tip.height;
-  const isActive = claim.activation_height <= tip.height;
+  const isWaiting = claim.is_waiting === true;
+  const activation = isWaiting ? undefined : claim.activation_height;
+  const expiration = isWaiting ? undefined : claim.expiration_height;
+  const blocksLeft = expiration === undefined ? Infinity : expiration - tip.height;
+  const isActive = activation !== undefined && activation <= tip.height;
   const { signing_channel: channel } = claim;
-  const raw = claim.value === undefined ? null : JSON.stringify(claim.value, null, 2);
   return {
     title: shownLine(title, 100),
     description: description ?? `A claim of the name ${claim.name} for ${amountText(claim.amount)} LBC.`,
-    topics: [`claim:${id}`, 'tip'],
+    topics: ['tip', 'mempool'],
+    isLively: true,
     body: (
       <>
         <div class="lead">
@@ -248,7 +137,9 @@ async function living(context: PageContext, claim: ClaimAnswer) {
               <Title text={title} />
             </h1>
             <Tag>{claim.value_type ?? 'not decoded'}</Tag>{' '}
-            {claim.is_controlling ? (
+            {isWaiting ? (
+              <Tag tone="warning">waits in the mempool</Tag>
+            ) : claim.is_controlling ? (
               <Tag tone="good">holds the name</Tag>
             ) : isActive ? (
               <Tag>bids</Tag>
@@ -276,6 +167,9 @@ async function living(context: PageContext, claim: ClaimAnswer) {
           </div>
         </div>
         {warning && <Notice tone="warning">{warning}</Notice>}
+        <TakenBack
+          blocks={takenFrom(taken, ({ claimId, formerClaimId }) => claimId === id || formerClaimId === id)}
+        />
         {blocksLeft < 20_160 && (
           <Notice tone="warning">
             It expires in {countText(blocksLeft, 'block')} ({blocksText(blocksLeft, spacingSec)}). Its owner
@@ -286,25 +180,31 @@ async function living(context: PageContext, claim: ClaimAnswer) {
         <Section title="On its name">
           <Facts
             rows={[
+              [
+                'Place',
+                !isMissing(bids) && !isWaiting && (
+                  <a href={nameLink(claim.name)}>
+                    {place === undefined ? `below the first ${PLACES}` : placeText(place + 1)} of{' '}
+                    {countText(bids.claims, 'bid')}
+                  </a>
+                ),
+              ],
               ['Effective amount', <Amount lbc={claim.effective_amount} />],
               ['Own amount', <Amount lbc={claim.amount} />],
               ['Supports', <Amount lbc={claim.support_amount} />],
               [
                 isActive ? 'Active since' : 'Becomes active',
-                isActive ? (
-                  <Block height={claim.activation_height} />
+                activation === undefined ? (
+                  'not before its block'
+                ) : isActive ? (
+                  <Block height={activation} />
                 ) : (
-                  `block ${integerText(claim.activation_height)}`
+                  `block ${integerText(activation)}`
                 ),
               ],
-              ['Expires', `block ${integerText(claim.expiration_height)}`],
+              ['Expires', expiration !== undefined && `block ${integerText(expiration)}`],
               ['Made', <Time sec={claim.creation_timestamp} now={nowSec} />],
-              [
-                'Latest output',
-                <a href={txLink(claim.txid, claim.nout)}>
-                  {claim.txid.slice(0, 12)}…:{claim.nout}
-                </a>,
-              ],
+              ['Latest output', <Output txid={claim.txid} n={claim.nout} />],
               ['Reposted', claim.reposted > 0 && countText(claim.reposted, 'time')],
               ['Claims in the channel', isChannel && integerText(claim.claims_in_channel)],
               ['Reposts', claim.reposted_claim_id && <ClaimId id={claim.reposted_claim_id} />],
@@ -320,25 +220,10 @@ async function living(context: PageContext, claim: ClaimAnswer) {
         <Section title="Addresses of it">
           <Facts
             rows={[
-              ['Claim id', <Hash hash={id} isWhole />],
-              [
-                'Short',
-                <code>
-                  <bdi>{shownLine(claim.short_url, 300)}</bdi>
-                </code>,
-              ],
-              [
-                'Canonical',
-                <code>
-                  <bdi>{shownLine(claim.canonical_url, 300)}</bdi>
-                </code>,
-              ],
-              [
-                'Permanent',
-                <code>
-                  <bdi>{shownLine(claim.permanent_url, 300)}</bdi>
-                </code>,
-              ],
+              ['Claim id', <Copied text={id} />],
+              ['Short', <Copied text={claim.short_url} />],
+              ['Canonical', <Copied text={claim.canonical_url} />],
+              ['Permanent', <Copied text={claim.permanent_url} />],
             ]}
           />
         </Section>
@@ -375,13 +260,7 @@ async function living(context: PageContext, claim: ClaimAnswer) {
                   {
                     title: 'Output',
                     isHead: true,
-                    cell: ({ txid, n }) => (
-                      <a href={txLink(txid, n)}>
-                        <code>
-                          {txid.slice(0, 12)}…:{n}
-                        </code>
-                      </a>
-                    ),
+                    cell: ({ txid, n }) => <Output txid={txid} n={n} />,
                   },
                   { title: 'Amount', isNumber: true, cell: ({ amount }) => <Amount lbc={amount} /> },
                   {
@@ -414,16 +293,28 @@ async function living(context: PageContext, claim: ClaimAnswer) {
             </>
           )}
         </Section>
-        {raw !== null && (
-          <Section title="The value as JSON">
-            <details>
-              <summary>Show it</summary>
-              <pre tabIndex={0}>
-                <code>{shownText(raw, MAX_VALUE_CHARS)}</code>
-              </pre>
-            </details>
-          </Section>
-        )}
+        {after === undefined && <ClaimOutputs found={outputs} />}
+        <RawValue value={claim.value} hex={isMissing(status) ? undefined : status.value} />
+      </>
+    ),
+  };
+}
+
+/** The page of a claim whose block a reorganisation disconnected. */
+function takenBack(id: string, blocks: readonly TakenBlock[]): PageResult {
+  return {
+    status: 404,
+    title: 'Claim taken back',
+    description: 'The block that made this claim is no longer in the chain.',
+    topics: ['tip'],
+    body: (
+      <>
+        <h1>This claim was taken back</h1>
+        <p>
+          <Hash hash={id} isWhole />
+        </p>
+        <TakenBack blocks={blocks} />
+        <p>Its transaction may come into another block. This page shows the claim again then.</p>
       </>
     ),
   };
@@ -443,5 +334,7 @@ export const claim: Page = async (context) => {
   const status = await orNull(ask<ClaimStatusAnswer>('getclaimstatus', id));
   if (!isMissing(status)) return ended(status, context);
   if (status instanceof AskError && status.code !== -5 && status.code !== -32601) throw status;
+  const gone = takenFrom(context.taken, ({ event, claimId }) => event === 'claim' && claimId === id);
+  if (gone.length > 0) return takenBack(id, gone);
   throw notFound('There is no such claim', 'No claim that this node knows has this id.');
 };

@@ -28,12 +28,12 @@ export function ClaimTable({ claims, nowSec, caption, empty }: ClaimTableProps):
           title: 'Claim',
           isHead: true,
           cell: ({ claim_id: id, value, name }) => (
-            <>
-              <Pattern id={id} />{' '}
-              <a href={claimLink(id)}>
+            <span class="row">
+              <Pattern id={id} />
+              <a class="title" href={claimLink(id)}>
                 <Title text={titleOf(value) ?? name} />
               </a>
-            </>
+            </span>
           ),
         },
         { title: 'Name', cell: ({ name }) => <Name name={name} /> },
@@ -54,7 +54,60 @@ export function ClaimTable({ claims, nowSec, caption, empty }: ClaimTableProps):
           isNumber: true,
           cell: (claim) => <Amount lbc={claim.effective_amount || claim.amount} />,
         },
-        { title: 'Made', cell: ({ creation_timestamp: sec }) => <Time sec={sec} now={nowSec} /> },
+        {
+          title: 'Made',
+          isTight: true,
+          cell: ({ creation_timestamp: sec }) => <Time sec={sec} now={nowSec} />,
+        },
+      ]}
+    />
+  );
+}
+
+/** The same in less width: what a claim is called, under it its name and channel. */
+export function ClaimList({ claims, nowSec, caption, empty }: ClaimTableProps): VNode {
+  return (
+    <Table
+      caption={caption}
+      empty={empty}
+      rows={claims}
+      columns={[
+        {
+          title: 'Claim',
+          isHead: true,
+          cell: ({ claim_id: id, value, name, signing_channel: channel }) => (
+            <span class="row">
+              <Pattern id={id} />
+              <span>
+                <a class="title" href={claimLink(id)}>
+                  <Title text={titleOf(value) ?? name} />
+                </a>
+                <span class="under">
+                  <Name name={name} />
+                  {channel && (
+                    <>
+                      {' '}
+                      in{' '}
+                      <a href={claimLink(channel.claim_id)}>
+                        <Title text={channel.name} />
+                      </a>
+                    </>
+                  )}
+                </span>
+              </span>
+            </span>
+          ),
+        },
+        {
+          title: 'Amount',
+          isNumber: true,
+          cell: (claim) => <Amount lbc={claim.effective_amount || claim.amount} />,
+        },
+        {
+          title: 'Made',
+          isTight: true,
+          cell: ({ creation_timestamp: sec }) => <Time sec={sec} now={nowSec} />,
+        },
       ]}
     />
   );

@@ -138,7 +138,9 @@ export const consolePage: Page = async (context) => {
             <p>
               <a href="/console">All methods</a>
             </p>
-            <MethodForm method={method} query={query} />
+            <Section title="Ask">
+              <MethodForm method={method} query={query} />
+            </Section>
             {answer}
             <Section title="Help">
               <pre tabIndex={0}>

@@ -1,41 +1,62 @@
 /** `/`: how the chain is, what just happened, what comes next. */
 import { Amount, Block, Figures, Notice, Section, Table, Time } from '../../page/components.js';
-import { blocksText, integerText, prefixedText, sizeText } from '../../page/format.js';
+import { integerText, prefixedText, sizeText } from '../../page/format.js';
 import { blockLink } from '../../page/links.js';
-import type {
-  BlockAnswer,
-  BlockEventsAnswer,
-  ChainInfo,
-  ClaimAnswer,
-  UpcomingAnswer,
-  UpcomingEvent,
-} from '../answers.js';
+import type { BlockEventsAnswer, ChainInfo, ClaimAnswer, UpcomingAnswer, UpcomingEvent } from '../answers.js';
+import type { AskError } from '../explorerRpcStub.js';
 import type { Page, PageContext } from '../pageContext.js';
-import { EventSubject, isMissing, Missing, NameOf, orNull } from './parts.js';
-import { ClaimTable } from './claimTable.js';
+import { EventSubject, InBlocks, isMissing, Missing, NameOf, NotYet, orNull } from './parts.js';
+import { blockRow, type BlockRow } from './blockRow.js';
+import { ClaimList } from './claimTable.js';
 
 const BLOCKS = 10;
 const TAKEOVERS = 10;
+/** A day of the main network. */
+const TAKEOVER_BLOCKS = 576;
 const NEWEST = 10;
 
-interface BlockRow {
-  readonly block: BlockAnswer;
+interface HomeBlock extends BlockRow {
   readonly counts: Readonly<Record<string, number>> | null;
 }
 
-async function latestBlocks({ ask, tip }: PageContext): Promise<BlockRow[]> {
-  const rows: BlockRow[] = [];
+async function latestBlocks({ ask, tip }: PageContext): Promise<HomeBlock[]> {
+  const rows: HomeBlock[] = [];
   let hash: string | undefined = tip.hash;
   while (hash !== undefined && rows.length < BLOCKS) {
     const asked: string = hash;
-    const [block, events] = await Promise.all([
-      ask<BlockAnswer>('getblock', asked, 1),
+    const [row, events] = await Promise.all([
+      blockRow(ask, asked),
       orNull(ask<BlockEventsAnswer>('getblockevents', asked, 1)),
     ]);
-    rows.push({ block, counts: isMissing(events) ? null : events.counts });
-    hash = block.previousblockhash;
+    rows.push({ ...row, counts: isMissing(events) ? null : events.counts });
+    hash = row.header.previousblockhash;
   }
   return rows;
+}
+
+/** Before the first block after genesis: how blocks come. */
+function EmptyChain({ network }: { readonly network: string }) {
+  return (
+    <Notice>
+      {network === 'regtest' ? (
+        <>
+          The chain has its genesis block alone. Make a block: <code>lbcnode-cli -regtest generate 1</code>
+        </>
+      ) : (
+        <>
+          The chain has its genesis block alone. The node looks for peers that send it the others; its{' '}
+          <a href="/node">page</a> shows whom it found.
+        </>
+      )}
+    </Notice>
+  );
+}
+
+/** What the next blocks do by themselves is not known while the chain is read. */
+function comingOf({ ask, isSyncing }: PageContext): Promise<UpcomingAnswer | AskError | null> {
+  return isSyncing
+    ? Promise.resolve(null)
+    : orNull(ask<UpcomingAnswer>('listupcoming', TAKEOVER_BLOCKS, 'takeover', TAKEOVERS));
 }
 
 export const home: Page = async (context) => {
@@ -47,7 +68,7 @@ export const home: Page = async (context) => {
     orNull(ask<number>('gettotalclaimednames')),
     orNull(ask<number>('gettotalclaims')),
     orNull(ask<number>('gettotalvalueofclaims')),
-    orNull(ask<UpcomingAnswer>('listupcoming', 576, 'takeover', TAKEOVERS)),
+    comingOf(context),
     orNull(ask<{ claims: ClaimAnswer[] }>('searchclaims', { order_by: ['creation_height'], limit: NEWEST })),
     latestBlocks(context),
   ]);
@@ -61,12 +82,7 @@ export const home: Page = async (context) => {
     body: (
       <>
         <h1>Names, claims and blocks of the LBRY chain</h1>
-        {info.initialblockdownload && network !== 'regtest' && (
-          <Notice tone="warning">
-            The node reads the chain: block {integerText(info.blocks)} of {integerText(info.headers)},{' '}
-            {(info.verificationprogress * 100).toFixed(1)} %.
-          </Notice>
-        )}
+        {tip.height === 0 && <EmptyChain network={network} />}
         {info.warnings !== '' && <Notice tone="warning">{info.warnings}</Notice>}
         <Figures
           items={[
@@ -88,11 +104,15 @@ export const home: Page = async (context) => {
               {
                 title: 'Height',
                 isHead: true,
-                cell: ({ block }) => <a href={blockLink(block.hash)}>{integerText(block.height)}</a>,
+                cell: ({ header }) => <a href={blockLink(header.hash)}>{integerText(header.height)}</a>,
               },
-              { title: 'Age', cell: ({ block }) => <Time sec={block.time} now={nowSec} /> },
-              { title: 'Transactions', isNumber: true, cell: ({ block }) => integerText(block.tx.length) },
-              { title: 'Size', isNumber: true, cell: ({ block }) => sizeText(block.size) },
+              { title: 'Age', cell: ({ header }) => <Time sec={header.time} now={nowSec} /> },
+              { title: 'Transactions', isNumber: true, cell: ({ header }) => integerText(header.nTx) },
+              {
+                title: 'Size',
+                isNumber: true,
+                cell: ({ block }) => (block ? sizeText(block.size) : 'pruned'),
+              },
               {
                 title: 'Claims',
                 isNumber: true,
@@ -120,7 +140,9 @@ export const home: Page = async (context) => {
         </Section>
         <div class="columns">
           <Section title="Names that change hands next" more={<a href="/upcoming">All that comes</a>}>
-            {isMissing(upcoming) ? (
+            {upcoming === null ? (
+              <NotYet />
+            ) : isMissing(upcoming) ? (
               <Missing error={upcoming} />
             ) : (
               <Table<UpcomingEvent>
@@ -138,8 +160,8 @@ export const home: Page = async (context) => {
                   { title: 'From → to', cell: (event) => <EventSubject event={event} /> },
                   {
                     title: 'In',
-                    cell: ({ height }) =>
-                      `${integerText(height - tip.height)} blocks (${blocksText(height - tip.height, spacingSec)})`,
+                    isTight: true,
+                    cell: ({ height }) => <InBlocks blocks={height - tip.height} spacingSec={spacingSec} />,
                   },
                 ]}
               />
@@ -149,7 +171,7 @@ export const home: Page = async (context) => {
             {isMissing(newest) ? (
               <Missing error={newest} />
             ) : (
-              <ClaimTable
+              <ClaimList
                 claims={newest.claims}
                 nowSec={nowSec}
                 caption="The newest claims"

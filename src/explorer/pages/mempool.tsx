@@ -3,14 +3,14 @@ import { Amount, ClaimId, Figures, Notice, Section, Table, Time, Tx } from '../.
 import { integerText, sizeText } from '../../page/format.js';
 import type { MempoolClaims, MempoolSummary } from '../answers.js';
 import type { Page } from '../pageContext.js';
-import { EventTag, isMissing, Missing, NameOf, orNull } from './parts.js';
+import { EventTag, isMissing, Missing, NameOf, NotYet, orNull } from './parts.js';
 
 const BAR_WIDTH = 100;
 
 /** Satoshis for each virtual byte. */
 const rate = (lbcPerKvb: number): string => (lbcPerKvb * 1e5).toFixed(1);
 
-export const mempool: Page = async ({ ask, nowSec }) => {
+export const mempool: Page = async ({ ask, nowSec, isSyncing }) => {
   const [summary, claims, estimate] = await Promise.all([
     orNull(ask<MempoolSummary>('getmempoolsummary')),
     orNull(ask<MempoolClaims>('listmempoolclaims')),
@@ -25,6 +25,7 @@ export const mempool: Page = async ({ ask, nowSec }) => {
     body: (
       <>
         <h1>What waits for a block</h1>
+        {isSyncing && <NotYet />}
         {isMissing(summary) ? (
           <Missing error={summary} />
         ) : (
@@ -99,7 +100,9 @@ export const mempool: Page = async ({ ask, nowSec }) => {
                   { title: 'Name', isHead: true, cell: (claim) => <NameOf of={claim} /> },
                   {
                     title: 'What',
-                    cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} />,
+                    cell: ({ event, isSupport }) => (
+                      <EventTag event={event} isSupport={isSupport} isWaiting />
+                    ),
                   },
                   { title: 'Claim', cell: ({ claimId }) => <ClaimId id={claimId} /> },
                   { title: 'Amount', isNumber: true, cell: ({ amount }) => <Amount lbc={amount} /> },

@@ -14,81 +14,35 @@ import {
   Title,
 } from '../../page/components.js';
 import { amountText, blocksText, countText, integerText } from '../../page/format.js';
-import { blockLink, claimLink, nameLink, withQuery } from '../../page/links.js';
+import { claimLink, nameLink, withQuery } from '../../page/links.js';
 import { nameWarning, shownLine } from '../../page/text.js';
-import type { Bid, ClaimEvent, ListClaimsAnswer, MempoolClaims } from '../answers.js';
+import type { Bid, ListClaimsAnswer, MempoolClaims } from '../answers.js';
 import { badRequest, integerOf, type Page, type PageContext } from '../pageContext.js';
+import { takenFrom } from '../takenBlocks.js';
+import { History, pastOf, Timeline } from './nameHistory.js';
 import {
   AsOf,
+  AsOfForm,
   blockOf,
   Chips,
   EventSubject,
   EventTag,
+  InBlocks,
   isMissing,
-  Missing,
   NameOf,
   OptionalAmount,
+  hexOf,
   orNull,
+  TakenBack,
   Tx,
 } from './parts.js';
 
 const A_PAGE = 100;
-const EVENTS = 100;
-/** Events asked for at a time, and the blocks looked at, until there are enough. */
-const EVENTS_ASKED = 1000;
-const WINDOWS: readonly number[] = [100, 1000, 10_000, 100_000, Infinity];
 const ORDERS = [
   ['bid', 'by amount'],
   ['newest', 'newest'],
   ['oldest', 'oldest'],
-  ['expiration', 'by expiry'],
 ] as const;
-
-interface HistoryAnswer {
-  readonly blocks: readonly {
-    readonly height: number;
-    readonly blockhash: string;
-    readonly events: readonly ClaimEvent[];
-  }[];
-  readonly next?: number;
-}
-
-interface PastEvent extends ClaimEvent {
-  readonly height: number;
-  readonly blockhash: string;
-}
-
-interface Past {
-  /** The latest first: 100, and what else their last block did. */
-  readonly events: readonly PastEvent[];
-  /** The block above which older events lie; null where there are none. */
-  readonly before: number | null;
-}
-
-/**
- * The latest events up to a block. The method tells the oldest first, so windows of blocks below it grow until they have
- * enough, and a crowded name is never read whole.
- */
-async function pastOf(ask: PageContext['ask'], name: string, isHex: boolean, to: number): Promise<Past> {
-  let events: PastEvent[] = [];
-  let from = to;
-  for (const window of WINDOWS) {
-    from = Math.max(0, to - window);
-    const answer = await ask<HistoryAnswer>('getnamehistory', name, from, to, EVENTS_ASKED, isHex);
-    // Too many for one answer: the smaller window has the latest ones.
-    if (answer.next !== undefined && events.length > 0) break;
-    events = answer.blocks.flatMap(({ height, blockhash, events: inBlock }) =>
-      inBlock.map((event) => ({ ...event, height, blockhash })),
-    );
-    if (events.length >= EVENTS || from === 0) break;
-  }
-  // Whole blocks, so that the next page begins below the last one.
-  const newest = events.toReversed();
-  const cutAt = newest[EVENTS - 1]?.height ?? -1;
-  const latest = newest.filter(({ height }) => height >= cutAt);
-  const isAll = from === 0 && latest.length === events.length;
-  return { events: latest, before: isAll || latest.length === 0 ? null : latest.at(-1)!.height };
-}
 
 /** The name asked for, and its bytes in hex where the page is one of bytes. */
 function askedName({ parts }: PageContext, isHex: boolean): string {
@@ -188,9 +142,17 @@ function Bids({
   );
 }
 
-function Holder({ answer, context }: { readonly answer: ListClaimsAnswer; readonly context: PageContext }) {
-  const { holder, newBid, lastTakeoverHeight } = answer;
+interface HolderProps {
+  readonly answer: ListClaimsAnswer;
+  readonly context: PageContext;
+  /** Operations of the name in the mempool. */
+  readonly waiting: number;
+}
+
+function Holder({ answer, context, waiting }: HolderProps) {
+  const { holder, newBid, lastTakeoverHeight, coming = [] } = answer;
   const { spacingSec } = context;
+  const takeover = coming.find(({ event }) => event === 'takeover');
   return (
     <Section title={holder ? 'Held by' : 'No claim holds this name'}>
       {holder && (
@@ -230,12 +192,38 @@ function Holder({ answer, context }: { readonly answer: ListClaimsAnswer; readon
           <>A claim of any amount takes this name at once.</>
         )}
       </Notice>
+      {takeover && (
+        <Notice tone="warning">
+          <strong>Changes hands</strong> in {countText(takeover.height - answer.height, 'block')} (
+          {blocksText(takeover.height - answer.height, spacingSec)}):{' '}
+          {takeover.claimId === undefined ? (
+            'the last claim ends, and the name is free.'
+          ) : (
+            <>
+              <ClaimId id={takeover.claimId} /> takes it over
+              {takeover.effectiveAmount !== undefined && (
+                <>
+                  {' '}
+                  with <Amount lbc={takeover.effectiveAmount} />
+                </>
+              )}
+              .
+            </>
+          )}
+        </Notice>
+      )}
+      {waiting > 0 && (
+        <p>
+          <a href="#waiting">{countText(waiting, 'operation')} for this name</a>{' '}
+          {waiting === 1 ? 'waits' : 'wait'} in the mempool.
+        </p>
+      )}
     </Section>
   );
 }
 
 async function page(context: PageContext, isHex: boolean) {
-  const { ask, query, tip, spacingSec } = context;
+  const { ask, query, tip, spacingSec, taken } = context;
   const name = askedName(context, isHex);
   const hex = isHex ? name.toLowerCase() : undefined;
   const order = ORDERS.find(([key]) => key === query.get('order'))?.[0] ?? 'bid';
@@ -257,6 +245,9 @@ async function page(context: PageContext, isHex: boolean) {
     after === undefined ? orNull(pastOf(ask, name, isHex, historyEnd)) : null,
     after === undefined && isNow ? orNull(ask<MempoolClaims>('listmempoolclaims', name, null, isHex)) : null,
   ]);
+  const waitingCount = waiting === null || isMissing(waiting) ? 0 : waiting.total;
+  // A name that is not text is never normalized.
+  const filedHex = answer.namehex ?? hexOf(answer.normalized_name);
   const path = nameLink(answer.name, answer.namehex ?? hex);
   const blockText = query.get('block') ?? undefined;
   const shownName = shownLine(answer.name, 60) || '(empty name)';
@@ -266,14 +257,18 @@ async function page(context: PageContext, isHex: boolean) {
     description: answer.holder
       ? `Held for ${amountText(answer.holder.effectiveAmount)} LBC; ${countText(answer.claims, 'claim')} as of block ${answer.height}.`
       : `No claim holds this name as of block ${answer.height}.`,
-    topics: [`name:${answer.namehex ?? Buffer.from(answer.normalized_name).toString('hex')}`, 'tip'],
+    topics: isNow ? ['tip', 'mempool'] : ['tip'],
     searched: answer.name.length < 100 ? answer.name : '',
     isLively: isNow,
     body: (
       <>
-        <h1>
-          <bdi>{shownName}</bdi>
-        </h1>
+        <div class="head">
+          <h1>
+            <bdi>{shownName}</bdi>
+          </h1>
+          <AsOfForm path={path} shown={blockText ?? ''} />
+        </div>
+        {isNow && <TakenBack blocks={takenFrom(taken, (event) => event.nameHex === filedHex)} />}
         {warning && <Notice tone="warning">{warning}</Notice>}
         {answer.namehex && (
           <Notice>
@@ -286,36 +281,9 @@ async function page(context: PageContext, isHex: boolean) {
           </p>
         )}
         <AsOf height={answer.height} now={tip.height} path={path} />
-        {after === undefined && <Holder answer={answer} context={context} />}
-        {answer.coming && answer.coming.length > 0 && (
-          <Section title="What comes by itself">
-            <Table
-              caption="What comes"
-              empty=""
-              rows={answer.coming}
-              columns={[
-                {
-                  title: 'In',
-                  isHead: true,
-                  cell: ({ height }) =>
-                    `${countText(height - answer.height, 'block')} (${blocksText(height - answer.height, spacingSec)})`,
-                },
-                {
-                  title: 'What',
-                  cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} isFuture />,
-                },
-                { title: 'Claim', cell: (event) => <EventSubject event={event} /> },
-                {
-                  title: 'Amount',
-                  isNumber: true,
-                  cell: ({ amount, effectiveAmount }) => <OptionalAmount lbc={effectiveAmount ?? amount} />,
-                },
-              ]}
-            />
-          </Section>
-        )}
+        {after === undefined && <Holder answer={answer} context={context} waiting={waitingCount} />}
         {waiting !== null && !isMissing(waiting) && waiting.total > 0 && (
-          <Section title={`Waiting in the mempool (${integerText(waiting.total)})`}>
+          <Section title={`Waiting in the mempool (${integerText(waiting.total)})`} id="waiting">
             <Table
               caption="Operations in the mempool"
               empty=""
@@ -324,7 +292,7 @@ async function page(context: PageContext, isHex: boolean) {
                 {
                   title: 'What',
                   isHead: true,
-                  cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} />,
+                  cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} isWaiting />,
                 },
                 { title: 'Claim', cell: ({ claimId }) => <ClaimId id={claimId} /> },
                 { title: 'Amount', isNumber: true, cell: ({ amount }) => <Amount lbc={amount} /> },
@@ -348,51 +316,36 @@ async function page(context: PageContext, isHex: boolean) {
             first={after === undefined ? undefined : withQuery(path, { block: blockText })}
           />
         </Section>
-        {history !== null && (
-          <Section title="History" id="history">
-            {isMissing(history) ? (
-              <Missing error={history} />
-            ) : (
-              <>
-                <Table
-                  caption="What happened to the name, the latest first"
-                  empty="Nothing ever happened to this name."
-                  rows={history.events}
-                  columns={[
-                    {
-                      title: 'Block',
-                      isHead: true,
-                      cell: ({ height, blockhash }) => (
-                        <a href={blockLink(blockhash)}>{integerText(height)}</a>
-                      ),
-                    },
-                    {
-                      title: 'What',
-                      cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} />,
-                    },
-                    { title: 'Claim', cell: (event) => <EventSubject event={event} /> },
-                    {
-                      title: 'Amount',
-                      isNumber: true,
-                      cell: ({ amount }) => <OptionalAmount lbc={amount} />,
-                    },
-                    {
-                      title: 'As it was',
-                      cell: ({ height }) => <a href={withQuery(path, { block: height })}>then</a>,
-                    },
-                  ]}
-                />
-                {history.before !== null && (
-                  <nav class="pager" aria-label="Older events">
-                    <a href={`${withQuery(path, { before: history.before, block: blockText })}#history`}>
-                      Older events
-                    </a>
-                  </nav>
-                )}
-              </>
-            )}
+        {answer.coming && answer.coming.length > 0 && (
+          <Section title="What comes by itself">
+            <Table
+              caption="What comes"
+              empty=""
+              rows={answer.coming}
+              columns={[
+                {
+                  title: 'In',
+                  isHead: true,
+                  cell: ({ height }) => <InBlocks blocks={height - answer.height} spacingSec={spacingSec} />,
+                },
+                {
+                  title: 'What',
+                  cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} isFuture />,
+                },
+                { title: 'Claim', cell: (event) => <EventSubject event={event} /> },
+                {
+                  title: 'Amount',
+                  isNumber: true,
+                  cell: ({ amount, effectiveAmount }) => <OptionalAmount lbc={effectiveAmount ?? amount} />,
+                },
+              ]}
+            />
           </Section>
         )}
+        {history !== null && !isMissing(history) && before === undefined && (
+          <Timeline blocks={history.blocks} end={answer.height} path={path} />
+        )}
+        {history !== null && <History past={history} path={path} block={blockText} />}
         <Section title="Proof">
           <Facts
             rows={[

@@ -1,8 +1,10 @@
 /** Parts that several pages share: names of events, claim operations, notes on what an option would add. */
 import type { ComponentChildren, VNode } from 'preact';
 import { Amount, ClaimId, Name, Notice, Tag, Title, Tx } from '../../page/components.js';
-import { claimLink, nameLink, txLink } from '../../page/links.js';
-import type { ClaimEvent, NamePieces, OutputClaim, UpcomingEvent } from '../answers.js';
+import { blocksText, countText, integerText } from '../../page/format.js';
+import { blockLink, claimLink, nameLink, txLink } from '../../page/links.js';
+import type { NamePieces, OutputClaim } from '../answers.js';
+import type { TakenBlock } from '../messages.js';
 import { AskError } from '../explorerRpcStub.js';
 import type { PageContext } from '../pageContext.js';
 
@@ -19,6 +21,14 @@ const PAST: Readonly<Record<string, string>> = {
   departure: 'left for another spelling',
 };
 
+/** What a transaction that waits does. */
+const WAITING: Readonly<Record<string, string>> = {
+  claim: 'claims',
+  update: 'updates',
+  support: 'supports',
+  abandon: 'abandons',
+};
+
 const FUTURE: Readonly<Record<string, string>> = {
   activation: 'becomes active',
   expiration: 'expires',
@@ -32,12 +42,15 @@ export function EventTag({
   event,
   isSupport,
   isFuture,
+  isWaiting,
 }: {
   readonly event: string;
   readonly isSupport?: boolean | undefined;
   readonly isFuture?: boolean;
+  /** It is of the mempool. */
+  readonly isWaiting?: boolean;
 }): VNode {
-  const words = (isFuture ? FUTURE : PAST)[event] ?? event;
+  const words = (isFuture ? FUTURE : isWaiting ? WAITING : PAST)[event] ?? event;
   return <Tag tone={toneOf(event)}>{isSupport && event !== 'support' ? `support ${words}` : words}</Tag>;
 }
 
@@ -46,7 +59,15 @@ export const NameOf = ({ of }: { readonly of: NamePieces }): VNode => (
 );
 
 /** Who an event is about: the claim, and of a takeover the one before. */
-export function EventSubject({ event }: { readonly event: ClaimEvent | UpcomingEvent }): VNode {
+export function EventSubject({
+  event,
+}: {
+  readonly event: {
+    readonly event: string;
+    readonly claimId?: string | undefined;
+    readonly formerClaimId?: string | undefined;
+  };
+}): VNode {
   if (event.event === 'takeover')
     return (
       <>
@@ -105,6 +126,24 @@ export async function orNull<Result>(question: Promise<Result>): Promise<Result 
   }
 }
 
+/** In the place of what is not known while the chain is downloaded. */
+export const NotYet = (): VNode => (
+  <Notice>Not yet: this is known when the node has downloaded the chain.</Notice>
+);
+
+/** How far ahead a height is, in blocks and in time. */
+export const InBlocks = ({
+  blocks,
+  spacingSec,
+}: {
+  readonly blocks: number;
+  readonly spacingSec: number;
+}): VNode => (
+  <>
+    {countText(blocks, 'block')} <span class="under">{blocksText(blocks, spacingSec)}</span>
+  </>
+);
+
 /** The reason why a part of the page is not there. */
 export function Missing({ error }: { readonly error: AskError }): VNode {
   return <Notice>{error.message}</Notice>;
@@ -133,6 +172,48 @@ export function AsOf({
     <Notice tone="warning">
       This is how it was after block {height}. <a href={path}>Show how it is now</a>
     </Notice>
+  );
+}
+
+/** A field for the block whose state a page shall show. */
+export function AsOfForm({ path, shown }: { readonly path: string; readonly shown: string }): VNode {
+  return (
+    <form class="asof" action={path} method="get">
+      <label for="as-of">As of block</label>
+      <input
+        id="as-of"
+        type="text"
+        name="block"
+        value={shown}
+        maxlength={64}
+        placeholder="height or hash"
+        autocomplete="off"
+      />
+      <button type="submit" class="plain">
+        Show
+      </button>
+    </form>
+  );
+}
+
+/** Blocks that a reorganisation disconnected, and what they had done to the name or claim of the page. */
+export function TakenBack({ blocks }: { readonly blocks: readonly TakenBlock[] }): VNode {
+  return (
+    <>
+      {blocks.map(({ height, hash, events }) => (
+        <Notice tone="warning">
+          Block <a href={blockLink(hash)}>{integerText(height)}</a> is no longer in the chain: a branch with
+          more work took its place. Taken back:{' '}
+          {events.slice(0, 20).map(({ event, claimId, formerClaimId, isSupport }) => (
+            <>
+              <EventTag event={event} isSupport={isSupport} />{' '}
+              <EventSubject event={{ event, claimId, formerClaimId }} />{' '}
+            </>
+          ))}
+          {events.length > 20 && `and ${integerText(events.length - 20)} more`}
+        </Notice>
+      ))}
+    </>
   );
 }
 

@@ -1,8 +1,8 @@
 /** `/proof/<name>` and `/proof-hex/<hex>`: whether the block header says who holds the name. */
-import { Block, Facts, Hash, Notice, Section, Table } from '../../page/components.js';
-import { integerText } from '../../page/format.js';
+import { Block, Facts, Hash, Notice, Section, Table, type Column } from '../../page/components.js';
+import { countText, integerText } from '../../page/format.js';
 import { nameLink, txLink } from '../../page/links.js';
-import { proofSteps, type ProofPair } from '../../page/proof.js';
+import { EMPTY_TRIE, nodeSteps, proofSteps, type ProofNode, type ProofPair } from '../../page/proof.js';
 import { shownLine } from '../../page/text.js';
 import type { BlockHeaderAnswer } from '../answers.js';
 import type { VNode } from 'preact';
@@ -10,7 +10,9 @@ import { badRequest, type Page, type PageContext } from '../pageContext.js';
 import { blockOf } from './parts.js';
 
 interface ProofAnswer {
-  readonly nodes?: readonly unknown[];
+  /** Below the fork for all claims. */
+  readonly nodes?: readonly ProofNode[];
+  /** From it on. */
   readonly pairs?: readonly ProofPair[];
   readonly txhash?: string;
   readonly nOut?: number;
@@ -39,7 +41,14 @@ function OwnRoot({ query, root }: { readonly query: URLSearchParams; readonly ro
         {query.get('block') && <input type="hidden" name="block" value={query.get('block')!} />}
         <label>
           Root
-          <input type="text" name="root" value={shownLine(own, 64)} maxlength={64} spellcheck={false} />
+          <input
+            class="long"
+            type="text"
+            name="root"
+            value={shownLine(own, 64)}
+            maxlength={64}
+            spellcheck={false}
+          />
         </label>
         <button type="submit">Compare</button>
       </form>
@@ -50,6 +59,60 @@ function OwnRoot({ query, root }: { readonly query: URLSearchParams; readonly ro
       ) : (
         <Notice tone="warning">It is another root. Is it of the same block?</Notice>
       )}
+    </Section>
+  );
+}
+
+interface StepsProps {
+  readonly steps: readonly string[];
+  /** Null for a proof by nodes. */
+  readonly pairs: readonly ProofPair[] | null;
+  readonly nodes: readonly ProofNode[];
+  readonly hasClaim: boolean;
+}
+
+/** A step that hashes the claim, or the last hash with one of its side. */
+function PairCell({ pair }: { readonly pair: ProofPair | undefined }): VNode {
+  return pair === undefined ? (
+    <>the claim’s output and takeover height</>
+  ) : (
+    <code class="hash">{pair.hash}</code>
+  );
+}
+
+function Steps({ steps, pairs, nodes, hasClaim }: StepsProps): VNode {
+  const nodeAt = (index: number): ProofNode => nodes[nodes.length - 1 - index]!;
+  const hasValue = (index: number): boolean =>
+    nodeAt(index).valueHash !== undefined || (index === 0 && hasClaim);
+  const how: Column<string>[] =
+    pairs === null
+      ? [
+          {
+            title: 'Hashed together',
+            cell: (_, index) =>
+              `${countText(nodeAt(index).children.length, 'child', 'children')}${hasValue(index) ? ' and a value' : ''}`,
+          },
+        ]
+      : [
+          {
+            title: 'Side',
+            isTight: true,
+            cell: (_, index) => (index === 0 ? 'claim' : pairs[index - 1]!.odd ? 'left' : 'right'),
+          },
+          { title: 'Hashed with', cell: (_, index) => <PairCell pair={pairs[index - 1]} /> },
+        ];
+  return (
+    <Section title="Steps">
+      <Table
+        caption="Steps from the claim to the root"
+        empty=""
+        rows={steps}
+        columns={[
+          { title: '#', cell: (_, index) => integerText(index) },
+          ...how,
+          { title: 'Result', isHead: true, cell: (step) => <code class="hash">{step}</code> },
+        ]}
+      />
     </Section>
   );
 }
@@ -67,10 +130,18 @@ async function page(context: PageContext, isHex: boolean) {
       ? null
       : { txid: proof.txhash, n: proof.nOut ?? 0, lastTakeoverHeight: proof['last takeover height'] ?? 0 };
   const pairs = proof.pairs ?? [];
-  const canCheck = claim !== null && pairs.length > 0;
-  const steps = canCheck ? await proofSteps(claim, pairs) : [];
+  const nodes = proof.nodes ?? [];
+  const isNew = claim !== null && pairs.length > 0;
+  const steps = isNew
+    ? await proofSteps(claim, pairs)
+    : nodes.length > 0
+      ? (await nodeSteps(claim, nodes)).steps
+      : [];
+  const canCheck = steps.length > 0;
   const isRight = canCheck && steps.at(-1) === header.nameclaimroot;
-  const given = canCheck ? JSON.stringify({ claim, pairs, root: header.nameclaimroot }) : undefined;
+  const given = canCheck
+    ? JSON.stringify({ claim, ...(isNew ? { pairs } : { nodes }), root: header.nameclaimroot })
+    : undefined;
   const shown = isHex ? name : shownLine(name, 60);
   return {
     title: `Proof of ${shown}`,
@@ -94,11 +165,8 @@ async function page(context: PageContext, isHex: boolean) {
             what is not there.
           </Notice>
         )}
-        {claim !== null && !canCheck && (
-          <Notice>
-            This proof has the form that blocks below the fork for all claims have. This page does not check
-            it.
-          </Notice>
+        {!canCheck && header.nameclaimroot === EMPTY_TRIE && (
+          <Notice tone="good">The root in the header is that of a trie without names.</Notice>
         )}
         {canCheck && (
           <Notice tone={isRight ? 'good' : 'warning'}>
@@ -130,29 +198,7 @@ async function page(context: PageContext, isHex: boolean) {
           />
         </Section>
         {canCheck && (
-          <Section title="Steps">
-            <Table
-              caption="Steps from the claim to the root"
-              empty=""
-              rows={steps}
-              columns={[
-                { title: '#', cell: (_, index) => integerText(index) },
-                {
-                  title: 'Mixed in',
-                  cell: (_, index) =>
-                    index === 0 ? (
-                      'the claim’s output and takeover height'
-                    ) : (
-                      <>
-                        <code class="hash">{pairs[index - 1]!.hash}</code> on the{' '}
-                        {pairs[index - 1]!.odd ? 'left' : 'right'}
-                      </>
-                    ),
-                },
-                { title: 'Result', isHead: true, cell: (step) => <code class="hash">{step}</code> },
-              ]}
-            />
-          </Section>
+          <Steps steps={steps} pairs={isNew ? pairs : null} nodes={nodes} hasClaim={claim !== null} />
         )}
         <OwnRoot query={query} root={header.nameclaimroot} />
       </>

@@ -82,8 +82,8 @@ export const tx: Page = async ({ ask, parts, query, tip }) => {
       info.state === 'chain'
         ? `In block ${info.height}, ${info.inputcount} inputs, ${info.outputcount} outputs.`
         : 'A transaction that waits for a block.',
-    topics: [`tx:${txid}`, 'tip'],
-    isLively: info.state !== 'chain',
+    topics: ['tip', 'mempool'],
+    isLively: true,
     body: (
       <>
         <h1>Transaction</h1>

@@ -3,8 +3,8 @@ import { Pager, Section, Table } from '../../page/components.js';
 import { blocksText, countText, integerText } from '../../page/format.js';
 import { withQuery } from '../../page/links.js';
 import type { UpcomingAnswer } from '../answers.js';
-import { integerOf, type Page } from '../pageContext.js';
-import { Chips, EventSubject, EventTag, NameOf, OptionalAmount } from './parts.js';
+import { integerOf, type Page, type PageResult } from '../pageContext.js';
+import { AsOf, AsOfForm, Chips, EventSubject, EventTag, NameOf, NotYet, OptionalAmount } from './parts.js';
 
 const A_PAGE = 100;
 const KINDS = [
@@ -16,7 +16,22 @@ const KINDS = [
 /** A week of the main network. */
 const BLOCKS = 4032;
 
-export const upcoming: Page = async ({ ask, query, tip, spacingSec }) => {
+function notYet(): PageResult {
+  return {
+    title: 'What comes',
+    description: 'What the next blocks do to names by themselves.',
+    topics: ['tip'],
+    body: (
+      <>
+        <h1>What comes by itself</h1>
+        <NotYet />
+      </>
+    ),
+  };
+}
+
+export const upcoming: Page = async ({ ask, query, tip, spacingSec, isSyncing }) => {
+  if (isSyncing) return notYet();
   const kind = KINDS.find(([key]) => key === query.get('kind'))?.[0] ?? 'all';
   const from = integerOf(query, 'from');
   const block = query.get('block') ?? undefined;
@@ -27,7 +42,11 @@ export const upcoming: Page = async ({ ask, query, tip, spacingSec }) => {
     topics: ['tip'],
     body: (
       <>
-        <h1>What comes by itself</h1>
+        <div class="head">
+          <h1>What comes by itself</h1>
+          <AsOfForm path="/upcoming" shown={block ?? ''} />
+        </div>
+        <AsOf height={answer.height} now={tip.height} path="/upcoming" />
         <p class="quiet">
           As if no claim transaction came: what enters, expires and changes hands in blocks{' '}
           {integerText(answer.from)} to {integerText(answer.to)}, as of block {integerText(answer.height)}.
@@ -50,7 +69,7 @@ export const upcoming: Page = async ({ ask, query, tip, spacingSec }) => {
               {
                 title: 'In',
                 cell: ({ height }) =>
-                  `${countText(height - tip.height, 'block')} (${blocksText(height - tip.height, spacingSec)})`,
+                  `${countText(height - answer.height, 'block')} (${blocksText(height - answer.height, spacingSec)})`,
               },
               {
                 title: 'Name',

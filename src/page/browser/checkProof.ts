@@ -1,9 +1,10 @@
 /** Checks the proof of the page in this browser, so that the visitor need not believe the server. */
-import { proofSteps, type ProofPair, type ProvenClaim } from '../proof.js';
+import { nodeSteps, proofSteps, type ProofNode, type ProofPair, type ProvenClaim } from '../proof.js';
 
 interface Given {
-  readonly claim: ProvenClaim;
-  readonly pairs: readonly ProofPair[];
+  readonly claim: ProvenClaim | null;
+  readonly pairs?: readonly ProofPair[];
+  readonly nodes?: readonly ProofNode[];
   readonly root: string;
 }
 
@@ -15,8 +16,8 @@ export async function checkProof(): Promise<void> {
     shown.textContent = 'This browser checks proofs only on secure pages (HTTPS or localhost).';
     return;
   }
-  const { claim, pairs, root } = JSON.parse(place.dataset['proof']!) as Given;
-  const steps = await proofSteps(claim, pairs);
+  const { claim, pairs, nodes, root } = JSON.parse(place.dataset['proof']!) as Given;
+  const steps = pairs && claim ? await proofSteps(claim, pairs) : (await nodeSteps(claim, nodes ?? [])).steps;
   shown.textContent =
     steps.at(-1) === root
       ? '✓ Checked in this browser: the steps lead to the root in the header.'

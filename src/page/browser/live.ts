@@ -37,14 +37,23 @@ function show(): void {
   if (words) words.textContent = isPaused ? 'paused' : isConnected ? 'live' : 'not live';
 }
 
-/** The page as it is now; null where the answer is another one. The browser's own loader parses it, as Trusted Types demand. */
-function load(): Promise<Document | null> {
+interface Loaded {
+  readonly document: Document;
+  /** Whether it is the page itself. */
+  readonly isPage: boolean;
+}
+
+/** What the server answers now; null without an answer. The browser's own loader parses it, as Trusted Types demand. */
+function load(): Promise<Loaded | null> {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
     request.open('GET', location.href);
     request.responseType = 'document';
     request.timeout = 20_000;
-    request.onload = () => resolve(NOT_THE_PAGE.has(request.status) ? null : request.responseXML);
+    request.onload = () => {
+      const found = request.responseXML;
+      resolve(found && { document: found, isPage: !NOT_THE_PAGE.has(request.status) });
+    };
     request.onerror = request.ontimeout = () => resolve(null);
     request.send();
   });
@@ -71,14 +80,14 @@ function put(next: Document): void {
 
 async function refresh(): Promise<void> {
   isDue = true;
-  // Whoever ends these states asks again.
+  // The end of each of these states asks again.
   if (isBusy || isPaused || document.hidden) return;
   isBusy = true;
   isDue = false;
   try {
     const next = await load();
-    if (next === null) later(AGAIN_MS);
-    else put(next);
+    if (next?.isPage) put(next.document);
+    else later(AGAIN_MS);
   } finally {
     isBusy = false;
   }
@@ -116,7 +125,7 @@ function connect(): void {
 /** A button that stops updates, beside the state. */
 function addPause(): void {
   const place = document.querySelector('#tip');
-  if (place === null || place.querySelector('button') !== null) return;
+  if (place === null || topics().length === 0 || place.querySelector('button') !== null) return;
   const button = document.createElement('button');
   button.type = 'button';
   button.className = 'plain';
@@ -133,10 +142,22 @@ function addPause(): void {
   place.append(' ', button);
 }
 
+const againMs = (): number => Number(document.body.dataset['again'] ?? 0) * 1000;
+
+/** Asks until the page itself is there; meanwhile shows with what the node starts. */
+async function lookAgain(): Promise<void> {
+  while (againMs() > 0) {
+    await new Promise((resolve) => setTimeout(resolve, againMs()));
+    const next = document.hidden ? null : await load();
+    if (next) put(next.document);
+  }
+}
+
 /** `refreshed` is called after each change of the page. */
-export function keepLive(refreshed: () => void): void {
-  if (topics().length === 0) return;
+export async function keepLive(refreshed: () => void): Promise<void> {
   after = refreshed;
+  await lookAgain();
+  if (topics().length === 0) return;
   addPause();
   show();
   connect();

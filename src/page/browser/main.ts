@@ -1,8 +1,9 @@
 /**
- * What pages do beyond plain HTML: they stay up to date, show times in the visitor's zone, and check proofs. A page is complete
+ * What pages do beyond plain HTML: they stay up to date, show times in the visitor's zone, copy texts, and check proofs. A page is complete
  * without it.
  */
 import { checkProof } from './checkProof.js';
+import { addCopyButtons } from './copy.js';
 import { keepLive } from './live.js';
 import { addKeySwitch, followKeys } from './keys.js';
 import { showLocalTimes } from './localTimes.js';
@@ -10,9 +11,10 @@ import { showLocalTimes } from './localTimes.js';
 function refreshDetails(): void {
   showLocalTimes();
   addKeySwitch();
+  addCopyButtons();
   void checkProof();
 }
 
 refreshDetails();
 followKeys();
-keepLive(refreshDetails);
+void keepLive(refreshDetails);

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { TimeBudget } from '../../../src/explorer/timeBudget.js';
 import { RateLimit, visitorOf } from '../../../src/explorer/limits.js';
 import { AskError, BusyError, ExplorerRpcStub } from '../../../src/explorer/explorerRpcStub.js';
 import type { FromExplorer } from '../../../src/explorer/messages.js';
@@ -27,6 +28,25 @@ describe('limits', () => {
   });
 });
 
+describe('a share of the time', () => {
+  it('may be saved up, and is owed back at that share', () => {
+    let nowMs = 0;
+    const budget = new TimeBudget(0.1, 1000, () => nowMs);
+    budget.spend(900);
+    expect(budget.waitMs()).toBe(0);
+    budget.spend(150);
+    expect(budget.waitMs()).toBe(501);
+    nowMs += 501;
+    expect(budget.waitMs()).toBe(0);
+    // A long piece of work does not block for minutes.
+    budget.spend(60_000);
+    expect(budget.waitMs()).toBe(1001);
+    nowMs += 60_000;
+    budget.spend(999);
+    expect(budget.waitMs()).toBe(0);
+  });
+});
+
 describe('questions to the node', () => {
   function port() {
     const sent: Extract<FromExplorer, { kind: 'question' }>[] = [];
@@ -49,6 +69,37 @@ describe('questions to the node', () => {
     expect(await answers[3]).toBe(9);
     void node.ask('a', 1);
     expect(sent).toHaveLength(4);
+  });
+
+  it('go one by one while the node syncs, within their share of the time', async () => {
+    vi.useFakeTimers();
+    try {
+      let nowMs = 0;
+      const sent: number[] = [];
+      const node = new ExplorerRpcStub(
+        (message) => void (message.kind === 'question' && sent.push(message.id)),
+        () => nowMs,
+      );
+      node.isSyncing = true;
+      const asked = Array.from({ length: 4 }, (_, n) => node.ask('a', n));
+      expect(sent).toEqual([0]);
+      nowMs += 1500;
+      node.answered(0, '{"result": 0}');
+      expect(sent).toEqual([0, 1]);
+      nowMs += 700;
+      node.answered(1, '{"result": 1}');
+      // 2,000 ms were saved up, and a twentieth of 2,200 ms came back.
+      expect(sent).toEqual([0, 1]);
+      nowMs += 4000;
+      await vi.advanceTimersByTimeAsync(4000);
+      expect(sent).toEqual([0, 1, 2]);
+      node.isSyncing = false;
+      node.answered(2, '{"result": 2}');
+      node.answered(3, '{"result": 3}');
+      expect(await Promise.all(asked)).toEqual([0, 1, 2, 3]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('are refused when too many wait', async () => {

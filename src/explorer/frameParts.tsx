@@ -1,0 +1,62 @@
+/** What stands around pages in certain states: the strip of a sync, the body of an error. */
+import type { VNode } from 'preact';
+import { Notice } from '../page/components.js';
+import { dateText, durationText, integerText } from '../page/format.js';
+import type { Tip } from './messages.js';
+import type { PageError } from './pageContext.js';
+
+interface SyncStripProps {
+  readonly tip: Tip;
+  readonly headers: number;
+  readonly etaSec: number | null;
+}
+
+/** How far the download of the chain is. */
+export function SyncStrip({ tip, headers, etaSec }: SyncStripProps): VNode {
+  const share = headers === 0 ? 0 : Math.min(100, (tip.height / headers) * 100);
+  return (
+    <div class="strip">
+      <p>
+        <strong>The node is syncing.</strong> Block {integerText(tip.height)} of {integerText(headers)} (
+        {dateText(tip.timeSec)}), {share.toFixed(1)} %
+        {etaSec !== null && `, about ${durationText(etaSec)} left`}. All pages show the state after this
+        block. Upcoming events and the mempool are not known yet.
+      </p>
+      <progress max="100" value={share.toFixed(1)} aria-label="Blocks that are synced">
+        {share.toFixed(1)} %
+      </progress>
+    </div>
+  );
+}
+
+interface ErrorBodyProps {
+  readonly error: PageError;
+  /** The path of the page that will be there later; null where none will. */
+  readonly again: string | null;
+}
+
+export function ErrorBody({ error, again }: ErrorBodyProps): VNode {
+  return (
+    <>
+      <h1>{error.title}</h1>
+      <Notice tone="warning">{error.message}</Notice>
+      {again !== null && (
+        <p>
+          The page looks again every few seconds. <a href={again}>Look now</a>
+        </p>
+      )}
+      {error.near.length > 0 && (
+        <>
+          <h2>Perhaps you mean</h2>
+          <ul>
+            {error.near.map(([href, text]) => (
+              <li>
+                <a href={href}>{text}</a>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,161 @@
+/** What the value of a claim says, as its page shows it: facts, tags, picture, the value itself. */
+import type { ComponentChildren } from 'preact';
+import { Hash, Outside, Section } from '../../page/components.js';
+import { durationText, sizeText, timeText } from '../../page/format.js';
+import { withQuery } from '../../page/links.js';
+import { shownLine, shownText } from '../../page/text.js';
+import type { PageContext } from '../pageContext.js';
+
+/** Decoded values, and their bytes in hex, are cut here. */
+const MAX_VALUE_CHARS = 100_000;
+const MAX_HEX_CHARS = 10_000;
+const MAX_DEPTH = 20;
+const MAX_TAGS = 50;
+
+type Value = Readonly<Record<string, unknown>>;
+
+export const textOf = (value: unknown): string | null =>
+  typeof value === 'string' && value !== '' ? value : null;
+const numberOf = (value: unknown): number | null => {
+  const number = typeof value === 'string' && /^[0-9]+$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : null;
+};
+export const partOf = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Value)[key] : undefined;
+
+/** Digits of a hash or a key; text where it is something else. */
+function hashOf(value: unknown): ComponentChildren {
+  const text = textOf(value);
+  return text !== null && /^[0-9a-f]{1,200}$/i.test(text) ? <Hash hash={text} isWhole /> : text;
+}
+
+function feeText(fee: unknown): string | null {
+  const [currency, amount] = [textOf(partOf(fee, 'currency')), textOf(partOf(fee, 'amount'))];
+  return currency !== null && amount !== null ? `${amount} ${currency}` : null;
+}
+
+/** What the value says, as rows. */
+export function valueRows(value: unknown): [string, ComponentChildren][] {
+  const source = partOf(value, 'source');
+  const media = partOf(value, 'video') ?? partOf(value, 'image') ?? partOf(value, 'audio');
+  const [width, height] = [numberOf(partOf(media, 'width')), numberOf(partOf(media, 'height'))];
+  const duration = numberOf(partOf(media, 'duration'));
+  const size = numberOf(partOf(source, 'size'));
+  const released = numberOf(partOf(value, 'release_time'));
+  const website = textOf(partOf(value, 'website_url')) ?? textOf(partOf(value, 'license_url'));
+  const languages = partOf(value, 'languages');
+  const rows: [string, string | null | ComponentChildren][] = [
+    ['Author', textOf(partOf(value, 'author'))],
+    ['Released', released === null ? null : timeText(released)],
+    ['Kind of file', textOf(partOf(source, 'media_type'))],
+    ['File name', textOf(partOf(source, 'name'))],
+    ['Size', size === null ? null : sizeText(size)],
+    ['Dimensions', width === null || height === null || width === 0 ? null : `${width} × ${height}`],
+    ['Duration', duration === null || duration === 0 ? null : durationText(duration)],
+    ['Price', feeText(partOf(value, 'fee'))],
+    ['Languages', Array.isArray(languages) ? languages.slice(0, 20).map(String).join(', ') : null],
+    ['Licence', textOf(partOf(value, 'license'))],
+    ['E-mail', textOf(partOf(value, 'email'))],
+    ['Stream hash', hashOf(partOf(source, 'sd_hash'))],
+    ['File hash', hashOf(partOf(source, 'hash'))],
+    ['Public key', hashOf(partOf(value, 'public_key'))],
+  ];
+  return [
+    ...rows.map(([name, text]): [string, ComponentChildren] => [
+      name,
+      typeof text === 'string' ? <bdi>{shownLine(text, 300)}</bdi> : text,
+    ]),
+    [
+      'Website',
+      website && (
+        <Outside url={website}>
+          <bdi>{shownLine(website, 120)}</bdi>
+        </Outside>
+      ),
+    ],
+  ];
+}
+
+export function Tags({ value }: { readonly value: unknown }) {
+  const tags = partOf(value, 'tags');
+  if (!Array.isArray(tags) || tags.length === 0) return null;
+  return (
+    <p>
+      {tags.slice(0, MAX_TAGS).map((tag) => (
+        <>
+          <a class="tag info" href={withQuery('/claims', { tag: String(tag) })}>
+            <bdi>{shownLine(String(tag), 60)}</bdi>
+          </a>{' '}
+        </>
+      ))}
+    </p>
+  );
+}
+
+export function Picture({
+  value,
+  context,
+  path,
+}: {
+  readonly value: unknown;
+  readonly context: PageContext;
+  readonly path: string;
+}) {
+  const url = textOf(partOf(partOf(value, 'thumbnail'), 'url'));
+  if (url === null || !context.showsImages || !URL.canParse(url) || new URL(url).protocol !== 'https:')
+    return null;
+  if (context.wantsImages)
+    return (
+      <img
+        class="thumbnail"
+        src={url}
+        alt="The claim's picture"
+        width="320"
+        height="180"
+        loading="lazy"
+        referrerpolicy="no-referrer"
+      />
+    );
+  return (
+    <p class="quiet">
+      The claim has a picture at <bdi>{new URL(url).host}</bdi>. Its host would learn your address and when
+      you look.{' '}
+      <a rel="nofollow" href={withQuery('/look', { images: 'yes', back: path })}>
+        Show pictures from their hosts
+      </a>
+    </p>
+  );
+}
+
+/** The value with what lies too deep left out. */
+function cutDeep(value: unknown, depth = MAX_DEPTH): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === 0) return '…';
+  if (Array.isArray(value)) return value.map((item) => cutDeep(item, depth - 1));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, cutDeep(item, depth - 1)]));
+}
+
+/** The value as JSON and as bytes, for those who want to see all of it. */
+export function RawValue({ value, hex }: { readonly value: unknown; readonly hex: string | undefined }) {
+  if (value === undefined && hex === undefined) return null;
+  return (
+    <Section title="The value itself">
+      {value !== undefined && (
+        <details>
+          <summary>As JSON</summary>
+          <pre tabIndex={0}>
+            <code>{shownText(JSON.stringify(cutDeep(value), null, 2), MAX_VALUE_CHARS)}</code>
+          </pre>
+        </details>
+      )}
+      {hex !== undefined && (
+        <details>
+          <summary>As hexadecimal bytes</summary>
+          <pre tabIndex={0} class="wrapped">
+            <code>{hex.length > MAX_HEX_CHARS ? `${hex.slice(0, MAX_HEX_CHARS)}…` : hex}</code>
+          </pre>
+        </details>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,90 @@
+/** Answers that are kept: their bytes, tags and compressed forms, in a bounded memory. */
+import { createHash } from 'node:crypto';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+
+export type Encoding = '' | 'br' | 'gzip';
+
+/** Texts below this size are sent as they are. */
+const PACK_FROM_BYTES = 1024;
+/** Pages are compressed once a block, files once a start. */
+const PAGE_QUALITY = 5;
+const FILE_QUALITY = 11;
+
+export interface Rendered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  readonly etag: string;
+  readonly type: string;
+  /** Whether it stays for the life of the process, so that better compression pays. */
+  readonly isFile: boolean;
+  /** Compressed forms, made when they are first asked for. */
+  readonly packed: Map<Encoding, Buffer>;
+}
+
+export function renderedOf(
+  status: number,
+  type: string,
+  body: Buffer,
+  headers: Readonly<Record<string, string>>,
+  isFile = false,
+): Rendered {
+  const digest = createHash('sha256').update(body).update(JSON.stringify(headers)).digest('base64url');
+  return { status, type, body, headers, etag: `"${digest.slice(0, 22)}"`, isFile, packed: new Map() };
+}
+
+/** The encoding for an `Accept-Encoding` header. */
+export function encodingOf(accepted: string | string[] | undefined, bytes: number): Encoding {
+  if (bytes < PACK_FROM_BYTES || typeof accepted !== 'string') return '';
+  if (/\bbr\b/.test(accepted)) return 'br';
+  return /\bgzip\b/.test(accepted) ? 'gzip' : '';
+}
+
+export function packed({ body, packed: known, isFile }: Rendered, encoding: Encoding): Buffer {
+  if (encoding === '') return body;
+  const before = known.get(encoding);
+  if (before) return before;
+  const quality = isFile ? FILE_QUALITY : PAGE_QUALITY;
+  const made =
+    encoding === 'gzip'
+      ? gzipSync(body, { level: isFile ? 9 : 6 })
+      : brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } });
+  known.set(encoding, made);
+  return made;
+}
+
+/** Keeps the answers that were used last, by their bytes. */
+export class RenderedCache {
+  private readonly entries = new Map<string, Rendered>();
+  private readonly maxBytes: number;
+  private bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes;
+  }
+
+  get(key: string): Rendered | undefined {
+    const known = this.entries.get(key);
+    if (known === undefined) return undefined;
+    this.entries.delete(key);
+    this.entries.set(key, known);
+    return known;
+  }
+
+  put(key: string, rendered: Rendered): void {
+    this.delete(key);
+    this.entries.set(key, rendered);
+    this.bytes += rendered.body.length;
+    for (const oldest of this.entries.keys()) {
+      if (this.bytes <= this.maxBytes || oldest === key) break;
+      this.delete(oldest);
+    }
+  }
+
+  delete(key: string): void {
+    const known = this.entries.get(key);
+    if (known === undefined) return;
+    this.entries.delete(key);
+    this.bytes -= known.body.length;
+  }
+}

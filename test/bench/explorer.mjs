@@ -1,0 +1,448 @@
+#!/usr/bin/env node
+// The goals of the explorer, each beside its anchor in one run: size of the first visit, of script and style; answers on a long
+// chain against a short one; a name with 5,000 claims and a transaction with 250 of them; a thousand viewers; a flood beside an
+// import; memory and processor time of the thread; the time until an open page shows a takeover.
+//
+//   npm run bench:explorer [-- --seconds 60 --long 100000 --viewers 1000 --blocks 15 --file <bootstrap.dat[.gz]>] [--rows visit,long,…]
+//
+// --seconds limits how long the long chain is mined. Where LBRYCRDD names a reference binary it gets the crowded chain, too, and is
+// asked turn by turn. Rows: visit, long, crowd, viewers, flood, idle, takeover.
+import { spawn } from 'node:child_process';
+import { createReadStream, createWriteStream, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { createGunzip, gzipSync } from 'node:zlib';
+import { claimPrefixes, OutputMaker } from './crowdedStage.mjs';
+import { ReferenceCopy } from './explorerReference.mjs';
+import { dist } from './searchClaims.mjs';
+
+const { freePort, startRegtest } = await dist('testing/index.js');
+const here = dirname(fileURLToPath(import.meta.url));
+const args = process.argv.slice(2);
+const option = (name, fallback) => {
+  const at = args.indexOf(`--${name}`);
+  return at < 0 ? fallback : args[at + 1];
+};
+const SECONDS = Number(option('seconds', 60));
+const LONG = Number(option('long', 100_000));
+const SHORT = 1000;
+const VIEWERS = Number(option('viewers', 1000));
+const BLOCKS = Number(option('blocks', 15));
+const wanted = option('rows', '').split(',').filter(Boolean);
+const FILE = option('file', join(here, '../../../shared/bench/bench-40x1000.dat.gz'));
+const ADDRESS = 'mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8';
+const TICK_MS = 10;
+/** Answers of one kind; p95 leaves ten of them out. */
+const ASKED = 200;
+const TAKEOVERS = 10;
+
+const sorted = (values) => [...values].sort((a, b) => a - b);
+const at = (values, share) => sorted(values)[Math.min(values.length - 1, Math.floor(values.length * share))];
+const text = (value) =>
+  Math.abs(value) >= 100 ? Math.round(value).toLocaleString('en-US') : value.toPrecision(3);
+const print = (what, goal, measured) => console.log(`| ${what} | ${goal} | ${measured} |`);
+
+/** Milliseconds that a process has worked, and its resident bytes. */
+function usageOf(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1].split(' ');
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+  return {
+    cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS,
+    bytes: Number(/VmRSS:\s+(\d+)/.exec(status)[1]) * 1024,
+  };
+}
+
+let visitors = 0;
+/** A node with an explorer that takes the word of a proxy on this machine, so that each request is another visitor's. */
+async function startNode(more = [], options = {}) {
+  const port = await freePort();
+  const own = ['-explorer', `-explorerport=${port}`, '-explorerproxy=127.0.0.1', '-metrics', '-listen=0'];
+  const node = await startRegtest({ args: [...own, ...more], ...options });
+  const base = `http://127.0.0.1:${port}`;
+  const ask = async (path, encoding = 'br') => {
+    const n = visitors++;
+    const headers = { 'X-Forwarded-For': `10.9.${n >> 8}.${n & 255}`, 'Accept-Encoding': encoding };
+    const since = performance.now();
+    const answer = await fetch(base + path, { headers });
+    const body = await answer.text();
+    const ms = performance.now() - since;
+    return { ms, status: answer.status, body, headers: answer.headers };
+  };
+  const metric = async (name) => {
+    // Counters reach the node's thread once a second.
+    await sleep(1500);
+    const answer = await fetch(`http://127.0.0.1:${node.rpcPort}/metrics`);
+    return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await answer.text())?.[1]);
+  };
+  return { node, port, base, ask, metric, rpc: (method, params = []) => node.rpc(method, params) };
+}
+
+/** Bytes as they go over the wire: packed body and headers. */
+async function wireBytes(site, path) {
+  const answer = await site.ask(path);
+  const head = [...answer.headers].reduce((sum, [key, value]) => sum + key.length + value.length + 4, 19);
+  return { ...answer, bytes: head + Number(answer.headers.get('content-length')) };
+}
+
+async function visit(site) {
+  const home = await wireBytes(site, '/');
+  const found = [...home.body.matchAll(/(?:src|href)="([^"]+\.(?:css|js|svg))"/g)].map(([, path]) => path);
+  const parts = [home];
+  for (const path of new Set(found)) parts.push(await wireBytes(site, path));
+  const foreign = [...home.body.matchAll(/<(?:link|script|img)[^>]*(?:src|href)="(https?:[^"]+)"/g)].length;
+  const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
+  // The fifth request is that of the live socket.
+  print(
+    'first visit of the home page',
+    '≤ 45 kB, 5 requests, 0 other hosts',
+    `${(bytes / 1000).toFixed(1)} kB in ${parts.length + 1} requests, ${foreign} other hosts (esplora: 1,140 kB in 11)`,
+  );
+  for (const [kind, goal] of [
+    ['js', 12],
+    ['css', 8],
+  ]) {
+    const path = found.find((one) => one.endsWith(`.${kind}`));
+    const packed = gzipSync((await site.ask(path, 'identity')).body, { level: 9 });
+    print(
+      `${kind === 'js' ? 'script' : 'style'}, gzip`,
+      `≤ ${goal} kB`,
+      `${(packed.length / 1000).toFixed(2)} kB`,
+    );
+  }
+}
+
+async function longChain(short) {
+  const site = await startNode();
+  await short.rpc('generatetoaddress', [Math.max(0, SHORT - (await short.rpc('getblockcount'))), ADDRESS]);
+  const until = performance.now() + SECONDS * 1000;
+  let height = 0;
+  while (performance.now() < until && height < LONG) {
+    height += (await site.rpc('generatetoaddress', [Math.min(500, LONG - height), ADDRESS])).length;
+  }
+  const txOf = async ({ rpc }, block) => (await rpc('getblock', [await rpc('getblockhash', [block])])).tx[0];
+  const kinds = {
+    home: () => '/?',
+    block: (n, top) => `/block/tip?of=${Math.floor((n / ASKED) * top)}&`,
+    tx: (_, __, tx) => `/tx/${tx}?`,
+  };
+  for (const [kind, pathOf] of Object.entries(kinds)) {
+    const times = { short: [], long: [] };
+    for (let n = 0; n < ASKED + 20; n++)
+      for (const [name, one, top] of [
+        ['short', short, SHORT],
+        ['long', site, height],
+      ]) {
+        const block = 1 + ((n * 7919) % (top - 1));
+        let path = pathOf(n, top, kind === 'tx' ? await txOf(one, block) : '');
+        if (kind === 'block') path = `/block/${await one.rpc('getblockhash', [block])}?`;
+        const { ms, status } = await one.ask(`${path}n=${n}`);
+        if (status !== 200) throw new Error(`${path} answers ${status}`);
+        // The first warm up.
+        if (n >= 20) times[name].push(ms);
+      }
+    const [few, many] = [at(times.short, 0.95), at(times.long, 0.95)];
+    print(
+      `answer p95 of ${kind}, ${height.toLocaleString('en-US')} blocks against ${SHORT.toLocaleString('en-US')}`,
+      '≤ 1.2',
+      `${(many / few).toFixed(2)} (${text(many)} ms, ${text(few)} ms)`,
+    );
+  }
+  await site.node.stop();
+}
+
+/** Every page of a crowded name that its links lead to. */
+async function pagesOf(site, first) {
+  const seen = new Set();
+  const found = [];
+  const due = [first];
+  while (due.length > 0) {
+    const path = due.shift();
+    if (seen.has(path) || found.length >= 80) continue;
+    seen.add(path);
+    const answer = await site.ask(path, 'identity');
+    found.push({ ...answer, path, gzip: gzipSync(answer.body).length });
+    for (const [, href] of answer.body.matchAll(/href="(\/name\/[^"#]*)/g)) {
+      const plain = href.replaceAll('&amp;', '&');
+      if (plain.startsWith(first) && !plain.includes('block=')) due.push(plain);
+    }
+  }
+  return found;
+}
+
+async function crowd(site, reference) {
+  const maker = await OutputMaker.start((method, params) => site.rpc(method, params), 30);
+  const made = await maker.make(claimPrefixes('crowd', 5000));
+  for (let n = 0; n < 10; n++) await maker.mine();
+  const txid = Buffer.from(made[3]).reverse().toString('hex');
+  const copy = reference ? await ReferenceCopy.start(reference, site) : null;
+  const pages = await pagesOf(site, '/name/crowd');
+  const largest = pages.reduce((a, b) => (b.gzip > a.gzip ? b : a));
+  print(
+    `largest of ${pages.length} pages of a name with 5,000 claims, gzip`,
+    '≤ 15 kB',
+    `${(largest.gzip / 1000).toFixed(1)} kB (${largest.path.slice(0, 60)})`,
+  );
+  const timed = async (ask) => {
+    const since = performance.now();
+    await ask();
+    return performance.now() - since;
+  };
+  const times = { page: [], own: [], reference: [] };
+  for (let n = 0; n < 9; n++) {
+    for (const { path } of pages.slice(0, 5))
+      times.page.push((await site.ask(`${path}${path.includes('?') ? '&' : '?'}n=${n}`)).ms);
+    times.own.push(await timed(() => site.rpc('getclaimsforname', ['crowd'])));
+    if (copy) times.reference.push(await timed(() => copy.rpc('getclaimsforname', ['crowd'])));
+  }
+  const [page, own, other] = [at(times.page, 0.5), at(times.own, 0.5), copy ? at(times.reference, 0.5) : NaN];
+  print(
+    'a page of it, not cached',
+    "≤ 0.1 of lbrycrd's getclaimsforname",
+    `${text(page)} ms; ${(page / own).toFixed(3)} of our getclaimsforname (${text(own)} ms)` +
+      (copy ? `; ${(page / other).toFixed(3)} of lbrycrd's (${text(other)} ms)` : '; lbrycrd is not here'),
+  );
+  const calls = { ours: [], pages: [], theirs: [] };
+  const before = usageOf(site.node.pid).cpuMs;
+  for (let n = 0; n < 60; n++) calls.ours.push(await timed(() => site.rpc('gettxinfo', [txid, 0, 250])));
+  const cpuMs = (usageOf(site.node.pid).cpuMs - before) / 60;
+  for (let n = 0; n < 20; n++) {
+    calls.pages.push((await site.ask(`/tx/${txid}?n=${n}`)).ms);
+    if (copy) calls.theirs.push(await timed(() => copy.rpc('getclaimsfortx', [txid])));
+  }
+  print(
+    'gettxinfo of 250 claims of that name',
+    "≤ lbrycrd's getclaimsfortx",
+    `${text(at(calls.ours, 0.5))} ms (${text(cpuMs)} ms of processor); its page of 100: ${text(at(calls.pages, 0.5))} ms; ` +
+      (copy ? `lbrycrd ${text(at(calls.theirs, 0.5))} ms` : 'lbrycrd is not here'),
+  );
+  await copy?.stop();
+}
+
+/** Latencies of a light call, one after the other, until `isOver`. */
+async function pinging(site, isOver) {
+  const times = [];
+  while (!isOver()) {
+    const since = performance.now();
+    await site.rpc('getblockcount');
+    times.push(performance.now() - since);
+    await sleep(10);
+  }
+  return times;
+}
+
+function child(file, ...childArgs) {
+  const started = spawn(process.execPath, [join(here, file), ...childArgs.map(String)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let output = '';
+  started.stdout.on('data', (chunk) => (output += chunk));
+  return {
+    async until(word) {
+      while (!output.includes(word))
+        await Promise.race([once(started.stdout, 'data'), once(started, 'exit')]);
+    },
+    async end() {
+      started.stdin.end();
+      await once(started, 'close');
+      return JSON.parse(output.trim().split('\n').at(-1));
+    },
+  };
+}
+
+async function viewers(site) {
+  const path = '/name/crowd';
+  const mining = async () => {
+    for (let n = 0; n < BLOCKS; n++) {
+      const next = sleep(1000);
+      await site.rpc('generatetoaddress', [1, ADDRESS]);
+      await next;
+    }
+  };
+  const during = async () => {
+    let isOver = false;
+    const pings = pinging(site, () => isOver);
+    await mining();
+    isOver = true;
+    return pings;
+  };
+  const alone = await during();
+  const load = child('explorerViewers.mjs', site.port, VIEWERS, path);
+  await load.until('ready');
+  await site.ask(path);
+  const before = await site.metric('lbcnode_explorer_rendered_total');
+  const watched = await during();
+  await sleep(3000);
+  const rendered = (await site.metric('lbcnode_explorer_rendered_total')) - before;
+  const counts = await load.end();
+  print(
+    `${VIEWERS.toLocaleString('en-US')} viewers of a page, a block each second`,
+    'one rendering a page and block; RPC p99 < 50 ms',
+    `${rendered} renderings for ${BLOCKS} blocks; ${counts.hints.toLocaleString('en-US')} hints, answers ${JSON.stringify(counts.statuses)}, ` +
+      `${counts.failed} failed; RPC p99 ${text(at(watched, 0.99))} ms (without viewers ${text(at(alone, 0.99))} ms)`,
+  );
+}
+
+async function importing(file, connections) {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-explorer-'));
+  const site = await startNode(['-supportdelay=proportional', `-loadblock=${file}`], { dataDir: folder });
+  const since = performance.now();
+  const flood = connections > 0 ? child('explorerFlood.mjs', site.port, connections) : null;
+  const begun = await site.rpc('getblockcount');
+  let height = begun;
+  // Until the last block of the file is connected.
+  for (let same = 0; same < 20;) {
+    await sleep(100);
+    const now = await site.rpc('getblockcount');
+    same = now === height && now > begun ? same + 1 : 0;
+    if (now !== height) site.doneMs = performance.now() - since;
+    height = now;
+  }
+  const statuses = await flood?.end();
+  const { cpuMs } = usageOf(site.node.pid);
+  await site.node.stop();
+  rmSync(folder, { recursive: true, force: true });
+  return { ms: site.doneMs, blocks: height - begun, statuses, cpuMs };
+}
+
+async function flood() {
+  if (!existsSync(FILE))
+    return print('200 connections beside an import', '≥ 0.9', `not measured: ${FILE} is not there`);
+  const folder = mkdtempSync(join(tmpdir(), 'bench-explorer-'));
+  const file = FILE.endsWith('.gz') ? join(folder, 'bootstrap.dat') : FILE;
+  if (FILE.endsWith('.gz')) await pipeline(createReadStream(FILE), createGunzip(), createWriteStream(file));
+  const ratios = [];
+  let last;
+  for (let turn = 0; turn < 3; turn++) {
+    const alone = await importing(file, 0);
+    last = await importing(file, 200);
+    ratios.push(alone.ms / alone.blocks / (last.ms / last.blocks));
+  }
+  rmSync(folder, { recursive: true, force: true });
+  print(
+    '200 connections that ask for uncached pages beside an import',
+    'import ≥ 0.9 of its speed',
+    `${at(ratios, 0.5).toFixed(2)} (${ratios.map((ratio) => ratio.toFixed(2)).join(', ')}); answers ${JSON.stringify(last.statuses)}`,
+  );
+}
+
+async function idle() {
+  const explorer = ['-explorer=1', `-explorerport=${await freePort()}`];
+  const indexes = ['-txindex', '-addressindex', '-spendindex', '-claimindex', '-claimsearch'];
+  const found = [];
+  for (let turn = 0; turn < 3; turn++)
+    for (const [name, more] of [
+      ['without', []],
+      ['with', explorer],
+    ]) {
+      const node = await startRegtest({ args: ['-listen=0', ...indexes, ...more] });
+      await node.rpc('generatetoaddress', [200, ADDRESS]);
+      await sleep(5000);
+      const before = usageOf(node.pid);
+      await sleep(10_000);
+      const after = usageOf(node.pid);
+      found.push({ name, bytes: after.bytes, cpuMs: after.cpuMs - before.cpuMs });
+      await node.stop();
+    }
+  const of = (name, key) =>
+    at(
+      found.filter((one) => one.name === name).map((one) => one[key]),
+      0.5,
+    );
+  print(
+    'explorer on, without viewers',
+    '≤ 25 MB, no processor time',
+    `${text((of('with', 'bytes') - of('without', 'bytes')) / 1e6)} MB; in 10 s ${of('with', 'cpuMs')} ms of processor, without it ${of('without', 'cpuMs')} ms`,
+  );
+}
+
+async function takeover(site) {
+  const program = process.env.CHROMIUM ?? '/usr/bin/chromium';
+  if (!existsSync(program))
+    return print('takeover in an open page', '≤ 3 s', `not measured: there is no ${program}`);
+  const { chromium } = await import('playwright-core');
+  const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
+  const page = await browser.newPage();
+  await page.goto(`${site.base}/name/contested`);
+  await page.locator('#live[data-live="yes"]').waitFor();
+  const maker = await OutputMaker.start((method, params) => site.rpc(method, params), TAKEOVERS);
+  const times = [];
+  const holder = () => page.evaluate('document.querySelector("main .lead a")?.getAttribute("href") ?? null');
+  for (let n = 0; n < TAKEOVERS; n++) {
+    const before = await holder();
+    await maker.send([claimPrefixes(`contested`, n + 1).at(-1)], 1_000_000n * BigInt(n + 1));
+    await maker.mine();
+    const since = performance.now();
+    while ((await holder()) === before) await sleep(20);
+    times.push((performance.now() - since) / 1000);
+  }
+  await browser.close();
+  print(
+    'a takeover is seen in an open page after its block',
+    '≤ 3 s',
+    `median ${text(at(times, 0.5))} s, most ${text(Math.max(...times))} s`,
+  );
+}
+
+/** First paint of the home page in Chromium, as it is and on a slow machine with a slow network. */
+async function paint(site) {
+  const program = process.env.CHROMIUM ?? '/usr/bin/chromium';
+  if (!existsSync(program)) return;
+  const { chromium } = await import('playwright-core');
+  const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
+  const painted = async (isSlow) => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    if (isSlow) {
+      const devtools = await context.newCDPSession(page);
+      await devtools.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+      const [downloadThroughput, uploadThroughput] = [1.6e6 / 8, 750e3 / 8];
+      await devtools.send('Network.enable');
+      await devtools.send('Network.emulateNetworkConditions', {
+        offline: false,
+        latency: 0,
+        downloadThroughput,
+        uploadThroughput,
+      });
+    }
+    await page.goto(site.base);
+    const ms = await page.evaluate(
+      `new Promise((resolve) => { new PerformanceObserver((list) => resolve(list.getEntries()[0].startTime)).observe({ type: 'paint', buffered: true }); })`,
+    );
+    await context.close();
+    return ms;
+  };
+  const times = { fast: [], slow: [] };
+  for (let n = 0; n < 7; n++) {
+    times.fast.push(await painted(false));
+    times.slow.push(await painted(true));
+  }
+  await browser.close();
+  print(
+    'first paint on loopback; at a quarter of the processor and 1.6 Mbit/s',
+    '≤ 150 ms; ≤ 1 s',
+    `${text(at(times.fast, 0.5))} ms; ${text(at(times.slow, 0.5))} ms (medians of 7)`,
+  );
+}
+
+const isWanted = (row) => wanted.length === 0 || wanted.includes(row);
+console.log('| what | goal | measured |\n| --- | --- | --- |');
+const site = await startNode(['-rpccache=0', '-blockmintxfee=0', '-txindex']);
+if (isWanted('visit')) {
+  await visit(site);
+  await paint(site);
+}
+if (isWanted('crowd') || isWanted('viewers')) await crowd(site, process.env.LBRYCRDD);
+if (isWanted('viewers')) await viewers(site);
+if (isWanted('takeover')) await takeover(site);
+await site.node.stop();
+if (isWanted('long')) {
+  const short = await startNode();
+  await longChain(short);
+  await short.node.stop();
+}
+if (isWanted('flood')) await flood();
+if (isWanted('idle')) await idle();

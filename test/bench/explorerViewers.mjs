@@ -1,0 +1,72 @@
+// So many viewers of one page, each with a live socket from an address of its own behind a proxy. As a browser does, a viewer that
+// gets a hint waits up to two seconds and asks for the page again with the tag that it has. Prints "ready", and when its input ends
+// one line of JSON: hints, answers by status. Belongs to explorer.mjs.
+//
+//   node explorerViewers.mjs <port> <viewers> <path>
+import { Agent, get } from 'node:http';
+import { WebSocket } from 'ws';
+
+const [portText, countText, path] = process.argv.slice(2);
+const [port, count] = [Number(portText), Number(countText)];
+const SPREAD_MS = 2000;
+const agent = new Agent({ keepAlive: true, maxSockets: 256 });
+const counts = { hints: 0, statuses: {}, failed: 0, hashes: new Set() };
+
+class Viewer {
+  etag = '';
+  isDue = false;
+  isBusy = false;
+
+  constructor(n) {
+    this.headers = { 'X-Forwarded-For': `10.1.${n >> 8}.${n & 255}` };
+  }
+
+  open() {
+    return new Promise((resolve, reject) => {
+      const socket = new WebSocket(`ws://127.0.0.1:${port}/live`, {
+        headers: { ...this.headers, Origin: `http://127.0.0.1:${port}` },
+      });
+      socket.on('error', reject);
+      socket.on('open', () => {
+        socket.send('{"topics": ["tip"]}');
+        socket.once('message', () => {
+          socket.on('message', () => this.hint());
+          resolve();
+        });
+      });
+    });
+  }
+
+  hint() {
+    counts.hints++;
+    if (this.isDue) return;
+    this.isDue = true;
+    setTimeout(() => void this.look(), Math.random() * SPREAD_MS);
+  }
+
+  look() {
+    this.isDue = false;
+    return new Promise((resolve) => {
+      const headers = { ...this.headers, 'Accept-Encoding': 'br', 'If-None-Match': this.etag };
+      get({ agent, port, host: '127.0.0.1', path, headers }, (answer) => {
+        counts.statuses[answer.statusCode] = (counts.statuses[answer.statusCode] ?? 0) + 1;
+        this.etag = answer.headers.etag ?? '';
+        counts.hashes.add(this.etag);
+        answer.resume().on('end', resolve);
+      }).on('error', () => {
+        counts.failed++;
+        resolve();
+      });
+    });
+  }
+}
+
+const viewers = Array.from({ length: count }, (_, n) => new Viewer(n));
+for (let at = 0; at < count; at += 50) {
+  await Promise.all(viewers.slice(at, at + 50).map((viewer) => viewer.open()));
+}
+console.log('ready');
+process.stdin.resume().on('end', () => {
+  console.log(JSON.stringify({ ...counts, hashes: counts.hashes.size }));
+  process.exit();
+});

@@ -1,0 +1,318 @@
+/**
+ * The explorer in a real browser at length: all pages in all looks, hostile texts in every place of every page, a node without
+ * indexes, one that is pruned, one that is started again, a thread that ends, and the walk of README.md while a page is open.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Explorer } from '../../src/explorer/explorer.js';
+import { AskError } from '../../src/explorer/explorerRpcStub.js';
+import { Site } from '../../src/explorer/site.js';
+import type { ExplorerStart } from '../../src/explorer/messages.js';
+import { freePort, startRegtest, type RegtestNode } from '../functional/support/node.js';
+import { blocksOf, Started, stepsOf, walk, type Step } from '../functional/support/readme.js';
+import { ADDRESSES, answers, ECHO, HASH, PAYLOADS } from '../support/hostileAnswers.js';
+import { findingsOf, hasChromium, launch, watched } from './support.js';
+
+const start: ExplorerStart = {
+  host: '127.0.0.1',
+  port: 0,
+  network: 'main',
+  spacingSec: 150,
+  hostNames: [],
+  proxies: [],
+  showsImages: true,
+  isIndexable: false,
+  showsPeers: true,
+  lacking: [],
+  methods: [ECHO],
+};
+const TIP = { height: 10, hash: HASH, timeSec: 1_500_000_000 };
+
+describe.skipIf(!hasChromium)('the explorer in a browser', () => {
+  let browser: Browser;
+  const closers: (() => unknown)[] = [];
+
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+  afterAll(() => browser?.close());
+
+  const isLive = (page: Page): Promise<void> => page.locator('#live[data-live="yes"]').waitFor();
+
+  async function nodeWith(
+    args: readonly string[],
+    dataDir?: string,
+  ): Promise<{ node: RegtestNode; base: string }> {
+    const port = await freePort();
+    const node = await startRegtest({
+      args: ['-explorer', `-explorerport=${port}`, '-fallbackfee=0.0002', ...args],
+      ...(dataDir !== undefined && { dataDir }),
+    });
+    closers.push(() => node.stop());
+    return { node, base: `http://127.0.0.1:${port}` };
+  }
+
+  /** A chain with a claim; what pages are asked for. */
+  async function withClaim(node: RegtestNode): Promise<{ address: string; claimId: string; txid: string }> {
+    const address = await node.rpc<string>('getnewaddress');
+    await node.rpc('generatetoaddress', [360, address]);
+    const txid = await node.rpc<string>('claimname', ['mindblown', '00', 1]);
+    await node.rpc('generatetoaddress', [1, address]);
+    const [claim] = await node.rpc<{ claimId: string }[]>('getclaimsfortx', [txid]);
+    return { address, claimId: claim!.claimId, txid };
+  }
+
+  it('has pages that everybody can use, in all looks', async () => {
+    const { node, base } = await nodeWith([]);
+    const { address, claimId, txid } = await withClaim(node);
+    const paths = ['/', '/names', '/name/mindblown', '/name/free', '/name/mindblown?block=361', '/blocks']
+      .concat(['/block/tip', '/upcoming', '/mempool', '/node', '/console', '/claims', '/find?q=mind'])
+      .concat(['/console?method=getblockhash&p0=1&run=1', '/proof/mindblown', '/charts/claims', '/nothing'])
+      .concat([`/claim/${claimId}`, `/tx/${txid}`, `/address/${address}`]);
+    for (const colorScheme of ['light', 'dark'] as const)
+      for (const width of [320, 1280]) {
+        const context = await browser.newContext({
+          colorScheme,
+          viewport: { width, height: 900 },
+          bypassCSP: true,
+        });
+        const { page, faults } = await watched(context, base);
+        for (const path of paths) {
+          const what = `${path}, ${colorScheme}, ${width} pixels`;
+          await page.goto(base + path);
+          expect([what, await findingsOf(page)]).toEqual([what, []]);
+        }
+        expect(faults.filter((text) => !text.includes('404'))).toEqual([]);
+        await context.close();
+      }
+  });
+
+  it('shows hostile texts as texts, in every place of every page', async () => {
+    let text = 'harmless';
+    let nowMs = 0;
+    const node = {
+      ask: ((method: string) => {
+        const known = answers(text);
+        return Object.hasOwn(known, method)
+          ? Promise.resolve(known[method])
+          : Promise.reject(new AskError(-5, `${method}: ${text}`));
+      }) as never,
+    };
+    const state = { tip: TIP, sync: null, taken: [], status: null };
+    const assetFolder = fileURLToPath(new URL('../../dist/explorer/assets', import.meta.url));
+    const site = new Site(start, { node, state, assetFolder, log: () => undefined, nowMs: () => nowMs });
+    await new Promise<void>((resolve) => site.server.listen(0, '127.0.0.1', resolve));
+    closers.push(() => {
+      site.live.close();
+      site.server.closeAllConnections();
+      site.server.close();
+    });
+    const base = `http://127.0.0.1:${(site.server.address() as AddressInfo).port}`;
+    const context = await browser.newContext();
+    closers.push(() => context.close());
+    const { page, faults } = await watched(context, base);
+    let shown = 0;
+    for (const [name, parts, query] of ADDRESSES)
+      for (const [n, payload] of PAYLOADS.entries()) {
+        text = payload;
+        nowMs += 1000;
+        state.tip = { ...TIP, hash: n.toString(16).padStart(64, '0') };
+        const place = [name, ...parts(payload).map((part) => encodeURIComponent(part.toWellFormed()))].join(
+          '/',
+        );
+        const search = new URLSearchParams(query?.(payload) ?? {}).toString();
+        const url = `${base}/${place}${search ? `?${search}` : ''}`;
+        const answer = await page.goto(url, { waitUntil: 'load' });
+        expect([payload, name, answer!.status() < 500 || answer!.status() === 501]).toEqual([
+          payload,
+          name,
+          true,
+        ]);
+        const found = await page.evaluate<[number, number, number]>(
+          `[document.scripts.length, document.querySelectorAll('iframe, object, embed, base, style, [onclick], [onerror], [onload], [onfocus], [onmouseover]').length, document.querySelectorAll('h1').length]`,
+        );
+        expect([payload, name, found]).toEqual([payload, name, [1, 0, 1]]);
+        shown++;
+      }
+    expect(shown).toBe(ADDRESSES.length * PAYLOADS.length);
+    // A page that does not exist is an error of the console in itself.
+    expect(faults.filter((fault) => !/status of (4\d\d|501)/.test(fault))).toEqual([]);
+  });
+
+  it('names the options that parts of its pages lack', async () => {
+    const { node, base } = await nodeWith([
+      '-txindex=0',
+      '-spendindex=0',
+      '-addressindex=0',
+      '-claimindex=0',
+      '-claimsearch=0',
+    ]);
+    const { address, claimId, txid } = await withClaim(node);
+    const page = await browser.newPage();
+    closers.push(() => page.close());
+    for (const [path, option, rest] of [
+      ['/', '-claimindex', 'Latest blocks'],
+      [`/claim/${claimId}`, '-claimindex', ''],
+      ['/claims', '-claimindex', 'Find claims'],
+      [`/address/${address}`, '-addressindex', 'Address'],
+      [`/tx/${txid}`, '-txindex', ''],
+      ['/charts/claims', '-claimindex', 'Claims'],
+    ] as const) {
+      await page.goto(base + path);
+      const text = await page.locator('main').innerText();
+      expect([path, text]).toEqual([path, expect.stringContaining(option)]);
+      expect(text).toContain(rest);
+    }
+    // What needs no index is there.
+    await page.goto(`${base}/name/mindblown`);
+    expect(await page.locator('main').innerText()).toContain('To take the name over');
+  });
+
+  it('shows what is left of pruned blocks', async () => {
+    const { node, base } = await nodeWith(['-prune=1', '-maxblockfilesize=65536']);
+    const address = await node.rpc<string>('getnewaddress');
+    for (let n = 0; n < 7; n++) await node.rpc('generatetoaddress', [100, address]);
+    await node.rpc('pruneblockchain', [400]);
+    const page = await browser.newPage();
+    closers.push(() => page.close());
+    const { tx } = await node.rpc<{ tx: string[] }>('getblock', [await node.rpc('getbestblockhash')]);
+    for (const [path, status, text] of [
+      ['/block/10', 200, 'pruned'],
+      ['/blocks?from=10', 200, 'pruned'],
+      ['/node', 200, 'blocks from'],
+      ['/', 200, 'Latest blocks'],
+      [`/address/${address}`, 200, '-addressindex'],
+      [`/tx/${tx[0]}`, 404, '-txindex'],
+    ] as const) {
+      const answer = await page.goto(base + path);
+      expect([path, answer!.status()]).toEqual([path, status]);
+      expect([path, await page.locator('main').innerText()]).toEqual([path, expect.stringContaining(text)]);
+    }
+  });
+
+  it('comes back when the node was started again', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'lbcnode-explorer-'));
+    closers.push(() => rmSync(folder, { recursive: true, force: true }));
+    const port = await freePort();
+    const args = ['-explorer', `-explorerport=${port}`];
+    let node = await startRegtest({ args, dataDir: folder });
+    closers.push(() => node.stop());
+    const base = `http://127.0.0.1:${port}`;
+    const page = await browser.newPage();
+    closers.push(() => page.close());
+    await page.goto(base);
+    expect(await page.locator('main').innerText()).toContain('lbcnode-cli -regtest generate 1');
+    await isLive(page);
+    await node.kill();
+    await page.getByText('not live').waitFor();
+    node = await startRegtest({ args, dataDir: folder });
+    const [tip] = await node.rpc<string[]>('generatetoaddress', [1, await node.rpc<string>('getnewaddress')]);
+    await isLive(page);
+    await page.locator(`body[data-tip="${tip}"]`).waitFor();
+  });
+
+  it('comes back when its thread ended', async () => {
+    const logged: string[] = [];
+    const log = (text: string): void => void logged.push(text);
+    const known = answers('harmless');
+    const explorer = await Explorer.open({ ...start, port: await freePort() }, {
+      dispatcher: {
+        warmup: null,
+        handle: (body: Buffer) => {
+          const { method } = JSON.parse(body.toString()) as { method: string };
+          return Promise.resolve({ text: JSON.stringify({ result: known[method] ?? null, error: null }) });
+        },
+      },
+      table: { find: () => ({ explorer: 'console' }) },
+      logger: { debug: log, info: log, warn: log, error: log },
+      isStopping: () => false,
+      mempoolChanges: () => 0,
+    } as never);
+    closers.push(() => explorer.close());
+    const chain = {
+      tip: 0,
+      height: 10,
+      isInitialDownload: () => false,
+      events: { on: () => () => undefined },
+    };
+    const headers = { hash: () => Buffer.from(HASH, 'hex'), timeSec: () => TIP.timeSec };
+    explorer.follow({ chain, headers } as never);
+    const page = await browser.newPage();
+    closers.push(() => page.close());
+    const base = `http://127.0.0.1:${explorer.port}`;
+    await expect.poll(async () => (await page.goto(base))!.status(), { timeout: 60_000 }).toBe(200);
+    await isLive(page);
+    await (Reflect.get(explorer, 'worker') as { terminate: () => Promise<number> }).terminate();
+    await page.getByText('not live').waitFor();
+    await isLive(page);
+    expect(logged).toContain('The explorer starts again.');
+    expect((await page.reload())!.status()).toBe(200);
+  });
+
+  it('shows the name of README.md change hands, without being touched', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'readme-explorer-'));
+    closers.push(() => rmSync(home, { recursive: true, force: true }));
+    mkdirSync(join(home, '.lbcnode'));
+    const port = await freePort();
+    const ports = `rpcport=${await freePort()}\nport=${await freePort()}\nexplorerport=${port}\n`;
+    writeFileSync(join(home, '.lbcnode', 'lbcnode.conf'), `[regtest]\n${ports}listen=0\n`);
+    const env = {
+      ...process.env,
+      HOME: home,
+      LBCNODE_NATIVE_BUILD: '0',
+      npm_config_update_notifier: 'false',
+    };
+    const program = new Started('npm start -- --regtest -explorer', env);
+    closers.push(() => program.end());
+    await program.until('Stop it: ');
+    // The address is the one that the program printed.
+    const [, printed] = /open (http:\S+) in a browser/.exec(program.output)!;
+    expect(printed).toBe(`http://localhost:${port}/`);
+    const page = await browser.newPage();
+    closers.push(() => page.close());
+    await page.goto(printed!);
+    await page.locator('#q').fill('mindblown');
+    await page.keyboard.press('Enter');
+    await page.getByText('No claim holds this name').waitFor();
+    await isLive(page);
+
+    // The walk waits, after each step that shows a state, until the page has shown it.
+    const others = blocksOf('Run it').filter((block) => /^(cli\b|\w+=\$\(cli )/.test(block));
+    let gates = 0;
+    const steps: Step[] = stepsOf(others).flatMap((step) =>
+      /getvalueforname.*"value"|gettotalclaimednames/.test(step.command)
+        ? [step, { command: `until [ -e '${home}/go${gates++}' ]; do sleep 0.05; done`, prints: null }]
+        : [step],
+    );
+    expect(gates).toBe(4);
+    const walking = walk(steps, home, env);
+    const holder = page.locator('main .lead a').first();
+    const shownHolder = async (not: string | null): Promise<string> => {
+      await expect
+        .poll(async () => ((await holder.count()) > 0 ? await holder.getAttribute('href') : null), {
+          timeout: 60_000,
+        })
+        .not.toBe(not);
+      return (await holder.getAttribute('href'))!;
+    };
+    const go = (gate: number): void => writeFileSync(join(home, `go${gate}`), '');
+    const first = await shownHolder(null);
+    go(0);
+    const rival = await shownHolder(first);
+    go(1);
+    expect(await shownHolder(rival)).toBe(first);
+    go(2);
+    await page.getByText('No claim holds this name').waitFor();
+    go(3);
+    await walking;
+    expect(await program.exited).toBe(0);
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { SyncClock } from '../../../src/explorer/syncClock.js';
+import { takenFrom, withoutOld } from '../../../src/explorer/takenBlocks.js';
+import { packed, RenderedCache, renderedOf } from '../../../src/explorer/rendered.js';
+
+describe('time to the end of a sync', () => {
+  it('is unknown at first, then follows from the blocks of the last minute', () => {
+    const clock = new SyncClock();
+    expect(clock.note(100, 1100, 0)).toBeNull();
+    expect(clock.note(110, 1100, 4999)).toBeNull();
+    expect(clock.note(200, 1100, 10_000)).toBe(90);
+    expect(clock.note(200, 1100, 20_000)).toBe(180);
+    expect(clock.note(300, 1100, 75_000)).toBe(440);
+    // Those of more than a minute ago count no more.
+    expect(clock.note(400, 1100, 85_000)).toBe(70);
+  });
+
+  it('begins again when the chain went back', () => {
+    const clock = new SyncClock();
+    clock.note(100, 1000, 0);
+    expect(clock.note(50, 1000, 10_000)).toBeNull();
+    expect(clock.note(60, 1000, 20_000)).toBe(940);
+  });
+});
+
+describe('blocks that a reorganisation disconnected', () => {
+  const block = (height: number, claimId = 'aa') => ({
+    height,
+    hash: `hash${height}`,
+    events: [{ event: 'claim', nameHex: '61', claimId }],
+  });
+
+  it('are spoken of while they are near the tip, where they touched the page', () => {
+    const taken = [block(20), block(19, 'bb'), block(11), block(10)];
+    expect(withoutOld(taken, 20).map(({ height }) => height)).toEqual([20, 19, 11]);
+    expect(takenFrom(taken, ({ claimId }) => claimId === 'bb')).toEqual([block(19, 'bb')]);
+    expect(takenFrom(taken, ({ nameHex }) => nameHex === '62')).toEqual([]);
+  });
+});
+
+describe('kept answers', () => {
+  const page = (size: number) => renderedOf(200, 'text/html', Buffer.alloc(size, 'x'), {});
+
+  it('are those used last, within their memory', () => {
+    const cache = new RenderedCache(3000);
+    for (const key of ['a', 'b', 'c']) cache.put(key, page(1000));
+    cache.get('a');
+    cache.put('d', page(1000));
+    expect(['a', 'b', 'c', 'd'].map((key) => cache.get(key) !== undefined)).toEqual([
+      true,
+      false,
+      true,
+      true,
+    ]);
+    cache.put('d', page(2500));
+    expect(['a', 'c', 'd'].map((key) => cache.get(key) !== undefined)).toEqual([false, false, true]);
+  });
+
+  it('are compressed once', () => {
+    const one = page(5000);
+    expect(packed(one, 'br')).toBe(packed(one, 'br'));
+    expect(packed(one, 'gzip').length).toBeLessThan(200);
+    expect(packed(one, '')).toBe(one.body);
+  });
+});
