@@ -37,7 +37,7 @@ _lbcnode_methods=(
 _lbcnode_value() {
   local option=$1 cur=$2
   case $option in
-    conf | debuglogfile | hubbanner | includeconf | loadblock | pid | rpccert | rpccookiefile | rpckey | walletrpccert | walletrpckey)
+    conf | debuglogfile | hubbanner | includeconf | loadblock | loadsnapshot | pid | rpccert | rpccookiefile | rpckey | walletrpccert | walletrpckey)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
     blocksdir | datadir | walletdir)
@@ -77,32 +77,33 @@ _lbcnode() {
     -blocksdir= -blocksonly -claimindex -claimmetadata -claimproofwindow= -claimsearch -claimsearchconnections=
     -claimsearchschema= -claimsearchtimeout= -claimsearchurl= -claimtriecache= -color= -compat= -conf= -daemon
     -datadir= -dbbatchsize= -dbcache= -debuglogfile= -esplora -esploraorigin= -feefilter -includeconf=
-    -loadblock= -maxmempool= -maxorphantx= -memfile= -mempoolexpiry= -minimumchainwork= -par= -persistmempool
-    -pid= -prune= -reindex -reindex-chainstate -spendindex -sysperms -txindex -version -addnode= -banscore=
-    -bantime= -bind= -connect= -discover -dns -dnsseed -enablebip61 -externalip= -forcednsseed -lightwallets
-    -listen -listenonion -maxconnections= -maxreceivebuffer= -maxsendbuffer= -maxtimeadjustment=
-    -maxuploadtarget= -onion= -onlynet= -peerblockfilters -peerbloomfilters -permitbaremultisig -port= -proxy=
-    -proxyrandomize -seednode= -timeout= -torcontrol= -torpassword= -upnp -whitebind= -whitelist= -addresstype=
-    -avoidpartialspends -changetype= -disablewallet -discardfee= -fallbackfee= -keypool= -mintxfee= -paytxfee=
-    -rescan -salvagewallet -spendzeroconfchange -txconfirmtarget= -upgradewallet= -wallet= -walletbroadcast
-    -walletdir= -walletnotify= -walletrbf -walletrpccert= -walletrpckey= -walletrpclisten= -walletrpcnotls
-    -walletrpcport= -zapwallettxes= -dblogsize= -flushwallet -privdb -walletrejectlongchains -zmqpubclaim=
-    -zmqpubclaimhwm= -zmqpubhashblock= -zmqpubhashblockhwm= -zmqpubhashtx= -zmqpubhashtxhwm= -zmqpubrawblock=
-    -zmqpubrawblockhwm= -zmqpubrawtx= -zmqpubrawtxhwm= -addrmantest -checkblockindex -checkblocks= -checklevel=
-    -checkmempool= -checkpoints -debug= -debugexclude= -deprecatedrpc= -dropmessagestest= -forcecompactdb
-    -help-debug -limitancestorcount= -limitancestorsize= -limitdescendantcount= -limitdescendantsize= -logips
-    -logtimemicros -logtimestamps -maxblockfilesize= -maxsigcachesize= -maxtipage= -maxtxfee= -mocktime=
-    -printpriority -printtoconsole -stopafterblockimport -stopatheight= -uacomment= -vbparams=
-    -claimexpiration= -forkheight= -regtest -supportdelay= -testnet -acceptnonstdtxn -bytespersigop=
-    -datacarrier -datacarriersize= -dustrelayfee= -incrementalrelayfee= -mempoolreplacement= -minrelaytxfee=
-    -whitelistforcerelay -whitelistrelay -blockmaxweight= -blockmintxfee= -blockversion= -miningaddress=
-    -metrics -rest -rpcallowhost= -rpcallowip= -rpcauth= -rpcbind= -rpccache= -rpccert= -rpccookiefile=
-    -rpckey= -rpcmaxconnections= -rpcpassword= -rpcport= -rpcserialversion= -rpcservertimeout= -rpcthreads=
-    -rpcuser= -rpcworkqueue= -server -tls -ws -wsmaxclients= -wsmaxconcurrentreqs= -wsmaxqueue=
-    -wsmaxsubscriptions= -hub -hubbanner= -hubbind= -hubblockingchannels= -hubcountry= -hubdailyfee=
-    -hubdescription= -hubdonationaddress= -hubdropclient= -hubfilteringchannels= -hubmaxsessions=
-    -hubpaymentaddress= -hubpeers= -hubport= -hubsessiontimeout= -hubudpport= -explorer -explorerbind=
-    -explorerhost= -explorerimages -explorerindexable -explorerpeers -explorerport= -explorerproxy=
+    -loadblock= -loadsnapshot= -maxmempool= -maxorphantx= -memfile= -mempoolexpiry= -minimumchainwork= -par=
+    -persistmempool -pid= -prune= -reindex -reindex-chainstate -snapshothash= -spendindex -sysperms -txindex
+    -version -addnode= -banscore= -bantime= -bind= -connect= -discover -dns -dnsseed -enablebip61 -externalip=
+    -forcednsseed -lightwallets -listen -listenonion -maxconnections= -maxreceivebuffer= -maxsendbuffer=
+    -maxtimeadjustment= -maxuploadtarget= -onion= -onlynet= -peerblockfilters -peerbloomfilters
+    -permitbaremultisig -port= -proxy= -proxyrandomize -seednode= -timeout= -torcontrol= -torpassword= -upnp
+    -whitebind= -whitelist= -addresstype= -avoidpartialspends -changetype= -disablewallet -discardfee=
+    -fallbackfee= -keypool= -mintxfee= -paytxfee= -rescan -salvagewallet -spendzeroconfchange -txconfirmtarget=
+    -upgradewallet= -wallet= -walletbroadcast -walletdir= -walletnotify= -walletrbf -walletrpccert=
+    -walletrpckey= -walletrpclisten= -walletrpcnotls -walletrpcport= -zapwallettxes= -dblogsize= -flushwallet
+    -privdb -walletrejectlongchains -zmqpubclaim= -zmqpubclaimhwm= -zmqpubhashblock= -zmqpubhashblockhwm=
+    -zmqpubhashtx= -zmqpubhashtxhwm= -zmqpubrawblock= -zmqpubrawblockhwm= -zmqpubrawtx= -zmqpubrawtxhwm=
+    -addrmantest -checkblockindex -checkblocks= -checklevel= -checkmempool= -checkpoints -debug= -debugexclude=
+    -deprecatedrpc= -dropmessagestest= -forcecompactdb -help-debug -limitancestorcount= -limitancestorsize=
+    -limitdescendantcount= -limitdescendantsize= -logips -logtimemicros -logtimestamps -maxblockfilesize=
+    -maxsigcachesize= -maxtipage= -maxtxfee= -mocktime= -printpriority -printtoconsole -stopafterblockimport
+    -stopatheight= -uacomment= -vbparams= -claimexpiration= -forkheight= -regtest -supportdelay= -testnet
+    -acceptnonstdtxn -bytespersigop= -datacarrier -datacarriersize= -dustrelayfee= -incrementalrelayfee=
+    -mempoolreplacement= -minrelaytxfee= -whitelistforcerelay -whitelistrelay -blockmaxweight= -blockmintxfee=
+    -blockversion= -miningaddress= -metrics -rest -rpcallowhost= -rpcallowip= -rpcauth= -rpcbind= -rpccache=
+    -rpccert= -rpccookiefile= -rpckey= -rpcmaxconnections= -rpcpassword= -rpcport= -rpcserialversion=
+    -rpcservertimeout= -rpcthreads= -rpcuser= -rpcworkqueue= -server -tls -ws -wsmaxclients=
+    -wsmaxconcurrentreqs= -wsmaxqueue= -wsmaxsubscriptions= -hub -hubbanner= -hubbind= -hubblockingchannels=
+    -hubcountry= -hubdailyfee= -hubdescription= -hubdonationaddress= -hubdropclient= -hubfilteringchannels=
+    -hubmaxsessions= -hubpaymentaddress= -hubpeers= -hubport= -hubsessiontimeout= -hubudpport= -explorer
+    -explorerbind= -explorerhost= -explorerimages -explorerindexable -explorerpeers -explorerport=
+    -explorerproxy=
   '
   return 0
 }

@@ -54,6 +54,11 @@ export class BlockIndex {
   bestHeader = NO_HEADER;
   /** The most work ever found invalid; for warnings only. */
   bestInvalid = NO_HEADER;
+  /**
+   * Height of the snapshot on which the active chain stands while its blocks are validated in the background; -1 when it stands on
+   * its own blocks. Until then nothing at or below it is taken back.
+   */
+  snapshotHeight = -1;
   private readonly options: BlockIndexOptions;
   /** Blocks whose data is here while an ancestor's is not, by parent. */
   private readonly unlinked = new Map<number, number[]>();
@@ -296,6 +301,16 @@ export class BlockIndex {
    * Nothing that failed is a candidate. Source: `FindMostWorkChain`.
    */
   findMostWorkChain(): number {
+    // What leaves the active chain below the snapshot must wait until that is validated.
+    const barred: number[] = [];
+    try {
+      return this.findWholeChain(barred);
+    } finally {
+      for (const id of barred) this.candidates.add(id);
+    }
+  }
+
+  private findWholeChain(barred: number[]): number {
     const { headers, active, candidates, whole } = this;
     for (;;) {
       const best = candidates.best();
@@ -305,6 +320,11 @@ export class BlockIndex {
       let at = best;
       while (at !== NO_HEADER && !active.contains(at) && headers.hasStatus(at, STATUS.haveData))
         at = headers.prev(at);
+      if (this.snapshotHeight >= 0 && headers.height(active.findFork(at)) < this.snapshotHeight) {
+        candidates.delete(best);
+        barred.push(best);
+        continue;
+      }
       if (at === NO_HEADER || active.contains(at)) {
         whole.end = best;
         whole.disconnects = active.disconnects;

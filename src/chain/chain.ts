@@ -94,6 +94,11 @@ export class Chain {
   /** Whether blocks are being read from files (`-reindex`, `-loadblock`): peers are not asked for any then. */
   importing = false;
 
+  /** Called when the data of a block was stored. */
+  onStored: (id: number) => void = () => undefined;
+  /** Heights of blocks of the active chain below a snapshot that are to be fetched now; null when none are. */
+  wantedBehind: () => { readonly first: number; readonly last: number } | null = () => null;
+
   constructor(options: ChainOptions, deps: ConnectDeps, flusher: Flusher, log: Logger) {
     this.options = options;
     this.deps = deps;
@@ -211,6 +216,7 @@ export class Chain {
     } catch (error) {
       throw this.fail(error);
     }
+    this.onStored(id);
     if (headers.prev(id) === this.tip && !this.isInitialDownload())
       this.events.emit('blockFound', {
         id,
@@ -264,6 +270,11 @@ export class Chain {
       segwitActive: versionBits.isActive('segwit', parent),
       lockTimeCutoffSec: medianTime ? active.medianTimeOf(parent) : block.header.timeSec,
     });
+  }
+
+  /** Whether the scripts of a block are run when it is connected. */
+  checksScripts(id: number): boolean {
+    return !this.assumed.holdsFor(id);
   }
 
   /**
@@ -403,7 +414,7 @@ export class Chain {
     const { headers } = this.index;
     const block = await this.blocks.take(id);
     const parent = headers.prev(id);
-    const checkScripts = !this.assumed.holdsFor(id);
+    const checkScripts = this.checksScripts(id);
     const { error, claims } = await connectBlock(this.deps, block, parent, {
       checkScripts,
       justCheck: false,
@@ -513,6 +524,7 @@ export class Chain {
     if (!active.contains(id)) return NO_HEADER;
     for (let at = this.tip; ; at = headers.prev(at)) {
       if (!headers.hasStatus(at, STATUS.haveData | STATUS.haveUndo)) return at;
+      if (headers.height(at) <= this.index.snapshotHeight) return at;
       if (at === id) return NO_HEADER;
     }
   }

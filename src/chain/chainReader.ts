@@ -53,6 +53,14 @@ export class ChainReader {
     return this.headers.hasStatus(id, STATUS.haveData);
   }
 
+  /** Why a block's data is not there, as a sentence, when that is on account of a snapshot; else null. */
+  behindSnapshot(id: number): string | null {
+    const { snapshotHeight } = this.chain.index;
+    const height = this.headers.height(id);
+    if (height > snapshotHeight || this.hasData(id)) return null;
+    return `Block ${height} is not there yet: the node was started from a snapshot of block ${snapshotHeight}, and the blocks up to it are fetched and validated in the background`;
+  }
+
   readHeader(id: number): MaybePromise<BlockHeader> {
     return this.headers.readHeader(id);
   }

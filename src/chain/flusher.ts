@@ -190,8 +190,8 @@ export class Flusher {
 
 const COIN_PREFIX = Buffer.from(PREFIX.coin, 'latin1');
 
-/** The records of `takeDirty` as database operations; keys and values are views where they can be. */
-function coinOps(records: Buffer): JournalOp[] {
+/** The records of `CoinTable.takeDirty` as database operations; keys and values are views where they can be. */
+export function coinOps(records: Buffer): JournalOp[] {
   const ops: JournalOp[] = [];
   for (let at = 0; at < records.length;) {
     const key = Buffer.allocUnsafe(1 + OUTPOINT_SIZE_BYTES);

@@ -34,6 +34,11 @@ export class FolderError extends Error {
   override readonly name = 'FolderError';
 }
 
+/** The row at `IDENTITY_KEY`. */
+export function formatIdentity(identity: FolderIdentity): Buffer {
+  return Buffer.from(JSON.stringify({ schema: SCHEMA, ...identity }));
+}
+
 /** Where it is kept. */
 export const IDENTITY_KEY = PREFIX.meta + 'identity';
 
@@ -62,8 +67,7 @@ export async function claimFolder(
   rebuilt: boolean,
 ): Promise<void> {
   const stored = await readIdentity(store, database);
-  const write = (): void =>
-    store.put(IDENTITY_KEY, Buffer.from(JSON.stringify({ schema: SCHEMA, ...wanted })));
+  const write = (): void => store.put(IDENTITY_KEY, formatIdentity(wanted));
   if (stored === null) {
     write();
     return;

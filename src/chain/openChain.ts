@@ -45,6 +45,15 @@ import {
   markAsOurs,
   type FolderPaths,
 } from './folderReset.js';
+import { removeGround } from './snapshot/backgroundValidation.js';
+import { finishSnapshotLoad, loadSnapshot, type SnapshotSource } from './snapshot/loadSnapshot.js';
+import {
+  dropSnapshotRecord,
+  readSnapshotRecord,
+  refutedText,
+  snapshotFolders,
+  type SnapshotRecord,
+} from './snapshot/snapshotRecord.js';
 import { StepTimers } from './stepTimers.js';
 import { forgetVerdicts, retryVerdicts } from './storedVerdicts.js';
 import { makeFolder } from '../util/makeFolder.js';
@@ -84,6 +93,10 @@ export interface OpenChainOptions {
   onFatal: (error: unknown) => void;
   adjustedTimeSec: () => number;
   contributors: readonly OpenedContributor[];
+  /** A snapshot to start a new folder from (`-loadsnapshot`). */
+  snapshot?: SnapshotSource | null;
+  /** Told how far the snapshot is read, as a sentence without its end. */
+  onSnapshotProgress?: (text: string) => void;
   /** Called before the first block is connected: who listens to the chain from the start does so here. */
   onChain?: (reader: ChainReader) => void;
   /** Aborted when the node shall stop while it is still starting. */
@@ -107,6 +120,8 @@ export interface OpenedChain {
    * the genesis block was read.
    */
   readonly rebuild: (() => Promise<void>) | null;
+  /** The snapshot that the chain stands on while its blocks are not validated; null for an ordinary folder. */
+  readonly snapshot: SnapshotRecord | null;
   close(): Promise<void>;
 }
 
@@ -131,6 +146,8 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
   if (options.reindex)
     beginReindex(paths, { pruning: options.pruning, isOurs: await isSurelyOurs(paths, options) });
   finishReindex(paths, log);
+  finishSnapshotLoad(paths.database);
+  if (options.snapshot) await startFromSnapshot(options.snapshot, paths, options);
   const store = await openStore(paths.database, options);
   try {
     markAsOurs(paths.database);
@@ -151,12 +168,13 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
         'You need to rebuild the database using -reindex to go back to unpruned mode. This will redownload the entire blockchain',
       );
     }
+    const snapshot = await openSnapshot(store, paths.database, resets);
     await claimFolder(store, paths.database, options.identity, resets);
     if (resets) await beginChainStateReset(store);
     await finishChainStateReset(store);
     if (options.reindex) await beginRebuild(store);
     for (const contributor of options.contributors) await contributor.open(store);
-    return await bringUp(store, paths.database, options);
+    return await bringUp(store, paths.database, snapshot, options);
   } catch (error) {
     await store.close();
     throw error;
@@ -249,7 +267,60 @@ async function readChainState(store: RowStore, database: string): Promise<ChainS
   }
 }
 
-async function bringUp(store: RowStore, database: string, options: OpenChainOptions): Promise<OpenedChain> {
+/** Throws `SnapshotError` or `FolderError`. */
+async function startFromSnapshot(
+  source: SnapshotSource,
+  { folder, database }: FolderPaths,
+  options: OpenChainOptions,
+): Promise<void> {
+  const { params, checkpoints, adjustedTimeSec, identity, minimumChainWork, signal, log } = options;
+  if (options.reindex || options.reindexChainstate)
+    throw new FolderError(
+      '-loadsnapshot starts a new folder, and -reindex and -reindex-chainstate compute one from its block files. Give one of them.',
+    );
+  await loadSnapshot(source, {
+    folder,
+    database,
+    identity,
+    claimRules: { ...params.claimForks, supportDelay: options.supportDelay },
+    minimumChainWork,
+    indexOptions: { params, checkpoints, adjustedTimeSec },
+    open: () => openStore(database, options),
+    signal,
+    log,
+    ...(options.onSnapshotProgress ? { onProgress: options.onSnapshotProgress } : {}),
+    onPoint: options.onPoint ?? (() => undefined),
+  });
+}
+
+/**
+ * The snapshot that the database stands on without having validated it. Throws `FolderError` where it must not be used, or not
+ * be computed again.
+ */
+async function openSnapshot(
+  store: RowStore,
+  database: string,
+  resets: boolean,
+): Promise<SnapshotRecord | null> {
+  const record = await readSnapshotRecord(store);
+  if (record?.state === 'refuted') throw new FolderError(refutedText(record));
+  if (record?.state === 'assumed') {
+    if (!resets) return record;
+    throw new FolderError(
+      `This folder was started from a snapshot of block ${record.height}, and not all blocks up to it are there to compute the chain state from. Use -reindex, which fetches what is missing.`,
+    );
+  }
+  if (record !== null && resets) dropSnapshotRecord(store);
+  await removeGround(snapshotFolders(database).validation);
+  return null;
+}
+
+async function bringUp(
+  store: RowStore,
+  database: string,
+  snapshot: SnapshotRecord | null,
+  options: OpenChainOptions,
+): Promise<OpenedChain> {
   const { params, log } = options;
   const state = await readChainState(store, database);
   const headers = new HeaderTable(store);
@@ -272,6 +343,7 @@ async function bringUp(store: RowStore, database: string, options: OpenChainOpti
   }
   if (state.tip === null) forgetVerdicts(headers);
   else retryVerdicts(headers, tip);
+  if (snapshot !== null) index.snapshotHeight = snapshot.height;
   index.restore(tip);
   const files = new BlockFiles({
     folder: options.blocksFolder,
@@ -292,7 +364,8 @@ async function bringUp(store: RowStore, database: string, options: OpenChainOpti
   });
   const flusher = new Flusher(
     {
-      cacheBytes: options.cacheBytes,
+      // The validation of a snapshot has the other half.
+      cacheBytes: snapshot === null ? options.cacheBytes : options.cacheBytes / 2,
       folders: [options.folder, options.blocksFolder],
       afterFlush: async () => {
         for (const { gte, lt } of claims.prunable(index.active.height)) {
@@ -351,6 +424,7 @@ async function bringUp(store: RowStore, database: string, options: OpenChainOpti
     flusher,
     timers,
     rebuild: state.rebuilding ? () => rebuild(catching, scanned) : null,
+    snapshot,
     async close() {
       try {
         await chain.close();

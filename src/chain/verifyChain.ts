@@ -73,8 +73,9 @@ class Verification {
       headers.height(id) > floor && headers.prev(id) !== NO_HEADER;
       id = headers.prev(id)
     ) {
-      // A pruned node goes as far back as it has data.
+      // A pruned node goes as far back as it has data, one that stands on a snapshot down to that.
       if (!headers.hasStatus(id, STATUS.haveData)) break;
+      if (headers.height(id) <= this.deps.index.snapshotHeight) break;
       const problem = await this.checkStored(chain, id);
       if (problem !== null) return `${problem} at ${headers.height(id)}, hash=${hashToHex(headers.hash(id))}`;
       if (signal.aborted) return null;

@@ -75,7 +75,7 @@ export class BackgroundFill {
         await chain.change(() => tracked.drop(chain.deps.store, () => flusher.flush()));
       }
       this.noteSynced(tracked);
-      const missing = flusher.pruned ? this.firstMissing(tracked) : null;
+      const missing = flusher.pruned && !this.waits(tracked) ? this.firstMissing(tracked) : null;
       if (missing !== null) throw prunedBeyond(tracked.index.name, missing);
     }
   }
@@ -86,14 +86,14 @@ export class BackgroundFill {
       name: tracked.index.name,
       synced: tracked.synced,
       height: tracked.synced ? this.deps.chain.height : Math.max(0, this.heightOf(tracked)),
-      failure: tracked.failure,
+      failure: tracked.failure ?? this.whyWaiting(tracked),
     }));
   }
 
   /** Height from which on blocks may not be pruned, since an index has yet to read them; Infinity when all have. */
   neededFrom(): number {
     const { active, headers } = this.deps.chain.index;
-    const forks = this.behind().map((tracked) => active.findFork(this.idOf(tracked)));
+    const forks = this.unfinished().map((tracked) => active.findFork(this.idOf(tracked)));
     return Math.min(...forks.map((fork) => (fork === NO_HEADER ? 0 : headers.height(fork) + 1)));
   }
 
@@ -168,8 +168,28 @@ export class BackgroundFill {
   }
 
   /** Those that are not at the tip and can get there. */
-  private behind(): TrackedIndex[] {
+  private unfinished(): TrackedIndex[] {
     return this.indexes.filter(({ synced, failure }) => !synced && failure === null);
+  }
+
+  /** Those of them that can go on now. */
+  private behind(): TrackedIndex[] {
+    return this.unfinished().filter((tracked) => !this.waits(tracked));
+  }
+
+  /** Whether it needs blocks below a snapshot that are not validated yet. */
+  private waits(tracked: TrackedIndex): boolean {
+    return this.heightOf(tracked) < this.deps.chain.index.snapshotHeight;
+  }
+
+  private whyWaiting(tracked: TrackedIndex): string | null {
+    if (tracked.synced || !this.waits(tracked)) return null;
+    return `It is filled once the blocks up to the snapshot's, at height ${this.deps.chain.index.snapshotHeight}, are validated.`;
+  }
+
+  /** The blocks below the snapshot are there: goes on with what waited for them. */
+  resume(): void {
+    this.goOn();
   }
 
   private idOf({ lastBlock }: TrackedIndex): number {

@@ -331,7 +331,8 @@ export class PeerNetwork {
   localServices(): bigint {
     const { prunes, servesFilters, servesBlockFilters } = this.options;
     let services: bigint = NODE.witness | NODE.networkLimited;
-    if (!prunes) services |= NODE.network;
+    // What stands on a snapshot has old blocks as little as what prunes.
+    if (!prunes && this.deps.chain.index.snapshotHeight < 0) services |= NODE.network;
     if (servesFilters) services |= NODE.bloom;
     if (servesBlockFilters) services |= NODE.compactFilters;
     return services;

@@ -11,7 +11,7 @@ import type { LoadedOptions } from './options.js';
  * thirty-second since the last time, so that a block on a long chain costs no more of it than one on a short chain.
  */
 export function watchBlockIndex(chain: Chain, { params, derived }: LoadedOptions, logger: Logger): void {
-  const rules = { genesisHash: params.genesisHash, prunes: derived.prune.kind !== 'off' };
+  const prunes = derived.prune.kind !== 'off';
   const checked = { headers: 0, disconnects: 0 };
   chain.afterStep.push(async () => {
     const { index } = chain;
@@ -20,7 +20,10 @@ export function watchBlockIndex(chain: Chain, { params, derived }: LoadedOptions
     if (disconnects === checked.disconnects && count <= checked.headers + (checked.headers >> 5)) return;
     // On the way to a better branch the tip may be lower than it was.
     if (index.candidates.best() !== chain.tip) return;
-    checkBlockIndex(index, rules);
+    checkBlockIndex(index, {
+      genesisHash: params.genesisHash,
+      prunes: prunes || index.snapshotHeight >= 0,
+    });
     Object.assign(checked, { headers: count, disconnects });
     logger.debug('bench', () => `Block index checked: ${count} headers`);
   });

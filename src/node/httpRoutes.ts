@@ -103,6 +103,7 @@ export async function httpRoutes(
       hub,
       explorer,
       search,
+      snapshot: () => services.snapshots.status(),
     });
     rest?.addRestRoutes(app, tools, { services, table, warmupStatus, onException });
     metrics?.addRoute(app, tools);

@@ -43,6 +43,7 @@ import type { LoadedOptions } from './options.js';
 import { programVersion } from '../util/project.js';
 import { peerSettings } from './peerSettings.js';
 import { writePidFile } from './pidFile.js';
+import { openValidation, snapshotSource } from './snapshotStart.js';
 import { startServer, startWalletServer, wantedConnections } from './rpcServers.js';
 import { makeAnswerCache, makeServices } from './services.js';
 
@@ -231,6 +232,8 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
     assumeValid: derived.assumeValid,
     maxTipAgeSec: options.maxtipage,
     stopAtHeight: options.stopatheight,
+    snapshot: snapshotSource(loaded),
+    onSnapshotProgress: (text) => dispatcher.setWarmupStatus(text),
     onStopHeight: deps.requestStop,
     onFatal: deps.onFatal,
     adjustedTimeSec: () => clock.adjustedSec(),
@@ -269,12 +272,24 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   const fill = new BackgroundFill({ chain, flusher: opened.flusher, log: logger, warn }, indexes);
   await fill.prepare();
   closers.push(() => fill.stop());
+  const validation = await openValidation(loaded, opened, {
+    log: logger,
+    warn,
+    onFatal: deps.onFatal,
+    onPassed: () => fill.resume(),
+    adjustedTimeSec: () => clock.adjustedSec(),
+    onPoint: onPoint ?? (() => undefined),
+  });
+  if (validation !== null) {
+    nodeServices.showValidation(validation);
+    closers.push(() => validation.stop());
+  }
   const pruner = new Pruner(
     chain,
     opened.flusher,
     {
       targetBytes: derived.prune.kind === 'automatic' ? derived.prune.targetBytes : null,
-      neededFrom: () => fill.neededFrom(),
+      neededFrom: () => Math.min(fill.neededFrom(), validation?.neededFrom ?? Infinity),
     },
     logger,
   );
@@ -365,6 +380,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   }
   dispatcher.finishWarmup();
   fill.start(deps.onFatal);
+  validation?.start();
   if (options.claimindex) {
     const isSynced = (): boolean =>
       fill.statuses().some(({ name, synced }) => name === CLAIM_INDEX_NAME && synced);

@@ -22,6 +22,7 @@ const SAFE_COMMENT = /^[a-zA-Z0-9 .,;\-_?@]*$/;
 /** The networks of `-onlynet`; `tor` is another name of the last. Source: `ParseNetwork`. */
 const NETWORK_NAMES = ['ipv4', 'ipv6', 'onion', 'tor'];
 const BLOCK_HASH = /^(0x)?[0-9a-f]{1,64}$/i;
+const SHA256 = /^[0-9a-f]{64}$/i;
 const CHAIN_WORK = /^(0x)?[0-9a-f]+$/i;
 /** `<user>:<salt>$<HMAC-SHA256 in hex>`; as the hash is compared as text, in the case of the reference's script. */
 const RPC_AUTH = /^[^:$]+:[^:$]+\$[0-9a-f]{64}$/;
@@ -153,6 +154,10 @@ export const OPTION_FORMATS: Readonly<Record<OptionFormat, Format>> = {
   schemaName: {
     expects: 'a name of up to 63 letters, digits and _ that does not begin with a digit or pg_',
     accepts: (text) => text === '' || SCHEMA_NAME.test(text),
+  },
+  sha256: {
+    expects: 'a SHA-256 as 64 digits of hex',
+    accepts: (text) => SHA256.test(text),
   },
   subnet: {
     expects: 'an address or a network',

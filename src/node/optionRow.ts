@@ -56,6 +56,7 @@ export type OptionFormat =
   | 'rpcAllowIp'
   | 'rpcAuth'
   | 'schemaName'
+  | 'sha256'
   | 'subnet'
   | 'text'
   | 'userAgentComment'

@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import type { ChainReader } from '../chain/chainReader.js';
 import type { OpenedChain } from '../chain/openChain.js';
+import type { BackgroundValidation } from '../chain/snapshot/backgroundValidation.js';
 import type { Pruner } from '../chain/pruner.js';
 import type { BackgroundFill } from '../index/backgroundFill.js';
 import { BlockFilters } from '../index/filterIndex.js';
@@ -66,6 +67,8 @@ export interface NodeServices {
   attach(opened: OpenedChain, pruner: Pruner | null, indexes: Pick<BackgroundFill, 'statuses'>): void;
   /** Opens the index by which claims are searched. Rejects with `EnvironmentError` where there is nothing to keep it in. */
   openSearch(): Promise<{ close(): Promise<void> }>;
+  /** The background validation that methods tell of. */
+  showValidation(validation: BackgroundValidation): void;
   /** The hub that methods tell of. */
   showHub(hub: HubService): void;
   /** Finds peers and talks to them. Tells where it cannot listen, one line an address, and how to stop. */
@@ -121,6 +124,7 @@ export function makeServices({
   let claimSearch: ClaimSearch | null = null;
   let shownClaims: WaitingClaimIndex | null = null;
   let hub: HubService | null = null;
+  let validation: BackgroundValidation | null = null;
   let peers: { net: PeerNetwork; service: PeerService } | null = null;
   const loading = new AbortController();
   let waiting: RpcServices['waiting'] | null = null;
@@ -195,6 +199,7 @@ export function makeServices({
       opened: () => now().opened,
       indexes: () => now().indexes.statuses(),
       adjustedTimeSec: () => clock.adjustedSec(),
+      status: () => validation?.status ?? null,
     }),
     network: {
       version: versionNumber(),
@@ -302,6 +307,9 @@ export function makeServices({
       });
       claimSearch = search.search;
       return search;
+    },
+    showValidation(opened) {
+      validation = opened;
     },
     showHub(opened) {
       hub = opened;

@@ -1,5 +1,6 @@
 /** Snapshots for the methods: writes one of this node's chain state, and checks a file. */
 import { resolve } from 'node:path';
+import type { SnapshotStatus } from '../chain/snapshot/backgroundValidation.js';
 import type { OpenedChain } from '../chain/openChain.js';
 import { dumpSnapshot, snapshotRules } from '../chain/snapshot/dumpSnapshot.js';
 import { freshIndex, readSnapshot } from '../chain/snapshot/readSnapshot.js';
@@ -28,6 +29,7 @@ export interface SnapshotServiceDeps {
   readonly opened: () => Pick<OpenedChain, 'chain' | 'flusher' | 'claims'>;
   readonly indexes: () => readonly IndexStatus[];
   readonly adjustedTimeSec: () => number;
+  readonly status: () => SnapshotStatus | null;
 }
 
 export function snapshotService(loaded: LoadedOptions, deps: SnapshotServiceDeps): SnapshotService {
@@ -36,6 +38,7 @@ export function snapshotService(loaded: LoadedOptions, deps: SnapshotServiceDeps
   /** Files that are being written. */
   const writing = new Set<string>();
   return {
+    status: () => deps.status(),
     resolve: (name) => resolve(loaded.paths.networkDir, name),
     async dump(path, height, signal) {
       if (writing.has(path)) throw new SnapshotError(`${path} is being written by another call.`);

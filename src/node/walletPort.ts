@@ -114,6 +114,9 @@ function chainPort({ services, reader, mempool }: WalletPortDeps): NodePort['cha
     },
     medianTimeSecAt: (height) => active.medianTimeOf(idAt(height)),
     hasBlock: (height) => reader.hasData(idAt(height)),
+    get snapshotHeight() {
+      return chain.index.snapshotHeight;
+    },
     async readBlock(height): Promise<WalletBlock> {
       const { raw, parsed, hash, header } = await reader.readBlockAside(idAt(height));
       return { height, hash, timeSec: header.timeSec, raw, parsed };

@@ -120,6 +120,8 @@ export interface NetworkParams {
   readonly minimumChainWork: bigint;
   /** Block id, wire order. */
   readonly assumeValid: Buffer | null;
+  /** Snapshots that a release knows: of a block (printed id), the SHA-256 of the file in hex. */
+  readonly snapshots: readonly { readonly height: number; readonly block: string; readonly hash: string }[];
   /** Ascending heights. */
   readonly checkpoints: readonly Checkpoint[];
   /** Hashes of a thousand headers each, from the first block on, wire order; read from disk at the first call. */

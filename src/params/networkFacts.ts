@@ -28,6 +28,11 @@ export interface ServerFact extends HostFact {
 interface FactsFile {
   readonly minimumChainWork: Sourced & { readonly work: string };
   readonly assumeValid: Sourced & { readonly hash: string };
+  readonly snapshots?: readonly (Sourced & {
+    readonly height: number;
+    readonly block: string;
+    readonly hash: string;
+  })[];
   readonly checkpoints?: readonly { readonly height: number; readonly hash: string }[];
   readonly headerChunks?: Sourced & { readonly file: string };
   readonly dnsSeeds: readonly HostFact[];
@@ -55,6 +60,7 @@ export const hostPorts = (servers: readonly ServerFact[] = []): (readonly [host:
 export function paramsOfFacts(facts: FactsFile): {
   minimumChainWork: bigint;
   assumeValid: Buffer;
+  snapshots: { height: number; block: string; hash: string }[];
   checkpoints: { height: number; hash: Bytes }[];
   headerChunks: () => Buffer;
   dnsSeeds: string[];
@@ -64,6 +70,7 @@ export function paramsOfFacts(facts: FactsFile): {
   return {
     minimumChainWork: BigInt(`0x${facts.minimumChainWork.work}`),
     assumeValid: hashFromHex(facts.assumeValid.hash),
+    snapshots: (facts.snapshots ?? []).map(({ height, block, hash }) => ({ height, block, hash })),
     checkpoints: (facts.checkpoints ?? []).map(({ height, hash }) => ({ height, hash: hashFromHex(hash) })),
     headerChunks: () => (chunks ??= readHeaderChunks(facts)),
     dnsSeeds: facts.dnsSeeds.map(({ host }) => host),

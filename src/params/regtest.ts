@@ -71,6 +71,7 @@ export const regtestParams: NetworkParams = {
 
   minimumChainWork: 0n,
   assumeValid: null,
+  snapshots: [],
   checkpoints: [{ height: 0, hash: genesis.hash }],
   headerChunks: () => Buffer.alloc(0),
   chainTxData: { timeSec: 0, txCount: 0, txPerSec: 0 },

@@ -22,6 +22,8 @@ export function requireBlock(reader: ChainReader, hash: Bytes): number {
 }
 
 function noData({ chain, pruner }: RpcServices, id: number): RpcError {
+  const behind = chain.behindSnapshot(id);
+  if (behind !== null) return rpcError(RPC_ERROR.MISC_ERROR, behind);
   const pruned = pruner !== null && !chain.hasData(id) && chain.headers.txCount(id) > 0;
   return rpcError(
     RPC_ERROR.MISC_ERROR,

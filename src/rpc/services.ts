@@ -3,6 +3,7 @@
  * group of methods needs and no more; a method reaches it as `ctx.services.<part>`. Add a part when a method needs one.
  */
 import type { ChainReader } from '../chain/chainReader.js';
+import type { SnapshotStatus } from '../chain/snapshot/backgroundValidation.js';
 import type { DumpedSnapshot } from '../chain/snapshot/dumpSnapshot.js';
 import type { ReadSnapshot } from '../chain/snapshot/readSnapshot.js';
 import type { Pruner } from '../chain/pruner.js';
@@ -97,6 +98,8 @@ export interface SnapshotService {
   dump(path: string, height: number | null, signal: AbortSignal): Promise<DumpedSnapshot>;
   /** Reads a file to its end and checks all that can be checked without blocks. */
   verify(path: string, signal: AbortSignal): Promise<ReadSnapshot>;
+  /** What the node stands on while the blocks up to it are not validated; null when it stands on its own blocks. */
+  status(): SnapshotStatus | null;
   /** The absolute path of a name; relative ones are of the network's folder. */
   resolve(name: string): string;
 }

@@ -2,6 +2,7 @@
  * `/health`: whether the node works, for whoever supervises it. No authentication and no place in the work queue; the
  * addresses are those of `-rpcallowip`.
  */
+import type { SnapshotStatus } from '../chain/snapshot/backgroundValidation.js';
 import type { FastifyInstance } from 'fastify';
 import type { ChainReader } from '../chain/chainReader.js';
 import type { IndexStatus } from '../index/chainIndex.js';
@@ -21,6 +22,8 @@ export interface HealthDeps {
   readonly outage?: (() => string) | undefined;
   /** How far the indexes are. */
   readonly indexes?: (() => readonly IndexStatus[]) | undefined;
+  /** What the node stands on while the blocks up to it are not validated; null when it stands on its own blocks. */
+  readonly snapshot?: (() => SnapshotStatus | null) | undefined;
   /** Null where claims are not searched. */
   readonly search?: (() => SearchHealth | null) | undefined;
   /** Null where there is no hub. */
@@ -102,6 +105,8 @@ function health(deps: HealthDeps): {
       headers:
         reader && reader.headers.count > 0 ? reader.headers.height(reader.chain.index.bestHeader) : null,
       initialblockdownload: reader?.chain.isInitialDownload() ?? true,
+      // The chain stands on it until its blocks are validated.
+      snapshot: snapshotAnswer(deps.snapshot?.() ?? null),
       peers: peerCount(),
       indexes:
         statuses.length > 0
@@ -135,6 +140,11 @@ function health(deps: HealthDeps): {
       explorer: explorerAnswer(deps.explorer?.() ?? null),
     },
   };
+}
+
+function snapshotAnswer(status: SnapshotStatus | null): JsonOut | undefined {
+  if (status === null) return undefined;
+  return { height: status.height, block: status.block, validatedheight: status.validatedHeight };
 }
 
 function explorerAnswer(explorer: ExplorerHealth | null): JsonOut | undefined {

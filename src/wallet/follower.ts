@@ -187,6 +187,10 @@ export class Follower implements NodeListener {
 
   private refusePruned(from: number): void {
     const { chain } = this.wallet.node;
+    if (from <= chain.snapshotHeight)
+      throw new FollowError(
+        `The wallet needs blocks from height ${from} on, and the node was started from a snapshot of block ${chain.snapshotHeight} whose blocks are not validated yet. Load the wallet once getblockchaininfo shows no snapshot.`,
+      );
     for (let height = from; height <= chain.height; height++) {
       if (!chain.hasBlock(height)) {
         throw new FollowError(

@@ -102,6 +102,8 @@ export interface ChainPort {
   medianTimeSecAt(height: number): number;
   /** Whether a block's data is on disk still. */
   hasBlock(height: number): boolean;
+  /** Height of a snapshot whose blocks are not all there yet; -1 for none. */
+  readonly snapshotHeight: number;
   /** Rejects where it is not on disk, or was taken back meanwhile. */
   readBlock(height: number): Promise<WalletBlock>;
   /**

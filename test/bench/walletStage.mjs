@@ -55,6 +55,7 @@ const chain = {
   timeSecAt: (height) => 1_600_000_000 + height * 150,
   medianTimeSecAt: (height) => 1_600_000_000 + height * 150,
   hasBlock: () => true,
+  snapshotHeight: -1,
   isInitialDownload: () => false,
   reorganised: () => null,
 };

@@ -7,7 +7,7 @@ import type { ClaimRules } from '../../claimtrie/types.js';
 import { headerHash, parseHeaderBytes } from '../../primitives/header.js';
 import { CLAIM_PREFIX } from '../../store/claims/claimKeys.js';
 import { DerivedClaimRows } from '../../store/claims/claimRows.js';
-import { HeaderTable } from '../../store/headerTable.js';
+import { HeaderTable, STATUS } from '../../store/headerTable.js';
 import type { RowReader, RowWriter } from '../../store/rows.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { equalBytes, hashToHex } from '../../util/bytes.js';
@@ -20,6 +20,8 @@ import { CLAIMS_SECTION, COINS_SECTION, type SnapshotSection } from './snapshotS
 
 /** Headers between two writes of their rows. */
 const HEADERS_AT_ONCE = 4096;
+/** What the chain state stands for. The data of these blocks is still missing, as that of pruned ones is. */
+const ASSUMED = STATUS.validTransactions | STATUS.validScripts;
 
 /** Where the rows go. */
 export interface SnapshotTarget extends RowWriter {
@@ -114,6 +116,7 @@ class Reading {
     let last = 0;
     headers.setTxCount(last, 1);
     headers.setChainTxCount(last, 1);
+    headers.addStatus(last, ASSUMED);
     for (const payload of reader.pieces(KIND.headers)) {
       const unpacked = reader.unpacking(() => [...unpackHeaders(payload)]);
       for (const { start, rest, txCount } of unpacked) {
@@ -125,6 +128,7 @@ class Reading {
           );
         headers.setTxCount(id, txCount);
         headers.setChainTxCount(id, headers.chainTxCount(last) + txCount);
+        headers.addStatus(id, ASSUMED);
         last = id;
         if (headers.count % HEADERS_AT_ONCE > 0) continue;
         headers.writeDirty(out);

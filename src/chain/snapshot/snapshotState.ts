@@ -15,7 +15,7 @@ import { NO_HEADER, STATUS } from '../../store/headerTable.js';
 import { coinKey, PREFIX } from '../../store/keys.js';
 import { KeyedRows } from '../../store/keyedRows.js';
 import { fromArray, mergeLayers } from '../../store/mergeLayers.js';
-import { prefixEnd, type RowTransaction } from '../../store/rows.js';
+import { prefixEnd, type RowTransaction, type RowWriter } from '../../store/rows.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { equalBytes, hashToHex, type Bytes } from '../../util/bytes.js';
 import type { MaybePromise } from '../../util/maybePromise.js';
@@ -37,6 +37,8 @@ export interface SnapshotSection {
   readonly prefixes: readonly string[];
   /** Takes a block back in these rows. Rejects with `SnapshotError` when that is not possible. */
   takeBack?(rows: RowTransaction, height: number): Promise<void>;
+  /** Writes what belongs to the rows in a database that got them from a snapshot of this block (wire order). */
+  finish?(rows: Pick<RowWriter, 'put'>, block: Bytes): void;
   /** Why the rows are not those of the tip now, as a sentence; null when they are. */
   problem?(): string | null;
 }
@@ -112,6 +114,10 @@ export function openView(
       const problem = section.problem?.() ?? null;
       if (problem !== null) throw new SnapshotError(problem);
     }
+    if (index.snapshotHeight >= 0)
+      throw new SnapshotError(
+        `This node was started from a snapshot of block ${index.snapshotHeight} whose blocks are not validated yet. Wait until getblockchaininfo shows that they are.`,
+      );
     const target = index.active.at(height ?? index.active.height);
     if (target === NO_HEADER) throw beyondTip(height, index.active.height);
     await chain.flush();

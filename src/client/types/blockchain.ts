@@ -27,7 +27,7 @@ export interface BlockchainMethods {
   getblockchaininfo: {
     params: [];
     named: Record<string, never>;
-    result: { chain: string; blocks: number; headers: number; bestblockhash: string; difficulty: number; mediantime: number; verificationprogress: number; initialblockdownload: boolean; chainwork: string; size_on_disk: number; pruned: boolean; pruneheight?: number; automatic_pruning?: boolean; prune_target_size?: number; softforks: ({ id: string; version: number; reject: { status: boolean } })[]; bip9_softforks: { [key: string]: { status: "defined" | "started" | "locked_in" | "lockedin" | "active" | "failed"; bit?: number; startTime: number; start_time?: number; timeout: number; since: number; statistics?: { period: number; threshold: number; elapsed: number; count: number; possible: boolean } } }; warnings: string };
+    result: { chain: string; blocks: number; headers: number; bestblockhash: string; difficulty: number; mediantime: number; verificationprogress: number; initialblockdownload: boolean; chainwork: string; size_on_disk: number; pruned: boolean; pruneheight?: number; automatic_pruning?: boolean; prune_target_size?: number; snapshot?: { height: number; blockhash: string; hash: string; validated_height: number }; softforks: ({ id: string; version: number; reject: { status: boolean } })[]; bip9_softforks: { [key: string]: { status: "defined" | "started" | "locked_in" | "lockedin" | "active" | "failed"; bit?: number; startTime: number; start_time?: number; timeout: number; since: number; statistics?: { period: number; threshold: number; elapsed: number; count: number; possible: boolean } } }; warnings: string };
   };
   /** `getblockcount` */
   getblockcount: {

@@ -3,6 +3,7 @@
  * noted to take blocks back is left out, and ended claims and sums by block, which follow from the rows of claims
  * (`pastWalk.ts`).
  */
+import { formatIndexPosition, indexPositionKey } from '../../chain/contributor.js';
 import { SnapshotError } from '../../chain/snapshot/snapshotFile.js';
 import type { SnapshotSection } from '../../chain/snapshot/snapshotState.js';
 import type { IndexStatus } from '../chainIndex.js';
@@ -23,6 +24,9 @@ export function claimIndexSection(status: () => IndexStatus | null): SnapshotSec
         );
       await takeBack(rows, height);
       await dropChunks(rows, (chunk) => trendingKey(height, chunk));
+    },
+    finish(rows, block) {
+      rows.put(indexPositionKey(CLAIM_INDEX_NAME), formatIndexPosition(CLAIM_INDEX_VERSION, block));
     },
     problem() {
       const found = status();

@@ -109,6 +109,7 @@ export class BlockRequests implements MessageHandler {
     if (isInitial && (state.isLimited || !peers.mayFetchFrom(state))) return;
     const { wanted, staller } = this.findNext(state, room);
     this.ask(state, wanted);
+    if (wanted.length < room) this.ask(state, this.findBehind(state, room - wanted.length));
     if (staller && inFlight.countFrom(peer) === 0) inFlight.markStalling(staller);
   }
 
@@ -182,6 +183,24 @@ export class BlockRequests implements MessageHandler {
       if (found.wanted.length === count) break;
     }
     return found;
+  }
+
+  /** Up to `count` blocks below a snapshot that the peer has and nobody was asked for. */
+  private findBehind(state: SyncPeer, count: number): number[] {
+    const { chain, inFlight } = this.deps;
+    const { headers, active } = chain.index;
+    const range = chain.wantedBehind();
+    if (range === null || state.isLimited || state.bestKnown === NO_HEADER) return [];
+    // The peer must have the chain of the snapshot.
+    if (active.ancestorOf(state.bestKnown, range.last) !== active.at(range.last)) return [];
+    const wanted: number[] = [];
+    for (let height = range.first; height <= range.last && wanted.length < count; height++) {
+      const id = active.at(height);
+      if (headers.hasStatus(id, STATUS.haveData) || inFlight.get(id)) continue;
+      if (!this.canGive(state, id)) break;
+      wanted.push(id);
+    }
+    return wanted;
   }
 
   /** Blocks with witness only come from peers that keep it. */

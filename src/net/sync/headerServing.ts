@@ -113,8 +113,8 @@ export class HeaderServing implements MessageHandler {
   }
 
   private isSoonPruned(id: number): boolean {
-    if (!this.options.prunes) return false;
     const { chain, params } = this.deps;
+    if (!this.options.prunes && chain.index.snapshotHeight < 0) return false;
     const { headers } = chain.index;
     const kept = MIN_BLOCKS_TO_KEEP - Math.floor(PRUNE_MARGIN_SEC / params.targetSpacingSec);
     return !headers.hasStatus(id, STATUS.haveData) || headers.height(id) <= chain.height - kept;

@@ -77,6 +77,8 @@ async function readBlock(services: RpcServices, id: number, name: string): Promi
   const { chain, pruner } = services;
   const block = await readBlockOrNull(services, id);
   if (block !== null) return block;
+  const behind = chain.behindSnapshot(id);
+  if (behind !== null) throw notFound(behind);
   const isPruned = pruner !== null && !chain.hasData(id) && chain.headers.txCount(id) > 0;
   throw notFound(`${name} not ${isPruned ? 'available (pruned data)' : 'found'}`);
 }

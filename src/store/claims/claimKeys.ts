@@ -36,7 +36,8 @@ export const CLAIM_PREFIX = {
   version: 'v',
   /**
    * `k` → root and totals, absent while the trie is empty; `kv` → first epoch of node history that is kept; `kn` → the first
-   * block whose changes are noted node by node, absent when there is none.
+   * block whose changes are noted node by node, absent when there is none; `ks` → the block of a snapshot with which the notes
+   * of this database begin, absent when they begin with the chain.
    */
   summary: 'k',
   /** `f` ‖ row number u16 → bits of names without active claims that have a row all the same. */
@@ -72,6 +73,8 @@ export type Generation = '0' | '1';
 export const SUMMARY_KEY = CLAIM_PREFIX.summary;
 /** The first epoch of node history that is surely there. */
 export const DROPPED_KEY = CLAIM_PREFIX.summary + 'v';
+/** The block after which the notes of nodes begin, in a database that was made from a snapshot. */
+export const FIRST_PROVABLE_KEY = CLAIM_PREFIX.summary + 's';
 /** The first block whose changes are noted node by node. */
 export const NOTED_KEY = CLAIM_PREFIX.summary + 'n';
 

@@ -4,10 +4,12 @@
  */
 import type { NodeChange } from '../../claimtrie/workTrie.js';
 import { u32Key } from '../keys.js';
-import { prefixEnd, type RowReader, type RowTransaction } from '../rows.js';
+import type { Bytes } from '../../util/bytes.js';
+import { prefixEnd, type RowReader, type RowTransaction, type RowWriter } from '../rows.js';
 import {
   CLAIM_PREFIX,
   DROPPED_KEY,
+  FIRST_PROVABLE_KEY,
   NOTED_KEY,
   nodeNoteKey,
   slotNoteKey,
@@ -71,8 +73,39 @@ export async function oldestProvable(
   window: ProofWindow,
   tipHeight: number,
 ): Promise<number> {
-  if (window === 'all') return 0;
-  return Math.min(tipHeight, Math.max(tipHeight - window, (await readDropped(rows)) * EPOCH_BLOCKS));
+  const since = await rows.get(FIRST_PROVABLE_KEY);
+  const first = since ? new RowDecoder(since).number() : 0;
+  if (window === 'all') return Math.min(tipHeight, first);
+  const dropped = (await readDropped(rows)) * EPOCH_BLOCKS;
+  return Math.min(tipHeight, Math.max(tipHeight - window, dropped, first));
+}
+
+/** Notes that nothing is known of the nodes before the block of this height. */
+export function putFirstProvable(rows: Pick<RowWriter, 'put'>, height: number): void {
+  rows.put(FIRST_PROVABLE_KEY, encoder.number(height).finish());
+}
+
+/**
+ * The rows by which nodes of past blocks are told, out of another database, for one whose tip is at `tipHeight`: what to put,
+ * and at the end `settle`, after which the first provable block is what it would be without `putFirstProvable`.
+ */
+export async function* pastNodeRows(
+  from: RowReader,
+  window: ProofWindow,
+  tipHeight: number,
+): AsyncGenerator<[key: string, value: Bytes]> {
+  const first = firstEpoch(window, tipHeight);
+  const range = { gte: CLAIM_PREFIX.version + u32Key(first), lt: prefixEnd(CLAIM_PREFIX.version) };
+  yield* from.range(range);
+}
+
+/** Ends what `putFirstProvable` began, once the rows of `pastNodeRows` are there. */
+export async function settleFirstProvable(rows: RowReader & RowWriter, from: RowReader): Promise<void> {
+  const noted = await from.get(NOTED_KEY);
+  if (noted) rows.put(NOTED_KEY, noted);
+  const dropped = Math.max(await readDropped(from), await readDropped(rows));
+  if (dropped > 0) rows.put(DROPPED_KEY, encoder.number(dropped).finish());
+  rows.del(FIRST_PROVABLE_KEY);
 }
 
 /** Keys of the epochs from `from` up to but not including `to`. */

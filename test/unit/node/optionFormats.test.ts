@@ -101,6 +101,10 @@ const SAMPLES: Readonly<Record<OptionFormat, Samples>> = {
     ],
   },
   schemaName: { good: ['', 'lbry', 'Claims_2'], bad: ['2claims', 'pg_claims', 'a-b', 'a.b', 'x'.repeat(64)] },
+  sha256: {
+    good: ['ab'.repeat(32), 'AB'.repeat(32)],
+    bad: ['', 'ab', '0x' + 'ab'.repeat(31), 'xy'.repeat(32)],
+  },
   subnet: { good: ['1.2.3.4', '[::1]/64', '10.0.0.0/8'], bad: ['', 'host', '1.2.3.4/33'] },
   text: FREE,
   userAgentComment: { good: ['', 'my node; 1'], bad: ['(', 'a/b', 'é'] },

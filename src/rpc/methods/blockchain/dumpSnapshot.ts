@@ -25,7 +25,7 @@ export const dumpSnapshot = defineMethod({
   name: 'dumpsnapshot',
   category: 'blockchain',
   summary:
-    'Writes a snapshot of the chain state to a file on the server: headers, unspent outputs, claims and the claim index after one block. Nodes with the same chain write the same bytes. Needs -claimindex. Blocks are connected meanwhile. The file is written under a temporary name and renamed when it is complete.',
+    'Writes a snapshot of the chain state to a file on the server: headers, unspent outputs, claims and the claim index after one block, from which another node starts by -loadsnapshot. Nodes with the same chain write the same bytes. Needs -claimindex. Blocks are connected meanwhile. The file is written under a temporary name and renamed when it is complete.',
   params: [
     {
       name: 'file',
@@ -44,7 +44,7 @@ export const dumpSnapshot = defineMethod({
     height: t.int('the height of the block'),
     blockhash: t.hash('its id'),
     filename: t.str('the absolute path of the file'),
-    hash: t.hex('SHA-256 of the file, by which others check it'),
+    hash: t.hex('SHA-256 of the file, by which others check it (-snapshothash)'),
     bytes: t.int('the size of the file'),
     parts: PARTS_SCHEMA,
   }),

@@ -12,6 +12,7 @@ import {
   softForksAnswer,
 } from '../../format/softForks.js';
 import { difficultyAnswer } from '../../format/difficulty.js';
+import type { SnapshotService } from '../../services.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
 
@@ -33,6 +34,16 @@ export function sizeOnDisk(chain: ChainReader): number {
   return files
     .fileNumbers()
     .reduce((sum, file) => sum + files.sizeBytes('blk', file) + files.sizeBytes('rev', file), 0);
+}
+
+/** The snapshot that the node stands on; undefined when it stands on its own blocks. */
+function snapshotAnswer(
+  snapshots: SnapshotService | undefined,
+): { height: number; blockhash: string; hash: string; validated_height: number } | undefined {
+  const status = snapshots?.status() ?? null;
+  if (status === null) return undefined;
+  const { height, block, hash, validatedHeight } = status;
+  return { height, blockhash: block, hash, validated_height: validatedHeight };
 }
 
 export const getBlockchainInfo = defineMethod({
@@ -57,6 +68,15 @@ export const getBlockchainInfo = defineMethod({
     pruneheight: t.optional(t.int('the lowest block that is stored with all above it'), 'when pruning'),
     automatic_pruning: t.optional(t.bool('whether files go by themselves'), 'when pruning'),
     prune_target_size: t.optional(t.int('bytes that pruning aims at'), 'when pruning is automatic'),
+    snapshot: t.optional(
+      t.object({
+        height: t.int('the height of its block'),
+        blockhash: t.hash('its block'),
+        hash: t.hex('SHA-256 of its file'),
+        validated_height: t.int('the last block that was validated in the background; -1 for none'),
+      }),
+      'while the node stands on a snapshot (-loadsnapshot) whose blocks are not validated',
+    ),
     softforks: SOFT_FORKS_SCHEMA,
     bip9_softforks: BIP9_SOFT_FORKS_SCHEMA,
     warnings: t.str('network and blockchain warnings'),
@@ -81,6 +101,7 @@ export const getBlockchainInfo = defineMethod({
       pruneheight: pruner?.lowestStoredHeight(),
       automatic_pruning: pruner?.automatic,
       prune_target_size: pruner?.automatic ? pruner.targetBytes : undefined,
+      snapshot: snapshotAnswer(services.snapshots),
       softforks: softForksAnswer(chain.chain.height, params),
       bip9_softforks:
         profile === 'lbcd' ? lbcdBip9SoftForks(index, tip, params) : bip9SoftForksAnswer(index, tip, params),

@@ -40,8 +40,13 @@ function isSynced(services: RpcServices, index: string): boolean {
 /** The error for a transaction that is not in this block or, with `NO_HEADER`, not found anywhere. */
 export function transactionNotFound(services: RpcServices, block: number): RpcError {
   if (block !== NO_HEADER && !services.chain.hasData(block)) {
-    return rpcError(RPC_ERROR.MISC_ERROR, 'Block not available');
+    return rpcError(RPC_ERROR.MISC_ERROR, services.chain.behindSnapshot(block) ?? 'Block not available');
   }
+  const { snapshotHeight } = services.chain.chain.index;
+  const older =
+    snapshotHeight < 0
+      ? ''
+      : ` The node was started from a snapshot of block ${snapshotHeight}: transactions up to it are found once its blocks are validated.`;
   const what =
     block !== NO_HEADER
       ? 'No such transaction found in the provided block'
@@ -50,7 +55,10 @@ export function transactionNotFound(services: RpcServices, block: number): RpcEr
         : isSynced(services, 'txindex')
           ? 'No such mempool or blockchain transaction'
           : 'No such mempool transaction. Blockchain transactions are still in the process of being indexed';
-  return rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, `${what}. Use gettransaction for wallet transactions.`);
+  return rpcError(
+    RPC_ERROR.INVALID_ADDRESS_OR_KEY,
+    `${what}. Use gettransaction for wallet transactions.${older}`,
+  );
 }
 
 function givenBlock(services: RpcServices, hash: Bytes | undefined): number {

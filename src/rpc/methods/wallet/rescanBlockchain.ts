@@ -43,6 +43,12 @@ export const rescanBlockchain = defineMethod({
       const last = stop_height ?? chain.height;
       if (last < start_height)
         fail(RPC_ERROR.INVALID_PARAMETER, 'stop_height must be greater than start_height');
+      const behind = ctx.services.chain.chain.index.snapshotHeight;
+      if (start_height <= behind)
+        fail(
+          RPC_ERROR.MISC_ERROR,
+          `Can't rescan from height ${start_height}: the node was started from a snapshot of block ${behind}, and the blocks up to it are not validated yet. Rescan from height ${behind + 1}, or wait.`,
+        );
       // Blocks are pruned from below.
       if (ctx.services.pruner !== null && !chain.hasBlock(start_height)) {
         fail(

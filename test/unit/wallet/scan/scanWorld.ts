@@ -213,6 +213,7 @@ function portOf(world: ScanWorld): NodePort {
       firstFrom: (timeSec) => blocks.findIndex((block) => block.timeSec >= timeSec),
       reorganised: () => null,
       hasBlock: (height) => height >= world.prunedBelow,
+      snapshotHeight: -1,
       async readBlock(height: number) {
         const block = blocks[height];
         world.reads.push(height);

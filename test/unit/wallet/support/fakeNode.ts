@@ -94,6 +94,7 @@ export class FakeNode {
       firstFrom: (timeSec) => blocks.findIndex((block) => block.timeSec >= timeSec),
       medianTimeSecAt: (height) => blocks[Math.max(0, height - 5)]?.timeSec ?? 0,
       hasBlock: () => true,
+      snapshotHeight: -1,
       readBlock: (height) => Promise.resolve(blocks[height]!),
       scanPayments: () => Promise.resolve(NOTHING_FOUND),
       isInitialDownload: () => false,

@@ -1,0 +1,470 @@
+/**
+ * Validates the blocks up to a snapshot's block from the genesis block on, while the chain goes on from the snapshot. It connects
+ * them to coins and claims of its own, in a database beside that of the chain, and writes their undo data where the chain's own
+ * lies. Then it compares both states by their hashes. Headers and block files are those of the chain.
+ *
+ * The chain is always flushed first, so that it knows the data and undo data of every block that this database has connected. A
+ * kill costs what was not flushed. Source: the idea of Core's assumeutxo, validation.cpp `MaybeCompleteSnapshotValidation`.
+ */
+import { rm } from 'node:fs/promises';
+import { BlockFileError } from '../../store/blockFiles.js';
+import { RECENT_SHARES } from '../../store/claims/claimKeys.js';
+import { ClaimStore, type ClaimStoreOptions } from '../../store/claims/claimStore.js';
+import { pastNodeRows, settleFirstProvable } from '../../store/claims/versions.js';
+import { createCoinTable } from '../../store/createCoinTable.js';
+import { NO_HEADER, STATUS } from '../../store/headerTable.js';
+import { PREFIX } from '../../store/keys.js';
+import { RowStore } from '../../store/rowStore.js';
+import { hashFromHex, hashToHex } from '../../util/bytes.js';
+import { EnvironmentError } from '../../util/environmentError.js';
+import type { Logger } from '../../util/logging.js';
+import { letOthersWork } from '../../scheduler/pace.js';
+import { BlockIndex, type BlockIndexOptions } from '../blockIndex.js';
+import type { Chain } from '../chain.js';
+import { formatChainState, FRESH_STATE, parseChainState } from '../chainState.js';
+import { checkBlockView } from '../checkBlockView.js';
+import { connectBlock, type ConnectDeps } from '../connectBlock.js';
+import type { OpenedContributor } from '../contributor.js';
+import { coinOps, type Flusher } from '../flusher.js';
+import type { LoadedBlock } from '../loadedBlock.js';
+import { StepTimers } from '../stepTimers.js';
+import { packSection } from './dumpSnapshot.js';
+import { SnapshotError, SnapshotPacker } from './snapshotFile.js';
+import { putSnapshotRecord, refutedText, type SnapshotRecord } from './snapshotRecord.js';
+import { openView, type SnapshotSection } from './snapshotState.js';
+
+/** Blocks that are fetched ahead. Source: Core's `BLOCK_DOWNLOAD_WINDOW`. */
+const FETCHED_AHEAD = 1024;
+/** After a flush the coin cache keeps this share of its bound. */
+const KEEP_SHARE = 0.75;
+/** Rows that are copied in one go, which the chain waits for. Arbitrary: some milliseconds. */
+const ROWS_AT_ONCE = 2000;
+
+export interface ValidationOptions {
+  /** Of its database; removed at the end. */
+  readonly path: string;
+  readonly record: SnapshotRecord;
+  /** The parts that are compared. */
+  readonly sections: readonly SnapshotSection[];
+  /** Indexes that make the rows of these parts. Called for each new database. */
+  readonly contributors: () => readonly OpenedContributor[];
+  readonly claims: ClaimStoreOptions;
+  readonly indexOptions: BlockIndexOptions;
+  readonly cacheBytes: number;
+  readonly claimCacheBytes: number;
+  readonly batchBytes: number;
+  readonly log: Logger;
+  /** Tells the operator and the log. */
+  readonly warn: (message: string) => void;
+  /** The snapshot is wrong, or the environment failed: the node must stop. */
+  readonly onFatal: (error: unknown) => void;
+  /** The folder is now an ordinary one. */
+  readonly onPassed: () => void;
+  readonly onPoint: (name: string) => void;
+}
+
+/** How far the validation is. */
+export interface SnapshotStatus extends Pick<SnapshotRecord, 'height' | 'block' | 'hash'> {
+  /** Height of the last block that was validated; -1 before the genesis block. */
+  readonly validatedHeight: number;
+}
+
+/** A block that breaks a rule, or a state that is another: the snapshot is wrong. */
+class Refutation extends Error {}
+
+/** Its own chain state. */
+interface Ground {
+  readonly deps: ConnectDeps;
+  readonly store: RowStore;
+  /** Whether coins were written to the database. */
+  coinsOnDisk: boolean;
+}
+
+export class BackgroundValidation {
+  private readonly chain: Chain;
+  private readonly flusher: Flusher;
+  private readonly options: ValidationOptions;
+  private ground: Ground;
+  private readonly ending = new AbortController();
+  private running: Promise<void> = Promise.resolve();
+  private wake: () => void = () => undefined;
+  private passed = false;
+  private failed = false;
+  private warnedOfBranch = false;
+
+  private constructor(chain: Chain, flusher: Flusher, options: ValidationOptions, ground: Ground) {
+    this.chain = chain;
+    this.flusher = flusher;
+    this.options = options;
+    this.ground = ground;
+  }
+
+  /** Opens its database; one that cannot be used is made from the beginning. */
+  static async open(
+    chain: Chain,
+    flusher: Flusher,
+    options: ValidationOptions,
+  ): Promise<BackgroundValidation> {
+    const validation = new BackgroundValidation(
+      chain,
+      flusher,
+      options,
+      await openGround(chain, options).catch(async (error: unknown) => {
+        if (error instanceof EnvironmentError) throw error;
+        options.log.warn(
+          `The database of the background validation cannot be used and is made anew: ${error instanceof Error ? error.message : String(error)}`,
+        );
+        await removeGround(options.path);
+        return openGround(chain, options);
+      }),
+    );
+    validation.bind();
+    return validation;
+  }
+
+  /** Asks the chain for blocks, and follows what is stored. */
+  private bind(): void {
+    const { chain } = this;
+    this.useGround();
+    chain.onStored = () => this.wake();
+    chain.wantedBehind = () => {
+      if (this.passed) return null;
+      const first = this.height + 1;
+      return { first, last: Math.min(this.options.record.height, this.height + FETCHED_AHEAD) };
+    };
+    chain.events.on('headerTip', ({ id }) => this.lookAtBranch(id));
+  }
+
+  private useGround(): void {
+    // In the middle of a block: its coins must stay in the cache, so nothing is trimmed.
+    this.ground.store.beforeSpill = () => this.flush(false);
+  }
+
+  /** Height of its tip; -1 before the genesis block. */
+  private get height(): number {
+    return this.ground.deps.index.active.height;
+  }
+
+  private get stopping(): boolean {
+    return this.ending.signal.aborted;
+  }
+
+  /** Null once it has passed. */
+  get status(): SnapshotStatus | null {
+    if (this.passed) return null;
+    const { height, block, hash } = this.options.record;
+    return { height, block, hash, validatedHeight: this.height };
+  }
+
+  /** Height of the lowest block that it has yet to read; Infinity when there is none. */
+  get neededFrom(): number {
+    return this.passed ? Infinity : this.height + 1;
+  }
+
+  start(): void {
+    const { record, log } = this.options;
+    log.info(
+      `This node stands on the snapshot of block ${record.height} (${record.block}). Its blocks are validated in the background, from height ${this.height + 1}.`,
+    );
+    this.running = this.run().catch((error: unknown) => {
+      this.failed = true;
+      this.options.onFatal(error);
+    });
+  }
+
+  /** Resolves once nothing is written any more, and closes its database. */
+  async stop(): Promise<void> {
+    this.ending.abort();
+    this.wake();
+    await this.running;
+    if (this.passed) return;
+    try {
+      if (!this.failed) await this.flush();
+    } finally {
+      await this.ground.store.close();
+    }
+  }
+
+  /** A chain with more work that leaves this one below the snapshot. */
+  private lookAtBranch(id: number): void {
+    const { index } = this.chain;
+    const { record, warn } = this.options;
+    const own = index.active.at(record.height);
+    if (this.passed || this.warnedOfBranch) return;
+    if (index.active.ancestorOf(id, record.height) === own || index.headers.isFailed(id)) return;
+    this.warnedOfBranch = true;
+    warn(
+      `Headers with more work are known that do not contain the snapshot's block ${record.block} at height ${record.height}. The node stays on the snapshot's chain until its blocks are validated. If the snapshot is of a branch that the network left, start again with -reindex and without -loadsnapshot.`,
+    );
+  }
+
+  private async run(): Promise<void> {
+    for (let attempts = 0; ; attempts++) {
+      try {
+        await this.validate();
+        return;
+      } catch (error) {
+        // What a stop cuts off is done by the next start.
+        if (this.stopping && error instanceof SnapshotError) return;
+        if (error instanceof Refutation) throw await this.refute(error.message);
+        if (this.stopping || attempts > 0 || !isOwnDamage(error, this.options.path)) throw error;
+        await this.beginAgain(error);
+      }
+    }
+  }
+
+  private async beginAgain(error: unknown): Promise<void> {
+    const { options, chain } = this;
+    options.warn(
+      `The database of the background validation is damaged, and the validation begins again: ${error instanceof Error ? error.message : String(error)}`,
+    );
+    await this.ground.store.close();
+    await removeGround(options.path);
+    this.ground = await openGround(chain, options);
+    this.useGround();
+  }
+
+  private async validate(): Promise<void> {
+    const { record } = this.options;
+    let ahead: Promise<LoadedBlock | null> | null = null;
+    while (this.height < record.height) {
+      const reading = ahead ?? this.read(this.height + 1);
+      const block = await reading;
+      if (this.stopping) return;
+      if (block === null) {
+        ahead = null;
+        await this.nextStored();
+        continue;
+      }
+      ahead = this.height + 2 <= record.height ? this.read(this.height + 2) : null;
+      const began = performance.now();
+      await this.connect(block).finally(() => ahead?.catch(() => undefined));
+      this.tellProgress();
+      await letOthersWork(performance.now() - began);
+    }
+    this.options.onPoint('validation:before-compare');
+    await this.compare();
+    await this.pass();
+  }
+
+  /** The block, or null while its data is not there. */
+  private async read(height: number): Promise<LoadedBlock | null> {
+    const { chain } = this;
+    const { headers, active } = chain.index;
+    const id = active.at(height);
+    if (!headers.hasStatus(id, STATUS.haveData)) return null;
+    try {
+      return await chain.readBlockAside(id);
+    } catch (error) {
+      if (!(error instanceof BlockFileError)) throw error;
+      this.options.warn(`${error.message} The block is fetched again.`);
+      chain.index.forgetData(id);
+      return null;
+    }
+  }
+
+  /** Resolves when the next block may be there. */
+  private async nextStored(): Promise<void> {
+    const { headers, active } = this.chain.index;
+    while (!this.stopping && !headers.hasStatus(active.at(this.height + 1), STATUS.haveData))
+      await new Promise<void>((resolve) => (this.wake = resolve));
+  }
+
+  private async connect(block: LoadedBlock): Promise<void> {
+    const { ground, height, chain } = this;
+    const { active } = chain.index;
+    const id = active.at(height + 1);
+    const wrong = checkBlockView(block);
+    const { error } = wrong
+      ? { error: wrong }
+      : await connectBlock(ground.deps, block, active.at(height), {
+          checkScripts: chain.checksScripts(id),
+          justCheck: false,
+        });
+    if (error)
+      throw new Refutation(
+        `block ${hashToHex(block.hash)} at height ${height + 1} is invalid (${error.reason}${error.debug ? `, ${error.debug}` : ''})`,
+      );
+    this.options.onPoint('validation:connected');
+    const { coins } = ground.deps;
+    if (ground.store.mustFlush || coins.usageBytes + ground.store.dirtyBytes > this.options.cacheBytes)
+      await this.flush();
+  }
+
+  /** Brings the chain and then its own state to disk. */
+  private async flush(trims = true): Promise<void> {
+    const { chain, flusher, ground } = this;
+    const { store, deps } = ground;
+    const { coins, index } = deps;
+    await chain.change(() => flusher.flush());
+    this.options.onPoint('validation:chain-flushed');
+    const { dirtyBytes } = coins;
+    if (dirtyBytes > 0) ground.coinsOnDisk = true;
+    const { tip } = index.active;
+    store.put(
+      PREFIX.tip,
+      formatChainState({
+        ...FRESH_STATE,
+        tip: tip === NO_HEADER ? null : hashToHex(index.headers.hash(tip)),
+        coinsOnDisk: ground.coinsOnDisk,
+      }),
+    );
+    await store.flush((maxBytes) => {
+      const records = coins.takeDirty(maxBytes);
+      return records && coinOps(records);
+    }, dirtyBytes);
+    if (trims && coins.usageBytes > this.options.cacheBytes * KEEP_SHARE)
+      coins.trim(this.options.cacheBytes * KEEP_SHARE);
+    for (const { gte, lt } of deps.claims.prunable(index.active.height)) {
+      await store.dropRange(gte, lt);
+      store.packRange(gte, lt);
+    }
+  }
+
+  private tellProgress(): void {
+    const { chain, height, options } = this;
+    const { headers, active } = chain.index;
+    const id = active.at(height);
+    chain.events.emit('backgroundProgress', {
+      activity: 'Validating the snapshot',
+      done: headers.chainTxCount(id),
+      total: headers.chainTxCount(active.at(options.record.height)),
+      height,
+      timeSec: headers.timeSec(id),
+      txCount: headers.chainTxCount(id),
+    });
+  }
+
+  /** Throws `Refutation` where a part of the state is another than that of the snapshot. */
+  private async compare(): Promise<void> {
+    const { sections, record, log } = this.options;
+    log.info(`All blocks up to the snapshot's are validated. Comparing the chain states.`);
+    const { signal } = this.ending;
+    const view = await openView(
+      {
+        deps: this.ground.deps,
+        readBlock: (id) => this.chain.readBlock(id),
+        exclusively: (task) => task(),
+        flush: () => this.flush(),
+      },
+      sections,
+      null,
+      signal,
+    );
+    try {
+      const out = new SnapshotPacker(null);
+      for (const [place, section] of sections.entries()) {
+        const { name, hash, rows } = await packSection(out, view, section, place, signal);
+        const wanted = record.parts.find((part) => part.name === name);
+        if (wanted?.hash !== hash)
+          throw new Refutation(
+            `its ${name} are not those that the blocks give (${wanted?.rows ?? 0} rows with hash ${wanted?.hash ?? 'none'}; the blocks give ${rows} rows with hash ${hash})`,
+          );
+      }
+    } finally {
+      await view.close();
+    }
+  }
+
+  /** Makes an ordinary folder of it. */
+  private async pass(): Promise<void> {
+    const { chain, flusher, options, ground } = this;
+    const { store } = chain.deps;
+    const { proofWindow } = options.claims;
+    let batch: [string, Uint8Array][] = [];
+    const put = (): Promise<void> =>
+      chain.change(async () => {
+        for (const [key, value] of batch) store.put(key, value);
+        batch = [];
+        await flusher.afterBlock();
+      });
+    for await (const row of pastNodeRows(ground.store, proofWindow, chain.height)) {
+      batch.push(row);
+      if (batch.length >= ROWS_AT_ONCE) await put();
+    }
+    options.onPoint('validation:before-pass');
+    await put();
+    await chain.change(async () => {
+      await settleFirstProvable(store, ground.store);
+      putSnapshotRecord(store, { ...options.record, state: 'validated' });
+      await flusher.flush();
+      this.passed = true;
+      chain.index.snapshotHeight = -1;
+    });
+    options.onPoint('validation:passed');
+    chain.onStored = () => undefined;
+    chain.wantedBehind = () => null;
+    chain.events.emit('backgroundProgress', null);
+    await ground.store.close();
+    await removeGround(options.path);
+    options.log.info(
+      `The snapshot of block ${options.record.height} (${options.record.block}) is validated: its blocks give the same chain state.`,
+    );
+    options.onPassed();
+    await chain.activateBestChain();
+  }
+
+  /** Notes that the snapshot is wrong, so that no start goes on with it. Returns the error for the operator. */
+  private async refute(problem: string): Promise<EnvironmentError> {
+    const { chain, flusher, options, ground } = this;
+    const record: SnapshotRecord = { ...options.record, state: 'refuted', problem };
+    await chain.change(async () => {
+      putSnapshotRecord(chain.deps.store, record);
+      await flusher.flush();
+    });
+    this.passed = true;
+    await ground.store.close();
+    return new EnvironmentError(refutedText(record));
+  }
+}
+
+/** Removes the database of a validation. */
+export async function removeGround(path: string): Promise<void> {
+  await rm(`${path}.journal`, { force: true });
+  await rm(path, { recursive: true, force: true });
+}
+
+/** Whether the error is about the validation's own database. */
+function isOwnDamage(error: unknown, path: string): boolean {
+  return error instanceof Error && error.message.includes(path) && /damaged|corrupt/i.test(error.message);
+}
+
+async function openGround(chain: Chain, options: ValidationOptions): Promise<Ground> {
+  const store = await RowStore.open({
+    path: options.path,
+    cacheBytes: 8 << 20,
+    recent: { shares: RECENT_SHARES, maxBytes: options.claimCacheBytes },
+    batchBytes: options.batchBytes,
+    onPoint: options.onPoint,
+  });
+  try {
+    const state = parseChainState(await store.get(PREFIX.tip));
+    const { headers, active } = chain.index;
+    const index = new BlockIndex(headers, options.indexOptions);
+    const tip = state.tip === null ? NO_HEADER : headers.find(hashFromHex(state.tip));
+    if (state.tip !== null && !active.contains(tip)) throw new Error('its tip is not in the active chain');
+    index.active.reset(tip);
+    const contributors = options.contributors();
+    for (const contributor of contributors) await contributor.open(store);
+    const ground: Ground = {
+      store,
+      coinsOnDisk: state.coinsOnDisk,
+      deps: {
+        ...chain.deps,
+        index,
+        store,
+        coins: createCoinTable(),
+        claims: new ClaimStore(options.claims),
+        contributors,
+        timers: new StepTimers(),
+        folder: options.path,
+        coinsOnDisk: () => ground.coinsOnDisk,
+        onPoint: options.onPoint,
+      },
+    };
+    return ground;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}

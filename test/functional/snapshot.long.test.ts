@@ -1,0 +1,261 @@
+/** A node that is started from the snapshot of another: what it serves at once, and its background validation. */
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SnapshotPacker } from '../../src/chain/snapshot/snapshotFile.js';
+import {
+  KIND,
+  PIECE_HEAD_BYTES,
+  SNAPSHOT_MAGIC,
+  unpackRows,
+} from '../../src/chain/snapshot/snapshotFormat.js';
+import { kindOfSection } from '../../src/chain/snapshot/dumpSnapshot.js';
+import { unpackHeaders, type SnapshotHead } from '../../src/chain/snapshot/snapshotFormat.js';
+import { ADDRESS, type RegtestNode } from './support/node.js';
+import { runToEnd } from './support/process.js';
+import { connect, PeerGroup, until, untilSameTip } from './support/network.js';
+
+/** The snapshot is of this height. */
+const HEIGHT = 106;
+const VALUE = Buffer.from('a value').toString('hex');
+
+interface Dump {
+  height: number;
+  blockhash: string;
+  filename: string;
+  hash: string;
+}
+
+interface Info {
+  blocks: number;
+  snapshot?: { height: number; blockhash: string; hash: string; validated_height: number };
+}
+
+describe('a node started from a snapshot', () => {
+  const group = new PeerGroup();
+  let source: RegtestNode;
+  let dump: Dump;
+  let claimId: string;
+  let claimTx: string;
+
+  beforeAll(async () => {
+    source = await group.start({ args: ['-claimindex', '-txindex'] });
+    const own = await source.rpc<string>('getnewaddress');
+    await source.rpc('generatetoaddress', [103, own]);
+    claimTx = await source.rpc<string>('claimname', ['tester', VALUE, 0.5]);
+    await source.rpc('generatetoaddress', [HEIGHT - 103, ADDRESS]);
+    dump = await source.rpc<Dump>('dumpsnapshot', ['chain.snapshot']);
+    const { claims } = await source.rpc<{ claims: { claimId?: string; claimid?: string }[] }>(
+      'getclaimsforname',
+      ['tester'],
+    );
+    claimId = (claims[0]!.claimId ?? claims[0]!.claimid)!;
+    await source.rpc('generatetoaddress', [4, ADDRESS]);
+  });
+  afterAll(() => group.close());
+
+  const load = (path: string, hash: string): string[] => [
+    `-loadsnapshot=${path}`,
+    `-snapshothash=${hash}`,
+    '-claimindex',
+  ];
+  const infoOf = (node: RegtestNode): Promise<Info> => node.rpc<Info>('getblockchaininfo');
+  const isValidated = async (node: RegtestNode): Promise<boolean> =>
+    (await infoOf(node)).snapshot === undefined;
+  const health = async (node: RegtestNode): Promise<Record<string, unknown>> =>
+    (await (await fetch(`http://127.0.0.1:${node.rpcPort}/health`)).json()) as Record<string, unknown>;
+
+  /** What a start says that is refused. */
+  function refused(dataDir: string, ...args: string[]): string {
+    const { status, stderr } = runToEnd(dataDir, args);
+    expect(status, stderr).toBe(1);
+    return stderr;
+  }
+
+  it('has the tip of the snapshot, its coins and claims, and says what it stands on', async () => {
+    expect(dump.height).toBe(HEIGHT);
+    expect(await source.rpc('verifysnapshot', ['chain.snapshot'])).toMatchObject({
+      height: HEIGHT,
+      hash: dump.hash,
+      inmainchain: true,
+    });
+    const node = await group.start({ args: [...load(dump.filename, dump.hash), '-txindex'] });
+    const info = await infoOf(node);
+    expect(info).toMatchObject({
+      blocks: HEIGHT,
+      snapshot: { height: HEIGHT, blockhash: dump.blockhash, hash: dump.hash },
+    });
+    expect(await health(node)).toMatchObject({
+      status: 'ok',
+      height: HEIGHT,
+      snapshot: { height: HEIGHT, block: dump.blockhash },
+    });
+    for (const [method, ...params] of [
+      ['getclaimsforname', 'tester'],
+      ['getclaim', claimId],
+      ['resolve', 'lbry://tester'],
+      ['getnamehistory', 'tester'],
+      ['gettxoutsetinfo'],
+    ] as const) {
+      const ask = (from: RegtestNode): Promise<object> => from.rpc<object>(method, params);
+      if (method !== 'gettxoutsetinfo' && method !== 'getclaim' && method !== 'resolve')
+        expect(Object.keys(await ask(node)), method).toEqual(Object.keys(await ask(source)));
+      else expect(await ask(node), method).toBeTypeOf('object');
+    }
+    expect(await node.rpc('gettxout', [claimTx, 0])).toMatchObject({ confirmations: HEIGHT - 103 });
+    expect(JSON.stringify(await node.rpc('resolve', ['lbry://tester']))).toContain(claimId);
+    const old = await node.rpc<string>('getblockhash', [50]);
+    for (const call of [
+      node.rpc('getblock', [old]),
+      node.rpc('rescanblockchain', [50]),
+      node.rpc('getrawtransaction', ['11'.repeat(32)]),
+      node.rpc('dumpsnapshot', ['again']),
+    ])
+      await expect(call).rejects.toThrow(`snapshot of block ${HEIGHT}`);
+    expect(await node.rpc('getindexinfo')).toMatchObject({
+      claimindex: { synced: true, best_block_height: HEIGHT },
+      txindex: { synced: false },
+    });
+
+    // What it mines goes on from the snapshot, and is taken back down to it.
+    await node.rpc('generatetoaddress', [2, await node.rpc('getnewaddress')]);
+    await node.rpc('invalidateblock', [await node.rpc('getblockhash', [HEIGHT + 1])]);
+    await expect(node.rpc('invalidateblock', [old])).rejects.toThrow('not there yet');
+    expect((await infoOf(node)).blocks).toBe(HEIGHT);
+
+    await connect(node, source);
+    await untilSameTip([node, source]);
+    await until('the validation', () => isValidated(node));
+    expect((await health(node)).snapshot).toBeUndefined();
+    expect(await node.rpc('getblock', [old])).toEqual(await source.rpc('getblock', [old]));
+    await until('the transaction index', async () => {
+      const { txindex } = await node.rpc<Record<string, { synced: boolean }>>('getindexinfo');
+      return txindex!.synced;
+    });
+    expect(await node.rpc('getrawtransaction', [claimTx])).toEqual(
+      await source.rpc('getrawtransaction', [claimTx]),
+    );
+    // An ordinary folder: it writes the same snapshot, takes blocks below it back, and starts without the option.
+    const again = await node.rpc<Dump>('dumpsnapshot', ['again', HEIGHT]);
+    expect(again.hash).toBe(dump.hash);
+    expect(existsSync(join(node.dataDir, 'regtest', 'chainstate.validation'))).toBe(false);
+    await node.rpc('invalidateblock', [old]);
+    expect((await infoOf(node)).blocks).toBe(49);
+    await node.rpc('reconsiderblock', [old]);
+    await untilSameTip([node, source]);
+    const proof = await node.rpc('getnameproof', ['tester', dump.blockhash]);
+    expect(proof).toEqual(await source.rpc('getnameproof', ['tester', dump.blockhash]));
+  });
+
+  it('is not started from what cannot be trusted or used', () => {
+    const folder = group.folder();
+    const wrong = `${dump.hash.slice(0, -1)}${dump.hash.endsWith('0') ? '1' : '0'}`;
+    expect(refused(folder, ...load(dump.filename, wrong))).toContain(
+      `has the hash ${dump.hash}, and ${wrong} was expected (named by -snapshothash)`,
+    );
+    expect(refused(folder, `-loadsnapshot=${dump.filename}`)).toContain('this release knows no hash');
+    expect(refused(folder, '-loadsnapshot=missing', `-snapshothash=${wrong}`)).toContain('ENOENT');
+    expect(refused(folder, '-reindex', ...load(dump.filename, dump.hash))).toContain('Give one of them');
+    const cut = join(folder, 'cut');
+    writeFileSync(cut, readFileSync(dump.filename).subarray(0, -9));
+    expect(refused(folder, ...load(cut, dump.hash))).toContain('the file ends early');
+    for (const name of ['chainstate.loading', 'chainstate.loaded'])
+      expect(existsSync(join(folder, 'regtest', name))).toBe(false);
+  });
+
+  it('keeps a chain that is there', async () => {
+    const busy = group.folder();
+    const node = await group.start({ dataDir: busy });
+    await node.rpc('generatetoaddress', [3, ADDRESS]);
+    await node.stop();
+    group.nodes.splice(group.nodes.indexOf(node), 1);
+    expect(refused(busy, ...load(dump.filename, dump.hash))).toContain('has a chain already');
+    const again = await group.start({ dataDir: busy });
+    expect(await again.rpc('getblockcount')).toBe(3);
+  });
+
+  it('stops when the blocks give another state, and says what to do', async () => {
+    const folder = group.folder();
+    const forged = join(folder, 'forged');
+    const hash = await forge(dump.filename, forged);
+    const node = await group.start({ dataDir: folder, args: load(forged, hash) });
+    expect((await infoOf(node)).blocks).toBe(HEIGHT);
+    await connect(node, source);
+    await node.exited;
+    group.nodes.splice(group.nodes.indexOf(node), 1);
+    const advice = `The snapshot of block ${HEIGHT} (${dump.blockhash}, file hash ${hash})`;
+    expect(node.output()).toContain(advice);
+    expect(node.output()).toContain('its coins are not those that the blocks give');
+    expect(refused(folder)).toContain('Restart with -reindex and without -loadsnapshot');
+    const mended = await group.start({ dataDir: folder, args: ['-reindex', '-claimindex'] });
+    await connect(mended, source);
+    await untilSameTip([mended, source]);
+    expect(await isValidated(mended)).toBe(true);
+    expect(await mended.rpc('gettxoutsetinfo')).toMatchObject({
+      hash_serialized_2: (await source.rpc<{ hash_serialized_2: string }>('gettxoutsetinfo'))
+        .hash_serialized_2,
+    });
+  });
+
+  it('goes on after kills at each step of loading and validation', async () => {
+    const folder = group.folder();
+    const file = join(folder, 'chain.snapshot');
+    copyFileSync(dump.filename, file);
+    const args = load(file, dump.hash);
+    for (const point of ['snapshot:filled', 'snapshot:loaded'])
+      expect(runToEnd(folder, args, { LBCNODE_CRASH_AT: point }).signal, point).toBe('SIGKILL');
+    for (const point of ['validation:connected@40', 'validation:before-compare', 'validation:passed']) {
+      const node = await group.start({ dataDir: folder, args, env: { LBCNODE_CRASH_AT: point } });
+      await connect(node, source).catch(() => undefined);
+      await node.exited;
+      group.nodes.splice(group.nodes.indexOf(node), 1);
+    }
+    const node = await group.start({ dataDir: folder, args: ['-claimindex'] });
+    await connect(node, source);
+    await untilSameTip([node, source]);
+    await until('the validation', () => isValidated(node));
+    expect((await node.rpc<Dump>('dumpsnapshot', ['again', HEIGHT])).hash).toBe(dump.hash);
+  });
+});
+
+/** Copies a snapshot with other unspent outputs, everything else being right. Returns the hash of the copy. */
+async function forge(from: string, to: string): Promise<string> {
+  const bytes = readFileSync(from);
+  const out: Buffer[] = [];
+  const packer = new SnapshotPacker({ write: async (piece) => void out.push(Buffer.from(piece)) });
+  const payloads = new Map<number, Buffer[]>();
+  for (let at = SNAPSHOT_MAGIC.length; at < bytes.length;) {
+    const length = bytes.readUInt32LE(at);
+    const payload = bytes.subarray(at + PIECE_HEAD_BYTES, at + PIECE_HEAD_BYTES + length);
+    payloads.set(payload[0]!, [...(payloads.get(payload[0]!) ?? []), payload]);
+    at += PIECE_HEAD_BYTES + length;
+  }
+  const head = JSON.parse(payloads.get(KIND.head)![0]!.toString('utf8', 1)) as SnapshotHead;
+  await packer.head(head);
+  await packer.part('headers', KIND.headers, false, async (piece, full) => {
+    let count = 0;
+    for (const payload of payloads.get(KIND.headers) ?? [])
+      for (const { start, rest, txCount } of unpackHeaders(payload)) {
+        await full(piece.header(Buffer.concat([start, Buffer.alloc(32), rest]), txCount));
+        count++;
+      }
+    return count;
+  });
+  for (const [place, { name }] of head.sections.entries()) {
+    const isCoins = name === 'coins';
+    await packer.part(name, kindOfSection(place), isCoins, async (piece, full) => {
+      let rows = 0;
+      for (const payload of payloads.get(kindOfSection(place)) ?? [])
+        for (const [key, value] of unpackRows(payload, isCoins)) {
+          // One satoshi more for the first coin.
+          if (isCoins && rows === 0) value.writeBigInt64LE(value.readBigInt64LE(4) + 1n, 4);
+          await full(piece.row(key, value));
+          rows++;
+        }
+      return rows;
+    });
+  }
+  const hash = await packer.finish();
+  writeFileSync(to, Buffer.concat(out));
+  return hash;
+}
