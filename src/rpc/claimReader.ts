@@ -67,6 +67,7 @@ import {
 } from '../store/claims/standings.js';
 import type { ClaimTotals } from '../store/claims/summaryRow.js';
 import { oldestProvable, type ProofWindow } from '../store/claims/versions.js';
+import { readAtHand } from '../store/rowsAtHand.js';
 import type { RowReader } from '../store/rows.js';
 import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import { inSlices } from '../scheduler/slices.js';
@@ -91,7 +92,7 @@ export interface ClaimReader {
   /** Of the claims alive at the tip whose printed id begins with these digits, the one the reference finds. */
   findClaim(idDigits: string): MaybePromise<ClaimLocation | null>;
   /** Names, as their scripts have them, of the claims alive at the tip with these ids; null for other ids. */
-  aliveNames(claimIds: readonly Bytes[]): Promise<(Bytes | null)[]>;
+  aliveNames(claimIds: readonly Bytes[]): MaybePromise<(Bytes | null)[]>;
   /** Throws `ProofUnavailableError` for a block below the window. */
   proofAt(query: ProofQuery): MaybePromise<NameProof>;
   changesIn(height: number): Promise<BlockChanges>;
@@ -161,6 +162,12 @@ async function longProofQuery(rules: ClaimRules, query: ProofQuery): Promise<Pro
   const { name, height } = query;
   const asked = hashesAllClaims(rules, height) ? name : await longFiledName(rules, name, height);
   return { ...query, name: asked.subarray(0, LONGEST_FILED_BYTES + 1) };
+}
+
+function keyOfChoice(choice: ClaimChoice): string {
+  if ('bid' in choice) return `bid ${choice.bid}`;
+  if ('sequence' in choice) return `sequence ${choice.sequence}`;
+  return 'claimId' in choice ? `id ${toLatin1(choice.claimId)}` : `digits ${choice.digits}`;
 }
 
 /** What is filed under a name as the forecast needs it: of pending items the height for which they are queued. */
@@ -255,6 +262,7 @@ export function claimReader(
   }
   function claimAt(query: NameQuery, choice: ClaimChoice): MaybePromise<ClaimOfName> {
     const asReference = query.asReference !== undefined;
+    const form = asReference ? 'reference' : 'documented';
     const fromAll = (): MaybePromise<ClaimOfName> =>
       whenResolved(nameAt(query), (info) => {
         const { name, lastTakeoverHeight } = info;
@@ -263,8 +271,16 @@ export function claimReader(
     const name = query.name.length > LONGEST_FILED_BYTES ? null : presentName(query);
     if (name === null) return fromAll();
     const present = (): MaybePromise<ClaimOfName | null> => {
-      if (kept.find(asReference ? 'reference' : 'documented', name, active) !== undefined) return null;
-      return readPresentClaim(rows, name, { height: query.height, asReference, choice }, presentPlaces());
+      if (kept.find(form, name, active) !== undefined) return null;
+      const wanted = keyOfChoice(choice);
+      const known = kept.findClaim(form, name, wanted, active);
+      if (known !== undefined) return known;
+      const { tip, disconnects } = active;
+      const asked = { height: query.height, asReference, choice };
+      return whenResolved(readPresentClaim(rows, name, asked, presentPlaces()), (found) => {
+        if (found !== null) kept.keepClaim(form, name, wanted, found, { tip, disconnects }, active);
+        return found;
+      });
     };
     const found = preferPresent<ClaimOfName | null>(query.height, present, async () => null);
     return whenResolved(found, (claim) => claim ?? fromAll());
@@ -330,11 +346,12 @@ export function claimReader(
     },
     namesAt: (height) => readNames(rows, height),
     findClaim: (idDigits) => findClaimById(rows, idDigits),
-    async aliveNames(claimIds) {
-      const found = await rows.getMany(claimIds.map((id) => claimIdKey(toLatin1(id))));
-      // Absent rows are holes in the list, which `map` over it would pass over.
-      return claimIds.map((_, i) => found[i] ?? null);
-    },
+    aliveNames: (claimIds) =>
+      readAtHand(rows, (atHand) => {
+        const found = atHand.getMany(claimIds.map((id) => claimIdKey(toLatin1(id))));
+        // Absent rows are holes in the list, which `map` over it would pass over.
+        return claimIds.map((_, i) => found[i] ?? null);
+      }),
     proofAt(asked) {
       const isLong = asked.name.length > LONGEST_FILED_BYTES;
       return whenResolved(isLong ? longProofQuery(rules, asked) : asked, (query) =>

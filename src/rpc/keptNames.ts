@@ -1,8 +1,9 @@
 /**
- * Cache of names with many claims and supports, after the latest block: whole names, the beginning of the name's row, and the
- * positions of its claims. Reading a whole name takes milliseconds. A new block removes the names that it changed. A
+ * Cache of names with many claims and supports, after the latest block: whole names, single claims, the beginning of the name's
+ * row, and the positions of its claims. Reading a whole name takes milliseconds. A new block removes the names that it changed. A
  * disconnected block clears the cache. The size is limited.
  */
+import type { ClaimOfName } from '../store/claims/oneClaim.js';
 import type { NameInfo } from '../store/claims/claimQueries.js';
 import type { NamePlaces } from '../store/claims/namePlaces.js';
 import type { NameHead } from '../store/claims/nameRow.js';
@@ -16,6 +17,9 @@ const MOST_ITEMS = 65_536;
 const MOST_HEADS = 1024;
 /** Maximum total size of the rows with cached positions. The positions take another fifth of it. */
 const MOST_PLACES_BYTES = 4 << 20;
+/** Maximum number of cached single claims with their supports, of all names and of one name. Arbitrary. */
+const MOST_CLAIM_ITEMS = 16_384;
+const MOST_CLAIM_ITEMS_OF_NAME = 4096;
 /** More blocks than this clear the cache. Arbitrary: most calls come at the tip, where blocks arrive one by one. */
 const MOST_BLOCKS = 64;
 
@@ -79,11 +83,19 @@ export type Form = 'documented' | 'reference';
 
 const keyOf = (form: Form, name: string): string => form + name;
 
+/** Claims of one name by the text of the choice that found them. */
+interface FoundClaims {
+  readonly byChoice: Map<string, ClaimOfName>;
+  /** Claims and supports in it. */
+  items: number;
+}
+
 /** Callers must not change the returned objects. */
 export class KeptNames {
   private readonly infos = new Bounded<NameInfo>(MOST_ITEMS);
   private readonly places = new Bounded<NamePlaces>(MOST_PLACES_BYTES);
   private readonly heads = new Bounded<NameHead>(MOST_HEADS);
+  private readonly claims = new Bounded<FoundClaims>(MOST_CLAIM_ITEMS);
   private tip = -1;
   private height = -1;
   private disconnects = -1;
@@ -124,6 +136,29 @@ export class KeptNames {
     if (items >= LEAST_ITEMS && this.mayKeep(before, now)) this.infos.set(keyOf(form, name), info, items);
   }
 
+  /** `choice` tells which claim of the name. */
+  findClaim(form: Form, name: string, choice: string, marks: TipMarks): ClaimOfName | undefined {
+    return this.isOf(marks) ? this.claims.get(keyOf(form, name))?.byChoice.get(choice) : undefined;
+  }
+
+  keepClaim(
+    form: Form,
+    name: string,
+    choice: string,
+    found: ClaimOfName,
+    before: TipMarks,
+    now: TipMarks,
+  ): void {
+    const items = 1 + (found.claim?.supports.length ?? 0);
+    if (items > MOST_CLAIM_ITEMS_OF_NAME || !this.mayKeep(before, now)) return;
+    const known = this.claims.get(keyOf(form, name));
+    const isFull = known !== undefined && known.items + items > MOST_CLAIM_ITEMS_OF_NAME;
+    const kept = known === undefined || isFull ? { byChoice: new Map(), items: 0 } : known;
+    kept.byChoice.set(choice, found);
+    kept.items += items;
+    this.claims.set(keyOf(form, name), kept, kept.items);
+  }
+
   findHead(name: string, marks: TipMarks): NameHead | undefined {
     return this.isOf(marks) ? this.heads.get(name) : undefined;
   }
@@ -149,7 +184,7 @@ export class KeptNames {
   }
 
   private get isEmpty(): boolean {
-    return this.size === 0 && this.heads.size === 0 && this.places.size === 0;
+    return [this.infos, this.places, this.heads, this.claims].every(({ size }) => size === 0);
   }
 
   private note({ tip, height, disconnects }: TipMarks & { readonly height: number }): void {
@@ -159,12 +194,15 @@ export class KeptNames {
   }
 
   private forget(name: string): void {
-    for (const form of ['documented', 'reference'] as const) this.infos.delete(keyOf(form, name));
+    for (const form of ['documented', 'reference'] as const) {
+      this.infos.delete(keyOf(form, name));
+      this.claims.delete(keyOf(form, name));
+    }
     this.places.delete(name);
     this.heads.delete(name);
   }
 
   private clear(): void {
-    for (const kept of [this.infos, this.places, this.heads]) kept.clear();
+    for (const kept of [this.infos, this.places, this.heads, this.claims]) kept.clear();
   }
 }

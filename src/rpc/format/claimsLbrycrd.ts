@@ -5,6 +5,7 @@
 import type { ClaimInfo, NameInfo, OutputInfo } from '../../store/claims/claimQueries.js';
 import { hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
+import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 import { t, type SchemaFields } from '../../schema/schema.js';
 import { METADATA } from './claimMetadata.js';
 import { spentItems, type OrphanDeps } from './claimsOrphans.js';
@@ -90,28 +91,31 @@ interface Sources {
   readonly spent: ReadonlySet<OutputInfo>;
 }
 
-async function readSources(
+function readSources(
   deps: OrphanDeps,
   name: Bytes,
-  { items, names: soonNames }: { items: readonly OutputInfo[]; names: Promise<Sources['names']> },
+  { items, names }: { items: readonly OutputInfo[]; names: MaybePromise<Sources['names']> },
   height: number,
-): Promise<Sources> {
-  const [outputs, names, spent] = await Promise.all([
-    ClaimOutputs.read(deps, items),
-    soonNames,
-    spentItems(deps, name, items, height),
-  ]);
-  return { outputs, txids: new TxidTexts(), names, spent };
+): MaybePromise<Sources> {
+  const outputs = ClaimOutputs.read(deps, items);
+  const spent = spentItems(deps, name, items, height);
+  if (!isPromise(outputs) && !isPromise(names) && !isPromise(spent))
+    return { outputs, txids: new TxidTexts(), names, spent };
+  return Promise.all([outputs, names, spent]).then((read) => {
+    return { outputs: read[0], txids: new TxidTexts(), names: read[1], spent: read[2] };
+  });
 }
 
-async function aliveNames(deps: OrphanDeps, claims: readonly OutputInfo[]): Promise<Map<string, Bytes>> {
-  const names = new Map<string, Bytes>();
-  const found = await deps.claims.aliveNames(claims.map(({ claimId }) => claimId));
-  claims.forEach(({ claimId }, i) => {
-    const alive = found[i];
-    if (alive) names.set(toLatin1(claimId), alive);
+function aliveNames(deps: OrphanDeps, claims: readonly OutputInfo[]): MaybePromise<Map<string, Bytes>> {
+  const soon = deps.claims.aliveNames(claims.map(({ claimId }) => claimId));
+  return whenResolved(soon, (found) => {
+    const names = new Map<string, Bytes>();
+    claims.forEach(({ claimId }, i) => {
+      const alive = found[i];
+      if (alive) names.set(toLatin1(claimId), alive);
+    });
+    return names;
   });
-  return names;
 }
 
 /** The names of all claims of an info, which may be shown again as long as the tip stays. */
@@ -183,22 +187,23 @@ function claimAnswer(claim: ClaimInfo, sources: Sources): Answer {
 }
 
 /** Answer of the methods about one claim of a name, as of block `height`. */
-export async function lbrycrdClaim(
+export function lbrycrdClaim(
   deps: OrphanDeps,
   info: Pick<NameInfo, 'name' | 'lastTakeoverHeight'>,
   claim: ClaimInfo,
   height: number,
-): Promise<JsonOut> {
+): MaybePromise<JsonOut> {
   const shown = { items: [claim, ...claim.supports], names: aliveNames(deps, [claim]) };
-  const sources = await readSources(deps, info.name, shown, height);
-  const { bid, sequence, ...answer } = claimAnswer(claim, sources);
-  return {
-    normalizedName: nameText(info.name),
-    ...answer,
-    lastTakeoverHeight: info.lastTakeoverHeight,
-    bid,
-    sequence,
-  };
+  return whenResolved(readSources(deps, info.name, shown, height), (sources) => {
+    const { bid, sequence, ...answer } = claimAnswer(claim, sources);
+    return {
+      normalizedName: nameText(info.name),
+      ...answer,
+      lastTakeoverHeight: info.lastTakeoverHeight,
+      bid,
+      sequence,
+    };
+  });
 }
 
 /** Answer of `getclaimsforname`. */

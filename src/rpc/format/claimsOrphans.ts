@@ -16,6 +16,7 @@ import { NO_HEADER } from '../../store/headerTable.js';
 import { equalBytes, toLatin1, type Bytes } from '../../util/bytes.js';
 import { Writer } from '../../util/writer.js';
 import type { ClaimReader } from '../claimReader.js';
+import type { MaybePromise } from '../../util/maybePromise.js';
 import { isCoinNow, type OutputDeps } from './claimsOutput.js';
 
 export interface OrphanDeps extends OutputDeps {
@@ -83,22 +84,38 @@ async function spentWithin(
   return spent;
 }
 
-/** Those of a name's items, as they were filed after block `height`, whose output was not unspent then. */
-export async function spentItems(
+/**
+ * Those of a name's items, as they were filed after block `height`, whose output was not unspent then. At once where no item is
+ * near the fork.
+ */
+export function spentItems(
   deps: OrphanDeps,
   name: Bytes,
   items: readonly OutputInfo[],
   height: number,
-): Promise<Set<OutputInfo>> {
+): MaybePromise<Set<OutputInfo>> {
   const spent = new Set<OutputInfo>();
-  const { claims, chain } = deps;
-  const nearFork = new NearFork(claims);
-  const missed: OutputInfo[] = [];
+  const nearFork = new NearFork(deps.claims);
+  const near: OutputInfo[] = [];
   for (const item of items) {
     // Rolling back over the fork leaves some of its block's items behind, whose outputs are not there yet.
     if (item.height > height) spent.add(item);
-    if (nearFork.has(item) && !(await isCoinNow(deps, item))) missed.push(item);
+    if (nearFork.has(item)) near.push(item);
   }
+  return near.length === 0 ? spent : addSpent(deps, name, near, height, spent);
+}
+
+/** Adds those of the items near the fork that are spent. */
+async function addSpent(
+  deps: OrphanDeps,
+  name: Bytes,
+  near: readonly OutputInfo[],
+  height: number,
+  spent: Set<OutputInfo>,
+): Promise<Set<OutputInfo>> {
+  const { claims, chain } = deps;
+  const missed: OutputInfo[] = [];
+  for (const item of near) if (!(await isCoinNow(deps, item))) missed.push(item);
   if (missed.length === 0) return spent;
   const fork = claims.rules.normalizationForkHeight;
   // What the trie holds to this day was never found by its spend, which came by the fork.

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { KeptNames, type Touched } from '../../../src/rpc/keptNames.js';
 import type { NameInfo } from '../../../src/store/claims/claimQueries.js';
+import type { ClaimOfName } from '../../../src/store/claims/oneClaim.js';
 import type { NameHead } from '../../../src/store/claims/nameRow.js';
 
 const AT = { tip: 7, height: 70, disconnects: 0 };
@@ -17,6 +18,11 @@ function infoOf(claims: number, supports = 0): NameInfo {
 
 function headOf(takeover: number): NameHead {
   return { takeover, claims: 0, best: null };
+}
+
+/** A claim with so many supports. */
+function claimOf(supports: number): ClaimOfName {
+  return { claim: { supports: Array(supports).fill({}) } } as unknown as ClaimOfName;
 }
 
 /** One that follows the tip, and the blocks that it asked about. */
@@ -37,6 +43,40 @@ const keep = (names: KeptNames, name: string, info: NameInfo, at = AT): void =>
   names.keep('documented', name, info, at, at);
 
 describe('KeptNames', () => {
+  it('keeps single claims by form, name and choice until a block touches the name', () => {
+    const { names, touching } = followed();
+    const [best, second] = [claimOf(1), claimOf(2)];
+    names.keepClaim('reference', 'a', 'bid 0', best, AT, AT);
+    names.keepClaim('reference', 'a', 'bid 1', second, AT, AT);
+    names.keepClaim('reference', 'b', 'bid 0', second, AT, AT);
+    expect(names.findClaim('reference', 'a', 'bid 0', AT)).toBe(best);
+    expect(names.findClaim('reference', 'a', 'bid 1', AT)).toBe(second);
+    expect(names.findClaim('reference', 'a', 'bid 2', AT)).toBe(undefined);
+    expect(names.findClaim('documented', 'a', 'bid 0', AT)).toBe(undefined);
+    expect(names.findClaim('reference', 'a', 'bid 0', NEXT)).toBe(undefined);
+    void names.follow(NEXT, touching('a'));
+    expect(names.findClaim('reference', 'a', 'bid 0', NEXT)).toBe(undefined);
+    expect(names.findClaim('reference', 'b', 'bid 0', NEXT)).toBe(second);
+    names.keepClaim('reference', 'b', 'bid 1', best, AT, NEXT);
+    expect(names.findClaim('reference', 'b', 'bid 1', NEXT)).toBe(undefined);
+  });
+
+  it('bounds the single claims of one name and of all names', () => {
+    const { names } = followed();
+    names.keepClaim('reference', 'a', 'large', claimOf(4096), AT, AT);
+    expect(names.findClaim('reference', 'a', 'large', AT)).toBe(undefined);
+    for (const choice of ['1', '2', '3']) names.keepClaim('reference', 'a', choice, claimOf(2000), AT, AT);
+    expect(names.findClaim('reference', 'a', '1', AT)).toBe(undefined);
+    expect(names.findClaim('reference', 'a', '3', AT)).toBeDefined();
+    for (let n = 0; n < 8; n++) names.keepClaim('reference', `name ${n}`, '1', claimOf(4000), AT, AT);
+    const kept = Array.from({ length: 8 }, (_, n) => names.findClaim('reference', `name ${n}`, '1', AT));
+    expect(kept.map((found) => found !== undefined)).toEqual([
+      ...Array(4).fill(false),
+      ...Array(4).fill(true),
+    ]);
+    expect(names.findClaim('reference', 'a', '3', AT)).toBe(undefined);
+  });
+
   it('gives back what was kept while the tip stays', () => {
     const { names } = followed();
     const info = infoOf(40, 60);

@@ -3,6 +3,7 @@ import { claimIdOf, decodeClaimScript, type ClaimScript } from '../../../script/
 import type { PresentOutput, Standing } from '../../../store/claims/standings.js';
 import { hashToHex, toHex, toLatin1, type Bytes } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
+import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
 import { ClaimMetadata, METADATA } from '../../format/claimMetadata.js';
 import { nameText } from '../../format/claimsText.js';
 import { defineMethod } from '../../method.js';
@@ -99,24 +100,24 @@ const LBRYCRD_STANDING = ['inClaimTrie', 'isControlling', 'inSupportMap', 'inQue
  * QUIRK: the reference looks at the first unspent output alone and takes it for output 0, in the id of a claim as well
  * as in the trie; and it looks the name up as the script has it, without normalizing. Test: test/unit/rpc/claimtrie/lbrycrd.test.ts.
  */
-async function lbrycrdAnswer(services: RpcServices, txid: Bytes, height: number): Promise<JsonOut> {
-  const first = await firstUnspentOutput(services, txid);
-  const script = first && decodeClaimScript(first.script);
-  if (!first || !script) return [];
-  const { kind, name } = script;
-  const query = { height, txid, madeAt: first.height, outputs: [{ name, n: 0 }], exact: true };
-  const [standing = null] = await services.claims.standings(query);
-  return [
-    {
-      n: 0,
-      name: nameText(name),
-      claimId: hashToHex(script.claimId ?? claimIdOf(txid, 0)),
-      value: script.value && toHex(script.value),
-      metadata: ClaimMetadata.of(services)?.ofValue(script.value, kind === 'support'),
-      depth: height - first.height,
-      ...standingAnswer(kind === 'support', standing, height, LBRYCRD_STANDING),
-    },
-  ];
+function lbrycrdAnswer(services: RpcServices, txid: Bytes, height: number): MaybePromise<JsonOut> {
+  return whenResolved(firstUnspentOutput(services, txid), (first) => {
+    const script = first && decodeClaimScript(first.script);
+    if (!first || !script) return [];
+    const { kind, name } = script;
+    const query = { height, txid, madeAt: first.height, outputs: [{ name, n: 0 }], exact: true };
+    return whenResolved(services.claims.standings(query), ([standing = null]) => [
+      {
+        n: 0,
+        name: nameText(name),
+        claimId: hashToHex(script.claimId ?? claimIdOf(txid, 0)),
+        value: script.value && toHex(script.value),
+        metadata: ClaimMetadata.of(services)?.ofValue(script.value, kind === 'support'),
+        depth: height - first.height,
+        ...standingAnswer(kind === 'support', standing, height, LBRYCRD_STANDING),
+      },
+    ]);
+  });
 }
 
 /** The outputs that hold the claims now, under whatever name, by id as latin1. Each name is read once. */

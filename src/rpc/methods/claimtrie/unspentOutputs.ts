@@ -7,7 +7,7 @@ import { prefixEnd } from '../../../store/rows.js';
 import { NO_HEADER } from '../../../store/headerTable.js';
 import { fromLatin1, type Bytes } from '../../../util/bytes.js';
 import { Writer } from '../../../util/writer.js';
-import { isPromise } from '../../../util/maybePromise.js';
+import { isPromise, whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
 import { findByIndex, findInBlock, type FoundTransaction } from '../../blockLookup.js';
 import type { RpcServices } from '../../services.js';
 
@@ -52,18 +52,13 @@ async function storedOutputs(chain: ChainReader, txid: Bytes): Promise<number[]>
   return numbers.sort((a, b) => a - b);
 }
 
-/** Looks the outputs with these numbers up, each when it is asked for. */
-async function* unspentAmong(
-  { chain }: RpcServices,
-  txid: Bytes,
-  numbers: Iterable<number>,
-): AsyncGenerator<UnspentOutput> {
-  for (const n of numbers) {
-    const soon = chain.coin(new Writer(OUTPOINT_SIZE_BYTES).raw(txid).u32(n).finish());
-    const coin = isPromise(soon) ? await soon : soon;
-    if (coin !== null)
-      yield { n, script: coin.script, amountSat: coin.amount, height: coin.heightCode >>> 1 };
-  }
+/** The output with that number; null for one that is spent or does not exist. */
+function unspentOutput({ chain }: RpcServices, txid: Bytes, n: number): MaybePromise<UnspentOutput | null> {
+  const soon = chain.coin(new Writer(OUTPOINT_SIZE_BYTES).raw(txid).u32(n).finish());
+  return whenResolved(soon, (coin) => {
+    if (coin === null) return null;
+    return { n, script: coin.script, amountSat: coin.amount, height: coin.heightCode >>> 1 };
+  });
 }
 
 /** In the order of their numbers; none for a transaction that is spent or unknown. */
@@ -72,16 +67,22 @@ export async function unspentOutputs(services: RpcServices, txid: Bytes): Promis
   if (any === null) return [];
   const outputs: UnspentOutput[] = [];
   const numbers = await candidates(services, txid, any.heightCode >>> 1);
-  for await (const output of unspentAmong(services, txid, numbers)) outputs.push(output);
+  for (const n of numbers) {
+    const soon = unspentOutput(services, txid, n);
+    const output = isPromise(soon) ? await soon : soon;
+    if (output !== null) outputs.push(output);
+  }
   return outputs;
 }
 
 /** Outputs tried before the transaction is read: the first one is unspent as a rule. Arbitrary. */
-const TRIED_FIRST = [...Array(16).keys()];
+const TRIED_FIRST = 16;
 
-/** The one with the lowest number; null for a transaction that is spent or unknown. */
-export async function firstUnspentOutput(services: RpcServices, txid: Bytes): Promise<UnspentOutput | null> {
-  for await (const output of unspentAmong(services, txid, TRIED_FIRST)) return output;
-  const [first] = await unspentOutputs(services, txid);
-  return first ?? null;
+/** The one with the lowest number, at once where that is at hand; null for a transaction that is spent or unknown. */
+export function firstUnspentOutput(services: RpcServices, txid: Bytes): MaybePromise<UnspentOutput | null> {
+  const tryFrom = (n: number): MaybePromise<UnspentOutput | null> => {
+    if (n === TRIED_FIRST) return unspentOutputs(services, txid).then(([first]) => first ?? null);
+    return whenResolved(unspentOutput(services, txid, n), (output) => output ?? tryFrom(n + 1));
+  };
+  return tryFrom(0);
 }
