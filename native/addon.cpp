@@ -9,6 +9,7 @@ NAPI_MODULE_INIT() {
   registerHeap(env, exports);
   registerHashing(env, exports);
   registerClaimNode(env, exports);
+  registerNameRow(env, exports);
   registerParsing(env, exports);
   registerPaymentScan(env, exports);
   registerCoinTable(env, exports);

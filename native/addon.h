@@ -6,7 +6,7 @@
 namespace lbc {
 
 // NATIVE_ABI of src/native/binding.ts.
-constexpr uint32_t kAbi = 19;
+constexpr uint32_t kAbi = 20;
 
 void registerDatabase(napi_env env, napi_value exports);
 void registerFileReads(napi_env env, napi_value exports);
@@ -14,6 +14,7 @@ void registerClaimNode(napi_env env, napi_value exports);
 void registerHeap(napi_env env, napi_value exports);
 void registerHashing(napi_env env, napi_value exports);
 void registerIndexRows(napi_env env, napi_value exports);
+void registerNameRow(napi_env env, napi_value exports);
 void registerParsing(napi_env env, napi_value exports);
 void registerPaymentScan(napi_env env, napi_value exports);
 void registerCoinTable(napi_env env, napi_value exports);

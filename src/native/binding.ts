@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { addonCandidates, isCheckout, targetName } from './addonFiles.js';
 
 /** Raised with every change of a signature below; an addon built for another number is not used. */
-export const NATIVE_ABI = 19;
+export const NATIVE_ABI = 20;
 
 /**
  * A block (or one transaction) as offsets into its own bytes. All offsets count from the start of the parsed buffer.
@@ -131,6 +131,17 @@ export interface NativeRowView {
    * database, with as many rows more as the table may hide.
    */
   range(gte: string, lt: string, reverse: boolean, maxRows: number): Buffer;
+}
+
+/** One element for each claim of a name, as in `NamePlaces`. */
+export interface NativeNameClaims {
+  readonly starts: Uint32Array;
+  readonly txids: Uint32Array;
+  readonly outputs: Uint32Array;
+  readonly ids: Uint32Array;
+  readonly ages: Float64Array;
+  /** Offset behind the claims. */
+  readonly end: number;
 }
 
 /** What a block adds to the address index. */
@@ -335,6 +346,10 @@ export interface NativeAddon {
     scripts: Uint32Array,
     txids: Uint32Array,
   ): Promise<Uint32Array>;
+  /** The claims in the row of a name, from offset `at` on; null for a row that is cut short. See `store/claims/namePlaces.ts`. */
+  nameClaims(row: Uint8Array, at: number, count: number): NativeNameClaims | null;
+  /** See `util/standardSort.ts`; -1 where the whole list must be sorted. */
+  standardPlace(numbers: Float64Array, of: number): number;
   buildUndo(parsed: ParsedBlock, resolved: ResolvedInputs): Buffer;
   /** See `index/addressRows.ts`: the rows of a block that follows, as records of `store/rowRecords.ts`. */
   addressRows(

@@ -3,9 +3,10 @@
  * and decoded without the others. The row is parsed once, without an object for each claim.
  */
 import type { ActiveClaim } from '../../claimtrie/nameState.js';
-import { asBuffer, toLatin1, type Bytes } from '../../util/bytes.js';
+import { loadNative, type NativeNameClaims } from '../../native/binding.js';
+import { asBuffer, equalBytes, toLatin1, type Bytes } from '../../util/bytes.js';
 import { ReadError } from '../../util/reader.js';
-import { standardSort } from '../../util/standardSort.js';
+import { standardPlace, standardSort } from '../../util/standardSort.js';
 import { RowDecoder } from './rowCodec.js';
 import { FLAG_HAS_ID, FLAG_REFILED, parseClaimAt } from './nameRow.js';
 
@@ -42,7 +43,6 @@ export class NamePlaces {
   private readonly ids: Uint32Array;
   private ordered: Readonly<Uint32Array> | null = null;
 
-  /** Parses everything in one loop: most rows are read before the code is optimized, when calls are expensive. */
   constructor(nameRow: Bytes) {
     const row = (this.row = asBuffer(nameRow));
     const head = new RowDecoder(row);
@@ -51,39 +51,13 @@ export class NamePlaces {
     head.number();
     const count = (this.count = head.number());
     if (count > row.length) throw new ReadError(CUT_SHORT);
-    const txids = (this.txids = new Uint32Array(count));
-    const outputs = (this.outputs = new Uint32Array(count));
-    const starts = (this.starts = new Uint32Array(count));
-    const ids = (this.ids = new Uint32Array(count));
-    const ages = (this.ages = new Float64Array(count));
-    let at = head.position;
-    for (let bid = 0; bid < count; bid++) {
-      starts[bid] = at;
-      const flags = row[at++]!;
-      let byte = row[at++]!;
-      let height = byte & 0x7f;
-      for (let scale = 0x80; byte >= 0x80; scale *= 0x80) {
-        byte = row[at++]!;
-        height += (byte & 0x7f) * scale;
-      }
-      if (flags & FLAG_REFILED) while (row[at++]! >= 0x80);
-      txids[bid] = at;
-      at += TXID_BYTES;
-      byte = row[at++]!;
-      let n = byte & 0x7f;
-      for (let scale = 0x80; byte >= 0x80; scale *= 0x80) {
-        byte = row[at++]!;
-        n += (byte & 0x7f) * scale;
-      }
-      outputs[bid] = n;
-      ages[bid] = height * MOST_OUTPUTS + n;
-      if (flags & FLAG_HAS_ID) {
-        ids[bid] = at;
-        at += ID_BYTES;
-      }
-      while (row[at++]! >= 0x80);
-      while (row[at++]! >= 0x80);
-    }
+    const claims = claimsIn(row, head.position, count);
+    this.starts = claims.starts;
+    this.txids = claims.txids;
+    this.outputs = claims.outputs;
+    this.ids = claims.ids;
+    this.ages = claims.ages;
+    const at = claims.end;
     if (at > row.length) throw new ReadError(CUT_SHORT);
     if (at === row.length) return;
     const rest = new RowDecoder(row.subarray(at));
@@ -115,6 +89,31 @@ export class NamePlaces {
     return parseClaimAt(this.row, this.starts[bid]!);
   }
 
+  /** The best claims with that id; at most two. */
+  withClaimId(id: Bytes): number[] {
+    // The ids of a long row are all in it, at ascending offsets.
+    if (this.ids.includes(0))
+      return this.withId((bytes, at) => equalBytes(bytes.subarray(at, at + ID_BYTES), id));
+    const found: number[] = [];
+    for (let at = this.row.indexOf(id); at >= 0 && found.length < 2; at = this.row.indexOf(id, at + 1)) {
+      const bid = this.bidOfId(at);
+      if (bid !== null) found.push(bid);
+    }
+    return found;
+  }
+
+  /** The claim whose id is at that offset; null for other bytes. */
+  private bidOfId(at: number): number | null {
+    const { ids } = this;
+    let low = 0;
+    for (let high = ids.length; low < high;) {
+      const middle = (low + high) >>> 1;
+      if (ids[middle]! < at) low = middle + 1;
+      else high = middle;
+    }
+    return ids[low] === at ? low : null;
+  }
+
   /** The best claims whose id, at the given offset, matches; at most two. */
   withId(isWanted: (id: Bytes, at: number) => boolean): number[] {
     const found: number[] = [];
@@ -135,6 +134,60 @@ export class NamePlaces {
   get byReferenceAge(): Readonly<Uint32Array> {
     return (this.ordered ??= referenceOrder(this.ages));
   }
+}
+
+/** Smaller rows are parsed here: to pass them to the addon takes as long. Arbitrary. */
+const MANY_CLAIMS = 64;
+
+/** The claims of a row with so many, from offset `from` on. The addon needs no warm-up: most rows are read before code is optimized. */
+function claimsIn(row: Buffer, from: number, count: number): NativeNameClaims {
+  return (
+    (count < MANY_CLAIMS ? null : loadNative()?.nameClaims(row, from, count)) ?? readClaims(row, from, count)
+  );
+}
+
+/** Parses everything in one loop, because calls are expensive before the code is optimized. */
+function readClaims(row: Buffer, from: number, count: number): NativeNameClaims {
+  const txids = new Uint32Array(count);
+  const outputs = new Uint32Array(count);
+  const starts = new Uint32Array(count);
+  const ids = new Uint32Array(count);
+  const ages = new Float64Array(count);
+  let at = from;
+  for (let bid = 0; bid < count; bid++) {
+    starts[bid] = at;
+    const flags = row[at++]!;
+    let byte = row[at++]!;
+    let height = byte & 0x7f;
+    for (let scale = 0x80; byte >= 0x80; scale *= 0x80) {
+      byte = row[at++]!;
+      height += (byte & 0x7f) * scale;
+    }
+    if (flags & FLAG_REFILED) while (row[at++]! >= 0x80);
+    txids[bid] = at;
+    at += TXID_BYTES;
+    byte = row[at++]!;
+    let n = byte & 0x7f;
+    for (let scale = 0x80; byte >= 0x80; scale *= 0x80) {
+      byte = row[at++]!;
+      n += (byte & 0x7f) * scale;
+    }
+    outputs[bid] = n;
+    ages[bid] = height * MOST_OUTPUTS + n;
+    if (flags & FLAG_HAS_ID) {
+      ids[bid] = at;
+      at += ID_BYTES;
+    }
+    while (row[at++]! >= 0x80);
+    while (row[at++]! >= 0x80);
+  }
+  return { starts, txids, outputs, ids, ages, end: at };
+}
+
+/** The position of one of the ages in the order of the reference's sort. */
+export function referencePlace(ages: Float64Array, of: number): number {
+  const place = loadNative()?.standardPlace(ages, of) ?? -1;
+  return place < 0 ? standardPlace(ages, of) : place;
 }
 
 /** Positions in ascending age, with equal ages in the order of the reference's sort. Source: `seqSort`. */

@@ -4,16 +4,15 @@
  * sufficient, the caller reads the whole name.
  */
 import { compareCreation, compareJoining, pointIndex, type Item } from '../../claimtrie/item.js';
-import { fromLatin1, type Bytes } from '../../util/bytes.js';
+import { equalBytes, fromLatin1, type Bytes } from '../../util/bytes.js';
 import type { RowReader } from '../rows.js';
-import { standardPlace } from '../../util/standardSort.js';
 import { readAtHand, type RowsAtHand } from '../rowsAtHand.js';
 import type { MaybePromise } from '../../util/maybePromise.js';
 import { dueKey, itemKey, nameKey } from './claimKeys.js';
 import { describeClaim, SharedBytes, type ClaimInfo, type NameInfo } from './claimQueries.js';
 import { FEW_ITEMS, itemKeys, parseItems } from './itemHistory.js';
 import { parseItemRow } from './itemRow.js';
-import { ageOf, NamePlaces, referenceOrder, stableOrder, stablePlace } from './namePlaces.js';
+import { ageOf, NamePlaces, referenceOrder, referencePlace, stableOrder, stablePlace } from './namePlaces.js';
 import { parseDueRow } from './queueRow.js';
 import { repeatPending } from './referenceView.js';
 import { countSupportRows, supportPlaces } from './supportRows.js';
@@ -60,13 +59,6 @@ export function beginsWith(bytes: Bytes, at: number, digits: string): boolean {
     if ((digit & 1 ? byte & 15 : byte >> 4) !== parseInt(digits[digit]!, 16)) return false;
   }
   return true;
-}
-
-function hasId(id: Bytes): (bytes: Bytes, at: number) => boolean {
-  return (bytes, at) => {
-    for (let i = 0; i < ID_BYTES; i++) if (bytes[at + i] !== id[i]) return false;
-    return true;
-  };
 }
 
 /**
@@ -170,11 +162,12 @@ class OneClaim {
     const { choice } = this.query;
     if ('bid' in choice) return this.mentionAt(choice.bid);
     if ('sequence' in choice) return this.mentionAt(this.byAge()[choice.sequence] ?? -1);
+    const { places } = this;
     const isWanted =
       'claimId' in choice
-        ? hasId(choice.claimId)
+        ? (bytes: Bytes): boolean => equalBytes(bytes, choice.claimId)
         : (bytes: Bytes, at: number) => beginsWith(bytes, at, choice.digits);
-    const [best] = this.places.withId(isWanted);
+    const [best] = 'claimId' in choice ? places.withClaimId(choice.claimId) : places.withId(isWanted);
     if (best !== undefined) return this.mentionAt(best);
     const at = this.pendingClaims.findIndex(({ claimId }) => isWanted(fromLatin1(claimId), 0));
     return at < 0 ? undefined : this.mentionAt(this.places.count + at);
@@ -190,7 +183,7 @@ class OneClaim {
   /** The first list position of the claim; null if another claim has the same id. */
   private firstMention({ claimId, pending }: Mention): number | null {
     const { places, pendingClaims } = this;
-    const active = places.withId(hasId(fromLatin1(claimId)));
+    const active = places.withClaimId(fromLatin1(claimId));
     const others = pendingClaims.filter((item) => item.claimId === claimId);
     if (active.length + new Set(others).size > 1) return null;
     return pending === null ? active[0]! : places.count + pendingClaims.indexOf(pending);
@@ -248,7 +241,7 @@ class OneClaim {
   private sequenceOf(first: number, { pending }: Mention): number {
     const ages = this.ages();
     if (pending === null || !this.query.asReference) {
-      return this.query.asReference ? standardPlace(ages, first) : stablePlace(ages, first);
+      return this.query.asReference ? referencePlace(ages, first) : stablePlace(ages, first);
     }
     const { count } = this.places;
     const isMention = (at: number): boolean => at >= count && this.pendingClaims[at - count] === pending;
