@@ -3,9 +3,8 @@
  * only: below a few hashes the crossing costs more than it saves.
  * Test: test/unit/claimtrie/fastHash.test.ts.
  */
-import { hash160, sha256d } from '../crypto/hash.js';
+import { hash160, sha256d, sha256dPair } from '../crypto/hash.js';
 import { merkleRoot } from '../crypto/merkle.js';
-import { hashPairInto } from '../crypto/sha256Pair.js';
 import { loadNative } from '../native/binding.js';
 import type { Bytes } from '../util/bytes.js';
 
@@ -35,10 +34,7 @@ export function rootOf(hashes: readonly Bytes[]): Bytes {
   const native = length >= NATIVE_LEAVES ? loadNative() : null;
   if (native) return native.merkleRoot(packed(hashes)).root;
   if (length > 2) return merkleRoot(hashes).root;
-  const root = Buffer.allocUnsafe(HASH_BYTES);
-  const pair = packed(hashes);
-  hashPairInto(pair, 0, pair, HASH_BYTES, root, 0);
-  return root;
+  return sha256dPair(hashes[0]!, hashes[1]!);
 }
 
 /** The same of hashes that lie back to back, at least one. */

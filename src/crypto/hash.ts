@@ -3,8 +3,8 @@
  * Small inputs go through OpenSSL (node:crypto); @noble/hashes is the readable fallback in the differential tests.
  */
 import * as nodeCrypto from 'node:crypto';
+import { loadNative } from '../native/binding.js';
 import type { Bytes } from '../util/bytes.js';
-import { hashPairInto } from './sha256Pair.js';
 
 const { createHash } = nodeCrypto;
 
@@ -32,12 +32,15 @@ export function sha256d(data: Bytes): Buffer {
   return sha256(sha256(data));
 }
 
-/** Double SHA-256 of two concatenated byte arrays, without the copy. */
+/** Two hashes side by side, the message of every step of a hash tree. */
+const pair = Buffer.alloc(64);
+
+/** Double SHA-256 of two concatenated byte arrays, without a copy of long ones. */
 export function sha256dPair(left: Bytes, right: Bytes): Buffer {
   if (left.length === 32 && right.length === 32) {
-    const out = Buffer.allocUnsafe(32);
-    hashPairInto(left, 0, right, 0, out, 0);
-    return out;
+    pair.set(left);
+    pair.set(right, 32);
+    return loadNative()?.sha256d(pair) ?? sha256d(pair);
   }
   return sha256(createHash('sha256').update(left).update(right).digest());
 }

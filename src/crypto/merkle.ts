@@ -6,7 +6,7 @@
 import { loadNative } from '../native/binding.js';
 import { assert } from '../util/assert.js';
 import type { Bytes } from '../util/bytes.js';
-import { hashPairInto } from './sha256Pair.js';
+import { sha256d, sha256dPair } from './hash.js';
 
 const HASH_SIZE = 32;
 
@@ -38,7 +38,7 @@ function foldLevel(flat: Buffer, count: number): number {
   const half = (count + 1) >> 1;
   for (let i = 0; i < half; i++) {
     const at = i * 2 * HASH_SIZE;
-    hashPairInto(flat, at, flat, at + HASH_SIZE, flat, i * HASH_SIZE);
+    flat.set(sha256d(flat.subarray(at, at + 2 * HASH_SIZE)), i * HASH_SIZE);
   }
   return half;
 }
@@ -93,11 +93,10 @@ export function merklePathFallback(leaves: Bytes, index: number, path: Bytes): n
 
 /** Root that `leaf` at `index` has with the siblings of `merklePath`. */
 export function rootFromPath(leaf: Bytes, path: readonly Bytes[], index: number): Buffer {
-  const root = Buffer.from(leaf);
+  let root = Buffer.from(leaf);
   let position = index;
   for (const sibling of path) {
-    if (position & 1) hashPairInto(sibling, 0, root, 0, root, 0);
-    else hashPairInto(root, 0, sibling, 0, root, 0);
+    root = position & 1 ? sha256dPair(sibling, root) : sha256dPair(root, sibling);
     position >>= 1;
   }
   return root;

@@ -6,7 +6,6 @@ import { bech32 } from 'bech32';
 import type { NetworkParams } from '../params/network.js';
 import { asBuffer, type Bytes } from '../util/bytes.js';
 import { decodeBase58Check, encodeBase58Check } from './base58.js';
-import { encodeWitnessAddress } from './bech32Encode.js';
 import type { Destination } from './standard.js';
 
 /** What makes a network's addresses and keys its own. */
@@ -53,6 +52,10 @@ function encodeHash(prefix: number, hash: Bytes): string {
   return encodeBase58Check(payload);
 }
 
+function encodeWitness(hrp: string, version: number, program: Bytes): string {
+  return bech32.encode(hrp, [version, ...bech32.toWords(program)]);
+}
+
 /** The address of a destination. */
 export function encodeDestination(destination: Destination, prefixes: AddressPrefixes): string {
   switch (destination.type) {
@@ -62,9 +65,9 @@ export function encodeDestination(destination: Destination, prefixes: AddressPre
       return encodeHash(prefixes.scriptHash, destination.hash);
     case 'witness_v0_keyhash':
     case 'witness_v0_scripthash':
-      return encodeWitnessAddress(prefixes.bech32Hrp, 0, destination.hash);
+      return encodeWitness(prefixes.bech32Hrp, 0, destination.hash);
     case 'witness_unknown':
-      return encodeWitnessAddress(prefixes.bech32Hrp, destination.version, destination.program);
+      return encodeWitness(prefixes.bech32Hrp, destination.version, destination.program);
   }
 }
 

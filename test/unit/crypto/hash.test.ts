@@ -3,7 +3,6 @@ import { sha1 as nobleSha1, ripemd160 as nobleRipemd160 } from '@noble/hashes/le
 import { sha256 as nobleSha256, sha512 as nobleSha512 } from '@noble/hashes/sha2.js';
 import { describe, expect, it } from 'vitest';
 import { hash160, ripemd160, sha1, sha256, sha256d, sha256dPair, sha512 } from '../../../src/crypto/hash.js';
-import { hashPairInto } from '../../../src/crypto/sha256Pair.js';
 import { toHex } from '../../../src/util/bytes.js';
 
 /** Bytes that differ from one another, of any length. */
@@ -52,31 +51,5 @@ describe('sha256dPair', () => {
       const b = sample(right, 2);
       expect(toHex(sha256dPair(a, b))).toBe(toHex(sha256d(Buffer.concat([a, b]))));
     }
-  });
-});
-
-describe('hashPairInto', () => {
-  function opensslPair(left: Buffer, right: Buffer): string {
-    const once = createHash('sha256').update(left).update(right).digest();
-    return createHash('sha256').update(once).digest('hex');
-  }
-
-  it('agrees with OpenSSL', () => {
-    const out = Buffer.alloc(32);
-    for (let i = 0; i < 200; i++) {
-      const left = sample(32, i);
-      const right = i % 3 === 0 ? Buffer.alloc(32, i) : sample(32, 1000 - i);
-      hashPairInto(left, 0, right, 0, out, 0);
-      expect(toHex(out)).toBe(opensslPair(left, right));
-    }
-  });
-
-  it('takes offsets and may write over its inputs', () => {
-    const buffer = sample(200, 9);
-    const expected = opensslPair(buffer.subarray(40, 72), buffer.subarray(72, 104));
-    const rest = [toHex(buffer.subarray(0, 60)), toHex(buffer.subarray(92))];
-    hashPairInto(buffer, 40, buffer, 72, buffer, 60);
-    expect(toHex(buffer.subarray(60, 92))).toBe(expected);
-    expect([toHex(buffer.subarray(0, 60)), toHex(buffer.subarray(92))]).toEqual(rest);
   });
 });
