@@ -13,7 +13,6 @@ import type { CensorLists } from '../search/censor.js';
 import { BackedClaimSearch, type ClaimSearch, type WaitingParts } from '../search/claimSearch.js';
 import type { MirroredChain } from '../search/chainMirror.js';
 import { SearchFollower } from '../search/follower.js';
-import { PostgresBackend } from '../search/postgresBackend.js';
 import { RemoteFollower, type ClaimFollower } from '../search/remoteFollower.js';
 import type { SearchBackend } from '../search/searchBackend.js';
 import { SharedSearch } from '../search/sharedSearch.js';
@@ -136,6 +135,8 @@ async function openBackend(input: ClaimSearchInput): Promise<{
     return { backend, follower: remote ?? new SearchFollower(index, told, backend.writer, log), shared };
   }
   const schema = postgres.schema === '' ? `lbcnode_${chain.slice(0, SCHEMA_DIGITS)}` : postgres.schema;
+  // Not loaded by a node that keeps its index in a file.
+  const { PostgresBackend } = await import('../search/postgresBackend.js');
   const { backend, away } = await PostgresBackend.open({
     ...postgres,
     schema,
