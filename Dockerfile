@@ -6,6 +6,7 @@ WORKDIR /app
 COPY package.json package-lock.json tsconfig.json ./
 COPY scripts ./scripts
 COPY native ./native
+COPY third_party ./third_party
 COPY data ./data
 COPY src ./src
 RUN npm ci --ignore-scripts && npm run build && npm prune --omit=dev --ignore-scripts \
