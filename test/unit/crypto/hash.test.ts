@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { sha1 as nobleSha1, ripemd160 as nobleRipemd160 } from '@noble/hashes/legacy.js';
 import { sha256 as nobleSha256, sha512 as nobleSha512 } from '@noble/hashes/sha2.js';
 import { describe, expect, it } from 'vitest';
