@@ -93,7 +93,7 @@ export function merklePathFallback(leaves: Bytes, index: number, path: Bytes): n
 
 /** Root that `leaf` at `index` has with the siblings of `merklePath`. */
 export function rootFromPath(leaf: Bytes, path: readonly Bytes[], index: number): Buffer {
-  let root = Buffer.from(leaf);
+  let root: Buffer = Buffer.from(leaf);
   let position = index;
   for (const sibling of path) {
     root = position & 1 ? sha256dPair(sibling, root) : sha256dPair(root, sibling);
