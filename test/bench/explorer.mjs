@@ -20,7 +20,7 @@ import { claimPrefixes, OutputMaker } from './crowdedStage.mjs';
 import { ReferenceCopy } from './explorerReference.mjs';
 import { dist } from './searchClaims.mjs';
 
-const { freePort, startRegtest } = await dist('testing/index.js');
+const { startRegtest } = await dist('testing/index.js');
 const here = dirname(fileURLToPath(import.meta.url));
 const args = process.argv.slice(2);
 const option = (name, fallback) => {
@@ -59,9 +59,9 @@ function usageOf(pid) {
 let visitors = 0;
 /** A node with an explorer that takes the word of a proxy on this machine, so that each request is another visitor's. */
 async function startNode(more = [], options = {}) {
-  const port = await freePort();
-  const own = ['-explorer', `-explorerport=${port}`, '-explorerproxy=127.0.0.1', '-metrics', '-listen=0'];
+  const own = ['-explorer', '-explorerport=0', '-explorerproxy=127.0.0.1', '-metrics', '-listen=0'];
   const node = await startRegtest({ args: [...own, ...more], ...options });
+  const port = Number(/open http:\/\/localhost:(\d+)\/ in a browser/.exec(node.output())[1]);
   const base = `http://127.0.0.1:${port}`;
   const ask = async (path, encoding = 'br') => {
     const n = visitors++;
@@ -175,7 +175,7 @@ async function pagesOf(site, first) {
 
 async function crowd(site, reference) {
   const maker = await OutputMaker.start((method, params) => site.rpc(method, params), 30);
-  const made = await maker.make(claimPrefixes('crowd', 5000));
+  const made = await maker.make(claimPrefixes('crowd', 5000), 250, null, 4);
   for (let n = 0; n < 10; n++) await maker.mine();
   const txid = Buffer.from(made[3]).reverse().toString('hex');
   const copy = reference ? await ReferenceCopy.start(reference, site) : null;
@@ -330,7 +330,7 @@ async function flood() {
 }
 
 async function idle() {
-  const explorer = ['-explorer=1', `-explorerport=${await freePort()}`];
+  const explorer = ['-explorer=1', '-explorerport=0'];
   const indexes = ['-txindex', '-addressindex', '-spendindex', '-claimindex', '-claimsearch'];
   const found = [];
   for (let turn = 0; turn < 3; turn++)

@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const dist = (path) => import(pathToFileURL(join(root, 'dist', path)).href);
-const { defaultEcdsa } = await dist('crypto/ecdsa.js');
+const { ecdsaBackend } = await dist('crypto/ecdsa.js');
 const { hash160, sha256 } = await dist('crypto/hash.js');
 const { encodeClaim } = await dist('metadata/claim.js');
 const { claimSignatureDigest } = await dist('metadata/channelSignature.js');
@@ -180,7 +180,7 @@ class DemoChain {
       type: {
         case: 'channel',
         value: {
-          publicKey: defaultEcdsa.publicKeyOf(keyOf(index), true),
+          publicKey: ecdsaBackend().publicKeyOf(keyOf(index), true),
           websiteUrl: 'https://example.org/',
         },
       },
@@ -220,7 +220,7 @@ class DemoChain {
     if (channel === null) return encodeClaim({ channelId: null, signature: null, claim });
     const unsigned = { channelId: this.channelIds[channel], signature: Buffer.alloc(64), claim };
     const digest = claimSignatureDigest(encodeClaim(unsigned), firstInput, () => null);
-    unsigned.signature = Buffer.from(defaultEcdsa.sign(digest, keyOf(channel), null).compact);
+    unsigned.signature = Buffer.from(ecdsaBackend().sign(digest, keyOf(channel), null).compact);
     return encodeClaim(unsigned);
   }
 

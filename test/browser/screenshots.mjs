@@ -8,7 +8,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
-import { freePort, startRegtest } from '../../dist/testing/index.js';
+import { startRegtest } from '../../dist/testing/index.js';
 import { makeDemoChain } from './demoChain.mjs';
 
 const args = process.argv.slice(2);
@@ -28,9 +28,9 @@ if (!existsSync(CHROMIUM)) {
   process.exit(1);
 }
 
-const port = await freePort();
+const node = await startRegtest({ args: ['-explorer', '-explorerport=0'] });
+const [, port] = /open http:\/\/localhost:(\d+)\/ in a browser/.exec(node.output());
 const base = `http://127.0.0.1:${port}`;
-const node = await startRegtest({ args: ['-explorer', `-explorerport=${port}`] });
 let browser;
 try {
   const made = await makeDemoChain(node);

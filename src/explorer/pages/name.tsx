@@ -17,9 +17,9 @@ import { amountText, blocksText, countText, integerText } from '../../page/forma
 import { claimLink, nameLink, withQuery } from '../../page/links.js';
 import { nameWarning, shownLine } from '../../page/text.js';
 import type { Bid, ListClaimsAnswer, MempoolClaims } from '../answers.js';
-import { badRequest, integerOf, type Page, type PageContext } from '../pageContext.js';
+import { badRequest, type Page, type PageContext } from '../pageContext.js';
 import { takenFrom } from '../takenBlocks.js';
-import { History, pastOf, Timeline } from './nameHistory.js';
+import { History, pastOf, placeOf, Timeline } from './nameHistory.js';
 import {
   AsOf,
   AsOfForm,
@@ -38,6 +38,8 @@ import {
 } from './parts.js';
 
 const A_PAGE = 100;
+/** Events to come that are shown; /upcoming has the others. */
+const COMING = 15;
 const ORDERS = [
   ['bid', 'by amount'],
   ['newest', 'newest'],
@@ -239,10 +241,12 @@ async function page(context: PageContext, isHex: boolean) {
     isHex,
   );
   const isNow = answer.height === tip.height;
-  const before = integerOf(query, 'before');
-  const historyEnd = Math.max(0, Math.min(answer.height, before === undefined ? Infinity : before - 1));
+  const before = query.get('before');
+  const place = before === null ? { height: answer.height, skipped: 0 } : placeOf(before);
+  if (place === null || place.height > answer.height)
+    throw badRequest('“before” is not a place in the history.');
   const [history, waiting] = await Promise.all([
-    after === undefined ? orNull(pastOf(ask, name, isHex, historyEnd)) : null,
+    after === undefined ? orNull(pastOf(ask, name, isHex, place)) : null,
     after === undefined && isNow ? orNull(ask<MempoolClaims>('listmempoolclaims', name, null, isHex)) : null,
   ]);
   const waitingCount = waiting === null || isMissing(waiting) ? 0 : waiting.total;
@@ -321,7 +325,7 @@ async function page(context: PageContext, isHex: boolean) {
             <Table
               caption="What comes"
               empty=""
-              rows={answer.coming}
+              rows={answer.coming.slice(0, COMING)}
               columns={[
                 {
                   title: 'In',
@@ -342,7 +346,7 @@ async function page(context: PageContext, isHex: boolean) {
             />
           </Section>
         )}
-        {history !== null && !isMissing(history) && before === undefined && (
+        {history !== null && !isMissing(history) && before === null && (
           <Timeline blocks={history.blocks} end={answer.height} path={path} />
         )}
         {history !== null && <History past={history} path={path} block={blockText} />}

@@ -8,10 +8,10 @@ import type { AskError } from '../explorerRpcStub.js';
 import type { PageContext } from '../pageContext.js';
 import { EventSubject, EventTag, isMissing, Missing, OptionalAmount } from './parts.js';
 
-const EVENTS = 100;
+const EVENTS = 50;
 /** Events asked for at a time, and the blocks looked at, until there are enough. */
-const EVENTS_ASKED = 1000;
-const WINDOWS: readonly number[] = [100, 1000, 10_000, 100_000, Infinity];
+const EVENTS_ASKED = 200;
+const WINDOWS: readonly number[] = [10, 100, 1000, 10_000, 100_000, Infinity];
 const MAX_BANDS = 200;
 
 interface HistoryBlock {
@@ -32,44 +32,88 @@ interface PastEvent extends ClaimEvent {
 }
 
 export interface Past {
-  /** The latest first: 100, and what else their last block did. */
+  /** At most 50, the latest first. */
   readonly events: readonly PastEvent[];
-  /** The block above which older events lie; null where there are none. */
-  readonly before: number | null;
+  /** Where older events begin; null where there are none. */
+  readonly older: Place | null;
   /** The blocks that were read, the oldest first. */
   readonly blocks: readonly HistoryBlock[];
 }
 
+/** A place in the history: the events up to a block, without so many of the latest of that block. */
+export interface Place {
+  readonly height: number;
+  readonly skipped: number;
+}
+
+/** `120` or `120-50`, as links have it; null where it is malformed. */
+export function placeOf(text: string): Place | null {
+  const found = /^([0-9]{1,10})(?:-([0-9]{1,10}))?$/.exec(text);
+  return found && { height: Number(found[1]), skipped: Number(found[2] ?? 0) };
+}
+
+/** The blocks of a window that ends at a height, and whether all of its events are among them. */
+type Read = (window: number) => Promise<{ blocks: readonly HistoryBlock[]; isAll: boolean }>;
+
+const countOf = (blocks: readonly HistoryBlock[]): number =>
+  blocks.reduce((sum, { events }) => sum + events.length, 0);
+
 /**
- * The latest events up to a block. The method tells the oldest first, so windows of blocks below it grow until they have
- * enough, and a crowded name is never read whole.
+ * The latest blocks with so many events. The method tells the oldest first, so windows below the end grow until they have
+ * enough; one that has more than an answer takes is halved, down to a single block. A crowded name is never read whole.
  */
+async function latestBlocks(read: Read, end: number, enough: number): Promise<readonly HistoryBlock[]> {
+  let known: readonly HistoryBlock[] = [];
+  let low = -1;
+  let high: number | null = null;
+  for (const window of WINDOWS) {
+    const size = Math.min(window, end);
+    const { blocks, isAll } = await read(size);
+    if (!isAll) {
+      high = size;
+      break;
+    }
+    [known, low] = [blocks, size];
+    if (countOf(blocks) >= enough || size === end) return blocks;
+  }
+  while (high !== null && high - low > 1) {
+    const middle = (low + high) >> 1;
+    const { blocks, isAll } = await read(middle);
+    if (!isAll) {
+      high = middle;
+      continue;
+    }
+    [known, low] = [blocks, middle];
+    if (countOf(blocks) >= enough) return blocks;
+  }
+  if (high === null) return known;
+  // The next block alone has more events than an answer; an answer ends with a whole block.
+  const { blocks } = await read(high);
+  return [...blocks.slice(0, 1), ...known];
+}
+
+/** The latest events up to a place. */
 export async function pastOf(
   ask: PageContext['ask'],
   name: string,
   isHex: boolean,
-  to: number,
+  { height: end, skipped }: Place,
 ): Promise<Past> {
-  let blocks: readonly HistoryBlock[] = [];
-  let events: PastEvent[] = [];
-  let from = to;
-  for (const window of WINDOWS) {
-    from = Math.max(0, to - window);
-    const answer = await ask<HistoryAnswer>('getnamehistory', name, from, to, EVENTS_ASKED, isHex);
-    // Too many for one answer: the smaller window has the latest ones.
-    if (answer.next !== undefined && events.length > 0) break;
-    ({ blocks } = answer);
-    events = blocks.flatMap(({ height, blockhash, events: inBlock }) =>
-      inBlock.map((event) => ({ ...event, height, blockhash })),
-    );
-    if (events.length >= EVENTS || from === 0) break;
-  }
-  // Whole blocks, so that the next page begins below the last one.
-  const newest = events.toReversed();
-  const cutAt = newest[EVENTS - 1]?.height ?? -1;
-  const latest = newest.filter(({ height }) => height >= cutAt);
-  const isAll = from === 0 && latest.length === events.length;
-  return { events: latest, before: isAll || latest.length === 0 ? null : latest.at(-1)!.height, blocks };
+  const read: Read = async (window) => {
+    const from = Math.max(0, end - window);
+    const answer = await ask<HistoryAnswer>('getnamehistory', name, from, end, EVENTS_ASKED, isHex);
+    return { blocks: answer.blocks, isAll: answer.next === undefined };
+  };
+  const blocks = await latestBlocks(read, end, EVENTS + skipped);
+  const newest = blocks
+    .flatMap(({ height, blockhash, events }) => events.map((event) => ({ ...event, height, blockhash })))
+    .toReversed();
+  const begin = newest[0]?.height === end ? skipped : 0;
+  const events = newest.slice(begin, begin + EVENTS);
+  const last = events.at(-1);
+  if (last === undefined || events.length < EVENTS) return { events, older: null, blocks };
+  const shown = newest.slice(0, begin + EVENTS).filter(({ height }) => height === last.height).length;
+  return { events, older: { height: last.height, skipped: shown }, blocks };
 }
 
 interface Band {
@@ -200,9 +244,13 @@ export function History({ past, path, block }: HistoryProps) {
               },
             ]}
           />
-          {past.before !== null && (
+          {past.older !== null && (
             <nav class="pager" aria-label="Older events">
-              <a href={`${withQuery(path, { before: past.before, block })}#history`}>Older events</a>
+              <a
+                href={`${withQuery(path, { before: `${past.older.height}-${past.older.skipped}`, block })}#history`}
+              >
+                Older events
+              </a>
             </nav>
           )}
         </>
