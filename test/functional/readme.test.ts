@@ -1,9 +1,8 @@
 /**
- * The walks through README.md as they are written: the programs by their commands there, the rest in one shell. What a
- * command is to print stands behind it as a comment. Home and ports are the test's own, by the file that the node reads
- * there, and by the environment of the daemon.
+ * Runs the walks of README.md and docs/mining.md as they are written. Commands that start programs run in processes of their own, the
+ * others in one shell. The comment after a command is its expected output. Home and ports belong to the test.
  */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -66,8 +65,21 @@ describe('README.md', () => {
     expect(node.output).toContain('Shutdown: done');
   });
 
+  it('mines alone by the walk of docs/mining.md', async () => {
+    const [program, ...others] = blocksOf('Mine alone', 'docs/mining.md');
+    const node = await start(program!.trim(), 'Stop it: ');
+    const port = /rpcport=(\d+)/.exec(readFileSync(join(home, '.lbcnode', 'lbcnode.conf'), 'utf8'))![1]!;
+    const steps = stepsOf(others).map(({ command, prints }) => ({
+      command: command.replace('29245', port),
+      prints,
+    }));
+    expectWords(steps, ['soloMiner.mjs', 'submitblock', 'generatetoaddress']);
+    await walk(steps, home, env);
+    expect(await node.exited).toBe(0);
+  });
+
   it('leads from a channel over a film, a support and a search to a second daemon that pays for it', async () => {
-    const [programs, ...others] = blocksOf('Live in it: lbcnet');
+    const [programs, ...others] = blocksOf('Publish and watch: lbcnet');
     const isStart = (block: string): boolean => block.includes('lbcnet.js start ');
     const second = others.find(isStart)!;
     const ports = new Map([
