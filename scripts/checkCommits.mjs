@@ -1,0 +1,40 @@
+/**
+ * Checks the subjects of new commits: `area: imperative summary`, at most 72 characters, no full stop at the end. Commits up to `FIRST`
+ * are older than this rule. Without git, or without that commit (a shallow clone), nothing is checked.
+ */
+import { spawnSync } from 'node:child_process';
+import { pathToFileURL } from 'node:url';
+
+const FIRST = '34fdb208';
+const LONGEST = 72;
+/** Words that show another mood than the imperative at the start of a summary. */
+const NO_IMPERATIVE = /^(\w+(ed|ing)|adds|fixes|makes|moves|removes|renames|changes|updates|tests|uses)\b/i;
+const IMPERATIVES = /^(bring|embed|feed|need|seed|shed|speed|embed|bed|sing|ring)\b/i;
+
+/** What is wrong with a subject; null for a good one. */
+export function problemOf(subject) {
+  if (subject.length > LONGEST) return `has ${subject.length} characters, at most ${LONGEST} are allowed`;
+  const found = /^[a-zA-Z0-9_./, -]+: (.+)$/.exec(subject);
+  if (found === null) return 'does not have the form "area: imperative summary"';
+  const [, summary] = found;
+  if (summary.endsWith('.')) return 'ends with a full stop';
+  if (NO_IMPERATIVE.test(summary) && !IMPERATIVES.test(summary)) return 'does not start with an imperative';
+  return null;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const { status, stdout } = spawnSync('git', ['log', '--no-merges', '--format=%h %s', `${FIRST}..HEAD`], {
+    encoding: 'utf8',
+  });
+  if (status !== 0) {
+    console.log('commit subjects are not checked: no git history here');
+    process.exit(0);
+  }
+  const bad = stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => ({ line, problem: problemOf(line.slice(line.indexOf(' ') + 1)) }))
+    .filter(({ problem }) => problem !== null);
+  for (const { line, problem } of bad) console.error(`${line}: ${problem}`);
+  process.exit(bad.length > 0 ? 1 : 0);
+}

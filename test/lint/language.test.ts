@@ -1,0 +1,149 @@
+/**
+ * Words that comments, documents and test titles must not have, with better ones. CONTRIBUTING.md ("Language") has the reasons, a
+ * glossary and examples.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Each pattern with the words to use instead. Case is ignored, and a space also stands for a line break. */
+const BANNED: readonly (readonly [pattern: string, better: string])[] = [
+  ['told of|tells? of|telling of', 'reported, announced, notified of, shows'],
+  ['hears?', 'receives, is notified of'],
+  ['whoever', 'the caller, the peer, the code that'],
+  ['nobody', 'no caller, no peer, no one'],
+  ['anew', 'again, rebuilt, rewritten, starts over'],
+  ['of which', 'a sentence of its own, or "whose"'],
+  ['(?<!there )is no (?!longer|more|one)[a-z-]+', 'is not a …'],
+  ['in the midst', 'in the middle of, during'],
+  ['twins?', 'fallback implementation, counterpart'],
+  ['desk', 'RPC server'],
+  ['rooms? of the (?:node|daemon)', 'module'],
+  ['chain moment', 'tip snapshot'],
+  ['coin pile', 'UTXO pool'],
+  ['row tables?', 'memtable'],
+  ['sets? aside|setting aside', 'quarantine'],
+];
+const BETTER = new Map(BANNED.map(([pattern, better]) => [new RegExp(`\\b(?:${pattern})\\b`, 'gi'), better]));
+
+const GENERATED = /^docs\/(rpc|options|lbcnet-api)\.md$|^src\/metadata\/messages\//;
+
+interface Text {
+  readonly line: number;
+  readonly text: string;
+}
+
+/** Paragraphs of a document, without code and without the examples of CONTRIBUTING.md. */
+function paragraphs(content: string): Text[] {
+  const hidden = (found: string): string => found.replace(/[^\n]/g, ' ');
+  const prose = content
+    .replace(/^```[\s\S]*?^```/gm, hidden)
+    .replace(/`[^`\n]*`/g, hidden)
+    .replace(/^\| before [\s\S]*?\n\n/m, hidden);
+  const found: Text[] = [];
+  let line = 1;
+  for (const text of prose.split('\n\n')) {
+    found.push({ line, text });
+    line += text.split('\n').length + 1;
+  }
+  return found;
+}
+
+/** Comments of a source file; those on consecutive lines are one. Code within backquotes is left out. */
+function comments(content: string): Text[] {
+  const found: Text[] = [];
+  let open: { line: number; lines: string[] } | null = null;
+  const close = (): void => {
+    if (open) found.push({ line: open.line, text: open.lines.join('\n').replace(/`[^`]*`/g, '') });
+    open = null;
+  };
+  content.split('\n').forEach((text, index) => {
+    const own = /^\s*(?:\/\/+|\/\*+|\*(?!\w))\s?(.*)$/.exec(text);
+    const behind = own ? null : /\s\/\/ (.*)$/.exec(text);
+    if (!own) close();
+    if (own) {
+      open ??= { line: index + 1, lines: [] };
+      open.lines.push(own[1]!);
+    } else if (behind) found.push({ line: index + 1, text: behind[1]! });
+  });
+  close();
+  return found;
+}
+
+/** Titles of tests and groups. */
+function titles(content: string): Text[] {
+  const calls = /\b(?:it|describe|test)(?:\.\w+(?:\([^()]*\))?)*\(\s*(['"`])((?:\\.|(?!\1).)*)\1/g;
+  return [...content.matchAll(calls)].map((found) => ({
+    line: content.slice(0, found.index).split('\n').length,
+    text: found[2]!,
+  }));
+}
+
+function filesBelow(folder: string, pattern: RegExp): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
+    .filter((name) => pattern.test(name) && !GENERATED.test(name) && !name.includes('node_modules'));
+}
+
+function problemsIn(name: string, texts: readonly Text[]): string[] {
+  return texts.flatMap(({ line, text }) =>
+    [...BETTER].flatMap(([pattern, better]) =>
+      [...text.matchAll(new RegExp(pattern.source.replaceAll(' ', '\\s+'), 'gi'))].map(
+        (found) =>
+          `${name}:${line + text.slice(0, found.index).split('\n').length - 1}: "${found[0]}", better: ${better}`,
+      ),
+    ),
+  );
+}
+
+const check = (names: readonly string[], read: (content: string) => Text[]): string[] =>
+  names.flatMap((name) => problemsIn(name, read(readFileSync(join(ROOT, name), 'utf8'))));
+
+describe('plain words', () => {
+  it('are in the documents', () => {
+    const top = readdirSync(ROOT).filter((name) => /^[A-Z].*\.md$/.test(name) && !/NOTICES/.test(name));
+    expect(check([...top, ...filesBelow('docs', /\.md$/)], paragraphs)).toEqual([]);
+  });
+
+  it('are in the comments', () => {
+    const sources = ['src', 'native', 'scripts', 'launcher'].flatMap((folder) =>
+      filesBelow(folder, /\.(tsx?|mjs|mts|cpp|h|c)$/),
+    );
+    expect(sources.length).toBeGreaterThan(1000);
+    expect(check(sources, comments)).toEqual([]);
+  });
+
+  it('are in the titles of tests', () => {
+    const tests = filesBelow('test', /\.test\.ts$/);
+    expect(check(tests, titles)).toEqual([]);
+  });
+
+  it('are missed where a banned word stands', () => {
+    const text = '/** Told of each block,\n * and in the midst\n * of it. */\ncode(); // whoever\n';
+    expect(problemsIn('a.ts', comments(text)).map((line) => line.replace(/, better.*/, ''))).toEqual([
+      'a.ts:1: "Told of"',
+      'a.ts:2: "in the midst"',
+      'a.ts:4: "whoever"',
+    ]);
+    expect(problemsIn('a.md', paragraphs('One\n\nThat is no\nsentence, there is no twin.'))).toHaveLength(2);
+    expect(titles("it.each([1])(\n  'hears nothing', () => 1)")).toEqual([
+      { line: 1, text: 'hears nothing' },
+    ]);
+  });
+});
+
+describe('subjects of commits', () => {
+  it('are of one form', async () => {
+    const script = pathToFileURL(join(ROOT, 'scripts/checkCommits.mjs')).href;
+    const { problemOf } = (await import(script)) as { problemOf: (subject: string) => string | null };
+    expect(problemOf('net: rename NetPart to MessageHandler')).toBeNull();
+    expect(problemOf('index/claims: bring the fill behind the tip')).toBeNull();
+    expect(problemOf('fixed a bug')).toMatch(/form/);
+    expect(problemOf('net: renamed a class')).toMatch(/imperative/);
+    expect(problemOf('net: rename a class.')).toMatch(/full stop/);
+    expect(problemOf(`net: rename ${'x'.repeat(72)}`)).toMatch(/characters/);
+  });
+});
