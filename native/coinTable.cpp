@@ -287,7 +287,7 @@ bool CoinTable::takeDirty(size_t maxBytes, std::vector<uint8_t>* out) {
 }
 
 void CoinTable::trim(uint64_t targetBytes, uint64_t maxVisits) {
-  // Two rounds at most: the first forgives what was looked at lately.
+  // Two rounds at most: the first forgives what was looked at recently.
   const uint64_t rounds = 2 * static_cast<uint64_t>(slotCount_);
   if (maxVisits > rounds) maxVisits = rounds;
   for (uint64_t visit = 0; visit < maxVisits && usageBytes() > targetBytes; visit++) {

@@ -131,7 +131,7 @@ class CoinTable {
   size_t dirtyCount_ = 0;
   uint64_t dirtyBytes_ = 0;
   uint64_t scriptBytes_ = 0;
-  uint32_t hand_ = 0;  // where `trim` goes on
+  uint32_t hand_ = 0;  // where `trim` continues
   uint64_t salt_[6];
 };
 

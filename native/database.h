@@ -1,5 +1,5 @@
-// LevelDB as the node wants it: every block of a table and every record of a log is held against its checksum before
-// anybody sees a byte of it, table files are read and not mapped, and rows travel in packed form. Knows no Node-API.
+// LevelDB as the node wants it: every block of a table and every record of a log is compared with its checksum before
+// anyone sees a byte of it, table files are read and not mapped, and rows travel in packed form. Knows no Node-API.
 //
 // Packed rows: `u32 length of the key ‖ u32 length of the value, or 0xffffffff for a deletion ‖ key ‖ value`
 // (src/store/rowRecords.ts). Packed values: `u32 length, or 0xffffffff where there is no row ‖ value`. Little endian.

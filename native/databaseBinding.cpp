@@ -1,7 +1,7 @@
 // The JavaScript class over Database. Contract: NativeDatabase of src/native/binding.ts.
 //
 // Reads that are likely to find their rows in memory happen on the thread of the caller, within a time that it sets; all
-// else on threads of the pool. Whoever calls keeps the order: nothing may be under way when the database is closed, which
+// else on threads of the pool. The caller keeps the order: nothing may be under way when the database is closed, which
 // the wrapper in src/store/nativeLevelDb.ts sees to.
 #include <chrono>
 #include <limits>
@@ -246,7 +246,7 @@ napi_value getMany(napi_env env, napi_callback_info info) {
       [values](napi_env env) { return bytesOf(env, *values); });
 }
 
-// The packed values of the keys of records, of which some are known already (see Memtable::readRecords).
+// The packed values of the keys of records; some are known already (see Memtable::readRecords).
 leveldb::Status readUnknown(const Database& database, const Span& records, const Span& known, bool fillCache,
                             Bytes* out) {
   constexpr uint32_t kDeletedValue = UINT32_MAX, kUnknownValue = UINT32_MAX - 1;

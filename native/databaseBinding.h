@@ -12,7 +12,7 @@
 
 namespace lbc {
 
-// What stands behind a JavaScript `Database`.
+// What is behind a JavaScript `Database`.
 struct OpenDatabase {
   std::string path;
   DatabaseOptions options;
@@ -32,7 +32,7 @@ napi_value startDatabaseJob(napi_env env, const char* name, std::function<leveld
 
 napi_value bytesOf(napi_env env, const Bytes& bytes);
 
-// False where they threw.
+// False if they threw.
 bool readKey(napi_env env, napi_value value, std::string* out);
 bool readBounds(napi_env env, napi_value gte, napi_value lt, KeyBounds* out);
 bool readBounds(napi_env env, napi_value gte, napi_value lt, napi_value isReverse, KeyBounds* out);

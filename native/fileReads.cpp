@@ -20,7 +20,7 @@ ssize_t readNoWait(int file, const iovec& part, off_t position) {
 #if defined(__GLIBC__) || !defined(__LP64__)
   return preadv2(file, &part, 1, position, RWF_NOWAIT);
 #else
-  // The position in two words, of which the lower one holds all of it.
+  // The position in two words; the lower one holds all of it.
   return syscall(SYS_preadv2, file, &part, 1, position, 0, RWF_NOWAIT);
 #endif
 }

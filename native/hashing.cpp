@@ -123,7 +123,7 @@ napi_value jsGrind(napi_env env, napi_callback_info info) {
       !readSize(env, arguments[3], "maxTries", &maxTries)) {
     return nullptr;
   }
-  // The first 64 bytes never change, and the nonce stands in the last four.
+  // The first 64 bytes never change, and the nonce is in the last four.
   Sha256 start;
   start.write(header, kHeaderSize - 4);
   for (uint64_t tried = 0; tried < maxTries; tried++) {

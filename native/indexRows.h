@@ -1,5 +1,5 @@
-// What a block adds to the indexes of transactions and addresses, as the records that row tables take. Pure: it knows
-// neither the database nor JavaScript (see indexRowsBinding.cpp). Twins: src/index/txIndex.ts and
+// What a block adds to the indexes of transactions and addresses, as the records that memtables take. Pure: it knows
+// neither the database nor JavaScript (see indexRowsBinding.cpp). Fallbacks: src/index/txIndex.ts and
 // src/index/addressWalk.ts, which tell what the rows mean.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace lbc {
 // Bytes of the key under which a script is filed.
 constexpr size_t kScriptKeySize = 16;
 
-// Under which key a script is filed; false for one that nobody can ever spend.
+// Under which key a script is filed; false for one that no one can ever spend.
 bool scriptKeyOf(const uint8_t* script, size_t size, uint8_t* key);
 
 // The coins that a block spends, by running input number; every script lies within `scripts`.

@@ -20,8 +20,8 @@ constexpr uint32_t kMinSegmentUnits = 1u << 9;
 constexpr uint32_t kMovedSegments = 2;
 // Segments without rows that a bounded table keeps for the next ones.
 constexpr size_t kSpareOfBound = 2;
-// A bounded table packs anew when one of so many units is empty, and segments of which one of so many is: what moves is at
-// most three times what is gained, if everything is spread evenly.
+// A bounded table is compacted when this fraction of its units is empty, and so is such a segment: what moves is
+// at most three times what is gained, if everything is spread evenly.
 constexpr uint64_t kDeadShare = 4;
 constexpr uint32_t kSparseShare = 8;
 // A bounded table has at least so many segments.

@@ -1,10 +1,10 @@
 // Rows by their key in packed memory: the write-back overlay of the database, and with a bound the cache of rows that
-// were written lately. Pure data structure: it knows neither what rows mean nor JavaScript (see memtableBinding.cpp).
+// were written recently. Pure data structure: it knows neither what rows mean nor JavaScript (see memtableBinding.cpp).
 //
 // Memory: rows one behind the other in segments, `u32 size in units of 8 bytes ‖ u32 length of the value ‖ u32 length of
 // the key ‖ u32 number of the row ‖ key ‖ value`; a row that outgrows its place moves to the end and leaves it empty. A
 // hash table of 8 bytes a slot finds the number of a row, a vector its place. With a bound, when there is no room left, a
-// segment of which much is empty is packed anew; else the oldest one goes, and rows of it that were asked for since they
+// mostly empty segment is compacted; else the oldest one goes, and rows of it that were asked for since they
 // came there move to the end.
 #pragma once
 
@@ -23,7 +23,7 @@ class Memtable {
   static constexpr int64_t kDeleted = -2;
   // Length that stands for a deletion in records.
   static constexpr uint32_t kDeletedValue = UINT32_MAX;
-  // In packed values, of a key of which nothing is known.
+  // In packed values: the key is unknown.
   static constexpr uint32_t kUnknownValue = UINT32_MAX - 1;
 
   // 0 sets no bound.
@@ -95,7 +95,7 @@ class Memtable {
     uint32_t hash;
   };
 
-  // A record with the hash of its key; the value lies behind the key.
+  // A record with the hash of its key; the value is behind the key.
   struct Record {
     const uint8_t* key;
     uint32_t keySize;
@@ -122,7 +122,7 @@ class Memtable {
 
   uint32_t hashOf(const uint8_t* key, size_t size) const;
   // Reads some records from the place on, which moves behind them, with a `kind` from 0 on only those whose keys begin with
-  // that byte, and has what they lead to fetched meanwhile: how many. `isWhole` is set to false where bytes are no records.
+  // that byte, and has what they lead to fetched meanwhile: how many. `isWhole` is set to false if bytes are no records.
   size_t readAhead(int kind, const uint8_t** at, const uint8_t* end, Record* records, bool* isWhole) const;
   int64_t find(const uint8_t* key, size_t keySize, uint32_t hash, const uint8_t** value);
   void set(const uint8_t* key, size_t keySize, uint32_t hash, const uint8_t* value, size_t valueSize);
@@ -143,7 +143,7 @@ class Memtable {
   void moveToEnd(uint32_t place);
   // Makes room in a table with a bound, moving as many units as `mayMove` has left.
   void makeRoom(uint32_t* mayMove);
-  // The segment, by its position in `filled_`, of which most is empty, if packing it anew gains enough; else -1.
+  // The segment, by its position in `filled_`, with the most empty space, if packing it again gains enough; else -1.
   ptrdiff_t sparsest() const;
   // Keeps rows that were asked for, as many units of them as `mayMove` has left.
   void evictOldest(uint32_t* mayMove);
@@ -173,7 +173,7 @@ class Memtable {
   std::vector<uint32_t> walk_;
   size_t walked_ = 0;
 
-  // By the first byte of the key; without a bound. What nobody walks is never sorted.
+  // By the first byte of the key; without a bound. What no one walks is never sorted.
   std::vector<Order> orders_;
 
   uint64_t salt_[3];

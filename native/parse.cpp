@@ -263,7 +263,7 @@ napi_value moveToBuffer(napi_env env, std::vector<uint8_t>* bytes) {
   return throwError(env, "out of memory");
 }
 
-// ParsedBlock of src/native/binding.ts, but for the tables.
+// ParsedBlock of src/native/binding.ts, except for the tables.
 napi_value makeParsed(napi_env env, const ParsedTables& tables, const ParsedSummary& summary) {
   napi_value result = makeObject(env);
   setProperty(env, result, "txCount", makeNumber(env, static_cast<double>(tables.txs.size())));

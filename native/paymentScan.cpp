@@ -49,7 +49,7 @@ class Filter {
   uint32_t mask_;
 };
 
-// Blocks within bytes, and what is looked for. The filters are copies.
+// Blocks within bytes, and what is searched. The filters are copies.
 struct Scan {
   Span bytes;
   const uint32_t* places;

@@ -1,5 +1,5 @@
-// The step that the hash tables of the addon are made of. Keys come from whoever writes to the chain: the salts are
-// secret, so that nobody can aim at a bucket.
+// The step that the hash tables of the addon are made of. Keys come from the chain, that is from strangers: the salts are
+// secret, so that no one can aim at a bucket.
 #pragma once
 
 #include <cstdint>

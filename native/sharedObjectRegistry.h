@@ -1,4 +1,4 @@
-// Objects that several environments of the process see: whoever made one publishes it and hands on its number, and other
+// Objects that several environments of the process see: the creator publishes one and passes its number on, and other
 // threads attach to it by that. It lives until its maker and all that are attached have given it up.
 #pragma once
 

@@ -1,5 +1,5 @@
 // The write-back overlay and the database as other threads read them. Both belong to the thread that made them; it alone
-// changes them, and reads the overlay without a lock. Whoever else reads holds the lock shared, and the owner holds it alone
+// changes them, and reads the overlay without a lock. Other readers hold the lock shared, and the owner holds it alone
 // while it changes something. The owner comes next however many read: none begins while it waits.
 #pragma once
 
@@ -73,7 +73,7 @@ class SharedTable {
   }
 
   Memtable rows_;
-  // Passed by readers on their way to the lock: a lock that is shared may leave whoever wants it alone waiting for ever.
+  // Passed by readers on their way to the lock: a lock that is shared may starve a thread that wants it exclusively.
   std::mutex turn_;
   std::shared_mutex lock_;
   std::atomic<uint64_t> changes_{0};
@@ -86,7 +86,7 @@ class SharedTable {
 // A database that may be closed and opened again while others are attached to it.
 class SharedDatabase {
  public:
-  // Waits until nobody reads; nobody begins to read what is about to be closed, or before it is open.
+  // Waits until no one reads; no one begins to read what is about to be closed, or before it is open.
   void set(std::shared_ptr<Database> database) {
     isOpen_.store(false);
     const std::unique_lock<std::shared_mutex> alone(lock_);
@@ -94,7 +94,7 @@ class SharedDatabase {
     isOpen_.store(database_ != nullptr);
   }
 
-  // What `read` answers, which keeps nothing of the database; it is handed null where that is closed.
+  // What `read` answers, which keeps nothing of the database; it is handed null if that is closed.
   template <typename Read>
   leveldb::Status with(const Read& read) {
     if (!isOpen_.load()) return read(nullptr);

@@ -32,7 +32,7 @@ void writeCompactSize(Sha256& hash, uint64_t value) {
   }
 }
 
-// Outputs `first` to `end` of the transaction stand in the block just as they are hashed.
+// Outputs `first` to `end` of the transaction are in the block just as they are hashed.
 void writeOutputs(Sha256& hash, const ParsedView& view, const TxRow& tx, uint32_t first, uint32_t end) {
   if (first >= end) return;
   const uint32_t from = view.outputs[tx.firstOutput + first].value;

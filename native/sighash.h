@@ -25,7 +25,7 @@ class TxMidstate {
   const Hashes& get(const ParsedView& view, const TxRow& tx);
 
  private:
-  std::atomic<uint8_t> state_{0};  // 0 nobody has begun, 1 in work, 2 there
+  std::atomic<uint8_t> state_{0};  // 0 no one has begun, 1 in work, 2 there
   Hashes hashes_;
 };
 

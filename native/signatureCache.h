@@ -21,7 +21,7 @@ class SignatureCache {
   // Forgets everything. No thread may use the cache meanwhile.
   void resize(uint64_t bytes);
 
-  // The salt is secret: nobody outside can make two signatures meet.
+  // The salt is secret: no one outside can make two signatures meet.
   Key keyOf(const uint8_t* hash, const uint8_t* signature, size_t signatureSize, const uint8_t* publicKey,
             size_t publicKeySize) const;
 

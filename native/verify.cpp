@@ -98,7 +98,7 @@ bool isMinimalPush(const Operation& op) {
   return op.size > 65535 || op.opcode == OP_PUSHDATA2;
 }
 
-// The pushes of a script of nothing but minimal data pushes, in order.
+// The pushes of a script of only minimal data pushes, in order.
 bool readPushes(Item script, Stack* stack) {
   const uint8_t* at = script.data;
   const uint8_t* end = at + script.size;

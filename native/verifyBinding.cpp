@@ -55,7 +55,7 @@ napi_value makeReport(napi_env env, VerifyJob& job) {
 void settle(napi_env env, napi_value, void* context, void* data) {
   PendingJob* job = static_cast<PendingJob*>(data);
   Environment* environment = static_cast<Environment*>(context);
-  // Without an environment the process is going down, and nobody waits.
+  // Without an environment the process is going down, and no one waits.
   if (env) {
     napi_handle_scope scope;
     napi_open_handle_scope(env, &scope);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Builds `dist/` and, where a C++ compiler is there, the native addon. With --if-stale only what changed is built. With --types
 // the compiler checks the types and writes their declarations, which takes ten times as long; packages need it.
-// Needs nothing but what `npm ci` installed, also when install scripts are switched off.
+// Needs only what `npm ci` installed, also when install scripts are switched off.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
@@ -73,7 +73,7 @@ async function stripTypes(next) {
 }
 
 /**
- * Writes a program anew with all of its own modules in it, and what it loads on demand beside it: one file is
+ * Writes a program again with all of its own modules in it, and what it loads on demand beside it: one file is
  * found, read and compiled in half the time of five hundred. Without the bundler's binary for this machine the program
  * stays as it is.
  */
@@ -154,7 +154,7 @@ if (built !== `${print} types` && (withTypes || built !== print)) {
     console.error('The packages to build with are not installed. Run `npm ci --include=dev` first.');
     process.exit(1);
   }
-  // Beside the old one, and then in its place: whoever runs it meanwhile finds it whole. Under a name of its own, since
+  // Beside the old one, and then in its place: a process started meanwhile finds it whole. Under a name of its own, since
   // another build may be under way.
   const next = join(root, `dist.next.${process.pid}`);
   console.log('Compiling the program; this takes some seconds');

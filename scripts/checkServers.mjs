@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Lists which default servers answer: `npm run check-servers [-- <facts file>]`, for a person on the internet. It asks each
-// server of data/networks/main.json what its protocol lets anybody ask, and prints a line for each. It exits with 1 when a
+// server of data/networks/main.json what its protocol lets anyone ask, and prints a line for each. It exits with 1 when a
 // whole kind of servers is silent.
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';

@@ -54,7 +54,7 @@ export default class OutcomeReporter {
   }
 
   onTestRunEnd(modules, unhandledErrors) {
-    // Also those that could not be loaded, of which no end was told.
+    // Also those that could not be loaded and have no end event.
     for (const module of modules) if (ENDED.has(module.state())) this.onTestModuleEnd(module);
     for (const error of unhandledErrors) {
       if (error.message?.startsWith(LATE_REPORT)) continue;

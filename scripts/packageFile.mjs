@@ -1,4 +1,4 @@
-/** `package.json` as it goes into the tarball: whoever installs that builds nothing and fetches nothing. */
+/** `package.json` as it goes into the tarball: an installation builds and fetches nothing. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './native/sources.mjs';

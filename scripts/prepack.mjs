@@ -1,8 +1,8 @@
 /**
  * Makes what `npm pack` takes along and git does not hold: `dist/` as `packProgram.mjs` makes it, the addon for other
  * machines (`prebuilds/`), the source that an addon is built from where none of them fits (`vendor/`), and
- * `THIRD-PARTY-NOTICES.md`. Meanwhile `package.json` is the package's own, and the `dist/` of the build lies beside it. Afterwards
- * npm calls this script once more, which puts both back and removes the rest.
+ * `THIRD-PARTY-NOTICES.md`. Meanwhile `package.json` is the package's own, and the `dist/` of the build is beside it.
+ * Afterwards npm calls this script again, which puts both back and removes the rest.
  *
  * usage: node scripts/prepack.mjs [--clean]
  * environment: LBCNODE_PREBUILT=<target>,<target>… or none (default: all of scripts/native/targets.mjs)
@@ -20,7 +20,7 @@ import { buildPrebuilt } from './buildPrebuilt.mjs';
 
 const NOTICES = join(ROOT, 'THIRD-PARTY-NOTICES.md');
 const DIST = join(ROOT, 'dist');
-/** The `dist/` of the build while the packed one lies in its place. Git and the linter pass over both names. */
+/** The `dist/` of the build while the packed one is in its place. Git and the linter pass over both names. */
 const KEPT = join(ROOT, 'dist.kept');
 const PACKED = join(ROOT, 'dist.packed');
 

@@ -86,7 +86,7 @@ function attempt(args, env = {}) {
       'run',
       '--reporter=default',
       `--reporter=${join(root, 'scripts', 'outcomeReporter.mjs')}`,
-      // The reporter tells of them, but for those that only say that the machine is busy.
+      // The reporter reports them, except for those that only say that the machine is busy.
       '--dangerouslyIgnoreUnhandledErrors',
       ...args,
     ],

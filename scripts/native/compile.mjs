@@ -22,7 +22,7 @@ export const run = promisify(execFile);
 /** Compilers may say much, without failing. */
 const MAX_OUTPUT_BYTES = 1 << 26;
 
-/** What stands in the way of building; the message is for whoever asked for it. */
+/** What is in the way of building; the message is for the user. */
 export class BuildError extends Error {}
 
 /**
@@ -75,7 +75,7 @@ function bundledFlags(target) {
   ];
 }
 
-/** What whoever includes LevelDB's headers must say. */
+/** Definitions that LevelDB's headers need. */
 function leveldbFlags(target) {
   if (target.platform === 'win32')
     return [
@@ -110,7 +110,7 @@ function sourceFlags(source, target) {
 }
 
 function linkFlags(target, objects) {
-  // A library to link with the addon, which nothing does; it would lie beside the addon.
+  // A library to link with the addon, which nothing does; it would are beside the addon.
   if (target.platform === 'win32')
     return ['-shared', '-s', `-Wl,--out-implib,${join(objects, 'lbcnode.lib')}`];
   return target.platform === 'darwin'
@@ -143,7 +143,7 @@ async function compile(compiler, flags, source, object) {
   renameSync(temporary, object);
 }
 
-/** What is compiled of which source with which flags. Objects are named by the hash of all that goes into them. */
+/** The compiler flags of each source. Objects are named by the hash of all that goes into them. */
 function unitsOf({ inputs, target, cc, cxx, secp256k1, objects }) {
   const common = [
     '-O3',

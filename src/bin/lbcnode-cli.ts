@@ -5,7 +5,7 @@ import { homeFolder } from '../node/optionsConfig.js';
 import { runCli } from './cli/run.js';
 import { programVersion } from '../util/project.js';
 
-// As with `| head`: what nobody reads is no error.
+// As with `| head`: what no one reads is not an error.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 // The exit status is set rather than forced, so that a long answer gets out through a pipe.
 process.exitCode = await runCli(process.argv.slice(2), {

@@ -24,7 +24,7 @@ const CRASH_AT = 'LBCNODE_CRASH_AT';
 
 /**
  * Bytes of bytecode that a function runs before V8 optimizes it: while the node starts, imports included, some nine times
- * V8's own number, which is what follows. The compiler's threads stand in the way of those that verify signatures: in a
+ * V8's own number, which is what follows. The compiler's threads are in the way of those that verify signatures: in a
  * short import they took a quarter of all processor time. Later they are what makes answers fast: without them a call
  * takes three times as long.
  */
@@ -126,8 +126,8 @@ class Program {
   private readonly isSeen: boolean;
 
   /**
-   * `unlock` is held until the end: the lock lives as long as somebody can still give it free. `isSeen` tells that whoever
-   * reads stderr has the log before them.
+   * `unlock` is held until the end: the lock lives as long as someone can still give it free. `isSeen` tells that the code
+   * that reads stderr has the log before them.
    */
   constructor(log: FileLogger, unlock: () => Promise<void>, folder: string, isSeen: boolean) {
     this.log = log;
@@ -260,7 +260,7 @@ async function main(): Promise<void> {
   await program.run(loaded);
 }
 
-// Whoever read them may be gone, as a supervisor or a pager that ended: that is no reason to stop, and writing of it less.
+// The reader, such as a supervisor or a pager, may have ended. This is not a reason to stop or to log.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 optimizeAfter(OPTIMIZE_AFTER_BYTES.starting);
 await main().catch((error: unknown) => fail(describeFailure(error, 'the data folder').text));

@@ -49,7 +49,7 @@ export class BlockIndex {
   readonly versionBits: VersionBits;
   /**
    * The header with the most work that ever came. It stays when its branch turns out invalid, as in the reference;
-   * a restart looks for the best one anew.
+   * a restart looks for the best one again.
    */
   bestHeader = NO_HEADER;
   /** The most work ever found invalid; for warnings only. */

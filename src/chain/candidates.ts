@@ -15,7 +15,7 @@ const MANY = 64;
 export class Candidates {
   private readonly headers: HeaderTable;
   private ids = new Set<number>();
-  /** The best one; null when it must be looked for. */
+  /** The best one; null when it must be searched. */
   private found: number | null = null;
   /**
    * When a block became connectable: the latest arrival among it and its ancestors. Arrival is the position in the

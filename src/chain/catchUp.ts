@@ -34,7 +34,7 @@ export async function catchUp(options: CatchUpOptions, from: FilePosition): Prom
 
 /**
  * Computes the whole chain state from the block files, while calls may be answered. That it is not done outlasts a stop
- * and a kill: the next start goes on.
+ * and a kill: the next start continues.
  */
 export async function rebuild(options: CatchUpOptions, from: FilePosition): Promise<void> {
   const { chain, flusher, log, signal } = options;

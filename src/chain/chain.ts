@@ -33,14 +33,14 @@ export const MIN_BLOCKS_TO_KEEP = 288;
  * initial download blocks come faster, and flushes stay as rare as the cache allows. Arbitrary.
  */
 export const QUIET_MS = 20_000;
-/** Branches that leave the active chain so far below its tip are let in without more work (Core's 144-block buffer). */
+/** Branches that leave the active chain so far below its tip are accepted without more work (Core's 144-block buffer). */
 const NEAR_TIP_BLOCKS = 144n;
 
 export interface ChainOptions {
   minimumChainWork: bigint;
   /** Wire order; null checks every script. */
   assumeValid: Bytes | null;
-  /** A tip older than this is no sign of being in step (`-maxtipage`). */
+  /** A tip older than this means that the node is not in sync (`-maxtipage`). */
   maxTipAgeSec: number;
   /** The network's time in seconds. */
   adjustedTimeSec: () => number;
@@ -67,12 +67,12 @@ export class Chain {
   readonly deps: ConnectDeps;
   readonly events = new ChainEvents();
   /**
-   * Awaited in the chain's queue after each step of the active chain, before its tip is announced and before whoever
+   * Awaited in the chain's queue after each step of the active chain, before its tip is announced and before the code that
    * asked for the change gets an answer; told whether blocks were disconnected. What rejects stops the node.
    */
   readonly afterStep: ((disconnected: boolean) => Promise<void>)[] = [];
   readonly reorganisation = new Reorganisation();
-  /** Whether `blockDisconnected` tells the claim events of its block, which takes computing them anew. */
+  /** Whether `blockDisconnected` tells the claim events of its block, which takes computing them again. */
   describesDisconnected = false;
   private readonly options: ChainOptions;
   private readonly flusher: Flusher;
@@ -89,7 +89,7 @@ export class Chain {
   private closing = false;
   private quietTimer: NodeJS.Timeout | null = null;
   private broken = false;
-  /** Verdicts found while connecting, for whoever handed the block in. */
+  /** Verdicts found while connecting, for the caller that submitted the block. */
   private readonly verdicts = new Map<number, ValidationError | null>();
   /** Whether blocks are being read from files (`-reindex`, `-loadblock`): peers are not asked for any then. */
   importing = false;
@@ -134,7 +134,7 @@ export class Chain {
   }
 
   /**
-   * Runs a task that changes the chain or flushes it, while nothing else does. What it throws is no verdict: the node
+   * Runs a task that changes the chain or flushes it, while nothing else does. What it throws is not a verdict: the node
    * must stop, and nothing more is done.
    */
   change<T>(task: () => Promise<T>): Promise<T> {
@@ -315,8 +315,8 @@ export class Chain {
   }
 
   /**
-   * Nobody sees a tip that is worse than the one before: a branch that proves wrong is left before anything is told of it.
-   * Source: `ActivateBestChain`.
+   * No caller sees a tip that is worse than the one before: a branch that proves wrong is left before anything is notified
+   * of it. Source: `ActivateBestChain`.
    */
   private async activate(): Promise<void> {
     const { index } = this;

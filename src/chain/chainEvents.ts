@@ -3,8 +3,9 @@
  * `blockConnected` or `blockDisconnected`, after its commit; then, once the best tip stands, `tipChanged`. `headerTip`
  * comes when a better header is known; `blockFound` when a block that follows the tip was stored and not yet connected,
  * unless the initial download is under way; `blockChecked` with the verdict of connecting a block, before its
- * `blockConnected`; `progress` how far long work is, null when there is no more to tell of it, `backgroundProgress` the
- * same of work beside which the chain goes on; `writing` when so many bytes begin to go to disk, null when they are there. Listeners run synchronously, in the order of registration, and must not throw.
+ * `blockConnected`; `progress` how far long work is, null at its end, `backgroundProgress` the same of work beside which the
+ * chain continues; `writing` when so many bytes begin to go to disk, null when they are there. Listeners run synchronously,
+ * in the order of registration, and must not throw.
  */
 import type { ValidationError } from '../consensus/reject.js';
 import type { Bytes } from '../util/bytes.js';
@@ -33,7 +34,7 @@ export interface ConnectedBlock {
   raw: Buffer;
   parsed: ParsedBlock;
   /**
-   * What the block did to claims, in order; described anew at each reading. Of a disconnected block the same list as when
+   * What the block did to claims, in order; described again at each reading. Of a disconnected block the same list as when
    * it was connected, and empty unless `Chain.describesDisconnected`.
    */
   readonly claimEvents: readonly ClaimEvent[];

@@ -1,5 +1,5 @@
 /**
- * Reading the committed chain: blocks, headers, coins, by whoever answers questions. Changes nothing but for the flush
+ * Reading the committed chain: blocks, headers, coins, by code that answers queries. Changes nothing except for the flush
  * that a walk over all coins begins with. Where a question spans several awaits, the tip may move meanwhile: callers
  * take the ids they need first.
  */
@@ -22,7 +22,7 @@ import type { LoadedBlock } from './loadedBlock.js';
 import type { FoundPayments, SoughtPayments } from './paymentScan.js';
 import { StoredTransactions, type StoredTransaction, type WantedTransaction } from './storedTransactions.js';
 
-/** Transactions of which unspent outputs are looked for one after the other. Arbitrary: each takes some milliseconds. */
+/** Number of transactions whose unspent outputs are searched one after the other. Arbitrary: each takes some milliseconds. */
 const FEW_TXIDS = 8;
 /** A block's weight over that of the smallest output (8 bytes of amount and an empty script). */
 const MAX_OUTPUTS_PER_BLOCK = Math.floor(MAX_BLOCK_WEIGHT / (WITNESS_SCALE_FACTOR * 9));
@@ -132,7 +132,7 @@ export class ChainReader {
     return this.chain.deps.store.sizeOnDisk(PREFIX.coin);
   }
 
-  /** An unspent output of a transaction that was on disk when it was looked for, or null. */
+  /** An unspent output of a transaction that was on disk when it was searched, or null. */
   private async anyFlushedCoinOf(txid: Bytes): Promise<CoinValue | null> {
     await this.flusher.settled();
     const prefix = coinKey(txid);
@@ -163,7 +163,7 @@ export class ChainReader {
 
   /**
    * An unspent output of the first of the transactions that has any, or null. Of many the outputs that are not on disk yet
-   * are looked for in the blocks that made them: in the table each number must be tried.
+   * are searched in the blocks that made them: in the table each number must be tried.
    */
   async anyCoinOfAny(txids: Iterable<Bytes>): Promise<CoinValue | null> {
     const wanted = [...txids];
@@ -174,7 +174,7 @@ export class ChainReader {
       }
       return null;
     }
-    // What is flushed from here on is looked for twice.
+    // What is flushed from here on is searched twice.
     const { flushedTip } = this.flusher;
     const places = new Map<string, number>();
     let flushed: CoinValue | null = null;

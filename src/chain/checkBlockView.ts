@@ -49,7 +49,7 @@ export function transactionAt(raw: Buffer, parsed: ParsedBlock, tx: number): Tra
   return parseTransaction(new Reader(txBytes(raw, parsed, tx)));
 }
 
-/** Bytes of BIP144's marker and flag, which stand behind the version. */
+/** Bytes of BIP144's marker and flag, which are behind the version. */
 const WITNESS_MARKER_BYTES = 2;
 
 /**
@@ -74,7 +74,7 @@ const QUICK_VALUE_HIGH = 1 << 16;
 /** So many inputs are compared pair by pair. */
 const QUICK_INPUTS = 16;
 
-/** Whether a transaction that is no coinbase is surely well-formed; false says nothing. */
+/** Whether a transaction that is not a coinbase is surely well-formed; false says nothing. */
 function surelyPasses(raw: Buffer, parsed: ParsedBlock, row: number): boolean {
   const { txs, inputs, outputs } = parsed;
   const inputCount = txs[row + TX_INPUT_COUNT]!;

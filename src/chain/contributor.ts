@@ -1,4 +1,4 @@
-/** The port by which an index writes inside a block's commit, and the row that tells of which block its rows are. */
+/** The port by which an index writes inside a block's commit, and the row with the block that its rows belong to. */
 import { PREFIX } from '../store/keys.js';
 import type { ConnectedClaims } from '../store/claims/claimStore.js';
 import type { RowTransaction } from '../store/rows.js';
@@ -18,7 +18,7 @@ export interface BegunBlock {
 export interface BlockContributor {
   /**
    * Begins on other threads what `connect` would do for a block that is being checked: its rows can be made, and rows of
-   * its own read, as they are before the block. Null where there is nothing to begin.
+   * its own read, as they are before the block. Null if there is nothing to begin.
    */
   begin?(
     rows: RowTransaction,
@@ -27,7 +27,7 @@ export interface BlockContributor {
     resolved: ResolvedInputs,
   ): BegunBlock | null;
   /**
-   * Adds the index's rows for a block about to be committed. Must not fail but for the environment. `claims` is what
+   * Adds the index's rows for a block about to be committed. Must not fail except for the environment. `claims` is what
    * connecting the block did to the claim trie; absent for one that was connected before.
    */
   connect(

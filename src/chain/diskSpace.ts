@@ -1,11 +1,11 @@
-/** Whether there is room to go on. Source: Core `CheckDiskSpace`. */
+/** Whether there is room to continue. Source: Core `CheckDiskSpace`. */
 import { statfsSync } from 'node:fs';
 import { onFile } from '../util/environmentError.js';
 
 /** Less free disk than this stops the node (Core's `nMinDiskSpace`). */
 const MIN_DISK_SPACE_BYTES = 50 << 20;
 
-/** The disk is too full to go on. */
+/** The disk is too full to continue. */
 export class DiskSpaceError extends Error {
   override readonly name = 'DiskSpaceError';
 }
@@ -16,7 +16,7 @@ export function freeBytes(folder: string): number {
   return bavail * bsize;
 }
 
-/** The same; null where the folder cannot be asked, as before it was made. */
+/** The same; null if the folder cannot be asked, as before it was made. */
 export function freeBytesOrNull(folder: string): number | null {
   try {
     return freeBytes(folder);

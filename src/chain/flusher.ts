@@ -1,6 +1,6 @@
 /**
  * Decides when the coin cache, the overlay and the headers go to disk, and brings them there as one step: coins, claims,
- * indexes, headers and tip always tell of the same block. Source: Core `FlushStateToDisk`.
+ * indexes, headers and tip always belong to the same block. Source: Core `FlushStateToDisk`.
  */
 import type { BlockFiles, FilePosition } from '../store/blockFiles.js';
 import { DELETED_VALUE, OUTPOINT_SIZE_BYTES, type CoinTable } from '../store/coinTable.js';
@@ -47,7 +47,7 @@ export class Flusher {
   private isRunning = false;
   /** A flush failed: what the caches gave up for it is neither there nor on disk. */
   private isBroken = false;
-  /** Of which block the coins, claims and indexes on disk tell; `NO_HEADER` before the first. */
+  /** The block to which the coins, claims and indexes on disk belong; `NO_HEADER` before the first. */
   flushedTip: number;
   /** Whether coins were ever written to the database. */
   coinsOnDisk: boolean;
@@ -57,9 +57,9 @@ export class Flusher {
   isRebuilding: boolean;
   /** While the files are read at start: from where on they must be read again if the process dies now. */
   scanFrom: FilePosition | null = null;
-  /** Told of so many bytes that begin to go to disk, and of null when they are there. */
+  /** Called with the number of bytes when a write begins, and with null when it ends. */
   onWriting: (bytes: number | null) => void = () => undefined;
-  /** Told of a flush that failed: what the caches gave up may be lost, so nothing may be flushed after it. */
+  /** Called after a failed flush: rows evicted from the caches may be lost, so nothing may be flushed afterwards. */
   onFailure: (error: unknown) => void = () => undefined;
 
   constructor(
@@ -99,7 +99,7 @@ export class Flusher {
 
   /**
    * Resolves when no flush is under way: until then the database lacks what the caches have given up. Rejects once one
-   * failed: it lacks that for good, and an answer from it would be wrong.
+   * failed: it lacks that permanently, and an answer from it would be wrong.
    */
   async settled(): Promise<void> {
     await this.running;

@@ -26,7 +26,7 @@ import { formatChainState, parseChainState } from './chainState.js';
 export interface FolderPaths {
   /** The network's own folder. */
   folder: string;
-  /** The LevelDB folder; its journal lies beside it. */
+  /** The LevelDB folder; its journal is beside it. */
   database: string;
   /** Folder of the block files. */
   blocks: string;
@@ -50,7 +50,7 @@ export function markAsOurs(database: string): void {
 export interface Reindexing {
   /** Whether block files behind a gap are removed too. */
   readonly pruning: boolean;
-  /** Whether the database is surely ours; one that may be another program's is set aside instead of removed. */
+  /** Whether the database is surely ours; one that may be another program's is quarantined instead of removed. */
   readonly isOurs: boolean;
 }
 

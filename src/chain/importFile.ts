@@ -20,14 +20,14 @@ export interface FoundBlock {
   /** Offset of the end of the record. */
   end: number;
   /**
-   * How far the search goes on from the magic. The reader of the record lowers it: to one byte when the bytes are no
+   * How far the search continues from the magic. The reader of the record lowers it: to one byte when the bytes are no
    * block, to the end of the block when they hold one and more. So a wrong length swallows no block behind it.
    */
   advance: number;
 }
 
 /**
- * Yields the records from `from` on, in order. A record whose end is missing is not yielded; `onTorn` hears where it
+ * Yields the records from `from` on, in order. A record whose end is missing is not yielded; `onTorn` receives where it
  * begins. Throws `EnvironmentError` when the disk refuses.
  */
 export async function* readBlockRecords(
@@ -73,7 +73,7 @@ export async function* readBlockRecords(
         continue;
       }
       if (!(await fill(8 + length))) {
-        // Torn, or a stray magic before garbage: go on behind it.
+        // Torn, or a stray magic before garbage: continue behind it.
         onTorn(base);
         drop(1);
         continue;

@@ -1,6 +1,6 @@
 /**
  * Blocks that lbcd may take for right while lbrycrd, and with it this node, does not (docs/architecture.md): told in the log
- * when one is refused, since a chain with more work that goes on from it splits the network. Decides nothing.
+ * when one is refused, since a chain with more work that continues from it splits the network. Decides nothing.
  * Source: lbcd txscript/engine.go, txscript/claimscript.go `ExtractClaimScript`, claimtrie/node/node.go.
  */
 import { countsMetadataSupports } from '../claimtrie/rules.js';

@@ -25,7 +25,7 @@ export interface LoadedBlock {
 
 /** A block of up to this size is parsed at once: that takes some milliseconds. */
 const AT_ONCE_BYTES = 512 << 10;
-/** BIP144's marker and flag, which stand behind the version. */
+/** BIP144's marker and flag, which are behind the version. */
 const VERSION_BYTES = 4;
 const MARKER_BYTES = 2;
 const LOCK_TIME_BYTES = 4;
@@ -51,7 +51,7 @@ const ASIDE_BYTES = 16 << 10;
 export const loadBlockAside = (bytes: Buffer): Promise<LoadedBlock> => loadLargeBlock(bytes, ASIDE_BYTES);
 
 /**
- * `loadBlock` for bytes that may be more than any block has: the event loop goes on. They must not change meanwhile. Up to
+ * `loadBlock` for bytes that may be more than any block has: the event loop continues. They must not change meanwhile. Up to
  * `atOnceBytes` they are parsed at once.
  */
 export async function loadLargeBlock(bytes: Buffer, atOnceBytes = AT_ONCE_BYTES): Promise<LoadedBlock> {

@@ -217,7 +217,7 @@ function causeOf(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof Error ? error.cause : error;
 }
 
-/** Whether another process has the database open; a lock file that cannot be opened is nobody's. */
+/** Whether another process has the database open; a lock file that cannot be opened counts as not locked. */
 function isLocked(error: unknown): boolean {
   if ((error as { code?: unknown } | null)?.code !== 'LEVEL_LOCKED') return false;
   return systemErrorOfText(error instanceof Error ? error.message : '') === null;

@@ -37,7 +37,7 @@ const ID_BYTES = 32;
 const ROW_WORDS = 13;
 const ROW_ID_WORD = 5;
 
-/** What is looked for: words of two `PrefixFilter`s. */
+/** What is searched: words of two `PrefixFilter`s. */
 export interface SoughtPayments {
   /** Ids of keys and scripts. */
   readonly scripts: Uint32Array;
@@ -49,7 +49,7 @@ export interface SoughtPayments {
 
 type SoughtIds = Pick<SoughtPayments, 'scripts' | 'txids'>;
 
-/** Blocks that lie in memory, one behind the other. */
+/** Blocks that are in memory, one behind the other. */
 export interface BlockRun extends StoredRun {
   /** The block ids, 32 bytes each, wire order. */
   readonly ids: Buffer;

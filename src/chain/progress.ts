@@ -1,6 +1,6 @@
 /**
- * How far long work on the chain has come, as data: the events `progress` and `backgroundProgress`. Whoever shows it works out speed and what is
- * left; nothing here looks at a clock.
+ * How far long work on the chain has come, as data: the events `progress` and `backgroundProgress`. The code that shows it
+ * works out speed and what is left; nothing here looks at a clock.
  */
 import { NO_HEADER } from '../store/headerTable.js';
 import type { Chain } from './chain.js';
@@ -8,7 +8,7 @@ import type { Progress } from './chainEvents.js';
 
 export type { Progress } from './chainEvents.js';
 
-/** Tells the chain's listeners how far one activity is; `end` when there is no more to tell of it. */
+/** Reports the progress of one activity to the chain's listeners; `end` at its end. */
 export class ProgressTeller {
   private readonly chain: Chain;
   private readonly activity: string;
@@ -77,7 +77,7 @@ export function headerProgress(
   return { activity, done: last.height, total: last.height + missing, ...last, txCount: 0 };
 }
 
-/** Progress of going over the blocks of the active chain once more, by their transactions; `last` is the last one done. */
+/** Progress of going over the blocks of the active chain again, by their transactions; `last` is the last one done. */
 export function replayProgress(activity: string, chain: Chain, last: number): Progress {
   const figures = blockFigures(chain, last);
   return { activity, done: figures.txCount, total: tipFigures(chain).txCount, ...figures };

@@ -15,7 +15,7 @@ const mib = (bytes: number): number => Math.trunc(bytes / (1 << 20));
 export interface PruneOptions {
   /** Bytes that block and undo files may take; null prunes by hand only. */
   targetBytes: number | null;
-  /** Height from which on somebody has yet to read blocks; asked whenever files might go. */
+  /** Height from which on a caller has yet to read blocks; asked whenever files might go. */
   neededFrom: () => number;
 }
 
@@ -97,7 +97,7 @@ export class Pruner {
     return Math.min(this.chain.height - MIN_BLOCKS_TO_KEEP, this.options.neededFrom() - 1);
   }
 
-  /** Deletes files whose blocks all lie at or below `height`. Answers the height of the last block pruned. */
+  /** Deletes files whose blocks all are at or below `height`. Answers the height of the last block pruned. */
   pruneToHeight(height: number): Promise<number> {
     return this.chain.change(async () => {
       const last = Math.min(height, this.lastPrunable());
@@ -135,7 +135,7 @@ export class Pruner {
     });
   }
 
-  /** First the database forgets the files, then they go: a crash in between leaves files that nobody names. */
+  /** First the database forgets the files, then they go: a crash in between leaves files that no one names. */
   private async remove(uses: FileUse[]): Promise<void> {
     if (uses.length === 0) return;
     for (const use of uses) for (const id of use.ids) this.chain.index.forgetData(id);

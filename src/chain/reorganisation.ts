@@ -1,14 +1,14 @@
 /**
- * Whether blocks are being exchanged for others: from the first that is taken back until the tip is no worse than before and
- * the mempool belongs to it. The reference lets nobody look meanwhile (`cs_main`); here others run on, and calls wait for the
- * end (`rpc/onChain.ts`, `rpc/onWallets.ts`).
+ * Whether blocks are being exchanged for others: from the first that is taken back until the tip is not worse than before
+ * and the mempool belongs to it. The reference lets no one look meanwhile (`cs_main`); here others run on, and calls wait
+ * for the end (`rpc/onChain.ts`, `rpc/onWallets.ts`).
  */
 export class Reorganisation {
   private running: { readonly done: Promise<void>; readonly end: () => void } | null = null;
   private whole = true;
   private begun = 0;
 
-  /** Resolves when the one that is under way is over; null where none is. */
+  /** Resolves when the one that is under way is over; null if none is. */
   get over(): Promise<void> | null {
     return this.running?.done ?? null;
   }
@@ -40,7 +40,7 @@ export class Reorganisation {
     this.release();
   }
 
-  /** Nothing goes on any more, wherever it stands. */
+  /** Nothing continues any more, wherever it stands. */
   fail(): void {
     if (this.running !== null) this.release();
   }

@@ -1,6 +1,6 @@
 /**
  * Reads at start what the block files hold and the database does not know: what a killed process had accepted but not
- * flushed, files that somebody copied in, or all of them with `-reindex`.
+ * flushed, files that a caller copied in, or all of them with `-reindex`.
  * Source: Core validation.cpp `LoadExternalBlockFile`, init.cpp `ThreadImport`.
  */
 import { open } from 'node:fs/promises';
@@ -45,7 +45,7 @@ export interface ScanOptions {
 
 /**
  * Feeds every block behind `from` to the chain, in the order in which they were written. A flush on the way records how
- * far the reading came, so that a process killed meanwhile goes on from there. Stops early when the signal is aborted.
+ * far the reading came, so that a process killed meanwhile continues from there. Stops early when the signal is aborted.
  * Blocks that are written meanwhile are known to the chain and left alone.
  */
 export async function scanBlockFiles(options: ScanOptions, from: FilePosition): Promise<void> {
@@ -57,7 +57,7 @@ export async function scanBlockFiles(options: ScanOptions, from: FilePosition): 
 
 /**
  * A block of our own files that breaks a rule: where headers cost next to nothing to make, a flipped bit makes another block
- * of one. What the database knew before is no news.
+ * of one. What the database knew before is not counted.
  */
 function tellInvalid(
   { chain, warn }: ScanOptions,
@@ -86,7 +86,7 @@ async function readBehind(options: ScanOptions, from: FilePosition): Promise<voi
     const start = file === from.file ? from.offset : 0;
     const path = files.path('blk', file);
     let torn: number | null = null;
-    // What is appended from here on is no business of ours.
+    // What is appended from here on does not matter here.
     const size = files.sizeBytes('blk', file);
     const gaps = new Gaps(start);
     if (options.announce) log.info(`Reindexing block file ${path}...`);
@@ -160,7 +160,7 @@ class Gaps {
     this.end = Math.max(this.end, end);
   }
 
-  /** Tells of what is not mere zeros, which programs put behind blocks so that files grow by large pieces. */
+  /** Reports what is not mere zeros, which programs put behind blocks so that files grow by large pieces. */
   async tell(path: string, sizeBytes: number, warn: (message: string) => void): Promise<void> {
     this.passOver(sizeBytes, sizeBytes);
     for (const { at, end } of this.found) {
@@ -228,7 +228,7 @@ class OrphanPositions {
   }
 }
 
-/** Accepts a block that lies in our files, and what waited for it. Answers why the first one is refused, if it is. */
+/** Accepts a block that is in our files, and what waited for it. Answers why the first one is refused, if it is. */
 async function acceptStored(
   { chain, log }: ScanOptions,
   first: LoadedBlock,

@@ -79,7 +79,7 @@ export function startScripts(job: ScriptJob): ScriptRun {
 }
 
 /**
- * Witness items that the interpreter gets to see. More than this on a stack is no success whatever the script: each
+ * Witness items that the interpreter gets to see. More than this on a stack fails with any script: each
  * operation is followed by a look at the stack's size, none takes off more than CHECKMULTISIG does (20 keys, 20
  * signatures, two counts, a dummy), and after none at all the stack is not clean. One item is the script.
  */

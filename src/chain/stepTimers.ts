@@ -7,7 +7,7 @@ export class StepTimers {
   private since = 0;
   /** Inputs of connected blocks, coinbases left out. */
   inputs = 0;
-  /** Hears of each step that has ended. */
+  /** Notified of each step that has ended. */
   onStep: ((step: Step, ms: number) => void) | null = null;
 
   /** Ends the step that runs and begins another. */

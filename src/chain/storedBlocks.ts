@@ -1,5 +1,5 @@
 /**
- * The blocks' data: written to the block files, kept in memory until connected, read back and looked at once more. Owns
+ * The blocks' data: written to the block files, kept in memory until connected, read back and looked at again. Owns
  * no verdict: data that is not what it was when it was stored is damage.
  */
 import { BlockFileError, type BlockFiles, type FilePosition } from '../store/blockFiles.js';
@@ -26,7 +26,7 @@ export class StoredBlocks {
   }
 
   /**
-   * Makes a new block's data known; writes it unless it lies in the files already. Throws `EnvironmentError` when the disk
+   * Makes a new block's data known; writes it unless it is in the files already. Throws `EnvironmentError` when the disk
    * refuses.
    */
   add(id: number, block: LoadedBlock, position: FilePosition | null): void {
@@ -51,7 +51,7 @@ export class StoredBlocks {
   }
 
   /**
-   * Reads a stored block and holds it against its id, transactions and witnesses included. Throws `BlockFileError` when
+   * Reads a stored block and compares it with its id, transactions and witnesses included. Throws `BlockFileError` when
    * the bytes are not that block any more. `beforeLooking` is waited for once they are read: holding them against the id
    * takes as long as the block is large, and so does what follows at once.
    */

@@ -1,7 +1,7 @@
 /**
  * Transactions read out of the block files one by one. Owns the promise that what is answered is what was once stored: a
- * transaction is held against its id, and where its witness counts against that too; what does not fit is looked for in
- * its whole block, which is held against its header. Corruption on disk throws, it never becomes an answer.
+ * transaction is compared with its id, and where its witness counts against that too; what does not fit is searched in
+ * its whole block, which is compared with its header. Corruption on disk throws, it never becomes an answer.
  */
 import { TX_START, TX_STRIDE } from '../primitives/blockLayout.js';
 import { scanTransaction, txBytes, TX_IDS_BYTES, txidAt, wtxidAt } from '../primitives/blockView.js';
@@ -16,12 +16,12 @@ import type { LoadedBlock } from './loadedBlock.js';
 const FIRST_READ_BYTES = 4096;
 /** Then so many; no transaction is larger than the last. */
 const MORE_BYTES = [4096, 131_072, 8_000_000];
-/** Of a witness id, as many bytes as whoever stored them keeps. */
+/** The first bytes of a witness id, as many as are stored. */
 export const WITNESS_CHECK_BYTES = 8;
 /** Where a transaction with witness has an empty list of inputs, the marker of BIP144. */
 const MARKER_AT = 4;
 
-/** A transaction as it lies in its block. Ids in wire order. */
+/** A transaction as it is in its block. Ids in wire order. */
 export class StoredTransaction {
   readonly bytes: Buffer;
   readonly txid: Buffer;
@@ -50,7 +50,7 @@ export interface WantedTransaction {
   /** Where it begins in its block. */
   readonly offset: number;
   /**
-   * `ignored`: nobody looks at the witness. Else it is vouched for by the first `WITNESS_CHECK_BYTES` of the witness id
+   * `ignored`: no one looks at the witness. Else it is vouched for by the first `WITNESS_CHECK_BYTES` of the witness id
    * or, without them, by the whole block.
    */
   readonly witness: 'ignored' | Bytes | null;
@@ -126,7 +126,7 @@ export class StoredTransactions {
       if (found !== null && isIt(found, wanted)) return found;
       if (found !== null || bytes.length < length) break;
     }
-    // Another transaction, as after a reorganisation; or a witness nobody vouches for; or damage, which this finds.
+    // Another transaction, as after a reorganisation; or a witness no one vouches for; or damage, which this finds.
     const block = await this.chain.readBlock(id);
     const n = positionInBlock(block, wanted.txid);
     return n < 0 ? null : storedTransactionAt(block, n);

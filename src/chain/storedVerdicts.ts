@@ -1,13 +1,13 @@
 /**
  * What becomes of stored verdicts at a start. A verdict that was found by connecting rests on coins and claims; should
- * these have been wrong, by damage or by a fault of ours, a valid block must not stay invalid for good.
+ * these have been wrong, by damage or by a fault of ours, a valid block must not stay invalid permanently.
  */
 import { NO_HEADER, STATUS, STATUS_FAILED_MASK, type HeaderTable } from '../store/headerTable.js';
 
 /** A verdict that rests on coins and claims. */
 const FOUND_CONNECTING = STATUS.failed | STATUS.failedConnecting;
 
-/** All blocks get another chance: the chain state is computed anew (`-reindex-chainstate`). */
+/** All blocks get another chance: the chain state is recomputed (`-reindex-chainstate`). */
 export function forgetVerdicts(headers: HeaderTable): void {
   for (let id = 0; id < headers.count; id++) forget(headers, id);
 }

@@ -42,7 +42,7 @@ export function spendCandidates(
   return found;
 }
 
-/** Names whose state and path block `height` may need because `name` stands in one of its scripts. */
+/** Names whose state and path block `height` may need because `name` is in one of its scripts. */
 export function namesInvolved(rules: ClaimRules, height: number, name: string): string[] {
   const fork = rules.normalizationForkHeight;
   const normalized = normalizeKey(name);

@@ -28,7 +28,7 @@ export function stringHash(text: string): bigint {
 
 /** Bucket counts of a set that grows from nothing: each the least prime of the library's list above twice the last. */
 const BUCKET_COUNTS = [13, 29, 59, 127, 257, 541, 1109, 2357, 5087, 10273, 20753, 42043, 85229, 172933];
-/** Larger sets are not ordered, to bound the memory: nothing but a listing depends on it. */
+/** Larger sets are not ordered, to bound the memory: only a listing depends on it. */
 export const MAX_ORDERED = BUCKET_COUNTS[BUCKET_COUNTS.length - 1]!;
 
 interface Entry {

@@ -43,7 +43,7 @@ export interface NameWork {
   check: boolean;
   /** The state differs from its row. */
   changed: boolean;
-  /** The node's part of the hash must be computed anew. */
+  /** The node's part of the hash must be recomputed. */
   claimsChanged: boolean;
   /** Next number for an item that is filed here in this block. */
   nextOrdinal: number;
@@ -77,7 +77,7 @@ export interface TakeoverCheck {
 export interface ClaimSource {
   /** The name as it is stored; an empty one where nothing is. */
   readName(name: string): NameWork;
-  /** The stored item; null where there is none. */
+  /** The stored item; null if there is none. */
   readItem(name: string, since: number, point: string): Item | null;
   /** See `RecordSource`. */
   readNode(path: string): TrieNode | null;
@@ -91,7 +91,7 @@ export class ClaimWork {
   readonly rules: ClaimRules;
   readonly height: number;
   readonly names = new Map<string, NameWork>();
-  /** Null where there is surely no such item. */
+  /** Null if there is surely no such item. */
   readonly items = new Map<string, Item | null>();
   trie: WorkTrie;
   readonly events: WorkEvent[] = [];

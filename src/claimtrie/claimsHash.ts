@@ -57,7 +57,7 @@ export function valueHash(point: string, takeover: number): Bytes {
   return hashOfValue(txidHash(point), pointIndex(point), takeover);
 }
 
-/** The same written to `leaves`, of the output `n` of a transaction whose id stands at `at` of `row`. */
+/** The same written to `leaves`, of the output `n` of a transaction whose id is at `at` of `row`. */
 export function valueHashInto(
   leaves: Buffer,
   to: number,

@@ -21,7 +21,7 @@ export type ForecastEvent =
   | { type: 'activation' | 'expiration'; height: number; item: Item }
   | { type: 'takeover'; height: number; owner: Owner | null; formerId: string };
 
-/** The claim that owns a name then; null when nobody does any more. `formerId` is empty when nobody did. */
+/** The claim that owns a name then; null when no one does any more. `formerId` is empty when no one did. */
 export type Owner = Pick<ActiveClaim, 'claimId' | 'point' | 'amount' | 'effective'>;
 
 export interface NameToCome {
@@ -29,7 +29,7 @@ export interface NameToCome {
   /** Everything filed under the name after block `height`. */
   items: readonly Item[];
   height: number;
-  /** The last block that is told of; below the normalization fork if `height` is. */
+  /** The last block of the forecast; below the normalization fork if `height` is. */
   until: number;
   /** Names part here, so that it is a node of the trie without claims. */
   isParting: boolean;
@@ -45,7 +45,7 @@ export function* forecastName(rules: ClaimRules, coming: NameToCome): Slices<For
 /** What comes, and who owns the name after it. */
 export interface Foreseen {
   readonly events: readonly ForecastEvent[];
-  /** Null where nobody does. */
+  /** Null if no one does. */
   ownerAt(height: number): Owner | null;
 }
 

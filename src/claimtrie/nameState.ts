@@ -21,7 +21,7 @@ export class ActiveClaim {
   readonly isOriginal: boolean;
   private id: string | null;
 
-  /** `claimId` may be null for an original claim; it is computed when somebody asks. */
+  /** `claimId` may be null for an original claim; it is computed when someone asks. */
   constructor(
     point: string,
     isOriginal: boolean,
@@ -68,7 +68,7 @@ export interface NameState {
   alive: number;
   /** Items ever filed here since the last snapshot of its history. */
   sinceSnapshot: number;
-  /** Where the claims are found, once somebody has looked for one among many. */
+  /** Where the claims are found, once someone has looked for one among many. */
   index: ClaimIndex | null;
 }
 
@@ -136,7 +136,7 @@ function settle(claims: ActiveClaim[], from: number): void {
   claims[to] = claim;
 }
 
-/** The index of a name with many claims, made when it is wanted first; null where there are few. */
+/** The index of a name with many claims, made when it is wanted first; null if there are few. */
 function indexOf(state: NameState): ClaimIndex | null {
   if (state.index === null && state.claims.length >= INDEXED_CLAIMS) {
     state.index = { byPoint: new Map(), byId: new Map() };

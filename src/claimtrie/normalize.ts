@@ -104,7 +104,7 @@ function lowerAscii(name: Bytes, firstUpper: number): Bytes {
  * The normalized form of a name. A name that is not well-formed UTF-8 stays as it is. The answer may be `name` itself,
  * so neither may be written to afterwards.
  * QUIRK: folding comes after the ordering of marks and nothing is ordered again. Once is enough all the same: the one
- * mark that folds to a letter (U+0345) has the highest class, so none stands behind it.
+ * mark that folds to a letter (U+0345) has the highest class, so none is behind it.
  * Test: test/unit/claimtrie/normalize.test.ts, test/fuzz/name.test.ts.
  */
 export function normalizeName(name: Bytes): Bytes {

@@ -43,7 +43,7 @@ function* finish(codes: readonly number[], parts: Bytes[]): Slices<void> {
   }
 }
 
-/** Index of the last code point that is no mark, -1 for none, among those from `from` on. */
+/** Index of the last code point that is not a mark, -1 for none, among those from `from` on. */
 function lastStarter(codes: readonly number[], from: number): number {
   for (let i = codes.length - 1; i >= from; i--) if (classOf(codes[i]!) === 0) return i;
   return -1;

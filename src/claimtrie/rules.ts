@@ -49,7 +49,7 @@ export function filesNormalized(rules: ClaimRules, height: number): boolean {
 
 /**
  * Whether the root after block `height` has the form with all claims.
- * QUIRK: the fork's height is held against the next block's, so the form begins one block before it.
+ * QUIRK: the fork's height is compared with the next block's, so the form begins one block before it.
  * Source: `CClaimTrieCacheHashFork::recursiveComputeMerkleHash`. Test: test/vectors/claimRoots.test.ts.
  */
 export function hashesAllClaims(rules: ClaimRules, height: number): boolean {
@@ -80,14 +80,14 @@ export function inRemovalWorkaround(rules: ClaimRules, height: number): boolean 
 }
 
 /**
- * Blocks that a new claim, made in block `height`, waits: none for a name that nobody owns (`takeover` null), else by how
+ * Blocks that a new claim, made in block `height`, waits: none for a name that no one owns (`takeover` null), else by how
  * long the name has had its owner. Source: `CClaimTrieCacheBase::getDelayForName`.
  */
 export function newClaimDelay(height: number, takeover: number | null): number {
   return takeover === null ? 0 : proportionalDelay(height - takeover);
 }
 
-/** The last block of which anything can be told after block `height`: names are moved at the normalization fork. */
+/** The last block of a forecast made after block `height`: names are moved at the normalization fork. */
 export function lastForeseen(rules: ClaimRules, height: number): number {
   const longest = Math.max(rules.originalExpiration, rules.extendedExpiration, MAX_DELAY);
   const fork = rules.normalizationForkHeight;

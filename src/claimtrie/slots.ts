@@ -1,6 +1,6 @@
 /**
  * The ways from a node of the claim trie to its children, as they are stored: packed into one byte string. A block passes
- * ten thousand of them and changes one in ten, so they are read where they lie and made into objects for nobody but
+ * ten thousand of them and changes one in ten, so they are read where they lie and made into objects for no one but
  * proofs.
  *
  * Layout, per slot in ascending order of the first byte of the edge: twice the length of the edge, plus one for a leaf,

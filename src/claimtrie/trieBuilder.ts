@@ -1,6 +1,6 @@
 /**
  * Builds a whole trie from its names in byte order, holding only the path to the latest one: for the block at which
- * every hash takes another form. Owns no rows: finished nodes go to whoever asked.
+ * every hash takes another form. Owns no rows: finished nodes go to the caller.
  */
 import { assert } from '../util/assert.js';
 import type { Bytes } from '../util/bytes.js';

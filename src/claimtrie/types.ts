@@ -84,6 +84,6 @@ export interface ClaimEvent {
   isActive?: boolean;
   /** Of `abandon`: the transaction that spent it. */
   spentBy?: Bytes;
-  /** Of `takeover`: who owned the name before, if anybody did. */
+  /** Of `takeover`: who owned the name before, if anyone did. */
   formerClaimId?: Bytes;
 }

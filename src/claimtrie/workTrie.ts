@@ -23,19 +23,19 @@ export interface WorkNode {
   /** The children that are loaded, in no order. */
   children: WorkNode[];
   hasClaims: boolean;
-  /** Null while it must be computed anew. */
+  /** Null while it must be recomputed. */
   claimsHash: Bytes | null;
   dirty: boolean;
 }
 
-/** A record before and after; null where there is none. */
+/** A record before and after; null if there is none. */
 export interface NodeChange {
   path: string;
   before: TrieNode | null;
   after: TrieNode | null;
 }
 
-/** Answers the stored record at a path at once; null where there is none, which only the root of an empty trie may be. */
+/** Answers the stored record at a path at once; null if there is none, which only the root of an empty trie may be. */
 export type RecordSource = (path: string) => TrieNode | null;
 
 /** A name on its way down: its path is loaded as far as `node`. */
@@ -60,7 +60,7 @@ export class WorkTrie {
   private readonly dirty = new Set<WorkNode>();
   /** Dirty nodes with claims whose part of the hash is to be given by `setClaimsHash`. */
   private readonly unhashed = new Set<WorkNode>();
-  /** Paths at which a node ceased to be, though one may stand there again. */
+  /** Paths at which a node ceased to be, though one may are there again. */
   private readonly removed = new Set<string>();
   private vanished: string[] = [];
   private cursors: Cursor[] = [];
@@ -258,7 +258,7 @@ export class WorkTrie {
     for (const child of node.children) adopt(parent, child);
   }
 
-  /** The claims of the name, or its takeover height, have changed: its part of the hash is computed anew. */
+  /** The claims of the name, or its takeover height, have changed: its part of the hash is recomputed. */
   touch(name: string): void {
     const { kind, node } = this.find(name);
     trieIntact(kind === 'exact', 'a name with claims has no node');
@@ -339,7 +339,7 @@ export class WorkTrie {
     return rootHash(this.top(), allClaims);
   }
 
-  /** Takes what is hashed for settled: later changes dirty it anew. For whoever asks for no `changes`. */
+  /** Takes what is hashed for settled: later changes dirty it again. For callers without `changes`. */
   settle(): void {
     for (const node of this.dirty) node.dirty = false;
     this.dirty.clear();

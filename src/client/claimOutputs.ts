@@ -98,7 +98,7 @@ export function scriptForAddress(address: string, network: NetworkName): Buffer 
   return scriptForDestination(destination);
 }
 
-/** The address that an output script pays to, claim or not; null where it shows none, or several keys. */
+/** The address that an output script pays to, claim or not; null if it shows none, or several keys. */
 export function addressOfScript(script: Uint8Array, network: NetworkName): string | null {
   const destination = extractDestination(script);
   return destination === null ? null : encodeDestination(destination, networkPrefixes(network));

@@ -34,7 +34,7 @@ export interface KeyPair {
 const PREFIX_BYTES = 4;
 const SECRET_BYTES = 32;
 
-/** A new key of its own, which nothing but its text keeps. */
+/** A new key of its own, which only its text keeps. */
 export function makeKey(network: NetworkName): KeyPair {
   for (;;) {
     const secret = randomBytes(32);
@@ -43,8 +43,8 @@ export function makeKey(network: NetworkName): KeyPair {
 }
 
 /**
- * The key whose private part are these 32 bytes. Throws `RangeError` where they are none. Whoever has an old key without
- * compression says so: its addresses are others.
+ * The key whose private part are these 32 bytes. Throws `RangeError` if invalid. The code that has an old key
+ * without compression says so: its addresses are others.
  */
 export function keyOfSecret(secret: Uint8Array, network: NetworkName, { compressed = true } = {}): KeyPair {
   if (secret.length !== SECRET_BYTES || !isValidPrivateKey(secret))
@@ -80,7 +80,7 @@ export function publicKeyOf(privateKey: string, network: NetworkName): string {
   return toHex(ecdsaBackend().publicKeyOf(secret.privateKey, secret.compressed));
 }
 
-/** The address of a public key in hex; uncompressed ones have a legacy one only. Throws `RangeError` for what is no key. */
+/** The address of a public key in hex; uncompressed ones have a legacy one only. Throws `RangeError` for what is not a key. */
 export function addressOfKey(
   publicKey: string,
   network: NetworkName,
@@ -92,7 +92,7 @@ export function addressOfKey(
   return encodeDestination(destinationForKey(bytes, type), networkPrefixes(network));
 }
 
-/** The extended private key at the root of a seed, of which 16 to 64 bytes are usual. */
+/** The extended private key at the root of a seed, usually of 16 to 64 bytes. */
 export function extendedKeyOfSeed(seed: Uint8Array, network: NetworkName): string {
   return extendedText(rootOfSeed(seed), network, true);
 }

@@ -22,7 +22,7 @@ export interface RpcClientOptions {
   readonly url?: string;
   /** Whose default port and cookie are taken; `main` unless given. */
   readonly network?: LocalNetwork;
-  /** The node's data folder, where its cookie is looked for; `~/.lbcnode` unless given. */
+  /** The node's data folder, where its cookie is searched; `~/.lbcnode` unless given. */
   readonly dataDir?: string;
   /** The cookie itself, where the node has `-rpccookiefile`. */
   readonly cookieFile?: string;
@@ -70,7 +70,7 @@ export class RpcClient {
   private readonly url: URL;
   private readonly timeoutMs: number;
   private readonly agent = new Agent({ keepAlive: true });
-  /** Null where the URL brings the credentials. */
+  /** Null if the URL brings the credentials. */
   private readonly cookieFile: string | null;
   private credentials: string;
   private nextId = 1;
@@ -90,7 +90,7 @@ export class RpcClient {
     this.credentials = hasCredentials
       ? `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
       : '';
-    // What lies in this machine's own folder is told to nobody else unless that is asked for.
+    // What is in this machine's own folder is told to no other caller unless that is asked for.
     const mayLook =
       options.cookieFile !== undefined || options.dataDir !== undefined || LOOPBACK_HOST.test(hostname);
     this.cookieFile =
@@ -120,7 +120,7 @@ export class RpcClient {
     return answer.result;
   }
 
-  /** Calls several methods in one request; the answers stand in the order of the calls. */
+  /** Calls several methods in one request; the answers are in the order of the calls. */
   async batch(calls: readonly BatchCall[]): Promise<BatchAnswer[]> {
     const requests = calls.map(({ method, params }, index) => ({ id: index, method, params: params ?? [] }));
     const replies = await this.post(requests);
@@ -146,7 +146,7 @@ export class RpcClient {
       return await this.send(body);
     } catch (error) {
       if (!(error instanceof RpcTransportError) || error.status !== 401) throw error;
-      // A node that started anew has another cookie.
+      // A node that started over has another cookie.
       const known = this.credentials;
       this.credentials = this.cookie(this.cookieFile);
       if (this.credentials === known) throw error;

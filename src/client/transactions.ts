@@ -6,7 +6,7 @@
  *   const { hex, complete } = signTransaction({ hex: unsigned, network: 'main', spent, privateKeys: [key] });
  *   const claimId = claimIdOf(transactionId(hex), 0);
  *
- * The fee is what the inputs hold beyond the outputs; nobody adds change.
+ * The fee is what the inputs hold beyond the outputs; no one adds change.
  */
 import {
   emptyInput,

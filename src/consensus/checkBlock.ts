@@ -1,5 +1,5 @@
 /**
- * The rules of a block that need nothing but the block, whole and in pieces.
+ * The rules of a block that need only the block, whole and in pieces.
  * The pieces take numbers and hashes, so that a caller with an offset table need not build objects; the order in which
  * `checkBlock` puts them is part of the rule, because it decides the reason. Source: lbrycrd validation.cpp `CheckBlock`.
  */

@@ -1,5 +1,5 @@
 /**
- * The rules of a transaction that need nothing but the transaction.
+ * The rules of a transaction that need only the transaction.
  * The size limits of claims belong to them at every height. Source: lbrycrd consensus/tx_verify.cpp `CheckTransaction`.
  */
 import { isCoinbase, isNullOutPoint, type OutPoint, type Transaction } from '../primitives/transaction.js';

@@ -21,7 +21,7 @@ function failed(error: ValidationError): TxInputsVerdict {
   return { error, feeSat: 0n };
 }
 
-/** The verdict on a transaction of which an input has no unspent output. */
+/** The verdict on a transaction with an input that has no unspent output. */
 export function missingInputs(): ValidationError {
   return reject('bad-txns-inputs-missingorspent', { debug: 'CheckTxInputs: inputs missing/spent' });
 }
@@ -47,7 +47,7 @@ export function checkFee(valueInSat: bigint, valueOutSat: bigint): TxInputsVerdi
 }
 
 /**
- * Checks a transaction that is no coinbase and passed `checkTransaction`.
+ * Checks a transaction that is not a coinbase and passed `checkTransaction`.
  * `coins[i]` is what input i spends, null when there is none; `spendHeight` the height of the block it would be in.
  */
 export function checkTxInputs(

@@ -23,7 +23,7 @@ export interface BlockContext {
   readonly segwitActive: boolean;
 }
 
-/** What lock times are held against: from BIP113 on the parent's median time past, before it the block's own time. */
+/** What lock times are compared with: from BIP113 on the parent's median time past, before it the block's own time. */
 export function lockTimeCutoffSec(
   context: Pick<BlockContext, 'csvActive' | 'parentMedianTimeSec'>,
   blockTimeSec: number,

@@ -1,5 +1,5 @@
 /**
- * How consensus sees the tree of headers: by numbers, so that a table of columns can stand behind it.
+ * How consensus sees the tree of headers: by numbers, so that a table of columns can are behind it.
  * Owns the interface and the median time; who stores the headers is the store's business.
  */
 import { assert } from '../util/assert.js';

@@ -59,7 +59,7 @@ export class HeaderWalk {
     return medianTime(this.times.filter((time) => time !== undefined));
   }
 
-  /** Checks the header against its place and goes on to it, unless it is wrong. */
+  /** Checks the header against its place and continues to it, unless it is wrong. */
   next(header: WalkedHeader): ValidationError | null {
     const { height, context, tree, times, bits } = this;
     const { params, lastCheckpointHeight } = context;

@@ -5,7 +5,7 @@
 import { SEQUENCE_FINAL } from '../primitives/transaction.js';
 import { LOCKTIME_THRESHOLD } from '../script/script.js';
 
-/** BIP68: with this bit a sequence is no lock. */
+/** BIP68: with this bit a sequence is not a lock. */
 export const SEQUENCE_LOCKTIME_DISABLE_FLAG = 0x80000000;
 /** BIP68: units of 512 seconds instead of blocks. */
 export const SEQUENCE_LOCKTIME_TYPE_FLAG = 1 << 22;

@@ -102,7 +102,7 @@ export interface ProvedTransactions {
   indexes: number[];
 }
 
-/** What the tree proves, or null when it is no well-formed tree. Source: `ExtractMatches`. */
+/** What the tree proves, or null when it is not a well-formed tree. Source: `ExtractMatches`. */
 export function provedTransactions(tree: PartialMerkleTree): ProvedTransactions | null {
   const { txCount, hashes, flags } = tree;
   if (txCount === 0 || txCount > MAX_BLOCK_TRANSACTIONS) return null;

@@ -19,7 +19,7 @@ export const REJECT_CODE = {
 } as const;
 
 /**
- * What kind of failure it is, for whoever decides about the peer or the block:
+ * The kind of failure; it decides what happens to the peer and the block:
  * consensus (breaks a rule, final), policy (fine in a block), missing-inputs, premature-spend, conflict (with the mempool),
  * invalid-header, mutated (the same id may belong to a valid block), checkpoint, cached-invalid (known before),
  * missing-prev, invalid-prev, time-future (may become valid).

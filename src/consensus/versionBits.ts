@@ -37,7 +37,7 @@ type Rules = Pick<
 
 type Tree = Pick<HeaderTree, 'heightOf' | 'parentOf' | 'ancestorOf' | 'versionOf' | 'medianTimeOf'>;
 
-/** What one state machine needs to know: a deployment of the network, or a bit that nobody told us about. */
+/** What one state machine needs to know: a deployment of the network, or a bit that no one told us about. */
 interface Condition {
   readonly startTimeSec: bigint;
   readonly timeoutSec: bigint;
@@ -133,7 +133,7 @@ function stateSince(tree: Tree, parent: HeaderId, condition: Condition, cache: S
 }
 
 /**
- * The deployments of one network over one header tree. Pure but for its caches, which never go stale:
+ * The deployments of one network over one header tree. Pure except for its caches, which never go stale:
  * a state belongs to a block and all of its ancestors.
  * `parent` is the block before the one that is asked about, `NO_HEADER` for genesis.
  */

@@ -16,7 +16,7 @@ export interface MerkleRoot {
   /**
    * Two equal neighbours stood where a pair is hashed, so that another list of leaves has the same root.
    * QUIRK: an odd level repeats its last hash (CVE-2012-2459), hence a block with `mutated` must not be marked
-   * invalid for good. Test: test/unit/crypto/merkle.test.ts.
+   * invalid permanently. Test: test/unit/crypto/merkle.test.ts.
    */
   mutated: boolean;
 }

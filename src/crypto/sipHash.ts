@@ -1,5 +1,5 @@
 /**
- * SipHash-2-4: a short hash that nobody can foresee who does not know the key. 64-bit numbers are halves of 32 bits, for
+ * SipHash-2-4: a short hash that no one can foresee who does not know the key. 64-bit numbers are halves of 32 bits, for
  * a compact block hashes the whole mempool. Source: Core hash.cpp `CSipHasher`, `SipHashUint256`.
  */
 import { asBuffer, type Bytes } from '../util/bytes.js';

@@ -175,7 +175,7 @@ export class Explorer {
     }
   }
 
-  /** Begins to tell of the chain's tip. */
+  /** Begins to report the chain's tip. */
   follow(reader: ChainReader): void {
     this.reader = reader;
     const { chain } = reader;

@@ -26,7 +26,7 @@ export interface ExplorerStart {
   readonly proxies: readonly string[];
   readonly showsImages: boolean;
   readonly isIndexable: boolean;
-  /** Whether peers' addresses are shown to everybody. */
+  /** Whether peers' addresses are shown to everyone. */
   readonly showsPeers: boolean;
   /** Options that are off, by which pages say what they lack. */
   readonly lacking: readonly string[];

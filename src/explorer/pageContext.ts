@@ -78,7 +78,7 @@ export const notFound = (
 export const badRequest = (message: string): PageError =>
   new PageError(400, 'This address is malformed', message);
 
-/** A whole number of a query parameter; undefined where it is absent. Throws `PageError` where it is none. */
+/** A whole number of a query parameter; undefined if it is absent. Throws `PageError` if invalid. */
 export function integerOf(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null || text === '') return undefined;

@@ -1,7 +1,7 @@
 /**
- * Histories of scripts and their statuses. A status is the hash of the history as text, so the two must tell of one moment:
+ * Histories of scripts and their statuses. A status is the hash of the history as text, so the two must belong to one tip:
  * both are read when no block comes or goes, and what waits in the mempool is added in the turn in which the last of the
- * chain was read. Hashes of what is confirmed are kept (`statusCache.ts`) and go on from where they ended.
+ * chain was read. Hashes of what is confirmed are kept (`statusCache.ts`) and continue from where they ended.
  */
 import type { HistoryEntry } from '../index/addressQueries.js';
 import { sha256 } from '../crypto/hash.js';
@@ -46,7 +46,7 @@ export class AddressHistories {
     return addresses;
   }
 
-  /** Hears of every block that is taken back. */
+  /** Notified of every block that is taken back. */
   noteDisconnected(height: number): void {
     this.cache.noteDisconnected(height);
   }
@@ -114,7 +114,7 @@ export class AddressHistories {
         if (pause !== null) await pause;
         page = await this.index.history([key], { ...range, after: page.next });
       }
-      // Of a branch that was left; or a block came, of which more may be to read.
+      // The branch was left, or a new block may have added entries.
       if (chain.index.active.disconnects !== disconnects) continue;
       if (chain.tip !== tip) continue;
       add(confirmed, page.entries);

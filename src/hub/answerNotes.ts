@@ -1,6 +1,6 @@
 /**
- * What was answered since it was last told of: like answers are one note with their number, so that a flood of small
- * requests costs whoever hears of them next to nothing.
+ * Answers since the last report: like answers are one note with their number, so that a flood of small
+ * requests costs the receiver next to nothing.
  */
 
 /** Requests that were answered alike: their method, the code of their error or null, how long each took, and how many. */

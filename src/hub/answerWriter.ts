@@ -16,15 +16,15 @@ export class AnswerWriter {
     this.socket = socket;
   }
 
-  /** Writes a line where nobody else is writing and the client takes what comes; else false. */
+  /** Writes a line where no one else is writing and the client takes what comes; else false. */
   lineNow(line: string): boolean {
     if (this.isBusy || this.socket.isStalled) return false;
-    // Whoever writes next waits until it has left.
+    // The next writer waits until it has left.
     void this.socket.write(line);
     return true;
   }
 
-  /** Runs `write` while nobody else writes to this client. It does not keep its turn while it waits for that. */
+  /** Runs `write` while no other caller writes to this client. It does not keep its turn while it waits for that. */
   async exclusively<T>(turn: Turn, write: () => Promise<T>): Promise<T> {
     if (this.isBusy) await turn.outside(() => new Promise<void>((resolve) => this.waiting.push(resolve)));
     this.isBusy = true;

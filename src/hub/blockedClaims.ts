@@ -1,6 +1,6 @@
 /**
  * Which claims are not to be resolved (`-hubblockingchannels`): each live repost that a listed channel signed validly blocks
- * its target, and where that is a channel, what the channel signed. Worked out anew when the chain has moved; what takes
+ * its target, and where that is a channel, what the channel signed. Recomputed when the chain has moved; what takes
  * long, beside the answers. Source: lbryio/hub db/db.py `reload_blocking_filtering_streams`, `_resolve`.
  */
 import type { ClaimIndexReader, ClaimRecord, ResolvedUrl } from '../index/claims/claimReader.js';
@@ -11,7 +11,7 @@ import { decodeUtf8 } from '../util/jsonParse.js';
 
 /** Claims looked up in one go. */
 const CLAIMS_AT_ONCE = 200;
-/** Nobody waits for a list that took longer the last time. */
+/** No one waits for a list that took longer the last time. */
 const QUICK_MS = 50;
 /** Digits of ids in the text. */
 const SHOWN_DIGITS = 10;
@@ -59,7 +59,7 @@ export class BlockedClaims {
     for (let round = 0; round < 2 && this.bansOf !== this.snapshot(); round++) {
       const loading = (this.loading ??= this.load().finally(() => (this.loading = null)));
       if (this.bans === null || this.tookMs < QUICK_MS) await loading;
-      // Whoever does not wait hears of a failure the next time.
+      // A caller that does not wait gets the failure at its next call.
       else loading.catch(() => undefined);
     }
     const ban =

@@ -1,7 +1,7 @@
 /**
  * The rows of what clients ask about claims, put together from the claim index and the search. A row refers to the channel that
- * its claim names while that lives, whether the claim belongs to it or not: lbry-sdk verifies each signature, and goes on with
- * the channel of an earlier answer, and its former key, where a row refers to none.
+ * its claim names while that lives, whether the claim belongs to it or not: lbry-sdk verifies each signature, and continues
+ * with the channel of an earlier answer, and its former key, where a row refers to none.
  */
 import type { ClaimRecord, ResolvedUrl } from '../index/claims/claimReader.js';
 import type { ShownClaims } from '../index/waiting/waitingIndex.js';
@@ -31,7 +31,10 @@ export interface FoundClaims {
   readonly blocked: readonly { readonly channelId: Bytes; readonly count: number }[];
 }
 
-/** The search as the hub needs it; `by` is the client that asks. Rejects with an error that has one of the hub's codes as `code` where the client is to hear it. */
+/**
+ * The search as the hub needs it; `by` is the client that asks. Rejects with an error that has one of the hub's codes as
+ * `code` where the client must get it.
+ */
 export interface HubSearch {
   search(constraints: SearchConstraints, by: object): Promise<FoundClaims>;
 }
@@ -45,9 +48,9 @@ const CODE_OF: Readonly<Record<NonNullable<ResolvedUrl['failure']>['kind'], RowE
 
 export class ClaimAnswers {
   private readonly index: ShownClaims;
-  /** Null where there is no search. */
+  /** Null if there is no search. */
   private readonly searcher: HubSearch | null;
-  /** Null where nothing is blocked. */
+  /** Null if nothing is blocked. */
   private readonly blocked: BlockedClaims | null;
 
   constructor(index: ShownClaims, searcher: HubSearch | null, blocked: BlockedClaims | null = null) {
@@ -122,7 +125,7 @@ export class ClaimAnswers {
 
   /**
    * A page of claims, with the channels that they name, the claims that they repost, and what those refer to.
-   * Null where `channel` leads nowhere.
+   * Null if `channel` leads nowhere.
    */
   async search(constraints: SearchConstraints, turn: Turn, by: object): Promise<FoundOutputs | null> {
     const { searcher } = this;

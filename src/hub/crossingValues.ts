@@ -1,4 +1,4 @@
-/** Arguments as they cross to another thread, where classes do not: what is no simple value goes as JSON. */
+/** Arguments as they cross to another thread, where classes do not: what is not a simple value goes as JSON. */
 import { JsonScanner } from '../util/jsonParse.js';
 import type { JsonValue } from '../util/json.js';
 import { stringifyJson } from '../util/jsonWrite.js';

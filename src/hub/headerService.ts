@@ -1,4 +1,4 @@
-/** Headers of the active chain: single ones as clients are told of them, and many as bytes a page at a time. */
+/** Headers of the active chain: single ones in the form for subscribers, and many as bytes a page at a time. */
 import type { ChainReader } from '../chain/chainReader.js';
 import { formatHeader, HEADER_SIZE_BYTES } from '../primitives/header.js';
 import type { JsonOut } from '../util/jsonWrite.js';

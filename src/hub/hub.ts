@@ -52,7 +52,7 @@ export interface HubOptions {
   readonly maxSessions: number;
   readonly sessionTimeoutSec: number;
   readonly facts: OperatorFacts;
-  /** Other hubs that clients are told of. */
+  /** Other hubs that are announced to clients. */
   readonly peers: readonly string[];
   /** Channels whose reposts keep claims from being resolved; ids in wire order. */
   readonly blockingChannels: readonly Bytes[];
@@ -73,7 +73,7 @@ export interface HubDeps {
   /** Null without a claim index. */
   readonly claims: HubClaims | null;
   readonly log: Logger;
-  /** Whether the node knows enough to answer: then clients are let in, and stay. */
+  /** Whether the node knows enough to answer: then clients are accepted, and stay. */
   readonly isReady: () => boolean;
   /** A broken invariant or database: the node must stop. */
   readonly onException: (error: unknown, method: string) => void;
@@ -97,7 +97,7 @@ export class Hub implements HubService {
   private readonly statusPort: StatusPort | null;
   private readonly answered = new Map<string, { requests: number; errors: number }>();
   private readonly told = new Map<string, number>();
-  /** Null until clients are let in. */
+  /** Null until clients are accepted. */
   private clients: { readonly thread: HubThread; readonly watch: TouchWatch } | null = null;
   private readyTimer: NodeJS.Timeout | null = null;
   private restartTimer: NodeJS.Timeout | null = null;
@@ -115,7 +115,7 @@ export class Hub implements HubService {
     this.statusPort = this.makeStatusPort();
   }
 
-  /** What is remembered in them is true as long as they hear of the blocks that are taken back. */
+  /** What is remembered in them is true as long as they learn of the blocks that are taken back. */
   private makeServices(): HubServices {
     const { node, claims } = this.deps;
     const reader = node.chain;
@@ -162,7 +162,7 @@ export class Hub implements HubService {
     );
   }
 
-  /** What the hub's thread reads by itself; null where it has to ask. */
+  /** What the hub's thread reads by itself; null if it has to ask. */
   private sharing(): { readonly start: SharedClaimsStart; readonly sharing: HubThreadSharing } | null {
     const { node, claims } = this.deps;
     const rows = claims && node.chain.chain.deps.store.share();
@@ -336,7 +336,7 @@ export class Hub implements HubService {
     }, pauseMs).unref();
   }
 
-  /** How it is, for whoever supervises it. */
+  /** Its state, for health checks. */
   get status(): HubStatus {
     const { counters, options, statusPort } = this;
     return {
@@ -370,7 +370,7 @@ export class Hub implements HubService {
     return Math.min(this.clients?.watch.toldHeight ?? node.chain.chain.height, ...heights);
   }
 
-  /** Sends everybody away and closes the ports. */
+  /** Sends everyone away and closes the ports. */
   async close(): Promise<void> {
     this.isClosed = true;
     this.stopLooking();

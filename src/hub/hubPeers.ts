@@ -1,5 +1,5 @@
 /**
- * Other hubs that clients are told of: those that the options name, and those that come while the hub runs. Each has a
+ * Other hubs that are announced to clients: those that the options name, and those that come while the hub runs. Each has a
  * number in the order of coming, so that one number says what a client knows.
  */
 import { joinHostPort, splitHostPort } from '../util/hostPort.js';

@@ -1,6 +1,6 @@
 /**
  * Answers what the hub's thread asks of the node: each call in a turn of its client, answers in pieces as fast as they are
- * taken. What a client asked for that has left is given up.
+ * taken. What a client asked for that has left is abandoned.
  */
 import { jsonChunks, smallJson } from '../util/jsonWrite.js';
 import { packValues, unpackPlaces } from '../search/followerMessages.js';
@@ -87,7 +87,7 @@ export class HubRpcServer {
     this.handlers = handlersOf(deps);
   }
 
-  /** To be called when something comes of the hub's thread: what came before is nobody's work. */
+  /** To be called when something comes of the hub's thread: earlier time is not counted. */
   lap(): void {
     this.turns.lap();
   }

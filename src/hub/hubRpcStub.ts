@@ -1,6 +1,6 @@
 /**
  * What the hub's thread asks the node's through: calls, answers in pieces that are taken one by one, and the scripts that
- * clients want to hear of. Calls of a client that leaves are taken back.
+ * clients want to be notified of. Calls of a client that leaves are taken back.
  */
 import { assert } from '../util/assert.js';
 import type { JsonValue } from '../util/json.js';
@@ -13,12 +13,12 @@ import type { ChunkOperations, NodeOperation, ValueOperations } from './nodeOper
 import { CHUNKS_AHEAD, packKeys, type CrossingError, type ToHub, type ToNode } from './portMessages.js';
 import type { Turn, ClientQueue } from '../scheduler/clientQueue.js';
 
-/** The node failed at a call, and was told of it where it did. */
+/** The node's thread failed at a call, and has logged the failure. */
 export class NodeFailure extends Error {
   override readonly name = 'NodeFailure';
 }
 
-/** Nobody waits for an answer any more. */
+/** No one waits for an answer any more. */
 export class ClientLeft extends Error {
   override readonly name = 'ClientLeft';
 }
@@ -30,7 +30,7 @@ export interface Asking {
   readonly hasLeft: boolean;
 }
 
-/** What of a turn counts with whoever is asked. */
+/** The part of a turn that the callee uses. */
 type Weighing = Pick<Turn, 'weight'>;
 
 type Outcome = { readonly value: unknown } | { readonly chunks: AsyncGenerator<unknown> };
@@ -62,7 +62,7 @@ export class HubRpcStub {
     return outcome.value as ReturnType<ValueOperations[Name]>;
   }
 
-  /** Pieces, each of which is made when there is room for it. */
+  /** Chunks; each is made when there is space for it. */
   chunks<Name extends keyof ChunkOperations>(
     client: Asking,
     turn: Turn,
@@ -109,7 +109,7 @@ export class HubRpcStub {
     if (this.known.delete(client.number)) this.batches.add(['left', client.number]);
   }
 
-  /** Whether any client wants to hear of a script from here on. */
+  /** Whether any client subscribes to a script from here on. */
   wish(scriptKey: string, isWanted: boolean): void {
     this.wishes.set(scriptKey, isWanted);
     this.batches.schedule();
@@ -171,7 +171,7 @@ class NodeAnswer {
       this.begin = resolve;
       this.refuse = reject;
     });
-    // Who takes pieces hears of a failure there.
+    // Who takes pieces is notified of a failure there.
     this.outcome.catch(() => undefined);
   }
 

@@ -14,7 +14,7 @@ export interface HubServices {
   readonly histories: AddressHistories;
   /** Null where there is no claim index. */
   readonly claims: ClaimAnswers | null;
-  /** Values in the order of their places; null where a block was pruned. */
+  /** Values in the order of their places; null if a block was pruned. */
   readonly claimValues: (places: readonly ValuePlace[]) => Promise<(Bytes | null)[]>;
   /** Times of blocks by their heights. */
   readonly timesOf: (heights: readonly number[]) => readonly number[];

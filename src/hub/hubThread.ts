@@ -1,6 +1,6 @@
 /**
  * The hub's thread as the node's sees it: started, asked to listen, told what happened to scripts, and ended. What the thread
- * asks goes to `hubRpcServer.ts`; which scripts any client wants to hear of is known here too.
+ * asks goes to `hubRpcServer.ts`; which scripts any client wants to be notified of is known here too.
  */
 import { Worker } from 'node:worker_threads';
 import type { ChainReader } from '../chain/chainReader.js';
@@ -169,7 +169,7 @@ export class HubThread implements TouchedSessions {
     if (!this.isOver) await this.order((id) => ['peer', id, name, isThere]).catch(() => undefined);
   }
 
-  /** Each batch tells of the tip that its answers are of. */
+  /** Each batch reports the tip that its answers are of. */
   private addTip(): Promise<void> | undefined {
     const { reader, failed } = this.deps;
     const { tip } = reader.chain;
@@ -256,11 +256,11 @@ export class HubThread implements TouchedSessions {
     await this.order((id) => ['tell', id, keys], [keys.buffer]);
   }
 
-  /** Sends everybody away, and ends the thread. */
+  /** Sends everyone away, and ends the thread. */
   async close(): Promise<void> {
     this.isClosing = true;
     if (this.isOver) return;
-    // Whoever waits for the end shall not end before.
+    // Waiters for the end must not end before it.
     this.worker.ref();
     await this.order((id) => ['close', id]);
     await this.worker.terminate();

@@ -1,4 +1,4 @@
-/** The program of the hub's thread: has the clients, and asks the node's thread for what lies there. */
+/** The program of the hub's thread: has the clients, and asks the node's thread for what is there. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { yieldIfDue } from '../scheduler/yield.js';
 import { AnswerNotes } from './answerNotes.js';
@@ -18,7 +18,7 @@ import { UnknownConstraints } from './unknownConstraints.js';
 
 /** So many that the node's thread need not wait for the next while answers are under way between the two. Arbitrary. */
 const PLACES = 32;
-/** How often the node hears of what was answered, and what is counted here is looked at. */
+/** How often the node is notified of what was answered, and what is counted here is looked at. */
 const NOTE_MS = 100;
 /** The longest that touching scripts holds the event loop. */
 const SLICE_MS = 4;
@@ -123,7 +123,7 @@ async function close(): Promise<void> {
   await shared?.close();
 }
 
-/** Carries an order out; the node hears of its end. */
+/** Carries an order out; the node is notified of its end. */
 function carryOut(id: number, work: Promise<void>): Promise<void> {
   return work.then(
     () => batches.add(['done', id, null]),
@@ -159,7 +159,7 @@ function take(item: ToHub): void {
 }
 
 port.on('message', (items: readonly ToHub[]) => {
-  // What came before is nobody's work.
+  // Earlier time is not counted.
   turns.lap();
   for (const item of items) take(item);
 });

@@ -1,5 +1,5 @@
 /**
- * A client's connection as lines: reading that pauses while nobody takes the lines or while what was written does not
+ * A client's connection as lines: reading that pauses while no one takes the lines or while what was written does not
  * leave, and writing that gives up on a client that takes nothing. Knows nothing of what lines mean.
  */
 import type { Socket } from 'node:net';
@@ -14,7 +14,7 @@ export interface LineSocketOptions {
 
 /** How long a client may take to end its side after we ended ours. */
 const END_GRACE_MS = 5000;
-/** Reading goes on while less waits to be taken. */
+/** Reading continues while less waits to be taken. */
 const MAX_HELD_BYTES = 1 << 16;
 
 export class LineSocket {

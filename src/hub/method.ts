@@ -24,7 +24,7 @@ export interface NodeCall {
 
 /** What the hub's thread runs: where the clients are. */
 export interface HubMethod extends MethodShape {
-  /** `args` has a place for each parameter, undefined where none was given. Throws `HubError`. */
+  /** `args` has a place for each parameter, undefined if none was given. Throws `HubError`. */
   run(
     call: HubCall,
     args: readonly (JsonValue | undefined)[],

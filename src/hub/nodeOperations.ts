@@ -10,13 +10,13 @@ export interface HeadersStart {
 
 /** Answered with one value. */
 export interface ValueOperations {
-  /** Nothing: what comes with the answer tells of the tip. */
+  /** Nothing: what comes with the answer reports the tip. */
   tip(): null;
   /** Of scripts by their packed keys, in their order. */
   statuses(keys: Uint8Array): readonly (string | null)[];
   /** Rows for URLs. */
   resolve(urls: readonly string[]): FoundOutputs;
-  /** Rows of a page; null where `channel` leads nowhere. */
+  /** Rows of a page; null if `channel` leads nowhere. */
   search(constraints: Readonly<Record<string, unknown>>): FoundOutputs | null;
   /** `claimId` as printed. */
   claim(claimId: string): FoundOutputs;

@@ -18,7 +18,7 @@ import {
 } from '../metadata/messages/result_pb.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
 
-/** What is told of a claim. */
+/** What is reported about a claim. */
 export type ShownClaim = Pick<
   ClaimRecord,
   | 'claimId'

@@ -1,11 +1,11 @@
-/** Rows that are read where clients are served: reading many gives way to others now and then, since a disk may be waited for. */
+/** Rows that are read where clients are served: reading many yields to others now and then, since a disk may be waited for. */
 import type { RowRange, RowReader } from '../store/rows.js';
 import { yieldIfDue } from '../scheduler/yield.js';
 import type { Bytes } from '../util/bytes.js';
 
 /** Rows read without a look at the clock: a millisecond or two of a disk without moving parts. */
 const ROWS_A_LOOK = 16;
-/** The longest that others wait, but for one such reading. */
+/** The longest that others wait, except for one such reading. */
 const SLICE_MS = 4;
 
 export class PacedRows implements RowReader {

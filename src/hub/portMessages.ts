@@ -35,14 +35,14 @@ export type ToNode =
   | readonly ['more', id: number, count: number]
   | readonly ['cancel', id: number]
   | readonly ['left', client: number]
-  /** Scripts that some client wants to hear of from here on, and those that none does any more. */
+  /** Scripts that some client subscribes to from here on, and those that none does any more. */
   | readonly ['wanted', Uint8Array]
   | readonly ['unwanted', Uint8Array]
   /** Of the category `hub`, unless another is named. */
   | readonly ['log', level: 'info' | 'warn' | 'debug', text: string, category?: LogCategory]
   | readonly ['answered', readonly AnsweredNote[]]
   | readonly ['told', method: string, count: number]
-  /** Searches that were carried out by threads of the hub's: how long each took, and whether it was given up. */
+  /** Searches that were carried out by threads of the hub's: how long each took, and whether it was abandoned. */
   | readonly ['searched', readonly SearchNote[]]
   | readonly ['follower', deed: 'poke' | 'remake']
   | readonly ['available', isAvailable: boolean]
@@ -56,7 +56,7 @@ export type ToHub =
   | readonly ['value', id: number, usedMs: number, value: unknown]
   | readonly ['chunk', id: number, chunk: unknown]
   | readonly ['end', id: number, usedMs: number]
-  /** Null where it is no answer to the client: then the node was told of it. */
+  /** Null if it is not an answer to the client: then the node was notified of it. */
   | readonly ['error', id: number, usedMs: number, error: CrossingError | null]
   | readonly ['gone', id: number]
   | readonly ['peer', id: number, name: string, isThere: boolean]
@@ -66,7 +66,7 @@ export type ToHub =
   /** A transaction with claims entered the mempool, or left it (by its id, latin1). */
   | readonly ['waiting', WaitingTransaction]
   | readonly ['waitingGone', txid: string]
-  /** Whoever searches lets go of the file of the index. */
+  /** The readers close the file of the index. */
   | readonly ['release', id: number]
   /** These scripts were touched, and the tip may have moved: clients are to be told. */
   | readonly ['tell', id: number, touched: Uint8Array]
@@ -96,7 +96,7 @@ export interface HubThreadStart {
   /** Methods that the node's thread runs. */
   readonly nodeMethods: readonly MethodShape[];
   readonly counters: SharedArrayBuffer;
-  /** Null where the node's thread has all answers about claims. */
+  /** Null if the node's thread has all answers about claims. */
   readonly claims: SharedClaimsStart | null;
 }
 
@@ -107,7 +107,7 @@ export function packKeys(keys: readonly string[]): Uint8Array<ArrayBuffer> {
   return packed;
 }
 
-/** Texts of their own, none of which keeps the others in memory. */
+/** Separate texts, so that none keeps the others in memory. */
 export function* unpackKeys(packed: Uint8Array): Generator<string> {
   const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.length);
   for (let at = 0; at < bytes.length; at += SCRIPT_KEY_BYTES)

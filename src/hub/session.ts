@@ -1,5 +1,5 @@
 /**
- * One client: its requests, of which a few run at a time and the rest stays unread; its answers; and what it is told of by
+ * One client: its requests (a few run at a time, the rest stays unread); its answers; and what it is reported by
  * itself. What happened to its addresses is kept as a set until it can be told, so that a client that does not read costs no
  * more than its subscriptions.
  */
@@ -31,7 +31,7 @@ const MAX_RUNNING = 8;
 export const MAX_ERRORS = 10;
 /** Most values in one line, several times those of the largest search. */
 const MAX_VALUES = 100_000;
-/** Addresses told of in one line. Arbitrary. */
+/** Addresses reported in one line. Arbitrary. */
 const ADDRESSES_AT_ONCE = 500;
 
 export interface SessionDeps {
@@ -77,7 +77,7 @@ export class Session implements HubClient {
     this.deps = deps;
     this.writer = new AnswerWriter(socket);
     socket.onLines = () => {
-      // What came before is nobody's work.
+      // Earlier time is not counted.
       deps.turns.lap();
       void this.readLines().catch((error: unknown) => this.fail(error));
       deps.received(this);
@@ -293,7 +293,7 @@ export class Session implements HubClient {
     void this.tellInTurns();
   }
 
-  /** Most clients want nothing but the tip, whose line is at hand. */
+  /** Most clients want only the tip, whose line is at hand. */
   private tellTipNow(version: WireVersion): boolean {
     if (this.wantsHeaders === null || this.touched.size > 0 || this.hasNewPeer) return false;
     const { hub, told } = this.deps;
@@ -331,7 +331,7 @@ export class Session implements HubClient {
 
   /**
    * A tip above the one that the client heard of. A header at a height that it has is put in the old one's place by
-   * lbry-sdk's wallet, which then never looks for the fork, and goes on showing transactions at their former heights.
+   * lbry-sdk's wallet, which then never looks for the fork, and continues showing transactions at their former heights.
    */
   private get hasNewTip(): boolean {
     return this.wantsHeaders !== null && this.deps.hub.tip.height > this.knownHeight;
@@ -390,5 +390,5 @@ interface Answer {
   readonly outcome: HubResult | HubError;
 }
 
-/** Whether nobody needs to hear of a failure. */
+/** Whether no one needs to learn of a failure. */
 const isKnown = (error: unknown): boolean => error instanceof NodeFailure || error instanceof ClientLeft;

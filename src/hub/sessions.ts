@@ -29,7 +29,7 @@ const REOPEN_SHARE = 0.95;
 const RETRY_MS = 3000;
 /** The longest that telling clients holds the event loop. */
 const SLICE_MS = 4;
-/** How often silent clients are looked for within their time. Source: `_clear_stale_sessions`. */
+/** How often silent clients are searched within their time. Source: `_clear_stale_sessions`. */
 const LOOKS_PER_TIMEOUT = 10;
 
 export interface SessionsOptions {
@@ -258,7 +258,7 @@ export class Sessions {
     else known.touch(scriptKey);
   }
 
-  /** Tells every client what it wants to hear: the tip if it moved, and what happened to its scripts. */
+  /** Notifies each client: of the tip if it moved, and of changes of its scripts. */
   async tell(): Promise<void> {
     let since = performance.now();
     for (const session of this.sessions) {
@@ -267,7 +267,7 @@ export class Sessions {
     }
   }
 
-  /** Sends everybody away. */
+  /** Sends everyone away. */
   async close(): Promise<void> {
     this.isClosed = true;
     if (this.staleTimer !== null) clearInterval(this.staleTimer);

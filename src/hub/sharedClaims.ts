@@ -42,7 +42,7 @@ export interface SharedClaimsDeps {
 
 /** A block is committed in less; after it the node is asked where the chain stands. */
 const COMMIT_MS = 2;
-/** Nobody's in particular. */
+/** No one's in particular. */
 const NOBODY = { number: -1, hasLeft: false };
 
 /** What is searched, and by which thread. */
@@ -152,7 +152,7 @@ export class SharedClaims implements ClaimSource {
     this.deps.counters.set('searchesWaiting', waiting);
   }
 
-  /** What fails here for no reason of the client's, the node's thread is asked for, and tells of it if it fails there too. */
+  /** What fails here for no reason of the client's, the node's thread is asked for, and reports it if it fails there too. */
   private async here<T>(answer: () => Promise<T>, ask: () => Promise<T>): Promise<T> {
     try {
       await this.heard();
@@ -205,7 +205,7 @@ export class SharedClaims implements ClaimSource {
     return this.look() ?? this.await();
   }
 
-  /** Waits until the commit that is under way is told of. */
+  /** Waits until the commit that is under way is reported. */
   private async await(): Promise<(() => boolean) | null> {
     await sleep(COMMIT_MS);
     const found = this.look();

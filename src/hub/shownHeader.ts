@@ -1,4 +1,4 @@
-/** A header as clients are told of it. */
+/** A header in the form for subscribers. */
 import { formatHeader, type BlockHeader } from '../primitives/header.js';
 import { hashToHex, toHex } from '../util/bytes.js';
 import type { JsonOut } from '../util/jsonWrite.js';
@@ -17,7 +17,7 @@ export function decodedHeader(header: BlockHeader, height: number): JsonOut {
   };
 }
 
-/** As a subscriber hears of it. */
+/** As a subscriber is notified of it. */
 export function toldHeader(header: BlockHeader, height: number, form: 'raw' | 'decoded'): JsonOut {
   return form === 'decoded' ? decodedHeader(header, height) : { hex: toHex(formatHeader(header)), height };
 }

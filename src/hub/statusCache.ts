@@ -1,6 +1,7 @@
 /**
- * Hashes of confirmed histories, kept by script: the digest of each, and of long ones the state from which it goes on. What
- * blocks bring is added by whoever reads (`addressHistories.ts`); a digest made of a block that was taken back is not used.
+ * Hashes of confirmed histories, kept by script: the digest of each, and of long ones the state from which it continues.
+ * What blocks bring is added by the reader (`addressHistories.ts`); a digest made of a block that was taken back is not
+ * used.
  */
 import { createHash, type Hash } from 'node:crypto';
 
@@ -88,7 +89,7 @@ export class StatusCache {
     return this.states.get(kept)?.copy().update(waiting, 'latin1').digest('hex');
   }
 
-  /** What is known of a script, to go on from. */
+  /** What is known of a script, to continue from. */
   resume(key: string): Confirmed {
     const kept = this.find(key);
     const state = kept && this.states.get(kept);

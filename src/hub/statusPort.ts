@@ -16,7 +16,7 @@ export const PONG_BYTES = 44;
 const AVAILABLE = 1;
 /** Time between two answers to one address. */
 const LEAST_MS = 100;
-/** Addresses of which it is known when they asked last. */
+/** Addresses with the time of their last request. */
 const MAX_KNOWN = 1024;
 /** Source ports below are not those of clients. */
 const FIRST_CLIENT_PORT = 1024;

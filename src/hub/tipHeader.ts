@@ -1,4 +1,4 @@
-/** The tip as the hub's thread knows of it, and the lines that tell of it, made once for all clients of the same form. */
+/** The tip as the hub's thread knows of it, and the lines that report it, made once for all clients of the same form. */
 import { parseHeaderBytes, type BlockHeader } from '../primitives/header.js';
 import type { Bytes } from '../util/bytes.js';
 import type { JsonOut } from '../util/jsonWrite.js';

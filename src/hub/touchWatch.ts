@@ -40,7 +40,7 @@ export interface TouchWatchDeps {
   readonly addresses: Pick<AddressService, 'onMempool'>;
   readonly sessions: TouchedSessions;
   readonly log: Logger;
-  /** Hears of each block taken back, before anybody is told. */
+  /** Notified of each block taken back, before anyone is told. */
   readonly disconnected: (height: number) => void;
   readonly failed: (error: unknown) => void;
 }
@@ -53,7 +53,7 @@ export class TouchWatch {
   private timer: NodeJS.Timeout | null = null;
   private running: Promise<void> | null = null;
   private isStopped = false;
-  /** The tip of which everybody was told who wants to hear of it. */
+  /** The tip that all subscribers know. */
   private toldTip: number;
   private toldMs = -Infinity;
 
@@ -66,7 +66,7 @@ export class TouchWatch {
       events.on('blockDisconnected', (block) => {
         deps.disconnected(block.height);
         this.addBlock(block);
-        // Where a branch proves wrong nobody is told of the tip, which is the one from before.
+        // Where a branch proves wrong no one is notified of the tip, which is the one from before.
         this.schedule();
       }),
       events.on('tipChanged', () => this.schedule()),
@@ -74,7 +74,7 @@ export class TouchWatch {
     ];
   }
 
-  /** The height of the block that clients were told of. */
+  /** The height of the block that clients were reported. */
   get toldHeight(): number {
     return this.deps.reader.headers.height(this.toldTip);
   }
@@ -118,7 +118,7 @@ export class TouchWatch {
   private async run(): Promise<void> {
     const { reader, sessions, failed } = this.deps;
     try {
-      // Nobody is told of a step that is under way.
+      // No one is notified of a step that is under way.
       await reader.chain.exclusively(() => Promise.resolve());
       const { tip } = reader.chain;
       const blocks = this.blocks.splice(0);

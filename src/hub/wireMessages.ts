@@ -54,7 +54,7 @@ export function readMessage(payload: JsonValue, version: WireVersion): WireMessa
   return { kind: 'batch', items: payload };
 }
 
-/** One request; `isObject` is false where nothing but an object may stand and none does. */
+/** One request; `isObject` is false if only an object may stand and none does. */
 export function readItem(
   payload: JsonValue,
   version: WireVersion,

@@ -34,7 +34,7 @@ const SUMS_BYTES = 28;
 const KEY_BYTES = PREFIX.addressTotals.length + SCRIPT_KEY_BYTES;
 const TOTALS_BYTES = HEAD_BYTES + KEY_BYTES + SUMS_BYTES;
 
-/** What was made of blocks that are still at hand: whoever looks for scripts in them need not hash these again. */
+/** What was made of blocks that are still at hand: a search for scripts in them need not hash these again. */
 const madeOf = new WeakMap<ParsedBlock, Buffer>();
 
 /** Keys of the scripts that a block paid to or spent from, each once; null when the index has not made its rows here. */

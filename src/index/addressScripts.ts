@@ -12,7 +12,7 @@ import { toLatin1, type Bytes } from '../util/bytes.js';
 /** Bytes of a key; two scripts that share them would be mixed up, which takes 2^64 tries on purpose. */
 export const SCRIPT_KEY_BYTES = 16;
 
-/** A key of 16 bytes, a byte a character; null for outputs that nobody can ever spend. */
+/** A key of 16 bytes, a byte a character; null for outputs that no one can ever spend. */
 export function scriptKeyOf(script: Bytes): string | null {
   const native = loadNative();
   return native ? native.scriptKey(script) : scriptKeyFallback(script);

@@ -59,7 +59,7 @@ export function spentBy(resolved: ResolvedInputs): SpentCoins {
   };
 }
 
-/** Undo data has no entry for the inputs of coinbases, of which a block has one, in front. */
+/** Undo data has no entry for the inputs of the coinbase, which is the first transaction. */
 export function spentInUndo(undo: Buffer, { parsed }: LoadedBlock): SpentCoins {
   const coins = parseUndo(undo);
   const first = parsed.txs[TX_INPUT_COUNT]!;
@@ -69,7 +69,7 @@ export function spentInUndo(undo: Buffer, { parsed }: LoadedBlock): SpentCoins {
   };
 }
 
-/** One block's walk: the same in both directions, but for what is put and what is deleted. */
+/** One block's walk: the same in both directions, except for what is put and what is deleted. */
 export class BlockWalk {
   private readonly rows: RowTransaction;
   private readonly block: LoadedBlock;

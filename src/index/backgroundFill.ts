@@ -1,7 +1,7 @@
 /**
  * Fills the indexes that are behind the tip, from the block files, while the node works: one that was turned on for a
  * folder that has blocks, was off for a while, or has rows of an older form. Blocks are read ahead outside the chain's
- * queue, and written within it a few milliseconds at a time; an index that reaches the tip is in step from that very
+ * queue, and written within it a few milliseconds at a time; an index that reaches the tip is in sync from that very
  * commit on, since from then on it follows from each new block (`TrackedIndex`). Where the chain took blocks back
  * meanwhile, an index behind them does not notice; one that stands on another branch walks back by undo data first.
  * Source: lbrycrd index/base.cpp `BaseIndex::ThreadSync`.

@@ -1,6 +1,6 @@
 /**
  * An index over the blocks of the active chain, and how far it has come. Its rows are written with its position in one
- * commit, so that they always tell of one block, which may be behind the tip: then it is filled in the background
+ * commit, so that they always belong to one block, which may be behind the tip: then it is filled in the background
  * (`backgroundFill.ts`). Once it has reached the tip it moves with it.
  */
 import {
@@ -21,9 +21,9 @@ import { equalBytes, type Bytes } from '../util/bytes.js';
 export interface ChainIndex extends BlockContributor {
   /** As `getindexinfo` names it. */
   readonly name: string;
-  /** 1 to 255; raised when rows change their meaning, so that they are dropped and made anew. */
+  /** 1 to 255; raised when rows change their meaning, so that they are dropped and rebuilt. */
   readonly version: number;
-  /** Those of all its rows, which nobody else has. */
+  /** Those of all its rows, which no other caller has. */
   readonly prefixes: readonly string[];
   /** Whether the block of this height, its last one, can be taken back; absent when any can. */
   canTakeBack?(rows: RowTransaction, height: number): Promise<boolean>;
@@ -54,10 +54,10 @@ export class TrackedIndex implements OpenedContributor {
   private last: Bytes = NO_BLOCK;
   /** While its rows are dropped: those below are gone. */
   private droppedTo: string | null = null;
-  /** Set once by whoever saw that it is at the tip. */
+  /** Set once, when it has reached the tip. */
   synced = false;
   failure: string | null = null;
-  /** Its rows lead back no further and mean nothing: they are to be dropped, and made anew. */
+  /** Its rows lead back no further and mean nothing: they are to be dropped, and rebuilt. */
   isLost = false;
   /** Called when that has come about, within the chain's change that brought it. */
   onLost: () => void = () => undefined;

@@ -1,6 +1,6 @@
 /**
  * Compact block filters of the basic type (BIP158): the scripts that a block pays to and spends from as a set of hashes,
- * Golomb-Rice coded, in which a light client finds its own without telling anybody which they are. Pure.
+ * Golomb-Rice coded, in which a light client finds its own without telling anyone which they are. Pure.
  */
 import { sha256d } from '../crypto/hash.js';
 import { SipHash, SIP_KEY_SIZE_BYTES } from '../crypto/sipHash.js';
@@ -13,7 +13,7 @@ const INVERSE_FALSE_RATE = 784_931n;
 
 const OP_RETURN = 0x6a;
 
-/** The distinct scripts of a filter; nobody looks for what cannot be spent. */
+/** The distinct scripts of a filter; no one looks for what cannot be spent. */
 export class FilterElements {
   private readonly scripts = new Map<string, Bytes>();
 

@@ -97,7 +97,7 @@ export class BlockFilters {
     });
   }
 
-  /** Headers of the blocks at these heights, of which block `id` at `height` is the last or follows on the last. */
+  /** Headers of the blocks at these heights, ending with block `id` at `height` or with its parent. */
   headersAt(id: number, height: number, heights: readonly number[]): Promise<Buffer[] | null> {
     return this.read(id, height, async () => {
       const headers: Buffer[] = [];

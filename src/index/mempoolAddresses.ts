@@ -1,7 +1,7 @@
 /**
  * The mempool's side of the address index: which unconfirmed transactions touch a script. Follows the mempool by its
  * events. Keeps ids alone, about a hundred bytes for each script of a transaction; what those did is read from the
- * transactions when somebody asks. `-maxmempool` does not count it.
+ * transactions when a caller asks. `-maxmempool` does not count it.
  */
 import type { Transaction } from '../primitives/transaction.js';
 import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
@@ -22,7 +22,7 @@ export class MempoolAddresses {
   private readonly scriptsOf = new Map<string, readonly string[]>();
   private arrivals = 0;
 
-  /** Files a transaction that was let in, with the scripts of the outputs that it spends; answers the scripts it touches. */
+  /** Files a transaction that was accepted, with the scripts of the outputs that it spends; answers the scripts it touches. */
   add(txid: Bytes, tx: Transaction, spentScripts: readonly Bytes[]): readonly string[] {
     const keys = new Set<string>();
     for (const script of [...spentScripts, ...tx.outputs.map((output) => output.script)]) {

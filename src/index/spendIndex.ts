@@ -2,7 +2,7 @@
  * The index of spends (`-spendindex`): which transaction of the active chain spent an output. A key holds the first eight
  * bytes of the spent txid, the output number, and the place of the spender: the height of its block and the offset within
  * it. The value holds the first bytes of the spender's txid, by which what is read later is known to be right. Two
- * outputs that share the bytes of a key are told apart when the spender is read. Owns rows of the prefix `P`.
+ * outputs that share the bytes of a key are distinguished when the spender is read. Owns rows of the prefix `P`.
  */
 import type { LoadedBlock } from '../chain/loadedBlock.js';
 import {
@@ -77,7 +77,7 @@ export const spendIndex: ChainIndex = {
   disconnect: (rows, block, height) => walk(rows, block, height, (key) => rows.del(key)),
 };
 
-/** Where transactions lie that may have spent the output; the caller holds them against it. More than one is very rare. */
+/** Where transactions lie that may have spent the output; the caller compares them with it. More than one is very rare. */
 export async function findSpenders(rows: RowReader, txid: Bytes, n: number): Promise<SpenderPlace[]> {
   const prefix = spendPrefix(txid, n);
   const found = await rows.getRange({ gte: prefix, lt: prefixEnd(prefix) });

@@ -1,9 +1,9 @@
 /**
  * The transaction index (`-txindex`): where each transaction of the active chain lies. A key holds the first eight bytes
- * of the txid, the height and the offset within the block; two transactions that share the bytes are told apart when the
+ * of the txid, the height and the offset within the block; two transactions that share the bytes are distinguished when the
  * transaction is read. The value of one with witness are the first bytes of its witness id, by which what is read later is
  * known to be right; others have none. Owns rows of the prefix `X`.
- * QUIRK: the reference forgets nothing when a block is disconnected, so that what was in a block stays to be had; here
+ * QUIRK: the reference forgets nothing when a block is disconnected, so that what was in a block stays available; here
  * the row gets the block's id as its value. Test: test/unit/rpc/methods/rawtransactions/getRawTransaction.test.ts.
  */
 import type { LoadedBlock } from '../chain/loadedBlock.js';
@@ -25,7 +25,7 @@ export interface TxLocation {
   offset: number;
   /** Id of the block in wire order when it was disconnected; null for the block of the active chain. */
   staleBlock: Bytes | null;
-  /** The first bytes of the id with witness; null where there is none, or it is not known. */
+  /** The first bytes of the id with witness; null if there is none, or it is not known. */
   witness: Bytes | null;
 }
 

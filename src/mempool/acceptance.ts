@@ -62,7 +62,7 @@ export interface AcceptanceDeps {
   readonly options: MempoolOptions;
   readonly fees: FeeEstimator;
   readonly nowSec: () => number;
-  /** Fee rate that a mempool lately full asks for. */
+  /** Fee rate that a mempool recently full asks for. */
   readonly rollingFeeRatePerKb: () => bigint;
   /** Drops what is expired or does not fit any more. */
   readonly limitSize: () => void;

@@ -151,7 +151,7 @@ class Selection {
 
   private paysTooLittle({ score, feesSat, sizeBytes }: Package): boolean {
     const { minFeeRatePerKb } = this.limits;
-    // The score is no higher than the package's fee rate, and much cheaper to compare.
+    // The score is not higher than the package's fee rate, and much cheaper to compare.
     return score * 1000 < Number(minFeeRatePerKb) && feesSat < feeAtRate(minFeeRatePerKb, sizeBytes);
   }
 
@@ -236,7 +236,7 @@ export class BlockSelector {
 
   /**
    * The best transactions within the limits, each after those that it spends, of what the pool holds at the end. Works in
-   * slices, and begins anew when the pool changes between two.
+   * slices, and starts over when the pool changes between two.
    */
   async select(limits: BlockLimits): Promise<readonly PoolEntry[]> {
     for (let attempt = 1; ; attempt++) {

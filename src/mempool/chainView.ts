@@ -51,7 +51,7 @@ export class ChainView {
     return active.medianTimeOf(active.tip);
   }
 
-  /** Whether the node is so far up to date that what comes now tells of fees. Source: `IsCurrentForFeeEstimation`. */
+  /** Whether the node is so far up to date that what comes now reports fees. Source: `IsCurrentForFeeEstimation`. */
   isCurrent(nowSec: number): boolean {
     const { chain } = this.reader;
     const { headers, bestHeader } = chain.index;

@@ -1,6 +1,6 @@
 /**
  * The transactions of blocks that a reorganisation takes back, kept until the new branch stands. Bounded: the ones
- * disconnected first (the latest on the old branch) are given up when there are too many.
+ * disconnected first (the latest on the old branch) are abandoned when there are too many.
  * Source: Core txmempool.h `DisconnectedBlockTransactions`.
  */
 import { txBytes, txidAt } from '../primitives/blockView.js';

@@ -153,7 +153,7 @@ export async function readDump(path: string, into: DumpReader, signal: AbortSign
   });
   if (!file) return false;
   try {
-    // The place that `read` goes on from stays at the beginning: what is verified is read by position.
+    // The place that `read` continues from stays at the beginning: what is verified is read by position.
     const records = new RecordFile(file, await verifiedLength(file));
     const version = await records.next((reader) => reader.u64());
     if (version !== DUMP_VERSION) throw new ReadError(`its version is ${version}, not ${DUMP_VERSION}`);

@@ -4,7 +4,7 @@
  *
  * Order: letting in and reorganising run in the chain's queue, so that the chain stands still meanwhile. What the chain
  * tells by events is taken at once; what a reorganisation gives back is looked at in the chain's own hook, before the
- * new tip is announced and before whoever handed the block in gets an answer.
+ * new tip is announced and before the sender of the block gets an answer.
  */
 import { MAX_BLOCK_WEIGHT } from '../consensus/limits.js';
 import type { ChainReader } from '../chain/chainReader.js';
@@ -62,7 +62,7 @@ export interface MempoolDeps {
 /** `bytes` are the transaction, serialized with witness; not to be changed. */
 export interface MempoolListener {
   /**
-   * A transaction was let in, and is there to stay; `spentScripts` and `spentAmountsSat` are those of the outputs that its
+   * A transaction was accepted, and is there to stay; `spentScripts` and `spentAmountsSat` are those of the outputs that its
    * inputs spend, in order.
    */
   added?(
@@ -132,7 +132,7 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
     chain.afterStep.push((disconnected) => this.chainMoved(disconnected));
   }
 
-  /** Hears of every transaction that comes or goes, in order; the returned function ends it. Must not throw. */
+  /** Notified of every transaction that comes or goes, in order; the returned function ends it. Must not throw. */
   listen(listener: MempoolListener): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);

@@ -1,7 +1,7 @@
 /**
  * What the mempool leaves on disk. `mempool.dat` holds all of it, written at the end and when asked. Beside it lies
- * `mempool-returned.dat`: what reorganisations gave back, written before anybody can build on the new tip, because after
- * a crash nobody would send it again, and read without regard to fees, because it came without.
+ * `mempool-returned.dat`: what reorganisations gave back, written before anyone can build on the new tip, because after
+ * a crash no one would send it again, and read without regard to fees, because it came without.
  */
 import { rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

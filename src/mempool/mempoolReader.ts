@@ -65,7 +65,7 @@ export interface MempoolReader {
   save(): Promise<void>;
 }
 
-/** A transaction as whoever announces and serves it sees it. */
+/** A transaction as relay code sees it. */
 export interface RelayEntry {
   /** Id in wire order, a byte a character. */
   readonly key: string;
@@ -92,11 +92,11 @@ export interface RelaySource {
   relayEntries(): Slices<readonly RelayEntry[]>;
   /** All in the order in which they came; may be walked while they come and go. */
   transactions(): Iterable<RelayEntry>;
-  /** Satoshis per 1,000 virtual bytes that a mempool lately full asks for; 0 when it was not. */
+  /** Satoshis per 1,000 virtual bytes that a mempool recently full asks for; 0 when it was not. */
   rollingFeeRatePerKb(): bigint;
 }
 
-/** Transactions of our own callers that no peer has asked for, for whoever announces them again. */
+/** Transactions of our own callers that no peer has asked for, for rebroadcasts. */
 export interface UnbroadcastSource {
   readonly unbroadcastCount: number;
   /** Keys as in `RelaySource`, the earliest first. */

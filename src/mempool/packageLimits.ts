@@ -1,5 +1,5 @@
 /**
- * The bounds of a chain of unconfirmed transactions, held against a newcomer. Source: Core txmempool.cpp
+ * The bounds of a chain of unconfirmed transactions, compared with a newcomer. Source: Core txmempool.cpp
  * `CalculateMemPoolAncestors`.
  */
 import { hashToHex } from '../util/bytes.js';

@@ -1,6 +1,6 @@
 /**
  * The transactions of the mempool in the order in which a block looks at them, kept from one block template to the next:
- * only what came or changed since is put in its place anew. Costs nothing until it is first asked.
+ * only what came or changed since is put in its place again. Costs nothing until it is first asked.
  * Source: Core's `ancestor_score` index of the pool, `CompareTxMemPoolEntryByAncestorFee`.
  */
 import { yieldIfDue } from '../scheduler/yield.js';
@@ -9,7 +9,7 @@ import type { TxPool } from './txPool.js';
 
 /** Entries that are put in order between two chances to yield. Arbitrary: a few milliseconds' worth. */
 const ENTRIES_AT_ONCE = 4000;
-/** Lists are merged once more than this share of their items is out of date, or recent. Arbitrary. */
+/** Lists are merged again than this share of their items is out of date, or recent. Arbitrary. */
 const LOOSE_SHARE = 16;
 
 /** What a package pays: fee rate of the entry alone or with its ancestors, whichever is lower. */

@@ -58,7 +58,7 @@ export function virtualSize(weight: number, sigopsCost: number, bytesPerSigop: n
   return Math.floor((counted + WITNESS_SCALE_FACTOR - 1) / WITNESS_SCALE_FACTOR);
 }
 
-/** What it would cost to spend an output at the dust rate; 0 for one that nobody can spend. Source: `GetDustThreshold`. */
+/** What it would cost to spend an output at the dust rate; 0 for one that no one can spend. Source: `GetDustThreshold`. */
 export function dustThreshold(output: TxOutput, dustFeeRatePerKb: bigint): bigint {
   const { script } = output;
   if (isUnspendable(script)) return 0n;

@@ -83,7 +83,7 @@ export class PoolEntry {
   /** Place in the queue of eviction, -1 outside of it, and the score that it is ordered by there. */
   evictionIndex = -1;
   evictionScore = 0;
-  /** Its place among the packages (`packageOrder.ts`); null while it must be found anew. */
+  /** Its place among the packages (`packageOrder.ts`); null while it must be found again. */
   package: { readonly entry: PoolEntry; readonly score: number } | null = null;
   /** Bucket of fee rates in which it waits for the fee estimator; -1 when it is not counted there. */
   feeBucket = -1;
@@ -132,7 +132,7 @@ export class PoolEntry {
     return ENTRY_USAGE_BYTES + this.bytes.length + this.inputCount * SPEND_USAGE_BYTES;
   }
 
-  /** Parsed anew at each call; scripts are views of `bytes`. */
+  /** Parsed again at each call; scripts are views of `bytes`. */
   parse(): Transaction {
     return parseTransaction(new Reader(this.bytes));
   }

@@ -71,7 +71,7 @@ async function isStillPossible(
   );
 }
 
-/** Works relative locks out anew; false when an input is gone. */
+/** Works relative locks out again; false when an input is gone. */
 async function renewLocks(view: AcceptanceDeps['view'], entry: PoolEntry): Promise<boolean> {
   const tx: Transaction = entry.parse();
   const coins = await view.coins(entry.spentKeys());

@@ -5,7 +5,7 @@
 
 /** Seconds in which it halves while the mempool is at least half full. Source: `ROLLING_FEE_HALFLIFE`. */
 const HALF_LIFE_SEC = 60 * 60 * 12;
-/** It is worked out anew at most this often. */
+/** It is recomputed at most this often. */
 const UPDATE_INTERVAL_SEC = 10;
 
 export class RollingFee {
@@ -32,7 +32,7 @@ export class RollingFee {
     this.blockSinceRaise = true;
   }
 
-  /** Satoshis per 1,000 virtual bytes; 0 when the mempool was not full lately. */
+  /** Satoshis per 1,000 virtual bytes; 0 when the mempool was not full recently. */
   current(nowSec: number, usageBytes: number, maxUsageBytes: number): bigint {
     if (!this.blockSinceRaise || this.rate === 0) return BigInt(Math.round(this.rate));
     if (nowSec > this.updatedSec + UPDATE_INTERVAL_SEC) {

@@ -7,7 +7,7 @@ const PLACES = 8;
 /** Any decimal digits of Unicode count, and a line break at the end is passed over, as in the reference. */
 const PATTERN = /^(\p{Nd}{1,10})\.(\p{Nd}{1,8})\n?$/u;
 
-/** The value of a decimal digit of any script: they come in runs of ten, of which zero is the first. */
+/** The value of a decimal digit of any script: they come in runs of ten that begin with zero. */
 function digitValue(digit: string): number {
   const code = digit.codePointAt(0)!;
   let zero = code;

@@ -13,8 +13,8 @@ import { readPublicKeyInfo } from './publicKeyInfo.js';
 import { decodeSupport, type DecodedSupport } from './support.js';
 
 /**
- * The key of a channel in 33 bytes, null where there is none that could be read. What has 33 bytes is given back as it is; whether that
- * is a point shows when something is verified.
+ * The key of a channel in 33 bytes, null if there is none that could be read. What has 33 bytes is given back as it is;
+ * whether that is a point shows when something is verified.
  */
 export function channelPublicKey(key: Bytes): Bytes | null {
   if (key.length === COMPRESSED_KEY_SIZE) return key;
@@ -56,9 +56,9 @@ function nullIfUndecodable<Result>(run: () => Result): Result | null {
 }
 
 /**
- * What the signature in the value of a claim is over; null where it is not signed or cannot be decoded. `firstInputOutPoint`
- * is that of the transaction, 36 bytes. `address25` tells the address of the claim's output with version byte and checksum, which
- * claims of 2017 alone need; null gives null for these.
+ * What the signature in the value of a claim is over; null if it is not signed or cannot be decoded. `firstInputOutPoint` is
+ * that of the transaction, 36 bytes. `address25` tells the address of the claim's output with version byte and checksum,
+ * which claims of 2017 alone need; null gives null for these.
  */
 export function claimSignatureDigest(
   value: Bytes,
@@ -71,7 +71,7 @@ export function claimSignatureDigest(
   });
 }
 
-/** What the signature in the data of a support is over; null where it is not signed or cannot be decoded. */
+/** What the signature in the data of a support is over; null if it is not signed or cannot be decoded. */
 export function supportSignatureDigest(data: Bytes, firstInputOutPoint: Bytes): Bytes | null {
   return nullIfUndecodable(() => decodedSupportDigest(decodeSupport(data), firstInputOutPoint));
 }

@@ -13,7 +13,7 @@ import { readMessage, writeMessage } from './wire.js';
 export type DecodedKind = Exclude<Claim['type']['case'], undefined>;
 
 export interface DecodedClaim {
-  /** Null where the message says no kind; then the value counts as undecodable for everything but encoding it anew. */
+  /** Null if the message says no kind; then the value counts as undecodable for everything but encoding it again. */
   readonly kind: DecodedKind | null;
   /** Of the channel that signed it, wire order; null when it is not signed. 20 bytes unless a value of 2017 says otherwise. */
   readonly channelId: Bytes | null;

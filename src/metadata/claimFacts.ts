@@ -1,6 +1,6 @@
 /**
  * Reads from the value of a claim, by hand, just what an index over claims needs: what kind it is, who signed it, what it
- * reposts, a channel's key. It walks the whole message, since one that is broken anywhere is no claim of any kind, but
+ * reposts, a channel's key. It walks the whole message, since one that is broken anywhere is not a claim of any kind, but
  * makes no objects of it, and it never throws, whatever the bytes are.
  * Source: lbry-sdk schema/base.py `Signable.from_bytes`, schema/compat.py.
  */
@@ -110,7 +110,7 @@ const KINDS: Readonly<Record<number, ClaimKind>> = {
   4: 'repost',
 };
 
-/** Told of each field with its contents: a number for varints, where the bytes lie for lengths. */
+/** Notified of each field with its contents: a number for varints, where the bytes lie for lengths. */
 type OnField = (field: number, value: number, from: number, to: number) => void;
 
 /** Walks over one message after the other. */
@@ -132,7 +132,7 @@ class Walk {
       const field = tag >>> 3;
       if (this.failed) return false;
       const wire = tag & 7;
-      // QUIRK: the reference's parser takes these for the end, and what follows for nobody's business.
+      // QUIRK: the reference's parser takes these for the end, and what follows for no one's business.
       if (depth === 0 && (tag === 0 || wire === WIRE.groupEnd)) return true;
       if (field === 0) return false;
       if (wire === WIRE.bytes) {

@@ -26,7 +26,7 @@ import {
 } from './messages/claim_pb.js';
 import { MetadataError } from './metadataError.js';
 
-/** An object of which nothing but its order and its own fields is known. */
+/** An object with an order and own fields. */
 type Json = Record<string, JsonOut>;
 
 const idsOf = (references: readonly ClaimReference[]): string[] =>

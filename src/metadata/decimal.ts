@@ -36,7 +36,7 @@ const MANTISSA_BITS = 52n;
 /** What the exponent of a double's lowest bit is short of its biased exponent. */
 const EXPONENT_BIAS = 1075;
 
-/** Exactly what the double stands for; null for what is no number. */
+/** Exactly what the double stands for; null for what is not a number. */
 export function decimalOfDouble(value: number): Decimal | null {
   if (!Number.isFinite(value)) return null;
   const bits = new BigUint64Array(new Float64Array([Math.abs(value)]).buffer)[0]!;
@@ -71,7 +71,7 @@ export function scaleToInteger(number: Decimal, power: number): bigint {
   return shift < 0 ? digits / powerOfTen(-shift) : digits * powerOfTen(shift);
 }
 
-/** The number with so many places, away from zero where there are more. Throws `MetadataError` when it is too large. */
+/** The number with so many places, away from zero if there are more. Throws `MetadataError` when it is too large. */
 export function roundUp(number: Decimal, places: number): Decimal {
   const { digits, exponent } = number;
   const size = digitCount(digits) + exponent + places;

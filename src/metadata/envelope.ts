@@ -8,13 +8,13 @@ const CHANNEL_ID_END = 21;
 const SIGNATURE_END = 85;
 
 export interface Envelope {
-  /** Of the channel that signed, wire order; null when nobody did. */
+  /** Of the channel that signed, wire order; null when no one did. */
   readonly channelId: Bytes | null;
   readonly signature: Bytes | null;
   readonly message: Bytes;
 }
 
-/** The parts, pointing into the value; of a short one as much as is there. Null where the first byte announces none. */
+/** The parts, pointing into the value; of a short one as much as is there. Null if the first byte announces none. */
 export function openEnvelope(value: Bytes): Envelope | null {
   if (value[0] === ENVELOPE.UNSIGNED) return { channelId: null, signature: null, message: value.subarray(1) };
   if (value[0] !== ENVELOPE.SIGNED) return null;

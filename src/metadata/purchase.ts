@@ -11,7 +11,7 @@ import { readMessage, writeMessage } from './wire.js';
 /** The letter P. */
 const START_BYTE = 0x50;
 
-/** Decodes what `OP_RETURN` pushes. Throws `MetadataError` where it is no purchase. */
+/** Decodes what `OP_RETURN` pushes. Throws `MetadataError` where it is not a purchase. */
 export function decodePurchase(data: Bytes): Purchase {
   if (data[0] !== START_BYTE) throw new MetadataError('The data is not that of a purchase');
   return readMessage(PurchaseSchema, data.subarray(1)).message;

@@ -104,8 +104,8 @@ function setStreamSource(
 }
 
 /**
- * Takes what only streams have, but for the fields of text. `contentExtension` is the extension that fits the content of the
- * stream's file, where that is known. Throws `MetadataError`.
+ * Takes what only streams have, except for the fields of text. `contentExtension` is the extension that fits the content of
+ * the stream's file, where that is known. Throws `MetadataError`.
  */
 export function setStreamFields(stream: Stream, args: Arguments, contentExtension: string | null): void {
   if (args.takeFlag('clear_fee')) delete stream.fee;

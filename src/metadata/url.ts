@@ -35,7 +35,7 @@ function segmentAt(match: RegExpExecArray, group: number): UrlSegment | null {
   return { name, claimId: claimId ?? null, amountOrder };
 }
 
-/** The parts of a URL, with or without `lbry://` before it; null where it is none. */
+/** The parts of a URL, with or without `lbry://` before it; null if invalid. */
 export function parseUrl(text: string): ClaimUrl | null {
   const match = PATTERN.exec(text);
   if (match === null) return null;

@@ -1,6 +1,6 @@
 /**
  * Reads protobuf messages into the generated types. Written out, though the library has a reader, since signatures are over
- * messages encoded anew: so what is kept and what is refused must be that of the library of the reference (the C++ one).
+ * messages encoded again: so what is kept and what is refused must be that of the library of the reference (the C++ one).
  * Three things differ in the other: a known field of another wire type is an unknown field here; unknown fields are kept in
  * their shortest form; a length that points past its message is refused at once. Bytes that are not UTF-8 are refused in
  * strings. Time and memory are linear in the input, nesting is bounded.
@@ -75,7 +75,7 @@ function planOf(schema: DescMessage): ReadonlyMap<number, FieldPlan> {
   return plan;
 }
 
-/** Whether a varint of so many bytes, of which this is the last, is the shortest that there is. */
+/** Whether a varint of this length with this last byte has the shortest form. */
 const isShortest = (size: number, lastByte: number): boolean => size === 1 || lastByte !== 0;
 
 /** Whether the tag ends a message, be it allowed there or not. */
@@ -293,7 +293,7 @@ class WireReader {
 
   /**
    * Merges the bytes up to `end` into the message. QUIRK: the outermost one ends without a complaint where a group ends that
-   * did not begin, or at a zero byte; what follows is passed over and is not encoded anew.
+   * did not begin, or at a zero byte; what follows is passed over and is not encoded again.
    */
   readInto(schema: DescMessage, message: Message, end: number): void {
     const plan = planOf(schema);

@@ -1,6 +1,6 @@
 /**
  * The claim root of a block that would follow the tip, and again of one with a few other transactions: only the names that
- * the difference concerns are computed anew. Writes nothing; one preview belongs to one tip.
+ * the difference concerns are recomputed. Writes nothing; one preview belongs to one tip.
  *
  * It rests on names being independent of one another, which holds once the last fork has passed, but for questions that
  * the trie's shape answers (whether a name without claims is a branching point). Where one comes up, around the forks,
@@ -88,7 +88,7 @@ export class ClaimPreview {
   /** The trie with what was computed last, hashed. */
   private trie = this.newTrie();
   private groups = new Map<string, NameGroup>();
-  /** How the names of the trie that were loaded stand in it now. */
+  /** How the names of the trie that were loaded are in it now. */
   private readonly outcomes = new Map<string, Outcome>();
   /** Where nodes are read that were not fetched ahead; set while a root is computed. */
   private paths: WorkStore | null = null;
@@ -236,7 +236,7 @@ export class ClaimPreview {
     return new WorkStore(block, { rows, versions: new VersionWriter(proofWindow), idle: null, lateReads });
   }
 
-  /** Computes the groups anew and puts the outcome into the trie. */
+  /** Computes the groups again and puts the outcome into the trie. */
   private async compute(
     rows: RowTransaction,
     stale: readonly string[],

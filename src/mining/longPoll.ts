@@ -5,7 +5,7 @@
 import type { Chain } from '../chain/chain.js';
 import { equalBytes, type Bytes } from '../util/bytes.js';
 
-/** A changed mempool is no reason to wake anybody before this time, and is looked for this often afterwards. */
+/** A changed mempool is not a reason to wake anyone before this time, and is searched this often afterwards. */
 const FIRST_LOOK_MS = 60_000;
 const NEXT_LOOK_MS = 10_000;
 

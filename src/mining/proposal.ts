@@ -1,5 +1,5 @@
 /**
- * A block that a miner would like to make, held against every rule but proof of work (BIP23). Keeps nothing.
+ * A block that a miner would like to make, compared with every rule but proof of work (BIP23). Keeps nothing.
  * Source: lbrycrd rpc/mining.cpp `getblocktemplate`.
  */
 import type { Chain } from '../chain/chain.js';

@@ -28,7 +28,7 @@ export function startsWithCoinbase({ parsed }: LoadedBlock): boolean {
 
 /**
  * The block with the reserved witness value in its coinbase, where that commits to witnesses but carries none: miners
- * that do not know segwit leave it out. One that is too long is left as it is: it is refused before anybody asks for the
+ * that do not know segwit leave it out. One that is too long is left as it is: it is refused before anyone asks for the
  * value.
  */
 async function withReservedValue(block: LoadedBlock): Promise<LoadedBlock> {

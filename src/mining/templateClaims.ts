@@ -23,7 +23,7 @@ export class TemplateClaims {
   private readonly deps: ConnectDeps;
   private readonly height: number;
   private readonly preview: ClaimPreview;
-  /** Operations of transactions looked at already; null where there are none. */
+  /** Operations of transactions looked at already; null if there are none. */
   private readonly known = new WeakMap<BlockCandidate, ClaimTx | null>();
 
   /** For the block at `height`, which is the one after the tip. */

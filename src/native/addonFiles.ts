@@ -59,7 +59,7 @@ export function addonCandidates(): string[] {
   return [own, ...(user === null ? [] : [join(user, ADDON)]), projectFile('prebuilds', targetName(), ADDON)];
 }
 
-/** The script that builds the addon, and the folder to build it in; null where it is not shipped or there is no such folder. */
+/** The script that builds the addon, and the folder to build it in; null if it is not shipped or there is no such folder. */
 export function addonBuilder(): { script: string; folder: string } | null {
   const script = projectFile('scripts', 'buildNative.mjs');
   if (isCheckout() || !existsSync(script)) return null;
@@ -72,7 +72,7 @@ export function addonBuilder(): { script: string; folder: string } | null {
   }
 }
 
-/** What to type to get an addon, as a sentence; empty where nothing helps but another installation. */
+/** What to type to get an addon, as a sentence; empty if nothing helps but another installation. */
 export function addonRemedy(): string {
   const builder = addonBuilder();
   let command = '';

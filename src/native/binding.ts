@@ -50,7 +50,7 @@ export interface ResolvedInputs {
   status: Uint8Array;
   /** Kind of the spent script, as in the outputs' claim-kind column. */
   claimKinds: Uint8Array;
-  /** Numbers of the transactions of which an output exists unspent before the block (BIP30). */
+  /** Numbers of the transactions with an output that exists unspent before the block (BIP30). */
   duplicates: Uint32Array;
 }
 
@@ -290,7 +290,7 @@ export interface NativeAddon {
   sha256dMany(items: Uint8Array): Buffer;
   /** RIPEMD-160 of SHA-256, 20 bytes. */
   hash160(data: Uint8Array): Buffer;
-  /** The hash held against the target, of a 112-byte header. */
+  /** The hash compared with the target, of a 112-byte header. */
   powHash(header: Uint8Array): Buffer;
   merkleRoot(leaves: Uint8Array): { root: Buffer; mutated: boolean };
   /** Writes the siblings of a leaf from the leaves upward to `path`, which has room for them: how many. */
@@ -310,8 +310,8 @@ export interface NativeAddon {
 
   /**
    * Fills `target` with bytes of an open file without waiting for a disk. Answers how many: fewer than wanted where the
-   * file ends or what follows is not in the system's memory; -1 when nothing can be had so. Without the addon whoever asks
-   * reads on a thread.
+   * file ends or what follows is not in the system's memory; -1 when nothing can be had so. Without the addon the code that
+   * asks reads on a thread.
    */
   readCached(fd: number, target: Uint8Array, position: number): number;
 
@@ -367,7 +367,7 @@ export interface NativeAddon {
   ): Promise<NativeAddressRows>;
   /** See `index/txIndex.ts`: the rows of a block as records. */
   txRows(block: Uint8Array, parsed: ParsedBlock, height: number): Buffer;
-  /** See `index/addressScripts.ts`: the key of a script, 16 code units; null for one that nobody can spend. */
+  /** See `index/addressScripts.ts`: the key of a script, 16 code units; null for one that no one can spend. */
   scriptKey(script: Uint8Array): string | null;
   readonly CoinTable: new () => NativeCoinTable;
   readonly Database: new (path: string, options: NativeDatabaseOptions) => NativeDatabase;

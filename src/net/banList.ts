@@ -1,9 +1,9 @@
 /**
- * Who is kept away: addresses and subnets, each until a time. Kept in `banlist.dat` in Core's format. Whoever bans
+ * Who is kept away: addresses and subnets, each until a time. Kept in `banlist.dat` in Core's format. The code that bans
  * disconnects the peers that are there. Source: Core net.cpp `CConnman::Ban`, `Unban`, `IsBanned`, `SweepBanned`,
  * `DumpBanlist`, addrdb.h `CBanEntry`.
  *
- * Deviation: bans for misbehaviour are bounded; whoever owns many addresses could fill the memory otherwise.
+ * Deviation: bans for misbehaviour are bounded; an owner of many addresses could fill the memory otherwise.
  */
 import { compareBytes, toLatin1 } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
@@ -250,7 +250,7 @@ function parseBans(content: Buffer): Ban[] {
   return bans;
 }
 
-/** Seconds, as far as they can be told apart. */
+/** Seconds, as far as they can be distinguished. */
 function readTime(reader: Reader): number {
   return Math.min(Math.max(Number(reader.i64()), 0), Number.MAX_SAFE_INTEGER);
 }

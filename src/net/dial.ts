@@ -135,8 +135,8 @@ export class Dialer {
   }
 
   /**
-   * A connected socket that nobody reads yet, with an error listener that ignores. Rejects with `DialError`, which has
-   * been logged, when the connection fails or is given up.
+   * A connected socket that no one reads yet, with an error listener that ignores. Rejects with `DialError`, which has
+   * been logged, when the connection fails or is abandoned.
    */
   async connect(target: DialTarget, context: DialContext): Promise<Socket> {
     try {

@@ -21,7 +21,7 @@ export const FRAME_HEAD_BYTES = 24;
 const KEEP_CHUNK_BYTES = 1024;
 const BLOCK_BYTES = 8192;
 
-/** The stream is not one of this network, or announces what nobody may send: the connection must end. */
+/** The stream is not one of this network, or announces what no one may send: the connection must end. */
 export class FrameError extends Error {
   override readonly name = 'FrameError';
   readonly reason: 'magic' | 'oversize';
@@ -35,7 +35,7 @@ export class FrameError extends Error {
 export interface Frame {
   /**
    * The command without the zeros behind it, one byte a character. QUIRK: a malformed one (bytes that do not print, bytes
-   * behind a zero) is no error but, like an unknown one, a message to be ignored; it equals no known command.
+   * behind a zero) is not an error but, like an unknown one, a message to be ignored; it equals no known command.
    * Source: `ProcessMessages`. Test: test/unit/net/framing.test.ts.
    */
   readonly command: string;
@@ -141,7 +141,7 @@ export class FrameReader {
     const error = this.headError();
     if (error) throw error;
     if (this.queue.length < this.announced) return null;
-    // Not from the pool: a small payload that somebody keeps would hold a whole slab.
+    // Not from the pool: a small payload that a peer keeps would hold a whole slab.
     const payload = this.announced === 0 ? EMPTY_PAYLOAD : Buffer.allocUnsafeSlow(this.announced);
     this.queue.take(payload);
     this.announced = -1;

@@ -89,7 +89,7 @@ export class LocalAddresses {
     return [...this.byIp.values()].sort((a, b) => Buffer.compare(a.address.ip, b.address.ip));
   }
 
-  /** The one at which a peer (null: anybody) can reach us best; null when there is none. Source: `GetLocal`. */
+  /** The one at which a peer (null: anyone) can reach us best; null when there is none. Source: `GetLocal`. */
   best(peer: HostAddress | null): NetAddress | null {
     if (!this.options.listens) return null;
     let [best, bestReach, bestScore]: [NetAddress | null, number, number] = [null, -1, -1];

@@ -39,7 +39,7 @@ export interface Peer {
   readonly isReady: boolean;
   /** Whether the connection has ended or is about to. */
   readonly isGone: boolean;
-  /** Whether so much waits to be sent (`-maxsendbuffer`) that nothing but answers should be added. */
+  /** Whether so much waits to be sent (`-maxsendbuffer`) that only answers should be added. */
   readonly isSendFull: boolean;
   /** Resolves once `isSendFull` is false or the peer is gone. */
   sendRoom(): Promise<void>;
@@ -84,7 +84,7 @@ export interface MessageHandler {
   readonly ticksWhenFull?: boolean;
   /**
    * Resolves when all that the peer's messages set going has taken effect; null when nothing is under way. It is waited
-   * for before the peer's next message is handled, unless that is a block too: nobody shall see an effect come later than
+   * for before the peer's next message is handled, unless that is a block too: no one shall see an effect come later than
    * an answer to what was sent after its cause.
    */
   pendingEffect?(peer: Peer): Promise<void> | null;

@@ -9,7 +9,7 @@ import { parseIp, type Subnet } from '../util/subnet.js';
 import type { Writer } from '../util/writer.js';
 
 export interface NetAddress {
-  /** 16 bytes. IPv4 is mapped (::ffff:a.b.c.d), an onion name of version 2 stands behind OnionCat's prefix. */
+  /** 16 bytes. IPv4 is mapped (::ffff:a.b.c.d), an onion name of version 2 is behind OnionCat's prefix. */
   readonly ip: Buffer;
   /** 0 to 65,535. */
   readonly port: number;
@@ -199,7 +199,7 @@ const REACH = {
 } as const;
 
 /**
- * How well a peer, or anybody (null), can reach us at one of our addresses; the higher the better, 0 not at all.
+ * How well a peer, or anyone (null), can reach us at one of our addresses; the higher the better, 0 not at all.
  * Source: `CNetAddr::GetReachabilityFrom`.
  */
 export function reachabilityScore(local: HostAddress, peer: HostAddress | null): number {
@@ -293,7 +293,7 @@ export function formatNetAddress(address: NetAddress): string {
   return isIpv6(address) ? `[${host}]:${address.port}` : `${host}:${address.port}`;
 }
 
-/** `1.2.3.0/24`; with a netmask where it is no prefix. Source: `CSubNet::ToString`. */
+/** `1.2.3.0/24`; with a netmask where it is not a prefix. Source: `CSubNet::ToString`. */
 export function formatSubnet(subnet: Subnet): string {
   const { network, mask, isIpv4: four, prefixBits } = subnet;
   const bits = prefixBits ?? (four ? mask.subarray(12).join('.') : hexWords(Buffer.from(mask)).join(':'));

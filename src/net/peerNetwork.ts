@@ -96,9 +96,9 @@ export interface PeerNetworkDeps {
   nowSec(): number;
   adjustedTimeSec(): number;
   log: Logger;
-  /** Something that the operator should hear of at once. */
+  /** Something that the operator should learn of at once. */
   warn(message: string): void;
-  /** Tells of a file that cannot be used, where a start is watched; only the log hears of it without. */
+  /** Reports a file that cannot be used, where a start is watched; only the log is notified of it without. */
   warnOfFile?: (message: string) => void;
   /** Heard of a bug: no peer may cause one. */
   onBug(error: unknown): void;
@@ -420,7 +420,7 @@ export class PeerNetwork {
     );
   }
 
-  /** Whether there is any peer; null where none is looked for. */
+  /** Whether there is any peer; null if none is searched. */
   private hasContact(): boolean | null {
     const { connect, params } = this.options;
     for (const peer of this.peers.peers()) if (peer.isReady) return true;
@@ -450,7 +450,7 @@ export class PeerNetwork {
     return this.outage.warning || this.partition.warning || this.timeOffset.warning;
   }
 
-  /** Says good-bye to everybody and keeps what is known of addresses. */
+  /** Says good-bye to everyone and keeps what is known of addresses. */
   async stop(): Promise<void> {
     this.stopping.abort();
     for (const timer of this.timers) clearInterval(timer);

@@ -81,7 +81,7 @@ async function askSeed(
   const ips = await resolve(host, signal);
   if (signal.aborted) return 0;
   if (ips.length === 0) {
-    // One that cannot choose by services: what stands behind it is asked as a peer.
+    // One that cannot choose by services: what is behind it is asked as a peer.
     addOneShot(seed);
     return 0;
   }

@@ -1,6 +1,6 @@
 /**
  * Asks a SOCKS5 proxy for a connection over a socket that leads to the proxy (RFC 1928, user name and password by
- * RFC 1929). Names are handed on unresolved. Source: Core netbase.cpp `Socks5`, `InterruptibleRecv`.
+ * RFC 1929). Names are passed on unresolved. Source: Core netbase.cpp `Socks5`, `InterruptibleRecv`.
  */
 import type { Socket } from 'node:net';
 import type { Logger } from '../util/logging.js';

@@ -23,7 +23,7 @@ export interface TimeOffsetOptions {
 
 export interface TimeOffsetDeps {
   readonly log: Logger;
-  /** Hears once that our clock is likely wrong. */
+  /** Receives once that our clock is likely wrong. */
   readonly warn: (message: string) => void;
 }
 

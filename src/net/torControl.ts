@@ -4,8 +4,8 @@
  * Source: Core torcontrol.cpp `TorController`; Tor control-spec.txt.
  *
  * Deviations: the reference asks for services of version 2, which Tor has ceased to serve (2021). Here a service of
- * version 3 is made. Its address does not fit the addr messages of this protocol, so peers are not told of it: the
- * operator finds it in the log and may hand it on. A key of version 2 from earlier is tried, and told of if it works.
+ * version 3 is made. Its address does not fit the addr messages of this protocol, so peers are not reported it: the
+ * operator finds it in the log and may hand it on. A key of version 2 from earlier is tried, and reported if it works.
  */
 import { createHmac } from 'node:crypto';
 import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -158,7 +158,7 @@ export class TorControl {
     log.debug('tor', 'tor: Authentication successful');
   }
 
-  /** The command that lets us in. A cookie is never sent as it is: whoever listens there could be after a file of ours. */
+  /** The command that lets us in. A cookie is never sent as it is: the listener there could be after a file of ours. */
   private async credentials(
     connection: ControlConnection,
     methods: readonly string[],
@@ -308,7 +308,7 @@ async function readCookie(path: string): Promise<Buffer> {
   );
 }
 
-/** Replaces a file by one that nobody else may read. */
+/** Replaces a file by one that no other caller may read. */
 async function writePrivately(path: string, text: string): Promise<void> {
   const fresh = `${path}.new`;
   // Removed first: a file left behind would keep its own mode.
@@ -317,7 +317,7 @@ async function writePrivately(path: string, text: string): Promise<void> {
   await rename(fresh, path);
 }
 
-/** What Tor says as it may stand in a log. */
+/** What Tor says as it may are in a log. */
 function printable(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?');
 }

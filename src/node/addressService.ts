@@ -15,7 +15,7 @@ export function addressService(mempool: Mempool, rows: () => RowReader): Address
   const tell = (scriptKeys: readonly string[]): void => {
     if (scriptKeys.length > 0) for (const listener of listeners) listener(scriptKeys);
   };
-  // Whether a transaction spends unconfirmed outputs is part of what is told of it.
+  // Whether a transaction spends unconfirmed outputs is part of what is reported about it.
   const tellOfChildren = ({ children }: MempoolEntry): void => {
     if (listeners.size > 0) for (const child of children) tell(unconfirmed.scriptKeysOf(child));
   };

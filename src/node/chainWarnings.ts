@@ -24,7 +24,7 @@ const INVALID_BRANCH =
 export interface ChainWarningsDeps {
   readonly chain: Chain;
   readonly log: Logger;
-  /** Told of what the operator should hear of at once. */
+  /** Notified of what the operator should learn of at once. */
   readonly alert: (message: string) => void;
 }
 
@@ -94,7 +94,7 @@ export class ChainWarnings {
 
   /**
    * Works through the windows below a tip one at a time: their states are remembered, and all at once, at the end of the
-   * initial download, they would hold everybody up.
+   * initial download, they would hold everyone up.
    */
   private async prepare(tip: number): Promise<void> {
     const { active, headers, versionBits } = this.deps.chain.index;
@@ -124,7 +124,7 @@ export class ChainWarnings {
     if (remarks.length > 0) this.deps.log.info(`UpdateTip: warning='${remarks.join(', ')}'`);
   }
 
-  /** The operator is told of the first one only, as they repeat with every block. */
+  /** The operator is notified of the first one only, as they repeat with every block. */
   private warn(message: string): void {
     const isFirst = this.misc === '';
     this.misc = message;

@@ -25,7 +25,7 @@ import type { Logger } from '../util/logging.js';
 const FILE_NAME = 'claimsearch.sqlite';
 /** Threads that search. Arbitrary: searches take milliseconds. */
 const READERS = 2;
-/** While the claim index is filled nothing is told of it; so it is asked. */
+/** While the claim index is filled nothing is notified of it; so it is asked. */
 const LOOK_MS = 1000;
 /** Between two steps of checking the file, each of 4 MiB: a GiB, some million claims, has its round in four minutes. Arbitrary. */
 const SCRUB_MS = 1000;
@@ -41,7 +41,7 @@ export interface ClaimSearchInput {
   readonly postgres: PostgresOptions | null;
   /** The option that turned searching on, as the operator typed it. */
   readonly wantedBy: string;
-  /** A search is given up after so long. */
+  /** A search is abandoned after so long. */
   readonly timeoutMs: number;
   readonly log: Logger;
   /** The claims in the mempool. */
@@ -59,7 +59,7 @@ export interface PostgresOptions {
 /** Digits of the genesis block's hash that name the schema of a chain. */
 const SCHEMA_DIGITS = 12;
 
-/** The chain as the follower of the claim index, in whatever thread, is told of it. */
+/** The chain as the follower of the claim index, in whatever thread, is notified of it. */
 export function followedChain({ chain, headers }: ChainReader): MirroredChain {
   const { active } = chain.index;
   const { store } = chain.deps;

@@ -54,7 +54,7 @@ export function parseConfigText(text: string): ConfigEntry[] {
       ...splitName(heading, trim(line.slice(0, equals)), trim(line.slice(equals + 1))),
       line: number,
     };
-    // The reference cuts the password at the # without a word; later Core refuses, as a cut password helps nobody.
+    // The reference cuts the password at the # without a word; later Core refuses, as a cut password helps no one.
     if (comment >= 0 && entry.name === 'rpcpassword') {
       throw new ConfigFileError(`${where}, using # in rpcpassword can be ambiguous and should be avoided`);
     }

@@ -1,6 +1,6 @@
 /**
- * What the operator is told of an error that ends the program: one message, with what to do. A bug is told apart from a
- * failing environment; only a bug's stack is of use, and it goes to the log.
+ * The message for the operator about an error that ends the program: one message, with what to do. A bug is distinguished
+ * from a failing environment; only a bug's stack is of use, and it goes to the log.
  */
 import {
   EnvironmentError,
@@ -31,7 +31,7 @@ const OPERATOR_ERRORS: ReadonlySet<string> = new Set([
 export interface Failure {
   /** For people, whole sentences. */
   readonly text: string;
-  /** Whether nobody but a programmer can mend it: then the stack belongs in the log. */
+  /** Whether no one but a programmer can mend it: then the stack belongs in the log. */
   readonly isBug: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Command lines of the other programs of this chain: options of lbcd become ours where there is an equal, options of lbcd and
  * of older lbrycrd without meaning here are passed over with a warning. Options of lbrycrd 0.17 have our names.
- * Source: lbcd config.go, whose parser is go-flags: values follow `=` or stand in the next word.
+ * Source: lbcd config.go, whose parser is go-flags: values follow `=` or are in the next word.
  */
 import { explainedOption, lbcdEqual, refusedNetwork } from './foreignConfig.js';
 import { isSwitchValue, OptionError } from './optionArgs.js';

@@ -6,7 +6,7 @@
 import type { ConfigEntry } from './configFile.js';
 import { interpretBool } from './optionArgs.js';
 
-/** Our option for one of lbcd: its name, and its value where that is written otherwise; null where nothing need be said. */
+/** Our option for one of lbcd: its name, and its value where that is written otherwise; null if nothing need be said. */
 export type Equal = (value: string) => { readonly name: string; readonly value: string } | null;
 
 const as =
@@ -24,7 +24,7 @@ const whenOn =
 
 const SECONDS_OF: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1, ms: 0.001 };
 
-/** `1h30m` in whole seconds; what is no duration stays as it is. */
+/** `1h30m` in whole seconds; what is not a duration stays as it is. */
 function seconds(value: string): string {
   if (!/^([0-9.]+(h|ms|m|s))+$/.test(value)) return value;
   const parts = [...value.matchAll(/([0-9.]+)(h|ms|m|s)/g)];
@@ -132,7 +132,7 @@ const EXPLAINED: Readonly<Record<string, string>> = {
 export type ForeignOption =
   { readonly kind: 'renamed'; readonly name: string } | { readonly kind: 'none'; readonly why: string };
 
-/** How an option of lbcd is written here; undefined where there is no equal. */
+/** How an option of lbcd is written here; undefined if there is no equal. */
 export const lbcdEqual = (name: string): Equal | undefined =>
   Object.hasOwn(LBCD_EQUALS, name) ? LBCD_EQUALS[name] : undefined;
 
@@ -191,7 +191,7 @@ interface Remark {
 }
 
 /**
- * lbcd's file with our names. Its comments begin with `;` or `#`, values may stand in quotes, and headings mean nothing.
+ * lbcd's file with our names. Its comments begin with `;` or `#`, values may are in quotes, and headings mean nothing.
  * `network` is that of the command line; the file may choose another one. Source: go-flags `readIni`.
  */
 export function readLbcdConfig(text: string, network: 'main' | 'test' | 'regtest' = 'main'): TakenOver {

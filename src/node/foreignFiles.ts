@@ -1,4 +1,4 @@
-/** What lies in the usual places of other programs of this chain and could be meant for us. Looks, and reads nothing. */
+/** What is in the usual places of other programs of this chain and could be meant for us. Looks, and reads nothing. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -10,7 +10,7 @@ const PROGRAMS = [
 
 export interface OwnFiles {
   readonly dataDir: string;
-  /** Null where there is none. */
+  /** Null if there is none. */
   readonly home: string | null;
   readonly configFile: string;
   /** Whether the configuration file is there. */

@@ -135,7 +135,7 @@ export function createFileLogger(loaded: LoadedOptions, stream: ConsoleStream = 
       if (paths.logFile !== null) refuseSpecialFile(paths.logFile);
       file?.reopen();
     } catch (error) {
-      // The old file goes on being written.
+      // The old file continues being written.
       logger.warn(`The log could not be opened anew: ${(error as Error).message}`);
     }
   };
@@ -172,7 +172,7 @@ function openLog(
     if (!options.debug.length) shrinkLog(path);
     const file = destination({ dest: path, append: true, sync: true, maxLength: UNWRITTEN_LOG_BYTES });
     let failing = false;
-    // A log that cannot be written stops nobody: lines wait for room up to a bound, then they are dropped.
+    // A log that cannot be written stops no one: lines wait for room up to a bound, then they are dropped.
     file.on('error', (error) => {
       if (!failing) warn(`Warning: ${path} cannot be written, the node goes on: ${failureReason(error)}\n`);
       failing = true;

@@ -432,7 +432,7 @@ function refuseFutureTip({ tip, index }: Chain, clock: AdjustedClock): void {
 
 /**
  * Whether an answer failed for a reason that concerns the whole node: a broken invariant or the database. What cannot
- * be written the chain reports itself; a block that cannot be read is the failure of whoever asked for it.
+ * be written the chain reports itself; a block that cannot be read is the failure of its caller.
  */
 export function isFatal(error: unknown): boolean {
   if (error instanceof AssertionError) return true;

@@ -18,13 +18,13 @@ const ZMQ_TYPES: readonly ZmqType[] = ['pubhashblock', 'pubhashtx', 'pubrawblock
 const MIB = 1 << 20;
 
 export interface Notifications {
-  /** Tells of chain and mempool from here on. */
+  /** Reports chain and mempool from here on. */
   follow(source: NotificationSource): void;
-  /** Tells of wallets from here on. */
+  /** Reports wallets from here on. */
   followWallets(wallets: Wallets): void;
   /** What is published by ZeroMQ, and where. */
   zmqNotifiers(): readonly { type: string; address: string }[];
-  /** For the RPC server, which closes it; null where no WebSockets are served. */
+  /** For the RPC server, which closes it; null if no WebSockets are served. */
   readonly upgrades: Upgrades | null;
   /** Sets the handler for calls of WebSocket clients of lbcd's protocol. */
   answerBy(calls: LbcdSocketCalls): void;

@@ -148,7 +148,7 @@ export const OPTION_FORMATS: Readonly<Record<OptionFormat, Format>> = {
   rpcAuth: {
     expects: '<user>:<salt>$<hash>, the hash being 64 digits of lower-case hex',
     accepts: (text) => RPC_AUTH.test(text),
-    // What it holds may be a password that somebody meant to give.
+    // What it holds may be a password that someone meant to give.
     refusal: (name) => `Invalid -${name}: not <user>:<salt>$<hash> (see lbcnode-cli -makerpcauth)`,
   },
   schemaName: {

@@ -66,7 +66,7 @@ export interface OptionRow {
   /** Without the dash. */
   readonly name: string;
   readonly kind: OptionKind;
-  /** Undefined where the default depends on the network or on other options; `help` says how. */
+  /** Undefined if the default depends on the network or on other options; `help` says how. */
   readonly default: boolean | number | bigint | string | undefined;
   /** What stands after the `=` in help: `<n>`. */
   readonly valueName?: string;

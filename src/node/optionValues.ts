@@ -129,7 +129,7 @@ function readAmount(name: string, given: string): bigint {
   return amount;
 }
 
-/** Coins to satoshis; null for what is no amount. The empty text is zero. Source: `ParseMoney`. */
+/** Coins to satoshis; null for what is not an amount. The empty text is zero. Source: `ParseMoney`. */
 export function parseMoney(text: string): bigint | null {
   const match = /^\s*([0-9]*)(?:\.([0-9]{0,8}))?\s*$/.exec(text);
   if (match === null) return null;

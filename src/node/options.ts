@@ -46,7 +46,7 @@ export interface LoadedOptions {
   readonly notes: readonly string[];
   /** What the operator should mend. */
   readonly warnings: readonly string[];
-  /** Lines for the log: that the data folder is new, and what lies there of other programs and is not used. */
+  /** Lines for the log: that the data folder is new, and what is there of other programs and is not used. */
   readonly hints: readonly string[];
   /** ` (<file>, line <n>)` for an option of a configuration file, of a repeatable one for this value; else empty. */
   readonly placeOf: (name: OptionName, value?: string) => string;
@@ -86,7 +86,10 @@ function methodHint(word: string): string {
   return /^[a-z]+$/.test(word) ? ` Methods are called with lbcnode-cli ${word}.` : '';
 }
 
-/** Completes what the command line began. `given` are warnings about it. `home` is where the default data folder lies; null where there is none. */
+/**
+ * Completes what the command line began. `given` are warnings about it. `home` is where the default data folder lies; null
+ * if there is none.
+ */
 export function loadOptions(
   args: OptionArgs,
   home = homeFolder(),

@@ -31,7 +31,7 @@ const READING = 'Error reading configuration file: ';
 /** What editors on Windows put in front of a text. */
 const BYTE_ORDER_MARK = /^\ufeff/;
 
-/** The user's own folder; null where there is neither HOME nor an entry in the password file. */
+/** The user's own folder; null if there is neither HOME nor an entry in the password file. */
 export function homeFolder(): string | null {
   try {
     return homedir() || null;
@@ -107,7 +107,7 @@ function dataDirOf(args: OptionArgs, home: string | null): string {
   return path;
 }
 
-/** A link to a disk that is not mounted is no place for a new folder. */
+/** A link to a disk that is not mounted is not a place for a new folder. */
 function refuseLostLink(dataDir: string): void {
   if (statOf(dataDir) !== undefined) return;
   let target: string;
@@ -201,7 +201,7 @@ function statOf(path: string): ReturnType<typeof statSync> | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch {
-    // What stands in the way is told by whoever makes the folder.
+    // The code that makes the folder reports errors.
     return undefined;
   }
 }

@@ -45,7 +45,7 @@ export function optionSentence(row: OptionRow): string {
   return notes.length === 0 ? row.help : `${row.help} (${notes.join('; ')})`;
 }
 
-/** The default as one would write it; empty where the table has none, or the option is off by nature. */
+/** The default as one would write it; empty if the table has none, or the option is off by nature. */
 export function optionDefault(row: OptionRow): string {
   const value = row.default;
   if (value === undefined || value === '') return '';

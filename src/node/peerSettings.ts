@@ -20,7 +20,7 @@ const DEFAULT_TIMEOUT_MS = 5000;
 const EVERYWHERE = ['::', '0.0.0.0'] as const;
 
 export interface PeerSettingsDeps {
-  /** Hears of what is changed because the system does not allow it. */
+  /** Notified of what is changed because the system does not allow it. */
   warn(message: string): void;
   /** The system's resolver unless told. */
   lookUp?: LookUp;
@@ -111,7 +111,7 @@ async function checkProxyName(
   );
 }
 
-/** Tells of peers, and of a control port of Tor, whose names cannot be resolved; the start does not wait for the resolver. */
+/** Reports peers, and of a control port of Tor, whose names cannot be resolved; the start does not wait for the resolver. */
 function warnOfNames(
   options: LoadedOptions['options'],
   lookUp: LookUp,

@@ -1,6 +1,6 @@
 /**
  * Fills the RPC methods' view of the node. What needs the chain is attached once it is open; until then every call is
- * answered "warming up", so nobody asks.
+ * answered "warming up", so no one asks.
  */
 import { join } from 'node:path';
 import type { ChainReader } from '../chain/chainReader.js';
@@ -75,7 +75,7 @@ export interface NodeServices {
   connect(onBug: (error: unknown) => void): Promise<Listening & { net: PeerNetwork; stop(): Promise<void> }>;
   /** Opens the wallets that the options name. Rejects with `WalletOpenError`. */
   openWallets(onFatal: (error: unknown) => void, showStart: (status: string) => void): Promise<Wallets>;
-  /** Reads the mempool that the last run left; a long one goes on being read, `onFatal` hearing of a broken disk. */
+  /** Reads the mempool that the last run left; a long one continues being read, `onFatal` hearing of a broken disk. */
   load(onFatal: (error: unknown) => void): Promise<void>;
   /** Writes what must be on disk after a stop. */
   save(): Promise<void>;

@@ -82,7 +82,7 @@ export function checkWalletOptions(args: OptionArgs, options: Options, warnings:
   }
 }
 
-/** Whoever gives options of wallets beside `-disablewallet` waits for something that does not come. */
+/** A user who gives wallet options beside `-disablewallet` waits for something that does not come. */
 function warnOfIgnored(args: OptionArgs, warnings: string[]): void {
   for (const { name } of [...WALLET_OPTIONS, ...WALLET_DEBUG_OPTIONS])
     if (name !== 'disablewallet' && args.isSet(name))

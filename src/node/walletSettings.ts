@@ -23,7 +23,7 @@ export function walletNamesAtStart({ options, isSet }: LoadedOptions): readonly 
   return isSet('wallet') ? options.wallet : [''];
 }
 
-/** `wallets` in the network's folder, unless a wallet lies beside it. Source: `GetWalletDir`, `GetDataDir`. */
+/** `wallets` in the network's folder, unless a wallet is beside it. Source: `GetWalletDir`, `GetDataDir`. */
 function defaultWalletDir(networkDir: string): string {
   const folder = join(networkDir, 'wallets');
   if (isThere(folder)) return folder;

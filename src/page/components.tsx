@@ -84,7 +84,7 @@ export function Time({ sec, now }: { readonly sec: number; readonly now: number 
   );
 }
 
-/** A link to another host: the only place where one is made. Null where the URL is not of HTTPS. */
+/** A link to another host: the only place where one is made. Null if the URL is not of HTTPS. */
 export function Outside({
   url,
   children,

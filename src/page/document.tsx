@@ -11,7 +11,7 @@ export interface Look {
 
 export interface Assets {
   readonly style: string;
-  /** Null where the build had no bundler: pages work without it. */
+  /** Null if the build had no bundler: pages work without it. */
   readonly script: string | null;
 }
 

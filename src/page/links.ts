@@ -1,4 +1,4 @@
-/** Addresses of the explorer's pages. Whatever stands in them is encoded here. */
+/** Addresses of the explorer's pages. Whatever is in them is encoded here. */
 
 /** Half of a surrogate pair cannot be encoded: U+FFFD takes its place. */
 const encoded = (text: string): string => encodeURIComponent(text.toWellFormed());

@@ -20,7 +20,7 @@ export function shownText(text: string, most = Infinity): string {
 }
 
 /**
- * The same for a whole page of markup, as a last line of defence. What stands in a form field stays as it was typed, and goes
+ * The same for a whole page of markup, as a last line of defence. What is in a form field stays as it was typed, and goes
  * back to the server unchanged; text of the template's has no plain quotes, so that it cannot pass for such a field.
  */
 export const shownMarkup = (html: string): string =>
@@ -37,7 +37,7 @@ const SCRIPTS = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Hebrew',
   (name) => [name, new RegExp(`\\p{Script=${name}}`, 'u')] as const,
 );
 
-/** Why a name could be taken for another one; null where nothing speaks for it. */
+/** Why a name could be taken for another one; null if nothing speaks for it. */
 export function nameWarning(name: string): string | null {
   HIDDEN.lastIndex = 0;
   if (HIDDEN.test(name))

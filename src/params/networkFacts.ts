@@ -78,7 +78,7 @@ export function paramsOfFacts(facts: FactsFile): {
   };
 }
 
-/** Hashes of 32 bytes, wire order, one after the other; empty where none are known. Throws for a malformed file. */
+/** Hashes of 32 bytes, wire order, one after the other; empty if none are known. Throws for a malformed file. */
 function readHeaderChunks({ headerChunks }: FactsFile): Buffer {
   if (headerChunks === undefined) return Buffer.alloc(0);
   const lines = readFileSync(factsFile(headerChunks.file), 'utf8').trimEnd().split('\n');

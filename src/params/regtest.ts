@@ -98,7 +98,7 @@ export interface RegtestOverrides {
   readonly vbParams?: readonly string[] | undefined;
 }
 
-/** An override does not parse. The message is meant for whoever gave the option. */
+/** An override does not parse. The message is for the operator. */
 export class OverrideError extends Error {
   override readonly name = 'OverrideError';
 }

@@ -52,7 +52,7 @@ export function encodeCompact(target: bigint, negative = false): number {
   return (word | sign | (size << 24)) >>> 0;
 }
 
-/** A 32-byte hash (wire order) as the number it is held against a target as. */
+/** A 32-byte hash (wire order) as the number it is compared with a target as. */
 export function hashToNumber(hash: Bytes): bigint {
   return BigInt(`0x${Buffer.from(asBuffer(hash)).reverse().toString('hex')}`);
 }

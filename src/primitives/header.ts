@@ -60,7 +60,7 @@ export function headerHash(headerBytes: Bytes): Buffer {
 }
 
 /**
- * The hash that is held against the target, wire order (little endian number).
+ * The hash that is compared with the target, wire order (little endian number).
  * Source: lbrycrd `PoWHash` (hash.h): SHA-512 of the id, RIPEMD-160 of each half, double SHA-256 of both.
  */
 export function powHash(headerBytes: Bytes): Buffer {

@@ -1,6 +1,6 @@
 /**
  * What the block parser must know about scripts without the script layer: where opcodes end, the legacy sigop count,
- * and whether a claim prefix stands at the front. No evaluation, no allocation.
+ * and whether a claim prefix is at the front. No evaluation, no allocation.
  * Source: `GetScriptOp` and `GetSigOpCount` (script/script.cpp), `DecodeClaimScript` (nameclaim.cpp).
  */
 import type { Bytes } from '../util/bytes.js';

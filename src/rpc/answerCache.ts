@@ -123,7 +123,7 @@ export class AnswerCache {
     return this.found;
   }
 
-  /** A call as it is before it runs; null where its answer is not kept. */
+  /** A call as it is before it runs; null if its answer is not kept. */
   callOf(
     { name, follows }: RpcMethod,
     profile: Profile,

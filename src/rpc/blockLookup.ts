@@ -1,4 +1,4 @@
-/** How methods find blocks and transactions, with the reference's errors where they are not to be had. */
+/** How methods find blocks and transactions, with the reference's errors where they are not available. */
 import type { ChainReader } from '../chain/chainReader.js';
 import type { LoadedBlock } from '../chain/loadedBlock.js';
 import { positionInBlock, storedTransactionAt, type StoredTransaction } from '../chain/storedTransactions.js';
@@ -36,7 +36,7 @@ function isUnreadable(error: unknown): error is Error {
   return error instanceof BlockFileError || error instanceof ReadError;
 }
 
-/** What `read` gives, or null when the block's files cannot be read, of which the log then tells. */
+/** What `read` gives, or null when the block's files cannot be read, which the log then reports. */
 async function orNull<T>(
   { chain, log }: RpcServices,
   id: number,
@@ -93,7 +93,7 @@ async function undoChecked<T>(services: RpcServices, id: number, read: (undo: Bu
 export interface FoundTransaction {
   readonly tx: Transaction;
   readonly block: number;
-  /** As it lies in that block; null for one of the mempool. */
+  /** As it is in that block; null for one of the mempool. */
   readonly stored: StoredTransaction | null;
 }
 

@@ -5,7 +5,7 @@
  */
 import type { BlockHeader } from '../primitives/header.js';
 
-/** What an answer tells of a block that does not hang on the blocks around it. */
+/** What an answer reports a block that does not hang on the blocks around it. */
 export interface BlockText {
   readonly header: BlockHeader;
   readonly strippedSizeBytes: number;

@@ -79,7 +79,7 @@ export interface ClaimReader {
   nameAt(query: NameQuery): MaybePromise<NameInfo>;
   /** One claim of a name, without reading the other claims. The result may be shared and must not be changed. */
   claimAt(query: NameQuery, choice: ClaimChoice): MaybePromise<ClaimOfName>;
-  /** How outputs of one transaction stand in the trie after a block; null for one that is not filed. */
+  /** How outputs of one transaction are in the trie after a block; null for one that is not filed. */
   standings(query: StandingsQuery): MaybePromise<(Standing | null)[]>;
   /** What became of the claims and supports that one transaction of the active chain made; null for what never counted. */
   outputStates(query: OutputStatesQuery): MaybePromise<(OutputState | null)[]>;
@@ -106,7 +106,7 @@ export interface ClaimReader {
   listNames(query: NamesQuery): Promise<NamesPage>;
   /** What became of a name, block by block. */
   historyOf(name: Bytes, span: HistorySpan): Promise<NameHistoryPage & { readonly name: Bytes }>;
-  /** The oldest block as of which it is told what comes. */
+  /** The oldest block for which a forecast is given. */
   oldestForeseeing(): Promise<number>;
   /**
    * What comes for a name after block `height`, up to block `until`, from what is known of it; null for a block older than

@@ -46,7 +46,7 @@ export class CoinScan {
     this.percent = null;
   }
 
-  /** Whether somebody asked for the end. */
+  /** Whether a caller asked for the end. */
   get isEnding(): boolean {
     return this.shouldEnd;
   }

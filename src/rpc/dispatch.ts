@@ -52,7 +52,7 @@ export interface RpcOrigin {
   readonly signal: AbortSignal;
   /** See `RpcContext`; without it a call that waits keeps its turn. */
   readonly outOfTurn?: RpcContext['outOfTurn'];
-  /** Lets calls that wait have this one's turn for a while; null where none do. */
+  /** Lets calls that wait have this one's turn for a while; null if none do. */
   giveWay?(): Promise<void> | null;
 }
 
@@ -74,9 +74,9 @@ export interface RpcDispatcherDeps {
   readonly table: MethodTable;
   readonly services: RpcServices;
   readonly logger: Logger;
-  /** Told of every exception that is no `RpcError`: the composition root stops the node when it concerns all of it. */
+  /** Notified of every exception that is no `RpcError`: the composition root stops the node when it concerns all of it. */
   readonly onException: (error: unknown, method: string) => void;
-  /** Told of each call of a declared method: how long it ran until its answer began, and whether that is an error. */
+  /** Notified of each call of a declared method: how long it ran until its answer began, and whether that is an error. */
   readonly onCall?: (method: string, ms: number, failed: boolean) => void;
   /** Absent where no answers are kept (`-rpccache=0`). */
   readonly answers?: AnswerCache;

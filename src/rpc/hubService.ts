@@ -2,9 +2,9 @@
 
 export interface HubService {
   readonly status: HubStatus;
-  /** Another hub that clients are told of from here on; `host:port`, or a host for the usual port. False when it is known. */
+  /** Another hub that clients are notified of from here on; `host:port`, or a host for the usual port. False when it is known. */
   addPeer(peer: string): Promise<boolean>;
-  /** Clients are not told of it any more. False when it is not known. */
+  /** Clients are not reported it any more. False when it is not known. */
   removePeer(peer: string): Promise<boolean>;
 }
 
@@ -20,7 +20,7 @@ export interface HubStatus {
   readonly port: number;
   /** Null without a status port. */
   readonly udpPort: number | null;
-  /** The block that clients are served up to: they were told of it, and the indexes have it. */
+  /** The block that clients are served up to: they were notified of it, and the indexes have it. */
   readonly height: number;
   readonly sessions: number;
   readonly maxSessions: number;

@@ -8,7 +8,7 @@
  * 3. If it needs something of the node that `RpcServices` lacks, add a part to `services.ts`; `run` reaches it as
  *    `ctx.services.<part>`, and the composition root fills it.
  * 4. Regenerate the documents: `node scripts/generateRpcDocs.mjs` (a test fails while they are stale).
- * 5. In its test, run it with `invokeMethod(method, ctx, [params])` and hold the answer against its declaration with
+ * 5. In its test, run it with `invokeMethod(method, ctx, [params])` and compare the answer with its declaration with
  *    `await checkResult(method.result, answer)` (an empty list is a pass).
  *
  *   export const getBlockHash = defineMethod({
@@ -25,7 +25,7 @@
  *     },
  *   });
  *
- * Parameters stand in positional order. `args` has one key per parameter, by its first name (`verbosity` of
+ * Parameters are in positional order. `args` has one key per parameter, by its first name (`verbosity` of
  * `verbosity|verbose`), read by its type (`paramTypes.ts`): `hash` is a 32-byte Buffer in wire order, `amount` a bigint
  * of satoshis, `object` a `JsonObject`. A parameter is undefined when it is absent and has no default. A JSON null
  * counts as absent unless `nullIsValue`.
@@ -125,7 +125,7 @@ export interface RpcContext {
   readonly services: RpcServices;
   /** Aborted when the client has gone or the node is stopping: long waits end on it. */
   readonly signal: AbortSignal;
-  /** Waits for something that may take long, so that the call is in nobody's way meanwhile (`-rpcthreads`). */
+  /** Waits for something that may take long, so that the call is in no one's way meanwhile (`-rpcthreads`). */
   outOfTurn<T>(wait: () => Promise<T>): Promise<T>;
   /** The wallet named by the path `/wallet/<name>`, decoded. */
   readonly walletName: string | undefined;
@@ -174,7 +174,7 @@ export interface MethodDecl<Params extends readonly ParamDecl[]> {
   readonly explorer?: 'page' | 'console';
   /**
    * What it has to do with chain and mempool, while blocks are exchanged for others (`onChain.ts`). What reads them and
-   * changes nothing is run anew where that began before it had its answer; what does not ask them answers meanwhile.
+   * changes nothing is run again where that began before it had its answer; what does not ask them answers meanwhile.
    * Without it, a method that `follows` them reads, and any other waits for the end and runs once.
    */
   readonly chainUse?: 'reads' | 'none';

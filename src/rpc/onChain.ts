@@ -1,5 +1,5 @@
 /**
- * Calls that ask chain and mempool: none answers of the midst of a reorganisation (`chain/reorganisation.ts`), however many
+ * Calls that ask chain and mempool: none answers of the middle of a reorganisation (`chain/reorganisation.ts`), however many
  * blocks that exchanges. Source: what lbrycrd does under one hold of `cs_main`.
  */
 import type { Reorganisation } from '../chain/reorganisation.js';
@@ -21,7 +21,7 @@ export function onChain<T>(
 
 /**
  * The same for a call that only reads: where a reorganisation began before it had its answer, that counts for nothing, and
- * the call is run anew.
+ * the call is run again.
  */
 export function readingChain<T>(
   reorganisation: Seen,

@@ -4,7 +4,7 @@
  */
 import type { Bytes } from '../util/bytes.js';
 
-/** One peer as `getpeerinfo` tells of it. Times in seconds since 1970 unless the name says otherwise. */
+/** One peer as `getpeerinfo` reports it. Times in seconds since 1970 unless the name says otherwise. */
 export interface PeerSnapshot {
   readonly id: number;
   readonly address: string;

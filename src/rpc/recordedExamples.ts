@@ -1,6 +1,6 @@
 /**
  * Answers of a node to sample calls, recorded on regtest: what the OpenRPC document and the method reference show as
- * examples. `test/functional/openRpc.test.ts` records them and holds fresh answers against their shape.
+ * examples. `test/functional/openRpc.test.ts` records them and compares fresh answers with their shape.
  */
 import { readFileSync } from 'node:fs';
 import type { JsonObject, JsonValue } from '../util/json.js';

@@ -1,4 +1,4 @@
-/** Scripts that are looked for, millions of them: one large set would hold the event loop each time it grows. */
+/** Scripts that are searched, millions of them: one large set would hold the event loop each time it grows. */
 import { toLatin1, type Bytes } from '../util/bytes.js';
 
 const SHARDS = 256;

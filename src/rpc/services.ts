@@ -117,7 +117,7 @@ export interface TransactionFinder {
   find(txid: Bytes): MaybePromise<TxLocation[]>;
 }
 
-/** Where transactions of the active chain lie that may have spent an output; the reader holds them against it. */
+/** Where transactions of the active chain lie that may have spent an output; the reader compares them with it. */
 export interface SpendFinder {
   find(txid: Bytes, n: number): Promise<SpenderPlace[]>;
 }
@@ -129,7 +129,7 @@ export interface AddressService extends Pick<AddressQueries, 'totals' | 'history
   /** Those that touch one script, by id (a byte a character), in order; see `MempoolAddresses.ofScript`. */
   ofMempool(scriptKey: string): ReadonlyMap<string, number>;
   /**
-   * Hears of the scripts that are touched by a transaction which came to the mempool, left it, or has another number of
+   * Notified of the scripts that are touched by a transaction which came to the mempool, left it, or has another number of
    * unconfirmed ancestors. The returned function ends it. Must not throw.
    */
   onMempool(listener: (scriptKeys: readonly string[]) => void): () => void;

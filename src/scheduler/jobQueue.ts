@@ -1,5 +1,5 @@
 /**
- * A queue of asynchronous jobs with a bound on how many run and on how many wait. Jobs that take long give way: those that
+ * A queue of asynchronous jobs with a bound on how many run and on how many wait. Jobs that take long yield: those that
  * have had no turn go first, for a slice of time, and then the long one that came first. So what is short waits for one
  * slice, and long jobs end in the order in which they came.
  */
@@ -21,7 +21,7 @@ const PROCESS_LOOP: LoopSlices = {
   next: nextSlice,
 };
 
-/** A long job that waits to go on. */
+/** A long job that waits to continue. */
 interface Yielding {
   readonly arrival: number;
   readonly go: () => void;
@@ -50,7 +50,7 @@ export class JobQueue {
   private readonly returning: (() => void)[] = [];
   /** Those that let others go first, in the order in which they came. */
   private readonly yielding: Yielding[] = [];
-  /** Since when newcomers have gone before jobs that gave way; null where one of these came last. */
+  /** Since when newcomers have gone before jobs that gave way; null if one of these came last. */
   private newcomersSinceMs: number | null = null;
   private isFilling = false;
 
@@ -128,20 +128,20 @@ export class JobQueue {
     return new Promise((resolve) => this.returning.push(resolve));
   }
 
-  /** The same for a job that takes long: it goes on after those of its kind that came before. */
+  /** The same for a job that takes long: it continues after those of its kind that came before. */
   reenterLong(arrival: number): Promise<void> {
     if (this.takeFree()) return Promise.resolve();
     return this.yield(arrival);
   }
 
   /**
-   * Gives a turn to one that waits and waits for another; null where the job, which came at `arrival`, may go on at once.
+   * Gives a turn to one that waits and waits for another; null if the job, which came at `arrival`, may continue at once.
    * Jobs that take long are to call it after each slice.
    */
   giveWay(arrival: number): Promise<void> | null {
     const next = this.returning.shift() ?? this.newcomer() ?? this.older(arrival);
     if (next === undefined) {
-      // The slice that follows is that of one which gives way.
+      // The slice that follows is that of one which yields.
       this.newcomersSinceMs = null;
       return null;
     }

@@ -4,7 +4,7 @@ import { SerialQueue } from './serialQueue.js';
 export class KeyedQueue {
   readonly #queues = new Map<string, { readonly queue: SerialQueue; tasks: number }>();
 
-  /** Keys of which a task runs or waits. */
+  /** Keys with a running or waiting task. */
   get size(): number {
     return this.#queues.size;
   }

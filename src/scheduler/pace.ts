@@ -5,12 +5,12 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** A turn that took less held nothing but this wait. */
+/** A turn that took less held only this wait. */
 const IDLE_TURN_MS = 0.2;
 
 /**
  * Gives the loop to all others: for one turn, and for more of them as long as they have work, until they had it for
- * `workedMs`, the time that the last piece took. So they are served at least half of the time, and the work goes on.
+ * `workedMs`, the time that the last piece took. So they are served at least half of the time, and the work continues.
  */
 export async function letOthersWork(
   workedMs: number,

@@ -1,6 +1,6 @@
 /**
  * The language in which a method declares its answer. Help text, the OpenRPC document, the method reference and the
- * typed client are derived from it, and tests hold every answer against it (`schemaCheck.ts`). Data only.
+ * typed client are derived from it, and tests compare every answer with it (`schemaCheck.ts`). Data only.
  *
  *   result: t.object({
  *     hash: t.hash('the block hash'),

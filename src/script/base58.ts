@@ -39,7 +39,7 @@ function digitsOf(text: string, maxDigits: number): string {
   if (end === whole.length || end - start > maxDigits) return whole.slice(start, end);
   LEADING_SPACE.lastIndex = end;
   LEADING_SPACE.test(whole);
-  // White space between digits stays, and is no digit.
+  // White space between digits stays, and is not a digit.
   return whole.slice(start, LEADING_SPACE.lastIndex === whole.length ? end : end + 1);
 }
 

@@ -10,7 +10,7 @@ import { EMPTY_BYTES, type Bytes } from '../util/bytes.js';
 import { LOCKTIME_THRESHOLD } from './script.js';
 import { PrecomputedSighash, signatureHash, type SigVersion } from './sighash.js';
 
-/** BIP68: the sequence number of an input is no relative lock time. */
+/** BIP68: the sequence number of an input is not a relative lock time. */
 const SEQUENCE_LOCKTIME_DISABLE_FLAG = 0x80000000;
 /** BIP68: the relative lock time counts units of 512 seconds, not blocks. */
 const SEQUENCE_LOCKTIME_TYPE_FLAG = 0x00400000;

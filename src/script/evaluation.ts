@@ -11,7 +11,7 @@ import type { SigVersion } from './sighash.js';
 export const FALSE_ELEMENT: Bytes = EMPTY_BYTES;
 export const TRUE_ELEMENT: Bytes = Uint8Array.of(1);
 
-/** False is empty or zeros, of which the last may have the sign bit (negative zero). */
+/** False is empty or zeros; the last byte may have the sign bit (negative zero). */
 export function castToBool(element: Bytes): boolean {
   const last = element.length - 1;
   for (let i = 0; i <= last; i++) {

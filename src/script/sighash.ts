@@ -83,7 +83,7 @@ function* formatBlank({ version, inputs, outputs, lockTime }: Transaction): Slic
 
 /**
  * What the signature hashes of one transaction share, each part computed when first asked for. The transaction must
- * not change meanwhile, but for its scriptSigs and witnesses.
+ * not change meanwhile, except for its scriptSigs and witnesses.
  */
 export class PrecomputedSighash {
   readonly #tx: Transaction;

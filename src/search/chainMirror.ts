@@ -6,7 +6,7 @@
 import type { PlainClaim } from '../index/claims/claimReader.js';
 import type { FollowedChain } from './followedClaims.js';
 
-/** What is told of a block: hash in hex as printed, time in its header, and the transactions in all blocks below it. */
+/** What is reported about a block: hash in hex as printed, time in its header, and the transactions in all blocks below it. */
 export type BlockFacts = readonly [hash: string | null, timeSec: number, transactionsBelow: number];
 
 /** The chain as of a turn of the node's thread. */
@@ -29,7 +29,7 @@ export interface ChainNews {
   readonly isLogged: boolean;
 }
 
-/** The active chain as it is told of. */
+/** The active chain as it is reported. */
 export interface MirroredChain extends FollowedChain {
   readonly height: number;
   /** Number of the block at the tip. */

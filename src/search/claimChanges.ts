@@ -23,7 +23,7 @@ export interface StoredDocument {
   readonly lengths: readonly number[];
 }
 
-/** A score as it was before a block; `existed` is false where the claim was not known. */
+/** A score as it was before a block; `existed` is false if the claim was not known. */
 export interface FormerScore {
   readonly claimId: string;
   readonly existed: boolean;
@@ -44,7 +44,7 @@ export class ClaimChanges {
     this.keepsUndo = keepsUndo;
   }
 
-  /** Claims as they are at the present tip; `ended` are those of which this very block was the last. */
+  /** Claims as they are at the present tip; `ended` are those that ended in this block. */
   addStates(states: ClaimStates, ended: ReadonlySet<string>): void {
     for (const claimId of states.gone) {
       const known = this.known(claimId);

@@ -1,6 +1,6 @@
 /**
  * Search as the node offers it: constraints in, a page out, over whatever backend keeps the documents. Waits a little for
- * the index to reach the tip that others were told of, and remembers answers until the index moves.
+ * the index to reach the tip that others were notified of, and remembers answers until the index moves.
  */
 import type { ClaimIndexReader } from '../index/claims/claimReader.js';
 import { hashFromHex, hashToHex } from '../util/bytes.js';
@@ -51,9 +51,9 @@ export interface ClaimSearch {
    */
   walk(constraints: Constraints, after: string): Promise<WalkPage>;
   status(): SearchStatus;
-  /** Hears of each search that was not answered from memory: how long it took, and whether it was given up. */
+  /** Notified of each search that was not answered from memory: how long it took, and whether it was abandoned. */
   observer: ((durationSec: number, timedOut: boolean) => void) | null;
-  /** How another thread searches by itself; null where it cannot. */
+  /** How another thread searches by itself; null if it cannot. */
   readonly shared: SharedSearch | null;
   /** Counts a search, wherever it was carried out. */
   note(tookMs: number, timedOut: boolean): void;
@@ -125,7 +125,7 @@ export class BackedClaimSearch implements ClaimSearch {
     const found = this.findWaiting(query, key);
     const tip = await this.readyTip(found);
     const isFull = this.pages.size >= REMEMBERED_PAGES || this.pagesCharacters >= REMEMBERED_CHARACTERS;
-    // An index that was made anew has a tip of its own, though it may be the same block.
+    // An index that was rebuilt has a tip of its own, though it may be the same block.
     if (this.pagesTip !== tip || isFull) {
       this.pages = new Map();
       this.pagesTip = tip;
@@ -142,7 +142,7 @@ export class BackedClaimSearch implements ClaimSearch {
     return merged(query, page, found);
   }
 
-  /** What waits in the mempool; null where it is not looked for. */
+  /** What waits in the mempool; null if it is not looked for. */
   private findWaiting(query: SearchQuery, key: string): Promise<WaitingOutput[]> | null {
     const { waiting } = this;
     if (waiting === null || !mergesWaiting(query)) return null;
@@ -182,7 +182,7 @@ export class BackedClaimSearch implements ClaimSearch {
     return this.walks.begin(asked, limit, { ...found, total });
   }
 
-  /** Throws for bad constraints, whether or not the index can answer; null where they lead to nothing. */
+  /** Throws for bad constraints, whether or not the index can answer; null if they lead to nothing. */
   private async queryOf(constraints: Constraints): Promise<SearchQuery | null> {
     if (charactersOf(constraints) > MAX_CHARACTERS) throw tooLong();
     const resolved = await this.resolveChannel(constraints);

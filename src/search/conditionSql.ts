@@ -1,6 +1,6 @@
 /**
- * Conditions, texts and orders as SQL over a row `c` of `claim` (and `w` of `words`), the same for all backends but for what
- * a dialect says.
+ * Conditions, texts and orders as SQL over a row `c` of `claim` (and `w` of `words`), the same for all backends except for
+ * what a dialect says.
  */
 import { fromHex } from '../util/bytes.js';
 import { textKey } from './document.js';
@@ -77,12 +77,12 @@ const CLAIM_ID = /^[0-9a-f]{40}$/;
 const STREAM = 1;
 const REPOST = 3;
 /**
- * Labels that are looked for one by one, so that a rare one may lead to the documents. Of those beyond them it is counted how
+ * Labels that are searched one by one, so that a rare one may lead to the documents. Of those beyond them it is counted how
  * many a document has: each would be a table more to plan with, and a step deeper than databases go. Arbitrary.
  */
 const SINGLE_LABELS = 8;
 /**
- * Labels that are looked for one by one in what documents have; of more than these it is asked which of them the document has,
+ * Labels that are searched one by one in what documents have; of more than these it is asked which of them the document has,
  * however many they are. Arbitrary: where one way costs about as much as the other.
  */
 export const FEW_LABELS = 16;
@@ -242,7 +242,7 @@ export interface WordFilter {
 }
 
 /**
- * The text as an expression of words and beginnings for an inverted index without places; null where documents without any
+ * The text as an expression of words and beginnings for an inverted index without places; null if documents without any
  * of its words may satisfy it. Beginnings that `isCommon` are not asked of the index, which would have to read all that
  * begins so before it finds the first; nor are parts that lie too deep within others.
  */

@@ -301,7 +301,7 @@ class QueryReader {
     }
   }
 
-  /** An empty text is no place, as an empty list is none. */
+  /** An empty text is not a place, as an empty list is none. */
   private addPlaces(key: string, how: 'any' | 'all' | 'none', value: unknown): void {
     if (value !== '') this.conditions.push(labels(how, placeLabels(key, value)));
   }

@@ -86,7 +86,7 @@ function publicKeyIdOf(claim: Claim, prefixes: AddressPrefixes): string | null {
   return key === null ? null : encodeDestination({ type: 'pubkeyhash', hash: hash160(key) }, prefixes);
 }
 
-/** What the index reads from a value; null where it cannot be decoded or says no kind. */
+/** What the index reads from a value; null if it cannot be decoded or says no kind. */
 export function readMetadata(value: Bytes, prefixes: AddressPrefixes): ClaimMetadata | null {
   try {
     const { kind, claim, channelId, signature } = decodeClaim(value);
@@ -109,7 +109,7 @@ export function readMetadata(value: Bytes, prefixes: AddressPrefixes): ClaimMeta
   }
 }
 
-/** Documents of sources; claims that can have none are told apart. */
+/** Documents of sources; claims that can have none are distinguished. */
 export function statesOf({ sources, gone }: ClaimSources, prefixes: AddressPrefixes): ClaimStates {
   const documents: ClaimDocument[] = [];
   const hidden: string[] = [];

@@ -1,7 +1,7 @@
 /** The fields of a document that a search may name: their columns, what they compare as, and the names of old clients. */
 
 /**
- * How values compare: whole numbers, fractions, texts kept whole, texts of which only a key is kept (equality alone), ids in
+ * How values compare: whole numbers, fractions, texts kept whole, texts stored as a key (equality alone), ids in
  * hex kept as bytes, and truth.
  */
 export type FieldType = 'int' | 'real' | 'text' | 'key' | 'id' | 'bool';

@@ -105,7 +105,7 @@ export class FollowedClaims {
     await this.chain.prepare?.(claims.flatMap((found) => found?.claim ?? []));
   }
 
-  /** What a document of this claim is made of; null where its value is not to be had. */
+  /** What a document of this claim is made of; null if its value is not available. */
   sourceOf({ claim, value, repostedValue }: ClaimWithValue, claimId: string): DocumentSource | null {
     return value && { claimId, claim, places: this.placesOf(claim), value, repostedValue };
   }

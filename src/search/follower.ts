@@ -1,6 +1,6 @@
 /**
  * Keeps the search index beside the claim index, with a tip of its own: when to follow, when to try again, who waits for it
- * and what is told of it. How it comes nearer is `indexSteps.ts`.
+ * and what is reported about it. How it comes nearer is `indexSteps.ts`.
  */
 import type { ClaimIndexReader } from '../index/claims/claimReader.js';
 import { BlockFileError } from '../store/blockFiles.js';
@@ -13,7 +13,7 @@ import { BLOCKS_TOGETHER, IndexSteps } from './indexSteps.js';
 import { SearchError, ThreadEndedError } from './searchError.js';
 
 export interface FollowerOptions {
-  /** Blocks that are followed one by one behind a first build; a deeper reorganisation has the index built anew. */
+  /** Blocks that are followed one by one behind a first build; a deeper reorganisation has the index built again. */
   readonly keptBlocks?: number;
   /** Called when the status has changed. */
   readonly onStatus?: () => void;
@@ -88,7 +88,7 @@ export class SearchFollower {
     this.onStatus();
   }
 
-  /** To be called when the claim index may have moved. Following goes on in the background. */
+  /** To be called when the claim index may have moved. Following continues in the background. */
   poke(): void {
     this.isWanted = true;
     if (this.isClosed || this.running !== null || this.retry !== null) return;
@@ -111,14 +111,14 @@ export class SearchFollower {
     this.gathering.unref();
   }
 
-  /** Somebody who read the index found it damaged: it is made anew, if it is not already. */
+  /** Someone who read the index found it damaged: it is rebuilt, if it is not already. */
   remake(): void {
     if (this.tip === null) return;
     this.isCorrupt = true;
     this.poke();
   }
 
-  /** Checks the next part of the index, once it is whole; one that is damaged is made anew. Failures are of no account. */
+  /** Checks the next part of the index, once it is whole; one that is damaged is rebuilt. Failures are of no account. */
   async scrub(): Promise<void> {
     if (this.tip === null || this.isClosed || this.isScrubbing || this.writer.scrub === undefined) return;
     this.isScrubbing = true;
@@ -162,7 +162,7 @@ export class SearchFollower {
     return true;
   }
 
-  /** To be called when somebody waits for the tip: blocks that are about to be followed together still are. */
+  /** To be called when a caller waits for the tip: blocks that are about to be followed together still are. */
   pokeIfIdle(): void {
     if (this.gathering === null) this.poke();
   }
@@ -228,7 +228,7 @@ export class SearchFollower {
     return tip.height >= this.steps.claims.height && this.steps.claims.isActive(tip);
   }
 
-  /** Lets those go on who wait for the tip. */
+  /** Lets those continue who wait for the tip. */
   private wake(): void {
     if (this.tip !== null && this.isCurrent(this.tip)) for (const waiter of [...this.waiters]) waiter.done();
   }

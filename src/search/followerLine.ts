@@ -1,6 +1,6 @@
 /**
- * What the node's thread says to one that follows the claim index (`followerThread.ts`), and hears of it: tells of the chain,
- * answers questions, holds the chain. It ends with the thread.
+ * What the node's thread says to one that follows the claim index (`followerThread.ts`), and is notified of it: reports the
+ * chain, answers questions, holds the chain. It ends with the thread.
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { ClaimRules } from '../claimtrie/types.js';
@@ -45,7 +45,7 @@ const MOST_UNHEARD = 16;
 const OWED_MS = 50;
 /**
  * The least time between two words about a tip that moved: each costs the node's thread more than the smallest blocks do, and
- * whoever waits for the tip is told of at once. Arbitrary: the follower gathers blocks for as long.
+ * a waiter for the tip is announced at once. Arbitrary: the follower gathers blocks for as long.
  */
 const SOON_MS = 50;
 
@@ -120,7 +120,7 @@ export class FollowerLine {
     this.cut();
   }
 
-  /** The thread does not hear any more, nor is it heard. */
+  /** The thread no longer receives or sends messages. */
   cut(): void {
     this.endAll();
     this.port.close();

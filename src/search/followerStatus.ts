@@ -1,4 +1,4 @@
-/** How following the claim index stands, as others are told of it. */
+/** How following the claim index stands, as others are notified of it. */
 import type { IndexPlace } from './indexSteps.js';
 
 export interface FollowerStatus extends IndexPlace {

@@ -1,7 +1,7 @@
 /**
  * The follower of the claim index in the thread that writes the search index: it reads the node's rows there, in the addon,
  * and asks the node's thread only for what lies on that one's heap: values out of latest blocks, and facts of old ones.
- * What it reads counts only where the rows were all the while those of the chain that it was told of.
+ * What it reads counts only where the rows were all the while those of the chain that it was sent.
  */
 import { receiveMessageOnPort } from 'node:worker_threads';
 import { ClaimIndexQueries } from '../index/claims/claimIndexQueries.js';
@@ -75,7 +75,7 @@ class FollowerThread {
     });
   }
 
-  /** Null where the chain moves faster than it is told of. */
+  /** Null if the chain moves faster than it is reported. */
   private async snapshot(): Promise<(() => boolean) | null> {
     const { rows, mirror } = this;
     if (rows.commits !== mirror.commits) await this.ask({ what: 'news' });
@@ -159,7 +159,7 @@ class FollowerThread {
     for (let left = STANDSTILL_MS; left > 0; left = until - performance.now()) {
       Atomics.wait(signals, SIGNAL, 0, left);
       Atomics.store(signals, SIGNAL, 0);
-      // Whatever was given up before may be answered first.
+      // Whatever was abandoned before may be answered first.
       for (let found = receiveMessageOnPort(facts); found; found = receiveMessageOnPort(facts)) {
         const answer = found.message as AnswerNow;
         if (answer.id === asked.id) return answer.facts;
@@ -188,7 +188,7 @@ class FollowerThread {
     void this.follower[deed]();
   }
 
-  /** Nobody is left who would answer. */
+  /** No one is left who would answer. */
   private end(): void {
     this.isOver = true;
     for (const { reject } of this.asked.values()) reject(new Error('the node is stopping'));

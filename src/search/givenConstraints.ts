@@ -2,7 +2,7 @@
 import { JsonNumber, JsonObject, type JsonValue } from '../util/json.js';
 import type { Constraints } from './constraints.js';
 
-/** No constraint has a longer name. Thousands of long ones would take long to be told apart. */
+/** No constraint has a longer name. Thousands of long ones would take long to be distinguished. */
 const MAX_NAME_LENGTH = 64;
 /** Numbers of more digits need not be exact. */
 const WHOLE_NUMBER = /^-?[0-9]{1,100}$/;

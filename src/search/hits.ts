@@ -62,7 +62,7 @@ export function cutPage(hits: readonly Hit[], query: SearchQuery): HitsPage {
 }
 
 /**
- * What is looked for so that documents can be ranked, one after the other until there are enough: of words of which any
+ * What is searched so that documents can be ranked, one after the other until there are enough: of words that
  * will do, first those that have all of them, which would rank before the others however old they are.
  */
 export function rankedTexts(text: TextNode): readonly TextNode[] {

@@ -37,7 +37,7 @@ export interface BlockScores {
 
 /** How far a first build has come. */
 export interface BuildState {
-  /** Blocks up to here are told of by documents and scores alone; those behind it are followed one by one. */
+  /** Blocks up to here are reported by documents and scores alone; those behind it are followed one by one. */
   readonly base: BlockId;
   /** The last claim that was read; null before the first. */
   readonly after: string | null;
@@ -85,10 +85,10 @@ export interface IndexWriter {
   addScores(blocks: readonly BlockScores[]): Promise<void>;
   /** Makes the remaining indexes; the base is the tip from here on. */
   endBuild(): Promise<void>;
-  /** Checks the next part of what is kept, where nobody else does; says what is damaged, else null. */
+  /** Checks the next part of what is kept, where no one else does; says what is damaged, else null. */
   scrub?(): Promise<string | null>;
   close(): Promise<void>;
 }
 
-/** Notes and former scores are kept for this many blocks: a deeper reorganisation has the index built anew. Arbitrary. */
+/** Notes and former scores are kept for this many blocks: a deeper reorganisation has the index built again. Arbitrary. */
 export const KEPT_BLOCKS = 300;

@@ -1,6 +1,6 @@
 /**
  * How the search index comes nearer to the claim index: a first build, blocks that are followed together, going back where the
- * chain did. A document is always made anew of its claim as it is at the present tip, which may be ahead of the block that is
+ * chain did. A document is always rebuilt of its claim as it is at the present tip, which may be ahead of the block that is
  * followed; so the order of blocks does not matter, only scores remember. When to take a step is `follower.ts`.
  */
 import { hashToHex } from '../util/bytes.js';
@@ -17,7 +17,7 @@ export interface IndexPlace {
   /** Null until the first build is whole. */
   readonly tip: BlockId | null;
   readonly documents: number;
-  /** Of the first build of this run; null when none is going on. */
+  /** Of the first build of this run; null when none is continuing. */
   readonly building: BuildProgress | null;
 }
 

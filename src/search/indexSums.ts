@@ -1,10 +1,10 @@
 /**
  * Checksums of all pages of the SQLite index, in a file beside it (`-sums`). SQLite finds damage of its own structures when
  * it comes upon them, and that of a row's content never; these tell both: at each start, whatever ended the last run, before
- * anybody is answered, and round by round while the node runs.
+ * anyone is answered, and round by round while the node runs.
  *
  * The sums are those of the database with a log (`-wal`) applied up to a noted frame, and are on disk before SQLite copies
- * that log into the file. So after a kill at any moment each page either stands in the log, whose frames have checksums of
+ * that log into the file. So after a kill at any moment each page either is in the log, whose frames have checksums of
  * their own, or has its sum here: pages of the log are not looked at, and sums that are half written are theirs alone. A log
  * that ends before the noted frame is damaged, for later frames of it may have been copied. A flip in the sums themselves
  * makes a page look damaged, never the other way round.
@@ -59,7 +59,7 @@ export class IndexSums {
   private sums: Uint32Array;
   private pages: number;
   private noted: LogPosition;
-  /** Pages of which the log may not have been copied yet. */
+  /** Pages whose WAL frames may not have been checkpointed yet. */
   private uncopied: ReadonlyMap<number, unknown> = new Map();
   /** Pages that this round of scrubbing has looked at. */
   private scrubbed = 0;
@@ -136,8 +136,8 @@ export class IndexSums {
   }
 
   /**
-   * Notes what the log holds; belongs before each time that it is copied, in the one thread that writes. What stands in the
-   * file is checked before it gives way: of a page that was damaged all but the damage may have been written anew. Answers
+   * Notes what the log holds; belongs before each time that it is copied, in the one thread that writes. What is in the
+   * file is checked before it yields: of a page that was damaged all except the damage may have been rewritten. Answers
    * how many frames the log has. Throws `IndexCorruption`.
    */
   note(): number {
@@ -249,7 +249,7 @@ export class IndexSums {
     );
   }
 
-  /** Tells the sum of each page of a range as it stands in the file; null where it cannot be read. */
+  /** Tells the sum of each page of a range as it is in the file; null if it cannot be read. */
   private visit(
     from: number,
     to: number,

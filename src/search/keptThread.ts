@@ -11,9 +11,9 @@ export interface KeptThreadOptions {
   readonly name: string;
   readonly start: () => Pick<WorkerPort, 'call' | 'exited' | 'isUp'>;
   readonly warn?: (text: string) => void;
-  /** Hears each time that it ended unasked. */
+  /** Receives each time that it ended unasked. */
   readonly onEnd?: (why: string) => void;
-  /** Before it is started again; after the last of them it is given up. */
+  /** Before it is started again; after the last of them it is abandoned. */
   readonly pausesMs?: readonly number[];
   /** A clock that only goes forward. */
   readonly nowMs?: () => number;

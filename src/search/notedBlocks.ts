@@ -1,7 +1,7 @@
 /**
- * Blocks of which the search index may hold claims, with the claims that they touched. A claim that was read at a block
- * which is then left behind must be read again: so each block of the claim index is noted before claims are read at it,
- * and notes of blocks that are no more on the active chain say what to read again, whether the index had come to them or not.
+ * Blocks whose claims the search index may hold, with the claims that they touched. A claim that was read at a block which
+ * is then left behind must be read again: so each block of the claim index is noted before claims are read at it, and notes
+ * of blocks that are no more on the active chain say what to read again, whether the index had come to them or not.
  */
 import { claimIdsIn, type FollowedClaims } from './followedClaims.js';
 import { KEPT_BLOCKS, type BlockId, type BlockNote, type IndexWriter } from './indexChange.js';
@@ -18,7 +18,7 @@ export class NotedBlocks {
   private unseen: BlockId[] = [];
   /**
    * Blocks up to this one were not noted though claims were read above them: too many lay between. As long as it is on the
-   * active chain, so are they. Null where there are none.
+   * active chain, so are they. Null if there are none.
    */
   private floor: BlockId | null = null;
   private isFloorLost = false;
@@ -53,7 +53,7 @@ export class NotedBlocks {
   }
 
   /**
-   * Whether blocks that were not noted may have been left, so that nobody knows which claims to read again. `tip` is the
+   * Whether blocks that were not noted may have been left, so that no one knows which claims to read again. `tip` is the
    * block that the index has come to.
    */
   hasLost(tip: BlockId): boolean {
@@ -79,7 +79,7 @@ export class NotedBlocks {
     if (!this.blocks.has(keyOf(block))) this.unwritten.set(keyOf(block), block);
     this.set(block);
     for (const [key, { height }] of this.blocks) {
-      // They come in the order of their heights, but for a few.
+      // They come in the order of their heights, except for a few.
       if (height > block.height - KEPT_BLOCKS) break;
       this.blocks.delete(key);
     }

@@ -25,7 +25,7 @@ export const NEWEST_ORDER: readonly OrderTerm[] = [{ column: 'id', ascending: fa
 
 /**
  * The terms of `order_by`: fields, descending, with `^` in front ascending. `trending_group` says nothing of its own where
- * another name is given beside it, as the reference has it. Throws `SearchError` for what is no field or has no order.
+ * another name is given beside it, as the reference has it. Throws `SearchError` for what is not a field or has no order.
  */
 export function parseOrder(given: unknown): OrderTerm[] {
   if (given === null || given === undefined || given === '') return [];

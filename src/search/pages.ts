@@ -1,6 +1,6 @@
 /**
  * From hits to a page: duplicates, the limit of claims of one channel, the cut. The limit holds for all pages of a search
- * together: a page goes on with the counts of those before it. The reference counts on each page from 0.
+ * together: a page continues with the counts of those before it. The reference counts on each page from 0.
  * Source: lbryio/hub, hub/herald/search.py `__remove_duplicates`, `__search_ahead`.
  */
 

@@ -19,7 +19,7 @@ export interface PostgresBackendOptions extends PostgresIndexOptions {
   /** Searches at a time, each on a connection of its own. */
   readonly connections: number;
   readonly timeoutMs?: number;
-  /** Told of threads that ended unasked. */
+  /** Notified of threads that ended unasked. */
   readonly warn?: (text: string) => void;
 }
 
@@ -79,7 +79,7 @@ export class PostgresBackend implements SearchBackend {
     this.writer = writerIn(writing);
   }
 
-  /** As `probePostgres`; a server that is away is no reason not to start. */
+  /** As `probePostgres`; a server that is away is not a reason not to start. */
   static async open(
     options: PostgresBackendOptions,
   ): Promise<{ readonly backend: PostgresBackend; readonly away: string | null }> {

@@ -1,6 +1,6 @@
 /**
  * The PostgreSQL index as the follower writes it: makes documents of claims and hands them to `PostgresWriter`. Opens its
- * connection when it is asked for something, and anew after any error, so that a server that was away is found again by the
+ * connection when it is asked for something, and again after any error, so that a server that was away is found again by the
  * follower's next try. One node writes at a time, the one whose connection holds the index's lock: `state` takes it, and
  * after a connection is lost nothing is written before `state` was asked again.
  */
@@ -45,7 +45,7 @@ export class PostgresIndexWriter implements IndexWriter {
 
   state(): Promise<IndexState> {
     return this.run(async (connection) => {
-      // What waits was added by a build that failed; it goes on from what is written.
+      // What waits was added by a build that failed; it continues from what is written.
       this.waiting = [];
       this.waitingHidden = new Set();
       this.after = null;
@@ -160,7 +160,7 @@ export class PostgresIndexWriter implements IndexWriter {
     });
   }
 
-  /** Calls come one by one; the connection is given up after any error. */
+  /** Calls come one by one; the connection is abandoned after any error. */
   private run<T>(call: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     return this.queue.run(async () => {
       try {

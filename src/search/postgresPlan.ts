@@ -1,7 +1,7 @@
 /**
  * How a search is carried out in PostgreSQL. Its planner knows how common a value is and chooses between indexes by itself;
  * what it cannot know is how common words are, and what it costs to take a text apart. So that is decided here: the documents
- * of a rare text come from the index of words, a common one is looked for in the documents as the order's index brings them.
+ * of a rare text come from the index of words, a common one is searched in the documents as the order's index brings them.
  */
 import {
   conditionSql,
@@ -23,7 +23,7 @@ export function quoteLexeme(word: string, isPrefix: boolean): string {
 /** What `tsquery` has for "and" and "or". */
 export const LEXEME_OPERATORS = [' & ', ' | '] as const;
 
-/** About how many documents satisfy a text, from how many have its words; null where the words say nothing. */
+/** About how many documents satisfy a text, from how many have its words; null if the words say nothing. */
 export function estimateText(node: TextNode, countOf: (node: TextNode) => number): number | null {
   switch (node.kind) {
     case 'word':

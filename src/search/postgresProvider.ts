@@ -16,7 +16,7 @@ export interface PostgresTarget {
 export type PostgresRow = Readonly<Record<string, unknown>>;
 export type PostgresValue = SqlValue | readonly SqlValue[];
 
-/** The oldest server whose connections can be told to end a statement when nobody waits for it. */
+/** The oldest server whose connections can be told to end a statement when no one waits for it. */
 const LEAST_VERSION = 140_000;
 const CONNECT_MS = 10_000;
 const PACKAGE = 'pg';
@@ -30,7 +30,7 @@ const SETTINGS = `
   SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3`;
 
 const ROLE_SETTINGS = {
-  // The position goes with the rows: what a crash of the server loses is followed once more.
+  // The position goes with the rows: what a crash of the server loses is followed again.
   writer: `SET synchronous_commit = off; SET maintenance_work_mem = '256MB'; SET work_mem = '64MB'`,
   reader: `SET default_transaction_read_only = on; SET work_mem = '32MB'; SET client_connection_check_interval = '2s'`,
 } as const;
@@ -77,8 +77,8 @@ export class PostgresConnection {
   }
 
   /**
-   * Throws `PostgresAwayError` where nobody answers, and `EnvironmentError` where the server refuses for good: its version,
-   * its encoding, the user, the password, the database.
+   * Throws `PostgresAwayError` where no one answers, and `EnvironmentError` where the server refuses permanently: its
+   * version, its encoding, the user, the password, the database.
    */
   static async open({ url, schema }: PostgresTarget, role: PostgresRole): Promise<PostgresConnection> {
     const { Client: PostgresClient, types } = await loadPostgres();

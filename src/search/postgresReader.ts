@@ -1,5 +1,5 @@
 /**
- * The reading half of the PostgreSQL index: connections of which each carries out one search at a time. A search is one
+ * The reading half of the PostgreSQL index: connections, each for one search at a time. A search is one
  * snapshot of the index. The server ends its statements when its time is up; a connection that is silent even then is given
  * up. Analysis, ranking and pages are those of the SQLite index, so that order, totals and counts are the same.
  */
@@ -40,7 +40,7 @@ import type { TextTotals } from './textScore.js';
 
 /** How long after its time a search waits for the server to say that it has ended. Arbitrary. */
 const GRACE_MS = 1000;
-/** The server is told anew how much time is left when it is this much less than it knows. */
+/** The server is told again how much time is left when it is this much less than it knows. */
 const STALE_MS = 250;
 /** Values of one statement. Source: the protocol counts them in 16 bits. */
 const MAX_VALUES = 65_535;

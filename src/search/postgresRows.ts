@@ -1,6 +1,6 @@
 /**
  * Rows of the PostgreSQL index within a transaction: claims are loaded and written many at once, with their words, labels and
- * totals. What is remembered between transactions holds only while they succeed and nobody else writes.
+ * totals. What is remembered between transactions holds only while they succeed and no other caller writes.
  */
 import { createHash } from 'node:crypto';
 import { fromHex, toHex } from '../util/bytes.js';
@@ -26,7 +26,7 @@ export function labelText(label: string): string {
   return `#${createHash('sha256').update(label).digest('hex')}`;
 }
 
-/** A word that was cut within a character is no text to PostgreSQL. */
+/** A word that was cut within a character is not a text to PostgreSQL. */
 export function wellFormed(text: string): string {
   return /\p{Surrogate}/u.test(text) ? Buffer.from(text).toString() : text;
 }

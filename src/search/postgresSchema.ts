@@ -1,6 +1,6 @@
 /**
  * The tables of the search index in PostgreSQL, all in one schema. They follow from the chain: those of an older version are
- * made anew. What is of another chain, of a newer version, or no index at all is refused and left alone.
+ * rebuilt. What is of another chain, of a newer version, or no index at all is refused and left alone.
  *
  * The tables are those of SQLite (`schema.ts`) but for these: the documents of a word are found by an index over the packed
  * words, `word` says in how many documents each is, and a first build gathers documents in `claim_bulk` and scores in
@@ -94,7 +94,7 @@ export const EMPTY_TABLES = `TRUNCATE ${Object.keys(TABLES)
   .filter((name) => name !== 'state')
   .join(', ')}`;
 
-/** What lies in a schema: an index that can be used, nothing, or an index of an older version. */
+/** What is in a schema: an index that can be used, nothing, or an index of an older version. */
 export type SchemaContent = 'index' | 'nothing' | 'older';
 
 /** What the connection's schema holds. Throws `EnvironmentError` for what is neither ours to use nor to remove. */

@@ -1,6 +1,6 @@
 /**
  * The writing half of the PostgreSQL index: one connection. Each call is one transaction with the position that it leads to.
- * After an error nothing that is in memory counts any more: the writer is made anew.
+ * After an error nothing that is in memory counts any more: the writer is rebuilt.
  */
 import { fromHex, toHex } from '../util/bytes.js';
 import { statesByStep } from './blockSteps.js';
@@ -75,7 +75,7 @@ export class PostgresWriter {
     this.rows = rows;
   }
 
-  /** The schema has its tables, and nobody else writes. */
+  /** The schema has its tables, and no other caller writes. */
   static async on(connection: PostgresConnection): Promise<PostgresWriter> {
     return new PostgresWriter(connection, await PostgresRows.read(connection));
   }

@@ -23,7 +23,7 @@ export class RemoteFollower implements ClaimFollower, FollowedInThread {
   private readonly onStatus: (status: FollowerStatus) => void;
   private isClosing = false;
 
-  /** `onStatus` hears how following stands, each time that it is told. */
+  /** `onStatus` receives how following stands, each time that it is told. */
   constructor(options: FollowerLineOptions, onStatus: (status: FollowerStatus) => void = () => {}) {
     this.options = options;
     this.onStatus = onStatus;

@@ -1,11 +1,14 @@
-/** How the follower of the claim index stands, for a thread in which it does not run but is told of, and what waits for it there. */
+/**
+ * How the follower of the claim index stands, for a thread in which it does not run but is reported, and what waits for it
+ * there.
+ */
 import { UNKNOWN_STATUS, type FollowerStatus } from './followerStatus.js';
 import type { BlockId } from './indexChange.js';
 
-/** What whoever answers searches asks of the follower, wherever that runs. */
+/** The follower as searches use it, in any thread. */
 export interface FollowerView {
   readonly status: FollowerStatus;
-  /** Somebody who read the index found it damaged. */
+  /** Someone who read the index found it damaged. */
   remake(): void;
   /** Waits until the index is at the tip of the claim index, on the same branch, `timeoutMs` at most. */
   waitForTip(timeoutMs: number): Promise<void>;
@@ -14,7 +17,7 @@ export interface FollowerView {
 export interface RemoteStatusDeps {
   /** Whether the claim index has nothing beyond this block. */
   readonly isTip: (block: BlockId) => boolean;
-  /** Tells the follower that somebody waits for the tip. */
+  /** Tells the follower that a caller waits for the tip. */
   readonly poke: () => void;
   readonly remake: () => void;
 }
@@ -22,7 +25,7 @@ export interface RemoteStatusDeps {
 export class RemoteStatus implements FollowerView {
   private readonly deps: RemoteStatusDeps;
   private readonly waiters = new Set<() => void>();
-  /** Whether the follower was told of those who wait, and has not answered. */
+  /** Whether the follower was notified of those who wait, and has not answered. */
   private isPoked = false;
   private isEnded = false;
   private shown = UNKNOWN_STATUS;
@@ -66,7 +69,7 @@ export class RemoteStatus implements FollowerView {
     });
   }
 
-  /** Nobody is waited for any more. */
+  /** No one is waited for any more. */
   end(): void {
     this.isEnded = true;
     this.wakeAll();
@@ -77,7 +80,7 @@ export class RemoteStatus implements FollowerView {
     return tip !== null && this.deps.isTip(tip);
   }
 
-  /** Whoever waits goes on without. */
+  /** Waiters continue without it. */
   wakeAll(): void {
     for (const done of [...this.waiters]) done();
   }

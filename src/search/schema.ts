@@ -1,6 +1,6 @@
 /**
  * The tables of the search index in SQLite. The file follows from the chain and may be deleted at any time; one of another
- * version or chain is made anew.
+ * version or chain is rebuilt.
  *
  * `claim` has a row a document without its texts, `words` the packed words (`analyze.ts`), `text_index` which documents
  * hold a word, `label` and `labeled` tags, languages and places. `hidden` keeps the score of live claims that have no document.
@@ -8,10 +8,10 @@
  */
 import type { SqliteDatabase } from '../sqlite/sqliteProvider.js';
 
-/** Of the tables and of what is written into them; another number has the file made anew. */
+/** Of the tables and of what is written into them; another number has the file rebuilt. */
 export const SCHEMA_VERSION = 6;
 
-/** ASCII signs that part no words: all that is no letter, digit, blank or control character. */
+/** ASCII characters that do not separate words: all except letters, digits, blanks and control characters. */
 const WORD_SIGNS = "!\"#$%&''()*+,-./:;<=>?@[\\]^_`{|}~";
 
 /** Columns of `claim` behind `id`, in the order in which rows are written, with their types. */
@@ -87,7 +87,7 @@ const OTHER_INDEXES = [
   'CREATE INDEX IF NOT EXISTS claim_by_key ON claim (public_key_id) WHERE public_key_id IS NOT NULL',
 ];
 
-/** Columns that stand in an index and may change: what is not written anew leaves its index alone. */
+/** Columns that are in an index and may change: what is not rewritten leaves its index alone. */
 export const INDEXED_COLUMNS: readonly string[] = [
   ...Object.keys(ORDER_INDEXES).filter((column) => column !== 'trending_score'),
   'channel_id',

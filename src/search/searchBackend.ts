@@ -8,7 +8,7 @@ export interface SearchPage {
   readonly rows: readonly Bytes[];
   /** Of all pages; at most 1,000. */
   readonly total: number;
-  /** How many transactions of this page were left out because of which censoring channel. */
+  /** How many transactions of this page each censoring channel removed. */
   readonly blocked: readonly { readonly channelId: Bytes; readonly count: number }[];
   /** The block that the answer is of. */
   readonly height: number;

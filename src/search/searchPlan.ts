@@ -64,7 +64,7 @@ function shareOf(part: Condition | TextNode, facts: PlanFacts): number {
   return ASSUMED_SHARE[part.kind as Condition['kind']] ?? OTHER_SHARE;
 }
 
-/** Whether a condition asks for nothing but the column that an index is made of and the document's number. */
+/** Whether a condition asks for only the column that an index is made of and the document's number. */
 function isOfIndex(part: Condition | TextNode, column: string): boolean {
   if (part.kind === 'labels') return part.labels.length <= FEW_LABELS;
   return part.kind === 'range' && part.column === column && part.orMissing !== true;
@@ -116,7 +116,7 @@ function driverSql(
   const { text } = request;
   // The driver of a text may find more documents than satisfy it.
   const testsText = text !== null && !(driver.covers === text && filter?.isExact === true);
-  // Words may be thousands that are looked for in each document, one by one.
+  // Words may be thousands that are searched in each document, one by one.
   const tests = [where, testsText ? 'in_time()' : `((${id} & ${CLOCK_MASK}) <> 0 OR in_time())`];
   const open = request.conditions.filter((condition) => condition !== driver.covers);
   for (const condition of open) tests.push(conditionSql(condition, sql, context));

@@ -22,7 +22,7 @@ export type Condition =
     }
   | { readonly kind: 'numbers'; readonly column: string; readonly values: readonly string[] }
   | { readonly kind: 'texts'; readonly column: string; readonly values: readonly string[] }
-  /** Equality of texts of which the index keeps a key. */
+  /** Equality of texts that the index stores as a key. */
   | { readonly kind: 'keys'; readonly column: string; readonly values: readonly string[] }
   | { readonly kind: 'ids'; readonly column: string; readonly values: readonly string[] }
   | { readonly kind: 'idPrefix'; readonly column: 'claim_id' | 'sd_hash'; readonly digits: string }
@@ -41,9 +41,9 @@ export type Condition =
 
 export interface SearchQuery {
   readonly conditions: readonly Condition[];
-  /** Null: no text is looked for. */
+  /** Null: no text is searched. */
   readonly text: TextNode | null;
-  /** Empty: by relevance when a text is looked for, else the common order. */
+  /** Empty: by relevance when a text is searched, else the common order. */
   readonly order: readonly OrderTerm[];
   readonly limit: number;
   readonly offset: number;
@@ -60,7 +60,7 @@ export interface SearchQuery {
   readonly findsNothing: boolean;
 }
 
-/** Labels: tags, languages and places, told apart by what is in front. */
+/** Labels: tags, languages and places, distinguished by what is in front. */
 export const tagLabel = (tag: string): string => `t${tag}`;
 export const languageLabel = (language: string): string => `l${language}`;
 /** Of a place by its name (`placeName`), whether its letters are large or small. */

@@ -1,6 +1,7 @@
 /**
  * Searches that are read page by page. What one found is kept as it was found, since blocks change what claims score and
- * weigh, and which there are: cut anew from what the index has then, a later page would show claims again or leave some out.
+ * weigh, and which there are: cut again from what the index has then, a later page would show claims again or leave some
+ * out.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Bytes } from '../util/bytes.js';
@@ -13,7 +14,7 @@ const MAX_WALKS = 1000;
 const ID_BYTES = 20;
 const CURSOR = /^([0-9a-f]{32})-([0-9]{1,4})$/;
 
-/** A page of a walk. What it tells beside its rows is told of all pages together. */
+/** A page of a walk. What it tells beside its rows is notified of all pages together. */
 export interface WalkPage extends SearchPage {
   /** What leads to the page behind this one; null for none. */
   readonly next: string | null;

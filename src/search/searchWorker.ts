@@ -18,7 +18,7 @@ type Calls = Readonly<Record<string, (...args: never[]) => unknown>>;
 const isUnfinished = (error: unknown): boolean =>
   error instanceof Error && /no such table|database is locked/.test(error.message);
 
-/** Opens the file for each search anew as long as there is no whole index, which would otherwise be held open. */
+/** Opens the file for each search again as long as there is no whole index, which would otherwise be held open. */
 class Reader {
   private readonly path: string;
   private readonly open: () => SqliteReader;
@@ -65,7 +65,7 @@ function openWriter(provider: SqliteProvider, index: SqliteIndexOptions): IndexW
   }
 }
 
-/** A writer of which each call fails: whoever calls is told why. */
+/** A writer whose calls all fail: the caller gets the reason. */
 function failing(error: unknown): IndexWriter {
   return new Proxy({} as IndexWriter, {
     get: (_target, name) => (name === 'then' ? undefined : () => Promise.reject(error as Error)),
@@ -95,7 +95,7 @@ async function answer({ id, method, args }: WorkerCall): Promise<void> {
   if (method === 'close') port.close();
 }
 
-// Whoever cannot begin ends with what it says.
+// A worker that cannot start ends with its error.
 calls.catch((error: unknown) => {
   throw error;
 });

@@ -23,7 +23,7 @@ export interface SqliteBackendOptions extends SqliteIndexOptions {
   readonly timeoutMs?: number;
   /** Where the claim index is followed in the thread that writes. */
   readonly followed?: FollowedInThread;
-  /** Told of threads that ended unasked. */
+  /** Notified of threads that ended unasked. */
   readonly warn?: (text: string) => void;
   /** See `KeptThread`. */
   readonly pausesMs?: readonly number[];
@@ -91,7 +91,7 @@ export class SqliteBackend implements SearchBackend {
     if (this.isClosed) return;
     this.isClosed = true;
     Atomics.store(this.closing, 0, 1);
-    // The writer comes last: whoever closes the file last copies SQLite's log into it, which is the writer's alone to do.
+    // The writer comes last: the last to close the file checkpoints the WAL, which only the writer may do.
     await this.searchers.close();
     await this.writing.close();
   }

@@ -1,6 +1,6 @@
 /**
- * What another thread of the process needs to search the index in its file by itself. Owns who hears how following stands,
- * and who lets go of the file before it is deleted.
+ * What another thread of the process needs to search the index in its file by itself. Owns who receives how following
+ * stands, and who lets go of the file before it is deleted.
  */
 import type { FollowerStatus } from './followerStatus.js';
 import type { SlotLoad } from '../scheduler/fairSlots.js';
@@ -29,7 +29,7 @@ export class SharedSearch {
     this.onRelease = onRelease;
   }
 
-  /** Hears how following stands, each time that it is told. Answers what ends that. */
+  /** Receives how following stands, each time that it is told. Answers what ends that. */
   onStatus(listener: (status: FollowerStatus) => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);

@@ -141,7 +141,7 @@ export class SqliteIndexWriter implements IndexWriter {
     this.writer = this.open();
   }
 
-  /** Runs a call; when the file turns out to be damaged it is made anew before the error is told. */
+  /** Runs a call; when the file turns out to be damaged it is rebuilt before the error is told. */
   private guarded<T>(call: () => T): T {
     try {
       return call();

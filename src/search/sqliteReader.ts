@@ -37,7 +37,7 @@ import type { TextTotals } from './textScore.js';
 
 /** Documents counted for a plan; beyond it the number is estimated, or taken for this. */
 const COUNT_LIMIT = 20_000;
-/** A beginning of more words is looked for in documents, not in the index. */
+/** A beginning of more words is searched in documents, not in the index. */
 const COMMON_WORDS = 1000;
 /** Pages in memory, of each reader. Arbitrary. */
 const CACHE_KIB = 32 << 10;
@@ -187,7 +187,7 @@ export class SqliteReader {
     }
     if (request.text !== null && filter !== null) {
       const { expression } = filter;
-      // Where nothing but the newest documents with the words is wanted, no other way leads to fewer.
+      // Where only the newest documents with the words is wanted, no other way leads to fewer.
       const isAlone = request.withWords && request.conditions.length === 0;
       add(request.text, {
         estimate: isAlone ? 0 : this.countText(expression, COUNT_LIMIT).estimate,
@@ -203,7 +203,7 @@ export class SqliteReader {
     return { documents, shares, drivers };
   }
 
-  /** The index that finds the documents of a condition; null where there is none. */
+  /** The index that finds the documents of a condition; null if there is none. */
   private driverOf(condition: Condition, documents: number, context: SqlContext): Driver | null {
     if (condition.kind === 'labels') return this.labelDriver(condition, context);
     const index = indexOf(condition);

@@ -44,7 +44,7 @@ export class SqliteRows {
     return statement;
   }
 
-  /** Writes a document that is not there. Within a first build its labels stand in its row alone until the end. */
+  /** Writes a document that is not there. Within a first build its labels are in its row alone until the end. */
   insert(document: ClaimDocument, score: number | null, isBulk: boolean): void {
     const { id, words } = document;
     const numbers = documentLabels(document).map((text) => this.labelNumber(text));
@@ -176,7 +176,7 @@ export class SqliteRows {
 
 const COLUMN_NAMES: readonly string[] = CLAIM_COLUMNS.map(([name]) => name);
 const INSERT_CLAIM = `INSERT INTO claim VALUES (${['?', ...COLUMN_NAMES.map(() => '?')].join(', ')})`;
-/** Where the indexed columns stand in a row, and where the others that change do. */
+/** Where the indexed columns are in a row, and where the others that change do. */
 const INDEXED_PLACES = INDEXED_COLUMNS.map((name) => COLUMN_NAMES.indexOf(name));
 const PLAIN_PLACES = COLUMN_NAMES.flatMap((name, place) =>
   INDEXED_COLUMNS.includes(name) || ['claim_id', 'trending_score', 'labels'].includes(name) ? [] : [place],
@@ -188,7 +188,7 @@ const FIND_CLAIM = `SELECT id, trending_score, labels, ${INDEXED_COLUMNS.map(
 
 const updates = new Map<number, { readonly sql: string; readonly places: readonly number[] }>();
 
-/** SQLite writes anew each index of which a column is set, changed or not: so only those are set that differ. */
+/** SQLite rewrites each index with an assigned column, changed or not. Only differing columns are assigned. */
 function updateOf(changed: number): { readonly sql: string; readonly places: readonly number[] } {
   let update = updates.get(changed);
   if (update === undefined) {

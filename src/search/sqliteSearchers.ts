@@ -21,7 +21,7 @@ export interface SearchersSetup {
 }
 
 export interface SearchersOptions {
-  /** Told of threads that ended unasked. */
+  /** Notified of threads that ended unasked. */
   readonly warn?: (text: string) => void;
   /** See `KeptThread`. */
   readonly pausesMs?: readonly number[];

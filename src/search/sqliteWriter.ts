@@ -28,13 +28,13 @@ import { trendingAfter } from './trending.js';
 const CACHE_KIB = 64 << 10;
 /**
  * Segments of words that a first build lets gather before it merges them into one. They are written from a table of 1 MiB
- * (FTS5's own default), which the processor's cache holds: in a larger one each word costs more the longer it is looked for.
+ * (FTS5's own default), which the processor's cache holds: in a larger one each word costs more the longer it is searched.
  */
 const BULK_SEGMENTS = 64;
 /** Pages of words that are merged in one step at the end of a first build. Arbitrary: some tenths of a second. */
 const MERGE_PAGES = 4000;
 
-/** The file and what lies beside it, of earlier versions too; its checksums go first, without which it is none. */
+/** The file and what is beside it, of earlier versions too; its checksums go first, without which it is none. */
 const SUFFIXES = ['-sums', '', '-wal', '-shm', '-journal', '-seal'];
 
 /** Deletes the file, its checksums and what SQLite keeps beside it. */
@@ -43,7 +43,7 @@ export function removeIndexFile(path: string): void {
 }
 
 export class SqliteWriter {
-  /** Why what was there had to be deleted when it was opened; null where it was whole, or nothing. */
+  /** Why what was there had to be deleted when it was opened; null if it was whole, or nothing. */
   readonly damage: string | null;
   private readonly database: SqliteDatabase;
   private readonly sums: IndexSums;
@@ -156,7 +156,7 @@ export class SqliteWriter {
     });
   }
 
-  /** Documents of a first build in the order of claim ids, `after` the last of these ids; null where there is none. */
+  /** Documents of a first build in the order of claim ids, `after` the last of these ids; null if there is none. */
   addDocuments(documents: readonly ClaimDocument[], hidden: readonly string[], after: string | null): void {
     this.transaction(() => {
       // FTS5 gathers words in memory as long as numbers grow, and writes them when they do not.
@@ -233,7 +233,7 @@ export class SqliteWriter {
     this.sums.scrub(pages);
   }
 
-  /** Copies SQLite's log into the file, as far as nobody reads what the file still has. */
+  /** Copies SQLite's log into the file, as far as no one reads what the file still has. */
   checkpoint(): void {
     const frames = this.sums.note();
     const done = this.database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get()!;
@@ -403,7 +403,7 @@ interface OpenFile {
   readonly sums: IndexSums;
 }
 
-/** Opens a file that is whole; null where it is none of this version and chain. */
+/** Opens a file that is whole; null if invalid of this version and chain. */
 function openFile(
   provider: SqliteProvider,
   path: string,
@@ -442,7 +442,7 @@ function createFile(provider: SqliteProvider, path: string, chain: string): Open
 function configured(provider: SqliteProvider, path: string): SqliteDatabase {
   const database = provider.open(path);
   try {
-    // The log is cut off where it begins anew, so that its length tells how much it holds.
+    // The log is cut off where it starts over, so that its length tells how much it holds.
     database.exec(`PRAGMA busy_timeout = 10000; PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL;
       PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 0;
       PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = FILE`);

@@ -23,7 +23,7 @@ export type TextNode =
   | { readonly kind: 'or'; readonly nodes: readonly TextNode[] }
   | { readonly kind: 'not'; readonly node: TextNode };
 
-/** Words of a text. Arbitrary: each is looked for in the index. */
+/** Words of a text. Arbitrary: each is searched in the index. */
 const MAX_WORDS = 256;
 /** Of a text: so many words as long as words can be, and signs between them. */
 const MAX_TEXT_LENGTH = MAX_WORDS * (MAX_WORD_LENGTH + 1);
@@ -179,7 +179,7 @@ export function expandFuzzy(
 }
 
 /**
- * How often words stand in their order in packed words, with up to `gap` others between any two and none shared by two
+ * How often words are in their order in packed words, with up to `gap` others between any two and none shared by two
  * finds; `most` finds are enough. Takes time by the number of words in both, whatever they are.
  */
 export function countNear(words: readonly string[], gap: number, packed: string, most = Infinity): number {
@@ -209,7 +209,7 @@ export function countNear(words: readonly string[], gap: number, packed: string,
   return count;
 }
 
-/** What must be a substring of the packed words, or null for what is no substring. */
+/** What must be a substring of the packed words, or null for what is not a substring. */
 export function substringOf(node: TextNode): string | null {
   if (node.kind === 'word') return ` ${node.word} `;
   if (node.kind === 'phrase') return ` ${node.words.join(' ')} `;

@@ -16,7 +16,7 @@ const CHANNEL_MARK = 0x40;
 
 /**
  * The channel in which a URL has claims looked for: the one that it names, else the one that validly signed the claim that it
- * names. Null where there is none. Source: lbryio/hub herald/session.py `claimtrie_search`.
+ * names. Null if there is none. Source: lbryio/hub herald/session.py `claimtrie_search`.
  */
 export function channelOfUrl({ claim, channel }: ResolvedUrl): ClaimRecord | null {
   return claim?.name[0] === CHANNEL_MARK ? claim : channel;

@@ -1,6 +1,6 @@
 /**
  * What the log of SQLite beside a database (`-wal`) holds, read as SQLite reads it after a kill: frames up to the last commit
- * before the first that is not what was written. Nobody locks that file, so it may be opened and closed while SQLite has it
+ * before the first that is not what was written. No one locks that file, so it may be opened and closed while SQLite has it
  * (as the database itself must not be: closing it would drop the locks of the process).
  * Source: https://www.sqlite.org/fileformat2.html#the_write_ahead_log.
  */
@@ -17,7 +17,7 @@ const VERSION = 3007000;
 /** About 1 MiB a read. */
 const FRAMES_A_READ = 128;
 
-/** Which log, and how far: a log that is begun anew has other salts. */
+/** Which log, and how far: a log that is started over has other salts. */
 export interface LogPosition {
   readonly salt1: number;
   readonly salt2: number;
@@ -66,7 +66,7 @@ class LogSum {
   }
 }
 
-/** Runs a task on an open log; null where there is none. Throws `EnvironmentError` where the system refuses it. */
+/** Runs a task on an open log; null if there is none. Throws `EnvironmentError` where the system refuses it. */
 function withLog<T>(path: string, task: (file: number) => T): T | null {
   return onFile(path, () => {
     const file = openLog(path);
@@ -88,7 +88,7 @@ function openLog(path: string): number | null {
   }
 }
 
-/** The header of a log with the checksum that its frames go on with; null where SQLite would take the log for empty. */
+/** The header of a log with the checksum that its frames continue with; null if SQLite would take the log for empty. */
 function readHeader(
   file: number,
   pageBytes: number,
@@ -103,12 +103,12 @@ function readHeader(
   return { salt1: bytes.readUInt32BE(16), salt2: bytes.readUInt32BE(20), sum };
 }
 
-/** The salts of a log; null where it is none. Throws `EnvironmentError`. */
+/** The salts of a log; null if invalid. Throws `EnvironmentError`. */
 export function readLogSalts(path: string, pageBytes: number): Omit<LogPosition, 'frames'> | null {
   return withLog(path, (file) => readHeader(file, pageBytes));
 }
 
-/** Reads a log, which is on disk when this returns. Nobody may write to it meanwhile. Throws `EnvironmentError`. */
+/** Reads a log, which is on disk when this returns. No one may write to it meanwhile. Throws `EnvironmentError`. */
 export function readLog(path: string, pageBytes: number): LogContents {
   const contents = withLog(path, (file) => {
     const header = readHeader(file, pageBytes);

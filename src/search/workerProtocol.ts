@@ -8,7 +8,7 @@ export type WorkerRole =
   | {
       readonly role: 'writer';
       readonly index: SqliteIndexOptions;
-      /** Null where the node's thread follows the claim index, and calls. */
+      /** Null if the node's thread follows the claim index, and calls. */
       readonly follower: FollowerSetup | null;
     }
   | { readonly role: 'reader'; readonly path: string; readonly lists: CensorLists };

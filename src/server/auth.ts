@@ -38,7 +38,7 @@ export class Authenticator {
   private readonly remembered: { readonly header: string; readonly verdict: AuthVerdict }[] = [];
   private credentials = '';
   private cookie: string | null = null;
-  /** The header that carries the cookie; null where there is none. */
+  /** The header that carries the cookie; null if there is none. */
   private cookieHeader: string | null = null;
 
   constructor(options: AuthOptions, logger: Logger) {
@@ -65,7 +65,7 @@ export class Authenticator {
       const code = systemErrorCode(error);
       if (code === null) throw error;
       await rm(temporary, { force: true }).catch(() => undefined);
-      // A folder may lie in the place of either file; everything else concerns the folder of both.
+      // A folder may are in the place of either file; everything else concerns the folder of both.
       const renaming = (error as NodeJS.ErrnoException).syscall === 'rename';
       const path = code === 'EISDIR' && !renaming ? temporary : cookieFile;
       throw new EnvironmentError(
@@ -91,8 +91,8 @@ export class Authenticator {
   }
 
   /**
-   * Whether a header carries the cookie, written the way clients write it. The cookie is 256 random bits: whoever is told
-   * may ask as often as it likes, and its length is known to everybody.
+   * Whether a header carries the cookie, written the way clients write it. The cookie is 256 random bits: a client that is
+   * told may ask as often as it likes, and its length is known to everyone.
    */
   isCookie(header: string): boolean {
     const right = this.cookieHeader;

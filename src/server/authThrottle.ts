@@ -1,5 +1,5 @@
 /**
- * What wrong passwords cost: each caller (an IPv4 address, a /64 of IPv6) is told of one in a quarter of a second, over
+ * What wrong passwords cost: each caller (an IPv4 address, a /64 of IPv6) is notified of one in a quarter of a second, over
  * however many connections. When they are checked at all is up to `passwordChecks.ts`. Owns no connection; what waits is
  * bounded.
  */
@@ -40,7 +40,7 @@ export class AuthThrottle {
     return (this.lines.get(callerAt(address))?.waiting.length ?? 0) >= MAX_WAITING_OF_CALLER;
   }
 
-  /** How many callers have somebody waiting. */
+  /** How many callers have a caller waiting. */
   get callers(): number {
     return this.lines.size;
   }

@@ -14,7 +14,7 @@ import type { CallSignals, QueueLoad } from './routes.js';
 const MAX_OUT_OF_TURN = 1000;
 
 /**
- * After so many slices a call lines up anew behind those that came since, so that one that takes minutes keeps nobody out.
+ * After so many slices a call lines up again behind those that came since, so that one that takes minutes keeps no one out.
  * Arbitrary: two seconds' worth.
  */
 const SLICES_IN_LINE = 128;
@@ -24,7 +24,7 @@ const MAX_SENT_AHEAD = 256;
 /** The same for what needs no password, whose requests are kept meanwhile. Arbitrary. */
 const MAX_OPEN_SENT_AHEAD = 16;
 
-/** Refusals after the first are told of in sums, so often. Arbitrary. */
+/** Refusals after the first are reported in sums, so often. Arbitrary. */
 const REPORT_MS = 10_000;
 const WHY_REFUSED =
   'because http work queue depth exceeded, it can be increased with the -rpcworkqueue= setting';
@@ -48,7 +48,7 @@ export interface CallTurnsOptions {
   readonly stallMs: number;
 }
 
-/** One call. Its signals are made when somebody asks for them. */
+/** One call. Its signals are made when a caller asks for them. */
 class Call implements CallSignals {
   readonly connection: HttpConnection;
   readonly response: ServerResponse;
@@ -117,7 +117,7 @@ class Call implements CallSignals {
     this.signalControl?.abort();
   }
 
-  /** Lets calls that wait have the turn for a while; null where none do. */
+  /** Lets calls that wait have the turn for a while; null if none do. */
   giveWay(): Promise<void> | null {
     if (++this.slices % SLICES_IN_LINE === 0) this.arrival = this.queue.nextArrival();
     return this.hasTurn ? this.queue.giveWay(this.arrival) : null;
@@ -163,7 +163,7 @@ export class CallTurns {
   private readonly underWay = new Set<Call>();
   private outOfTurn = 0;
   private refusals = 0;
-  /** Refusals that the log does not know of, and when it will; null when nothing was refused lately. */
+  /** Refusals that the log does not know of, and when it will; null when nothing was refused recently. */
   private untold = 0;
   private reportTimer: NodeJS.Timeout | null = null;
   isStopping = false;
@@ -267,7 +267,7 @@ export class CallTurns {
     sendText(response, 503, 'Work queue depth exceeded');
   }
 
-  /** Tells the log of the refusals since the last time; where there are none, the next one is told of at once again. */
+  /** Tells the log of the refusals since the last time; where there are none, the next one is reported at once again. */
   private report(): void {
     if (this.untold > 0) this.logger.warn(`${this.untold} more requests rejected ${WHY_REFUSED}`);
     else this.endReports();
@@ -292,7 +292,7 @@ export class CallTurns {
     await this.finish(call, call.isGone ? null : run);
   }
 
-  /** Sends an answer that is not there yet, or not whole; null when nobody waits for it any more. */
+  /** Sends an answer that is not there yet, or not whole; null when no one waits for it any more. */
   private async finish(call: Call, answer: HttpReply | Promise<HttpReply> | Run | null): Promise<void> {
     const { response, connection } = call;
     const onClose = (): void => {

@@ -5,7 +5,7 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { HttpConnection } from './connections.js';
 
-/** What an answer that is no JSON-RPC calls itself. Source: libevent's `default_content_type`. */
+/** What an answer that is not JSON-RPC calls itself. Source: libevent's `default_content_type`. */
 export const DEFAULT_CONTENT_TYPE = 'text/html; charset=ISO-8859-1';
 /** So long a caller may take to read why it was refused, and to send what it was about to. */
 const LEAVE_MS = 2000;

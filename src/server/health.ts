@@ -1,5 +1,5 @@
 /**
- * `/health`: whether the node works, for whoever supervises it. No authentication and no place in the work queue; the
+ * `/health`: whether the node works, for supervisors. No authentication and no place in the work queue; the
  * addresses are those of `-rpcallowip`.
  */
 import type { SnapshotStatus } from '../chain/snapshot/backgroundValidation.js';
@@ -26,9 +26,9 @@ export interface HealthDeps {
   readonly snapshot?: (() => SnapshotStatus | null) | undefined;
   /** Null where claims are not searched. */
   readonly search?: (() => SearchHealth | null) | undefined;
-  /** Null where there is no hub. */
+  /** Null if there is no hub. */
   readonly hub?: (() => HubHealth | null) | undefined;
-  /** Null where there is no explorer. */
+  /** Null if there is no explorer. */
   readonly explorer?: (() => ExplorerHealth | null) | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface SearchHealth {
   /** Null until the first build is whole. */
   readonly tip: { readonly height: number } | null;
   readonly documents: number;
-  /** What a first build is at; null when none is going on. */
+  /** What a first build is at; null when none is continuing. */
   readonly building: { readonly stage: string } | null;
   /** Why the index does not get further; null as long as it does. */
   readonly failure: string | null;

@@ -14,7 +14,7 @@ const MAX_REMEMBERED = 64;
 export class HostNames {
   private readonly allowed: ReadonlySet<string>;
   private readonly allowsAll: boolean;
-  /** `Host` headers that were let in, since most callers send the same one. */
+  /** `Host` headers that were accepted, since most callers send the same one. */
   private readonly good = new Set<string>();
 
   /** The names of `-rpcallowhost` (`*` for any) and those that `-rpcbind` names. */

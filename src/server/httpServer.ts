@@ -48,7 +48,7 @@ function noSchemas(): never {
 export interface HttpServerOptions {
   readonly auth: AuthOptions;
   readonly port: number;
-  /** The option that names the port, for whoever must choose another; `rpcport` when it is left out. */
+  /** The option that names the port, for the error message; `rpcport` when it is left out. */
   readonly portOption?: string;
   readonly binds: readonly string[];
   /** The `-rpcallowip` entries; undefined when the option was not given at all. */

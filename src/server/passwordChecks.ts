@@ -1,8 +1,8 @@
 /**
  * When passwords of connections that have shown no right one are checked. A caller whose guesses were wrong has further
  * ones checked at a steady rate, over however many connections: the right one waits in the same line as the wrong ones, so
- * that neither an answer nor its absence tells of it sooner. Who guessed nothing wrong waits for nothing. The cookie, which
- * nobody can guess, does not come here. Owns no connection; what waits is bounded.
+ * that neither an answer nor its absence reports it sooner. Who guessed nothing wrong waits for nothing. The cookie, which
+ * no one can guess, does not come here. Owns no connection; what waits is bounded.
  */
 import { callerAt } from './authThrottle.js';
 
@@ -10,9 +10,9 @@ import { callerAt } from './authThrottle.js';
 const FORGIVEN_AFTER_MS = 62;
 /** So many wrong ones in a row hold nothing up. Arbitrary. */
 const MAX_DEBT = 16;
-/** So many checks may wait for one caller, which is sixteen seconds' worth: the longest that anybody waits. */
+/** So many checks may wait for one caller, which is sixteen seconds' worth: the longest that anyone waits. */
 const MAX_WAITING_OF_CALLER = 256;
-/** So many callers are told apart; all others are one. Arbitrary. */
+/** So many callers are distinguished; all others are one. Arbitrary. */
 const MAX_CALLERS = 4096;
 const OTHERS = 'others';
 /** Who was cut off is reported so often, in steps of `FORGIVEN_AFTER_MS`: ten seconds. */
@@ -32,13 +32,13 @@ interface Caller {
 }
 
 export class PasswordChecks {
-  /** Those with something to be forgiven; whoever is not here has every check done at once. */
+  /** Those with something to be forgiven; addresses without an entry have every check done at once. */
   private readonly callers = new Map<string, Caller>();
   private readonly report: (address: string, cutOff: number) => void;
   private timer: NodeJS.Timeout | null = null;
   private steps = 0;
 
-  /** `report` is told of connections that were cut off, in sums. */
+  /** `report` is notified of connections that were cut off, in sums. */
   constructor(report: (address: string, cutOff: number) => void) {
     this.report = report;
   }

@@ -12,7 +12,7 @@ import type { HttpConnection } from './connections.js';
  * sends one. Arbitrary.
  */
 const FREE_REQUESTS = 64;
-/** What all without a password may take of a turn before they wait, but for the piece that is being handled. Arbitrary. */
+/** What all without a password may take of a turn before they wait, except for the piece that is being handled. Arbitrary. */
 const OPEN_SLICE_MS = 5;
 /** So many of those that wait for the slice are read at a time: most have nothing to be read. Arbitrary. */
 const GROUP = 8;
@@ -88,7 +88,7 @@ export class PipeliningLimit {
 
   /**
    * Reads on: of those that sent much, from the one that waits the longest; of those that wait for the slice, from some that
-   * had the least of it, the newest first, since whoever comes anew has had nothing.
+   * had the least of it, the newest first, since a new connection has had nothing.
    */
   private goOn(): void {
     this.isResting = false;
@@ -125,7 +125,7 @@ function release(connection: HttpConnection): void {
   connection.socket.resume();
 }
 
-/** Requests that a connection sent lately without a password. */
+/** Requests that a connection sent recently without a password. */
 function openRequests({ open }: HttpConnection, nowMs: number): number {
   return open.count * 0.5 ** ((nowMs - open.atMs) / HALF_LIFE_MS);
 }

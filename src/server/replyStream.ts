@@ -1,7 +1,7 @@
 /**
  * Writing an answer to its socket: small ones in one piece with a Content-Length, large ones in HTTP chunks as fast as the
  * client reads. A client that stops reading is cut off; an answer that breaks off midway cuts the connection, so that
- * nobody takes half an answer for a whole one.
+ * no one takes half an answer for a whole one.
  */
 import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
@@ -36,7 +36,7 @@ export interface ReplyStreamOptions {
   readonly sinceMs: number;
   /** Runs a wait for a client that does not take at once what is written. */
   readonly whileSlow: (wait: () => Promise<void>) => Promise<void>;
-  /** Lets others have the turn for a while; null where none wait. */
+  /** Lets others have the turn for a while; null if none wait. */
   readonly giveWay: () => Promise<void> | null;
 }
 

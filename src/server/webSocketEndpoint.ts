@@ -1,6 +1,6 @@
 /**
  * The WebSocket endpoint at `/ws` of the RPC server: who may connect, how many, and the end. Owns the clients; what they
- * ask and get is in `webSocketClient.ts`. The same addresses and credentials are let in as for RPC; a browser is not,
+ * ask and get is in `webSocketClient.ts`. The same addresses and credentials are accepted as for RPC; a browser is not,
  * because a page of any origin could use the credentials that it keeps.
  */
 import type { IncomingMessage } from 'node:http';
@@ -72,7 +72,7 @@ export class WebSocketEndpoint implements NotificationListener, UpgradeEndpoint 
     });
   }
 
-  /** The status with which a caller is refused whoever else is there, or null. */
+  /** The status with which a caller is refused independently of others, or null. */
   private async refusalOf(request: IncomingMessage, gate: CallerGate): Promise<number | null> {
     if (!gate.isAllowed(request)) return 403;
     const { origin, authorization } = request.headers;
@@ -98,7 +98,7 @@ export class WebSocketEndpoint implements NotificationListener, UpgradeEndpoint 
     this.tell(() => this.events.transaction(TransactionNotice.unconfirmed(entry, bytes, reason)));
   }
 
-  /** Up to how many confirmations of a wallet's transactions some client wants to hear of; 0 for no such client. */
+  /** Up to how many confirmations of a wallet's transactions some client wants to be notified of; 0 for no such client. */
   walletDepthWanted(wallet: string): number {
     let most = 0;
     for (const client of this.clients) most = Math.max(most, client.walletDepthWanted(wallet));

@@ -1,6 +1,6 @@
 /**
  * What WebSocket clients wait for, one object shared by all who do, and the messages it comes to for one of them. The
- * messages are made as a client takes them, so that a large block never stands in memory as text.
+ * messages are made as a client takes them, so that a large block never is in memory as text.
  */
 import { hashToHex } from '../util/bytes.js';
 import { stringifyJson } from '../util/jsonWrite.js';

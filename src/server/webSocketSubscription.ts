@@ -1,4 +1,4 @@
-/** What a WebSocket client asks to hear of, read from its request, and whether something is part of it. */
+/** What a WebSocket client asks to learn of, read from its request, and whether something is part of it. */
 import { normalizeKey } from '../claimtrie/nameKey.js';
 import { RPC_ERROR, rpcError } from '../rpc/errors.js';
 import { decodeDestination, type AddressPrefixes } from '../script/address.js';

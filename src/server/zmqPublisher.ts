@@ -14,7 +14,7 @@ import { serializedTx } from './notifications/transactionNotice.js';
 import { withoutWitness } from '../net/rawTransaction.js';
 import { txidAt } from '../primitives/blockView.js';
 
-/** What is published, in the order in which the notifiers are told of one event, with the topic of its messages. */
+/** What is published, in the order in which the notifiers send one event, with the topic of its messages. */
 export const ZMQ_TOPICS = {
   pubhashblock: 'hashblock',
   pubhashtx: 'hashtx',
@@ -175,7 +175,7 @@ export class ZmqPublisher implements NotificationListener {
     for (const resolve of this.settling.splice(0)) resolve();
   }
 
-  /** Resolves when everything told so far was sent: the chain goes on no faster than that. */
+  /** Resolves when everything told so far was sent: the chain continues no faster than that. */
   settled(): Promise<void> {
     if (this.waiting.length === 0) return Promise.resolve();
     return new Promise((resolve) => this.settling.push(resolve));
@@ -198,7 +198,7 @@ export class ZmqPublisher implements NotificationListener {
     }
   }
 
-  /** A notifier that fails is given up, as in the reference. */
+  /** A notifier that fails is abandoned, as in the reference. */
   private give(notifier: Notifier, error: unknown): void {
     if (!this.notifiers.includes(notifier)) return;
     this.log.error(

@@ -61,7 +61,7 @@ export function rootOfSeed(seed: Bytes): ExtendedKey {
   };
 }
 
-/** The bytes behind the prefix. A key of which only the public part is known has no private form. */
+/** The bytes behind the prefix. A key without a private part has no private form. */
 export function formatExtendedKey(key: ExtendedKey, isPrivate: boolean): Buffer {
   const bytes = Buffer.alloc(EXTENDED_KEY_SIZE);
   bytes[0] = key.depth;

@@ -13,7 +13,7 @@ export type KeyPath = readonly number[];
 /** Keys and values that this version does not know, by key, a byte a character. They are passed on. */
 export type UnknownFields = ReadonlyMap<string, Bytes>;
 
-/** Scripts are empty where there is none. Maps are changed by way of `ownMap`. */
+/** Scripts are empty if there is none. Maps are changed by way of `ownMap`. */
 export interface PsbtInput {
   /** The whole transaction that is spent. */
   nonWitnessUtxo: Transaction | null;
@@ -49,7 +49,7 @@ export interface Psbt {
 }
 
 /**
- * Most fields of one map. The reference knows no bound; here a map is made anew as a whole when it grows, and no PSBT that
+ * Most fields of one map. The reference knows no bound; here a map is rebuilt as a whole when it grows, and no PSBT that
  * means anything comes near.
  */
 export const MAX_MAP_FIELDS = 500_000;

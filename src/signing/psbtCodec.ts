@@ -401,7 +401,7 @@ export function* formatPsbtInSlices(psbt: Psbt): Slices<Buffer> {
 }
 
 /**
- * The bytes of a PSBT that knows nothing but its transaction, without scripts and witnesses: `formatPsbt` of `createPsbt`,
+ * The bytes of a PSBT that knows only its transaction, without scripts and witnesses: `formatPsbt` of `createPsbt`,
  * whose maps would take far more memory than what they are written as.
  */
 export function* formatBarePsbtInSlices(tx: Transaction): Slices<Buffer> {

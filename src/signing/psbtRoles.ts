@@ -159,7 +159,7 @@ export interface SignedInput {
 
 /**
  * Updater and signer of one input: fills in scripts, signs with the provider's keys and finalizes what is complete.
- * Where only the spent output is known, without its transaction, its amount cannot be checked: then nothing but a
+ * Where only the spent output is known, without its transaction, its amount cannot be checked: then only a
  * witness signature, which covers the amount, is made. The inputs of one PSBT may share a `PrecomputedSighash`.
  */
 export function signPsbtInput(

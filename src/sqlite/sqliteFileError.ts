@@ -1,6 +1,6 @@
 /**
  * What SQLite says of a file that it cannot open, read or write, in plain words. SQLite names neither the file nor the
- * system's reason, so both are looked for where the file lies.
+ * system's reason, so both are searched where the file lies.
  */
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -22,7 +22,7 @@ const FAILURES: readonly (readonly [code: number, text: RegExp, systemCode: stri
 /** Files that SQLite puts beside a database. */
 const BESIDE = ['', '-wal', '-shm', '-journal'] as const;
 
-/** What hinders SQLite at a path; null where nothing is found. */
+/** What hinders SQLite at a path; null if nothing is found. */
 function hindrance(path: string): { path: string; code: string } | null {
   for (const suffix of BESIDE) {
     const file = path + suffix;

@@ -148,7 +148,7 @@ export class BlockFiles {
     return opened;
   }
 
-  /** Forgets an open file and closes it as soon as nobody reads from it: a number given up would be another file's. */
+  /** Forgets an open file and closes it as soon as no one reads from it: a number given up would be another file's. */
   private retire(key: string, file: OpenFile): void {
     if (this.unsynced.delete(key)) fdatasyncSync(file.fd);
     this.opened.delete(key);
@@ -234,7 +234,7 @@ export class BlockFiles {
     return this.lengthOf(kind, position, head, got, this.sizeBytes(kind, position.file));
   }
 
-  /** Length of the record whose head this is, of which `got` bytes could be read. */
+  /** Length of the record with this head; `got` bytes of the head could be read. */
   private lengthOf(kind: Kind, position: FilePosition, head: Buffer, got: number, fileEnd: number): number {
     if (got < HEAD_BYTES || !head.subarray(0, 4).equals(this.magic)) throw this.damaged(kind, position);
     const length = head.readUInt32LE(4);
@@ -281,7 +281,7 @@ export class BlockFiles {
   }
 
   /**
-   * Reads the first of these blocks and those that lie behind it in the same file, in this order, with one call: about
+   * Reads the first of these blocks and those that are behind it in the same file, in this order, with one call: about
    * the size of `memory`, more where the first block alone is larger. The answer may lie in `memory`. Rejects with
    * `BlockFileError` when the file does not hold the first block there; one that is not there later ends the run.
    */
@@ -313,7 +313,7 @@ export class BlockFiles {
     });
   }
 
-  /** At most `length` bytes of a block from `from` on. They may be the next block's: whoever asks knows what to expect. */
+  /** At most `length` bytes of a block from `from` on. They may be the next block's: the caller knows what to expect. */
   readPart({ file, offset }: FilePosition, from: number, length: number): Promise<Buffer> {
     const left = Math.max(0, this.sizeBytes('blk', file) - offset - from);
     return this.hold('blk', file, async (fd) => {
@@ -383,7 +383,7 @@ export class BlockFiles {
   }
 }
 
-/** Whether a block lies behind another, and begins before an offset. */
+/** Whether a block is behind another, and begins before an offset. */
 function follows(before: FilePosition, { file, offset }: FilePosition, end: number): boolean {
   return file === before.file && offset > before.offset && offset < end;
 }
@@ -402,7 +402,7 @@ async function readBytes(fd: number, target: Buffer, at: number): Promise<number
   return bytesRead;
 }
 
-/** Deletes all undo files: connecting the blocks anew writes them anew. Source: Core `CleanupBlockRevFiles`. */
+/** Deletes all undo files: connecting the blocks again writes them again. Source: Core `CleanupBlockRevFiles`. */
 export function removeUndoFiles(folder: string): void {
   for (const name of readdirSync(folder)) {
     if (/^rev\d{5}\.dat$/.test(name)) rmSync(join(folder, name));

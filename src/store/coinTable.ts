@@ -68,7 +68,7 @@ export interface CoinTable extends NativeCoinTable {
   takeDirty(maxBytes: number): Buffer | null;
 
   /**
-   * Evicts clean entries, those not used lately first, until `usageBytes` is at most `targetBytes` or nothing clean is
+   * Evicts clean entries, those not used recently first, until `usageBytes` is at most `targetBytes` or nothing clean is
    * left, looking at `maxVisits` entries at most (no bound when left out).
    */
   trim(targetBytes: number, maxVisits?: number): void;

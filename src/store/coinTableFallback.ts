@@ -325,7 +325,7 @@ export class CoinTableFallback implements CoinTable {
 
   trim(targetBytes: number, maxVisits = Infinity): void {
     let visits = 0;
-    // Two rounds: the first forgives what was used lately.
+    // Two rounds: the first forgives what was used recently.
     for (let round = 0; round < 2; round++) {
       for (const [key, entry] of this.#entries) {
         if (this.usageBytes <= targetBytes || visits >= maxVisits) return;

@@ -1,12 +1,12 @@
 /**
  * What LevelDB's files must look like before they are opened: LevelDB itself takes a file that is gone, a manifest or a
- * log that ends early and records that are missing in the middle for what a crash leaves, and goes on without them. Owns
+ * log that ends early and records that are missing in the middle for what a crash leaves, and continues without them. Owns
  * the note of what was durable. Reads the manifest, the logs and the sizes of tables; LevelDB verifies the rest as it
  * reads.
  *
  * Every put and delete has a number, one more than the one before it, and of the newest log is noted how far it reached
- * when it was last brought to disk. So nothing is missing when the logs go on without a gap from what the tables hold to
- * at least that place. What a crash of the machine left half-written behind it is cut off: nobody was told that it is
+ * when it was last brought to disk. So nothing is missing when the logs continue without a gap from what the tables hold to
+ * at least that place. What a crash of the machine left half-written behind it is cut off: no one was told that it is
  * there.
  */
 import { open, readdir, readFile, rm, stat, truncate, type FileHandle } from 'node:fs/promises';
@@ -130,7 +130,7 @@ export async function checkDatabase(path: string): Promise<DatabaseState> {
   return check.isNew() ? { lastSequence: 0 } : check.run();
 }
 
-/** LevelDB would wait at a pipe for whoever writes to it. Throws `EnvironmentError` where the file is of no worth. */
+/** LevelDB would wait at a pipe for a writer. Throws `EnvironmentError` where the file is of no worth. */
 function refuseSpecialFiles(path: string, names: readonly string[]): void {
   for (const name of names) {
     const isData = isTable(name) || LOG.test(name) || /^(?:CURRENT|MANIFEST-\d+)$/.test(name);
@@ -140,7 +140,7 @@ function refuseSpecialFiles(path: string, names: readonly string[]): void {
   }
 }
 
-/** The first table with bytes that fail their checksum, and what is wrong with it; null where there is none. */
+/** The first table with bytes that fail their checksum, and what is wrong with it; null if there is none. */
 export async function findCorruptTable(path: string): Promise<string | null> {
   for (const name of (await namesIn(path)).filter(isTable).sort()) {
     const file = await readFile(join(path, name)).catch(() => null);
@@ -294,7 +294,7 @@ class DatabaseCheck {
       const reason = end.kind === 'damaged' ? end.reason : `only ${end.offset} bytes that are whole`;
       if (this.lacksNoted(name, end)) this.fail(`${name} has ${reason}`);
       if (end.kind === 'whole') continue;
-      // LevelDB leaves a last record out that ends with its file, but not one of which the rest is zeros.
+      // LevelDB leaves a last record out that ends with its file, but not one followed by zeros.
       const isLast = end.kind === 'torn' && later.length === 0;
       if (this.note === null && !isLast) this.fail(`${name} has ${reason}`);
       this.cuts.push({ name, offset: end.offset });

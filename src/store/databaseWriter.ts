@@ -18,13 +18,13 @@ import { RecordWriter, type RowChange } from './rowRecords.js';
 import { prefixEnd } from './rows.js';
 import { databaseRange, stagedForm, stagedKey } from './stagedRows.js';
 
-/** The most that one LevelDB batch carries (design.md). */
+/** The most that one LevelDB batch carries. */
 export const MAX_BATCH_BYTES = 16 << 20;
-/** What is written at once where that is no matter of atomicity: batches are memory which LevelDB frees late. */
+/** The size of a write where atomicity does not matter: LevelDB frees the memory of batches late. */
 const PIECE_BYTES = 2 << 20;
 /** In the database from the first to the last batch that is applied from a journal: without the journal it is half. */
 const APPLYING_KEY = `${PREFIX.meta}applying`;
-/** What makes a batch of its own out of nothing but the wish to have all before it on disk. */
+/** What makes a batch of its own out of only the wish to have all before it on disk. */
 const FLUSHED_KEY = `${PREFIX.meta}flushed`;
 
 /** Produces the dirty rows of a cache outside the overlay (the coins) in pieces of at most `maxBytes`; null at the end. */
@@ -113,14 +113,14 @@ export class DatabaseWriter {
       this.onPoint('flush:after-batch');
       return;
     }
-    // What lies in the staging area must be on disk before the journal says that it counts.
+    // What is in the staging area must be on disk before the journal says that it counts.
     if (withStage) await this.makeDurable([]);
     this.onPoint('flush:before-journal');
     await this.journal.begin(withStage, this.pieceBytes);
     for (const piece of records(this.pieceBytes)) await this.journal.appendRecords(piece);
     this.onPoint('flush:in-journal');
     await this.journal.append(opsOf(source, this.pieceBytes));
-    // Whoever applies the journal, a version that does not know the mark too, takes it away with the last piece.
+    // Applying the journal, also by a version without this mark, removes it with the last piece.
     await this.journal.append([[APPLYING_KEY, null]]);
     await this.journal.commit();
     this.onPoint('flush:journal-committed');

@@ -5,7 +5,7 @@
  * The runtime has no file locks, but LevelDB takes one of the operating system when it opens a database. So the lock is
  * an empty database of its own: it works with and without the native addon, on every system, over `kill -9`, and, unlike
  * a socket or a file with a process id, is neither left behind nor blind to a process in another container. The chain's
- * own database cannot serve: `-reindex` deletes it, and whoever does that must hold the lock already.
+ * own database cannot serve: `-reindex` deletes it, and the code that does so must hold the lock already.
  */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -65,7 +65,7 @@ async function openLock(path: string): Promise<() => Promise<void>> {
   return () => database.close();
 }
 
-/** Removes all but the locked file itself: whoever holds it goes on holding it. */
+/** Removes all except the locked file itself: its holder keeps it. */
 async function emptyLock(path: string): Promise<void> {
   for (const name of await readdir(path)) {
     if (name !== LOCK_FILE) await rm(join(path, name), { recursive: true, force: true });
@@ -76,7 +76,7 @@ function causeOf(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof Error ? error.cause : error;
 }
 
-/** Whether another holds the lock; a lock file that the system does not let us open is nobody's. */
+/** Whether another holds the lock; a lock file that the system does not let us open counts as not locked. */
 function isLocked(error: unknown): boolean {
   const cause = causeOf(error);
   if ((cause as { code?: unknown } | null)?.code !== 'LEVEL_LOCKED') return false;

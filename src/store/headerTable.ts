@@ -1,7 +1,7 @@
 /**
  * Every known header, as typed columns instead of objects: 1.6 million of them cost about 110 bytes each.
  * Owns ids (a header's row number, in order of arrival, never reused), the index by hash, parents, heights, work, status
- * and file positions. Roots and nonces are cold: they stay on disk and are read when somebody prints or serves a header.
+ * and file positions. Roots and nonces are cold: they stay on disk and are read when a caller prints or serves a header.
  * Does not decide which chain is active.
  */
 import { assert } from '../util/assert.js';
@@ -372,7 +372,7 @@ export class HeaderTable {
     assert(value, `cold header chunk ${chunk} is missing`);
     const cold = Buffer.alloc(CHUNK_ROWS * COLD_BYTES);
     cold.set(value);
-    // Somebody may have read it meanwhile, and added a row since.
+    // Someone may have read it meanwhile, and added a row since.
     const known = this.coldOf(id);
     if (known !== undefined) return known;
     this.rememberCold(chunk, cold);

@@ -1,7 +1,7 @@
 /**
- * The rows of one transaction: values as they were given, keys sorted only when somebody walks them. `null` marks a
- * deletion that hides lower layers. Rows that come as records stay so until somebody asks for one of their kind: most are
- * only handed on.
+ * The rows of one transaction: values as they were given, keys sorted only when a caller walks them. `null` marks a
+ * deletion that hides lower layers. Rows that come as records stay so until a caller asks for one of their kind: most are
+ * only passed on.
  */
 import { toLatin1, type Bytes } from '../util/bytes.js';
 import { changesOf } from './rowRecords.js';

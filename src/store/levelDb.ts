@@ -49,7 +49,7 @@ export interface LevelDb {
   getMany(keys: readonly string[], fillCache: boolean): Promise<(Buffer | undefined)[]>;
   /**
    * Packed values (`PackedValues` of `rowRecords.ts`) of the keys of records, those that `known` lacks read on another
-   * thread; neither may change meanwhile. Whoever has none of it is asked for rows.
+   * thread; neither may change meanwhile. A source without it is asked for rows.
    */
   getUnknown?(records: Buffer, known: Buffer): Promise<Buffer>;
   /** All rows of a short range, read on the thread of the caller; null when they did not come as fast as from memory. */
@@ -60,11 +60,11 @@ export interface LevelDb {
   write(records: readonly Buffer[], options: { sync: boolean }): Promise<void>;
   /** Deletes what lies from `gte` up to but not including `lt`, in several batches. */
   deleteRange(gte: string, lt: string): Promise<void>;
-  /** Writes the files of a range anew, without what was deleted. */
+  /** Writes the files of a range again, without what was deleted. */
   compact(gte: string, lt: string): Promise<void>;
   /** About how many bytes the range takes in the files. */
   approximateSize(gte: string, lt: string): Promise<number>;
-  /** The number by which other threads read it (`sharedRows.ts`); null where they cannot. */
+  /** The number by which other threads read it (`sharedRows.ts`); null if they cannot. */
   share(): number | null;
   /** Table files by level and what merging them took, as lines of text. */
   stats(): string;
@@ -73,7 +73,7 @@ export interface LevelDb {
 /** Files of the database lost or changed bytes: nothing that it answers can be relied on. The message is for the operator. */
 export class DatabaseCorruptionError extends Error {
   override readonly name = 'DatabaseCorruptionError';
-  /** As LevelDB's own, so that whoever stops on these stops on this. */
+  /** As LevelDB's own, so that code that stops on these stops on this. */
   readonly code = 'LEVEL_CORRUPTION';
 
   /** `what` names the file and tells what is wrong with it. */

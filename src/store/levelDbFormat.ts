@@ -12,13 +12,13 @@ const RECORD = { whole: 1, first: 2, middle: 3, last: 4 } as const;
 /** Where the records of a log ended. */
 export interface LogEnd {
   /**
-   * `whole` after the last byte; `torn` within a record that the end of the file cuts off, as whoever is killed while
+   * `whole` after the last byte; `torn` within a record that the end of the file cuts off, as a process killed while
    * writing leaves it; `damaged` at bytes that no writer leaves.
    */
   readonly kind: 'whole' | 'torn' | 'damaged';
   /** Where the record that is not whole begins, else the size of the file. */
   readonly offset: number;
-  /** What is wrong, for people; empty where nothing is. */
+  /** What is wrong, for people; empty if nothing is. */
   readonly reason: string;
 }
 
@@ -240,7 +240,7 @@ function blockEntries(block: Buffer): BlockEntry[] | null {
   return entries;
 }
 
-/** First and last key of a table; null where its bytes do not tell, and then some checksum is wrong too. */
+/** First and last key of a table; null if its bytes do not tell, and then some checksum is wrong too. */
 export function tableKeys(file: Buffer): KeyRange | null {
   if (file.length < TABLE_FOOT_BYTES) return null;
   const foot = new VarintReader(file.subarray(file.length - TABLE_FOOT_BYTES));

@@ -23,7 +23,7 @@ export interface Memtable {
   change(changes: () => void): void;
   /** How often `change` was called. */
   readonly changes: number;
-  /** The number by which other threads read it (`sharedRows.ts`); null where they cannot. */
+  /** The number by which other threads read it (`sharedRows.ts`); null if they cannot. */
   share(): number | null;
   /**
    * All rows as records (`rowRecords.ts`), about `maxBytes` of them at once but at least one. They come kind
@@ -35,7 +35,7 @@ export interface Memtable {
   slice(range: KeyRange): [string, Bytes | null][];
 }
 
-/** Values of the keys of records, packed (`PackedValues` of `rowRecords.ts`), of which `unknown` are not known. */
+/** Values of the keys of records, packed (`PackedValues` of `rowRecords.ts`), where `unknown` of them are unknown. */
 export interface KnownValues {
   readonly values: Buffer;
   readonly unknown: number;

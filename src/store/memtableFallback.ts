@@ -1,6 +1,6 @@
 /**
- * The readable fallback of the addon's row table: hash tables of keys over values packed outside the JavaScript heap, and
- * the keys once more for whoever walks them in order.
+ * The readable fallback of the addon's memtable: hash tables of keys over values packed outside the JavaScript heap, and
+ * the keys again for ordered walks.
  */
 import { toLatin1, type Bytes } from '../util/bytes.js';
 import { changesOf, RecordWriter } from './rowRecords.js';

@@ -1,4 +1,4 @@
-/** Reads several ordered layers of rows as one: what lies in memory over what lies on disk. Owns no rows. */
+/** Reads several ordered layers of rows as one: what is in memory over what lies on disk. Owns no rows. */
 import type { Bytes } from '../util/bytes.js';
 import type { RowRange } from './rows.js';
 

@@ -1,4 +1,4 @@
-/** The addon's row tables as the store sees them: without a bound, and as a cache. Owns the buffers of the crossing. */
+/** The addon's memtables as the store sees them: without a bound, and as a cache. Owns the buffers of the crossing. */
 import type { NativeRows } from '../native/binding.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
 import { changesOf } from './rowRecords.js';
@@ -10,7 +10,7 @@ const DELETED = -2;
 /** Values on their way; grows with the longest one. */
 let target = Buffer.allocUnsafeSlow(64 << 10);
 
-/** Bounded by whoever made the rows: they go when the bound is reached, those first that nobody asked for. */
+/** With a bound from its creator: beyond it the rows that were not read go first. */
 export class NativeRowCache implements RowCache {
   protected readonly rows: NativeRows;
 

@@ -55,12 +55,12 @@ export class RowStore implements RowReader, TransactionGround {
   private readonly overlay = createMemtable();
   /** Below the overlay, above the database. */
   private readonly recent: RowCaches;
-  /** Whether committed rows lie in the staging area, between overlay and main rows. */
+  /** Whether committed rows are in the staging area, between overlay and main rows. */
   private stageCommitted = false;
   private open_: Transaction | null = null;
   /** The overlay is being walked: what joined it now would be lost. */
   private flushing = false;
-  /** Settles when files that lost much are written anew; never rejects. */
+  /** Settles when files that lost much are rewritten; never rejects. */
   private packing: Promise<unknown> = Promise.resolve();
   /** Flushes everything committed; called before a transaction spills for the first time. */
   beforeSpill: () => Promise<void> = () => this.flush();
@@ -269,7 +269,7 @@ export class RowStore implements RowReader, TransactionGround {
     return wanted.length === 0 || this.db.getNow(keys, wanted, out, true) === wanted.length ? out : null;
   }
 
-  /** Packed values of the keys of records, whose kinds are not among the recent rows; null where rows must be asked for. */
+  /** Packed values of the keys of records, whose kinds are not among the recent rows; null if rows must be asked for. */
   packedValues(records: Buffer): MaybePromise<Buffer> | null {
     if (this.stageCommitted || !this.overlay.readRecords || !this.db.getUnknown) return null;
     const { values, unknown } = this.overlay.readRecords(records);
@@ -308,7 +308,7 @@ export class RowStore implements RowReader, TransactionGround {
     return this.overlay.changes;
   }
 
-  /** How other threads read the committed rows, but for those of `mustFlush`; null where they cannot. */
+  /** How other threads read the committed rows, except for those of `mustFlush`; null if they cannot. */
   share(): SharedRowsId | null {
     const rows = this.overlay.share();
     const database = this.db.share();
@@ -403,7 +403,7 @@ export class RowStore implements RowReader, TransactionGround {
   }
 
   /**
-   * Starts to write anew the files of a range in which much was deleted and nothing will be written, where LevelDB would
+   * Starts to write again the files of a range in which much was deleted and nothing will be written, where LevelDB would
    * not come by for long: they give the disk back. Goes on in the background; only the store's end waits for it. What
    * goes wrong in it LevelDB answers to the next who writes.
    */

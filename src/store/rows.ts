@@ -1,7 +1,7 @@
 /**
  * The narrow view of the one database that everything above LevelDB codes against.
  * Keys are latin1 strings (one code unit a byte), so that string order is byte order. Values are byte arrays which
- * nobody mutates after handing them over.
+ * no one mutates after handing them over.
  */
 import type { Bytes } from '../util/bytes.js';
 import type { MaybePromise } from '../util/maybePromise.js';
@@ -25,7 +25,7 @@ export interface RowReader {
   getMany(keys: readonly string[], options?: { once?: boolean }): Promise<(Bytes | undefined)[]>;
   /** The rows of a short range at once: fewer than a hundred, say; what may be long is walked by `range`. */
   getRange(range: RowRange): Promise<[key: string, value: Bytes][]>;
-  /** The same as `getMany` at once; null where rows must be waited for. Whoever has none of it always waits. */
+  /** The same as `getMany` at once; null if rows must be waited for. A source without it always waits. */
   getManyNow?(keys: readonly string[]): (Bytes | undefined)[] | null;
   /** The same as `getRange` at once, likewise. */
   getRangeNow?(range: RowRange): [key: string, value: Bytes][] | null;
@@ -41,18 +41,18 @@ export interface RowWriter {
 /**
  * The writes of one block: readable by itself at once, by others after `commit`, gone after `discard`.
  * Large transactions spill to a staging area on disk by themselves: `relieve` must be awaited now and then
- * (every few thousand writes) by whoever writes very many rows; it bounds the memory.
+ * (every few thousand writes) by code that writes very many rows; it bounds the memory.
  */
 export interface RowTransaction extends RowReader, RowWriter {
   /**
    * Puts and deletes the rows of records (`rowRecords.ts`) in their order; the bytes are not changed afterwards. Every key
-   * begins with one of the characters of `kinds`: rows of these are unpacked when somebody asks for one, and rows that
-   * nobody asks for never are.
+   * begins with one of the characters of `kinds`: rows of these are unpacked when a caller asks for one, and rows that
+   * no one asks for never are.
    */
   putRecords(kinds: string, records: Buffer): void;
   /**
    * The values that the keys of records had before the transaction, packed (`PackedValues` of `rowRecords.ts`), without a
-   * string or an object for each. Null where they cannot be had so, and absent where they never can: then ask for rows.
+   * string or an object for each. Null if they cannot be had so, and absent where they never can: then ask for rows.
    * The records must not change meanwhile.
    */
   formerValues?(records: Buffer): MaybePromise<Buffer> | null;
@@ -61,7 +61,7 @@ export interface RowTransaction extends RowReader, RowWriter {
   relieve(): Promise<void>;
 }
 
-/** What a walk over rows comes by: `getRange` for whoever has nothing better. */
+/** What a walk over rows comes by: `getRange` for sources without a better way. */
 export async function collectRows(
   rows: AsyncIterable<[key: string, value: Bytes]>,
 ): Promise<[key: string, value: Bytes][]> {

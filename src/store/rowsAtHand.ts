@@ -1,6 +1,6 @@
 /**
  * Queries over rows that are mostly in memory: written as if all of them were, and run in one turn of the event loop. Where
- * one must be waited for, the query is given up, the rows are read on another thread, and it runs again from its beginning;
+ * one must be waited for, the query is abandoned, the rows are read on another thread, and it runs again from its beginning;
  * so it must change nothing. Owns no rows.
  */
 import type { Bytes } from '../util/bytes.js';

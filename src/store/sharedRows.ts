@@ -1,10 +1,10 @@
 /**
  * The committed rows of a store as another thread of the process reads them, without the thread that owns them: the overlay
  * over the database, both in the addon. Each row is as it was before or after a commit, never torn; rows of one moment they
- * are as long as `commits` stays what it was. Whoever reads need not keep the owner from closing, flushing or reopening:
+ * are as long as `commits` stays what it was. A reader need not prevent the owner from closing, flushing or reopening:
  * while the database is closed reading throws.
  *
- * Rows of the staging area (`stagedRows.ts`) are not seen: whoever asks for rows while the store has some that count
+ * Rows of the staging area (`stagedRows.ts`) are not seen: a reader while the store has rows that count
  * (`RowStore.mustFlush`) must not ask here.
  */
 import { loadNative, type NativeRowView } from '../native/binding.js';
@@ -77,7 +77,7 @@ export class SharedRows implements RowReader {
     const answer = this.view.range(gte, lt, reverse, limit);
     const end = 4 + answer.readUInt32LE(0);
     const own = rowsOf(answer.subarray(4, end));
-    // One byte between them tells whether the database has more, which nobody needs: what is missing nobody asked for.
+    // One byte between them tells whether the database has more, which no one needs: what is missing no one asked for.
     const lower = rowsOf(answer.subarray(end + 1)) as [string, Bytes][];
     return mergeRows(range, inOrder(own, range), lower);
   }

@@ -1,6 +1,6 @@
 /**
- * Keys that only ever join, in order when somebody asks for it: new ones wait unsorted, and a question sorts them into
- * runs of which each is at least twice as long as the next. So keys that nobody walks cost nothing, and walking between
+ * Keys that only ever join, in order when a caller asks for it: new ones wait unsorted, and a question sorts them into
+ * runs, each at least twice as long as the next. So keys that no one walks cost nothing, and walking between
  * additions costs in proportion to what was added, not to all.
  */
 import { lowerBound } from '../util/lowerBound.js';

@@ -16,7 +16,10 @@ export function toHex(bytes: Bytes): string {
   return asBuffer(bytes).toString('hex');
 }
 
-/** Whether `text` is an even number of hexadecimal digits (the empty string is). Source: Core's `IsHex`, but for the empty case. */
+/**
+ * Whether `text` is an even number of hexadecimal digits (the empty string is). Source: Core's `IsHex`, except for the empty
+ * case.
+ */
 export function isHex(text: string): boolean {
   return text.length % 2 === 0 && /^[0-9a-fA-F]*$/.test(text);
 }

@@ -1,6 +1,6 @@
 /**
  * Failures of the environment (disks, files, rights, limits) in plain words: what happened to which file, and what to do.
- * They are no verdicts and no bugs; whoever reports them prints the message and no stack.
+ * They are no verdicts and no bugs; the program prints the message and no stack.
  */
 
 /** The message is for the operator: what is wrong, with which file, and what to do. */
@@ -112,8 +112,8 @@ export function systemErrorOfText(text: string): { path: string; code: string } 
 }
 
 /**
- * A system error for the operator: an `EnvironmentError` that names `path`, unless the error itself names one. What is no
- * system error is answered as it is.
+ * A system error for the operator: an `EnvironmentError` that names `path`, unless the error itself names one. Other errors
+ * are returned unchanged.
  */
 export function environmentError(error: unknown, path: string): unknown {
   const code = systemErrorCode(error);

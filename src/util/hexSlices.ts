@@ -2,7 +2,7 @@
 import { isHex } from './bytes.js';
 import { AT_ONCE_SIZE, type Slices } from './slices.js';
 
-/** The bytes, or null where the text is no even number of hex digits. */
+/** The bytes, or null if the text has an odd number of digits or other characters. */
 export function* decodeHexInSlices(text: string): Slices<Buffer | null> {
   if (text.length % 2 !== 0) return null;
   const bytes = Buffer.allocUnsafe(text.length / 2);

@@ -9,7 +9,7 @@ export interface HostPort {
   readonly port: number;
 }
 
-/** `host`, `host:port`, `[v6]`, `[v6]:port` or a bare IPv6 address; a port that is no port stays part of the host. */
+/** `host`, `host:port`, `[v6]`, `[v6]:port` or a bare IPv6 address; an invalid port stays part of the host. */
 export function splitHostPort(text: string, defaultPort: number): HostPort {
   let host = text;
   let port = defaultPort;

@@ -115,7 +115,7 @@ function skipZeros(text: string, at: number): number {
 
 /** Where the digits that begin at `at` end, and which of a number's are its first and last that are no zeros. */
 interface Digits {
-  /** −1 where there are more than matter, of which the rest is not looked at. */
+  /** −1 where there are more than matter, the rest is not read. */
   end: number;
   /** −1 as long as there are none but zeros. */
   first: number;
@@ -134,7 +134,7 @@ function readDigits(text: string, from: number, before: Digits | null): Digits {
   }
 }
 
-/** The exponent behind the mantissa, which ends at `at`; null when what stands there is none, or too large to matter. */
+/** The exponent behind the mantissa, which ends at `at`; null when what is there is none, or too large to matter. */
 function readExponent(text: string, at: number): number | null {
   if (at === text.length) return 0;
   const mark = text.charCodeAt(at);
@@ -151,7 +151,7 @@ function readExponent(text: string, at: number): number | null {
 }
 
 /**
- * A decimal literal as an integer count of 10^-decimals, or null where the text is no number, is finer than that or
+ * A decimal literal as an integer count of 10^-decimals, or null if the text is not a number, is finer than that or
  * reaches 10^18. Takes time by the length of the text. Source: `ParseFixedPoint`.
  */
 export function parseFixedPoint(text: string, decimals: number): bigint | null {
@@ -165,7 +165,7 @@ export function parseFixedPoint(text: string, decimals: number): bigint | null {
   if (end === point + 1) return null;
   const exponent = end < 0 ? null : readExponent(text, end);
   if (exponent === null) return null;
-  // The mantissa begins and ends with a digit that is no zero; the point does not count.
+  // The mantissa begins and ends with a digit other than zero; the point does not count.
   const [from, to] = first < 0 ? [end, end] : [first, lastDigit + 1];
   const mantissa = text.slice(from, to).replace('.', '');
   if (mantissa.length > FIXED_POINT_DIGITS) return null;

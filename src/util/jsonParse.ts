@@ -44,8 +44,8 @@ export const MAX_JSON_VALUES = 2_000_000;
 export const MAX_JSON_DEPTH = 10_000;
 
 /**
- * How what is no JSON to the reference is taken. `strict`: not at all. `mended`: half of a surrogate pair alone is read as
- * U+FFFD. `python`: what Python's `json` writes is read as it is: such halves, and the words for what no number is.
+ * How text that is not JSON for the reference is parsed. `strict`: not at all. `mended`: half of a surrogate pair alone is
+ * read as U+FFFD. `python`: what Python's `json` writes is read as it is: such halves, and the words for what no number is.
  */
 export type JsonForm = 'strict' | 'mended' | 'python';
 
@@ -154,7 +154,7 @@ export class JsonScanner {
     return reading.value!;
   }
 
-  /** Passes over one value, refusing what `readValue` would refuse (but for the count of values that are not nested). */
+  /** Passes over one value, refusing what `readValue` would refuse (except for the count of values that are not nested). */
   skipValue(): void {
     this.skipSteps({ open: [], hasValue: false }, Infinity);
   }
@@ -346,7 +346,7 @@ export class JsonScanner {
     return new JsonNumber(word);
   }
 
-  /** End of the digits at `at`, of which there must be one. */
+  /** End of the digits at `at`; there must be at least one. */
   private digits(at: number): number {
     const { text } = this;
     const first = at;
@@ -385,7 +385,7 @@ export class JsonScanner {
   }
 
   /**
-   * A string with escapes, which begins at `start` and of which the offset has come to the first escape. The runtime
+   * A string with escapes, which begins at `start` and whose offset is at its first escape. The runtime
    * decodes it: put together here, millions of escapes would cost a heap object each.
    */
   private escapedString(start: number): string {

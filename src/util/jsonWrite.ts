@@ -444,7 +444,7 @@ class SmallWriter {
   }
 }
 
-/** The whole text of a small value without lazy parts; null where there are any, or where it is not small. */
+/** The whole text of a small value without lazy parts; null if there are any, or where it is not small. */
 export function smallJson(value: JsonOut): string | null {
   const writer = new SmallWriter();
   return writer.write(value, 0) ? writer.out : null;

@@ -39,7 +39,7 @@ export class LineReader {
     this.end += chunk.copy(this.bytes, this.end);
   }
 
-  /** Lines that were handed out are views of the former bytes, which nobody writes to any more. */
+  /** Lines that were handed out are views of the former bytes, which no one writes to any more. */
   private grow(more: number): void {
     const room = Math.max(
       LEAST_ROOM_BYTES,

@@ -1,4 +1,4 @@
-/** The files that lie beside the compiled program: data, the addon, the package's own description. */
+/** The files that are beside the compiled program: data, the addon, the package's own description. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -5,7 +5,7 @@ import { systemErrorCode } from './environmentError.js';
 /** So many are kept of one name; arbitrary. */
 const MOST_KEPT = 9;
 
-/** Moves what lies at `path` out of the way; answers where to, or null when the disk refuses. */
+/** Moves what is at `path` out of the way; answers where to, or null when the disk refuses. */
 export function moveToQuarantine(path: string): string | null {
   for (let n = 1; n <= MOST_KEPT; n++) {
     const aside = n === 1 ? `${path}.damaged` : `${path}.damaged-${n}`;
@@ -20,7 +20,7 @@ export function moveToQuarantine(path: string): string | null {
   return null;
 }
 
-/** Sets an unusable file aside and tells of it: `lost` says what the node goes on without, as a whole sentence. */
+/** Quarantines an unusable file and reports it: `lost` says what the node continues without, as a whole sentence. */
 export function quarantine(path: string, error: unknown, lost: string): string {
   const code = systemErrorCode(error);
   const reason =

@@ -1,4 +1,4 @@
-/** Manual pages in man(7): their parts, and text that roff takes for nothing but text. */
+/** Manual pages in man(7): their parts, and text that roff takes for only text. */
 
 /** When the words of the pages that are no options were changed last. */
 const PAGE_DATE = '2026-11-23';
@@ -51,7 +51,7 @@ function lines(text: string): string {
     .join('');
 }
 
-/** Text that roff takes for nothing but text. */
+/** Text that roff takes for only text. */
 export function escapeRoff(text: string): string {
   const escaped = text
     .replaceAll('\\', '\\e')

@@ -20,12 +20,12 @@ export class Slab {
     return { totalBytes, usedBytes, pieces: pieceCount, kept: keptCount };
   }
 
-  /** The piece that the latest copy lies in. */
+  /** The piece that the latest copy is in. */
   get piece(): Buffer {
     return this.bytes;
   }
 
-  /** A copy that is nobody else's. */
+  /** A copy of its own memory. */
   keep(bytes: Bytes): Buffer {
     const at = this.take(bytes.length);
     this.bytes.set(bytes, at);

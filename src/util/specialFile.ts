@@ -1,6 +1,6 @@
 /**
- * Named pipes, sockets and devices in the place of files. Opening a pipe waits for whoever writes to it, for good where
- * nobody does, and holds a thread meanwhile; so whoever opens a file that may be anything asks here first.
+ * Named pipes, sockets and devices in the place of files. Opening a pipe waits for a writer, possibly forever, and holds a
+ * thread meanwhile. Code that opens a file of unknown kind asks here first.
  */
 import { statSync } from 'node:fs';
 import { systemErrorReason } from './environmentError.js';
@@ -10,13 +10,13 @@ const CODE = 'EFTYPE';
 /** What is named below it is meant as it is: `/dev/null`, `/dev/stdin`, `/dev/fd/63`. */
 const MEANT = /^\/dev\//;
 
-/** Whether something lies at a path, or behind its link, that is neither file nor folder. */
+/** Whether something is at a path, or behind its link, that is neither file nor folder. */
 export function isSpecialFile(path: string | Buffer): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   return found !== undefined && !found.isFile() && !found.isDirectory();
 }
 
-/** Throws a system error (EFTYPE) that names the path where a special file lies there, unless it is named below `/dev`. */
+/** Throws a system error (EFTYPE) that names the path where a special file is there, unless it is named below `/dev`. */
 export function refuseSpecialFile(path: string): void {
   if (MEANT.test(path) || !isSpecialFile(path)) return;
   throw Object.assign(new Error(systemErrorReason(CODE)), { code: CODE, path });

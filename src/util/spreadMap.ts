@@ -1,5 +1,5 @@
 /**
- * A map by texts that may have very many entries, spread over many small maps: one large one is made anew as a whole when it
+ * A map by texts that may have very many entries, spread over many small maps: one large one is rebuilt as a whole when it
  * grows, which holds the event loop. Keeps no order of its entries, and so lists none.
  */
 

@@ -17,12 +17,12 @@ export interface BookEntry {
   readonly purpose: string;
 }
 
-/** An entry with the `destinationKey` of its address, once somebody asked: null for none of this network. */
+/** An entry with the `destinationKey` of its address, once someone asked: null for none of this network. */
 interface KeptEntry extends BookEntry {
   key: string | null | undefined;
 }
 
-/** Hears of a destination (`destinationKey`) of which something is noted that was not, or not any more. */
+/** Called with a destination (`destinationKey`) whose note was added or removed. */
 export type BookWatcher = (destination: string, address: string) => void;
 
 const textBytes = (text: string): Buffer => new Writer().varBytes(Buffer.from(text, 'utf8')).finish();
@@ -34,9 +34,9 @@ export class AddressBook {
   private readonly byAddress = new Map<string, KeptEntry>();
   private readonly addressesByLabel = new Map<string, Set<string>>();
   private readonly notes = new Map<string, Map<string, string>>();
-  /** Addresses by `destinationKey`, but for those of `unread`. */
+  /** Addresses by `destinationKey`, except for those of `unread`. */
   private readonly byDestination = new Map<string, string>();
-  /** Addresses that nobody asked for by destination since they came. */
+  /** Addresses that no one asked for by destination since they came. */
   private readonly unread: string[] = [];
   /** So many of these have been asked for since. */
   private readCount = 0;
@@ -79,7 +79,7 @@ export class AddressBook {
     return this.byDestination;
   }
 
-  /** Reads the addresses that came since somebody asked by destination: who brings very many need not let others wait. */
+  /** Reads the addresses that came since someone asked by destination: who brings very many need not let others wait. */
   *readNew(): Slices<void> {
     while (this.readCount < this.unread.length) {
       const address = this.unread[this.readCount++]!;
@@ -199,7 +199,7 @@ export class AddressBook {
     }
   }
 
-  /** Purposes of which the label did not come yet. */
+  /** Purposes whose label has not been read yet. */
   private readonly purposes = new Map<string, string>();
 
   private pendingPurpose(address: string): string {

@@ -1,4 +1,4 @@
-/** Telling whoever listens of a wallet's transactions. Owns what is held back while one is made and sent. */
+/** Telling the code that listens of a wallet's transactions. Owns what is held back while one is made and sent. */
 import type { Entry } from './ledger/entry.js';
 
 export type WalletListener = (entry: Entry, isNew: boolean) => void;
@@ -20,7 +20,7 @@ export class Announcements {
     else for (const listener of this.listeners) listener(entry, isNew);
   }
 
-  /** Nobody hears of anything any more. */
+  /** No one is notified of anything any more. */
   close(): void {
     this.listeners.clear();
   }

@@ -1,8 +1,9 @@
 /**
  * What the node told a wallet and is not taken in yet: one event after the other, in the order in which they came. Most are
- * little and taken in at once. What is much is made ready in slices, and taken in in slices too as long as nobody uses the
- * wallet; who comes meanwhile waits, or has the rest taken in at once. So a wallet may be a little behind the chain, but is of one
- * moment for whoever uses it. Source: the reference's `CScheduler` behind the validation interface, `cs_wallet`.
+ * little and taken in at once. What is much is made ready in slices, and taken in in slices too as long as no one uses the
+ * wallet; who comes meanwhile waits, or has the rest taken in at once. So a wallet may be a little behind the chain, but is
+ * of one moment for the code that uses it. Source: the reference's `CScheduler` behind the validation interface,
+ * `cs_wallet`.
  */
 import { yieldIfDue, nextSlice } from '../scheduler/yield.js';
 import { equalBytes, type Bytes } from '../util/bytes.js';
@@ -13,9 +14,9 @@ import { atOnce, type Slices } from '../util/slices.js';
 export interface NodeEvent {
   /** The block that it adds to the wallet's chain or takes from it, and the height of it there before; −1 for none. */
   readonly moves?: { readonly hash: Bytes; readonly heightBefore: number };
-  /** The same for events one after the other between which nobody could have looked at the node. */
+  /** The same for events one after the other between which no one could have looked at the node. */
   readonly group?: object;
-  /** What it holds in memory while it waits; 0 for what lies there anyway. */
+  /** What it holds in memory while it waits; 0 for what is there anyway. */
   readonly sizeBytes?: number;
   /** What can be done of it ahead. Must not change the wallet. */
   readonly prepare?: () => Slices<void>;
@@ -103,7 +104,7 @@ export class EventLine {
     this.end();
   }
 
-  /** Somebody uses the wallet until `leave`: nothing is taken in in slices. */
+  /** Someone uses the wallet until `leave`: nothing is taken in in slices. */
   enter(): void {
     this.finish();
     this.users++;
@@ -123,7 +124,7 @@ export class EventLine {
     }
   }
 
-  /** The height of a block in the wallet's chain, −1 for none; undefined where nothing waits that moves it. */
+  /** The height of a block in the wallet's chain, −1 for none; undefined if nothing waits that moves it. */
   heightOf(hash: Bytes): number | undefined {
     for (let at = this.first; at < this.waiting.length; at++) {
       const { moves } = this.waiting[at]!.event;
@@ -154,7 +155,7 @@ export class EventLine {
     this.isRunning = false;
   }
 
-  /** Makes ready what is next, begins it, or goes on with it for a while. Answers when the present slice began. */
+  /** Makes ready what is next, begins it, or continues with it for a while. Answers when the present slice began. */
   private async step(since: number): Promise<number> {
     const next = this.waiting[this.first];
     if (this.taking === null && next !== undefined) {

@@ -1,7 +1,8 @@
 /**
- * Keeps an open wallet at the chain's tip and in step with the mempool: what the node tells goes to the ledger in order, what
- * is much once it was made ready (`eventLine.ts`); what was missed while the wallet was closed is read from the blocks. Owns the place to which the chain was followed.
- * Source: lbrycrd wallet/wallet.cpp `BlockConnected`, `BlockDisconnected`, `TransactionAddedToMempool`, `CreateWalletFromFile`.
+ * Keeps an open wallet at the chain's tip and in sync with the mempool: what the node tells goes to the ledger in order,
+ * what is much once it was made ready (`eventLine.ts`); what was missed while the wallet was closed is read from the blocks.
+ * Owns the place to which the chain was followed. Source: lbrycrd wallet/wallet.cpp `BlockConnected`, `BlockDisconnected`,
+ * `TransactionAddedToMempool`, `CreateWalletFromFile`.
  */
 import { yieldIfDue } from '../scheduler/yield.js';
 import type { Bytes } from '../util/bytes.js';
@@ -28,7 +29,7 @@ import type { Wallet } from './wallet.js';
 
 /** The place is written at least once in so many blocks; what follows it is read again after a crash. Arbitrary. */
 const BLOCKS_A_NOTE = 500;
-/** So many missed blocks are looked for in the address index, where there is one. Arbitrary. */
+/** So many missed blocks are searched in the address index, where there is one. Arbitrary. */
 const LEAP_BLOCKS = 200;
 /** Further back a reorganisation does not reach while the wallet catches up. Arbitrary. */
 const RECENT_BLOCKS = 2000;
@@ -44,14 +45,14 @@ export class FollowError extends Error {
 export class Follower implements NodeListener {
   private readonly wallet: Wallet;
   private readonly shortage: ShortageEnder;
-  /** A clock that nobody sets. */
+  /** A clock that no one sets. */
   private readonly nowMs: () => number;
   private off: () => void = () => undefined;
   private isFollowing = false;
   private blocksSinceNote = 0;
   /** The blocks last read while catching up, the latest last. */
   private recent: Bytes[] = [];
-  /** The first block that is read while catching up, and the last because of which keys were made. */
+  /** The first block that is read while catching up, and the last one that used up keys. */
   private from = 0;
   private keysMadeAt = -1;
   /** See `presentTurn`. */
@@ -110,7 +111,7 @@ export class Follower implements NodeListener {
     await wallet.write(batch);
   }
 
-  /** Hears of the chain and the mempool from here on. */
+  /** Notified of the chain and the mempool from here on. */
   private follow(): void {
     this.off = this.wallet.node.listen(this);
     this.isFollowing = true;
@@ -157,7 +158,7 @@ export class Follower implements NodeListener {
     beginOwedScan(wallet);
   }
 
-  /** The blocks up to the followed one, the latest last: what a reorganisation takes back of them is read anew. */
+  /** The blocks up to the followed one, the latest last: what a reorganisation takes back of them is read again. */
   private lastFollowed(): Bytes[] {
     const { followedHeight, node } = this.wallet;
     const hashes: Bytes[] = [];
@@ -302,7 +303,7 @@ export class Follower implements NodeListener {
     events.hear({ ...event, group: node.chain.reorganised() ?? this.presentTurn() });
   }
 
-  /** The same for all that is told one after the other, without a pause for anybody to look. */
+  /** The same for all that is told one after the other, without a pause for anyone to look. */
   private presentTurn(): object {
     if (this.turn === null) {
       this.turn = {};

@@ -18,13 +18,13 @@ export interface NodePort {
   readonly log: Logger;
   /** The clock that wallets go by, which tests can stop; seconds since 1970. */
   nowSec(): number;
-  /** Hears of chain and mempool from here on; the returned function ends it. Listeners must not throw. */
+  /** Notified of chain and mempool from here on; the returned function ends it. Listeners must not throw. */
   listen(listener: NodeListener): () => void;
   /** What was to be kept could not be written: the program must stop and say so. */
   onFatal(error: unknown): void;
   /** Tells the operator and the log. */
   warn(message: string): void;
-  /** Tells whoever calls the node while it starts what it is at; later nobody. */
+  /** Tells the code that calls the node while it starts what it is at; later no one. */
   readonly showStart: (status: string) => void;
 }
 
@@ -50,7 +50,7 @@ export interface NodeListener {
   transactionRemoved(txid: Bytes, inBlock: boolean): void;
 }
 
-/** What is looked for in blocks: words of two `PrefixFilter`s. */
+/** What is searched in blocks: words of two `PrefixFilter`s. */
 export interface SoughtPayments {
   /** Ids of keys and scripts. */
   readonly scripts: Uint32Array;
@@ -113,7 +113,7 @@ export interface ChainPort {
   scanPayments(heights: readonly number[], sought: SoughtPayments): Promise<FoundPayments>;
   isInitialDownload(): boolean;
   /**
-   * Resolves when blocks that are being exchanged for others are, and the mempool belongs to the new tip; null where none are.
+   * Resolves when blocks that are being exchanged for others are, and the mempool belongs to the new tip; null if none are.
    */
   reorganised(): Promise<void> | null;
   /** An unspent output at the tip or in the mempool; outPoint of 36 bytes. Spent ones answer null. */
@@ -137,7 +137,7 @@ export interface MempoolPort {
   /** Whether chain limits (`-limitancestorcount` and the like) let a transaction with these parents in. */
   readonly limits: { readonly ancestors: number; readonly descendants: number };
   /**
-   * Puts a transaction into the mempool, from where peers hear of it; null, or why not: the reference's text, as
+   * Puts a transaction into the mempool, from where peers learn of it; null, or why not: the reference's text, as
    * `sendrawtransaction` tells it. `maxFeeSat` 0 for no bound.
    */
   submit(tx: Transaction, maxFeeSat: bigint): Promise<string | null>;

@@ -63,7 +63,7 @@ function formatLocator(locator: readonly Bytes[]): Buffer {
 }
 
 export class Wallet {
-  /** As callers know it: empty for the one that lies in the wallet folder itself. */
+  /** As callers know it: empty for the one that is in the wallet folder itself. */
   readonly name: string;
   readonly node: NodePort;
   readonly file: WalletFile;
@@ -81,13 +81,13 @@ export class Wallet {
   readonly ledger: Ledger;
   /** Balances of the deprecated accounts that are no transactions. */
   readonly accounts = new Accounts();
-  /** Looking through blocks once more. */
+  /** Looking through blocks again. */
   readonly scans = new Scans();
   /** Outputs that are not to be spent, by their keys (`outputKey`), until something spends them; in memory only. */
   readonly lockedOutputs = new Set<string>();
   /** What the node told and is not taken in yet. */
   readonly events = new EventLine();
-  /** Who hears of transactions, and what is held back. */
+  /** Who is notified of transactions, and what is held back. */
   readonly announcements = new Announcements();
   /** When the wallet locks itself again. */
   readonly relock: Relock;
@@ -186,7 +186,7 @@ export class Wallet {
     while (this.ledger.isOutdated && !this.isClosed) await inSlices(this.ledger.reconsiderOutputs());
   }
 
-  /** The same into a file that is written anew: what the batch replaces or deletes is nowhere in it afterwards. */
+  /** The same into a file that is rewritten: what the batch replaces or deletes is nowhere in it afterwards. */
   async writeAnew(batch: WalletBatch): Promise<void> {
     this.events.finish();
     this.requireOpen();
@@ -206,12 +206,12 @@ export class Wallet {
     if (this.isClosed) throw new WalletClosedError();
   }
 
-  /** Hears of every transaction that is new or has changed; the returned function ends it. */
+  /** Notified of every transaction that is new or has changed; the returned function ends it. */
   listen(listener: WalletListener): () => void {
     return this.announcements.listen(listener);
   }
 
-  /** Tells whoever listens of a transaction. */
+  /** Tells the code that listens of a transaction. */
   announce(entry: Entry, isNew: boolean): void {
     this.announcements.tell(entry, isNew);
   }
@@ -314,7 +314,7 @@ export class Wallet {
       this.take(key, value);
       if (++count % 64 === 0) yield;
     }
-    // What of a transaction is the wallet's depends on all of its keys and scripts, which may be written anew behind it.
+    // What of a transaction is the wallet's depends on all of its keys and scripts, which may be rewritten behind it.
     for (const row of this.file.values(TX_PREFIX)) {
       this.ledger.load(row.value, row.keyText(TX_PREFIX.length));
       if (++count % 64 === 0) yield;
@@ -327,12 +327,12 @@ export class Wallet {
     if (split === null || !this.loadRow(split.kind, split.rest, value)) this.unknownRows++;
   }
 
-  /** What is known of transactions follows from the chain: to be run once `followedHeight` is set, before anybody reads. */
+  /** What is known of transactions follows from the chain: to be run once `followedHeight` is set, before anyone reads. */
   settle(batch: WalletBatch): Slices<void> {
     return this.ledger.loaded(batch);
   }
 
-  /** Rows whose kind nobody knows. */
+  /** Rows whose kind no one knows. */
   get unknownRowCount(): number {
     return this.unknownRows;
   }

@@ -11,7 +11,7 @@ export class WalletLocks {
   /** By folder, with how many wallets need each. */
   private readonly locks = new Map<string, { users: number; readonly unlock: () => Promise<void> }>();
 
-  /** Resolves with what gives the folder free again, once nobody needs it any more. Rejects with `FolderLockError`. */
+  /** Resolves with what gives the folder free again, once no one needs it any more. Rejects with `FolderLockError`. */
   async lock(path: string): Promise<() => Promise<void>> {
     const folder = realpathSync(path);
     const held = this.locks.get(folder) ?? { users: 0, unlock: await lockFolder(folder, LOCK) };
@@ -24,7 +24,7 @@ export class WalletLocks {
     };
   }
 
-  /** Whether somebody else has a folder. */
+  /** Whether another user has a folder. */
   async isLockedByOther(path: string): Promise<boolean> {
     const folder = realpathSync(path);
     if (this.locks.has(folder) || !isThere(join(folder, LOCK_NAME))) return false;

@@ -24,7 +24,10 @@ import type { WalletLocks } from './walletLocks.js';
 import type { WalletOptions } from './walletOptions.js';
 import { isThere, removeFolder, type WalletPlace } from './walletPlace.js';
 
-/** A wallet cannot be opened or made; the message is for whoever asked, and says what to do where something is to be done. */
+/**
+ * A wallet cannot be opened or made; the message is for the code that asked, and says what to do where something is to be
+ * done.
+ */
 export class WalletOpenError extends Error {
   override readonly name = 'WalletOpenError';
   readonly kind: 'exists' | 'missing' | 'copy' | 'refused';
@@ -112,7 +115,7 @@ export class WalletOpener {
     await wallet.write(batch);
   }
 
-  /** Opens one that is there, or takes the reference's over that lies in its place. */
+  /** Opens one that is there, or takes the reference's over that is in its place. */
   async load(place: WalletPlace, start: Partial<WalletsOptions> = {}): Promise<OpenedWallet> {
     const started = performance.now();
     let file: WalletFile | null = null;
@@ -170,7 +173,7 @@ export class WalletOpener {
     }
   }
 
-  /** Two copies of one wallet do not hear of each other's addresses. Source: `CheckUniqueFileid`. */
+  /** Two copies of one wallet do not learn of each other's addresses. Source: `CheckUniqueFileid`. */
   private async refuseCopy(wallet: Wallet): Promise<void> {
     for (const other of this.deps.others()) {
       if (!(await inSlices(areCopies(wallet, other)))) continue;
@@ -237,7 +240,7 @@ export class WalletOpener {
     }
   }
 
-  /** What went wrong, for whoever asked. Bugs stay what they are. */
+  /** What went wrong, for the code that asked. Bugs stay what they are. */
   private told({ name, path }: WalletPlace, error: unknown): unknown {
     if (error instanceof WalletRowError || error instanceof FollowError)
       return new WalletOpenError('refused', `Error loading ${name === '' ? path : name}: ${error.message}`);

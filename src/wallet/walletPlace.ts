@@ -14,7 +14,7 @@ export const WALLET_FILE_NAME = 'wallet.db';
 export const FOREIGN_FILE_NAME = 'wallet.dat';
 /** The name of the lock that keeps other nodes out of a wallet's folder. */
 export const LOCK_NAME = '.lbcnodelock';
-/** So deep wallets are looked for in the wallet folder. Arbitrary. */
+/** So deep wallets are searched in the wallet folder. Arbitrary. */
 const MAX_DEPTH = 4;
 
 export interface WalletPlace {
@@ -64,7 +64,7 @@ function realFile(path: string): string {
   }
 }
 
-/** Whether something lies at a path. */
+/** Whether something is at a path. */
 export const isThere = (path: string): boolean => statOf(path, false) !== null;
 
 /** Whether two paths lead to one file, by whatever links. Source: Boost `equivalent`. */
@@ -120,6 +120,6 @@ export async function removeFolder(path: string): Promise<void> {
     await rm(join(path, LOCK_NAME), { recursive: true, force: true });
     await rmdir(path);
   } catch {
-    // Something else lies there.
+    // Something else is there.
   }
 }

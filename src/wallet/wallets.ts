@@ -1,6 +1,6 @@
 /**
- * The wallets of a node: which are open, under which names, and who hears of them. Owns no rule about what is in them; opening
- * and making one is `walletOpener.ts`. Source: lbrycrd wallet/init.cpp, wallet/wallet.cpp `AddWallet`, `Verify`.
+ * The wallets of a node: which are open, under which names, and who is notified of them. Owns no rule about what is in them;
+ * opening and making one is `walletOpener.ts`. Source: lbrycrd wallet/init.cpp, wallet/wallet.cpp `AddWallet`, `Verify`.
  */
 import { realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -27,7 +27,7 @@ import {
   type WalletPlace,
 } from './walletPlace.js';
 
-/** Hears of all wallets that are open. It must not throw. */
+/** Notified of all wallets that are open. It must not throw. */
 export interface WalletsListener {
   /** A transaction came to a wallet, or what is known of it changed. */
   transactionChanged(wallet: Wallet, entry: Entry, isNew: boolean): void;
@@ -98,7 +98,7 @@ export class Wallets {
   }
 
   /**
-   * Resolves when the wallets have taken in all that the node has told by now; null when they have. In the midst of a
+   * Resolves when the wallets have taken in all that the node has told by now; null when they have. In the middle of a
    * reorganisation they know of blocks and the mempool what never was together: then when it is over.
    */
   caughtUp(): Promise<unknown> | null {
@@ -112,14 +112,14 @@ export class Wallets {
     return behind === null ? null : Promise.all(behind);
   }
 
-  /** Whether something happens, or happened, of which wallets know a part: nobody could have looked at the node then. */
+  /** Whether an event is, or was, in progress that wallets have applied in part: no one could have looked at the node then. */
   get isBetween(): boolean {
     if (this.node.chain.reorganised() !== null) return true;
     for (const { wallet } of this.open.values()) if (wallet.events.isInGroup) return true;
     return false;
   }
 
-  /** Somebody uses wallets until what is returned is called (`EventLine.enter`). */
+  /** Someone uses wallets until what is returned is called (`EventLine.enter`). */
   enter(): () => void {
     const lines = this.all().map(({ events }) => events);
     for (const line of lines) line.enter();
@@ -131,7 +131,7 @@ export class Wallets {
     for (const { wallet } of this.open.values()) wallet.events.finish();
   }
 
-  /** Names of the wallets that lie in the wallet folder, open or not. */
+  /** Names of the wallets that are in the wallet folder, open or not. */
   names(): string[] {
     return walletNames(this.options.walletDir);
   }
@@ -168,7 +168,7 @@ export class Wallets {
   }
 
   /**
-   * Takes a wallet of the reference over into a new one of that name, and opens it. What lies at `path`, its file or its
+   * Takes a wallet of the reference over into a new one of that name, and opens it. What is at `path`, its file or its
    * folder, stays as it is. Rejects with `WalletOpenError`.
    */
   migrate(path: string, name: string): Promise<MigratedWallet> {
@@ -217,7 +217,7 @@ export class Wallets {
     });
   }
 
-  /** Where a wallet lies, unless it cannot lie there or is open already. Source: `CWallet::Verify`. */
+  /** Where a wallet lies, unless it cannot are there or is open already. Source: `CWallet::Verify`. */
   private check(name: string): WalletPlace {
     const place = walletPlace(this.options.walletDir, name);
     if (place.kind === 'other') {

@@ -7,7 +7,7 @@
 // they are not measured.
 //
 // Growing takes a quarter of an hour, in which a machine that others share changes its speed by half. So the ratio is to a
-// trie of the first size in a process of its own, measured anew turn by turn, 30 blocks each; who is not at turn is
+// trie of the first size in a process of its own, measured again turn by turn, 30 blocks each; who is not at turn is
 // frozen, with all that its database does in the background.
 //
 //   npm run bench:claimtrie [-- --sizes 50000,500000,5000000] [--keep folder]
@@ -43,7 +43,7 @@ const MEASURED = 300;
 const TURN = 30;
 /** Table files that stay as they are for so long are done with. */
 const QUIET_MS = 2000;
-/** Names by which a kept trie may have outgrown its size. Arbitrary: some measurings. */
+/** Names by which a kept trie may have outgrown its size. Arbitrary: some measurements. */
 const GROWN_BY_MEASURING = 500_000;
 /** Committed rows are brought to disk when they are this many bytes. */
 const DIRTY_BYTES = 64 << 20;
@@ -218,13 +218,13 @@ async function measureBlocks(count, ends) {
   return { times, flush: flushMs - flushedBefore, drop: dropMs - droppedBefore };
 }
 
-/** Waits until the database merges its table files no more: what growing left over is no part of what is measured. */
+/** Waits until the database merges its table files no more: what growing left over is not a part of what is measured. */
 async function merged() {
   await flush();
   for (let before = ''; before !== store.tableStats(); await sleep(QUIET_MS)) before = store.tableStats();
 }
 
-/** Measures this trie, and in turns with it that of `other`, a process; null for nobody. */
+/** Measures this trie, and in turns with it that of `other`, a process; null for no one. */
 async function measure(other) {
   await merged();
   const [own, others] = [[], []];

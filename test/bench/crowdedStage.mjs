@@ -10,7 +10,7 @@ const { buildClaimPrefix, buildSupportPrefix, claimIdOf } = await dist('script/c
 const { scriptForDestination } = await dist('script/standard.js');
 
 const prefixes = addressPrefixesOf(regtestParams);
-/** Anybody can spend it. */
+/** Anyone can spend it. */
 const OPEN = { type: 'scripthash', hash: hash160(Buffer.of(0x51)) };
 const destination = (n) => ({ type: 'pubkeyhash', hash: hash160(Buffer.from(`address ${n}`)) });
 const OUTPUTS_A_TRANSACTION = 250;

@@ -35,7 +35,7 @@ const ADDRESSES = Number(option('addresses', '0'));
 /** How often each session searches. */
 const EVERY_MS = Number(option('every', '1000'));
 const common = ['-listen=0', '-disablewallet', `-supportdelay=${option('supportdelay', 'proportional')}`];
-/** Clients are told of blocks some 100 ms after these. */
+/** Clients are notified of blocks some 100 ms after these. */
 const TOLD_MS = 150;
 /** Blocks between two measurements. */
 const BATCH = 10;
@@ -132,8 +132,8 @@ const nodes = {
 const sessions = [];
 
 /**
- * Waits until the search index is at the tip and clients are told of it; the node works on that behind its answers. The other
- * nodes are waited for and asked as long, since that takes time of the main thread too.
+ * Waits until the search index is at the tip and clients are notified of it; the node works on that behind its answers. The
+ * other nodes are waited for and asked as long, since that takes time of the main thread too.
  */
 async function settle(node) {
   const height = await node.rpc('getblockcount');

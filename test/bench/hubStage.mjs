@@ -1,7 +1,7 @@
 // The hub's part of search.mjs in a process of its own: `<count>` claims on a regtest chain of a node with -hub, four fifths of
 // those that are no channels signed by one; most have a name of their own. Measures resolve calls of 100 URLs each (names
 // alone, beginnings of ids, channels with claims) and subscriptions to 1,000 addresses in one call, as a client on loopback
-// sees them. Prints a line of JSON; what goes on is told on stderr.
+// sees them. Prints a line of JSON; what continues is told on stderr.
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -33,7 +33,7 @@ const AMOUNT_SAT = 100_000n;
 const MATURITY = 100;
 
 const prefixes = addressPrefixesOf(regtestParams);
-/** Anybody can spend it. */
+/** Anyone can spend it. */
 const OPEN = { type: 'scripthash', hash: hash160(Buffer.of(0x51)) };
 const destination = (n) => ({ type: 'pubkeyhash', hash: hash160(Buffer.from(`address ${n}`)) });
 const digits = (id) => Buffer.from(id).reverse().toString('hex');

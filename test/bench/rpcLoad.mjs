@@ -1,6 +1,6 @@
 // Keeps so many connections of an RPC server busy for a while, one request after the other on each, and prints one line of
 // JSON: answers, seconds, latencies. It shares the machine with what it measures, so it is cheap: requests are made
-// beforehand, and of answers only the end is looked for. A line `GET <path>` is asked for as it is. Belongs to rpc.mjs.
+// beforehand, and of answers only the end is searched. A line `GET <path>` is asked for as it is. Belongs to rpc.mjs.
 //
 //   node rpcLoad.mjs <port> <user:password> <connections> <seconds> < one body a line
 import { readFileSync } from 'node:fs';

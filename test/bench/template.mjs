@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Block templates over a full mempool, in a temporary folder: the first one on a tip, the next ones after some new
 // transactions each, both up to the last byte of the answer, and the naive way beside them, in which every template is
-// chosen, parsed, run through the claim trie and written anew.
+// chosen, parsed, run through the claim trie and rewritten.
 //
 //   node test/bench/template.mjs [--transactions 50000] [--claims 10] [--news 100] [--rounds 15] [--names 20000]
 import { close, dist, makeCoin, median, newMempool, nowSec, opened, option } from './mempoolStage.mjs';
@@ -108,7 +108,7 @@ async function write(template) {
   return { template, bytes };
 }
 
-/** Everything anew, and whole. */
+/** Everything again, and whole. */
 async function naive() {
   const known = new Miner(
     { maxWeight: 8_000_000, minFeeRatePerKb: 1000n, version: null },

@@ -105,7 +105,7 @@ const input = (hash, index, sequence) => ({
 });
 
 /**
- * Six of ten transactions pay to one of many addresses with a label; four spend two coins, pay somebody and bring change. A
+ * Six of ten transactions pay to one of many addresses with a label; four spend two coins, pay someone and bring change. A
  * fifth of the transactions has coins left, 20,000 of 100,000.
  */
 async function make() {
@@ -312,7 +312,7 @@ async function connecting(wallet) {
     const started = performance.now();
     follower.blockConnected(block);
     await wallet.events.caughtUp();
-    // What is to be written is written before the loop goes on.
+    // What is to be written is written before the loop continues.
     await new Promise(setImmediate);
     best = Math.min(best, performance.now() - started);
   }

@@ -12,7 +12,7 @@ import { hashFromHex, toHex } from '../../src/util/bytes.js';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 import { runToEnd } from './support/process.js';
 
-/** Anybody can spend them: hashes of scripts that say yes. */
+/** Anyone can spend them: hashes of scripts that say yes. */
 const redeem = (n: number): Buffer => Buffer.of(0x50 + n);
 const destination = (n: number) => ({ type: 'scripthash', hash: hash160(redeem(n)) }) as const;
 const addressOf = (n: number): string => encodeDestination(destination(n), addressPrefixesOf(regtestParams));

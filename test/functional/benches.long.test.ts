@@ -1,4 +1,4 @@
-/** The benches run at sizes that mean nothing, so that they still run when somebody wants their figures. */
+/** The benches run at sizes that mean nothing, so that they still run when someone wants their figures. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

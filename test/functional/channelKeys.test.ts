@@ -210,7 +210,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('with $n
     expect(await all()).toEqual(['old', 'wrong']);
   });
 
-  it('has no claims while it is no channel, and none when it has ended', async () => {
+  it('has no claims while it is not a channel, and none when it has ended', async () => {
     const all = () => belonging('@c', 'old', 'new', 'wrong');
     const channel = actor.of('@c');
     const replaced = await mine(update('@c', 14, { isChannel: false }));

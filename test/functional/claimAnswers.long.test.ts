@@ -90,7 +90,7 @@ class Comparison {
     return this.them.rpc('submitblock', [await this.us.rpc<string>('getblock', [hash, 0])]);
   }
 
-  /** A reference that knows nothing but the active chain. */
+  /** A reference that knows only the active chain. */
   private async renew(): Promise<void> {
     this.renewed++;
     await this.them.stop();
@@ -104,7 +104,7 @@ class Comparison {
     const back = 1 + this.storm.random(Math.min(8, this.height - FIRST_HEIGHT));
     this.height -= back;
     await this.us.rpc('invalidateblock', [await this.us.rpc('getblockhash', [this.height + 1])]);
-    // To another address, or it would be the block that was given up.
+    // To another address, or it would be the block that was abandoned.
     await this.us.rpc('generatetoaddress', [1, ADDRESS]);
     await this.mine(back);
   }

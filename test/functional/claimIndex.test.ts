@@ -14,7 +14,7 @@ import { hashFromHex, hashToHex, toHex } from '../../src/util/bytes.js';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 import { runToEnd } from './support/process.js';
 
-/** Anybody can spend it: the hash of a script that says yes. */
+/** Anyone can spend it: the hash of a script that says yes. */
 const REDEEM = Buffer.of(0x51);
 const OPEN = { type: 'scripthash', hash: hash160(REDEEM) } as const;
 const OPEN_ADDRESS = encodeDestination(OPEN, addressPrefixesOf(regtestParams));

@@ -21,7 +21,7 @@ function value(title: string, tags: string[]): string {
   return encodeClaim({ channelId: null, signature: null, claim }).toString('hex');
 }
 
-/** How the node is told of its index, and what takes the index away. */
+/** How the node is notified of its index, and what takes the index away. */
 interface Kept {
   readonly args: readonly string[];
   lose(folder: string): Promise<void> | void;
@@ -132,7 +132,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('$name',
     const first = await node.rpc<Page>('searchclaims', [asked, '']);
     await node.rpc('claimname', ['w6', value('Walk 6', []), 3]);
     await mine();
-    // What the second page shows begins with what the first one showed when it is cut anew.
+    // What the second page shows begins with what the first one showed when it is cut again.
     expect((await search({ ...asked, limit: 10 })).slice(2, 4)).toEqual(['w2', 'w3']);
     const second = await node.rpc<Page>('searchclaims', [asked, first.next]);
     const third = await node.rpc<Page>('searchclaims', [asked, second.next]);

@@ -65,7 +65,7 @@ describe.skipIf(postgresUrl() === null)('-claimsearchurl', () => {
     await reaches(5);
   });
 
-  it('goes on when the server goes away, and catches up when it is back', async () => {
+  it('continues when the server goes away, and catches up when it is back', async () => {
     await wire.cut();
     await mine(3);
     expect(await node.rpc('getblockcount')).toBe(8);
@@ -83,7 +83,7 @@ describe.skipIf(postgresUrl() === null)('-claimsearchurl', () => {
     await start();
   });
 
-  it('does not start where the server refuses for good', async () => {
+  it('does not start where the server refuses permanently', async () => {
     await node.stop();
     const right = url.password;
     url.password = `${right}-wrong`;

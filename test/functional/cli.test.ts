@@ -395,7 +395,7 @@ describe('failures', () => {
       'error: Could not locate RPC credentials. No authentication cookie could be found, and RPC password is not set.  ' +
         `See -rpcpassword and -stdinrpcpass.  Configuration file: (${join(data, 'lbcnode.conf')}), cookie: (${join(data, 'regtest', 'nosuch')})\n`,
     );
-    // A folder cannot be read by anybody; the rights of a file do not stop root.
+    // A folder cannot be read by anyone; the rights of a file do not stop root.
     expect((await ask(`-rpccookiefile=${data}`, 'echo')).err).toBe(
       `error: Could not read the authentication cookie ${data}: it is a folder where a file should be (EISDIR).\n` +
         'Call as the user that runs the node, or give a password with -rpcuser and -stdinrpcpass (-rpcauth of the node).\n',
@@ -508,7 +508,7 @@ describe('the program', () => {
     expect(await spawnCli(['-stdin', 'echo'], 'one\ntwo\n')).toMatchObject({
       out: '[\n  "one",\n  "two"\n]\n',
     });
-    // An input that stays open keeps nobody waiting for more than the line with the password.
+    // An input that stays open keeps no one waiting for more than the line with the password.
     const [user, password] = readFileSync(join(data, 'regtest', '.cookie'), 'utf8').split(':');
     const words = [`-rpcuser=${user}`, '-stdinrpcpass', 'echo', 'x'];
     expect(await spawnCli(words, `${password}\nmore`, false)).toEqual({

@@ -69,7 +69,7 @@ it('says which cookie it looked for, and looks for none on behalf of another mac
   );
   const wrong = new RpcClient({ url: `http://a:b@127.0.0.1:${port}/`, dataDir });
   await expect(wrong.call('uptime')).rejects.toMatchObject({ status: 401 });
-  // No host by this name is asked: what counts is that no cookie was looked for.
+  // No host by this name is asked: what counts is that no cookie was searched.
   const far = new RpcClient({ url: 'http://far.invalid:1/' });
   const error = (await far.call('uptime').catch((caught: unknown) => caught)) as RpcTransportError;
   expect(error).toBeInstanceOf(RpcTransportError);

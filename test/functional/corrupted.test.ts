@@ -1,4 +1,4 @@
-/** A block that cannot be read any more is the failure of whoever asks for it, not of the node. */
+/** A block that cannot be read any more is the failure of anyone who asks for it, not of the node. */
 import { openSync, closeSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * Random damage to every kind of file: each start ends in the answers of an undamaged twin, or in one clear message whose
+ * Random damage to every kind of file: each start ends in the answers of an intact copy, or in one clear message whose
  * advice leads there. A tenth of the cases by default, always the same; all with `npm run test:full`, others each time.
  * LBCNODE_DAMAGE_SEED repeats a run, LBCNODE_DAMAGE_CASE single cases of it (numbers with commas between).
  */
@@ -38,7 +38,7 @@ describe('a damaged folder', () => {
     rmSync(work, { recursive: true, force: true });
   });
 
-  it('has twins that agree on the chain, whatever way they came', () => {
+  it('has fallbacks that agree on the chain, whatever way they came', () => {
     const [first, ...others] = [...twins.values()];
     for (const other of others) expect(differences(first!, other)).toEqual([]);
     const [twice, taken] = [scene.doubleSpends.length, scene.next.length];
@@ -65,7 +65,7 @@ describe('a damaged folder', () => {
   );
 });
 
-/** What two twins say differently of the chain, cut short. */
+/** What two fallbacks say differently of the chain, cut short. */
 function differences(one: Twin, other: Twin): string[] {
   const about = ({ asked, acted }: Twin): Answer[] =>
     [...asked, ...acted].filter(({ kind }) => kind === 'chain');

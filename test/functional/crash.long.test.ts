@@ -1,5 +1,5 @@
 /**
- * Kills the node while it imports a heavy chain, at random moments and at named points inside flushes, and lets it go on:
+ * Kills the node while it imports a heavy chain, at random moments and at named points inside flushes, and lets it continue:
  * in the end the chain must be the one of an undisturbed import.
  */
 import { spawn } from 'node:child_process';
@@ -104,7 +104,7 @@ describe.runIf(source)('crashes during an import', () => {
     }
     expect(await finish(dataDir)).toEqual(expected);
     console.log(`${kills} kills at random moments`);
-    // An import that ended before the fiftieth kill goes on with a fresh folder.
+    // An import that ended before the fiftieth kill continues with a fresh folder.
     while (kills < 50) {
       const again = mkdtempSync(join(work, 'again-'));
       for (let i = 0; i < 10 && kills < 50; i++, kills++) {

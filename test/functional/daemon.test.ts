@@ -225,7 +225,7 @@ describe('what is wrong at a start is said', { timeout: HANG_MS }, () => {
     expect(said).toContain(`The API cannot listen at 127.0.0.1:${port}: the port is taken.`);
   });
 
-  it('a settings file that is no YAML, with the line', async () => {
+  it('a settings file that is not YAML, with the line', async () => {
     expect(await start('yaml', { file: 'save_files: true\nwallets: [a, b\n' })).toMatch(
       /The settings file .*conf\.yml is no YAML, line [23]:/,
     );

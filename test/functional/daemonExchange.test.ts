@@ -102,7 +102,7 @@ describe('the blob exchange', { timeout: HANG_MS }, () => {
     );
   });
 
-  it('tells of it in the status', async () => {
+  it('reports it in the status', async () => {
     const status = await statusOf(seeder);
     expect(status['peer_protocol_server']).toMatchObject({ port: peerPort, refused_connections: 0 });
     const connections = status['blob_manager']!['connections'] as Record<string, number>;

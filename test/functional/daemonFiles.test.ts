@@ -250,7 +250,7 @@ describe('files', () => {
     expect(await pinned()).toEqual([]);
   });
 
-  it('give way to the new ones of an update, once that is sent', async () => {
+  it('yield to the new ones of an update, once that is sent', async () => {
     const [old] = (await files({ claim_name: 'small0' })).items;
     const { path } = written('better.txt', 3_000, 'better');
     await expect(

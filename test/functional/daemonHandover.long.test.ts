@@ -227,7 +227,7 @@ async function complete(kind: Kind, folder: string, names: readonly string[]): P
   const holder = await Holder.start(kind, folder);
   try {
     expect(await holder.names()).toEqual([...names].sort());
-    // It goes on by itself with what was being saved.
+    // It continues by itself with what was being saved.
     await holder.expectSaved('running');
     await holder.expectSaved('finished');
     for (const name of ['partial', 'headless', 'stopped']) {
@@ -241,7 +241,7 @@ async function complete(kind: Kind, folder: string, names: readonly string[]): P
   }
 }
 
-/** The folder is used once more: everything is still complete, a file is deleted and another one downloaded again. */
+/** The folder is used again: everything is still complete, a file is deleted and another one downloaded again. */
 async function useAgain(kind: Kind, folder: string, names: readonly string[]): Promise<void> {
   const holder = await Holder.start(kind, folder);
   try {

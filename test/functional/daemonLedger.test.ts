@@ -170,7 +170,7 @@ describe('the daemon’s ledger on a hub', { timeout: HANG_MS }, () => {
     expect(await again.ledger.database.addressCount({ accountIds: ['alice'], chain: 0 })).toBe(41);
   });
 
-  it('goes on with another hub where one goes', async () => {
+  it('continues with another hub where one goes', async () => {
     const account = accountOf('bob');
     const [first, second] = [await startProxy(), await startProxy()];
     const { ledger } = await openLedger(account, [first.server, second.server]);

@@ -1,12 +1,12 @@
 /**
  * Two daemons on one node live through random payments, channels, streams, supports, tips, collections, purchases and abandons,
- * reorganisations, restarts and kills, of which most come in the midst of another deed. After each step the unspent outputs
- * that each lists, by kind and amount, and its balance are those that the node finds under the daemon's addresses; all lists,
- * subtotals and the history are those counted anew from the node's transactions (`support/daemonRecount.ts`, in full size in
- * every tenth step and after what is violent); and nothing that was acknowledged is lost: no address, account, preference,
- * key of a channel, and no reservation, for nothing is spent twice.
- * A tenth of it with the long tests, always the same; 1,000 steps in full size (`npm run test:full`), others each time.
- * LBCNODE_DAEMON_SEED repeats a run, LBCNODE_DAEMON_STEPS makes it another length.
+ * reorganisations, restarts and kills, of which most come in the middle of another deed. After each step the unspent outputs
+ * that each lists, by kind and amount, and its balance are those that the node finds under the daemon's addresses; all
+ * lists, subtotals and the history are those counted again from the node's transactions (`support/daemonRecount.ts`, in full
+ * size in every tenth step and after what is violent); and nothing that was acknowledged is lost: no address, account,
+ * preference, key of a channel, and no reservation, for nothing is spent twice. A tenth of it with the long tests, always
+ * the same; 1,000 steps in full size (`npm run test:full`), others each time. LBCNODE_DAEMON_SEED repeats a run,
+ * LBCNODE_DAEMON_STEPS makes it another length.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -55,7 +55,7 @@ interface Utxo {
 const KINDS: Readonly<Record<string, string>> = { b5: 'claim', b7: 'claim', b6: 'support' };
 /** What coins that two transactions spend lead to. */
 const CONFLICTS = /conflict|missing inputs|missingorspent/i;
-/** Steps in which all lists are counted anew, beside those after which they are anyhow. */
+/** Steps in which all lists are counted again, beside those after which they are anyhow. */
 const RECOUNT_EVERY = STEPS > 100 ? 10 : 1;
 const VIOLENT = ['reorganised', 'killed', 'restarted'];
 /** A deed is killed within so many milliseconds: by then most are done. Arbitrary. */
@@ -87,7 +87,7 @@ class Owner {
     return this.daemon.call<Result>(method, params);
   }
 
-  /** One that nobody paid to yet. */
+  /** One that no one paid to yet. */
   async address(): Promise<string> {
     const address = await this.call<string>('address_unused');
     this.shown.add(address);

@@ -113,7 +113,7 @@ describe('daemons on a DHT', () => {
     expect(file).toMatch(/^[1-9A-HJ-NP-Za-km-z]+$/);
   });
 
-  it('find a blob that the other has, though nobody announced it', async () => {
+  it('find a blob that the other has, though no one announced it', async () => {
     const { items } = await until(async () => {
       const page = await first!.call<{ items: unknown[] }>('peer_list', { blob_hash: hash });
       return page.items.length > 0 ? page : null;

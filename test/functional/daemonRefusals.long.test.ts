@@ -1,7 +1,7 @@
 /**
  * What our daemon and the one of lbry-sdk say to parameters that are wrong in many forms, over one wallet on one hub: what one
- * refuses the other does, but for the list of reasoned differences. LBRYNET names the program `lbrynet`; without it nothing
- * is tested.
+ * refuses the other does, except for the list of reasoned differences. LBRYNET names the program `lbrynet`; without it
+ * nothing is tested.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MethodDeclaration, ParamDeclaration } from '../../src/daemon/api/declaration.js';

@@ -1,4 +1,4 @@
-/** Claims as a built daemon tells of them: made by itself, on the hub of a regtest node. */
+/** Claims as a built daemon reports them: made by itself, on the hub of a regtest node. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DECLARATIONS } from '../../src/daemon/api/declarations/table.js';
 import { checkResult } from '../../src/schema/schemaCheck.js';

@@ -60,7 +60,7 @@ const toOurs = async (password: string): Promise<Applied> =>
   ours.syncApply(password, (await theirs.call<Applied>('sync_apply', password, null)).data, true);
 
 describe.skipIf(python === null)('a wallet of ours and one of Python', () => {
-  it('come to the same hash, accounts, keys and preferences, whoever begins', async () => {
+  it('come to the same hash, accounts, keys and preferences, anyone who begins', async () => {
     const account = await theirs.call<string>('account_create', 'Theirs');
     await theirs.call('preference_set', 'app', { list: [1, 2.5, 'ä\u{1d49c}'], none: null });
     const applied = await toOurs('secret');

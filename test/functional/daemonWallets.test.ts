@@ -240,7 +240,7 @@ describe('wallets of a daemon', () => {
   );
 
   it(
-    'stop while they wait for a hub that nobody has',
+    'stop while they wait for a hub that no one has',
     async () => {
       const daemon = await start(newFolder(), { hubPorts: [await freePort()], waits: false });
       await expect(daemon.call('address_unused')).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-/** A node whose threads end by themselves: another one takes the place of each, and what it did goes on. */
+/** A node whose threads end by themselves: another one takes the place of each, and what it did continues. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ const statusOf = async (client: HubClient): Promise<unknown> =>
   (await client.call<unknown[]>('blockchain.address.subscribe', [OPEN_ADDRESS]))[0];
 
 describe("the hub's thread", () => {
-  it('begins anew at its port, each time after a longer pause, and knows what happened meanwhile', async () => {
+  it('starts over at its port, each time after a longer pause, and knows what happened meanwhile', async () => {
     const [lost, tip] = [await node.rpc<number>('getblockcount'), await node.rpc('getbestblockhash')];
     const first = await HubClient.open(port);
     const status = await statusOf(first);
@@ -98,7 +98,7 @@ describe('the threads of the search index', () => {
     return state.synced;
   };
 
-  it('that search begin anew', async () => {
+  it('that search start over', async () => {
     // Together they are for all threads that search, which begin with the first of them.
     const searchAll = () => Promise.all(Array.from({ length: 8 }, search)).catch(() => []);
     await searchAll();
@@ -108,7 +108,7 @@ describe('the threads of the search index', () => {
     }
   });
 
-  it('that writes begins anew, and follows', async () => {
+  it('that writes starts over, and follows', async () => {
     await expect.poll(atTip, { timeout: HANG_MS }).toBe(true);
     await end('searchWorker.js writer');
     await node.rpc('generatetoaddress', [2, ADDRESS]);

@@ -118,7 +118,7 @@ describe('-esplora', () => {
     await mine();
   });
 
-  it('tells of blocks what JSON-RPC tells', async () => {
+  it('reports about blocks what JSON-RPC tells', async () => {
     const block = await node.rpc<Record<string, unknown> & { tx: string[] }>('getblock', [tip, 1]);
     expect(await text('/api/blocks/tip/hash')).toBe(tip);
     expect(await text('/api/blocks/tip/height')).toBe(String(block['height']));
@@ -156,7 +156,7 @@ describe('-esplora', () => {
     ]);
   });
 
-  it('tells of a claim the address, the type behind the operation, and the operation', async () => {
+  it('reports about a claim the address, the type behind the operation, and the operation', async () => {
     const tx = await json<Tx>(`/api/tx/${claimTx}`);
     const raw = await node.rpc<{ vout: { value: number; scriptPubKey: { hex: string } }[]; size: number }>(
       'getrawtransaction',
@@ -219,7 +219,7 @@ describe('-esplora', () => {
     await mine();
   });
 
-  it('tells of an address what the index knows, by the hash of its script too', async () => {
+  it('reports about an address what the index knows, by the hash of its script too', async () => {
     const stats = await json<{ chain_stats: Record<string, number> }>(`/api/address/${address}`);
     const balance = await node.rpc<{ balance: number; received: number; txcount: number }>(
       'getaddressbalance',
@@ -352,7 +352,7 @@ describe('-esplora', () => {
       }
     }
 
-    it('greets, answers pings, and tells of blocks, stats and blocks to come', async () => {
+    it('greets, answers pings, and reports blocks, stats and blocks to come', async () => {
       const socket = new Socket();
       expect(await socket.opened()).toBe('open');
       socket.say({ action: 'ping' });
@@ -371,7 +371,7 @@ describe('-esplora', () => {
       socket.socket.close();
     });
 
-    it('tells of tracked addresses and transactions', async () => {
+    it('reports tracked addresses and transactions', async () => {
       const socket = new Socket(PAGE);
       expect(await socket.opened()).toBe('open');
       socket.say({ 'track-address': other });

@@ -1,6 +1,6 @@
 /**
  * Twenty peers without brakes that ask for what costs much: large blocks, whole, filtered and in part, two thousand headers at a
- * time, a full mempool, and lists of what nobody has. The node's other work goes on meanwhile (`support/unbraked.ts`).
+ * time, a full mempool, and lists of what no one has. The node's other work continues meanwhile (`support/unbraked.ts`).
  * With LBCNODE_FULL=1 blocks and mempool are larger, and the peers are those of the operator too, who are never sent away.
  */
 import { randomBytes } from 'node:crypto';
@@ -191,6 +191,6 @@ describe.runIf(CAN_TELL).each(full ? [false, true] : [false])(
       ],
     ];
 
-    it.each(floods)('keep nobody waiting: %s', (name, make) => peers.expectToStand(name, make));
+    it.each(floods)('keep no one waiting: %s', (name, make) => peers.expectToStand(name, make));
   },
 );

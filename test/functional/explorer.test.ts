@@ -139,7 +139,7 @@ describe('an explorer of names', () => {
     expect(await Promise.all(names.map((name) => historyOf(name, tip, 100)))).toEqual(lives);
   });
 
-  it('hears what comes, and it comes', async () => {
+  it('receives what comes, and it comes', async () => {
     // A name is owned for long enough that a better claim waits.
     await node.rpc('generatetoaddress', [8, ADDRESS]);
     for (const hex of await source.take(12)) await node.rpc('sendrawtransaction', [hex, true]);

@@ -1,6 +1,6 @@
 /**
- * The methods behind the explorer's pages, on a node whose chain grows, crosses a fork and turns: each answer is held against
- * what getblock, getrawtransaction and getclaimsforname say, worked out the slow way.
+ * The methods behind the explorer's pages, on a node whose chain grows, crosses a fork and turns: each answer is compared
+ * with what getblock, getrawtransaction and getclaimsforname say, worked out the slow way.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -66,7 +66,7 @@ interface EventsPage {
 
 let node: RegtestNode;
 let source: ClaimSource;
-/** What a subscriber was told of claims while the chain grew, by block. */
+/** What a subscriber was notified of claims while the chain grew, by block. */
 const told = new Map<string, Record<string, unknown>[]>();
 let socket: WebSocket;
 
@@ -223,11 +223,11 @@ async function eventsOf(block: string | number, count: number): Promise<EventsPa
 }
 
 describe('gettxinfo', () => {
-  it('tells of every transaction what it spends, what became of its outputs, and who spends them', async () => {
+  it('reports about every transaction what it spends, what became of its outputs, and who spends them', async () => {
     expect(await holdTransactions(await chain(), 225)).toBeGreaterThan(60);
   });
 
-  it('tells of one that waits, and of who spends it in the mempool', async () => {
+  it('reports about one that waits, and of who spends it in the mempool', async () => {
     const [hex] = await source.take(1);
     const txid = await node.rpc<string>('sendrawtransaction', [hex, true]);
     const info = await node.rpc<TxInfo>('gettxinfo', [txid]);
@@ -266,7 +266,7 @@ describe('gettxinfo', () => {
 });
 
 describe('getblockevents', () => {
-  it('tells of each block what subscribers were told, whatever the pages', async () => {
+  it('reports about each block what subscribers were told, whatever the pages', async () => {
     let events = 0;
     for (const { hash, height } of (await chain()).slice(200)) {
       const page = await eventsOf(height, 1000);
@@ -378,7 +378,7 @@ describe('listclaims', () => {
     for (const height of [tip - 1, 240]) await holdBids(await node.rpc('getblockhash', [height]));
   });
 
-  it('tells of a name what listupcoming does', async () => {
+  it('reports about a name what listupcoming does', async () => {
     const coming = await node.rpc<{ events: Record<string, unknown>[] }>('listupcoming', [
       4033,
       'all',
@@ -640,7 +640,7 @@ async function holdLives(): Promise<number> {
       expect(end).not.toBeNull();
       continue;
     }
-    // The block that files names anew is told without events.
+    // The block that files names again is told without events.
     if (status.outputHeight === FORK || status.endedHeight === FORK) continue;
     // An output that its own block spent again is in no state after a block: the one before it is told.
     const isFleeting = end?.height === madeAt;
@@ -684,7 +684,7 @@ async function holdSeries(): Promise<void> {
 }
 
 describe('getclaimstatus', () => {
-  it('tells of every claim that ever was what became of it', async () => {
+  it('reports about every claim that ever was what became of it', async () => {
     expect(await holdLives()).toBeGreaterThan(5);
     await expect(node.rpc('getclaimstatus', ['00'.repeat(20)])).rejects.toThrow('Could not find claim');
     await expect(node.rpc('getclaimstatus', ['00'])).rejects.toThrow('40 hexadecimal digits');
@@ -692,7 +692,7 @@ describe('getclaimstatus', () => {
 });
 
 describe('getchainseries', () => {
-  it('tells of each block what names and claims there were after it', () => holdSeries());
+  it('reports about each block what names and claims there were after it', () => holdSeries());
 
   it('tells means over stretches of blocks', async () => {
     const blocks = await chain();
@@ -771,7 +771,7 @@ describe('names that are no UTF-8', () => {
 });
 
 describe('after blocks were taken back', () => {
-  it('transactions wait again, and the other branch is told of', async () => {
+  it('transactions wait again, and the other branch is reported', async () => {
     const before = await chain();
     const tip = before.at(-1)!;
     const fork = before[tip.height - 5]!;

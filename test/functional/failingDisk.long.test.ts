@@ -1,6 +1,6 @@
 /**
  * Disks that are full, read-only or out of reach, and limits of the process: the node ends with one message that says what
- * to do, at start, while it runs and while it stops, and goes on from what was acknowledged once that is done.
+ * to do, at start, while it runs and while it stops, and continues from what was acknowledged once that is done.
  */
 import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import {
@@ -65,7 +65,7 @@ describe.runIf(canMount)('a small disk', () => {
   const heightOf = async (node: CorruptedNode): Promise<number> =>
     (await node.call('getblockcount')).result as number;
 
-  it('that is full stops the node at a block, and it goes on once there is room', async () => {
+  it('that is full stops the node at a block, and it continues once there is room', async () => {
     let node = await CorruptedNode.start(folder);
     expect((await node.call('generatetoaddress', [20, ADDRESS])).error).toBeNull();
     fill();

@@ -59,14 +59,14 @@ const BLOCKS = 50;
 
 const items = (length: number, make: (i: number) => Item): Buffer =>
   inventory(Array.from({ length }, (_, i) => make(i)));
-/** As many items as there may be, of things that nobody has. */
+/** As many items as there may be, of things that no one has. */
 function unknownItems(type: number): Buffer {
   const hashes = randomBytes(32 * 50_000);
   return items(50_000, (i) => ({ type, hash: hashes.subarray(32 * i, 32 * i + 32) }));
 }
 const times = (count: number, make: () => Buffer): Buffer =>
   Buffer.concat(Array.from({ length: count }, make));
-/** A transaction whose parent nobody has, with about `size` bytes in its output. */
+/** A transaction whose parent no one has, with about `size` bytes in its output. */
 const orphan = (size: number): Buffer =>
   frame('tx', transaction([{ txid: randomBytes(32) }], [{ valueSat: 1000n, script: Buffer.alloc(size, 1) }]));
 
@@ -81,7 +81,8 @@ describe('floods', () => {
     const env = { NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` };
     honest = await startPeer();
     await honest.rpc('generatetoaddress', [700, ADDRESS]);
-    // It comes back when it is sent away: on regtest, where a block is due every second, a block may take no longer to come.
+    // It comes back when it is disconnected: on regtest, where a block is due every second, a block may take no longer to
+    // come.
     node = await startPeer({ args: [`-connect=${addressOf(honest)}`], env });
     await until('the first sync', async () => (await heightOf()) === 700, 300_000);
     for (let height = 1; height <= 50; height++) hashes.push((await placeAt(node, height)).hash);
@@ -191,7 +192,7 @@ describe('floods', () => {
     await until('quiet', async () => (await node.rpc<number>('getconnectioncount')) <= 1, 300_000);
   });
 
-  it('of sockets that drip or say nothing keep nobody out, and end after a minute', async () => {
+  it('of sockets that drip or say nothing keep no one out, and end after a minute', async () => {
     const greeting = frame('version', version());
     const sockets: RawPeer[] = [];
     for (let i = 0; i < PLACES; i++) sockets.push(await RawPeer.open(node.p2pPort));
@@ -279,9 +280,9 @@ describe.runIf(CAN_TELL).each([true, false])('peers without brakes, whitelisted 
     expect(names).toEqual(expect.arrayContaining(Object.keys(MESSAGES)));
   });
 
-  // Who is no friend is sent away for most of them and comes again: a tenth of them unless there is time.
+  // Who is no friend is disconnected for most of them and comes again: a tenth of them unless there is time.
   const chosen = names.filter((_, n) => isWhitelisted || full || n % 10 === 0);
-  it.each(chosen)('keep nobody waiting by messages: %s', (name) =>
+  it.each(chosen)('keep no one waiting by messages: %s', (name) =>
     peers.expectToStand(name, async () => {
       const { node } = peers;
       const tip = await node.rpc<string>('getbestblockhash');

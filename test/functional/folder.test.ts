@@ -97,7 +97,7 @@ describe('a data folder', () => {
       expect(log).toContain(`Could not open blocks file ${file}\n`);
   });
 
-  it('takes over block files that somebody copied in', async () => {
+  it('takes over block files that someone copied in', async () => {
     await start();
     await node!.rpc('generatetoaddress', [30, ADDRESS]);
     const before = await state();
@@ -147,7 +147,7 @@ describe('a data folder', () => {
     expect(await node!.rpc('getblockcount')).toBe(8);
   });
 
-  it('tells of a last block that a flipped bit made another, which is invalid', async () => {
+  it('reports a last block that a flipped bit made another, which is invalid', async () => {
     await start();
     const hashes = await node!.rpc<string[]>('generatetoaddress', [3, ADDRESS]);
     const raw = Buffer.from(await node!.rpc<string>('getblock', [hashes[2], 0]), 'hex');
@@ -259,12 +259,12 @@ describe('a data folder', () => {
     expect(readFileSync(join(`${database}.damaged`, manifest), 'utf8')).toBe('garbage');
   });
 
-  it('tells of what should be files and are not, in one line and with what to do', async () => {
+  it('reports about what should be files and are not, in one line and with what to do', async () => {
     await start();
     await node!.rpc('generatetoaddress', [2, ADDRESS]);
     await stop();
     const inFolder = (name: string): string => join(dataDir, 'regtest', name);
-    // What the node can do without is set aside.
+    // What the node can do without is quarantined.
     for (const name of ['mempool.dat', 'peers.dat', 'banlist.dat', 'fee_estimates.dat']) {
       rmSync(inFolder(name), { recursive: true, force: true });
       mkdirSync(join(inFolder(name), 'inside'), { recursive: true });

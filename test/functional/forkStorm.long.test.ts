@@ -87,7 +87,7 @@ class ForkChain {
 
   /**
    * Another branch over the fork: what was in the blocks since is in others now. When a second lbrycrd, which never went
-   * back, refuses the branch that the first one mined, this node must refuse it too, and the first branch goes on.
+   * back, refuses the branch that the first one mined, this node must refuse it too, and the first branch continues.
    */
   async reorganise(fork: number): Promise<void> {
     const { us, storm, height: oldHeight } = this;
@@ -152,8 +152,8 @@ class ForkChain {
   }
 
   /**
-   * Whether the branch from block `first` on is valid for a lbrycrd that never went back, which then goes on in place of the
-   * first one. This node must say the same.
+   * Whether the branch from block `first` on is valid for a lbrycrd that never went back, which then continues in place of
+   * the first one. This node must say the same.
    */
   private async judge(isTaken: boolean, first: number, branch: readonly string[]): Promise<boolean> {
     const fresh = await this.replica(first - 1);

@@ -1,6 +1,6 @@
 /**
- * Calls by somebody with credentials who wants the node to stand still (`scenarios/hostileCalls.ts`), messages of WebSockets,
- * and requests of REST by anybody (`scenarios/hostileRequests.ts`): none of them holds the event loop for long, whatever it
+ * Calls by someone with credentials who wants the node to stand still (`scenarios/hostileCalls.ts`), messages of WebSockets,
+ * and requests of REST by anyone (`scenarios/hostileRequests.ts`): none of them holds the event loop for long, whatever it
  * says, and what it takes of memory is bounded. The loop tells for itself how long
  * it was held, by the time in which its thread ran: what other programs take of the machine does not count.
  *

@@ -1,6 +1,6 @@
 /**
  * The hub of a real node, as lbry-sdk uses it: the first connect in its order, histories that give the statuses, what is
- * told of blocks, of the mempool and of reorganisations, errors, batches, and the status port.
+ * reported blocks, of the mempool and of reorganisations, errors, batches, and the status port.
  */
 import { createHash } from 'node:crypto';
 import { createSocket } from 'node:dgram';
@@ -20,7 +20,7 @@ import { hashFromHex, hashToHex, toHex } from '../../src/util/bytes.js';
 import { HubClient } from './support/hubClient.js';
 import { ADDRESS, freePort, startRegtest, type RegtestNode } from './support/node.js';
 
-/** Anybody can spend them: hashes of scripts that say yes. */
+/** Anyone can spend them: hashes of scripts that say yes. */
 const redeem = (n: number): Buffer => Buffer.of(0x50 + n);
 const destination = (n: number) => ({ type: 'scripthash', hash: hash160(redeem(n)) }) as const;
 const addressOf = (n: number): string => encodeDestination(destination(n), addressPrefixesOf(regtestParams));
@@ -187,7 +187,7 @@ describe('the first connect of lbry-sdk', () => {
 });
 
 describe('what happens', () => {
-  it('is told of transactions that wait, of their block, and of its end', async () => {
+  it('is notified of transactions that wait, of their block, and of its end', async () => {
     const client = await open();
     await client.call('blockchain.headers.subscribe', [true]);
     await client.call('blockchain.address.subscribe', [addressOf(1), addressOf(2), addressOf(3)]);
@@ -237,7 +237,7 @@ describe('what happens', () => {
     expect(await toldStatus(client, 3, seen)).toEqual([{ tx_hash: second, height: -1, fee: Number(FEE) }]);
     await node.rpc('generatetoaddress', [1, addressOf(9)]);
     expect(await toldStatus(client, 3, seen)).toEqual([{ tx_hash: second, height: 107 }]);
-    // Nobody hears of a tip that is no higher than the one before; of the next one everybody does.
+    // No one is notified of a tip that is not higher than the one before; of the next one everyone does.
     const [higher] = await node.rpc<string[]>('generatetoaddress', [1, addressOf(9)]);
     await client.told(
       'blockchain.headers.subscribe',
@@ -250,7 +250,7 @@ describe('what happens', () => {
     expect(await node.rpc('getblockhash', [108])).toBe(higher);
   });
 
-  it('is told of an address that only dropped blocks touched', async () => {
+  it('is notified of an address that only dropped blocks touched', async () => {
     const client = await open();
     const [block] = await node.rpc<string[]>('generatetoaddress', [1, addressOf(4)]);
     await client.call('blockchain.headers.subscribe', [true]);
@@ -355,7 +355,7 @@ describe('errors', () => {
     expect(await client.call('server.ping', [])).toBe(null);
   });
 
-  it('end it at once for what is no JSON, and for clients that are not wanted', async () => {
+  it('end it at once for what is not JSON, and for clients that are not wanted', async () => {
     const client = await open();
     client.socket.write('{"jsonrpc": \n');
     expect(await client.nextLine()).toEqual({
@@ -463,7 +463,7 @@ describe('the status port', () => {
 });
 
 describe('other hubs', () => {
-  it('that come while it runs are told of to who asked for them', async () => {
+  it('that come while it runs are reported to who asked for them', async () => {
     const [client, other] = [await open(), await open()];
     const known = await client.call('server.peers.subscribe');
     expect(known).toEqual(['peer.example:50001']);
@@ -504,7 +504,7 @@ describe('a country that is none', () => {
 });
 
 describe('gethubinfo', () => {
-  it('tells of clients, of what they asked and of the block they are served up to', async () => {
+  it('reports about clients, of what they asked and of the block they are served up to', async () => {
     const client = await open();
     await client.call('blockchain.headers.subscribe', [true]);
     await client.call('blockchain.address.subscribe', [addressOf(1), addressOf(2)]);
@@ -541,7 +541,7 @@ describe('gethubinfo', () => {
 });
 
 describe('/health', () => {
-  it('tells of the hub', async () => {
+  it('reports the hub', async () => {
     await open();
     const { blocks } = await node.rpc<{ blocks: number }>('getblockchaininfo');
     const answer = await fetch(`http://127.0.0.1:${node.rpcPort}/health`);

@@ -104,7 +104,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A list that takes long to work out is not waited for by whoever asks. */
+/** A list that takes long to work out is not waited for by anyone who asks. */
 const untilBlocked = (urls: readonly string[]): Promise<void> =>
   expect.poll(() => blockedOf(...URLS), { timeout: HANG_MS }).toEqual(urls);
 
@@ -141,7 +141,7 @@ it('follows the chain', async () => {
   await untilFound(all);
   await node.rpc('reconsiderblock', [ban]);
   await checkBan();
-  // An update to what is no repost ends it.
+  // An update to what is not a repost ends it.
   await mine(update('ban', 1, { by: 'blocks' }));
   await untilBlocked([]);
   await untilFound(all);

@@ -1,6 +1,6 @@
 /**
  * A hub under clients that do it harm: more than it takes, and lines without end. An
- * honest client is answered meanwhile, memory stays bounded, and the chain goes on.
+ * honest client is answered meanwhile, memory stays bounded, and the chain continues.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -122,7 +122,7 @@ async function flood(
   };
 }
 
-describe('999 clients that ask without end, half of which never read', () => {
+describe('999 clients that ask without end, half of them never reading', () => {
   it('hold up neither an honest one nor the chain', async () => {
     const info = () => node.rpc<HubInfo>('gethubinfo');
     const served = async (): Promise<number> => {
@@ -162,7 +162,7 @@ describe('floods of subscriptions', () => {
   const mine = addressOf(7);
   const info = () => node.rpc<HubInfo>('gethubinfo');
 
-  /** An honest client hears of each block and of its address, and is answered, for some blocks. */
+  /** An honest client is notified of each block and of its address, and is answered, for some blocks. */
   async function serveHonest(blocks: number): Promise<void> {
     const [address] = await honest.call<unknown[]>('blockchain.address.subscribe', [mine]);
     let status = address;
@@ -194,7 +194,7 @@ describe('floods of subscriptions', () => {
     mined = (await node.rpc<number>('getblockcount')) - BLOCKS - paid.length;
   });
 
-  it('of one client that comes and goes thousands of times hold nobody up', async () => {
+  it('of one client that comes and goes thousands of times hold no one up', async () => {
     const gone = addresses.map((address): Request => ['blockchain.address.unsubscribe', [address]]);
     const before = residentBytes(node.pid);
     const { stop } = await flood(1, true, [subscribe, subscribe, ...gone, subscribe, ...gone.slice(0, 10)]);
@@ -207,7 +207,7 @@ describe('floods of subscriptions', () => {
     expect((await info()).subscriptions).toBe(kept);
   });
 
-  it('of a thousand clients are told of blocks, and an honest one before most of them', async () => {
+  it('of a thousand clients are notified of blocks, and an honest one before most of them', async () => {
     const before = residentBytes(node.pid);
     const some: Request = ['blockchain.address.subscribe', addresses.slice(0, 300)];
     const { stop, takenBytes } = await flood(990, true, [some]);
@@ -226,7 +226,7 @@ describe('floods of subscriptions', () => {
 });
 
 describe('lines', () => {
-  it('of 100 MB end the connection, and many long ones cost no more than is set aside for them', async () => {
+  it('of 100 MB end the connection, and many long ones cost no more than is quarantined for them', async () => {
     const quietMs = await roundMs(20);
     const before = residentBytes(node.pid);
     const piece = Buffer.alloc(MIB, 0x20);
@@ -246,7 +246,7 @@ describe('lines', () => {
     console.log(
       `a round ${busyMs.toFixed(1)} ms, ${quietMs.toFixed(1)} ms before; ${Math.round(grown / MIB)} MiB more`,
     );
-    // Nobody is kept waiting: that would be seconds on any machine, however busy.
+    // No one is kept waiting: that would be seconds on any machine, however busy.
     expect(busyMs).toBeLessThan(2000 + 20 * quietMs);
     expect(grown).toBeLessThan(400 * MIB);
     for (const socket of many) socket.destroy();

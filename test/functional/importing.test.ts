@@ -39,7 +39,7 @@ describe('while blocks are imported', () => {
   beforeEach(begin);
   afterEach(end);
 
-  /** Asks during an import of so many blocks; anew with more of them when it was over before that. */
+  /** Asks during an import of so many blocks; again with more of them when it was over before that. */
   async function meanwhile(ask: (times: number) => Promise<void>): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {

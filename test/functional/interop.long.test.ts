@@ -57,7 +57,7 @@ interface Branch {
   readonly address: string;
 }
 
-/** Parts ours from theirs; when they meet again the longer of two branches is everybody's. */
+/** Parts ours from theirs; when they meet again the longer of two branches is everyone's. */
 async function part(ours: readonly Rpc[], them: Rpc, shorter: Branch, longer: Branch): Promise<void> {
   for (const node of ours) await node.rpc('setnetworkactive', [false]);
   await until('parting', async () => (await them.rpc<number>('getconnectioncount')) === 0);

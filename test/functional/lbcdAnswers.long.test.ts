@@ -356,7 +356,7 @@ describe.runIf(lbcd)('the lbcd profile beside lbcd', () => {
     expect(Object.fromEntries(differences.found)).toEqual({});
   });
 
-  it('tells of a transaction that waits what lbcd tells', async () => {
+  it('reports about a transaction that waits what lbcd tells', async () => {
     const { node, both } = await start();
     await node.rpc('generatetoaddress', [PREMINED, OPEN_ADDRESS]);
     await until('the same tip', async () => (await both.them('getblockcount', [])).result === PREMINED);

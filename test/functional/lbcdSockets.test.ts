@@ -169,7 +169,7 @@ describe('calls', () => {
 });
 
 describe('notifications', () => {
-  it('tell of blocks, also of those that are taken back', async () => {
+  it('report blocks, also of those that are taken back', async () => {
     const one = await client();
     await one.result('notifyblocks');
     const [hash] = await mine();
@@ -192,7 +192,7 @@ describe('notifications', () => {
     expect(one.notes).toEqual([]);
   });
 
-  it('tell of new transactions, of those of watched addresses and of spent outputs', async () => {
+  it('report new transactions, of those of watched addresses and of spent outputs', async () => {
     const one = await client();
     const types = ['legacy', 'p2sh-segwit', 'bech32'];
     const addresses = await Promise.all(types.map(address));
@@ -272,7 +272,7 @@ describe('notifications', () => {
     expect(await one.result('rescanblocks', [hash])).toEqual([]);
   });
 
-  it('come of a rescan, which goes on watching', async () => {
+  it('come of a rescan, which continues watching', async () => {
     const one = await client();
     const to = await address();
     const txid = await node.rpc<string>('sendtoaddress', [to, 3]);

@@ -115,7 +115,7 @@ describe.runIf(lbcd)('the WebSocket protocol beside lbcd', () => {
     await both(method as string, ...params);
   });
 
-  it('tells of blocks, transactions, addresses and outputs as lbcd does', async () => {
+  it('reports blocks, transactions, addresses and outputs as lbcd does', async () => {
     await both('notifyblocks');
     await both('notifynewtransactions');
     await both('notifyreceived', addresses.slice(0, 3));
@@ -184,7 +184,7 @@ describe.runIf(lbcd)('the WebSocket protocol beside lbcd', () => {
     expect(await told('what is watched after a rescan')).toContain('recvtx');
   });
 
-  it('tells of a reorganisation as lbcd does', async () => {
+  it('reports a reorganisation as lbcd does', async () => {
     const lost = await mine();
     await told('a block');
     await node.rpc('invalidateblock', [lost]);

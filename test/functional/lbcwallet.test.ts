@@ -232,7 +232,7 @@ describe('the wallet port', () => {
     expect(await call('settxfee', 0.1)).toBe(true);
   });
 
-  it('lists transactions, and what is unspent, with stakes told apart', async () => {
+  it('lists transactions, and what is unspent, with stakes distinguished', async () => {
     const claim = await node.rpc<string>('claimname', ['mindblown', '00', 0.5]);
     await mine();
     const unspent = await call<Unspent[]>('listunspent');

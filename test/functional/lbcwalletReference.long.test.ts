@@ -1,6 +1,6 @@
 /**
- * The wallet port beside lbcwallet over lbcd: the same life on two chains, the same calls, the same answers but for what is
- * each wallet's own (addresses, ids, times). `LBCD` and `LBCWALLET` name the binaries.
+ * The wallet port beside lbcwallet over lbcd: the same life on two chains, the same calls, the same answers except for what
+ * is each wallet's own (addresses, ids, times). `LBCD` and `LBCWALLET` name the binaries.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -35,7 +35,7 @@ const OWN_FIELDS = new Set([
 ]);
 /** Methods which lbcwallet answers otherwise (`docs/wallet.md`). */
 const OTHERWISE: Readonly<Record<string, RegExp>> = {
-  // Each kind of address is counted once more.
+  // Each kind of address is counted again.
   listreceivedbyaccount: /./,
   getreceivedbyaccount: /savings/,
   // Nothing is made, and nothing told.

@@ -42,7 +42,7 @@ it('answers the calls of lbcwallet, and tells it the same', async () => {
       const { result, error } = await socket.ask(call.method, ...call.params);
       if (call.method === 'sendrawtransaction') sent.add(call.params[0]);
       expect(error, call.method).toBeNull();
-      // It tells of the node and of its peers.
+      // It reports the node and of its peers.
       if (call.method !== 'getinfo') expect(result, call.method).toEqual(answer!.result);
     }
     // A payment from outside, which the node had before the wallet heard of it.

@@ -11,7 +11,7 @@ import { scriptForDestination } from '../../src/script/standard.js';
 import { hashFromHex, toHex } from '../../src/util/bytes.js';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 
-/** Anybody can spend it: the hash of a script that says yes. */
+/** Anyone can spend it: the hash of a script that says yes. */
 const OPEN = { type: 'scripthash', hash: hash160(Buffer.of(0x51)) } as const;
 const OPEN_ADDRESS = encodeDestination(OPEN, addressPrefixesOf(regtestParams));
 

@@ -158,7 +158,7 @@ describe('the mempools of two nodes', () => {
     await untilBoth([freed.id]);
   });
 
-  it('remember what was sent while there was nobody until somebody asks for it', async () => {
+  it('remember what was sent while there was no one until someone asks for it', async () => {
     await part();
     const lone = spend([coins[45]!], 1000n);
     await send(b, lone);

@@ -1,5 +1,5 @@
 /**
- * What the metrics page of a node says, held against those who read it: Prometheus (its own checker where it is
+ * What the metrics page of a node says, compared with those who read it: Prometheus (its own checker where it is
  * installed), the dashboard and the alerting rules in contrib/, and the list in docs/metrics.md.
  */
 import { spawnSync } from 'node:child_process';

@@ -18,7 +18,7 @@ import {
   type Template,
 } from './support/templateMiner.js';
 
-/** Anybody can spend it. */
+/** Anyone can spend it. */
 const OPEN = Buffer.of(0x51);
 const ADDRESS_SCRIPT = `76a914${'00'.repeat(20)}88ac`;
 const SEGWIT = { rules: ['segwit'] };
@@ -41,7 +41,7 @@ const updateScript = (name: string, claimId: Buffer, value: string): Buffer =>
     Buffer.from('6d6d51', 'hex'),
   ]);
 
-describe('a miner with nothing but templates', () => {
+describe('a miner with only templates', () => {
   let node: RegtestNode;
   beforeAll(async () => {
     node = await startRegtest({
@@ -180,7 +180,7 @@ describe('a miner with nothing but templates', () => {
     await expect(template({ ...SEGWIT, longpollid: 'short' })).rejects.toThrow('substr');
   });
 
-  it("waits for better work in nobody's way, however many wait", async () => {
+  it("waits for better work in no one's way, however many wait", async () => {
     const { longpollid, height } = await template();
     // More than calls are worked on or may wait for their turn.
     const polls: Promise<Template>[] = [];
@@ -295,7 +295,7 @@ describe('a miner with nothing but templates', () => {
       }
     });
 
-    it('are told apart from blocks that are known', async () => {
+    it('are distinguished from blocks that are known', async () => {
       const wrong = mine({ ...makeBlock(good, coinbase), claimRoot: Buffer.alloc(32, 1) }, good.target);
       expect(await node.rpc('submitblock', [blockHex(wrong)])).toBe('bad-claim-merkle-hash');
       expect(await proposeHex(blockHex(wrong))).toBe('duplicate-invalid');

@@ -1,4 +1,4 @@
-/** What others are told of the node: a ZeroMQ subscriber in a process of its own, and a WebSocket client. */
+/** What others are notified of the node: a ZeroMQ subscriber in a process of its own, and a WebSocket client. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -48,7 +48,7 @@ interface Coin {
   value: bigint;
 }
 
-/** Spends coins that anybody can spend for one output. */
+/** Spends coins that anyone can spend for one output. */
 function spendTo(coins: readonly Coin[], prefix: Bytes): { hex: string; coin: Coin } {
   const value = coins.reduce((sum, coin) => sum + coin.value, 0n) - FEE_SAT;
   const tx = {
@@ -104,7 +104,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await sleep(5);
 }
 
-/** Mines until the subscriber hears of it at both addresses; what comes after that block is heard whole. */
+/** Mines until the subscriber is notified of it at both addresses; what comes after that block is heard whole. */
 async function join(): Promise<void> {
   for (;;) {
     const [hash] = await mine(1);
@@ -114,7 +114,7 @@ async function join(): Promise<void> {
       );
     for (let wait = 0; wait < 20 && !told(); wait++) await sleep(10);
     if (!told()) continue;
-    // The last of what is told of a block.
+    // The last of what is reported about a block.
     const raw = await node.rpc<string>('getblock', [hash, 0]);
     await until(() => heard.some(({ body }) => body === raw));
     heard.length = 0;

@@ -13,7 +13,7 @@ import { formatCoins } from '../../src/util/json.js';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 import { until, untilExists } from './support/process.js';
 
-/** Anybody can spend it: the hash of a script that says yes. */
+/** Anyone can spend it: the hash of a script that says yes. */
 const OPEN = { type: 'scripthash', hash: hash160(Buffer.of(0x51)) } as const;
 const OPEN_ADDRESS = encodeDestination(OPEN, addressPrefixesOf(regtestParams));
 
@@ -59,7 +59,7 @@ describe('-blocknotify', () => {
     expect(await node!.rpc('getblockcount')).toBe(3);
   });
 
-  it('is silent during the initial download, and holds nobody up', async () => {
+  it('is silent during the initial download, and holds no one up', async () => {
     const told = join(folder, 'told');
     const [go, done] = [join(folder, 'go'), join(folder, 'done')];
     const command = `echo %s >> ${told}; cat; until [ -e ${go} ]; do sleep 0.1; done; touch ${done}`;
@@ -105,7 +105,7 @@ describe('-alertnotify', () => {
     expect((await node!.rpc<{ warnings: string }>('getmininginfo')).warnings).toBe(warnings);
   });
 
-  it('tells of an invalid branch with much more work', async () => {
+  it('reports an invalid branch with much more work', async () => {
     const told = join(folder, 'told');
     const args = [`-alertnotify=echo %s >> ${told}`];
     await start(...args);

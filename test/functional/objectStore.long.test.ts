@@ -1,7 +1,7 @@
 /**
- * Reflectors whose blobs lie in a real object store, OpenStack Swift with its S3 API: streams that are sent while the store is
- * killed and while a reflector is killed, a second reflector on the same bucket, and a small cache.
- * `apt-get install swift-proxy swift-account swift-container swift-object` brings Swift; the test starts it in a folder of its own.
+ * Reflectors whose blobs are in a real object store, OpenStack Swift with its S3 API: streams that are sent while the store
+ * is killed and while a reflector is killed, a second reflector on the same bucket, and a small cache. `apt-get install
+ * swift-proxy swift-account swift-container swift-object` brings Swift; the test starts it in a folder of its own.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
- * What `rpc.discover` says, held against a node by stock validators: the document against OpenRPC's own schema, every
+ * What `rpc.discover` says, compared with a node by stock validators: the document against OpenRPC's own schema, every
  * answer against the schema of its method, every error against the list of its method. Records the examples of
- * data/rpcExamples.json when LBCNODE_RECORD is set, and else holds fresh answers against their shape.
+ * data/rpcExamples.json when LBCNODE_RECORD is set, and else compares fresh answers with their shape.
  */
 import { writeFileSync } from 'node:fs';
 import { Ajv, type ValidateFunction } from 'ajv';
@@ -80,7 +80,7 @@ function validatorOf(document: Document): (schema: object) => ValidateFunction {
 
 beforeAll(async () => {
   const p2pPort = await freePort();
-  // Rather too much than too little is checked: -listen stands behind what startRegtest gives, and counts.
+  // Rather too much than too little is checked: -listen is behind what startRegtest gives, and counts.
   node = await startRegtest({
     args: [...EXAMPLE_NODE_ARGS, `-port=${p2pPort}`, '-hub', `-hubport=${await freePort()}`],
   });
@@ -189,7 +189,10 @@ it.each(['documented', 'lbcd'] as const)(
   },
 );
 
-/** A call but for what differs from time to time: a wallet puts its change at any place, which changes ids and numbers of outputs. */
+/**
+ * A call except for what differs from time to time: a wallet puts its change at any place, which changes ids and numbers of
+ * outputs.
+ */
 function likeness(call: RecordedCall): string {
   return callKey(call)
     .replaceAll(/"[0-9a-f]{40,}"/g, 'hex')

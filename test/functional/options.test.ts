@@ -93,7 +93,7 @@ describe('the node', () => {
     expect(readFileSync(join(folder, '.lbcnode', 'regtest', 'debug.log'), 'utf8')).toContain(said);
   });
 
-  it('tells of a peer whose name cannot be resolved', async () => {
+  it('reports a peer whose name cannot be resolved', async () => {
     const node = await startRegtest({ dataDir: folder, args: ['-connect=foo.invalid'] });
     await expect
       .poll(() => node.output(), { timeout: HANG_MS })
@@ -178,7 +178,7 @@ describe('the node', () => {
 });
 
 describe('a user without a home folder', () => {
-  /** Somebody whom the password file does not know; only root can become that. */
+  /** Someone whom the password file does not know; only root can become that. */
   const NOBODY_KNOWN = 54_321;
 
   it('needs -datadir and nothing else', ({ skip }) => {

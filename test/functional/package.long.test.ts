@@ -249,7 +249,7 @@ describe('where no addon of the package fits', () => {
   });
 
   it('the node builds one at its first start where there is a compiler', async () => {
-    // Linked anew from what was compiled a moment ago.
+    // Linked again from what was compiled a moment ago.
     for (const name of ['lbcnode.node', 'lbcnode.stamp']) rmSync(join(installed, 'build', name));
     const output = await mineWith(installed, own);
     expect(output).toContain('It is built now');

@@ -27,7 +27,7 @@ interface Named {
 }
 
 describe.runIf(source)('a pruned node', () => {
-  it('drops old files by hand, goes on, and marks what is gone', async () => {
+  it('drops old files by hand, continues, and marks what is gone', async () => {
     const work = mkdtempSync(join(tmpdir(), 'prune-'));
     const file = join(work, 'bootstrap.dat');
     writeFileSync(file, firstBlocks(gunzipSync(readFileSync(source!)), 438));
@@ -41,7 +41,7 @@ describe.runIf(source)('a pruned node', () => {
         readdirSync(join(work, 'regtest', 'blocks')).filter((name) => name.startsWith('blk'));
       const before = blkFiles().length;
       expect(before).toBeGreaterThan(10);
-      // A claim of the past whose output is spent by now: its value lies in the block file alone.
+      // A claim of the past whose output is spent by now: its value is in the block file alone.
       const then = await node.rpc<string>('getblockhash', [430]);
       const names = await node.rpc<Named[]>('getclaimsintrie', [then]);
       let spent: { name: string; txid: string } | null = null;

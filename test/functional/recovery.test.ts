@@ -50,7 +50,7 @@ describe('recovery', () => {
   const run = (args: string[], env?: Record<string, string>): SpawnSyncReturns<string> =>
     runToEnd(dataDir, ['-printtoconsole=0', ...args], env);
 
-  it('goes on with the block files where an interrupted start left off', async () => {
+  it('continues with the block files where an interrupted start left off', async () => {
     await start();
     const tip = (await generate(120)).at(-1);
     // Nothing was flushed so far, so that the next start has all blocks to read.
@@ -135,7 +135,7 @@ describe('recovery', () => {
     expect(await state()).toEqual(before);
   });
 
-  it('tells of a block file that is gone though nothing on disk says yet that it was there', async () => {
+  it('reports a block file that is gone though nothing on disk says yet that it was there', async () => {
     const file = inFolder('blocks', 'blk00001.dat');
     await start('-maxblockfilesize=65536');
     const hashes = await generate(150);
@@ -157,7 +157,7 @@ describe('recovery', () => {
     expect(await node.rpc('getbestblockhash')).toBe(hashes.at(-1));
   });
 
-  it('connects a valid block that wrong rows had condemned, once they are right or computed anew', async () => {
+  it('connects a valid block that wrong rows had condemned, once they are right or recomputed', async () => {
     const chainstate = inFolder('chainstate');
     /** Takes a coin out of the database, or puts it back. */
     const change = async (key: string, row: Bytes | null): Promise<Bytes | undefined> => {
@@ -213,7 +213,7 @@ describe('recovery', () => {
     expect(await state()).toEqual(before);
   });
 
-  it('writes undo data anew that was damaged when its block is connected again', async () => {
+  it('writes undo data again that was damaged when its block is connected again', async () => {
     await start();
     const hashes = await generate(12);
     const before = await state();
@@ -256,7 +256,7 @@ describe('recovery', () => {
     expect(await state()).toEqual(before);
   });
 
-  it('stops when a block cannot be written, and goes on once it can', async () => {
+  it('stops when a block cannot be written, and continues once it can', async () => {
     await start('-maxblockfilesize=65536');
     await generate(5);
     mkdirSync(inFolder('blocks', 'blk00001.dat'));

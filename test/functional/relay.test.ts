@@ -44,7 +44,8 @@ describe('relay', () => {
   });
 
   it('rebuilds compact blocks from a full, a partial and an empty mempool', async () => {
-    // Whom the operator trusts is told of transactions at once: compact blocks go to those alone whose tip is a recent one.
+    // Whom the operator trusts is notified of transactions at once: compact blocks go to those alone whose tip is a recent
+    // one.
     const [a, b] = [await start('-whitelist=127.0.0.1'), await start()];
     await connect(b, a);
     await generate(a, 130, OPEN_ADDRESS);
@@ -62,7 +63,7 @@ describe('relay', () => {
       for (const height of hidden) await a.rpc('sendrawtransaction', [await spendCoinbase(a, height)]);
       await b.rpc('setnetworkactive', [true]);
       await connect(b, a);
-      // What was hidden is announced to nobody who connects later.
+      // What was hidden is announced to no one who connects later.
       const before = [await received('cmpctblock'), await received('blocktxn'), await received('block')];
       await generate(a, 1);
       await untilSameTip([a, b]);

@@ -11,7 +11,7 @@ const COUNT = 150;
 /** Blocks that are exchanged for one more. */
 const DEPTH = 12;
 
-describe('calls in the midst of a reorganisation', () => {
+describe('calls in the middle of a reorganisation', () => {
   let node: RegtestNode;
   let rival: RegtestNode;
   beforeAll(async () => {

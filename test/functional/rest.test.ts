@@ -40,7 +40,7 @@ describe('REST', () => {
   const coinbaseAt = async (height: number): Promise<string> =>
     (await node.rpc<{ tx: string[] }>('getblock', [await hashAt(height)])).tx[0]!;
 
-  /** Asks in the three formats, holds bytes and hex against one another, and answers bytes and object. */
+  /** Asks in the three formats, compares bytes and hex with one another, and answers bytes and object. */
   async function inAllFormats(path: string): Promise<{ bytes: Buffer; json: unknown }> {
     const [bin, hex, json] = await Promise.all(
       ['bin', 'hex', 'json'].map((format) => ask(node, `${path}.${format}`)),
@@ -181,7 +181,7 @@ describe('REST', () => {
       expect(await refusal('/rest/getutxos/checkmempool.json')).toEqual([400, 'Error: empty request\r\n']);
       expect(await refusal(`/rest/getutxos/${sent}-x.json`)).toEqual([400, 'Parse error\r\n']);
       expect(await refusal('/rest/getutxos.bin', Buffer.of(1, 1, 1))).toEqual([400, 'Parse error\r\n']);
-      // No password is asked for here, so nobody may have much kept in memory.
+      // No password is asked for here, so no one may have much kept in memory.
       expect(await refusal('/rest/getutxos.bin', Buffer.alloc(1 << 20, 1))).toEqual([
         413,
         'Request body is too large',

@@ -26,7 +26,7 @@ const SOME = [
   'test_hub_discovery',
   'test_history_edge_cases',
 ];
-/** Of those that hold with lbcnet, each of which starts a node and a daemon anew. */
+/** Of those that hold with lbcnet, each of which starts a node and a daemon again. */
 const SOME_OF_DAEMON = [
   'test_basic_claim_search',
   'test_txo_list_and_sum_filtering',

@@ -1,6 +1,6 @@
 /**
  * The real daemon of lbry-sdk against `-hub` on regtest, unchanged: it starts and syncs, receives and sends, makes a channel
- * and a stream, resolves and searches, and goes on after a reorganisation, a restart of the node, and with another hub.
+ * and a stream, resolves and searches, and continues after a reorganisation, a restart of the node, and with another hub.
  * LBRYNET names the program `lbrynet`; without it nothing is tested.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -140,7 +140,7 @@ const MAKING = /_(?:create|update|send|fund|spend|abandon|repost)$|^publish$/;
 const OF_FILE = /\.(?:key|stream_hash)$/;
 /** Of the account that `wallet_create` made without showing it. */
 const OF_ACCOUNT = /^\.result\.items\[\]\.(?:id|public_key)$/;
-/** What the recording hides, but for the folder. */
+/** What the recording hides, except for the folder. */
 const MASK = /<(?!DIR>)[A-Z_]+>/;
 const quote = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 /** Whether ours is the recorded text with anything in the place of its masks. */

@@ -1,6 +1,6 @@
 /**
- * A named pipe in the place of a file: whoever opens one waits for a writer, so a start that did would never end. What the
- * node can do without is set aside; all else ends the start with one message that names the pipe.
+ * A named pipe in the place of a file: anyone who opens one waits for a writer, so a start that did would never end. What
+ * the node can do without is quarantined; all else ends the start with one message that names the pipe.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -57,7 +57,7 @@ describe.runIf(process.platform !== 'win32')('a named pipe', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it.each(['1', '0'])(
-    'is set aside where the node can do without the file (addon: %s)',
+    'is quarantined where the node can do without the file (addon: %s)',
     async (native) => {
       for (const name of SPARE) makePipe(pathOf(name));
       node = await CorruptedNode.start(dataDir(), [], { LBCNODE_NATIVE: native });

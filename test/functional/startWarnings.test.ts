@@ -1,4 +1,4 @@
-/** What the program tells whoever starts it, beside the log, and what its debug categories say of a start. */
+/** What the program tells anyone who starts it, beside the log, and what its debug categories say of a start. */
 import type { SpawnSyncReturns } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { until } from './support/network.js';
 import { ADDRESS, startRegtest } from './support/node.js';
 import { runToEnd } from './support/process.js';
 
-/** Writes a file of four blocks anew with the last two in the other order. */
+/** Writes a file of four blocks again with the last two in the other order. */
 function swapLastBlocks(file: string): void {
   const bytes = readFileSync(file);
   const starts: number[] = [];
@@ -36,7 +36,7 @@ describe('a start', () => {
     'Unsupported argument -benchmark ignored, use -debug=bench.',
   ];
 
-  it('warns on stderr and in the log, and goes on without a file for the process id', () => {
+  it('warns on stderr and in the log, and continues without a file for the process id', () => {
     const args = [
       '-printtoconsole=0',
       '-debug=nosuch',

@@ -51,7 +51,7 @@ async function tenBlocks(): Promise<Buffer> {
 }
 
 describe('an import of bootstrap.dat', () => {
-  it('comes when there is an error that nobody reads any more', async () => {
+  it('comes when there is an error that no one reads any more', async () => {
     const failing = start('-rpcallowip=nonsense');
     failing.child.stdout!.destroy();
     failing.child.stderr!.destroy();
@@ -113,7 +113,7 @@ describe('a node', () => {
     expect(second.output()).toMatch(/^Error: .*blk00000\.dat/m);
   });
 
-  it('goes on when it gets signals that mean nothing to it', async () => {
+  it('continues when it gets signals that mean nothing to it', async () => {
     const port = await freePort();
     const node = start(`-rpcport=${port}`, '-rpcuser=u', '-rpcpassword=p');
     await node.printed('Done loading');
@@ -131,7 +131,7 @@ describe('a node', () => {
     expect(node.output()).not.toMatch(/debugger/i);
   });
 
-  it('goes on when its log cannot be written', async ({ skip }) => {
+  it('continues when its log cannot be written', async ({ skip }) => {
     if (!existsSync('/dev/full')) skip('there is no /dev/full here');
     const node = start('-server=0', '-debuglogfile=/dev/full');
     await node.printed('Done loading');

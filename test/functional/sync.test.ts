@@ -137,7 +137,7 @@ describe('syncing', () => {
     await untilSameTip([fresh, trusting]);
   });
 
-  it('stops though peers are connected, whoever connected', async () => {
+  it('stops though peers are connected, anyone who connected', async () => {
     const [a, b] = [await start(), await start()];
     await connect(a, b);
     await b.stop();

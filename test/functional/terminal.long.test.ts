@@ -93,7 +93,7 @@ function expectFitting({ rows, renewed, odd }: Shown, columns: number): void {
   expect(rows.at(-1)).toBe('');
 }
 
-/** Lines, of whose rows all but the first are indented, without the times before them. */
+/** Lines, of whose rows all except the first are indented, without the times before them. */
 function linesOf({ rows }: Shown): string[] {
   return rows
     .join('\n')

@@ -1,7 +1,7 @@
 /**
- * Twenty peers without brakes that send transactions which cost much to look at: very many parts, parents that nobody has,
- * signatures of which the last is wrong, none of which has a peer sent away. The node's other work goes on meanwhile
- * (`support/unbraked.ts`). What is no standard transaction is refused, as on the main network.
+ * Twenty peers without brakes that send transactions which cost much to look at: very many parts, parents that no one has,
+ * signatures of which the last is wrong, none of which has a peer sent away. The node's other work continues meanwhile
+ * (`support/unbraked.ts`). What is not a standard transaction is refused, as on the main network.
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ import { frame, RawPeer } from './support/rawPeer.js';
 import { CAN_TELL, UnbrakedPeers } from './support/unbraked.js';
 
 const COIN_SAT = 100_000_000n;
-/** Outputs of one transaction that anybody may spend. */
+/** Outputs of one transaction that anyone may spend. */
 const FAN_OUTPUTS = 2000;
 /** Inputs of a transaction, about 30 kB of them. */
 const INPUTS = 700;
@@ -72,7 +72,7 @@ describe.runIf(CAN_TELL)('floods of transactions', () => {
       Array.from({ length: DEAR_INPUTS }, (_, index) => ({ txid: dear, index, valueSat: DEAR_SAT })),
     );
 
-  it('whose last signature is wrong are refused by policy alone, each time anew', async () => {
+  it('whose last signature is wrong are refused by policy alone, each time again', async () => {
     const peer = await RawPeer.greet(peers.node.p2pPort);
     const { rejected } = await peers.node
       .rpc<{ 'reject-reason'?: string }[]>('testmempoolaccept', [[wrongSignature().toString('hex')], true])
@@ -88,5 +88,5 @@ describe.runIf(CAN_TELL)('floods of transactions', () => {
     ['one parent that nobody has', () => orphans(INPUTS - 1)],
     ['a wrong signature behind many right ones', () => frame('tx', wrongSignature())],
   ];
-  it.each(floods)('keep nobody waiting: %s', (name, make) => peers.expectToStand(name, make));
+  it.each(floods)('keep no one waiting: %s', (name, make) => peers.expectToStand(name, make));
 });

@@ -281,7 +281,7 @@ describe('beside claims of the chain', () => {
     expect(await leads('@room/inside')).toBe(stands('in room'));
   });
 
-  it('stands in front on the first page, in the order asked for, and on no other', async () => {
+  it('is in front on the first page, in the order asked for, and on no other', async () => {
     const all = await finds({ name: ['taken', 'old', 'waits-inside', 'deep'], order_by: ['^name'] });
     expect(all).toEqual({
       rows: [waits('in new room'), waits('greater'), waits('waits in room'), waits('old'), stands('first')],

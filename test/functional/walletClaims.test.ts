@@ -138,7 +138,7 @@ describe('claims of a wallet', () => {
     expect((await listed())[2]).toMatchObject({ 'is in support map': true });
     expect((await listed())[2]).not.toHaveProperty('value');
     expect(await listed(false)).toHaveLength(2);
-    // A tip belongs to who owns the claim, whoever pays it.
+    // A tip belongs to who owns the claim, anyone who pays it.
     await demo('sendtoaddress', [await call('wallet/other', 'getnewaddress'), 3]);
     await mine();
     await call('wallet/other', 'supportclaim', [NAME, claimId, 0.3, '', true]);
@@ -358,7 +358,7 @@ describe('claims of a wallet', () => {
     expect((await refused('', 'listnameclaims', [])).code).toBe(-32601);
   });
 
-  it('refuses what is no claim and a wrong value before a wrong address or amount, as lbrycrd does', async () => {
+  it('refuses what is not a claim and a wrong value before a wrong address or amount, as lbrycrd does', async () => {
     await node.rpc('createwallet', ['late']);
     await node.rpc('generatetoaddress', [2, await late('getnewaddress')]);
     await mine(101);

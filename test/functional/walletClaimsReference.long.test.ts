@@ -49,7 +49,7 @@ describe.skipIf(binary === undefined)('claims beside the reference', () => {
     await reference.stop();
   });
 
-  /** Makes a call to both, whose arguments are made of earlier answers; holds the answers against each other. */
+  /** Makes a call to both, whose arguments are made of earlier answers; compares the answers with each other. */
   async function both(
     method: string,
     params: (own: 'ours' | 'theirs') => readonly unknown[],
@@ -162,7 +162,7 @@ describe.skipIf(binary === undefined)('claims beside the reference', () => {
     for (const [method, ...params] of cases) await same(method, ...params);
   });
 
-  it('keeps coins where the reference spends them for nobody', async () => {
+  it('keeps coins where the reference spends them for no one', async () => {
     const { result } = await ours('listnameclaims', []);
     const [{ txid }] = result as [{ txid: string }];
     const refused = async (method: string, ...params: readonly unknown[]) =>

@@ -1,6 +1,6 @@
 /**
  * A wallet whose disk is full, while it lives: one message says what to do, nothing that was acknowledged is lost, nothing that
- * was refused is there in part, and it goes on once there is room. The chain lies on another disk.
+ * was refused is there in part, and it continues once there is room. The chain lies on another disk.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -161,7 +161,7 @@ describe.runIf(canMount)('a wallet on a full disk', () => {
     for (const name of names) expect(await done('dumpprivkey', keyOf(name).legacy)).toBe(keyOf(name).wif);
   });
 
-  it('is told of blocks once more that it could not note', async () => {
+  it('is notified of blocks again that it could not note', async () => {
     const before = await standing();
     const outputs = Object.fromEntries(
       Array.from({ length: 300 }, (_, n) => [keyOf(`key ${n}`).legacy, 0.001]),
@@ -197,7 +197,7 @@ describe.runIf(canMount)('a wallet on a full disk', () => {
     expect(await done('getrawmempool')).toEqual([]);
   });
 
-  it('goes on as it was where a file of another kind cannot be written', async () => {
+  it('continues as it was where a file of another kind cannot be written', async () => {
     const before = await standing();
     await done('dumpwallet', join(folder, 'dump.txt'));
     copyFileSync(join(folder, 'dump.txt'), join(disk, 'dump.txt'));

@@ -1,8 +1,8 @@
 /**
  * The refusals of all wallet methods beside lbrycrd (`LBRYCRDD`): each is called with some hundred lists of arguments that are
- * wrong somewhere, of a wallet that can pay, one that is locked, one without private keys, one that nobody has, and where
- * several could be meant. Code and message are the same, but for what `walletErrorDifferences.ts` says is otherwise and why.
- * With LBCNODE_RECORD what lbrycrd said goes to `walletErrors.json`, by which `walletErrors.test.ts` holds without it.
+ * wrong somewhere, of a wallet that can pay, one that is locked, one without private keys, one that no one has, and where
+ * several could be meant. Code and message are the same, except for what `walletErrorDifferences.ts` says is otherwise and
+ * why. With LBCNODE_RECORD what lbrycrd said goes to `walletErrors.json`, by which `walletErrors.test.ts` holds without it.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Wallets through what happens to their node: chains built anew, blocks that were pruned, logs that tell everything. */
+/** Wallets through what happens to their node: chains built again, blocks that were pruned, logs that tell everything. */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ afterEach(async () => {
 
 type Call = <T>(method: string, ...params: unknown[]) => Promise<T>;
 
-/** Starts the node anew. */
+/** Starts the node again. */
 async function start(args: readonly string[]): Promise<Call> {
   await node?.stop();
   const started = await startRegtest({
@@ -33,7 +33,7 @@ async function start(args: readonly string[]): Promise<Call> {
   return (method, ...params) => started.rpc(method, params);
 }
 
-/** What a wallet tells of itself. */
+/** What a wallet reports itself. */
 async function standOf(rpc: Call): Promise<unknown> {
   return {
     balances: [await rpc('getbalance'), await rpc('getunconfirmedbalance')],
@@ -52,7 +52,7 @@ async function standOf(rpc: Call): Promise<unknown> {
 }
 
 describe('a wallet', () => {
-  it('is the same after the chain was built anew under it', async () => {
+  it('is the same after the chain was built again under it', async () => {
     let rpc = await start([]);
     const own = await rpc<string>('getnewaddress', 'own');
     await rpc('generatetoaddress', 110, own);
@@ -71,7 +71,7 @@ describe('a wallet', () => {
       expect(await rpc<string[]>('getrawmempool')).toHaveLength(1);
       expect(await standOf(rpc)).toEqual(before);
     }
-    // It goes on from there.
+    // It continues from there.
     await rpc('generatetoaddress', 1, ADDRESS);
     expect(await rpc<number>('getunconfirmedbalance')).toBe(0);
   });

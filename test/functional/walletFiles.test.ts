@@ -1,4 +1,4 @@
-/** Wallets as files of a node: making, opening, closing, listing, backing up, and what stands in the way. */
+/** Wallets as files of a node: making, opening, closing, listing, backing up, and what is in the way. */
 import {
   existsSync,
   linkSync,
@@ -60,7 +60,7 @@ describe('wallets of a node', () => {
 
   const walletDir = (): string => join(node.dataDir, 'regtest', 'wallets');
 
-  it('there is one from the start, for nobody but the owner to read', async () => {
+  it('there is one from the start, for no one but the owner to read', async () => {
     expect(await rpc('listwallets')).toEqual(['']);
     expect(await rpc('listwalletdir')).toEqual({ wallets: [{ name: '' }] });
     expect(statSync(join(walletDir(), 'wallet.db')).mode & 0o077).toBe(0);
@@ -121,7 +121,7 @@ describe('wallets of a node', () => {
     expect(await rpc('getwalletinfo')).toMatchObject({ balance: 1, immature_balance: 0 });
   });
 
-  it('several at once are told apart by the path of calls', async () => {
+  it('several at once are distinguished by the path of calls', async () => {
     expect(await rpc('createwallet', ['second'])).toEqual({ name: 'second', warning: '' });
     expect(await rpc('createwallet', ['watching', true])).toEqual({ name: 'watching', warning: '' });
     expect(await rpc('listwallets')).toEqual(['', 'second', 'watching']);
@@ -219,7 +219,7 @@ describe('wallets of a node', () => {
       await rpc('unloadwallet', [elsewhere]);
       expect(await call(other, null, 'loadwallet', [elsewhere])).toMatchObject({ name: elsewhere });
       symlinkSync(elsewhere, join(walletDir(), 'linked'));
-      // The link lies in the node's own folder, but not what it leads to.
+      // The link is in the node's own folder, but not what it leads to.
       expect(await rpc('loadwallet', ['linked'])).toMatchObject({
         code: -4,
         message: expect.stringContaining('Cannot obtain a lock on wallet directory'),
@@ -260,7 +260,7 @@ describe('wallets of a node', () => {
       expect(answer, inUse).toEqual({ code: -4, message: 'Error: Wallet backup failed!' });
     }
     expect(statSync(own).ino).toBe(ino);
-    // Nor over a wallet that has something which this one has not, whoever has it open.
+    // Nor over a wallet that has something which this one has not, anyone who has it open.
     const elsewhere = join(folder, 'elsewhere', 'wallet.db');
     const kept = readFileSync(elsewhere);
     expect(await to('second', 'backupwallet', [elsewhere])).toEqual({
@@ -304,7 +304,7 @@ describe('wallets of a node', () => {
     expect(await to('restored', 'getnewaddress')).not.toBe(address);
   });
 
-  it('closing one during a call that goes on for a while ends that call and nothing else', async () => {
+  it('closing one during a call that continues for a while ends that call and nothing else', async () => {
     for (const [method, params] of [
       ['encryptwallet', ['secret']],
       ['walletpassphrasechange', ['secret', 'other']],

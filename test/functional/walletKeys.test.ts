@@ -1,4 +1,4 @@
-/** Keys, addresses and scripts by call: what is told of them, taken in and given out, and what it fails with. */
+/** Keys, addresses and scripts by call: what is reported about them, taken in and given out, and what it fails with. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,7 +53,7 @@ describe('keys of wallets', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('are told of by address, and each has its own', async () => {
+  it('are reported by address, and each has its own', async () => {
     const legacy = await rpc<string>('getnewaddress', 'mine', 'legacy');
     const nested = await rpc<string>('getnewaddress', 'mine', 'p2sh-segwit');
     const info = await rpc<AddressInfo>('getaddressinfo', legacy);
@@ -321,7 +321,7 @@ describe('keys of wallets', () => {
       expect(readFileSync(join(node.dataDir, 'regtest', 'debug.log'), 'utf8')).not.toContain(secret);
   });
 
-  it('are looked for when an older copy is unlocked', async () => {
+  it('are searched when an older copy is unlocked', async () => {
     const copy = join(folder, 'copy');
     await at('locked', 'backupwallet', copy);
     await at('locked', 'walletpassphrase', 'pass', 60);
@@ -342,7 +342,7 @@ describe('keys of wallets', () => {
     expect(await at2('getwalletinfo')).toMatchObject({ txcount });
   });
 
-  it('are looked for once at a time, until that is ended', async () => {
+  it('are searched once at a time, until that is ended', async () => {
     // With an index only blocks are read that have something: all of them.
     await rpc('createwallet', 'slow');
     await at('slow', 'importaddress', ADDRESS, '', false);
@@ -368,7 +368,7 @@ describe('keys of wallets', () => {
     expect(await at('slow', 'abortrescan')).toBe(false);
   });
 
-  it('cannot be looked for where blocks were pruned', async () => {
+  it('cannot be searched where blocks were pruned', async () => {
     const pruned = await startRegtest({ args: ['-prune=1'] });
     try {
       const call = async (method: string, ...params: unknown[]): Promise<unknown> => {

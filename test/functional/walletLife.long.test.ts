@@ -16,7 +16,10 @@ import { ChainCount, WalletCount, type Recount, type WalletCall } from './suppor
 
 const full = process.env['LBCNODE_FULL'] === '1';
 const STEPS = full ? 3000 : 200;
-/** A step takes about a third of a second on two cores that do nothing else: thirty times that is no bound but for a hang. */
+/**
+ * A step takes about a third of a second on two cores that do nothing else: thirty times that is not a bound except for a
+ * hang.
+ */
 const TIMEOUT_MS = STEPS * 10_000;
 /** In full size scripts/test.mjs draws one. */
 const SEED = Number(process.env['LBCNODE_WALLET_SEED'] ?? 1);
@@ -238,7 +241,7 @@ const STEPS_OF: Record<string, (owner: Owner) => Promise<void>> = {
     await connect();
     await agree();
   },
-  /** A transaction that nobody hears of is given up, or sent after all at the next start. */
+  /** A transaction that no one is notified of is abandoned, or sent after all at the next start. */
   async keepBack(owner) {
     const { side } = owner;
     await restart(side, true, ['-walletbroadcast=0']);

@@ -1,5 +1,5 @@
 /**
- * What a wallet tells beside what lbrycrd tells of the same wallet: its wallet lives through payments, claims, accounts,
+ * What a wallet tells beside what lbrycrd reports the same wallet: its wallet lives through payments, claims, accounts,
  * conflicts and a reorganisation, is taken over row by row, and both are asked the same.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -113,7 +113,7 @@ async function live(rpc: Rpc): Promise<Life> {
   await noted(rpc('updateclaim', [txids[txids.length - 2], 'beef', 0.9]));
   await mine(2, NOBODY);
   await noted(rpc('abandonsupport', [txids[txids.length - 2], turtle]));
-  // Somebody pays back, in part to an address that is used already.
+  // Someone pays back, in part to an address that is used already.
   const found = await rpc<{ vout: { n: number; value: number; scriptPubKey: { addresses?: string[] } }[] }>(
     'getrawtransaction',
     [toForeign, true],

@@ -1,4 +1,4 @@
-/** What a wallet tells of balances, transactions, receipts, labels and accounts; every answer as its method declares it. */
+/** What a wallet reports balances, transactions, receipts, labels and accounts; every answer as its method declares it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ interface Item {
 let node: RegtestNode;
 let folder: string;
 
-/** Calls, and holds the answer against what the method declares. */
+/** Calls, and compares the answer with what the method declares. */
 async function rpc<T = unknown>(method: string, params: readonly unknown[] = []): Promise<T> {
   const { text } = await node.post(JSON.stringify({ id: 1, method, params }));
   const answer = JSON.parse(text) as { result: T; error: { code: number; message: string } | null };

@@ -1,4 +1,4 @@
-/** Passphrases, wallets of lbrycrd, options of wallets, and what is told of them, over the node's own interfaces. */
+/** Passphrases, wallets of lbrycrd, options of wallets, and what is reported about them, over the node's own interfaces. */
 import {
   appendFileSync,
   existsSync,
@@ -65,7 +65,7 @@ describe('wallets', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('a command hears of each transaction, when it comes and when a block is taken back', async () => {
+  it('a command is notified of each transaction, when it comes and when a block is taken back', async () => {
     const [hash] = await call<string[]>('generate', 1);
     const { tx } = await call<{ tx: string[] }>('getblock', hash!);
     const notified = (): string[] =>
@@ -79,7 +79,7 @@ describe('wallets', () => {
     await call('reconsiderblock', hash!);
   });
 
-  it('clients hear of transactions, confirmations and balances of the wallet that they ask for', async () => {
+  it('clients learn of transactions, confirmations and balances of the wallet that they ask for', async () => {
     const socket = new WebSocket(node.url.replace('http', 'ws') + 'ws');
     const messages: { type: string; data: Record<string, unknown>; result?: unknown; error?: unknown }[] = [];
     socket.on('message', (data: Buffer) => messages.push(JSON.parse(data.toString())));

@@ -1,4 +1,4 @@
-/** Wallets that lbrycrd wrote, stopped or killed, taken over: what it tells of them is what we tell. */
+/** Wallets that lbrycrd wrote, stopped or killed, taken over: what it reports about them is what we tell. */
 import { createHash } from 'node:crypto';
 import {
   cpSync,
@@ -27,7 +27,7 @@ const FULL = process.env['LBCNODE_FULL'] === '1';
 
 type Info = Record<string, unknown>;
 
-/** Names and hashes of all that lies in a folder. */
+/** Names and hashes of all that is in a folder. */
 function stateOf(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => statSync(join(folder, name)).isFile())
@@ -81,7 +81,7 @@ describe.skipIf(!binary)('wallets of lbrycrd', () => {
     node = await startRegtest({ dataDir: join(folder, 'ours'), args });
   };
 
-  /** The fields of `getwalletinfo` that both tell of the same wallet. */
+  /** The fields of `getwalletinfo` that both report the same wallet. */
   const same = ({ walletname: _name, unlocked_until: _until, scanning: _ours, ...info }: Info): Info => info;
   /** An empty pool is as old as the call. */
   const ageless = ({ keypoololdest: _oldest, ...info }: Info): Info => same(info);
@@ -148,7 +148,7 @@ describe.skipIf(!binary)('wallets of lbrycrd', () => {
     expect(same(await call<Info>('taken', 'getwalletinfo'))).toEqual(
       same(await reference.rpc<Info>('getwalletinfo')),
     );
-    // Both go on with the same keys.
+    // Both continue with the same keys.
     for (const type of ['legacy', 'p2sh-segwit', 'bech32']) {
       expect(await call('taken', 'getnewaddress', '', type)).toBe(
         await reference.rpc('getnewaddress', '', type),

@@ -1,6 +1,6 @@
 /**
  * A wallet whose disk turns read-only, or fails, while it lives: one message says so, nothing is answered as done that is not on
- * disk, nothing that was acknowledged is lost, and it goes on once the disk does.
+ * disk, nothing that was acknowledged is lost, and it continues once the disk does.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -116,7 +116,7 @@ describe.runIf(process.platform === 'linux')('a wallet on a disk that refuses', 
     await done('generatetoaddress', 1, ADDRESS);
   });
 
-  it('is told of blocks once more that it could not note', async () => {
+  it('is notified of blocks again that it could not note', async () => {
     const own = await done<string>('getnewaddress', 'paid');
     const first = (await done<number>('getblockcount')) + 1;
     refuse('write EROFS');

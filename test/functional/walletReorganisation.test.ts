@@ -1,6 +1,6 @@
 /**
  * What a wallet answers while blocks are exchanged for others: calls of wallets wait until tip and mempool belong together, so
- * that nobody sees transactions between the block that is gone and the mempool to which they return.
+ * that no one sees transactions between the block that is gone and the mempool to which they return.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
@@ -8,7 +8,7 @@ import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 /** Transactions of the block that is taken back: each returns to the mempool by itself, which takes many turns of the loop. */
 const COUNT = 150;
 
-describe('a wallet in the midst of a reorganisation', () => {
+describe('a wallet in the middle of a reorganisation', () => {
   let node: RegtestNode;
   beforeAll(async () => {
     node = await startRegtest();

@@ -38,7 +38,7 @@ const ARGS = ['-keypool=10', '-wallet=', '-deprecatedrpc=signrawtransaction', '-
 let folder: string;
 let node: RegtestNode;
 
-/** A call to a wallet, whose answer is held against its declaration. */
+/** A call to a wallet, whose answer is compared with its declaration. */
 async function to<T = unknown>(wallet: string | null, method: string, ...params: unknown[]): Promise<T> {
   const path = wallet === null ? '/' : `/wallet/${wallet}`;
   const { text } = await node.post(JSON.stringify({ id: 1, method, params }), path);
@@ -156,7 +156,7 @@ describe('spending', () => {
     expect(await rpc<Output[]>('listlockunspent')).toHaveLength(1);
     expect(await rpc('lockunspent', true)).toBe(true);
     expect(await rpc('listlockunspent')).toEqual([]);
-    // Whoever names it spends it, and then there is nothing to lock any more.
+    // Anyone who names it spends it, and then there is nothing to lock any more.
     await rpc('lockunspent', false, [output]);
     const back = { [await rpc<string>('getnewaddress')]: (first!.amount - 0.001).toFixed(8) };
     const spending = await rpc<string>('createrawtransaction', [output], back);
@@ -165,7 +165,7 @@ describe('spending', () => {
     expect(await rpc('listlockunspent')).toEqual([]);
   });
 
-  it('tells of what comes back to the wallet by which script it is known', async () => {
+  it('reports what comes back to the wallet by which script it is known', async () => {
     const changeAddress = await rpc<string>('getrawchangeaddress', 'p2sh-segwit');
     const { psbt } = await rpc<{ psbt: string }>('walletcreatefundedpsbt', [], [{ [ADDRESS]: 0.1 }], 0, {
       changeAddress,

@@ -248,7 +248,7 @@ describe.skipIf(binary === undefined)('spending beside lbrycrd', () => {
       const low = await side.told('bumpfee', [bumped.txid, { totalFee: 1000 }]);
       const high = await side.told('bumpfee', [bumped.txid, { totalFee: 50_000_000_000 }]);
       const abandoned = await side.told('abandontransaction', [bumped.txid]);
-      // There the wallet hears of what left the mempool a little later.
+      // There the wallet is notified of what left the mempool a little later.
       await side.rpc('syncwithvalidationinterfacequeue');
       const unspent = await side.rpc<unknown[]>('listunspent', 0, 0);
       await side.rpc('generate', 1);

@@ -346,7 +346,7 @@ describe.skipIf(binary === undefined)('a wallet beside lbrycrd', () => {
     await look(id);
   });
 
-  it('is encrypted, locked, and goes on with what it has ready', async () => {
+  it('is encrypted, locked, and continues with what it has ready', async () => {
     await each('encryptwallet', PASSPHRASE);
     for (const params of [
       ['x', 10],

@@ -1,4 +1,4 @@
-/** The Compose file, held against the programs that it starts: their options and ports, the image, and the health checks. */
+/** The Compose file, compared with the programs that it starts: their options and ports, the image, and the health checks. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -6,7 +6,7 @@ import type { Category, RpcMethod } from '../../src/rpc/method.js';
 
 const ALL: readonly RpcMethod[] = [...METHODS, ...LBCWALLET_METHODS];
 
-/** Pages alone: the answers tell of peers and folders, or take long. */
+/** Pages alone: the answers report peers and folders, or take long. */
 const FOR_PAGES =
   'getpeerinfo getnettotals getnetworkinfo getindexinfo getclaimindexinfo gethubinfo uptime searchclaims';
 
@@ -22,7 +22,7 @@ const FOR_VISITORS =
 
 /** Groups whose methods act, or tell what is the operator's alone. */
 const CLOSED: readonly Category[] = ['wallet', 'control', 'generating', 'hidden', 'zmq'];
-/** Of these groups the one that tells nothing but a number of seconds. */
+/** Of these groups the one that tells only a number of seconds. */
 const EXCEPTED = ['uptime'];
 /** They write, send, or change whom the node talks to, whatever group they are in. */
 const WRITES =

@@ -55,12 +55,12 @@ export class AcceptedDifferences {
     return null;
   }
 
-  /** Null where there is no difference, and where there is one that the row covers; else the difference. */
+  /** Null if there is no difference, and where there is one that the row covers; else the difference. */
   unless(isCovered: boolean, name: string, difference: string | null): string | null {
     return difference !== null && isCovered ? this.accept(name) : difference;
   }
 
-  /** Where the table and what was accepted disagree, in words; empty where nothing is wrong. */
+  /** Where the table and what was accepted disagree, in words; empty if nothing is wrong. */
   problems(): string[] {
     const rows = acceptedRows().filter(({ test }) => test === this.test);
     const names = new Set([...rows.map(({ name }) => name), ...this.counts.keys()]);

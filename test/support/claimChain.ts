@@ -1,6 +1,6 @@
 /**
  * Feeds blocks to the claim store without a node: an in-memory coin map, the active chain by most blocks and first
- * seen, disconnects where the chain turns. Every root is held against its header's.
+ * seen, disconnects where the chain turns. Every root is compared with its header's.
  */
 import { readFileSync, existsSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';

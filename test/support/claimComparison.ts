@@ -24,7 +24,7 @@ import { ClaimLife, LIFE_NAMES, randomOf } from './claimLife.js';
 import { ClaimModel, claimedNames, claimsOf, normalized, pointOf, type ModelState } from './claimModel.js';
 import { MemoryRows } from './memoryRows.js';
 
-/** Names whose proofs are kept while their block is the tip, to be held against later ones. */
+/** Names whose proofs are kept while their block is the tip, to be compared with later ones. */
 const PROVEN = ['', 'a', 'A', 'ab', 'abc', 'abcd', 'ba', 'nothing', 'ss'].map((name) => Buffer.from(name));
 
 class Comparison {
@@ -77,7 +77,7 @@ class Comparison {
     return (this.store = new ClaimStore({ rules, proofWindow, onLateRead, fetches }));
   }
 
-  /** Every name that has a row and no claims is known as such to whoever reads the rows anew. */
+  /** Every name that has a row and no claims is known as such to anyone who reads the rows again. */
   private async checkIdleNames(): Promise<number> {
     const idle = new IdleNames();
     await idle.load(this.rows);

@@ -1,6 +1,6 @@
 /**
  * A random life of claims with values: streams, channels that change their keys and go, collections, reposts, values that
- * nobody can read, signatures right and wrong; under few names that normalize alike. Makes transactions for a `TestChain`
+ * no one can read, signatures right and wrong; under few names that normalize alike. Makes transactions for a `TestChain`
  * and knows of each output what was meant by it.
  */
 import { ecdsaBackend } from '../../src/crypto/ecdsa.js';
@@ -35,14 +35,14 @@ export interface Intent {
   /** Of a channel, hex of its compressed key. */
   readonly publicKey: string | null;
   readonly value: Buffer;
-  /** What the value says beside that; null where nobody can read it, or where the life describes nothing. */
+  /** What the value says beside that; null if no one can read it, or where the life describes nothing. */
   readonly metadata: ClaimMetadata | null;
 }
 
 /** What a claim says beside its kind: as it is meant, and as the fields of its message. */
 export interface Description {
   readonly metadata: ClaimMetadata;
-  /** Of streams and collections the whole message, of others what stands behind the field of the kind. */
+  /** Of streams and collections the whole message, of others what is behind the field of the kind. */
   readonly fields: Buffer;
 }
 

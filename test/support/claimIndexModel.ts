@@ -1,6 +1,6 @@
 /**
  * A naive model of the claim index: arrays of everything, copied for each block, every answer by looking through all of it.
- * The claims that are alive come from the naive model of the claim trie, what their values mean from whoever made them.
+ * The claims that are alive come from the naive model of the claim trie, what their values mean from anyone who made them.
  */
 import type { ClaimBlock, ClaimRules } from '../../src/claimtrie/types.js';
 import type { BlockClaimChanges, ClaimRecord } from '../../src/index/claims/claimReader.js';

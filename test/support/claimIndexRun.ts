@@ -1,5 +1,5 @@
 /**
- * Runs the random life of claims on a chain with the index and holds every answer against the naive model; over
+ * Runs the random life of claims on a chain with the index and compares every answer with the naive model; over
  * reorganisations, after which the rows must be those of an index filled in the background on another node.
  */
 import { SILENT_LOGGER } from '../../src/util/logging.js';
@@ -44,7 +44,7 @@ export async function indexRows({ opened: { store } }: TestChain): Promise<strin
   const rows: string[] = [];
   const prefix = PREFIX.claimIndex;
   for await (const [key, value] of store.range({ gte: prefix, lt: prefixEnd(prefix) }))
-    // Whether the past was gone through is no matter of what it was.
+    // Whether the past was gone through is not a matter of what it was.
     if (key !== PAST_KEY) rows.push(`${toHex(Buffer.from(key, 'latin1'))} ${toHex(value)}`);
   return rows;
 }

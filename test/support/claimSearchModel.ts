@@ -1,5 +1,5 @@
 /**
- * Searching told naively: documents in an array, each constraint a loop over them. And what to hold it against: random
+ * Searching told naively: documents in an array, each constraint a loop over them. And what to compare it with: random
  * documents, and random searches of every kind of constraint, many of them with hits.
  */
 import { textWords } from '../../src/search/analyze.js';
@@ -199,7 +199,7 @@ export function modelDocuments(claims: readonly ModelClaim[]): ClaimDocument[] {
 interface ModelText {
   readonly text: string;
   readonly finds: (fields: readonly (readonly string[])[]) => boolean;
-  /** Words that rank, or null where the model has no ranking of its own. */
+  /** Words that rank, or null if the model has no ranking of its own. */
   readonly words: readonly string[] | null;
 }
 

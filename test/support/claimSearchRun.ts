@@ -149,7 +149,7 @@ export class ClaimSearchRun extends ClaimIndexRun {
         height: this.height,
       });
       found.searches++;
-      // Whoever runs the tests is told of them in between.
+      // Anyone who runs the tests is notified of them in between.
       await nextTurn();
       if (expected.total > 0) found.withHits++;
     }

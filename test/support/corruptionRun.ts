@@ -319,7 +319,7 @@ export class CorruptionRun {
     await this.#server.close();
     await this.#manager.close();
     const hashes = [...this.#network.keys()].filter((hash) => hash !== this.#made.sdHash);
-    // Some of the blobs are to be downloaded once more.
+    // Some of the blobs are to be downloaded again.
     const missing = hashes.filter(() => this.#random() < 0.7);
     await this.#folder.store.delete(missing);
     await this.#folder.close();

@@ -1,5 +1,5 @@
 /**
- * Methods of the daemon run without its program: parameters are read, errors are caught, answers are held against their
+ * Methods of the daemon run without its program: parameters are read, errors are caught, answers are compared with their
  * declarations and become plain values.
  */
 import type { DaemonServices } from '../../src/daemon/api/context.js';

@@ -188,7 +188,7 @@ export class FakeHub {
     return this.#sockets.size;
   }
 
-  /** Drops whoever is connected. */
+  /** Drops anyone who is connected. */
   drop(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -214,7 +214,7 @@ export class FakeHub {
       const lines = (rest + chunk.toString()).split('\n');
       rest = lines.pop()!;
       for (const line of lines) {
-        // Whoever had the port before may still be called by its clients.
+        // Anyone who had the port before may still be called by its clients.
         if (!line.startsWith('{')) return socket.destroy();
         this.#line(socket, JSON.parse(line) as { id: number; method: string; params: unknown[] });
       }

@@ -30,7 +30,7 @@ export interface FakePeerOptions {
   relay?: boolean;
 }
 
-/** The score at which a peer is sent away. */
+/** The score at which a peer is disconnected. */
 const BAN_SCORE = 100;
 
 let nextId = 0;
@@ -53,7 +53,7 @@ export class FakePeer implements Peer {
   readonly useful: ('block' | 'tx')[] = [];
   /** Why it was disconnected; null while it is not. */
   goneReason: string | null = null;
-  /** Told of each message instead of remembering it. */
+  /** Notified of each message instead of remembering it. */
   onSent: ((sent: Sent) => void) | null = null;
   /** Told once of the end. */
   onGone: () => void = () => undefined;

@@ -1,4 +1,4 @@
-/** What the ledger's database should answer, worked out anew from plain lists each time. */
+/** What the ledger's database should answer, recomputed from plain lists each time. */
 import { transactionFacts, type OutputFacts } from '../../src/daemon/ledger/store/txoFacts.js';
 import type { TxoFilter } from '../../src/daemon/ledger/txoQuery.js';
 import { toHex } from '../../src/util/bytes.js';

@@ -121,7 +121,7 @@ export function made(tx: Transaction): MadeTransaction {
   return { tx, txid: txid(tx), raw: formatTransaction(tx) };
 }
 
-/** An outpoint of nobody's. */
+/** An outpoint of no one's. */
 export const foreignOutPoint = (label: string): OutPoint => ({ hash: sha256(Buffer.from(label)), index: 0 });
 
 /** Numbers from 0 to below `limit`, the same ones for the same seed. */

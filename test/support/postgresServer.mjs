@@ -9,7 +9,7 @@ import { join } from 'node:path';
 const [programs] = process.argv.slice(2);
 const PASSWORD = 'not-to-be-logged';
 
-/** PostgreSQL does not run as root: then the user of Debian's package, or nobody. */
+/** PostgreSQL does not run as root: then the user of Debian's package, or no one. */
 function runner() {
   if (process.getuid?.() !== 0) return {};
   for (const name of ['postgres', 'nobody']) {

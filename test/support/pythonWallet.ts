@@ -90,7 +90,7 @@ for line in sys.stdin:
     print(json.dumps(answer), flush=True)
 `;
 
-/** Null where no lbry-sdk is named. */
+/** Null if no lbry-sdk is named. */
 export function pythonOfSdk(): string | null {
   const lbrynet = process.env['LBRYNET'];
   return lbrynet ? join(dirname(lbrynet), 'python') : null;

@@ -36,7 +36,7 @@ export function recordedDaemon(): RecordedEvent[] | null {
   return lines.map((line) => JSON.parse(line) as RecordedEvent);
 }
 
-/** A payment as the make-believe hub makes its `n`th transaction: signed by nobody. */
+/** A payment as the make-believe hub makes its `n`th transaction: signed by no one. */
 export function recordedPayment(address: string, dewies: number, n: number): MadeTransaction {
   const destination = decodeDestination(address, regtest.addressPrefixes);
   if (destination?.type !== 'pubkeyhash') throw new Error(`${address} is of no key`);
@@ -53,7 +53,7 @@ export function recordedPayment(address: string, dewies: number, n: number): Mad
   return made(tx);
 }
 
-/** The transaction that a call put into the mempool; null where it made none or only showed one. */
+/** The transaction that a call put into the mempool; null if it made none or only showed one. */
 export function recordedTransaction({ method, params, answer }: RecordedCall): MadeTransaction | null {
   const { result } = answer as { result?: { hex?: unknown; txid?: string } | null };
   if (typeof result?.hex !== 'string' || params['preview'] === true || method === 'transaction_show')

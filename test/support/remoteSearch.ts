@@ -21,7 +21,7 @@ import type { TestChain } from './testChain.js';
 const prefixes = addressPrefixesOf(regtestParams);
 /** Bounds what hangs, and nothing else. */
 export const LONG_MS = 120_000;
-/** After so many ends a thread is given up. */
+/** After so many ends a thread is abandoned. */
 export const PAUSES_MS = [1, 2, 3];
 
 const mirroredChain = ({ opened }: TestChain): MirroredChain => followedChain(opened.reader);
@@ -105,7 +105,7 @@ export class RemoteSearch {
     await this.backend.close();
   }
 
-  /** Has the index, which must not be empty, made anew; resolves while it is being made. */
+  /** Has the index, which must not be empty, rebuilt; resolves while it is being made. */
   async remake(): Promise<void> {
     let open = (): void => undefined;
     this.gate = new Promise((resolve) => (open = resolve));

@@ -107,7 +107,7 @@ export class S3StandIn {
     response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy());
   }
 
-  /** The code of S3 for what is wrong with the signature; null where it is right. */
+  /** The code of S3 for what is wrong with the signature; null if it is right. */
   #refusal({ method = '', url = '', headers }: IncomingMessage, body: Buffer): string | null {
     const form =
       /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, SignedHeaders=([a-z0-9;-]+), Signature=([0-9a-f]{64})$/;

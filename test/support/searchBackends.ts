@@ -121,7 +121,7 @@ const sqlite: SearchBackendOfTests = {
   },
 };
 
-/** The folder of PostgreSQL's programs, the newest where there are several; null where there is none. */
+/** The folder of PostgreSQL's programs, the newest where there are several; null if there is none. */
 function findPrograms(): string | null {
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];

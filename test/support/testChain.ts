@@ -47,7 +47,7 @@ import { emptyMempool } from './emptyMempool.js';
 
 /** Anyone can spend it. */
 export const OPEN_SCRIPT = Buffer.from('51', 'hex');
-/** An address and its script: twenty zero bytes, which nobody can spend. */
+/** An address and its script: twenty zero bytes, which no one can spend. */
 export const ADDRESS = 'mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8';
 export const ADDRESS_SCRIPT = scriptForDestination({ type: 'pubkeyhash', hash: new Uint8Array(20) });
 

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder, or null where it is absent. */
+/** The folder, or null if it is absent. */
 export function heraldFolder(): string | null {
   const folder =
     process.env['HERALD_DATA'] ?? fileURLToPath(new URL('../../../herald.go/testdata', import.meta.url));

@@ -1,4 +1,4 @@
-/** The command line held against lbry-sdk's (`../shared/conformance/sdk`): what each line sends, shows and ends with. */
+/** The command line compared with lbry-sdk's (`../shared/conformance/sdk`): what each line sends, shows and ends with. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll } from 'vitest';

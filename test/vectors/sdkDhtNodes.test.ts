@@ -82,7 +82,7 @@ interface Sent {
   readonly data: string;
 }
 
-/** Pages of values of a response; 0 where it is none. */
+/** Pages of values of a response; 0 if invalid. */
 function pagesOf(data: string): number {
   const datagram = decodeDatagram(hex(data));
   if (datagram.type !== 'response' || !(datagram.response instanceof Map)) return 0;

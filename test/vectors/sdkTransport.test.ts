@@ -1,6 +1,7 @@
 /**
- * The API over HTTP held against what lbry-sdk's daemon answered (`../shared/conformance/sdk`): each session on a daemon of
- * our own, over sockets. Differences that are meant are rows of `docs/lbcnet-recordings.md`; what we answer instead is checked.
+ * The API over HTTP compared with what lbry-sdk's daemon answered (`../shared/conformance/sdk`): each session on a daemon of
+ * our own, over sockets. Differences that are meant are rows of `docs/lbcnet-recordings.md`; what we answer instead is
+ * checked.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -187,7 +188,7 @@ const SERVER_SETTINGS = SETTINGS.filter(
   ({ kind, default: value }) => kind === 'servers' && Array.isArray(value),
 );
 
-/** Both texts without the servers that stand in ours as its default. */
+/** Both texts without the servers that are in ours as its default. */
 function withoutDefaultServers(ours: string, recorded: string): [string, string] {
   for (const { name, default: value } of SERVER_SETTINGS) {
     const list = new RegExp(`\\n( {4}| {6})"${name}": (\\[\\n(?:\\1 .*\\n)*\\1\\]|\\[\\]),?`);

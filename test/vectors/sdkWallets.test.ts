@@ -1,4 +1,4 @@
-/** Wallets, seeds and keys held against what lbry-sdk said (`../shared/conformance/sdk`). */
+/** Wallets, seeds and keys compared with what lbry-sdk said (`../shared/conformance/sdk`). */
 import { isLedgerId, ledgerParams } from '../../src/daemon/base/ledgerParams.js';
 import { Account, type AccountTools } from '../../src/daemon/wallet/account.js';
 import { formatChannelKey, parseChannelKey } from '../../src/daemon/wallet/channelKeyPem.js';
@@ -39,7 +39,7 @@ const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const text = (value: unknown): string => value as string;
 const isText = (value: unknown): boolean => typeof value === 'string';
 
-/** How what was asked for failed, null where it did not. */
+/** How what was asked for failed, null if it did not. */
 async function failureOf(asked: Promise<unknown>): Promise<unknown> {
   try {
     await asked;

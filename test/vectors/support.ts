@@ -9,7 +9,7 @@ import { SCRIPT_VERIFY, type ScriptFlagName } from '../../src/script/flags.js';
 
 const CORE_VECTORS = new URL('../../../shared/conformance/core-vectors/', import.meta.url);
 
-/** The parsed file, or null where the vectors are absent. */
+/** The parsed file, or null if the vectors are absent. */
 export function readCoreVectors(name: string): unknown[] | null {
   const url = new URL(name, CORE_VECTORS);
   if (!existsSync(url)) {

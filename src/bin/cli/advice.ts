@@ -16,7 +16,7 @@ export interface RefusedCall {
   /** The words behind the method. */
   readonly args: readonly string[];
   readonly error: JsonValue;
-  /** The wallet of `-rpcwallet`; undefined where none is named. */
+  /** The wallet of `-rpcwallet`; undefined if none is named. */
   readonly wallet: string | undefined;
   /** The options that reach the node again, for a command to type. */
   readonly options: string;
@@ -26,7 +26,7 @@ export interface RefusedCall {
   ask(method: string): Promise<JsonValue>;
 }
 
-/** Further lines for an error that the node answered, each with its line break; empty where its message says it all. */
+/** Further lines for an error that the node answered, each with its line break; empty if its message says it all. */
 export async function adviceOnError(refused: RefusedCall): Promise<string> {
   const { method, args, error, help } = refused;
   if (!(error instanceof JsonObject)) return '';
@@ -79,13 +79,13 @@ function parameterNames(help: string): string[] {
   return (help.split('\n', 1)[0]!.match(/\w+/g) ?? []).slice(1);
 }
 
-/** The names in the answer of `help`: the first word of each line that is no heading. */
+/** The names in the answer of `help`: the first word of each line that is not a heading. */
 function methodNames(list: string): string[] {
   const lines = list.split('\n').filter((line) => line !== '' && !line.startsWith('=='));
   return lines.map((line) => line.split(' ', 1)[0]!);
 }
 
-/** Options of the client are taken for arguments where they stand behind the method. */
+/** Options of the client are taken for arguments where they are behind the method. */
 function misplacedOptions(args: readonly string[]): string {
   const names = CLI_OPTIONS.map((option) => option.name);
   const found = args.filter((word) => {

@@ -1,5 +1,5 @@
 /**
- * Standard input as lines, read no further than they are asked for: a terminal or an open pipe makes nobody wait for its
+ * Standard input as lines, read no further than they are asked for: a terminal or an open pipe makes no one wait for its
  * end. Source: `std::getline`.
  */
 

@@ -69,12 +69,12 @@ export interface CallSettings {
   /** 0 waits for ever. */
   readonly timeoutSec: number;
   readonly configFile: string;
-  /** Where a cookie was looked for. */
+  /** Where a cookie was searched. */
   readonly cookieFile: string;
-  /** Why the cookie that is there could not be read; null where it was read, is missing or is not needed. */
+  /** Why the cookie that is there could not be read; null if it was read, is missing or is not needed. */
   readonly cookieFailure: string | null;
   readonly network: NetworkSection;
-  /** How the network and the data folder are given to the node; empty where they are its defaults. */
+  /** How the network and the data folder are given to the node; empty if they are its defaults. */
   readonly networkOption: string;
   readonly dataDirOption: string;
   /** The cookies of nodes of the other networks, as far as there are such nodes. */
@@ -101,7 +101,7 @@ export class CliOptions {
     this.configFile = outcome.configFile;
   }
 
-  /** Refuses what is neither on nor off, and what is no number. */
+  /** Refuses what is neither on nor off, and what is not a number. */
   private check({ name, valueName }: CliOption): void {
     const given = this.args.givenValue(name);
     if (given === undefined) return;

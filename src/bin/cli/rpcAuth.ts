@@ -5,7 +5,7 @@ import { CliError } from './convert.js';
 const SALT_BYTES = 16;
 const PASSWORD_BYTES = 32;
 
-/** A password that nobody guesses, in characters that need no quoting anywhere. */
+/** A password that no one guesses, in characters that need no quoting anywhere. */
 export function newPassword(): string {
   return randomBytes(PASSWORD_BYTES).toString('base64url');
 }

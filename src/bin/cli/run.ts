@@ -22,7 +22,7 @@ export interface CliIo {
   err(text: string): void;
   /** Standard input; asked for at most once, and only when it is to be read. */
   input(): AsyncIterable<string>;
-  /** The user's own folder; null where there is none. */
+  /** The user's own folder; null if there is none. */
   readonly home: string | null;
   readonly version: string;
 }
@@ -161,7 +161,7 @@ async function call(settings: CallSettings, request: string, options: CliOptions
   }
   if (status === 401) throw new CliError(authorizationProblem(settings));
   if (status >= 400 && ![400, 404, 500].includes(status)) {
-    // Why somebody is refused is for them to mend.
+    // Why someone is refused is for them to mend.
     const why = status === 403 && body !== '' ? `: ${body.trim()}` : '';
     throw new CliError(`server returned HTTP error ${status}${why}`);
   }

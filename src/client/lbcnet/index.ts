@@ -32,7 +32,7 @@ const DEFAULT_URL = 'http://localhost:5279/';
 export class LbcnetCallError extends Error {
   override readonly name = 'LbcnetCallError';
   readonly code: number;
-  /** The class of the error, such as `InsufficientFundsError`; empty where the call did not reach a method. */
+  /** The class of the error, such as `InsufficientFundsError`; empty if the call did not reach a method. */
   readonly kind: string;
 
   constructor(code: number, message: string, kind: string) {

@@ -103,7 +103,7 @@ export interface LbcnetMethods {
       wallet_id?: string;
       /** count only what has at least so many confirmations */
       confirmations?: number;
-      /** taken for the sake of older clients; `account_balance` tells what lies in claims */
+      /** taken for the sake of older clients; `account_balance` tells what is in claims */
       include_claims?: boolean;
       /** show seeds */
       show_seed?: boolean;
@@ -202,7 +202,7 @@ export interface LbcnetMethods {
     };
     result: AddressPage;
   };
-  /** Show an address that nobody has paid to yet. */
+  /** Show an address that no one has paid to yet. */
   address_unused: {
     params: {
       /** the account; otherwise all of them, or the default one where only one can be meant */
@@ -2188,7 +2188,7 @@ export interface LbcnetMethods {
     };
     result: boolean;
   };
-  /** Leave the hub and connect anew. */
+  /** Leave the hub and connect again. */
   wallet_reconnect: {
     params: Record<string, never>;
     result: null;

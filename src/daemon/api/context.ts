@@ -55,7 +55,7 @@ export interface DaemonServices {
   readonly reflecting: Reflecting;
   /** Runs while the component `dht` does. */
   readonly dht: DhtNode;
-  /** Finds peers by DHT and trackers, whichever run; null where neither does. */
+  /** Finds peers by DHT and trackers, whichever run; null if neither does. */
   readonly peerFinder: PeerFinder | null;
   /** Runs while the component `file_manager` does. */
   readonly files: FileManager;

@@ -1,6 +1,6 @@
 /**
  * From a request to its answer: which method is meant, whether its parameters fit, whether what it needs is running, and
- * what becomes of what it throws. Source: lbry-sdk lbry/extras/daemon/daemon.py `_process_rpc_call`; sdk-facts 1.2, 1.3.
+ * what becomes of what it throws. Source: lbry-sdk lbry/extras/daemon/daemon.py `_process_rpc_call`.
  */
 import { EnvironmentError } from '../../util/environmentError.js';
 import { boundedErrorText } from '../../util/errorText.js';
@@ -28,7 +28,7 @@ export interface ComponentGate {
   check(needs: readonly ComponentName[]): void;
 }
 
-/** Told of each call that reached a method. */
+/** Notified of each call that reached a method. */
 export interface CallObserver {
   begin(method: string): (outcome: 'done' | 'failed' | 'cancelled') => void;
 }

@@ -1,6 +1,6 @@
 /**
  * Reads the parameters of a call by their declarations. Source: lbry-sdk lbry/extras/daemon/daemon.py `_check_params`;
- * sdk-facts 1.3 (required parameters and unknown names are checked for every method).
+ * required parameters and unknown names are checked for every method.
  */
 import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json.js';
 import { parseLbc } from '../base/amounts.js';
@@ -80,7 +80,7 @@ const READABLE: Readonly<Record<ParamType, string>> = {
 const isAmount = ({ type }: ParamDeclaration): boolean => type === 'lbc' || type === 'positiveLbc';
 
 function readParam(param: ParamDeclaration, value: JsonValue | undefined): unknown {
-  // An amount that must be given is not null either, which is no amount.
+  // An amount that must be given is not null either, which is not an amount.
   if (value === null && param.required && isAmount(param)) return parseLbc(param.name, value);
   if (value === null && param.type !== 'any' && (param.refusesNull || param.required)) {
     throw new DaemonError(
@@ -125,7 +125,7 @@ function textsOf(value: JsonValue): string[] | undefined {
   return texts.includes(undefined) ? undefined : (texts as string[]);
 }
 
-/** Undefined where the value is of another type. */
+/** Undefined if the value is of another type. */
 const READERS: Readonly<
   Record<Exclude<ParamType, 'any' | 'lbc' | 'positiveLbc'>, (value: JsonValue) => unknown>
 > = {

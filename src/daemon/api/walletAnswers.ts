@@ -1,6 +1,6 @@
 /**
  * Wallets, accounts, addresses and balances in the form of answers. Source: lbry-sdk
- * lbry/extras/daemon/json_response_encoder.py `encode_account`, lbry/wallet/account.py `get_details`; sdk-facts 6.
+ * lbry/extras/daemon/json_response_encoder.py `encode_account`, lbry/wallet/account.py `get_details`.
  */
 import { formatLbc } from '../../metadata/amounts.js';
 import { rawNumber } from '../../util/json.js';

@@ -1,6 +1,6 @@
 /**
  * Amounts of LBC as parameters of methods. Source: lbry-sdk lbry/extras/daemon/daemon.py `get_dewies_or_error`;
- * sdk-facts 5.2.
+ * lbry/wallet/dewies.py `lbc_to_dewies`.
  */
 import { parseLbc as parseAmount } from '../../metadata/amounts.js';
 import { MetadataError } from '../../metadata/metadataError.js';
@@ -13,7 +13,7 @@ export interface AmountRule {
   readonly isPositive?: boolean;
 }
 
-/** Dewies. Throws the `ValueError` that names the argument where the text is no amount, or zero where that is not allowed. */
+/** Dewies. Throws the `ValueError` that names the argument where the text is not an amount, or zero if that is not allowed. */
 export function parseLbc(argument: string, text: unknown, { isPositive = false }: AmountRule = {}): bigint {
   const dewies = typeof text === 'string' ? tryParse(text) : null;
   if (dewies === null) {

@@ -1,6 +1,6 @@
 /**
  * Answers as text: JSON as Python writes it with two blanks of indent, keys in order of code points at every level, and
- * a line break at the end. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_dumps_pretty`; sdk-facts 1.3.
+ * a line break at the end. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_dumps_pretty`.
  */
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { JsonNumber, JsonObject } from '../../util/json.js';

@@ -1,4 +1,4 @@
-/** When blocks were made, estimated from their heights. Source: lbry-sdk lbry/wallet/header.py `estimated_timestamp`; sdk-facts 5.6. */
+/** When blocks were made, estimated from their heights. Source: lbry-sdk lbry/wallet/header.py `estimated_timestamp`. */
 
 const FIRST_BLOCK_SEC = 1_466_646_588;
 const SPACING_SEC = 160.6855883050695;

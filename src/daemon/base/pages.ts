@@ -1,5 +1,5 @@
 /**
- * Pages of lists. Source: lbry-sdk lbry/extras/daemon/daemon.py `paginate_rows`, `paginate_list`; sdk-facts 1.5.
+ * Pages of lists. Source: lbry-sdk lbry/extras/daemon/daemon.py `paginate_rows`, `paginate_list`.
  */
 import type { JsonOut } from '../../util/jsonWrite.js';
 

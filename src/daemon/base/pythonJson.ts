@@ -70,7 +70,7 @@ export function compareCodePoints(left: string, right: string): number {
 }
 
 /**
- * Containers within each other that Python's `json` reads in lbry-sdk: its bound is 1,000 calls, of which some are under way
+ * Containers within each other that Python's `json` reads in lbry-sdk: its limit is 1,000 calls, and some are running
  * already. Source: `sys.getrecursionlimit`.
  */
 export const MAX_PYTHON_DEPTH = 900;
@@ -85,7 +85,7 @@ export function isTooDeep(value: JsonValue, most = MAX_PYTHON_DEPTH): boolean {
   return false;
 }
 
-/** Whether Python keeps a number in it as a word, which is no JSON: one that no double can hold. */
+/** Whether Python keeps a number in it as a word, which is not JSON: one that no double can hold. */
 export function hasNumberWords(value: JsonValue): boolean {
   if (value === null || typeof value !== 'object') return false;
   if (value instanceof JsonNumber) return /[a-z]{2}/i.test(pythonNumber(value.text));

@@ -15,7 +15,7 @@ export class Slots {
     return this.#running >= this.#limit && this.#waiting.length >= this.#maxWaiting;
   }
 
-  /** Resolves or rejects as the task does; null where as many wait already as may. */
+  /** Resolves or rejects as the task does; null if as many wait already as may. */
   async run<T>(task: () => Promise<T>): Promise<T | null> {
     if (this.isFull) return null;
     if (this.#running >= this.#limit) await new Promise<void>((resolve) => this.#waiting.push(resolve));

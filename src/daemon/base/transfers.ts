@@ -27,7 +27,7 @@ export interface TransferState {
   /** Null while it is not known. */
   readonly bytesTotal: number | null;
   readonly bytesPerSecond: number;
-  /** With a connection; null where no peers take part. */
+  /** With a connection; null if no peers take part. */
   readonly peers: number | null;
 }
 
@@ -77,7 +77,7 @@ export class Transfers {
     this.#clock = clock;
   }
 
-  /** `state` is called whenever somebody looks. The result must be called once, when it has ended. */
+  /** `state` is called whenever someone looks. The result must be called once, when it has ended. */
   begin(subject: TransferSubject, state: () => TransferState): EndTransfer {
     const transfer = { id: ++this.#lastId, subject, state };
     this.#running.set(transfer.id, transfer);
@@ -109,7 +109,7 @@ export class Transfers {
     for (const listener of this.#listeners) listener(told);
   }
 
-  /** A timer runs only while somebody listens and something travels. */
+  /** A timer runs only while someone listens and something travels. */
   #reportLater(): void {
     if (this.#listeners.size === 0 || this.#running.size === 0) return;
     this.#timer ??= this.#clock.after(REPORT_MS, () => {

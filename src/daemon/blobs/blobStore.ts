@@ -1,7 +1,7 @@
 /**
  * The blobs on disk, `blobfiles/<hash>`: written whole or not at all, checked against their hash before their first use in a
- * run, set aside when they are damaged. Beside them are blobs that are made from published files (`originals.ts`), and some in
- * memory that are not to be written (`heldBlobs.ts`). Source: lbry-sdk lbry/blob/blob_manager.py `BlobManager`.
+ * run, quarantined when they are damaged. Beside them are blobs that are made from published files (`originals.ts`), and
+ * some in memory that are not to be written (`heldBlobs.ts`). Source: lbry-sdk lbry/blob/blob_manager.py `BlobManager`.
  */
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -75,7 +75,7 @@ const CHECKS_AT_ONCE = 256;
 const DESCRIPTOR_START = /^\s*\{\s*"/;
 const START_BYTES = 16;
 
-/** Whether the file may hold a descriptor. False where it cannot be read: that is found out when it is needed. */
+/** Whether the file may hold a descriptor. False if it cannot be read: that is found out when it is needed. */
 async function beginsAsDescriptor(path: string): Promise<boolean> {
   try {
     const file = await open(path, 'r');
@@ -231,8 +231,8 @@ export class BlobStore {
   }
 
   /**
-   * The bytes of a blob, decrypted where `cipher` is given. Null where it is not there or damaged: then it is pending, and is to
-   * be fetched again.
+   * The bytes of a blob, decrypted where `cipher` is given. Null if it is not there or damaged: then it is pending, and is
+   * to be fetched again.
    */
   read(hash: string, cipher: CipherKey | null = null): Promise<Uint8Array | null> {
     if (this.originals.has(hash)) return this.originals.read(hash, cipher);
@@ -334,7 +334,7 @@ export class BlobStore {
     this.#keptUntil.add(kept);
   }
 
-  /** Sets a damaged file aside. It is read once more, because a new one may have taken its place. */
+  /** Sets a damaged file aside. It is read again, because a new one may have taken its place. */
   #lose(hash: string): Promise<null> {
     return this.#queue.run(hash, async () => {
       const path = this.#pathOf(hash);
@@ -359,7 +359,7 @@ export class BlobStore {
   }
 
   /**
-   * Keeps a blob. False where the bytes have another hash; nothing is kept then. When it resolves to true, the blob is on disk.
+   * Keeps a blob. False if the bytes have another hash; nothing is kept then. When it resolves to true, the blob is on disk.
    * Throws `EnvironmentError` where it cannot be written.
    */
   write(hash: string, bytes: Uint8Array, isMine = false): Promise<boolean> {
@@ -375,7 +375,7 @@ export class BlobStore {
 
   /**
    * Takes a blob that was downloaded: it is written as by `write`, or kept in memory for its reader where blobs are not to be
-   * saved. False where the bytes have another hash.
+   * saved. False if the bytes have another hash.
    */
   async receive(hash: string, bytes: Uint8Array): Promise<boolean> {
     if (this.#savesBlobs) return this.write(hash, bytes);
@@ -421,7 +421,7 @@ export class BlobStore {
     return { streams, blobs, bytes, changed };
   }
 
-  /** Null where the blob is not made any more. */
+  /** Null if the blob is not made any more. */
   #restoreBlob(hash: string): Promise<number | null> {
     if (this.#isClosed) throw new Error('the daemon stops');
     return this.#queue.run(hash, async () => {
@@ -467,8 +467,8 @@ export class BlobStore {
   }
 
   /**
-   * Removes blobs that were written for nothing and acknowledged to nobody. Their files go first, since a full disk may keep the
-   * database from taking a change; it then takes it at the next start.
+   * Removes blobs that were written for nothing and acknowledged to no one. Their files go first, since a full disk may keep
+   * the database from taking a change; it then takes it at the next start.
    */
   async discard(hashes: readonly string[]): Promise<void> {
     for (const hash of hashes)

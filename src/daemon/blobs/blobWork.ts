@@ -70,7 +70,7 @@ export const stampText = ({ ino, size, mtimeNs, ctimeNs }: StampedStats): FileSt
 export const originalStamp = ({ size, mtimeNs }: Pick<BigIntStats, 'size' | 'mtimeNs'>): string =>
   `${size}/${mtimeNs}`;
 
-/** Bytes of the piece at a position of a file; all but the last are full. */
+/** Bytes of the piece at a position of a file; all except the last are full. */
 export const pieceLength = (sizeBytes: number, position: number): number =>
   Math.max(0, Math.min(PIECE_BYTES, sizeBytes - position * PIECE_BYTES));
 
@@ -202,7 +202,7 @@ export class BlobWork {
     }
   }
 
-  /** Writes a blob that was received. The result is null where the bytes have another hash; nothing is written then. */
+  /** Writes a blob that was received. The result is null if the bytes have another hash; nothing is written then. */
   write(folder: string, hash: string, bytes: Uint8Array): WrittenBlob | null {
     if (bytes.length === 0 || bytes.length > MAX_BLOB_BYTES || blobHashOf(bytes) !== hash) return null;
     return { hash, length: bytes.length, stamp: writeFile(folder, hash, [bytes], this.#nextNumber) };

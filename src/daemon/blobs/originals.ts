@@ -53,7 +53,7 @@ interface Secrets {
 /** What is there in the place of a file: its stamp, or why it cannot be used. */
 interface Look {
   readonly stamp: string;
-  /** Null where it cannot be used. */
+  /** Null if it cannot be used. */
   readonly sizeBytes: number | null;
   readonly reason: string;
 }
@@ -103,7 +103,7 @@ export class Originals {
     return this.#pieces.has(hash);
   }
 
-  /** Whether the file of the stream still holds what was published; null where the blobs of the stream are on disk. */
+  /** Whether the file of the stream still holds what was published; null if the blobs of the stream are on disk. */
   stateOf(streamHash: string): 'unchanged' | 'changed' | null {
     const original = this.#byStream.get(streamHash);
     return original === undefined ? null : original.row.isSame ? 'unchanged' : 'changed';
@@ -167,7 +167,7 @@ export class Originals {
     return known;
   }
 
-  /** Makes a blob; with `cipher` the result is the piece of the file. Null where the file was changed. */
+  /** Makes a blob; with `cipher` the result is the piece of the file. Null if the file was changed. */
   async read(hash: string, cipher: CipherKey | null): Promise<Uint8Array | null> {
     const piece = this.#pieces.get(hash);
     if (piece === undefined) return null;
@@ -219,7 +219,7 @@ export class Originals {
     await this.#deps.found(missing);
   }
 
-  /** Offers the blobs of a stream whose rows were lost and are there again. Its file; null where blobs are not made. */
+  /** Offers the blobs of a stream whose rows were lost and are there again. Its file; null if blobs are not made. */
   async adopt(streamHash: string): Promise<string | null> {
     const original = this.#byStream.get(streamHash);
     if (original === undefined) return null;
@@ -237,7 +237,7 @@ export class Originals {
     }
   }
 
-  /** Looks whether the file of one stream was changed; a comparison goes on in the background. */
+  /** Looks whether the file of one stream was changed; a comparison continues in the background. */
   async lookAt(streamHash: string): Promise<void> {
     const compare = await this.#look(streamHash);
     compare?.().catch((error: unknown) => this.#deps.log.warn((error as Error).message));

@@ -216,7 +216,7 @@ export class ContentStore {
     this.#originals.remove(streamHash);
   }
 
-  /** The AES key of a stream, 32 hexadecimal digits; null where the stream is not known. */
+  /** The AES key of a stream, 32 hexadecimal digits; null if the stream is not known. */
   streamKey(streamHash: string): string | null {
     const row = this.#main.get('select stream_key from stream where stream_hash = ?', streamHash);
     return (row?.['stream_key'] as string | undefined) ?? null;
@@ -275,7 +275,7 @@ export class ContentStore {
       }));
   }
 
-  /** The exact bytes of a stream's file; null where they are not known. */
+  /** The exact bytes of a stream's file; null if they are not known. */
   streamSize(streamHash: string): number | null {
     const row = this.#own.get('select size_bytes from stream_size where stream_hash = ?', streamHash);
     return row === undefined ? null : Number(row['size_bytes']);

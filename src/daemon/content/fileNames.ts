@@ -37,7 +37,7 @@ export function safeFileName(name: string): string {
   return (base || FALLBACK_NAME) + (extension.length > 1 ? extension : '');
 }
 
-/** The name of the file that a claim's value (hexadecimal digits) gives; empty where it gives none. */
+/** The name of the file that a claim's value (hexadecimal digits) gives; empty if it gives none. */
 function claimedName(value: string): string {
   if (value === '') return '';
   try {

@@ -103,7 +103,7 @@ export class FileRows {
     return ids.flatMap((id) => byId.get(id) ?? []);
   }
 
-  /** The file of a stream; null where it has none. A file whose claim is not known has none. */
+  /** The file of a stream; null if it has none. A file whose claim is not known has none. */
   file(streamHash: string): FileRow | null {
     return (
       this.#rows(`${FILES} where f.stream_hash = ? order by f.rowid desc limit 1`, streamHash)[0] ?? null
@@ -198,7 +198,7 @@ export class FileRows {
     this.#main.run('update file set status = ? where stream_hash = ?', status, streamHash);
   }
 
-  /** Where the file is or will be saved; null where it is not. Source: `change_file_download_dir_and_file_name`. */
+  /** Where the file is or will be saved; null if it is not. Source: `change_file_download_dir_and_file_name`. */
   setFilePlace(streamHash: string, place: SavedPlace | null, isSaved: boolean): void {
     this.#main.run(
       'update file set file_name = ?, download_directory = ?, saved_file = ? where stream_hash = ?',
@@ -232,7 +232,7 @@ export class FileRows {
   }
 
   /**
-   * Ties a stream to the output of its claim, which must be saved already. The answer says why that cannot be; null where it
+   * Ties a stream to the output of its claim, which must be saved already. The answer says why that cannot be; null if it
    * was done. Source: `_save_content_claim`.
    */
   tieClaim(streamHash: string, outpoint: string): string | null {

@@ -51,7 +51,7 @@ const ADDED: readonly (readonly [revision: number, table: string, column: string
   [6, 'blob', 'blob_hash'],
 ];
 
-/** The revision that the tables of an open database show; null where it has none of them. */
+/** The revision that the tables of an open database show; null if it has none of them. */
 export function revisionOfTables(database: SqliteDatabase): number | null {
   const columns = columnsOf(database);
   return ADDED.find(([, table, column]) => columns.get(table)!.has(column))?.[0] ?? null;

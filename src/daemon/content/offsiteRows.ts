@@ -1,7 +1,7 @@
 /**
- * Rows of a reflector whose blobs lie in an object store: which were put there, which wait for it, which another reflector put
- * there. They are kept beside those of lbry-sdk, in the database of the reflector, which lbrynet never opens. A blob that is in
- * the store counts as finished, be its file on disk or not.
+ * Rows of a reflector whose blobs are in an object store: which were put there, which wait for it, which another reflector
+ * put there. They are kept beside those of lbry-sdk, in the database of the reflector, which lbrynet never opens. A blob
+ * that is in the store counts as finished, be its file on disk or not.
  */
 import { textList, type Statements } from '../../sqlite/statements.js';
 

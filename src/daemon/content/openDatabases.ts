@@ -1,6 +1,7 @@
 /**
  * Opens `lbrynet.sqlite` and `lbcnet.sqlite` of a data folder. A database that cannot be used ends the start with an error.
- * Only a damaged one is set aside, and an empty one takes its place; none is ever deleted. Source: lbry-sdk lbry/extras/daemon/components.py `DatabaseComponent.start`.
+ * Only a damaged one is quarantined, and an empty one takes its place; none is ever deleted. Source: lbry-sdk
+ * lbry/extras/daemon/components.py `DatabaseComponent.start`.
  */
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +31,7 @@ export interface OpenedDatabases {
   readonly notice: string | null;
 }
 
-/** What the file `db_revision` says; null where it is missing. */
+/** What the file `db_revision` says; null if it is missing. */
 function readRevision(path: string): number | null {
   refuseSpecialFile(path);
   if (!existsSync(path)) return null;
@@ -48,7 +49,7 @@ function writeRevision(path: string): void {
   renameSync(temporary, path);
 }
 
-/** Whether the database is no database or contradicts itself. Source: sqlite3.h, SQLITE_CORRUPT and SQLITE_NOTADB. */
+/** Whether the database is not a database or contradicts itself. Source: sqlite3.h, SQLITE_CORRUPT and SQLITE_NOTADB. */
 function isCorruption(error: unknown): boolean {
   const { message = '', errcode } = error as { message?: string; errcode?: number };
   if (typeof errcode === 'number' && [11, 26].includes(errcode & 0xff)) return true;
@@ -125,8 +126,8 @@ function quarantine(path: string): string {
 }
 
 /**
- * Opens the main database. A damaged one of the present revision is set aside, and an empty one takes its place: the library
- * is rebuilt from the blobs. An older one is left to the operator, since its copy for the migration may be at fault.
+ * Opens the main database. A damaged one of the present revision is quarantined, and an empty one takes its place: the
+ * library is rebuilt from the blobs. An older one is left to the operator, since its copy for the migration may be at fault.
  */
 function openOrReplaceMain(
   provider: SqliteProvider,

@@ -21,7 +21,7 @@ export type Target = Contact | (Endpoint & { readonly nodeId: null });
 
 export const endpointKey = (address: string, udpPort: number): string => `${address}:${udpPort}`;
 
-/** What is wrong with the address of a peer, in the words of lbry-sdk; null where nothing is. */
+/** What is wrong with the address of a peer, in the words of lbry-sdk; null if nothing is. */
 export function endpointFault(address: string, udpPort: number, allowLocalhost: boolean): string | null {
   if (!isPeerPort(udpPort)) return `invalid udp port: ${address}:${udpPort}`;
   return isPublicAddress(address, allowLocalhost) ? null : `invalid ip address: '${address}'`;
@@ -35,7 +35,7 @@ export const contactAt = (nodeId: Buffer, address: string, udpPort: number): Con
   key: `${nodeId.toString('latin1')}@${endpointKey(address, udpPort)}`,
 });
 
-/** Null where a peer cannot have the id, address or port. */
+/** Null if a peer cannot have the id, address or port. */
 export function toContact(
   nodeId: Buffer,
   address: string,

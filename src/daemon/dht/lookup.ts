@@ -120,8 +120,8 @@ class Lookup {
 }
 
 /**
- * The nodes nearest to the key that answered lately, the nearest first. It ends as soon as the node of that very id is found.
- * `seeds` are where it begins.
+ * The nodes nearest to the key that answered recently, the nearest first. It ends as soon as the node of that very id is
+ * found. `seeds` are where it begins.
  */
 export async function lookUpNodes(
   deps: LookupDeps & { readonly findNode: (target: Target, key: Buffer) => Promise<Contact[]> },

@@ -27,7 +27,7 @@ async function inTime<T>(promise: Promise<T>, otherwise: T): Promise<T> {
   }
 }
 
-/** Resolves to null where no gateway tells an external address. */
+/** Resolves to null if no gateway tells an external address. */
 export async function findNatGateway(): Promise<Gateway | null> {
   // @ts-expect-error The package declares no types.
   const { default: Api } = (await import('@silentbot1/nat-api')) as {

@@ -133,7 +133,7 @@ export class DhtNode {
     });
   }
 
-  /** Begins to join the network and goes on until `stop`. */
+  /** Begins to join the network and continues until `stop`. */
   start(): void {
     if (this.#hasStarted) throw new Error('a DHT node is started once');
     this.#hasStarted = true;
@@ -262,7 +262,7 @@ export class DhtNode {
     }
   }
 
-  /** A refused token is asked for once more. */
+  /** A refused token is asked for again. */
   async #storeAt(node: Contact, hash: Buffer): Promise<boolean> {
     const { tcpPort } = this.#options.external();
     const hadToken = this.book.tokenOf(node.nodeId) !== null;

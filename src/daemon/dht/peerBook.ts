@@ -44,7 +44,7 @@ export class PeerBook {
 
   /**
    * Notes a datagram that says nothing, or an absurd request. It counts as a failure only where the place never replied:
-   * anybody can send such datagrams in the name of a node that works.
+   * anyone can send such datagrams in the name of a node that works.
    */
   noteNonsense(place: Endpoint): void {
     if (this.lastRepliedMs(place) === null) this.noteFailure(place);
@@ -101,7 +101,7 @@ export class PeerBook {
     this.#tcpPorts.set(contact.key, tcpPort);
   }
 
-  /** The port at which the node serves blobs; null where it did not tell. */
+  /** The port at which the node serves blobs; null if it did not tell. */
   tcpPortOf(contact: Contact): number | null {
     return this.#tcpPorts.get(contact.key) ?? null;
   }

@@ -20,12 +20,12 @@ export interface TrackerSearch {
 }
 
 export interface PeerFinderDeps {
-  /** Null where the component is skipped. */
+  /** Null if the component is skipped. */
   readonly node: DhtNode | null;
   readonly trackers: TrackerSearch | null;
   readonly external: () => { readonly address: string | null; readonly tcpPort: number };
   readonly allowLocalhost?: boolean;
-  /** Whether this daemon is shown too where a tracker tells of it, as `peer_list` of lbry-sdk shows it. */
+  /** Whether this daemon is shown too where a tracker reports it, as `peer_list` of lbry-sdk shows it. */
   readonly showsOwn?: boolean;
 }
 

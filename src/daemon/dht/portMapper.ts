@@ -17,9 +17,9 @@ export type MappedProtocol = 'TCP' | 'UDP';
 
 export interface Gateway {
   readonly name: string;
-  /** Null where it does not say. */
+  /** Null if it does not say. */
   externalAddress(): Promise<string | null>;
-  /** Maps the port or renews the mapping; false where the gateway refuses, as for a port of another machine. */
+  /** Maps the port or renews the mapping; false if the gateway refuses, as for a port of another machine. */
   map(externalPort: number, port: number, protocol: MappedProtocol, name: string): Promise<boolean>;
   unmap(externalPort: number, port: number, protocol: MappedProtocol): Promise<void>;
   close(): Promise<void>;
@@ -28,7 +28,7 @@ export interface Gateway {
 export interface PortMapperDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Resolves to null where the network has no gateway that maps ports. */
+  /** Resolves to null if the network has no gateway that maps ports. */
   readonly findGateway: () => Promise<Gateway | null>;
   /** The ports to map: those of components that are not skipped. */
   readonly ports: readonly {
@@ -121,7 +121,7 @@ export class PortMapper {
     }
   }
 
-  /** The external port: the one of the last round, the same number, or one of the next. Null where all are refused. */
+  /** The external port: the one of the last round, the same number, or one of the next. Null if all are refused. */
   async #map(gateway: Gateway, protocol: MappedProtocol, port: number, name: string): Promise<number | null> {
     const last = this.#redirects.get(protocol);
     const next = Array.from({ length: TRIES }, (_, index) => port + index).filter(

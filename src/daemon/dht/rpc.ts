@@ -257,7 +257,7 @@ export class Rpc {
     });
   }
 
-  /** Null where an address is not that of a peer: such an answer is worth nothing. */
+  /** Null if an address is not that of a peer: such an answer is worth nothing. */
   #peersOf(value: BValue): BlobPeer[] | null {
     if (!Array.isArray(value)) return null;
     const peers: BlobPeer[] = [];

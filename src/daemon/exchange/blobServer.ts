@@ -94,7 +94,7 @@ export class BlobServer {
         const request = readRequest(found.members);
         await blobs.seek?.([...(request.requestedBlobs ?? []), request.requestedBlob ?? []].flat());
         if (request.requestedBlob === null || !blobs.finished.has(request.requestedBlob)) {
-          // A question that moves no blob does not keep a connection open: the time goes on.
+          // A question that moves no blob does not keep a connection open: the time continues.
           if (!(await this.#send(socket, peer, this.#answer(request, null)))) return;
           continue;
         }
@@ -125,14 +125,14 @@ export class BlobServer {
     });
   }
 
-  /** Nothing is answered where nothing but a blob was asked for that is not there, as lbry-sdk's server does. */
+  /** Nothing is answered where only a blob was asked for that is not there, as lbry-sdk's server does. */
   async #send(socket: Served['socket'], peer: string, bytes: Buffer | null): Promise<boolean> {
     if (bytes === null) return true;
     this.#deps.bandwidth.sent(peer, bytes.length);
     return writeBytes(socket, bytes);
   }
 
-  /** False where the connection is to be closed. */
+  /** False if the connection is to be closed. */
   async #transfer(served: Served, request: BlobRequest, hash: string): Promise<boolean> {
     const { clock, transferMs = TRANSFER_MS } = this.#deps;
     const { socket, peer, closed } = served;

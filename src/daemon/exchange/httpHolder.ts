@@ -100,7 +100,7 @@ class HttpLine implements Line {
     }
   }
 
-  /** The body of the answer; null where the server has not got the blob, or does not give it. */
+  /** The body of the answer; null if the server has not got the blob, or does not give it. */
   async #open(hash: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | null> {
     const url = `${this.#base}/blob?hash=${hash}`;
     const token = this.#deps.edgeToken();

@@ -59,7 +59,7 @@ export class Known {
 
   noteLacks(hash: string, nowMs: number): void {
     const before = this.lacks.get(hash);
-    // A question that told of several blobs counts once.
+    // A request for several blobs counts once.
     if (before !== undefined && before.untilMs > nowMs) return;
     for (const [oldest, { untilMs }] of this.lacks) {
       if (untilMs + MAX_LACKS_MS > nowMs) break;
@@ -82,8 +82,8 @@ export function isStuck({ line, sinceMs, wanted }: Known, now: number): boolean 
 }
 
 /**
- * How many more to ask for a blob. None while somebody brings it, one if that is slow; else the more the more often it failed,
- * so that many bad holders take little time.
+ * How many more to ask for a blob. None while someone brings it, one if that is slow; else the more the more often it
+ * failed, so that many bad holders take little time.
  */
 export function holdersNeeded(wanted: Wanted, now: number): number {
   let [bringing, swift, waiting, stuck] = [0, 0, 0, 0];

@@ -82,7 +82,7 @@ export interface AnswerParts {
   readonly address?: string | true;
 }
 
-/** The bytes of an answer, in the order of keys that lbry-sdk's server has. Null where nothing is to be answered. */
+/** The bytes of an answer, in the order of keys that lbry-sdk's server has. Null if nothing is to be answered. */
 export function answerBytes({
   incomingBlob,
   acceptsRate,

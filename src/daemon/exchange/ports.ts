@@ -8,7 +8,7 @@ import type { PeerSource } from '../dht/peerSource.js';
 export interface BlobReader {
   /** Hashes of the blobs that are there. */
   readonly finished: Pick<ReadonlySet<string>, 'has'>;
-  /** The verified bytes of a blob; null where it is not there or damaged. */
+  /** The verified bytes of a blob; null if it is not there or damaged. */
   read(hash: string): Promise<Uint8Array | null>;
   /** The same in parts, so that little of it is in memory. Where it is missing, blobs are read as a whole. */
   openParts?(hash: string): Promise<OpenBlob | null>;
@@ -31,13 +31,13 @@ export interface OpenBlob {
 /** Where blobs that were downloaded go; `BlobStore` is one. */
 export interface BlobKeeper extends BlobReader {
   /**
-   * Checks the bytes against the hash and keeps them. False where the bytes have another hash. Throws `EnvironmentError` where
+   * Checks the bytes against the hash and keeps them. False if the bytes have another hash. Throws `EnvironmentError` where
    * they cannot be kept, as on a full disk.
    */
   write(hash: string, bytes: Uint8Array): Promise<boolean>;
 }
 
-/** Where peers of a stream are looked for. */
+/** Where peers of a stream are searched. */
 export interface NamedPeerSource extends PeerSource {
   /** For the log: `DHT`, `trackers`. */
   readonly name: string;
@@ -49,7 +49,7 @@ export interface NamedPeerSource extends PeerSource {
 export type Urgency = 'reader' | 'ahead';
 
 export interface FetchOptions {
-  /** The sd blob of the stream: peers are looked for by its hash. A blob of no stream is looked for by its own. */
+  /** The sd blob of the stream: peers are searched by its hash. A blob of no stream is searched by its own. */
   readonly sdHash: string;
   /** Ends the wait. The fetch of a blob ends when its last caller has gone. */
   readonly signal: AbortSignal;
@@ -61,10 +61,10 @@ export interface BlobFetcher {
   /**
    * Downloads a blob from whichever peer or server has it, and keeps it. Resolves to its verified bytes. It tries until the
    * signal aborts, then rejects with the signal's reason; it rejects with `EnvironmentError` where the blob cannot be kept.
-   * `lengthBytes` is null where the length is not known. Calls for one blob share the work.
+   * `lengthBytes` is null if the length is not known. Calls for one blob share the work.
    */
   fetchBlob(hash: string, lengthBytes: number | null, options: FetchOptions): Promise<Uint8Array>;
-  /** How the download of a stream goes; null where nothing of it is under way. */
+  /** How the download of a stream goes; null if nothing of it is under way. */
   progressOf(sdHash: string): DownloadProgress | null;
 }
 

@@ -22,8 +22,8 @@ interface Fetched {
 
 /**
  * Gives the bytes of each blob in order. The blob that the reader waits for goes before all others; up to `aheadBlobs` behind it
- * are fetched meanwhile. When the reader leaves, what was only ahead is given up: so a reader that seeks begins a new call at
- * the new place, and nothing of the old one is in its way. Rejects as `fetchBlob` does.
+ * are fetched meanwhile. When the reader leaves, what was only ahead is abandoned: so a reader that seeks begins a new call
+ * at the new place, and nothing of the old one is in its way. Rejects as `fetchBlob` does.
  */
 export async function* readInOrder(
   fetcher: Pick<BlobFetcher, 'fetchBlob'>,
@@ -48,7 +48,7 @@ export async function* readInOrder(
     for (let at = 0; at < blobs.length; at++) {
       const early = ahead.get(at);
       ahead.delete(at);
-      // What is still on the way is asked for once more, so that it goes first.
+      // What is still on the way is asked for again, so that it goes first.
       const current = early?.isThere ? early : fetchAt(at, 'reader');
       for (let next = at + 1; next < Math.min(blobs.length, at + 1 + aheadBlobs); next++)
         if (!ahead.has(next)) ahead.set(next, fetchAt(next, 'ahead'));

@@ -111,7 +111,7 @@ export class Reflecting {
     return this.#uploads.get(sdHash)?.upload.progress ?? null;
   }
 
-  /** Why the last upload of the stream did not end well; null where it did, or there was none. */
+  /** Why the last upload of the stream did not end well; null if it did, or there was none. */
   failureOf(sdHash: string): string | null {
     return this.#failures.get(sdHash) ?? null;
   }

@@ -165,7 +165,7 @@ class Upload {
     });
   }
 
-  /** Answers an offer and takes the blob. False where the connection is to be closed. */
+  /** Answers an offer and takes the blob. False if the connection is to be closed. */
   async #take({ hash, sizeBytes, isDescriptor }: Offer): Promise<boolean> {
     const { store } = this.#deps;
     const wanted = isDescriptor ? await this.#answerStream(hash) : await this.#answerBlob(hash);

@@ -36,7 +36,7 @@ export interface SessionDeps {
 export interface OfferedStream {
   /** Whether the descriptor was sent and taken. */
   readonly isSent: boolean;
-  /** The data blobs that the reflector lacks; null where it lists none. */
+  /** The data blobs that the reflector lacks; null if it lists none. */
   readonly needed: readonly string[] | null;
 }
 

@@ -139,7 +139,7 @@ export class ReflectorStore implements BlobReader {
     const streamHash = blobs.finished.has(sdHash) ? await database.streamHashOf(sdHash) : null;
     if (streamHash === null) return { kind: (await this.#refusal(sdHash, true)) ?? 'wanted' };
     const rows = await database.blobsOfStream(streamHash);
-    // What is being kept just now need not be sent once more.
+    // What is being kept just now need not be sent again.
     await Promise.all(rows.map(({ hash }) => this.#writing.get(hash ?? '')));
     const missing = rows.flatMap(({ hash }) => (hash === null || blobs.finished.has(hash) ? [] : [hash]));
     return { kind: 'known', missing: [...new Set(missing)] };

@@ -43,7 +43,7 @@ export class SharedReads {
     };
   }
 
-  /** Null where the blob is not there, or the signal aborted during the wait. */
+  /** Null if the blob is not there, or the signal aborted during the wait. */
   async hold(hash: string, signal: AbortSignal): Promise<HeldBlob | null> {
     while (!this.#held.has(hash) && this.#held.size >= this.#limit) {
       await this.#turn(signal);

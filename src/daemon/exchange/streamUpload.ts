@@ -11,7 +11,7 @@ import { ReflectorError, ReflectorSession, type SessionDeps } from './reflectorS
 
 /** Connections for one stream. Arbitrary. */
 const SESSIONS = 4;
-/** Failures one after the other without any progress, after which the upload is given up for now. */
+/** Failures one after the other without any progress, after which the upload is abandoned for now. */
 const MAX_FAILURES = 6;
 const FIRST_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 30_000;
@@ -32,7 +32,7 @@ export interface UploadResult {
   readonly sent: readonly string[];
   /** Whether the reflector says that it has all of the stream. */
   readonly isComplete: boolean;
-  /** Why it is not complete; null where it is. */
+  /** Why it is not complete; null if it is. */
   readonly reason: string | null;
 }
 

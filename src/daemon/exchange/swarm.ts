@@ -86,7 +86,7 @@ export class Swarm {
   add(holder: Holder): void {
     if (this.#known.has(holder.name) || this.#known.size >= MAX_HOLDERS || this.#closed.signal.aborted)
       return;
-    // Those of one moment are tried in a random order, so that not everybody begins with the same.
+    // Those of one moment are tried in a random order, so that not everyone begins with the same.
     this.#known.set(holder.name, new Known(holder, this.#known.size + this.#deps.random()));
     this.#pump();
   }

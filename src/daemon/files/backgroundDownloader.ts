@@ -1,5 +1,5 @@
 /**
- * Downloads what other nodes announced near this node's id, to give it to peers: streams of nobody in particular, within the
+ * Downloads what other nodes announced near this node's id, to give it to peers: streams of no one in particular, within the
  * limit `network_storage_limit`. Their blobs belong to no stream of the database, which makes them network blobs.
  * Source: lbry-sdk lbry/stream/background_downloader.py `BackgroundDownloader`, lbry/extras/daemon/components.py
  * `BackgroundDownloaderComponent`.
@@ -92,7 +92,7 @@ export class BackgroundDownloader {
     while (await sleep(clock, ROUND_MS, signal));
   }
 
-  /** Looks at the space, and begins a download where there is enough and none goes on. */
+  /** Looks at the space, and begins a download where there is enough and none continues. */
   async #round(): Promise<void> {
     const { space, savesBlobs } = this.#deps;
     this.#freeBytes = await space.freeNetworkBytes();
@@ -111,7 +111,7 @@ export class BackgroundDownloader {
   }
 
   /**
-   * Announced hashes that share the first byte with the node's id, but for those that are left alone.
+   * Announced hashes that share the first byte with the node's id, except for those that are left alone.
    * Source: `MIN_PREFIX_COLLIDING_BITS`.
    */
   #nearHashes(): string[] {
@@ -135,13 +135,13 @@ export class BackgroundDownloader {
 
   /**
    * Downloads the blob, and the stream that it describes. Resolves to whether anything was asked for. Never rejects. A stream that
-   * was broken off goes on at the next attempt.
+   * was broken off continues at the next attempt.
    */
   async #download(hash: string): Promise<boolean> {
     const { log, database, blobs } = this.#deps;
     const wasThere = blobs.finished.has(hash);
     try {
-      // Streams of files are downloaded when somebody wants them.
+      // Streams of files are downloaded when someone wants them.
       if ((await database.streamHashOf(hash)) !== null) return false;
       const bytes = await this.#fetch(hash, hash, null, 1);
       // Peers find it by this hash, whatever it is.
@@ -188,7 +188,7 @@ export class BackgroundDownloader {
   }
 }
 
-/** Null for a blob that is no descriptor: it is kept as a single one. */
+/** Null for a blob that is not a descriptor: it is kept as a single one. */
 function descriptorIn(bytes: Uint8Array): StreamDescriptor | null {
   try {
     return readDescriptor(bytes);

@@ -113,7 +113,7 @@ function sourceOf(claim: Txo, url: string): string {
 interface Attempt {
   readonly claim: Txo;
   readonly sdHash: string;
-  /** Null where the file is not to be saved. */
+  /** Null if the file is not to be saved. */
   readonly save: SaveOptions | null;
   readonly timeoutMs: number;
   readonly startedMs: number;

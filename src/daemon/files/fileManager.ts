@@ -180,7 +180,7 @@ export class FileManager {
     return this.#deps.database.isReflected(row.sdHash);
   }
 
-  /** How the upload to a reflector goes, null where none runs; why the last one did not end well, null where it did. */
+  /** How the upload to a reflector goes, null if none runs; why the last one did not end well, null if it did. */
   uploadOf({ row }: ManagedFile): {
     readonly progress: UploadProgress | null;
     readonly failure: string | null;

@@ -1,6 +1,6 @@
 /**
  * The library after its database was lost: streams from the descriptors among the blobs, files of them, and their claims as a
- * hub knows them. It goes on in the background, over restarts too. What cannot be found again is in the log.
+ * hub knows them. It continues in the background, over restarts too. What cannot be found again is in the log.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -17,7 +17,7 @@ import type { ManagedFile } from './managedFile.js';
 import { outputSize, pathOf } from './outputs.js';
 import type { FilesDeps } from './ports.js';
 
-/** Files of which the first bytes are read together. Arbitrary. */
+/** Number of files whose first bytes are read together. Arbitrary. */
 const LOOKS_AT_ONCE = 64;
 /** Descriptors for which a hub is asked in one question; several claims may name the same. Arbitrary. */
 const CLAIMS_AT_ONCE = 20;
@@ -99,7 +99,7 @@ export class LibraryRebuild {
     }
   }
 
-  /** Resolves when everything was looked for. Calls at the same time share the work. Rejects when the daemon stops. */
+  /** Resolves when everything was searched. Calls at the same time share the work. Rejects when the daemon stops. */
   run(): Promise<RebuildReport> {
     this.#running ??= this.#run().finally(() => (this.#running = null));
     return this.#running;
@@ -264,7 +264,7 @@ export class LibraryRebuild {
     return { isCutOff: rows.length >= PAGE_SIZE, get: (sdHash: string) => choose(bySd.get(sdHash) ?? []) };
   }
 
-  /** Null where the file is tied to the claim. */
+  /** Null if the file is tied to the claim. */
   async #tie(file: ManagedFile, claim: Txo, { params }: ClaimFinder): Promise<string | null> {
     const { manager, files } = this.#deps;
     const { streamHash } = file.row;

@@ -43,7 +43,7 @@ export interface SaveOptions {
 
 export class ManagedFile {
   row: FileRow;
-  /** Bytes of the saved file; null where there is none. */
+  /** Bytes of the saved file; null if there is none. */
   writtenBytes: number | null = null;
   #save: Save | null = null;
   /** Resolves when the saved file is synced to disk. */
@@ -177,7 +177,7 @@ export class ManagedFile {
 
   /**
    * Saves the stream after a start of the daemon, as `save` does. What a daemon that was killed left at the place is deleted
-   * first; a file that somebody else put there stays, and the stream gets the next free name.
+   * first; a file that another user put there stays, and the stream gets the next free name.
    */
   async resume(place: SavedPlace): Promise<void> {
     const { signal } = this.#resuming;

@@ -9,7 +9,7 @@ const MAX_NAMES = 10_000;
 
 export const pathOf = ({ directory, fileName }: SavedPlace): string => join(directory, basename(fileName));
 
-/** The bytes of the file; null where there is none. */
+/** The bytes of the file; null if there is none. */
 export async function outputSize(place: SavedPlace | null): Promise<number | null> {
   if (place === null) return null;
   const found = await stat(pathOf(place)).catch(() => null);

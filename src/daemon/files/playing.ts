@@ -16,14 +16,14 @@ import { dataBlobs, type OpenStream } from './streamReader.js';
 const KEPT_DESCRIPTORS = 16;
 
 export interface PlayableStream {
-  /** Null where it is not known, and nothing may be downloaded to find it. */
+  /** Null if it is not known, and nothing may be downloaded to find it. */
   readonly sizeBytes: number | null;
   readonly mimeType: string;
   read(from: number, to: number, signal: AbortSignal): AsyncGenerator<Uint8Array>;
 }
 
 export interface PlayOptions {
-  /** False where only what is here may be looked at. */
+  /** False if only what is here may be looked at. */
   readonly mayDownload: boolean;
   readonly signal: AbortSignal;
 }
@@ -78,7 +78,7 @@ export class Playing {
   }
 
   /**
-   * The stream of a file that is listed; null where there is none with this descriptor. Throws `DaemonError` and `TimeoutError`
+   * The stream of a file that is listed; null if there is none with this descriptor. Throws `DaemonError` and `TimeoutError`
    * where the size must be found by a blob that does not come, and the signal's reason.
    */
   async open(sdHash: string, options: PlayOptions): Promise<PlayableStream | null> {
@@ -114,7 +114,7 @@ export class Playing {
     return last === null ? null : this.#learnSize(streamHash, stream, last.length);
   }
 
-  /** The decrypted last blob; null where it is not here and may not be downloaded. */
+  /** The decrypted last blob; null if it is not here and may not be downloaded. */
   async #lastBlob(stream: OpenStream, mayDownload: boolean, signal: AbortSignal): Promise<Uint8Array | null> {
     const { manager, files } = this.#deps;
     const { descriptor } = stream;
@@ -145,7 +145,7 @@ export class Playing {
     const { manager, files } = this.#deps;
     const { sdHash, streamHash } = file.row;
     const end = beginReading(file, (error) => files.log.warn(failureReason(error)));
-    // The blob that is read ahead is given up when the player leaves.
+    // The blob that is read ahead is abandoned when the player leaves.
     const leaving = new AbortController();
     const both = AbortSignal.any([signal, leaving.signal]);
     try {

@@ -31,7 +31,7 @@ export interface PublishingDeps {
   readonly making: MakeStreamOptions;
   /** Of the wallet's chain. */
   readonly params: () => LedgerParams;
-  /** Resolves to null where ffmpeg is not there. */
+  /** Resolves to null if ffmpeg is not there. */
   readonly findTools: () => Promise<VideoTools | null>;
   readonly videoSettings: () => VideoSettings;
   /** Null while no component sends streams to reflectors. */

@@ -36,7 +36,7 @@ export async function writeOutput({ reader, stream, file, signal, onWritten }: O
     const number = next++;
     const written = reader.writeBlob(stream, number, { file, position }, signal);
     written.catch(() => undefined);
-    // Blobs of a file have one byte of padding, but for the last.
+    // Blobs of a file have one byte of padding, except for the last.
     const expected = isRegular && next < data.length ? data[number]!.length - 1 : null;
     begun.push({ number, position, expected, written });
     position += expected ?? 0;

@@ -134,7 +134,7 @@ export class StreamReader {
       } catch (error) {
         signal.throwIfAborted();
         if (!loading.signal.aborted) throw error;
-        // Only the other reader left: this one goes on for itself.
+        // Only the other reader left: this one continues for itself.
         return this.blob(stream, at, signal);
       }
     }

@@ -1,6 +1,6 @@
 /**
  * The API over HTTP: routes, origins, bodies, the text of answers. Source: lbry-sdk lbry/extras/daemon/daemon.py
- * `handle_old_jsonrpc`, lbry/extras/daemon/security.py; sdk-facts 1.1 to 1.4.
+ * `handle_old_jsonrpc`, lbry/extras/daemon/security.py.
  */
 import { validateHeaderValue, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -62,7 +62,7 @@ function readBody(message: IncomingMessage, use: UseBody): void {
     if (bytes > MAX_BODY_BYTES) use(bytes);
     else use(further.length > 0 ? Buffer.concat([first!, ...further]) : (first ?? NO_BYTES));
   });
-  // The client has gone in its midst: nobody waits for an answer.
+  // The client has gone in its midst: no one waits for an answer.
   message.on('error', () => undefined);
 }
 

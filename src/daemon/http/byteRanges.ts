@@ -12,7 +12,7 @@ export const MAX_RANGES = 16;
 /** Ranges with fewer bytes between them are sent as one, because the head of a part is about as long. Arbitrary. */
 const GAP_BYTES = 80;
 
-/** One range of the header: null where it has another form, `from` beyond the end where no byte of the file is in it. */
+/** One range of the header: null if it has another form, `from` beyond the end where no byte of the file is in it. */
 function oneRange(text: string, sizeBytes: number): ByteRange | null {
   const [, first, last] = /^(\d*)-(\d*)$/.exec(text) ?? [];
   if (first === undefined || last === undefined || (first === '' && last === '')) return null;
@@ -42,7 +42,7 @@ function joined(ranges: readonly ByteRange[]): ByteRange[] {
 }
 
 /**
- * What a header `Range` asks for of a file with so many bytes. Null where the header must be ignored: another unit, another
+ * What a header `Range` asks for of a file with so many bytes. Null if the header must be ignored: another unit, another
  * form, an end before the start, too many ranges. No ranges where none of them has a byte of the file (status 416).
  */
 export function readRanges(header: string, sizeBytes: number): readonly ByteRange[] | null {

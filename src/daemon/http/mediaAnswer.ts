@@ -26,7 +26,7 @@ function names(header: string, tag: string, isWeak: boolean): boolean {
   return header.trim() === '*' || tags.some((one) => (isWeak ? one.replace(/^W\//, '') : one) === tag);
 }
 
-/** 412, 304, or null where the conditions of the request hold. Source: RFC 9110, section 13.2.2. */
+/** 412, 304, or null if the conditions of the request hold. Source: RFC 9110, section 13.2.2. */
 function failedCondition(headers: IncomingHttpHeaders, tag: string): 412 | 304 | null {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;
   if (match !== undefined && !names(match, tag, false)) return 412;

@@ -36,7 +36,7 @@ const STATUS_BY_NAME: Readonly<Record<string, number>> = {
   // A hub refused the payment, or its connection ended.
   RPCError: 502,
   ConnectionError: 502,
-  // What peers gave is no stream.
+  // What peers gave is not a stream.
   InvalidStreamDescriptorError: 502,
   InvalidDataError: 502,
   // Skipped; still starting.

@@ -2,7 +2,7 @@
 
 /** A stream that can be read from any position. */
 export interface MediaStream {
-  /** Null where the size is not known, and nothing may be downloaded to find it. */
+  /** Null if the size is not known, and nothing may be downloaded to find it. */
   readonly sizeBytes: number | null;
   readonly mimeType: string;
   /**
@@ -13,13 +13,13 @@ export interface MediaStream {
 }
 
 export interface MediaOptions {
-  /** False where only what is here may be looked at: nothing is paid, downloaded or saved. */
+  /** False if only what is here may be looked at: nothing is paid, downloaded or saved. */
   readonly mayDownload: boolean;
   readonly signal: AbortSignal;
 }
 
 export interface MediaSource {
-  /** The stream of a file that `file_list` lists; null where there is none with this descriptor. */
+  /** The stream of a file that `file_list` lists; null if there is none with this descriptor. */
   open(sdHash: string, options: MediaOptions): Promise<MediaStream | null>;
   /**
    * The hash of the descriptor to which a URL leads, as hexadecimal digits. With `mayDownload` the stream becomes a file of the

@@ -49,7 +49,7 @@ function sendFailure(response: ServerResponse, { status, text, isPassing }: Medi
   sendText(response, status, text, isPassing ? { 'Retry-After': String(RETRY_SEC) } : {});
 }
 
-/** The parts of a path behind its first, decoded; null where they are not valid UTF-8 in percent encoding. */
+/** The parts of a path behind its first, decoded; null if they are not valid UTF-8 in percent encoding. */
 function partsOf(path: string): readonly string[] | null {
   try {
     return path

@@ -1,6 +1,6 @@
 /**
- * What the daemon's servers have in common: bodies are left to whoever reads them, refusals are plain text, and a known
- * path with another method says which methods it has. Source: aiohttp's answers, which clients of lbry-sdk know.
+ * What the daemon's servers have in common: bodies are left to a client that reads them, refusals are plain text, and a
+ * known path with another method says which methods it has. Source: aiohttp's answers, which clients of lbry-sdk know.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -18,7 +18,7 @@ export function refuse(reply: FastifyReply, status: number, reason: string): Fas
 }
 
 /**
- * Answers what is no HTTP, or has more bytes before its body than the parser takes, and closes the connection.
+ * Answers what is not HTTP, or has more bytes before its body than the parser takes, and closes the connection.
  * Source: aiohttp's `handle_parse_error`, which answers 400 to both.
  */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {

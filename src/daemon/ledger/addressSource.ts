@@ -1,4 +1,4 @@
-/** What an account gives the ledger: the chains of its keys, and who is told of what is found. */
+/** What an account gives the ledger: the chains of its keys, and who is notified of what is found. */
 
 /** A chain of keys: `gap` unused addresses are kept at its end, each meant for `maxUses` transactions. */
 export interface AddressChain {
@@ -24,6 +24,6 @@ export interface AddressSource {
   keyAt(chain: number, index: number): PublicKeyAt;
   /** The address of such a key; P2PKH where the account does not say. */
   addressOf?(publicKey: Uint8Array): string;
-  /** Told of the public key (33 bytes) of each channel among the outputs of a transaction of the wallet. */
+  /** Notified of the public key (33 bytes) of each channel among the outputs of a transaction of the wallet. */
   noteChannelKey?(publicKey: Uint8Array): void;
 }

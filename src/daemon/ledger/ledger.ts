@@ -11,7 +11,7 @@ import type { LedgerDatabase } from './ledgerDatabase.js';
 export interface HeaderView {
   /** Of the last header; -1 while there is none. */
   readonly height: number;
-  /** Block id, 32 bytes in wire order; null where there is no such header. */
+  /** Block id, 32 bytes in wire order; null if there is no such header. */
   hashAt(height: number): Buffer | null;
   /** From the header, or estimated where there is none; null for what is in no block. */
   timeSecAt(height: number): number | null;
@@ -72,7 +72,7 @@ export interface HubPort {
   claimById(claimId: string): Promise<Buffer>;
   /**
    * Such an answer, of `resolve`, `search` or `claimById`, cannot be: the log says which hub gave it and why not, and another
-   * one is asked from here on, where there is one. `reason` goes on from "it".
+   * one is asked from here on, where there is one. `reason` continues from "it".
    */
   distrust(answer: Buffer, reason: string): void;
   call(method: string, params: readonly unknown[] | Readonly<Record<string, unknown>>): Promise<unknown>;
@@ -88,7 +88,7 @@ export interface Ledger {
   readonly syncState: SyncState;
   /**
    * Resolves when the account's addresses are there, up to its gaps, and, where a hub is connected, when its history is
-   * in the database. An account that is there already is counted once more, and is removed as often.
+   * in the database. An account that is there already is counted again, and is removed as often.
    */
   add(account: AddressSource): Promise<void>;
   remove(accountId: string): void;
@@ -98,18 +98,18 @@ export interface Ledger {
   /** Makes addresses until the gaps are kept; says which are new. */
   ensureGap(account: AddressSource): Promise<readonly string[]>;
   /**
-   * Resolves when a hub has taken it, and it stands in the database. Throws `DaemonError` `RPCError` with the hub's words
+   * Resolves when a hub has taken it, and it is in the database. Throws `DaemonError` `RPCError` with the hub's words
    * where it is refused.
    */
   broadcast(tx: Transaction): Promise<void>;
   /** Resolves when a hub shows the transaction in the history of the wallet; false when time is up. */
   taken(txid: Uint8Array, timeoutMs: number): Promise<boolean>;
-  /** From the database or a hub, its branch checked; null where nobody knows it. */
+  /** From the database or a hub, its branch checked; null if no one knows it. */
   transaction(txid: Uint8Array): Promise<LedgerTransaction | null>;
-  /** By txid as printed; what nobody knows is absent. */
+  /** By txid as printed; what no one knows is absent. */
   transactions(txids: readonly Uint8Array[]): Promise<Map<string, LedgerTransaction>>;
   /**
-   * Leaves the hub of the moment for the first server of the settings that is fit. Resolves when it is connected; false where
+   * Leaves the hub of the moment for the first server of the settings that is fit. Resolves when it is connected; false if
    * that took longer than a call may.
    */
   reconnect(): Promise<boolean>;

@@ -1,7 +1,7 @@
 /**
  * What the ledger's database answers and takes. It lives in a thread of its own, so every call is a promise; calls are
  * carried out in the order of their making, each whole or not at all.
- * Source of the meaning: lbry-sdk lbry/wallet/database.py; sdk-facts 5.1, 5.2, 5.6.
+ * Source of the meaning: lbry-sdk lbry/wallet/database.py.
  */
 import type {
   OutPointRef,
@@ -78,9 +78,9 @@ export interface TransactionRow {
   /** In its block; -1 where it is in none. */
   readonly position: number;
   readonly isVerified: boolean;
-  /** As printed; null where it is no purchase. */
+  /** As printed; null if it is not a purchase. */
   readonly purchasedClaimId: string | null;
-  /** What each input spends, null where it is not known. */
+  /** What each input spends, null if it is not known. */
   readonly spent: readonly (TxoRow | null)[];
   /** Null for outputs that are not kept: not mine, and not of a transaction that spends mine. */
   readonly outputs: readonly (TxoRow | null)[];
@@ -136,7 +136,7 @@ export interface LedgerDatabase {
   coinTotals(filter: CoinFilter, fromDewies: bigint | null): Promise<CoinTotals>;
   /** The next amounts below that one, or from the largest on (null), largest first; none where there are no more. */
   coinAmounts(filter: CoinFilter, belowDewies: bigint | null): Promise<CoinAmount[]>;
-  /** The least amount from that one on; null where there is none. */
+  /** The least amount from that one on; null if there is none. */
   leastCoinAmount(filter: CoinFilter, fromDewies: bigint): Promise<bigint | null>;
   /** Numbers of the first so many coins of an amount, by account, each account's in the order `height` of lists; fewer where there are not as many. */
   coinsOfAmount(filter: CoinFilter, chosen: CoinAmount): Promise<number[]>;

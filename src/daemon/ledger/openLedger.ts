@@ -40,7 +40,7 @@ export interface LedgerOptions {
   readonly ledgerId: LedgerId;
   /** Where headers and database lie. */
   readonly folder: string;
-  /** `lbryum_servers`, as the setting is whenever a hub is looked for. */
+  /** `lbryum_servers`, as the setting is whenever a hub is searched. */
   readonly servers: readonly HostPort[] | (() => readonly HostPort[]);
   readonly log: Logger;
   readonly limits?: Partial<HubLimits>;
@@ -48,7 +48,7 @@ export interface LedgerOptions {
     Pick<HubPoolOptions, 'pingMs' | 'retryMs' | 'distrustMs'> &
       StaleTipTimes & { readonly keptMs: number; readonly patienceMs: number }
   >;
-  /** Hubs that other hubs tell of; unless given they are not asked for any. */
+  /** Hubs that other hubs announce; without this they are not asked for. */
   readonly further?: FurtherHubs;
   /** Name of the only country whose hubs are taken; null for any. */
   readonly country?: () => string | null;
@@ -61,7 +61,7 @@ export interface LedgerOptions {
 /** Without a hub. */
 const NO_HISTORIES = { addresses: 0, addressesLeft: 0, fetched: 0, historyShare: 0 } as const;
 
-/** What nodes say of a transaction that they have already: to whoever sends it, it is taken. */
+/** What nodes say of a transaction that they have already: it counts as accepted. */
 const HAD_ALREADY = /already in mempool|already-in-mempool|already-known|already in block ?chain/i;
 
 export class OpenLedger implements Ledger {
@@ -168,7 +168,7 @@ export class OpenLedger implements Ledger {
   /** Begins to look for a hub. What the database has of blocks above the headers is in none for the time being. */
   async start(): Promise<void> {
     await this.#store.rewind(this.headers.height);
-    // Saved when the daemon was killed, before the histories that told of them.
+    // Saved when the daemon was killed, before the histories that reported them.
     await this.#store.removeUnlisted();
     if (this.#isClosed) return;
     this.#pool.start();
@@ -372,7 +372,7 @@ export class OpenLedger implements Ledger {
       position: -1,
       isVerified: false,
     });
-    // It may be gone already, and the hub have told of that before it was here.
+    // It may be gone already, and the hub have reported that before it was here.
     this.#sync?.subscribe(addresses);
     this.#work();
     this.#saved([{ tx, txid, height, accountIds }]);

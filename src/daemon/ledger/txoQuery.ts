@@ -1,6 +1,6 @@
 /**
  * What may be asked of the wallet's outputs, and the rows that answer. All lists mean any of.
- * Source: lbry-sdk lbry/wallet/database.py `select_txos`, lbry/wallet/constants.py `TXO_TYPES`; sdk-facts 5.1, 5.2, 5.6.
+ * Source: lbry-sdk lbry/wallet/database.py `select_txos`, lbry/wallet/constants.py `TXO_TYPES`.
  */
 
 export const TXO_TYPE = {
@@ -99,7 +99,7 @@ export interface TxoRow {
   readonly amountDewies: bigint;
   readonly script: Buffer;
   readonly address: string;
-  /** An account that has the address, one of the view's accounts if any of them has; null where none has. */
+  /** An account that has the address, one of the view's accounts if any of them has; null if none has. */
   readonly accountId: string | null;
   readonly isSpent: boolean;
   readonly isReserved: boolean;

@@ -1,6 +1,6 @@
 /**
  * Days of plots: numbers of days since 1970-01-01, by the estimated times of blocks.
- * Source: lbry-sdk lbry/wallet/database.py `get_txo_plot`; sdk-facts 5.6.
+ * Source: lbry-sdk lbry/wallet/database.py `get_txo_plot`.
  */
 import { estimatedTimeSec } from '../base/blockTimes.js';
 import { badValue } from '../base/daemonError.js';

@@ -1,4 +1,4 @@
-/** What lists ask of the claim index: the room `resolve` answers, of which they know nothing else. */
+/** What lists ask of the claim index: the module `resolve` implements it. */
 import type { LoadedAccount } from '../wallet/loadedAccount.js';
 import type { Txo } from '../txo/txo.js';
 

@@ -13,7 +13,7 @@ import { Txo, type TxoNotes } from '../txo/txo.js';
 /** Whose outputs they are. */
 export interface WalletView {
   readonly accountIds: readonly string[];
-  /** The secret to a channel's public key, null where it is not at hand. */
+  /** The secret to a channel's public key, null if it is not at hand. */
   channelSecret(publicKey: Bytes): Bytes | null;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Transactions as the history of a wallet tells them: what each changed, what it paid, which claims and supports it made,
- * updated, gave up and bought. Source: lbry-sdk lbry/wallet/ledger.py `get_transaction_history`; sdk-facts 5.6.
+ * updated, gave up and bought. Source: lbry-sdk lbry/wallet/ledger.py `get_transaction_history`.
  */
 import { formatLbc } from '../../metadata/amounts.js';
 import { hashToHex } from '../../util/bytes.js';

@@ -1,6 +1,6 @@
 /**
  * The outputs of whole transactions, and what is shown of a transaction by its id.
- * Source: lbry-sdk lbry/wallet/database.py `get_transactions`, lbry/wallet/manager.py `get_transaction`; sdk-facts 4.9.
+ * Source: lbry-sdk lbry/wallet/database.py `get_transactions`, lbry/wallet/manager.py `get_transaction`.
  */
 import { decodePurchase } from '../../metadata/purchase.js';
 import { formatOutPoint, parseTransaction, type Transaction } from '../../primitives/transaction.js';
@@ -13,7 +13,7 @@ import type { ShownTransaction } from '../txo/outputJson.js';
 import { Txo } from '../txo/txo.js';
 import { rowTxos, type WalletView } from './rowTxos.js';
 
-/** The claim id that an output says was bought, as printed; null where it says nothing of the kind. */
+/** The claim id that an output says was bought, as printed; null if it says nothing of the kind. */
 function purchaseIn(txo: Txo | undefined): string | null {
   const data = txo?.isData ? txo.read?.values['data'] : undefined;
   if (data === undefined) return null;
@@ -38,7 +38,7 @@ export function outputsOf(tx: Transaction, txid: Bytes, height: number): Txo[] {
 
 export const transactionOf = (row: TransactionRow): Transaction => parseTransaction(new Reader(row.raw));
 
-/** A transaction of the wallet's database, or of a hub; null where nobody knows it. */
+/** A transaction of the wallet's database, or of a hub; null if no one knows it. */
 export async function shownTransaction(
   txid: Bytes,
   ledger: Pick<Ledger, 'database' | 'transaction'>,

@@ -1,6 +1,6 @@
 /**
  * Which outputs a list has: its parameters turned into a question to the ledger's database.
- * Source: lbry-sdk lbry/extras/daemon/daemon.py `_constrain_txo_from_kwargs`; sdk-facts 5.6.
+ * Source: lbry-sdk lbry/extras/daemon/daemon.py `_constrain_txo_from_kwargs`.
  */
 import { hashFromHex } from '../../util/bytes.js';
 import { badValue, DaemonError } from '../base/daemonError.js';
@@ -33,7 +33,7 @@ export interface TxoChoice {
 const ORDERS: readonly TxoOrder[] = ['name', 'height', 'amount', 'none'];
 const TXID = /^[0-9a-fA-F]{64}$/;
 
-/** Throws `ValueError` where it is none. */
+/** Throws `ValueError` if invalid. */
 export function txoOrderOf(order: string | undefined): TxoOrder {
   const found = order === undefined ? 'height' : ORDERS.find((one) => one === order);
   if (found === undefined) throw badValue(`'${order}' is not a valid --order_by value.`);

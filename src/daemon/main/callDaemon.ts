@@ -23,7 +23,7 @@ export function requestOf(method: string, params: JsonObject): SentRequest {
   return { method: 'GET', path: '/lbryapi', contentType: 'application/json', body: writePythonJson(body) };
 }
 
-/** The text of the answer, null where nobody listens. */
+/** The text of the answer, null if no one listens. */
 export function send(
   { method, path, contentType, body }: SentRequest,
   [host, port]: HostPort,

@@ -1,5 +1,5 @@
 /**
- * The command line: what is to be done, in the grammar of lbrynet. Source: lbry-sdk lbry/extras/cli.py; sdk-facts 2.
+ * The command line: what is to be done, in the grammar of lbrynet. Source: lbry-sdk lbry/extras/cli.py.
  */
 import type { JsonObject, JsonValue } from '../../util/json.js';
 import { nearestWord, suggestion } from '../../util/nearest.js';

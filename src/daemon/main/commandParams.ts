@@ -19,7 +19,7 @@ const TEXTS: ReadonlySet<string> = new Set([
 const OTHER_DIGITS =
   /^[\p{Nd}\u00b2\u00b3\u00b9\u1369-\u1371\u19da\u2070\u2074-\u2079\u2080-\u2089\u2460-\u2468\u2474-\u247c\u2488-\u2490\u24ea\u24f5-\u24fd\u24ff\u2776-\u277e\u2780-\u2788\u278a-\u2792]+$/u;
 
-/** The value of a decimal digit of any script: they come in runs of ten, of which zero is the first. */
+/** The value of a decimal digit of any script: they come in runs of ten that begin with zero. */
 function digitOf(character: string): string {
   const code = character.codePointAt(0)!;
   let zero = code;

@@ -1,6 +1,6 @@
 /**
  * The parts of the daemon: started in the order of what they depend on, stopped the other way round, asked whether they run.
- * Source: lbry-sdk lbry/extras/daemon/componentmanager.py `ComponentManager`; sdk-facts 1.7.
+ * Source: lbry-sdk lbry/extras/daemon/componentmanager.py `ComponentManager`.
  */
 import { EnvironmentError, failureReason } from '../../util/environmentError.js';
 import type { JsonOut } from '../../util/jsonWrite.js';

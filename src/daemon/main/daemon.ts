@@ -54,7 +54,7 @@ export interface DaemonOptions {
   readonly isReflector?: boolean;
   /** What `status` shows of a node that runs beside the daemon. */
   readonly nodeStatus?: () => JsonOut;
-  /** Called when a component did not start, which is in the log then; the others go on. */
+  /** Called when a component did not start, which is in the log then; the others continue. */
   readonly onComponentFailure?: (name: ComponentName, error: unknown) => void;
   /** Called when `stop` was answered. */
   readonly onStop: () => void;
@@ -443,7 +443,7 @@ class Daemon implements RunningDaemon {
     log.info('Stopped.');
   }
 
-  /** The path of ffmpeg; null where it is not there. `isFresh` looks again. */
+  /** The path of ffmpeg; null if it is not there. `isFresh` looks again. */
   private findFfmpeg(isFresh: boolean): Promise<string | null> {
     if (isFresh) this.ffmpeg = null;
     this.ffmpeg ??= findFfmpeg({

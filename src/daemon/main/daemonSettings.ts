@@ -1,6 +1,6 @@
 /**
  * The settings at work: what was set at run time stands before the command line, that before the environment, that before
- * the file, and last comes the default. Source: lbry-sdk lbry/conf.py `BaseConfig`; sdk-facts 2.
+ * the file, and last comes the default. Source: lbry-sdk lbry/conf.py `BaseConfig`.
  */
 import { join } from 'node:path';
 import { EnvironmentError } from '../../util/environmentError.js';
@@ -52,7 +52,7 @@ export interface SettingSources {
 
 type Warn = SettingSources['warn'];
 
-/** Tells of what a list of servers has that is none. */
+/** Reports what a list of servers has that is none. */
 function warnOfStrays(row: SettingRow, value: JsonValue, where: string, warn: Warn): void {
   if (row.kind !== 'servers') return;
   for (const stray of strayServers(value))
@@ -66,7 +66,7 @@ const HIDDEN = '[hidden]';
 const answered = ({ isSecret }: SettingRow, value: SettingValue): SettingValue =>
   isSecret && value !== null && value !== '' ? HIDDEN : value;
 
-/** Where a value that cannot be used stands, for whoever must mend it. */
+/** The location of an invalid value, for the error message. */
 function cleanFrom(row: SettingRow, value: JsonValue, where: string, warn: Warn): SettingValue {
   warnOfStrays(row, value, where, warn);
   try {

@@ -1,6 +1,6 @@
 /**
  * Folders of the daemon where none are named: those of lbrynet, so that its files are taken over.
- * Source: lbry-sdk lbry/conf.py `get_linux_directories`, `get_darwin_directories`, `get_windows_directories`; sdk-facts 2.
+ * Source: lbry-sdk lbry/conf.py `get_linux_directories`, `get_darwin_directories`, `get_windows_directories`.
  */
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * What `version` tells of the program and the machine. Source: lbry-sdk lbry/extras/system_info.py `get_platform`;
- * sdk-facts 1.7.
+ * The answer of `version` about program and machine. Source: lbry-sdk lbry/extras/system_info.py `get_platform`;
+ * lbry/extras/daemon/daemon.py `jsonrpc_version`.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { arch, release, type } from 'node:os';

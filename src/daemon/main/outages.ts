@@ -12,7 +12,7 @@ export interface OutageProbe {
   /** With its article: `a hub`. */
   readonly what: string;
   readonly advice: () => string;
-  /** Whether there is contact; null where none is wanted, or none was tried. */
+  /** Whether there is contact; null if none is wanted, or none was tried. */
   readonly isReached: () => boolean | null;
 }
 

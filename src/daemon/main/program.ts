@@ -77,7 +77,7 @@ async function runCall({ method, params }: CallCommand, place: HostPort): Promis
   const answer = await (watched?.until(method, params, call) ?? call);
   const shown = shownAnswer(answer);
   if (shown.text !== '') print(shown.text);
-  // A script that reads the answer goes on at once.
+  // A script that reads the answer continues at once.
   if (watched !== null && method === 'get' && stdout.isTTY) await watched.afterGet(answer);
   return shown.isError ? 1 : 0;
 }

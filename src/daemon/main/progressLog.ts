@@ -30,7 +30,7 @@ class Pace {
     return true;
   }
 
-  /** Called when all is done; whether to tell that, for it was told of before. */
+  /** Called when all is done; whether to log it. */
   ends(): boolean {
     const wasTold = this.#isTold;
     this.#dueMs = null;

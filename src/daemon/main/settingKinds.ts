@@ -1,6 +1,6 @@
 /**
  * Kinds of settings: what a value may be, how the file has it and how answers show it. A value is as `JsonOut` shows it,
- * servers being pairs. Source: lbry-sdk lbry/conf.py `Setting` and its classes; sdk-facts 2.
+ * servers being pairs. Source: lbry-sdk lbry/conf.py `Setting` and its classes.
  */
 import { isJsonNumber, JsonObject, JsonNumber, numberText, type JsonValue } from '../../util/json.js';
 import { float } from '../base/answerJson.js';
@@ -115,7 +115,7 @@ function cleanTexts(row: SettingRow, value: JsonValue): readonly string[] {
 
 export const MAX_PORT = 0xffff;
 
-/** `host:port`, null where it is none. */
+/** `host:port`, null if invalid. */
 export function parseServer(text: JsonValue): readonly [string, number] | null {
   if (typeof text !== 'string' || text.split(':').length !== 2) return null;
   const [host = '', port = ''] = text.split(':');
@@ -130,7 +130,7 @@ function cleanEndpoint(row: SettingRow, value: JsonValue): string {
   return text;
 }
 
-/** What is no server is left out, as in the reference; `strayServers` says which. */
+/** What is not a server is left out, as in the reference; `strayServers` says which. */
 function cleanServers(value: JsonValue): SettingList {
   return Array.isArray(value) ? value.map(parseServer).filter((server) => server !== null) : [];
 }

@@ -1,6 +1,6 @@
 /**
  * The settings file: YAML, read with a word on what is wrong and where, and replaced as a whole.
- * Source: lbry-sdk lbry/conf.py `ConfigFileAccess`; sdk-facts 2.
+ * Source: lbry-sdk lbry/conf.py `ConfigFileAccess`.
  */
 import {
   closeSync,
@@ -26,7 +26,7 @@ import { pythonFloat } from '../base/pythonJson.js';
 const MODE_BITS = 0o7777;
 const EXTENSIONS: readonly string[] = ['.yml', '.yaml'];
 
-/** What stands in the file, by name. */
+/** What is in the file, by name. */
 export type FileMembers = Map<string, JsonValue>;
 
 /** Throws `EnvironmentError` where the name of the file is none of a settings file. */
@@ -50,7 +50,7 @@ function asJson(value: unknown): JsonValue {
 
 /**
  * Nothing where there is no file. Of a key that stands several times the last value counts, as with PyYAML, and `onDouble` takes
- * the key. Throws `EnvironmentError`, with the line where the text is no YAML, and for a link that
+ * the key. Throws `EnvironmentError`, with the line where the text is not YAML, and for a link that
  * leads nowhere: other settings may be meant than the defaults.
  */
 export function readSettingsFile(path: string, onDouble: (key: string) => void): FileMembers {
@@ -121,7 +121,7 @@ export function writeSettingsFile(path: string, members: ReadonlyMap<string, unk
   }
 }
 
-/** Unless what lies there is no file, and so none of ours. */
+/** Unless what is there is no file, and so none of ours. */
 function removeFile(path: string): void {
   try {
     rmSync(path, { force: true });

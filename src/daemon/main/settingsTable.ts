@@ -1,5 +1,5 @@
 /**
- * All settings with their defaults. Source: lbry-sdk lbry/conf.py `Config`; sdk-facts 2, 14.2. Defaults of folders and of
+ * All settings with their defaults. Source: lbry-sdk lbry/conf.py `Config`. Defaults of folders and of
  * the file are the machine's (`folders.ts`).
  */
 import { hostPorts, networkFacts } from '../../params/networkFacts.js';

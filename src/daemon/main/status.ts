@@ -1,4 +1,7 @@
-/** The answer to `status`: what lbry-sdk sends, and what the document names beside it. Source: sdk-facts 1.7. */
+/**
+ * The answer to `status`: what lbry-sdk sends, and what the document names beside it. Source: lbry/extras/daemon/daemon.py
+ * `jsonrpc_version`.
+ */
 import type { JsonOut } from '../../util/jsonWrite.js';
 import type { ComponentName } from '../api/declaration.js';
 import { float } from '../base/answerJson.js';
@@ -15,7 +18,7 @@ export interface StatusSources {
   readonly node: JsonOut;
   /** What cannot be reached, a line each. */
   readonly warnings: readonly string[];
-  /** Of the reflector; null where the daemon is none. */
+  /** Of the reflector; null if the daemon is none. */
   readonly reflector: JsonOut;
   /** What travels now. */
   readonly transfers: JsonOut;
@@ -37,7 +40,7 @@ function walletMembers({ ledger, wallets }: WalletServices): Members {
   };
 }
 
-/** Null where a number is none. */
+/** Null if a number is none. */
 const numberIn = (value: JsonOut | undefined): number | null => (typeof value === 'number' ? value : null);
 
 export function statusOf(sources: StatusSources): JsonOut {

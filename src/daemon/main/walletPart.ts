@@ -73,7 +73,7 @@ const KNOWN_HUBS_FILE = 'known_hubs.yml';
 /** Where `lbcnode -hub` listens on this machine unless told otherwise. */
 const OWN_HUB: HostPort = ['127.0.0.1', 50_001];
 
-/** A hub on this machine comes before public ones, as long as nobody names any. */
+/** A hub on this machine comes before public ones, as long as no one names any. */
 function hubsOf(settings: Settings): readonly HostPort[] {
   const hubs = settings.get('lbryum_servers');
   return settings.isDefault('lbryum_servers') ? [OWN_HUB, ...hubs] : hubs;

@@ -21,7 +21,7 @@ const KINDS: Readonly<Record<string, string>> = {
 export const isWatched = (method: string): boolean => Object.hasOwn(KINDS, method);
 
 export interface WatchDeps {
-  /** Text of the answer to a call; null where the daemon does not answer. */
+  /** Text of the answer to a call; null if the daemon does not answer. */
   readonly send: (method: string, params: Readonly<Record<string, string>>) => Promise<string | null>;
   readonly terminal: BarStream;
   readonly clock: Pick<Clock, 'after' | 'nowMs'>;

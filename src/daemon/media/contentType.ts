@@ -105,7 +105,7 @@ const isPowerPoint = (head: Buffer): boolean =>
 
 /** Where a name in a ZIP archive begins behind its signature. */
 const ZIP_NAME = 30;
-/** How far the next file of an archive is looked for. */
+/** How far the next file of an archive is searched. */
 const ZIP_REACH = 6000;
 /** Folders of Office Open XML by the first bytes of names. */
 const OFFICE_FOLDERS = [
@@ -115,7 +115,7 @@ const OFFICE_FOLDERS = [
 ] as const;
 const OFFICE_FIRST_NAMES = ['[Content_Types].xml', '_rels/.rels', 'docProps'];
 
-/** The extension of an Office Open XML archive; null where its first five files do not tell. */
+/** The extension of an Office Open XML archive; null if its first five files do not tell. */
 function officeExtension(head: Buffer): string | null {
   if (!hasBytes(head, 0, ZIP)) return null;
   const folderAt = (at: number): string | null =>
@@ -269,7 +269,7 @@ const MATCHERS: readonly Matcher[] = [
   { extension: 'wasm', at: { 0: '0061736d01000000' } },
 ];
 
-/** The extension of the kind that the first `HEAD_BYTES` bytes of a file show; null where they show none. */
+/** The extension of the kind that the first `HEAD_BYTES` bytes of a file show; null if they show none. */
 export function contentExtension(head: Buffer): string | null {
   const found = MATCHERS.find((matcher) =>
     'matches' in matcher

@@ -18,7 +18,7 @@ export interface DiskCacheDeps {
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn'>;
   readonly cacheBytes: () => number;
-  /** Whether the store has the blob; null where it cannot be asked. */
+  /** Whether the store has the blob; null if it cannot be asked. */
   readonly isInStore: (hash: string, lengthBytes: number) => Promise<boolean | null>;
   /** The store has lost the blob, which waits for it again. */
   readonly onMissing: (hash: string) => Promise<void>;
@@ -44,7 +44,7 @@ class Sizes {
     this.bytes += lengthBytes;
   }
 
-  /** Null where it is not there. */
+  /** Null if it is not there. */
   delete(hash: string): number | null {
     const lengthBytes = this.#sizes.get(hash);
     if (lengthBytes === undefined) return null;

@@ -1,7 +1,7 @@
 /**
- * The blobs of a reflector that lie in an object store. A blob that comes is written to this disk first and waits there until the
- * store has it; the disk is a cache of the others, bounded in size. Bytes from the store are checked against their hash before
- * anyone gets them. Blobs that another reflector put into the store are found when somebody asks for them.
+ * The blobs of a reflector that are in an object store. A blob that comes is written to this disk first and waits there
+ * until the store has it; the disk is a cache of the others, bounded in size. Bytes from the store are checked against their
+ * hash before anyone gets them. Blobs that another reflector put into the store are found when someone asks for them.
  */
 import { EnvironmentError, failureReason } from '../../util/environmentError.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
@@ -205,7 +205,7 @@ export class OffsiteBlobs {
     await this.#cache.shrink();
   }
 
-  /** Null where the store cannot be asked. */
+  /** Null if the store cannot be asked. */
   async #isInStore(hash: string, lengthBytes: number): Promise<boolean | null> {
     try {
       const head = await this.#deps.bucket.head(hash);
@@ -302,7 +302,7 @@ export class OffsiteBlobs {
     return null;
   }
 
-  /** Writes a blob from the store to this disk. False where the bytes have another hash. */
+  /** Writes a blob from the store to this disk. False if the bytes have another hash. */
   async #keep(hash: string, bytes: Uint8Array): Promise<boolean> {
     const { local, log } = this.#deps;
     try {
@@ -319,7 +319,7 @@ export class OffsiteBlobs {
   }
 
   /**
-   * Looks for a blob that another reflector put into the store, and takes over its stream. Null where the blob is known, the
+   * Looks for a blob that another reflector put into the store, and takes over its stream. Null if the blob is known, the
    * store has no complete stream with it, the stream is blocked, or the store cannot be asked.
    */
   async find(hash: string, isBlocked: (sdHash: string) => boolean): Promise<FoundStream | null> {
@@ -416,7 +416,7 @@ export class OffsiteBlobs {
     await this.#deps.local.delete(hashes);
   }
 
-  /** A line for `status` where the store fails; null where it works. */
+  /** A line for `status` where the store fails; null if it works. */
   get warning(): string | null {
     return this.#health.warning;
   }
@@ -456,7 +456,7 @@ function inMemory(bytes: Uint8Array): OpenBytes {
   };
 }
 
-/** The descriptor in the bytes; null where they have another hash or hold none. */
+/** The descriptor in the bytes; null if they have another hash or hold none. */
 function verified(sdHash: string, bytes: Uint8Array): StreamDescriptor | null {
   if (blobHashOf(bytes) !== sdHash) return null;
   try {

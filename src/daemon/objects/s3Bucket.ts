@@ -44,14 +44,14 @@ export interface S3BucketDeps {
 /** What is known of an object without its bytes. */
 export interface ObjectHead {
   readonly lengthBytes: number;
-  /** The descriptor of the stream that the blob is part of; null where no reflector of ours put the object. */
+  /** The descriptor of the stream that the blob is part of; null if no reflector of ours put the object. */
   readonly sdHash: string | null;
 }
 
 /** The store did not do what it was asked. The message is part of a sentence, and holds no secret. */
 export class ObjectStoreError extends Error {
   override readonly name: string = 'ObjectStoreError';
-  /** When the store wants to be asked again; null where it does not say. */
+  /** When the store wants to be asked again; null if it does not say. */
   readonly retryAfterMs: number | null;
 
   constructor(message: string, retryAfterMs: number | null = null) {
@@ -177,7 +177,7 @@ export class S3Bucket {
   }
 }
 
-/** Null where there is more. */
+/** Null if there is more. */
 async function readAtMost(body: ReadableStream<Uint8Array>, limitBytes: number): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -1,5 +1,5 @@
 /**
- * Sends blobs that wait on this disk to the object store. What waits stands in the database, so that a kill loses nothing of it.
+ * Sends blobs that wait on this disk to the object store. What waits is in the database, so that a kill loses nothing of it.
  * A few go at a time; while the store fails one is tried after each pause.
  */
 import { failureReason } from '../../util/environmentError.js';

@@ -1,4 +1,7 @@
-/** Whether what a hub answers to a URL can be meant by it, as far as that shows without the claim index. Source: sdk-facts 7.3. */
+/**
+ * Checks a hub's answer to a URL as far as is possible without the claim index. Source: hub scribe/hub/session.py
+ * `_cached_resolve_url`, lbry-sdk lbry/wallet/ledger.py `resolve`.
+ */
 import { normalizeName } from '../../claimtrie/normalize.js';
 import type { ClaimUrl, UrlSegment } from '../../metadata/url.js';
 import { hashToHex } from '../../util/bytes.js';

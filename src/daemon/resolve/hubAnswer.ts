@@ -1,7 +1,7 @@
 /**
  * What a hub answers about claims: the message `Outputs`, read and looked over. It names places of outputs and figures of
  * the claim index; the outputs themselves come from transactions that the ledger checks.
- * Source: lbry-sdk lbry/schema/result.py `Outputs`; sdk-facts 7.6.
+ * Source: lbry-sdk lbry/schema/result.py `Outputs`.
  */
 import { fromBinary } from '@bufbuild/protobuf';
 import { BinaryReader } from '@bufbuild/protobuf/wire';
@@ -44,7 +44,7 @@ export interface Place {
 }
 
 export interface ClaimRow extends Place {
-  /** Null where the hub tells nothing but the place. */
+  /** Null if the hub tells only the place. */
   readonly meta: ClaimMeta | null;
   readonly channel: Place | null;
   readonly repost: Place | null;

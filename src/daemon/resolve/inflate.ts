@@ -45,7 +45,7 @@ export type InflatePort = Pick<Ledger, 'transactions' | 'headers'>;
 
 /**
  * Throws `WrongAnswerError` where a transaction does not exist or is not proven to be in a block, an output is not in it or
- * is no claim, or a reference is to something that no row has.
+ * is not a claim, or a reference is to something that no row has.
  */
 export async function inflate(answer: HubAnswer, port: InflatePort): Promise<Inflated> {
   const claimRows = [...answer.extraRows, ...answer.rows.filter(isClaimRow)];
@@ -78,7 +78,7 @@ async function fetchTransactions(
 class Inflater {
   readonly #transactions: ReadonlyMap<string, LedgerTransaction>;
   readonly #headers: HeaderView;
-  /** Rows by their places, of which those with figures go first. */
+  /** Rows by their places; those with numbers go first. */
   readonly #rows = new Map<string, ClaimRow>();
   /** What references lead to, made once. */
   readonly #referred = new Map<string, Txo>();

@@ -1,5 +1,5 @@
 /**
- * Claims of everybody, as a hub knows them. Nothing is taken from a hub that shows to be wrong: it is asked again, a few
+ * Claims of everyone, as a hub knows them. Nothing is taken from a hub that shows to be wrong: it is asked again, a few
  * times, where blocks that gave way may be the reason, and then another one.
  * Source: lbry-sdk lbry/wallet/ledger.py `resolve`, `claim_search`, `_resolve_for_local_results`, `resolve_collection`.
  */
@@ -104,7 +104,7 @@ export class Resolver {
     return found;
   }
 
-  /** The claim of that id as printed; null where there is none. */
+  /** The claim of that id as printed; null if there is none. */
   async claimById(given: string): Promise<Txo | null> {
     if (!/^[0-9a-f]{40}$/i.test(given)) return null;
     const claimId = given.toLowerCase();

@@ -1,6 +1,6 @@
 /**
  * Parameters of `claim_search` in the terms of hubs, which take what they know and pass over the rest.
- * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_claim_search`; sdk-facts 7.4.
+ * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_claim_search`.
  */
 import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json.js';
 import { DaemonError } from '../base/daemonError.js';

@@ -10,7 +10,7 @@ export interface NumberedCoin extends Coin {
   readonly number: number;
 }
 
-/** A coin that was told of is spent or reserved by now. */
+/** A reported coin has been spent or reserved since. */
 export class CoinGone extends Error {}
 
 /** Coins made of candidates between two pauses. */

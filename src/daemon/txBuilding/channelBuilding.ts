@@ -1,7 +1,7 @@
 /**
  * Channels: making, updating, signing data, and handing their keys to other wallets and taking them from there. A key is
  * on disk before a claim that carries it is sent. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_channel_*`;
- * sdk-facts 4.8, 4.10, 5.5.
+ * lbry/wallet/transaction.py `Output.generate_channel_private_key`.
  */
 import { clone } from '@bufbuild/protobuf';
 import { newClaim } from '../../metadata/claimFields.js';

@@ -1,7 +1,7 @@
 /**
  * Keys of channels outside of claims: signing data, and handing a key to another wallet.
  * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_channel_sign`, `jsonrpc_channel_export`,
- * `jsonrpc_channel_import`, lbry/wallet/transaction.py `sign_data`; sdk-facts 4.8, 4.10.
+ * `jsonrpc_channel_import`, lbry/wallet/transaction.py `sign_data`.
  */
 import { sha256 } from '../../crypto/hash.js';
 import { decodeBase58, encodeBase58 } from '../../script/base58.js';
@@ -112,7 +112,7 @@ export async function exportChannel(
 
 /**
  * Takes the key of a channel into the account that holds the channel, or into a read-only account made for it; it is on
- * disk when this resolves. Answers with the channel's name. Throws where the channel has gone to somebody else.
+ * disk when this resolves. Answers with the channel's name. Throws where the channel has gone to another user.
  */
 export async function importChannel(txBuilder: TxBuilder, wallet: WalletPort, text: string): Promise<string> {
   const { ledger, claims } = txBuilder.ports;

@@ -1,7 +1,7 @@
 /**
  * What all claims have in common in their making: who pays, where they are held, which channel signs, and which claim an
  * update spends. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_channel_create` and its siblings,
- * lbry/wallet/transaction.py `claim_create`, `claim_update`; sdk-facts 4.8, 5.5.
+ * lbry/wallet/transaction.py `claim_create`, `claim_update`.
  */
 import { encodeClaim } from '../../metadata/claim.js';
 import type { Claim } from '../../metadata/messages/claim_pb.js';
@@ -35,7 +35,7 @@ export interface Holding {
 
 /**
  * Runs what makes and sends a transaction that pays to the address that was asked for, else to a fresh one of the account, which
- * no other transaction gets meanwhile. Throws where it is none of a key.
+ * no other transaction gets meanwhile. Throws if invalid of a key.
  */
 export async function withHolding<Result>(
   { params }: LedgerPort,
@@ -163,7 +163,7 @@ export async function isNameTaken(
   return (await ledger.database.txos(filter, { limit: 1 })).length > 0;
 }
 
-/** The claim that an update is of, from the accounts; null where there is not just one. */
+/** The claim that an update is of, from the accounts; null if there is not just one. */
 export async function ownClaim(
   ledger: LedgerPort,
   wallet: WalletPort,
@@ -204,7 +204,7 @@ export async function chosenOutputs(
   return unspent(ledger, { ...filter, claimIds: [claimId] });
 }
 
-/** The wire order of a claim id as printed. Throws where it is none. */
+/** The wire order of a claim id as printed. Throws if invalid. */
 export function claimIdBytes(claimId: string): Buffer {
   if (claimId.length !== 40 || !isHex(claimId))
     throw failure('Invalid claim id. It is expected to be a 40 characters long hexadecimal string.');

@@ -1,6 +1,6 @@
 /**
  * Which names claims may be made under. Any name of the URL grammar will do; those of channels begin with `@`.
- * Source: lbry-sdk lbry/extras/daemon/daemon.py `valid_stream_name_or_error` and its siblings; sdk-facts 5.5.
+ * Source: lbry-sdk lbry/extras/daemon/daemon.py `valid_stream_name_or_error` and its siblings.
  */
 import { parseUrl } from '../../metadata/url.js';
 import { failure } from '../base/daemonError.js';

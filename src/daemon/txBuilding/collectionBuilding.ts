@@ -1,6 +1,6 @@
 /**
  * Collections: lists of claims. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_collection_create`,
- * `jsonrpc_collection_update`; sdk-facts 5.5.
+ * `jsonrpc_collection_update`.
  */
 import { newClaim } from '../../metadata/claimFields.js';
 import { failure } from '../base/daemonError.js';

@@ -1,6 +1,6 @@
 /**
  * Converts amounts of other currencies: by fixed rates from the settings, and USD by the price of an exchange.
- * Source of the meaning: lbry-sdk lbry/extras/daemon/exchange_rate_manager.py `convert_currency`; sdk-facts 11.
+ * Source of the meaning: lbry-sdk lbry/extras/daemon/exchange_rate_manager.py `convert_currency`.
  */
 import { parseDecimal, type Decimal } from '../../metadata/decimal.js';
 import { badValue, DaemonError } from '../base/daemonError.js';

@@ -1,6 +1,6 @@
 /**
- * Outputs that a transaction in the making spends by name: claims, supports, whatever a call asks for. Whoever wants one
- * of them meanwhile waits, and looks for it again. Coins are not held here, but reserved in the ledger's database.
+ * Outputs that a transaction in the making spends by name: claims, supports, whatever a call asks for. A caller that wants
+ * one of them meanwhile waits, and looks for it again. Coins are not held here, but reserved in the ledger's database.
  */
 import type { Txo } from '../txo/txo.js';
 
@@ -8,12 +8,12 @@ const keyOf = (txo: Txo): string => `${txo.txidHex}:${txo.nout}`;
 
 export class HeldOutputs {
   readonly #held = new Map<string, Promise<void>>();
-  /** What was let go while somebody looked; a set for each who looks. */
+  /** What was let go while someone looked; a set for each who looks. */
   readonly #lookers = new Set<Set<string>>();
 
   /**
-   * Runs `use` with what `find` finds, when nobody else holds any of it. `find` may be called more than once, since what it
-   * found may be spent by who held it.
+   * Runs `use` with what `find` finds, when no other caller holds any of it. `find` may be called more than once, since what
+   * it found may be spent by who held it.
    */
   async with<Found extends readonly Txo[], Result>(
     find: () => Promise<Found>,

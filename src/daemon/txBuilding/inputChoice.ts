@@ -52,7 +52,7 @@ export class InputChoice {
     });
   }
 
-  /** Null where a coin went while it was chosen. */
+  /** Null if a coin went while it was chosen. */
   async #chosen(
     accountIds: readonly string[],
     deficit: bigint,

@@ -14,9 +14,10 @@ const CHOICES =
   'Name another channel with --channel_id, or take the claim out of its channel with --clear_channel.';
 
 /**
- * Null where the claim has no channel. A channel that no account holds, be it that it went to another wallet, signs when the
- * wallet has the key that it carries now, which the hub tells. Throws `PrivateKeyNotFoundError` where the wallet lacks that key,
- * `InputValueError` where the channel no longer exists, and an error of the class `Exception` where no hub can be asked.
+ * Null if the claim has no channel. A channel that no account holds, be it that it went to another wallet, signs when the
+ * wallet has the key that it carries now, which the hub tells. Throws `PrivateKeyNotFoundError` where the wallet lacks that
+ * key, `InputValueError` where the channel no longer exists, and an error of the class `Exception` where no hub can be
+ * asked.
  */
 export async function keptChannel(
   { ledger, claims }: Pick<TxBuildingPorts, 'ledger' | 'claims'>,

@@ -13,7 +13,7 @@ import type { Bytes } from '../../util/bytes.js';
 
 export const idsOf = (accounts: readonly AccountPort[]): string[] => accounts.map(({ id }) => id);
 
-/** The key that the channel's claim carries, 33 bytes; null where it carries none or is no channel. */
+/** The key that the channel's claim carries, 33 bytes; null if it carries none or is not a channel. */
 export function publicKeyOf(txo: Txo): Bytes | null {
   const type = txo.claim?.claim.type;
   return type?.case === 'channel' ? channelPublicKey(type.value.publicKey) : null;
@@ -94,7 +94,7 @@ export function noSigningKey(key: string, value: string): DaemonError {
   return new DaemonError('PrivateKeyNotFoundError', `Couldn't find private key for ${key} '${value}'.`);
 }
 
-/** Like `ownChannel`; null where no channel is named. */
+/** Like `ownChannel`; null if no channel is named. */
 export function ownChannelIfNamed(
   ledger: LedgerPort,
   wallet: WalletPort,

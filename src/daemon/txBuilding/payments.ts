@@ -1,7 +1,7 @@
 /**
  * Payments: to addresses, between accounts, out of time locks, and of whatever outputs into change.
  * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_wallet_send`, `jsonrpc_account_deposit`, `jsonrpc_txo_spend`,
- * lbry/wallet/account.py `fund`; sdk-facts 5.5.
+ * lbry/wallet/account.py `fund`.
  */
 import { hash160 } from '../../crypto/hash.js';
 import { formatOutPoint } from '../../primitives/transaction.js';

@@ -46,10 +46,10 @@ export interface AccountPort {
   /** No transaction will pay to it that does not by then. */
   freeAddress(address: string): void;
   freeChangeKeyHash(keyHash: Bytes): void;
-  /** The private key of one of the account's addresses; null where it has no such address. Throws while locked. */
+  /** The private key of one of the account's addresses; null if it has no such address. Throws while locked. */
   privateKeyOf(pubkeyHash: Bytes): Promise<Bytes | null> | Bytes | null;
   readonly channelKeys: {
-    /** The secret to a channel's public key of 33 bytes; null where it is not known. */
+    /** The secret to a channel's public key of 33 bytes; null if it is not known. */
     keyFor(publicKey: Bytes): Bytes | null;
     /** A key that no channel of the account carries. */
     next(): Promise<ChannelKeyPair>;
@@ -64,7 +64,7 @@ export interface WalletPort {
   /** The default one without an id. Throws `ValueError` where there is none. */
   account(id?: string): AccountPort;
   accountsOrAll(ids?: readonly string[]): readonly AccountPort[];
-  /** The account that has the address; null where none has. */
+  /** The account that has the address; null if none has. */
   accountOf(address: string): Promise<AccountPort | null>;
   /** Adds an account of a form as in the wallet's file, on disk when it resolves. Throws `ValueError`. */
   addAccount(account: JsonObject): Promise<AccountPort>;
@@ -74,7 +74,7 @@ export interface WalletPort {
   save(): Promise<void>;
 }
 
-/** Claims of everybody, as the claim index has them; null for what is not found, or not as it says. */
+/** Claims of everyone, as the claim index has them; null for what is not found, or not as it says. */
 export interface ClaimsPort {
   /** By its id as printed. */
   byId(claimId: string): Promise<Txo | null>;
@@ -104,7 +104,7 @@ export interface FileStream {
 export interface PreparedFile {
   /** What the claim says of it, as arguments of commands. Hashes are zeros until the stream is made. */
   readonly fields: Readonly<Record<string, JsonValue | undefined>>;
-  /** The extension that fits its content; null where the content shows none. */
+  /** The extension that fits its content; null if the content shows none. */
   readonly contentExtension: string | null;
   makeStream(): Promise<FileStream>;
 }

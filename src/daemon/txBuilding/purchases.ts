@@ -1,7 +1,7 @@
 /**
  * Buying claims: the price goes to the seller, with a receipt behind it.
  * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_purchase_create`, lbry/wallet/manager.py
- * `create_purchase_transaction`; sdk-facts 4.9, 5.6.
+ * `create_purchase_transaction`.
  */
 import { formatLbc } from '../../metadata/amounts.js';
 import { feeCurrencies, formatFeeAddress, formatFeeAmount } from '../../metadata/fee.js';
@@ -45,7 +45,7 @@ export const priceIn = (txo: Txo): Fee | undefined => {
 const feeIn = ({ claim }: Txo): Fee | undefined =>
   claim?.claim.type.case === 'stream' ? claim.claim.type.value.fee : undefined;
 
-/** The limit in dewies. A limit without a rate bars every purchase: nobody knows whether the price is below it. */
+/** The limit in dewies. A limit without a rate bars every purchase: no one knows whether the price is below it. */
 function limitOf({ currency, amount }: KeyFeeLimit, exchange: ExchangePort, price: bigint): bigint {
   try {
     return exchange.toDewies(currency, amount);

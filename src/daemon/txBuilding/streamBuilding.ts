@@ -1,6 +1,6 @@
 /**
  * Streams without a file of their own, reposts, and publishing, which is the one or the other of making and updating.
- * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_publish`, `jsonrpc_stream_*`; sdk-facts 4.5, 5.5.
+ * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_publish`, `jsonrpc_stream_*`.
  */
 import { clone } from '@bufbuild/protobuf';
 import { newClaim } from '../../metadata/claimFields.js';

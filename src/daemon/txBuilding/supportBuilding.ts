@@ -1,6 +1,6 @@
 /**
  * Supports: amounts behind a claim, kept or given away, with a comment or signed by a channel or bare; and taking them back.
- * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_support_create`, `jsonrpc_support_abandon`; sdk-facts 5.5.
+ * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_support_create`, `jsonrpc_support_abandon`.
  */
 import { create } from '@bufbuild/protobuf';
 import { SupportSchema } from '../../metadata/messages/claim_pb.js';

@@ -1,8 +1,7 @@
 /**
  * Makes transactions of a wallet and sends them: coins are chosen and reserved, change is given, inputs are signed; what
  * was reserved is free again wherever that fails, and after a preview. Knows nothing of what the outputs say.
- * Source: lbry-sdk lbry/wallet/transaction.py `Transaction.create`, lbry/wallet/ledger.py `broadcast_or_release`;
- * sdk-facts 5.3.
+ * Source: lbry-sdk lbry/wallet/transaction.py `Transaction.create`, lbry/wallet/ledger.py `broadcast_or_release`.
  */
 import { formatOutPoint, txid, type Transaction } from '../../primitives/transaction.js';
 import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
@@ -63,7 +62,7 @@ export interface GivenOutput {
   readonly redeemScript?: Bytes;
 }
 
-/** A signed transaction, of which the coins are reserved. */
+/** A signed transaction whose coins are reserved. */
 export interface MadeTransaction extends ShownTransaction {
   readonly reserved: readonly OutPointRef[];
   /** Called once it is sent or released: others may have its change address, and look for its change. */
@@ -84,7 +83,7 @@ const MAX_STANDARD_SIZE = 100_000;
 interface UnsentTransaction {
   /** Accounts that pay or get change. */
   readonly accountIds: ReadonlySet<string>;
-  /** Resolves when it is sent or released to true, and to false where it found no coins. */
+  /** Resolves when it is sent or released to true, and to false if it found no coins. */
   readonly freesCoins: Promise<boolean>;
 }
 
@@ -130,14 +129,14 @@ export class TxBuilder {
   }
 
   /**
-   * Runs what makes a channel with the next key of the account; nobody else gets that key meanwhile: it is the same until a
-   * channel with it stands in the database.
+   * Runs what makes a channel with the next key of the account; no other caller gets that key meanwhile: it is the same
+   * until a channel with it is in the database.
    */
   withNewChannelKey<Result>({ id }: AccountPort, run: () => Promise<Result>): Promise<Result> {
     return this.#turns.run(`channel key ${id}`, run);
   }
 
-  /** Runs what looks for claims of that name before it makes one; whoever does so meanwhile waits, and finds it. */
+  /** Runs what looks for claims of that name before it makes one; a concurrent call waits, and finds it. */
   withName<Result>(name: string, run: () => Promise<Result>): Promise<Result> {
     return this.#turns.run(`name ${name}`, run);
   }

@@ -1,6 +1,6 @@
 /**
  * Outputs and transactions in the form of the daemon's answers. Source: lbry-sdk
- * lbry/extras/daemon/json_response_encoder.py `encode_output`, `encode_transaction`; sdk-facts 6.
+ * lbry/extras/daemon/json_response_encoder.py `encode_output`, `encode_transaction`.
  */
 import { formatLbc } from '../../metadata/amounts.js';
 import { claimToJson, supportToJson } from '../../metadata/claimJson.js';
@@ -128,7 +128,7 @@ export function outputToJson(txo: Txo, port: ShowPort, withSignature = true): Js
 export interface ShownTransaction {
   readonly tx: Transaction;
   readonly height: number;
-  /** The outputs that it spends, null where one is not known. */
+  /** The outputs that it spends, null if one is not known. */
   readonly spent: readonly (Txo | null)[];
   readonly outputs: readonly Txo[];
 }

@@ -31,7 +31,7 @@ export interface TxoFacts {
   readonly height: number;
   readonly amountDewies: bigint;
   readonly script: Bytes;
-  /** Of the transaction's first input, 36 bytes; null where the transaction is not known. */
+  /** Of the transaction's first input, 36 bytes; null if the transaction is not known. */
   readonly firstOutPoint: Bytes | null;
 }
 
@@ -84,7 +84,7 @@ export class Txo implements TxoFacts {
     this.notes = notes;
   }
 
-  /** The form of the script; null where it has none that the wallet knows. */
+  /** The form of the script; null if it has none that the wallet knows. */
   get read(): ReadScript<OutputTemplate> | null {
     if (this.#read === undefined)
       try {
@@ -143,7 +143,7 @@ export class Txo implements TxoFacts {
     return this.isNewClaim ? claimIdOf(this.txid, this.nout) : (this.read?.values['claim_id'] ?? null);
   }
 
-  /** The decoded value of a claim; null where there is none or it cannot be understood. */
+  /** The decoded value of a claim; null if there is none or it cannot be understood. */
   get claim(): DecodedClaim | null {
     const value = this.isClaim ? this.read?.values['claim'] : undefined;
     this.#claim ??= value === undefined ? null : orNull(() => decodeClaim(value));

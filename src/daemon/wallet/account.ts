@@ -1,7 +1,7 @@
 /**
  * An account of a wallet: its root key, how its addresses are made, and the channel keys that were imported into it; its
  * form in the wallet file, encryption, and joining with another copy of itself. Owns no addresses in use and no coins.
- * Source: lbry-sdk lbry/wallet/account.py `Account`; sdk-facts 3.
+ * Source: lbry-sdk lbry/wallet/account.py `Account`.
  */
 import { createHash } from 'node:crypto';
 import { rootOfSeed, type ExtendedKey } from '../../signing/extendedKey.js';
@@ -57,7 +57,7 @@ function textIn(object: JsonObject, key: string): string {
   return value;
 }
 
-/** The whole part of a number, or undefined where there is none. */
+/** The whole part of a number, or undefined if there is none. */
 function integerIn(object: JsonObject, key: string): number | undefined {
   const value = object.get(key);
   if (value === undefined) return undefined;
@@ -105,7 +105,7 @@ export function ledgerIn(account: JsonObject): LedgerParams {
   return ledgerParams(id);
 }
 
-/** The root keys of an account of a file; the private one is null where it is encrypted or not there. */
+/** The root keys of an account of a file; the private one is null if it is encrypted or not there. */
 export function accountKeysIn(account: JsonObject): ExtendedKey {
   const ledger = ledgerIn(account);
   if (account.get('encrypted') !== true) {
@@ -123,7 +123,7 @@ export class Account {
   /** The address of the root's public key. */
   readonly id: string;
   name: string;
-  /** The phrase, in the form of the file while the account is locked; empty where none is known. */
+  /** The phrase, in the form of the file while the account is locked; empty if none is known. */
   seed: string;
   modifiedOnSec: number;
   isLocked: boolean;
@@ -141,7 +141,7 @@ export class Account {
   /** Of each field that was encrypted: it stays as long as the account is held. */
   readonly initVectors = new Map<SecretField, Buffer>();
 
-  /** Of the form in the file, in which all but the ledger and one key may be missing. Throws `ValueError`. */
+  /** Of the form in the file, in which all except the ledger and one key may be missing. Throws `ValueError`. */
   constructor(account: JsonObject, tools: AccountTools) {
     this.#tools = tools;
     this.ledger = ledgerIn(account);
@@ -159,7 +159,7 @@ export class Account {
     this.channelKeys = new Map(objectIn(account, 'certificates')?.entries);
   }
 
-  /** The root; its private part is null while locked, and for good where only the public key is known. */
+  /** The root; its private part is null while locked, and permanently where only the public key is known. */
   get root(): ExtendedKey {
     return this.#root;
   }
@@ -201,7 +201,10 @@ export class Account {
     return childKey(parent, index);
   }
 
-  /** As it stands in the file, or without what is not hashed: secrets encrypted where the account is locked or a password is given. */
+  /**
+   * As it is in the file, or without what is not hashed: secrets encrypted where the account is locked or a password is
+   * given.
+   */
   toJson({
     password = null,
     isForHash = false,
@@ -249,7 +252,7 @@ export class Account {
     this.isLocked = true;
   }
 
-  /** False where the password is wrong: then nothing has changed. */
+  /** False if the password is wrong: then nothing has changed. */
   unlock(password: string): boolean {
     if (!this.isLocked) throw assertionFailure('Key is not encrypted.');
     try {
@@ -272,7 +275,7 @@ export class Account {
     }
   }
 
-  /** Null where the field is empty, before or after decryption. Throws `InvalidPasswordError`. */
+  /** Null if the field is empty, before or after decryption. Throws `InvalidPasswordError`. */
   #decrypted(
     _field: SecretField,
     encrypted: string,
@@ -329,8 +332,8 @@ export class Account {
   }
 
   /**
-   * Files imported channel keys by the addresses of their public keys; what is no key goes. Says whether anything changed.
-   * Keys of which the text cannot be read stay where they are. Source: `maybe_migrate_certificates`.
+   * Files imported channel keys by the addresses of their public keys; what is not a key goes. Says whether anything
+   * changed. Keys with unreadable text stay. Source: `maybe_migrate_certificates`.
    */
   refileChannelKeys(): boolean {
     const refiled = new Map<string, JsonValue>();

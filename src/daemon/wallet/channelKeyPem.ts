@@ -76,7 +76,7 @@ function octetsIn(bytes: Buffer, skipped: number): Buffer | null {
 
 const PEM = /^-----BEGIN [A-Z ]+-----\s([A-Za-z0-9+/=\s]+)-----END [A-Z ]+-----\s*$/;
 
-/** The 32 bytes of the secret. Throws `ValueError` where the text is no such key. */
+/** The 32 bytes of the secret. Throws `ValueError` where the text is not such key. */
 export function parseChannelKey(pem: string): Buffer {
   const base64 = PEM.exec(pem.trimStart())?.[1];
   const der = base64 === undefined ? null : Buffer.from(base64, 'base64');

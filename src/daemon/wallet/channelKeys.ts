@@ -1,7 +1,7 @@
 /**
- * The keys of an account's channels: those that were imported, and those of its own chain, of which the next is the first
+ * The keys of an account's channels: those that were imported, and those of its own chain; the next one is the first
  * that no channel carries. Source: lbry-sdk lbry/wallet/account.py `DeterministicChannelKeyManager`,
- * `get_channel_private_key`; sdk-facts 3.1.
+ * `get_channel_private_key`.
  */
 import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -18,7 +18,10 @@ export interface ChannelKey {
   readonly address: string;
 }
 
-/** Keys behind the next one that are recognized too: a seed may have channels of which earlier ones are not seen. Arbitrary. */
+/**
+ * Keys behind the next one that are recognized too: a seed may have later channels although earlier ones are not seen.
+ * Arbitrary.
+ */
 const LOOKAHEAD = 20;
 
 export class ChannelKeys {
@@ -37,7 +40,7 @@ export class ChannelKeys {
     this.#publicKeysInUse = publicKeysInUse;
   }
 
-  /** The secret to a channel's public key; null where it is not known, or locked. */
+  /** The secret to a channel's public key; null if it is not known, or locked. */
   keyFor(publicKey: Bytes): Buffer | null {
     const pem = this.#account.channelKeys.get(addressOfKey(publicKey, this.#account.ledger));
     if (typeof pem === 'string' && pem !== '')

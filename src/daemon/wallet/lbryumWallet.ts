@@ -92,7 +92,7 @@ async function keepOldFile(path: string): Promise<void> {
 }
 
 /**
- * Converts the file where it is one of lbryum; null where it is not. A kill in the midst leaves the old file in its place;
+ * Converts the file where it is one of lbryum; null if it is not. A kill in the middle leaves the old file in its place;
  * after one that comes before the ledger has the addresses, the gaps in the new file make it derive as many.
  */
 export async function takeOverLbryumFile(path: string): Promise<LbryumAddresses | null> {

@@ -1,7 +1,7 @@
 /**
  * An account with the chain behind it: its addresses and which of them comes next, the private keys of what it owns, the
  * keys of its channels, its balance. What it holds itself is `account.ts`.
- * Source: lbry-sdk lbry/wallet/account.py `AddressManager`, `save_max_gap`; sdk-facts 3.3, 3.4.
+ * Source: lbry-sdk lbry/wallet/account.py `AddressManager`, `save_max_gap`.
  */
 import { hash160 } from '../../crypto/hash.js';
 import { channelPublicKey } from '../../metadata/channelSignature.js';
@@ -111,12 +111,12 @@ export class LoadedAccount implements AddressSource {
     return (await this.#nextAddress('receiving')).address;
   }
 
-  /** The same for a transaction of our own: nobody else gets it until it is freed. */
+  /** The same for a transaction of our own: no other caller gets it until it is freed. */
   async takeReceivingAddress(): Promise<string> {
     return (await this.#nextAddress('receiving', true)).address;
   }
 
-  /** Hash of the key that change goes to: 20 bytes. Nobody else gets it until it is freed. */
+  /** Hash of the key that change goes to: 20 bytes. No other caller gets it until it is freed. */
   async nextChangeKeyHash(): Promise<Buffer> {
     return keyHashOf((await this.#nextAddress('change', true)).publicKey);
   }
@@ -175,7 +175,7 @@ export class LoadedAccount implements AddressSource {
     return row;
   }
 
-  /** The private key to a key hash of 20 bytes; null where it is not this account's. Throws `AssertionError` while locked. */
+  /** The private key to a key hash of 20 bytes; null if it is not this account's. Throws `AssertionError` while locked. */
   async privateKeyOf(keyHash: Bytes): Promise<Buffer | null> {
     const row = await this.#find(this.#addressOf(keyHash));
     if (row === undefined) return null;
@@ -228,7 +228,7 @@ export class LoadedAccount implements AddressSource {
   }
 }
 
-/** The highest block whose outputs have so many confirmations; undefined where it does not matter. */
+/** The highest block whose outputs have so many confirmations; undefined if it does not matter. */
 export function maxHeightOf(ledger: Pick<Ledger, 'height'>, confirmations: number): number | undefined {
   return confirmations > 0 ? ledger.height - confirmations + 1 : undefined;
 }

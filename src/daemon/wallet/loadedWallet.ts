@@ -1,7 +1,7 @@
 /**
- * A wallet with its file and its accounts at work. What is answered as done stands in the file: saves come one after the
+ * A wallet with its file and its accounts at work. What is answered as done is in the file: saves come one after the
  * other, each of the wallet as it is when it begins, and a save that waits serves all who ask meanwhile.
- * Source: lbry-sdk lbry/wallet/wallet.py, lbry/extras/daemon/daemon.py `jsonrpc_sync_apply`; sdk-facts 3.
+ * Source: lbry-sdk lbry/wallet/wallet.py, lbry/extras/daemon/daemon.py `jsonrpc_sync_apply`.
  */
 import { JsonObject, type JsonValue } from '../../util/json.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -19,7 +19,7 @@ export interface WalletSurroundings {
   readonly tools: AccountTools;
   /** Addresses that transactions being made pay to, of all wallets. */
   readonly inHand: Set<string>;
-  /** Told of what the user should know and no call answers. */
+  /** Notified of what the user should know and no call answers. */
   readonly warn: (text: string) => void;
 }
 
@@ -234,7 +234,7 @@ export class LoadedWallet {
     });
   }
 
-  /** False where the password is wrong; of a wallet that is open already nothing changes. */
+  /** False if the password is wrong; of a wallet that is open already nothing changes. */
   unlock(password: string): boolean {
     if (!this.isLocked && this.isEncrypted) return password === this.wallet.password;
     return this.wallet.unlock(password);
@@ -296,7 +296,7 @@ export class LoadedWallet {
     text: string | null,
     isBlocking: boolean,
   ): Promise<{ hash: string; data: string }> {
-    // A locked wallet keeps the password of its file: with another one nobody could open it again.
+    // A locked wallet keeps the password of its file: with another one no one could open it again.
     const assertOpen = (): void => {
       if (this.isLocked) throw assertionFailure('Cannot pack a wallet with locked/encrypted accounts.');
     };
@@ -351,7 +351,7 @@ export class LoadedWallet {
     return ledger.database.balance(this.accountIds, maxHeightOf(ledger, confirmations));
   }
 
-  /** The account that has the address; null where none has. */
+  /** The account that has the address; null if none has. */
   async accountOf(address: string): Promise<LoadedAccount | null> {
     for (const account of this.accounts) if (await account.holds(address)) return account;
     return null;
@@ -373,7 +373,7 @@ export class LoadedWallet {
     return (hash) => keys.get(Buffer.from(hash).toString('hex')) ?? null;
   }
 
-  /** The secret to a channel's public key, of whichever account; null where it is not known, or locked. */
+  /** The secret to a channel's public key, of whichever account; null if it is not known, or locked. */
   channelSecret(publicKey: Bytes): Bytes | null {
     for (const account of this.accounts) {
       const secret = account.channelKeys.keyFor(publicKey);

@@ -77,7 +77,7 @@ export async function encryptExport(password: string, bytes: Bytes, random: Rand
 const EXPORT_PREFIX = /^[^:]*:([0-9]{1,9}):([0-9]{1,9}):([0-9]{1,9}):/;
 const MAX_PREFIX_SIZE = 64;
 
-/** Throws `InvalidPasswordError`, and `ValueError` where the text is no export. */
+/** Throws `InvalidPasswordError`, and `ValueError` where the text is not an export. */
 export async function decryptExport(password: string, text: string): Promise<Buffer> {
   const bytes = Buffer.from(text, 'base64');
   const prefix = EXPORT_PREFIX.exec(bytes.subarray(0, MAX_PREFIX_SIZE).toString('latin1'));

@@ -1,7 +1,7 @@
 /**
  * A wallet: accounts, preferences with the times at which they were set, and the password that encrypts it on disk; its
  * form in the file and in exports, its hash, and joining with another copy. Owns no file (`walletFile.ts`).
- * Source: lbry-sdk lbry/wallet/wallet.py; sdk-facts 3.
+ * Source: lbry-sdk lbry/wallet/wallet.py.
  */
 import { createHash } from 'node:crypto';
 import { deflate, inflate } from 'node:zlib';
@@ -78,7 +78,7 @@ export class Wallet {
     );
   }
 
-  /** The value of a preference, undefined where it was never set. */
+  /** The value of a preference, undefined if it was never set. */
   preference(key: string): JsonValue | undefined {
     return this.#preferences.get(key)?.get('value');
   }
@@ -138,7 +138,7 @@ export class Wallet {
   }
 
   /**
-   * What the file is to hold. A wallet that is to be encrypted on disk, but of which no password is known, is no longer:
+   * What the file is to hold. A wallet that should be encrypted on disk, but has no known password, is no longer:
    * `wasReset` says so.
    */
   fileText(): { text: string; wasReset: boolean } {
@@ -170,7 +170,7 @@ export class Wallet {
 
   /**
    * Joins another copy into this one: a preference wins unless it is older, accounts are matched by id. It is the caller
-   * who saves. A failure in the midst leaves what was joined before, as in lbry-sdk; within `wholly` nothing of it.
+   * who saves. A failure in the middle leaves what was joined before, as in lbry-sdk; within `wholly` nothing of it.
    */
   merge(other: JsonObject): MergedAccounts {
     if (this.isLocked) throw assertionFailure('Cannot sync apply on a locked wallet.');
@@ -179,7 +179,7 @@ export class Wallet {
       const time = timeOf(theirs);
       if (time === null || theirs.get('value') === undefined)
         throw badValue(`The preference '${key}' has no ${time === null ? 'time' : 'value'}.`);
-      // What has no time stood in the file, put there by hand: it is the older one.
+      // What has no time was in the file, put there by hand: it is the older one.
       if (mine === undefined || time >= (timeOf(mine) ?? -Infinity)) this.#preferences.set(key, theirs);
     }
     const accounts = accountsIn(other);
@@ -212,7 +212,7 @@ export class Wallet {
     }
   }
 
-  /** False where the password is wrong for an account: then all that were locked are, lest a save writes them in clear. */
+  /** False if the password is wrong for an account: then all that were locked are, lest a save writes them in clear. */
   unlock(password: string): boolean {
     const locked = this.accounts.filter((account) => account.isLocked);
     const wrong = locked.findIndex((account) => !account.unlock(password));
@@ -249,7 +249,7 @@ export class Wallet {
   }
 }
 
-/** An export in clear. Throws `InvalidPasswordError`, and `ValueError` where it is no wallet. */
+/** An export in clear. Throws `InvalidPasswordError`, and `ValueError` where it is not a wallet. */
 export async function unpackWallet(password: string, text: string): Promise<JsonObject> {
   const compressed = await decryptExport(password, text);
   const inflated = await inflateAsync(compressed, { maxOutputLength: MAX_UNPACKED_BYTES }).catch(() => {
@@ -258,7 +258,7 @@ export async function unpackWallet(password: string, text: string): Promise<Json
   return parseWalletText(decodeUtf8(inflated) ?? '');
 }
 
-/** As lbry-sdk writes wallets, which need not be JSON. Throws `ValueError` where the text is no object. */
+/** As lbry-sdk writes wallets, which need not be JSON. Throws `ValueError` where the text is not an object. */
 export function parseWalletText(text: string): JsonObject {
   let wallet: JsonValue;
   try {
@@ -282,7 +282,7 @@ function preferencesIn(wallet: JsonObject): Map<string, JsonObject> {
   return byKey;
 }
 
-/** Null where the wallet has no list of them. */
+/** Null if the wallet has no list of them. */
 function accountsIn(wallet: JsonObject): JsonObject[] | null {
   const accounts = wallet.get('accounts');
   if (accounts === undefined) return null;
@@ -293,7 +293,7 @@ function accountsIn(wallet: JsonObject): JsonObject[] | null {
   });
 }
 
-/** Null where it is no time. */
+/** Null if it is not a time. */
 function timeOf(preference: JsonObject): number | null {
   const time = preference.get('ts');
   const number = time !== undefined && isJsonNumber(time) ? Number(numberText(time)) : NaN;

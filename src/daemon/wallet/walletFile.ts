@@ -1,6 +1,6 @@
 /**
  * The file of a wallet: read, and replaced as a whole so that a kill leaves the old or the new one. What cannot be read is
- * never written over. Source: lbry-sdk lbry/wallet/wallet.py `WalletStorage`; sdk-facts 3.
+ * never written over. Source: lbry-sdk lbry/wallet/wallet.py `WalletStorage`.
  */
 import { constants } from 'node:fs';
 import {
@@ -30,7 +30,7 @@ const MODE_BITS = 0o7777;
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 const exists = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EEXIST';
 
-/** Whether anything lies at the path, be it a link that leads nowhere. */
+/** Whether anything is at the path, be it a link that leads nowhere. */
 export async function isThere(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,
@@ -54,7 +54,10 @@ export async function placeOfFile(path: string): Promise<string> {
   }
 }
 
-/** What the file says, or null where there is none. Throws `DaemonError` with what to do where it is no wallet, `EnvironmentError` where it is no file. */
+/**
+ * What the file says, or null if there is none. Throws `DaemonError` with what to do where it is not a wallet,
+ * `EnvironmentError` where it is not a file.
+ */
 export async function readWalletFile(path: string): Promise<JsonObject | null> {
   let bytes: Buffer;
   try {
@@ -77,7 +80,7 @@ export async function readWalletFile(path: string): Promise<JsonObject | null> {
   }
 }
 
-/** What is thrown where the file at the path is no wallet that can be used: it says what to do, and a copy is kept. */
+/** What is thrown where the file at the path is not a wallet that can be used: it says what to do, and a copy is kept. */
 export async function unreadableWallet(path: string, reason: string): Promise<DaemonError> {
   const copy = await keepCopy(path, 'damaged');
   return new DaemonError(
@@ -102,7 +105,7 @@ export async function keepCopy(path: string, kind: 'damaged' | 'foreign'): Promi
   }
 }
 
-/** By which it is seen that the file is another one than before; null where there is none. */
+/** By which it is seen that the file is another one than before; null if there is none. */
 export async function fileStamp(path: string): Promise<string | null> {
   try {
     const { ino, size, mtimeNs } = await stat(path, { bigint: true });
@@ -152,7 +155,7 @@ export async function takeWholeTemporary(path: string): Promise<string | null> {
   return only;
 }
 
-/** Removes halves of what stands in the file, which kills in the midst of writing left beside it; what is whole stays. */
+/** Removes halves of what is in the file, which kills in the middle of writing left beside it; what is whole stays. */
 export async function removeHalfWritten(path: string): Promise<void> {
   for (const one of await temporaryFiles(path)) if (!(await isWhole(one))) await rm(one, { force: true });
 }

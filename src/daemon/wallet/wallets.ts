@@ -1,7 +1,7 @@
 /**
- * The wallets that are open: files of one folder, of which the first is the default one. Opening reads and never replaces
+ * The wallets that are open: files of one folder; the first is the default. Opening reads and never replaces
  * what it cannot read; beginning puts all accounts to work.
- * Source: lbry-sdk lbry/wallet/manager.py `WalletManager`, lbry/wallet/ledger.py `start`; sdk-facts 3.
+ * Source: lbry-sdk lbry/wallet/manager.py `WalletManager`, lbry/wallet/ledger.py `start`.
  */
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';

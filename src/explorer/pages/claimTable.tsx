@@ -4,7 +4,7 @@ import { Amount, Name, Pattern, Table, Tag, Time, Title } from '../../page/compo
 import { claimLink } from '../../page/links.js';
 import type { ClaimAnswer } from '../answers.js';
 
-/** The title of a claim's value; null where it has none. */
+/** The title of a claim's value; null if it has none. */
 export function titleOf(value: unknown): string | null {
   const title = (value as { title?: unknown } | null | undefined)?.title;
   return typeof title === 'string' && title !== '' ? title : null;

@@ -9,7 +9,7 @@ import { isMissing, orNull } from './parts.js';
 
 const MAX_QUERY = 2000;
 const FOUND = 20;
-/** Digits of a claim id from which on claims are looked for by them. */
+/** Digits of a claim id from which on claims are searched by them. */
 const PREFIX_DIGITS = 6;
 
 type Found = Redirect | null;
@@ -32,7 +32,7 @@ async function ofUrl({ ask }: PageContext, url: string): Promise<Found> {
   return found !== undefined && 'claim_id' in found ? { redirect: claimLink(found.claim_id) } : null;
 }
 
-/** The page that a text clearly names; null where it could be several. */
+/** The page that a text clearly names; null if it could be several. */
 async function target(context: PageContext, text: string): Promise<Found> {
   const { ask, tip } = context;
   const lower = text.toLowerCase();

@@ -33,7 +33,7 @@ export const CLAIM_METHODS: readonly HubMethod[] = [
     spread: true,
     async run({ client, turn, hub }, urls) {
       if (urls.length > MAX_URLS) throw badRequest(`too many urls in request: ${urls.length}`);
-      // The reference trips over what is no text.
+      // The reference trips over what is not a text.
       if (!urls.every((url): url is string => typeof url === 'string')) throw internalError();
       return messageOf(await hub.claims.resolve(client, turn, urls));
     },

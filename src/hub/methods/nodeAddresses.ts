@@ -1,4 +1,4 @@
-/** What `blockchain.address.*` and `blockchain.scripthash.*` tell of a script. Source: lbryio/hub herald/session.py. */
+/** What `blockchain.address.*` and `blockchain.scripthash.*` report a script. Source: lbryio/hub herald/session.py. */
 import { formatOutPoint } from '../../primitives/transaction.js';
 import { mempoolMoves } from '../../rpc/methods/addressindex/mempoolMoves.js';
 import type { AddressService } from '../../rpc/services.js';

@@ -21,7 +21,7 @@ const MAX_TRANSACTIONS = 100;
 const READ_AHEAD_BYTES = 1 << 20;
 const NO_TRANSACTION = 'No such mempool or blockchain transaction.';
 
-/** A transaction with its place; `raw` is null when nobody knows it. */
+/** A transaction with its place; `raw` is null when no one knows it. */
 interface Shown {
   readonly raw: Bytes | null;
   readonly info: { readonly block_height: number; readonly merkle?: string[]; readonly pos?: number };

@@ -10,7 +10,7 @@ import { pythonText } from '../pythonText.js';
 
 /** Characters of a client's name that count. Source: `server_version`. */
 const NAME_CHARS = 17;
-/** Characters of a name that are held against `-hubdropclient`. Arbitrary. */
+/** Characters of a name that are compared with `-hubdropclient`. Arbitrary. */
 const MATCHED_CHARS = 200;
 
 function version({ client, hub }: HubCall, name: JsonValue, protocol: JsonValue): JsonOut {

@@ -1,4 +1,4 @@
-/** Which scripts a client hears of. Source: lbryio/hub herald/session.py. */
+/** Which scripts a client is notified of. Source: lbryio/hub herald/session.py. */
 import type { JsonValue } from '../../util/json.js';
 import { badRequest } from '../hubError.js';
 import type { HubCall, HubMethod } from '../method.js';

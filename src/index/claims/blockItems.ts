@@ -51,7 +51,7 @@ async function itemsOf(rows: RowReader, events: readonly LogEvent[]): Promise<(r
   };
 }
 
-/** What a block did of which connecting it to the claim trie tells. */
+/** Changes of a block that follow from connecting it to the claim trie. */
 export function itemsOfLog(log: readonly WorkEvent[]): BlockItems {
   const created: CreatedItem[] = [];
   const removed: Item[] = [];

@@ -194,7 +194,7 @@ export class BlockWork {
   }
 
   /**
-   * Groups of names that the takeovers touch; not of a name that has nothing but a claim of this block, as most new ones,
+   * Groups of names that the takeovers touch; not of a name that has only a claim of this block, as most new ones,
    * where all claims of a group are filed under one name.
    */
   private touchingTakeovers(after: EffectiveAmounts): string[] {
@@ -396,12 +396,12 @@ export class BlockWork {
     }
   }
 
-  /** Of claims that were made or updated, or of which a support was made or spent. */
+  /** Claims that were made or updated, or whose supports changed. */
   private async trending(after: EffectiveAmounts): Promise<NotedTrending[]> {
     const { rules, rows } = this.deps;
     const ids = new Set(this.created.keys());
     for (const { claimId, isMoved } of this.supports.values()) if (isMoved) ids.add(claimId);
-    // What the normalization fork files anew weighs in another name before and after.
+    // What the normalization fork files again weighs in another name before and after.
     const before =
       this.height === rules.normalizationForkHeight
         ? new EffectiveAmounts(rows, rules, this.height - 1, false, null)

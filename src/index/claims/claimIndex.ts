@@ -3,10 +3,10 @@
  * of a name by age, what a channel signed, reposts, sums and counts; per block what it changed. Written in the commit of
  * each block and taken back with it, once it has been filled up to the tip. Owns the rows of the prefix `L`.
  *
- * What a block did to claims stands in the log of the claim trie (`blockItems.ts`), for good: so a fill far behind the tip
+ * What a block did to claims is in the log of the claim trie (`blockItems.ts`), permanently: so a fill far behind the tip
  * sees what it would have seen at the tip, where connecting the block tells it. A branch's log is gone with the branch; the
  * way back is the index's own undo rows, kept for as many blocks as name proofs are, and where they end the index is made
- * anew.
+ * again.
  */
 import type { LoadedBlock } from '../../chain/loadedBlock.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
@@ -63,7 +63,7 @@ class ClaimIndex implements ChainIndex {
     claims?: ConnectedClaims,
   ): Promise<void> {
     const { params, rules, window } = this.options;
-    // Made anew, it may keep undo rows of lower blocks than before: the chain may have gone back meanwhile.
+    // Rebuilt, it may keep undo rows of lower blocks than before: the chain may have gone back meanwhile.
     if (height === 0) this.keptFrom = null;
     const tipHeight = Math.max(height, this.options.tipHeight());
     const keepsUndo = window === 'all' || height > tipHeight - window;
@@ -74,7 +74,7 @@ class ClaimIndex implements ChainIndex {
     const work = didNothing(items) ? null : new BlockWork(deps, block, height, items);
     const { changes, trending } = (await work?.run()) ?? NOTHING;
     if (keepsUndo) await writeChanges(rows, height, changes);
-    // An index that was lost is made anew from far below what it had.
+    // An index that was lost is rebuilt from far below what it had.
     if (keepsUndo && this.keptFrom !== null) this.keptFrom = Math.min(this.keptFrom, height);
     await writeTrending(rows, height, trending);
     if (window !== 'all') await this.dropBehind(rows, height - window);
@@ -82,7 +82,7 @@ class ClaimIndex implements ChainIndex {
     await this.noteTotals(rows, height, isPresent);
   }
 
-  /** Of a block far behind the tip they are not to be had: then all of the past is gone through again (`pastWalk.ts`). */
+  /** Of a block far behind the tip they are not available: then all of the past is gone through again (`pastWalk.ts`). */
   private async noteTotals(rows: RowTransaction, height: number, isPresent: boolean): Promise<void> {
     if (!isPresent) return rows.del(PAST_KEY);
     const { totals } = parseSummaryRow(await rows.get(SUMMARY_KEY));
@@ -112,7 +112,7 @@ class ClaimIndex implements ChainIndex {
   }
 }
 
-/** What is told of a block that does nothing to claims, as most when few use the chain. */
+/** What is reported about a block that does nothing to claims, as most when few use the chain. */
 const NOTHING: { changes: NotedChanges; trending: NotedTrending[] } = {
   changes: { touched: [], rewritten: [], deleted: [], takeovers: [], signed: [] },
   trending: [],

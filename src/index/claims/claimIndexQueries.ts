@@ -1,6 +1,6 @@
 /**
  * The claim index as others ask it (`claimReader.ts`). Every answer is of one tip: when a block comes or goes while it is
- * put together it is begun anew, and at last made while the chain is held.
+ * put together it is started over, and at last made while the chain is held.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { Item } from '../../claimtrie/item.js';
@@ -42,7 +42,7 @@ import { RecentScripts } from './recentScripts.js';
 import { forEachRow } from './rowWalk.js';
 import { findByUrls, resolveUrls, type ResolveScope } from './resolveUrl.js';
 
-/** So often an answer is begun anew because the chain moved; then the chain is held until it is made. */
+/** So often an answer is started over because the chain moved; then the chain is held until it is made. */
 const MAX_ATTEMPTS = 3;
 /** Claims of a walk over all that are put together at one tip. */
 const CLAIMS_A_STEP = 256;

@@ -23,7 +23,7 @@ import { OP } from '../../script/opcodes.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { type Bytes } from '../../util/bytes.js';
 
-/** Where an output stands in its block. */
+/** Where an output is in its block. */
 export interface BlockPlace {
   readonly position: number;
   readonly nout: number;

@@ -106,7 +106,7 @@ export interface BlockClaimChanges {
 export interface ClaimIndexReader {
   /** Of the last block in the index; -1 before the first. */
   readonly height: number;
-  /** Whether it is at the tip, where it stays. Before that nothing but `height` may be asked. */
+  /** Whether it is at the tip, where it stays. Before that only `height` may be asked. */
   readonly isSynced: boolean;
   claim(claimId: Bytes): Promise<ClaimRecord | null>;
   /** In the order asked. */
@@ -117,7 +117,7 @@ export interface ClaimIndexReader {
   claimsWithValues(claimIds: readonly Bytes[]): Promise<(ClaimWithValue | null)[]>;
   /** One answer a URL, in their order. */
   resolve(urls: readonly string[]): Promise<ResolvedUrl[]>;
-  /** For each URL the live claim whose short or canonical one it is, null for none; what else stands in it is not looked at. */
+  /** For each URL the live claim whose short or canonical one it is, null for none; what else is in it is not looked at. */
   claimsByUrl(urls: readonly string[]): Promise<(ClaimRecord | null)[]>;
   /**
    * What a block of the active chain did, as seen at the tip: `touched` are live claims. Kept for as many blocks as the index

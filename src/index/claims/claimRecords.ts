@@ -1,6 +1,7 @@
 /**
- * Claims as of the tip, put together from the index's rows and the claim trie's (hub.md's values of a row). One of these
- * serves one question, and reads what its claims share once. Whether the tip stayed meanwhile is the caller's to see.
+ * Claims as of the tip, put together from the index's rows and the claim trie's (the row values of hub db/prefixes.py). One
+ * of these serves one question, and reads what its claims share once. Whether the tip stayed meanwhile is the caller's to
+ * see.
  */
 import type { Item } from '../../claimtrie/item.js';
 import { pointIndex, pointTxid } from '../../claimtrie/item.js';

@@ -28,7 +28,7 @@ const ASIDE = 4;
 /** Numbers of the keys that may have made one signature; most signatures have two. */
 const RECOVERY_IDS = [0, 1, 2, 3];
 
-/** A claim's output and the key that its channel has; null where there is none. */
+/** A claim's output and the key that its channel has; null if there is none. */
 export interface SignedOutput {
   readonly output: ClaimOutputInBlock;
   readonly publicKey: Bytes | null;
@@ -43,7 +43,7 @@ export interface ReadSignature {
   readonly compact: Bytes;
 }
 
-/** The address that an output pays to as 25 bytes: prefix, hash, checksum; null where it has none. */
+/** The address that an output pays to as 25 bytes: prefix, hash, checksum; null if it has none. */
 function addressBytes(script: Bytes, { base58 }: Pick<NetworkParams, 'base58'>): Bytes | null {
   const destination = extractDestination(script);
   if (destination?.type !== 'pubkeyhash' && destination?.type !== 'scripthash') return null;
@@ -52,7 +52,7 @@ function addressBytes(script: Bytes, { base58 }: Pick<NetworkParams, 'base58'>):
   return concatBytes(payload, sha256d(payload).subarray(0, CHECKSUM_BYTES));
 }
 
-/** The signature of a claim output; null where the value has none, or none of the right length. */
+/** The signature of a claim output; null if the value has none, or none of the right length. */
 export function readSignature(
   { facts, value, script, firstInput }: SignedValue,
   params: Pick<NetworkParams, 'base58'>,
@@ -103,8 +103,9 @@ export function findSigners(
 
 /**
  * Tags of the keys for which each signature is right, in order: the key of the channel alone where it is one of them, or else
- * all. No other key that a channel could choose verifies it, but for one case: who knows the secret of a signature can compute
- * a second key for which it is right, too. A signature that is filed under the channel's key does not count for that one.
+ * all. No other key that a channel could choose verifies it, except for one case: who knows the secret of a signature can
+ * compute a second key for which it is right, too. A signature that is filed under the channel's key does not count for that
+ * one.
  */
 export async function findKeys(signatures: readonly SignatureOfChannel[]): Promise<string[][]> {
   const valid = await verifyKnown(signatures);

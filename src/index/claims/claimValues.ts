@@ -31,7 +31,7 @@ export interface ValueSource {
   readonly recentScript: (block: number, position: number, point: string) => Bytes | null;
 }
 
-/** Values in the order of their places; null where there is no such output, or its block was pruned. */
+/** Values in the order of their places; null if there is no such output, or its block was pruned. */
 export async function readValues(
   source: ValueSource,
   places: readonly ValuePlace[],

@@ -8,7 +8,7 @@ import type { RowReader } from '../../store/rows.js';
 
 /**
  * The likeliest first: normalized where the chain does so after block `height`, else as it is. What waits across the
- * normalization fork is queued under its normalized name, and what that normalizes to once more is filed there.
+ * normalization fork is queued under its normalized name, and what that normalizes to again is filed there.
  */
 export function filedNames(rules: ClaimRules, rawName: string, height: number): readonly string[] {
   const normalized = normalizeKey(rawName);
@@ -33,7 +33,7 @@ export async function findPresentItem(
       .map((since) => ({ since, point }));
     for (const item of await itemsAt(rows, name, places)) if (item.removed === 0) return item;
   }
-  // One that was filed anew when it became active.
+  // One that was filed again when it became active.
   for (const name of names) {
     const found = (await aliveItems(rows, name, tipHeight)).find((item) => item.point === point);
     if (found) return found;

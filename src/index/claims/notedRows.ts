@@ -1,6 +1,6 @@
 /**
  * The index's rows while one block changes them, and what is kept to take the block back: of each row that it changed what
- * was there before. Owns the undo rows. Whoever gives up a block writes the rows before back, whatever made them.
+ * was there before. Owns the undo rows. A disconnect writes the previous rows back, whatever made them.
  */
 import { RowDecoder, RowEncoder } from '../../store/claims/rowCodec.js';
 import { PREFIX } from '../../store/keys.js';
@@ -87,7 +87,7 @@ export class NotedRows {
     this.change(key, value, undefined);
   }
 
-  /** As `set`, of a row of which it is known that the block finds none. */
+  /** Like `set`, for a row that did not exist before the block. */
   setNew(key: string, value: Bytes): void {
     this.change(key, value, null);
   }

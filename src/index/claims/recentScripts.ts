@@ -1,5 +1,5 @@
 /**
- * Scripts of outputs in the latest blocks, from the blocks' own bytes: whoever follows the index asks for nearly all values
+ * Scripts of outputs in the latest blocks, from the blocks' own bytes: followers of the index ask for nearly all values
  * that a block brought right after it, and a file would be read for each.
  */
 import type { ConnectedBlock } from '../../chain/chainEvents.js';
@@ -35,7 +35,7 @@ export class RecentScripts {
     this.blocks.delete(id);
   }
 
-  /** The script of an output of this block, which is in its transaction of this number; null when it is not to be had here. */
+  /** The script of an output of this block, which is in its transaction of this number; null when it is not available here. */
   find(id: number, position: number, point: string): Bytes | null {
     const block = this.blocks.get(id);
     if (block === undefined || position >= block.parsed.txCount) return null;
@@ -48,7 +48,7 @@ export class RecentScripts {
   }
 }
 
-/** Whether an output is of the transaction with this number; without memory for either id, of which a block may have very many. */
+/** Whether an output is of the transaction with this number; without allocating an id, since a block may have very many. */
 function isOf(txids: Buffer, position: number, point: string): boolean {
   for (let i = 0; i < TXID_BYTES; i++)
     if (txids[position * TXID_BYTES + i] !== point.charCodeAt(i)) return false;

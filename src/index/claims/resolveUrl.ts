@@ -1,6 +1,6 @@
 /**
  * To which claims URLs lead at the tip. Owns the rules of resolving; the grammar is `metadata/url.ts`, and what is blocked
- * is decided by whoever keeps lists of it. Source: hub db/db.py `_resolve`, `_resolve_claim_in_channel`.
+ * is decided by the caller, which has the lists. Source: hub db/db.py `_resolve`, `_resolve_claim_in_channel`.
  *
  * Kept QUIRKS: with all 40 digits the claim is found whatever its name is, and `$N` behind a channel is passed over. Beside
  * the hub all given digits of an id count, and two URLs of one call may lead to one claim.
@@ -21,7 +21,7 @@ import { ClaimRecords, nameText } from './claimRecords.js';
 import { idsOf, oldestWith, type ClaimOrder, type NameOrders } from './nameOrders.js';
 
 const ALL_DIGITS = 40;
-/** The most code units of a name that is looked for: scripts hold 255 bytes, which normalize to nine times as many at most. */
+/** The most code units of a name that is searched: scripts hold 255 bytes, which normalize to nine times as many at most. */
 const LONGEST_NAME = 4096;
 /** The most bytes of a name in a script. */
 const LONGEST_RAW = 255;
@@ -110,7 +110,7 @@ function channelsOf(
   );
 }
 
-/** For each claim the one that it refers to, null where there is none. */
+/** For each claim the one that it refers to, null if there is none. */
 function loadEach(
   records: ClaimRecords,
   claims: readonly (ClaimRecord | null)[],

@@ -71,7 +71,7 @@ export class ConfirmStats {
   readonly averages: ConfirmAverages;
   /** Upper bounds of the buckets, ascending. */
   private readonly buckets: Float64Array;
-  /** Blocks that waiting transactions are told apart by. */
+  /** Blocks that waiting transactions are distinguished by. */
   readonly maxConfirms: number;
   /** For each block of the last `maxConfirms` (a ring) and each bucket: transactions that came then and still wait. */
   private readonly waiting: Int32Array;

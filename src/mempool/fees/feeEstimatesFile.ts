@@ -1,7 +1,8 @@
 /**
  * `fee_estimates.dat` in the reference's form, a checksum behind it (`checksumTail.ts`): versions, heights, bounds of buckets, and the averages of
  * the medium, the short and the long horizon. Written to a new file that takes the old one's place; a file that is not
- * right is told of and left aside. Source: lbrycrd policy/fees.cpp `CBlockPolicyEstimator::Write`, `Read`, `TxConfirmStats`.
+ * right is reported and left aside. Source: lbrycrd policy/fees.cpp `CBlockPolicyEstimator::Write`, `Read`,
+ * `TxConfirmStats`.
  *
  * Deviation: the reference takes buckets in any order, horizons of any length and sums that are no numbers, and
  * misbehaves with them; here such a file is damaged.
@@ -152,7 +153,7 @@ export function readFeeHistory(
   }
 }
 
-/** Replaces the file and makes it last. A disk that refuses is told of and no failure. */
+/** Replaces the file and makes it last. A disk that refuses is reported and no failure. */
 export async function writeFeeHistory(path: string, history: FeeHistory, log: Logger): Promise<void> {
   const fresh = `${path}.new`;
   try {

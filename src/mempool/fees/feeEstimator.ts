@@ -54,7 +54,7 @@ export interface FeeHistory {
   readonly averages: Readonly<Record<FeeHorizon, ConfirmAverages>>;
 }
 
-/** A transaction of the mempool, as far as it tells of fees. */
+/** A transaction of the mempool, as far as it reports fees. */
 export type FeeObserved = Pick<PoolEntry, 'height' | 'feeSat' | 'sizeBytes' | 'feeBucket'>;
 
 /** What others may ask. Rates in satoshis per 1,000 virtual bytes; 0 when there is no answer. */
@@ -252,7 +252,7 @@ export class FeeEstimator implements FeeEstimates {
     if (targetBlocks <= 0 || targetBlocks > this.stats.long.maxConfirms) {
       return { ratePerKb: 0n, blocks: targetBlocks };
     }
-    // Nobody can promise the next block.
+    // No one can promise the next block.
     const target = Math.min(Math.max(targetBlocks, 2), this.highestUsableTarget);
     if (target <= 1) return { ratePerKb: 0n, blocks: target };
     let rate = this.combined(Math.floor(target / 2), HALF_SUCCESS, true);

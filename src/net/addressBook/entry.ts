@@ -9,7 +9,7 @@ export interface StoredEntry {
   readonly port: number;
   services: bigint;
   timeSec: number;
-  /** IP address of whoever told of it first. */
+  /** IP address of the peer that announced it first. */
   readonly source: string;
   /** 0 when we never reached it. */
   lastSuccessSec: number;

@@ -6,7 +6,7 @@ export const BUCKET_SIZE = 64;
 
 /** Over how many buckets the tried addresses of one group are spread. */
 export const TRIED_BUCKETS_PER_GROUP = 8;
-/** Over how many buckets the addresses that one source group tells of are spread. */
+/** Over how many buckets the addresses that one source group reports are spread. */
 export const NEW_BUCKETS_PER_SOURCE_GROUP = 64;
 /** How many places in the new table one address may take. */
 export const NEW_PLACES_PER_ADDRESS = 8;

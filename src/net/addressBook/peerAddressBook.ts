@@ -3,7 +3,7 @@
  * and an address's place follows from a keyed hash over its group and its source's group, so that one network range can
  * neither fill the book nor push out what others told. Owns no file and no connection. Source: Core addrman.{h,cpp}.
  *
- * Deviation: an address whose place in the tried table is contested gives way after 40 minutes even when it could not be
+ * Deviation: an address whose place in the tried table is contested yields after 40 minutes even when it could not be
  * tested (as in later releases of Core), so that addresses out of our reach do not block newcomers for ever.
  */
 import type { Logger } from '../../util/logging.js';
@@ -76,7 +76,7 @@ export class PeerAddressBook {
   }
 
   /**
-   * Takes up what `source` (its port does not matter) tells of, as heard of `timePenaltySec` earlier than told. Returns
+   * Takes up what `source` (its port does not matter) reports, with a time `timePenaltySec` earlier than announced. Returns
    * how many were new.
    */
   add(records: readonly AddressEntry[], source: NetAddress, timePenaltySec = 0): number {
@@ -97,7 +97,7 @@ export class PeerAddressBook {
     if (!isRoutable(record.address)) return false;
     const ip = ipKey(record.address);
     const sourceIp = ipKey(source);
-    // Whoever speaks of itself knows best.
+    // A peer knows its own address best.
     const timePenaltySec = ip === sourceIp ? 0 : penaltySec;
     const known = this.tables.get(ip);
     if (known !== null && !this.update(known, record, timePenaltySec)) return false;

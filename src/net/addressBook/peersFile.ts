@@ -19,7 +19,7 @@ const FORMAT_VERSION = 1;
 const KEY_BYTES = 32;
 /** Tells readers of version 0, which did not look at the version, that they cannot read this. */
 const BUCKET_COUNT_MASK = 1 << 30;
-/** Each address is preceded by the version of the program that wrote it; nobody reads it. This is lbrycrd 0.17.3.3. */
+/** Each address is preceded by the version of the program that wrote it; no one reads it. This is lbrycrd 0.17.3.3. */
 const CLIENT_VERSION = 170_303;
 const ENTRY_BYTES = 62;
 const IP_BYTES = 16;
@@ -51,7 +51,7 @@ function writeEntry(writer: Writer, entry: StoredEntry): void {
   writer.i64(BigInt(entry.lastSuccessSec)).i32(entry.attempts);
 }
 
-/** Throws `ReadError` on what is no book of version 0 or 1. */
+/** Throws `ReadError` on what is not a book of version 0 or 1. */
 export function parsePeers(content: Buffer): BookSnapshot {
   const reader = new Reader(content);
   const version = reader.u8();

@@ -1,6 +1,6 @@
 /**
- * Where an address lies in the tables: a hash keyed by a secret over its group and the group of its source, so that
- * nobody outside can choose a place, and one network range reaches few of them. Source: Core addrman.cpp
+ * Where an address is in the tables: a hash keyed by a secret over its group and the group of its source, so that
+ * no one outside can choose a place, and one network range reaches few of them. Source: Core addrman.cpp
  * `GetTriedBucket`, `GetNewBucket`, `GetBucketPosition`.
  */
 import { sha256d } from '../../crypto/hash.js';
@@ -34,7 +34,7 @@ export class Placement {
     this.key = Buffer.from(key);
   }
 
-  /** Where the address lies in the new table when told of by `source`; a number below `NEW_BUCKETS` × `BUCKET_SIZE`. */
+  /** Where the address is in the new table when reported by `source`; a number below `NEW_BUCKETS` × `BUCKET_SIZE`. */
   newSlot(entry: Placed, source: string): number {
     return this.slotInNewBucket(entry, this.newBucket(entry, source));
   }

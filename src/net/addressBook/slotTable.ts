@@ -9,7 +9,7 @@ export class SlotTable<T> {
   private readonly slots: (T | null)[];
   /** Occupied slots in any order. */
   private readonly occupied: number[] = [];
-  /** Where a slot stands in `occupied`. */
+  /** Where a slot is in `occupied`. */
   private readonly where: Int32Array;
 
   constructor(slotCount: number) {
@@ -42,7 +42,7 @@ export class SlotTable<T> {
     this.where[last] = at;
   }
 
-  /** What lies in a random occupied slot; there must be one. */
+  /** What is in a random occupied slot; there must be one. */
   random(random: RandomSource): T {
     return this.slots[this.occupied[random.int(this.occupied.length)]!]!;
   }

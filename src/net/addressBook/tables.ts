@@ -14,7 +14,7 @@ export interface BookSnapshot {
   readonly key: Buffer;
   readonly fresh: readonly StoredEntry[];
   readonly tried: readonly StoredEntry[];
-  /** For each bucket of the new table the indices into `fresh`; null when places must be found anew. */
+  /** For each bucket of the new table the indices into `fresh`; null when places must be found again. */
   readonly newBuckets: readonly (readonly number[])[] | null;
 }
 

@@ -29,7 +29,7 @@ export class RollingBloomFilter {
 
   /**
    * For the last `items` at a false positive rate. `randomTweak` gives an unsigned 32-bit number, a new one at each
-   * reset, by which nobody can foresee which items are confused.
+   * reset, by which no one can foresee which items are confused.
    */
   constructor(items: number, falsePositiveRate: number, randomTweak: () => number) {
     const logRate = Math.log(falsePositiveRate);

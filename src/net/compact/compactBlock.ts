@@ -72,7 +72,7 @@ export function pickTransactions(
   return indexes.map((index) => rawTransactionAt(block, index, withWitness));
 }
 
-/** A transaction that may belong to the block: of the mempool, or one that lately was in it. */
+/** A transaction that may belong to the block: of the mempool, or one that recently was in it. */
 export interface Candidate {
   readonly wtxid: Bytes;
   /** Serialized with witness. */
@@ -80,7 +80,7 @@ export interface Candidate {
 }
 
 /**
- * `invalid`: the peer sent what nobody may send; `failed`: it cannot be put together, which is nobody's fault, and the
+ * `invalid`: the peer sent what no one may send; `failed`: it cannot be put together, which is not a fault, and the
  * whole block must be fetched. Source: `ReadStatus`.
  */
 export type Unreadable = { readonly status: 'invalid' | 'failed' };
@@ -90,12 +90,12 @@ export type CompleteResult = { readonly status: 'ok'; readonly block: LoadedBloc
 const INVALID: Unreadable = { status: 'invalid' };
 const FAILED: Unreadable = { status: 'failed' };
 
-/** A block of which some transactions are there. Holds views of the message. Source: `PartiallyDownloadedBlock`. */
+/** A block with some of its transactions. Holds views of the message. Source: `PartiallyDownloadedBlock`. */
 export class PartialBlock {
   /** 112 bytes. */
   readonly header: Buffer;
   private readonly sip: SipHash;
-  /** By place in the block; null where nothing is there. */
+  /** By place in the block; null if nothing is there. */
   private readonly txs: (Bytes | null)[];
   private readonly table: ShortIdTable;
   /** What stands for a short id, by its number; `AMBIGUOUS` when more than one transaction has it. */

@@ -125,7 +125,7 @@ export class CompactRelay implements MessageHandler {
     else peer.send('getblocktxn', { blockHash: headerHash(message.header), indexes });
   }
 
-  /** The peer sent what nobody may send; or two transactions have the same short id, and the whole block is needed. */
+  /** The peer sent what no one may send; or two transactions have the same short id, and the whole block is needed. */
   private giveUp(state: SyncPeer, id: number, status: 'invalid' | 'failed', reason: string): void {
     if (status === 'failed') {
       this.deps.requests.askWhole(state, id);
@@ -199,7 +199,7 @@ export class CompactRelay implements MessageHandler {
         `Successfully reconstructed block ${hashToHex(completed.block.hash)} with ${prefilled} txn prefilled, ${found} txn from mempool and ${txs.length} txn requested`,
     );
     inFlight.receive(entry.id);
-    // Others may pass a block on before they have checked it whole: nobody is punished for its content.
+    // Others may pass a block on before they have checked it whole: no one is punished for its content.
     await receiver.take(peer, completed.block, { requested: true, mayPunish: false });
   }
 }

@@ -1,6 +1,6 @@
 /**
  * What the payload of a message is to the rest: parsed from bytes, formatted to bytes. One file a message beside this
- * one; `table.ts` lists them. Owns no limit on counts: those are constants beside the codecs, and whoever handles a
+ * one; `table.ts` lists them. Owns no limit on counts: those are constants beside the codecs, and the handler of a
  * message punishes what exceeds them. Source: Core net_processing.cpp `ProcessMessage`, protocol.h.
  */
 import type { Bytes } from '../../util/bytes.js';
@@ -57,7 +57,7 @@ export function rawCodec(command: string): MessageCodec<RawMessage> {
   };
 }
 
-/** A string of one byte a character, so that nothing is lost of what is no UTF-8. Throws `ReadError` above `limit` bytes. */
+/** A string of one byte a character, so that nothing is lost of what is not UTF-8. Throws `ReadError` above `limit` bytes. */
 export function readLimitedString(reader: Reader, limit: number): string {
   const length = reader.compactSize();
   if (length > limit) throw new ReadError('String length limit exceeded');
@@ -69,7 +69,7 @@ export function writeString(writer: Writer, text: string): void {
 }
 
 /**
- * A count and items of a fixed size. Of more than `limit` one above it is kept, which is enough to tell: nobody makes us
+ * A count and items of a fixed size. Of more than `limit` one above it is kept, which is enough to tell: no one makes us
  * build a hundred thousand objects in vain. Throws `ReadError` when they are not all there.
  */
 export function readItems<T>(reader: Reader, itemSizeBytes: number, limit: number, read: () => T): T[] {

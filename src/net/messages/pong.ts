@@ -4,7 +4,7 @@ import { MAX_PAYLOAD_BYTES, type MessageCodec } from './codec.js';
 const NONCE_SIZE = 8;
 
 export interface PongMessage {
-  /** Unsigned 64-bit; null when the payload is too short for one, which is no error: it ends the ping. */
+  /** Unsigned 64-bit; null when the payload is too short for one, which is not an error: it ends the ping. */
   readonly nonce: bigint | null;
 }
 

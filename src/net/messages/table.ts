@@ -1,4 +1,4 @@
-/** All messages of protocol 70015, by command. What is not listed is an unknown command, which is no error. */
+/** All messages of protocol 70015, by command. What is not listed is an unknown command, which is not an error. */
 import { addrCodec } from './addr.js';
 import { blockCodec } from './block.js';
 import { blocktxnCodec } from './blocktxn.js';

@@ -1,5 +1,5 @@
 /**
- * The first message of each side. What stands behind the receiver's address is optional, field by field, as in versions
+ * The first message of each side. What is behind the receiver's address is optional, field by field, as in versions
  * long gone. Source: Core net_processing.cpp `ProcessMessage` (version), `PushNodeVersion`.
  */
 import { readNetAddress, writeNetAddress, NO_ADDRESS, type NetAddress } from '../netAddress.js';

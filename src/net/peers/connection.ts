@@ -17,7 +17,7 @@ export interface ConnectionOptions {
   /** Shared by all connections. */
   budget: ReceiveBudget;
   nowMs: () => number;
-  /** Hears of all bytes sent. */
+  /** Notified of all bytes sent. */
   onSent: (bytes: number) => void;
 }
 
@@ -86,7 +86,7 @@ export class Connection {
     if (this.reader.hasNext) this.wakeReader?.();
   }
 
-  /** Whether enough has come for now; of a message of which a part is here, the rest is always wanted. */
+  /** Whether enough has come for now; the rest of a partly received message is always read. */
   private mustPause(): boolean {
     const { budget, maxReceiveBytes } = this.options;
     const limit = Math.min(maxReceiveBytes, READ_AHEAD_BYTES);
@@ -117,7 +117,7 @@ export class Connection {
   }
 
   /**
-   * Takes the next message; null when none is whole yet, or the connection has ended. Whoever asks for it is done with the
+   * Takes the next message; null when none is whole yet, or the connection has ended. The caller must be done with the
    * one before. Ends the connection when the stream is not one of this network.
    */
   next(): Frame | null {

@@ -47,7 +47,7 @@ export interface ConnectorDeps {
   isLimited(address: NetAddress): boolean;
   /** One more than usual when our tip is stale. */
   wantsExtraOutbound(): boolean;
-  /** Addresses built into the program, for when nothing else is to be had. */
+  /** Addresses built into the program, for when nothing else is available. */
   addFixedSeeds(): void;
   dialer: Dialer;
   /** Resolves after so many milliseconds, or rejects as soon as the signal aborts; the system's timers unless told. */

@@ -13,7 +13,7 @@ export interface EvictionCandidate {
   readonly hasDesirableServices: boolean;
   readonly relaysTransactions: boolean;
   readonly hasBloomFilter: boolean;
-  /** Network group, keyed so that nobody outside can foresee it. */
+  /** Network group, keyed so that no one outside can foresee it. */
   readonly keyedGroup: bigint;
 }
 

@@ -136,7 +136,7 @@ export class Listener {
   }
 }
 
-/** One end of a connection; an address of a link comes with the link's name, which is no part of it. */
+/** One end of a connection; an address of a link comes with the link's name, which is not a part of it. */
 export function endOf(host = '', port = 0): NetAddress | null {
   const ip = parseHost(host.replace(/%.*$/, ''));
   return ip === null ? null : { ip, port };

@@ -1,6 +1,6 @@
 /**
  * All peers: takes sockets in as peers, keeps count of slots, gives each its turn, punishes and bans, says good-bye. Who
- * is connected to is decided by `connector.ts`, who is let in by `listener.ts`; what is said by the parts.
+ * is connected to is decided by `connector.ts`, who is accepted by `listener.ts`; what is said by the parts.
  * Source: Core net.cpp `CConnman`, net_processing.cpp `Misbehaving`, `SendRejectsAndCheckIfBanned`.
  */
 import type { Socket } from 'node:net';
@@ -63,9 +63,9 @@ export interface PeerManagerDeps {
   /** Height of our chain. */
   height(): number;
   localServices(): bigint;
-  /** Hears of all bytes sent to whomever. */
+  /** Notified of all bytes sent to whomever. */
   onSent(bytes: number): void;
-  /** Hears of an inbound peer's opinion on where we are, and of every peer's clock. */
+  /** Notified of an inbound peer's opinion on where we are, and of every peer's clock. */
   onVersion(peer: Peer, message: VersionMessage): void;
   /** In which peers wait for their turns; the process's unless told. */
   turns?: PeerQueue;
@@ -88,7 +88,7 @@ export class PeerManager implements SessionHost {
   private readonly sessions = new Map<number, PeerSession>();
   private readonly goneListeners = new Set<(peer: PeerSession) => void>();
   private readonly commands: ReadonlySet<string> = new Set(Object.keys(MESSAGES));
-  /** Keys the groups of addresses, so that nobody can foresee who is protected from eviction. */
+  /** Keys the groups of addresses, so that no one can foresee who is protected from eviction. */
   private readonly groupKey: Buffer;
   private nextId = 0;
   private timer: NodeJS.Timeout | null = null;
@@ -160,7 +160,7 @@ export class PeerManager implements SessionHost {
     this.goneListeners.add(listener);
   }
 
-  /** Begins to give turns. `onBug` hears of an error that no peer may cause. */
+  /** Begins to give turns. `onBug` is notified of an error that no peer may cause. */
   start(onBug: (error: unknown) => void): void {
     this.onBug = onBug;
     this.tickDueMs = this.deps.nowMs() + TICK_MS;
@@ -187,7 +187,7 @@ export class PeerManager implements SessionHost {
     this.tickDueMs = nowMs + TICK_MS;
     try {
       if (lateMs > TICK_MS) for (const part of this.parts) part.onHeldUp?.(lateMs);
-      // Others first now and then: nobody is always the first to be told.
+      // Others first now and then: no one is always the first to be told.
       const order = [...this.sessions.values()];
       const first = order.length === 0 ? 0 : this.random.int(order.length);
       const since = this.turns.nowMs();
@@ -313,7 +313,7 @@ export class PeerManager implements SessionHost {
     }
   }
 
-  /** Whoever else is there from the same address goes too. */
+  /** Other connections from the same address are closed too. */
   private banAddressOf({ remote }: PeerSession): void {
     this.deps.ban(remote);
     if (isValid(remote)) this.disconnectWhere(({ ip }) => ip.equals(remote.ip), 'banned');

@@ -271,7 +271,7 @@ export class PeerSession implements Peer {
   private dispatch(name: Command, payload: Buffer): void | Promise<void> {
     const own = this.own.get(name);
     const parts = this.host.parts.filter((part) => part.handlers[name]);
-    // What nobody handles is not even parsed.
+    // What no one handles is not even parsed.
     if (this.isGone || (!own && parts.length === 0)) return;
     const codec = MESSAGES[name];
     let value: unknown;
@@ -430,7 +430,7 @@ export class PeerSession implements Peer {
   }
 }
 
-/** A command as it may stand in a log. */
+/** A command as it may are in a log. */
 function printable(command: string): string {
   return command.replace(/[^\x20-\x7e]/g, '?');
 }

@@ -1,6 +1,6 @@
 /**
  * Addresses of nodes: takes those that peers tell into the address book, passes fresh ones on to one or two peers, tells
- * who asks a part of the book, and everybody now and then our own. Owns what each peer knows and should hear of.
+ * who asks a part of the book, and everyone now and then our own. Owns what each peer knows and should learn of.
  * Source: Core net_processing.cpp `ProcessMessage` (addr, getaddr, version), `RelayAddress`, `SendMessages`; net.h
  * `PushAddress`.
  */
@@ -62,7 +62,7 @@ const FIRST_TIME_SEC = 100_000_000;
 const UNKNOWN_AGE_SEC = 5 * DAY_SEC;
 /** The book takes what peers tell for so much older. */
 const HEARSAY_PENALTY_SEC = 2 * 60 * MINUTE_SEC;
-/** A longer message is no news but an answer. */
+/** A longer message is not news but an answer. */
 const MAX_RELAYED_MESSAGE = 10;
 
 export class AddressRelay implements MessageHandler {
@@ -72,7 +72,7 @@ export class AddressRelay implements MessageHandler {
   };
   private readonly deps: AddressRelayDeps;
   private readonly states = new Map<Peer, PeerAddresses>();
-  /** Decides who is told of an address, so that nobody outside can foresee it. */
+  /** Decides who is notified of an address, so that no one outside can foresee it. */
   private readonly relayKey: Buffer;
 
   constructor(deps: AddressRelayDeps) {
@@ -118,7 +118,7 @@ export class AddressRelay implements MessageHandler {
     this.push(state, { address, services: localServices(), timeSec: adjustedTimeSec() });
   }
 
-  /** Puts an address on the list of what a peer should hear of, unless the peer knows it. */
+  /** Puts an address on the list of what a peer should learn of, unless the peer knows it. */
   private push({ known, toSend }: PeerAddresses, entry: AddressEntry): void {
     if (!isValid(entry.address) || known.contains(keyOf(entry))) return;
     if (toSend.length < MAX_TO_SEND) toSend.push(entry);

@@ -49,7 +49,7 @@ export class BloomFilters implements MessageHandler {
     return { relaysTransactions: this.relaysTo(peer) };
   }
 
-  /** Whether the peer wants to hear of transactions: it said so, or has set or cleared a filter since. */
+  /** Whether the peer wants to be notified of transactions: it said so, or has set or cleared a filter since. */
   relaysTo(peer: Peer): boolean {
     return this.states.get(peer)?.relays ?? false;
   }

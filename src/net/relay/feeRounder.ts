@@ -1,5 +1,5 @@
 /**
- * Blurs a fee rate before peers are told of it, so that it does not tell one node from another. Source: Core
+ * Blurs a fee rate before peers are notified of it, so that it does not tell one node from another. Source: Core
  * policy/fees.cpp `FeeFilterRounder`.
  */
 import type { RandomSource } from '../messageHandler.js';

@@ -1,5 +1,5 @@
 /**
- * Whether a transaction that somebody announces is worth asking for. Remembers what was refused until the tip moves:
+ * Whether a transaction that a peer announces is worth asking for. Remembers what was refused until the tip moves:
  * what was wrong may be right then, and until then no other peer is asked for it. Source: Core net_processing.cpp
  * `AlreadyHave`, `recentRejects`.
  */
@@ -47,7 +47,7 @@ export class KnownTransactions {
     this.rejects.reset();
   }
 
-  /** Whether the transaction is here, or waits for its parents, or was refused, or lately confirmed. */
+  /** Whether the transaction is here, or waits for its parents, or was refused, or recently confirmed. */
   alreadyHave(txid: Bytes): boolean {
     const { mempool, orphans } = this.deps;
     const key = toLatin1(txid);

@@ -1,6 +1,6 @@
 /**
- * Transactions that spend what nobody knows of yet, kept for a while in case it comes. Bounded in number and size; a
- * newcomer pushes out a random one, so that nobody can choose which. Decides nothing about who may enter the mempool.
+ * Transactions that spend what no one knows of yet, kept for a while in case it comes. Bounded in number and size; a
+ * newcomer pushes out a random one, so that no one can choose which. Decides nothing about who may enter the mempool.
  * Source: Core net_processing.cpp `AddOrphanTx`, `LimitOrphanTxSize`, `EraseOrphansFor`, `BlockConnected`.
  */
 import type { ChainEvents, ConnectedBlock } from '../../chain/chainEvents.js';
@@ -41,7 +41,7 @@ interface Kept extends Orphan {
 }
 
 const EXPIRY_SEC = 20 * 60;
-/** What is expired is looked for at most so often. */
+/** What is expired is searched at most so often. */
 const SWEEP_INTERVAL_SEC = 5 * 60;
 
 export class OrphanPool {

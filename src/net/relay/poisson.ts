@@ -11,7 +11,7 @@ export function poissonNextMs(nowMs: number, averageMs: number, random: RandomSo
 }
 
 /**
- * One timer for all inbound peers: whoever opens many connections learns no more than from one of them.
+ * One timer for all inbound peers: many connections reveal no more than one.
  */
 export class SharedTimer {
   private readonly random: RandomSource;

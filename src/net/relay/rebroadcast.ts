@@ -18,7 +18,7 @@ export interface RebroadcastDeps {
 }
 
 const INTERVAL_MS = 10 * 60_000;
-/** Drawn and added, so that nobody knows the moment. */
+/** Drawn and added, so that no one knows the moment. */
 const INTERVAL_SPREAD_MS = 5 * 60_000;
 
 /** Stands in front of the announcer, which it asks for what peers want. */

@@ -1,6 +1,6 @@
 /**
- * Tells peers of transactions, late and in batches, so that nobody can see where one came from; and gives those that
- * were told of what they ask for. Each peer has a list of what it should hear of and a memory of what it knows.
+ * Tells peers of transactions, late and in batches, so that no one can see where one came from; and gives those that
+ * were notified of what they ask for. Each peer has a list of what it should learn of and a memory of what it knows.
  * Source: Core net_processing.cpp `RelayTransaction`, `SendMessages` (inventory), `ProcessMessage` (mempool),
  * `ProcessGetData`; net.h `PushInventory`; BIP35.
  *
@@ -27,7 +27,7 @@ import { RelayMemory } from './relayMemory.js';
 import { rollingFilter } from './rollingFilter.js';
 
 export interface TxAnnouncerOptions {
-  /** `-peerbloomfilters`: whoever wants it is told of the whole mempool. */
+  /** `-peerbloomfilters`: a peer may request the whole mempool. */
   readonly servesFilters: boolean;
 }
 
@@ -60,7 +60,7 @@ const INBOUND_INTERVAL_MS = 5000;
 const OUTBOUND_INTERVAL_MS = 2000;
 /** Transactions of one batch: seven for each second between batches. Source: `INVENTORY_BROADCAST_MAX`. */
 const BATCH = 7 * 5;
-/** What a peer should hear of. Arbitrary: far more than it could be told in an hour. */
+/** What a peer should learn of. Arbitrary: far more than it could be told in an hour. */
 const MAX_TO_SEND = 50_000;
 /** So much is kept when there is more. */
 const KEPT_TO_SEND = MAX_TO_SEND * 0.9;
@@ -69,7 +69,7 @@ const KNOWN_ITEMS = 50_000;
 const KNOWN_FALSE_POSITIVE_RATE = 0.000001;
 /** Transactions of the mempool looked at in one turn of one peer. */
 const ANSWER_PART = 1000;
-/** Bytes of transactions held against a peer's filter in one of its turns: that takes some milliseconds with the worst. */
+/** Bytes of transactions compared with a peer's filter in one of its turns: that takes some milliseconds with the worst. */
 const FILTERED_BYTES = 64 << 10;
 const RELAY_MEMORY_BYTES = 64 << 20;
 
@@ -125,7 +125,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     }
   }
 
-  /** How many transactions the peer is yet to hear of. */
+  /** How many transactions the peer is yet to learn of. */
   pendingCount(peer: Peer): number {
     return this.states.get(peer)?.toSend.size ?? 0;
   }
@@ -175,7 +175,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     return true;
   }
 
-  /** The best of what the peer should hear of: few ancestors first, then what pays most. */
+  /** The best of what the peer should learn of: few ancestors first, then what pays most. */
   private takeBatch(peer: Peer, state: PeerInventory, nowMs: number, items: InvItem[]): void {
     if (state.toSend.size === 0) return;
     const wants = this.wishesOf(peer);
@@ -217,7 +217,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     };
   }
 
-  /** What it counts to hold a transaction against the peer's filter: nothing where there is none. */
+  /** What it counts to compare a transaction with the peer's filter: nothing where there is none. */
   private filteredBytes(peer: Peer, { bytes }: RelayEntry): number {
     return this.deps.filters.filterOf(peer) === null ? 0 : bytes.length;
   }
@@ -266,7 +266,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     this.forgetOrder();
   }
 
-  /** Once nobody is being answered, the order need not be kept. */
+  /** Once no one is being answered, the order need not be kept. */
   private forgetOrder(): void {
     for (const { answer } of this.states.values()) if (answer.length > 0) return;
     this.ordered = null;
@@ -277,8 +277,8 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
   }
 
   /**
-   * Sends a transaction that the peer asks for, if it was announced lately to anybody, or was in the mempool when the
-   * peer asked for all of it: what is otherwise here is nobody's business. False when there is none to send.
+   * Sends a transaction that the peer asks for, if it was announced recently to anyone, or was in the mempool when the
+   * peer asked for all of it: what is otherwise here does not matter. False when there is none to send.
    */
   serve(peer: Peer, { type, hash }: InvItem): boolean {
     const bytes = this.bytesFor(peer, toLatin1(hash));

@@ -1,8 +1,8 @@
 /**
  * Transactions that peers send: lets them into the mempool and passes them on, keeps those whose parents are missing and
- * looks at them again when a parent comes, remembers and answers refusals. One transaction after the other, whoever sent
- * it, so that nothing enters between looking and letting in. Of the large ones only one is parsed at a time, in turns of the
- * peer, while small ones go by. Source: Core net_processing.cpp `ProcessMessage` (tx).
+ * looks at them again when a parent comes, remembers and answers refusals. One transaction after the other, from any peer
+ * that sent it, so that nothing enters between looking and letting in. Of the large ones only one is parsed at a time, in
+ * turns of the peer, while small ones go by. Source: Core net_processing.cpp `ProcessMessage` (tx).
  *
  * Deviation: a transaction that is here already is not remembered as refused, as in later releases of Core: its children
  * would be taken for those of a refused one.
@@ -235,7 +235,7 @@ export class TxReceiver implements MessageHandler {
     }
   }
 
-  /** Nobody but the sender of the orphan is punished: who sent the parent did nothing wrong. */
+  /** No one but the sender of the orphan is punished: who sent the parent did nothing wrong. */
   private async resolve(orphan: Orphan, tx: Transaction): Promise<AcceptVerdict> {
     const { announcer, known, log, mempool, orphans } = this.deps;
     const { tip } = known;

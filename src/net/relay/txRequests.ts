@@ -3,7 +3,7 @@
  * transaction not have come by then. Owns what was asked of whom; what is done with a transaction that comes is
  * `txReceiver.ts`. Source: Core net.cpp `CNode::AskFor`, net_processing.cpp `ProcessMessage` (inv), `SendMessages`.
  *
- * Deviations: together the peers hold a bounded number of requests, of which each has its share when they are many; and
+ * Deviations: together the peers hold a bounded number of requests, with an equal share for each when they are many; and
  * what a peer says not to have may be asked of it again.
  */
 import type { Chain } from '../../chain/chain.js';

@@ -112,8 +112,8 @@ export class BlockAnnounce implements MessageHandler {
   }
 
   /**
-   * Tells everybody what is new in the active chain. At once, as the reference wakes who sends: of blocks that follow
-   * each other closely each is announced by itself, and no peer is told of nine at a time.
+   * Tells everyone what is new in the active chain. At once, as the reference wakes who sends: of blocks that follow
+   * each other closely each is announced by itself, and no peer is notified of nine at a time.
    */
   private queueNew({ id, height, forkId, initialDownload }: ChainEventMap['tipChanged']): void {
     if (initialDownload) return;

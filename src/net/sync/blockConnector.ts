@@ -5,9 +5,9 @@
 import type { Chain } from '../../chain/chain.js';
 import { NO_HEADER } from '../../store/headerTable.js';
 
-/** Accepted and not connected beyond this, whoever brings blocks must wait. */
+/** Accepted and not connected beyond this, peers that send blocks must wait. */
 const BACKLOG_LIMIT_BYTES = 32 << 20;
-/** Down from the bound, they may go on. */
+/** Down from the bound, they may continue. */
 const BACKLOG_RESUME_BYTES = BACKLOG_LIMIT_BYTES / 2;
 
 export class BlockConnector {

@@ -1,5 +1,5 @@
 /**
- * Blocks that come: parsed, stored at once, connected in the background. Whoever brings more than can be connected must
+ * Blocks that come: parsed, stored at once, connected in the background. A peer that sends more than can be connected must
  * wait. Source: Core net_processing.cpp `BLOCK`, validation.cpp `ProcessNewBlock`.
  */
 import { loadBlock, type LoadedBlock } from '../../chain/loadedBlock.js';
@@ -35,7 +35,7 @@ export class BlockReceiver implements MessageHandler {
     block: (peer: Peer, { raw }: Payload<'block'>) => this.onBlock(peer, raw),
   };
   private readonly deps: BlockReceiverDeps;
-  /** Peers of which a block may not be connected yet. */
+  /** Peers with a block that may not be connected yet. */
   private readonly awaited = new Set<number>();
 
   constructor(deps: BlockReceiverDeps) {

@@ -1,7 +1,7 @@
 /**
  * Who is asked for which block. Blocks are fetched from all fit peers at once, within a window ahead of what both sides
- * have; whoever holds all others up is disconnected, and so is whoever takes too long. Over a restart the chain knows
- * which blocks it has, and this part has nothing to remember. Source: Core net_processing.cpp
+ * have; a peer that holds up all others is disconnected, and so is a peer that takes too long. Over a restart the chain
+ * knows which blocks it has, and this part has nothing to remember. Source: Core net_processing.cpp
  * `FindNextBlocksToDownload`, `SendMessages` (stalling, download timeout, getdata), `ProcessHeadersMessage` (direct fetch).
  */
 import { NO_HEADER, STATUS } from '../../store/headerTable.js';
@@ -145,7 +145,7 @@ export class BlockRequests implements MessageHandler {
     }
   }
 
-  /** Up to `count` blocks that the peer has and nobody was asked for; moves `lastCommon` as far as it goes. */
+  /** Up to `count` blocks that the peer has and no one was asked for; moves `lastCommon` as far as it goes. */
   private findNext(state: SyncPeer, count: number): NextBlocks {
     const found: NextBlocks = { wanted: [], staller: null };
     const { chain, headerChain, inFlight, peers } = this.deps;

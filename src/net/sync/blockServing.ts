@@ -32,7 +32,7 @@ const STALE_RELAY_AGE_SEC = 30 * 24 * 60 * 60;
 const HISTORICAL_AGE_SEC = 7 * 24 * 60 * 60;
 /** What NETWORK_LIMITED offers, and two more against races. */
 const LIMITED_DEPTH = 288 + 2;
-/** Compact blocks this deep are of no use to anybody. */
+/** Compact blocks this deep are of no use to anyone. */
 const MAX_COMPACT_DEPTH = 5;
 const KINDS: readonly number[] = [INV.block, INV.witnessBlock, INV.filteredBlock, INV.compactBlock];
 
@@ -49,7 +49,7 @@ export interface BlockServingDeps extends SyncDeps {
   readonly blockFilterOf: (peer: Peer) => BlockFilter;
 }
 
-/** Whether anybody may have the block: it is no old one of another branch, which would tell us from others. */
+/** Whether anyone may have the block: an old block of another branch would identify this node. */
 export function mayServe({ chain, params }: Pick<SyncDeps, 'chain' | 'params'>, id: number): boolean {
   const { headers, active, bestHeader } = chain.index;
   if (active.contains(id)) return true;
@@ -65,7 +65,7 @@ export function mayServe({ chain, params }: Pick<SyncDeps, 'chain' | 'params'>, 
 export class BlockServing implements InventoryServer, MessageHandler {
   readonly handlers = {};
   private readonly deps: BlockServingDeps;
-  /** The last block of a getblocks answer, by peer: when it is asked for, the peer is told to go on. */
+  /** The last block of a getblocks answer, by peer: when it is asked for, the peer is told to continue. */
   private readonly continueAt = new Map<number, Buffer>();
 
   constructor(deps: BlockServingDeps) {

@@ -18,7 +18,7 @@ interface Downloads<Partial> {
   readonly blocks: Map<number, BlockInFlight<Partial>>;
   /** Since when the first of them is the next to come. */
   sinceMs: number;
-  /** Since when others have nothing to do but wait for this peer; 0 when nobody waits. */
+  /** Since when others have nothing to do but wait for this peer; 0 when no one waits. */
   stallingSinceMs: number;
   /** How many times over it may not be blamed, because we keep its messages waiting. */
   holds: number;
@@ -70,7 +70,7 @@ export class BlocksInFlight<Partial = unknown> {
     return downloads;
   }
 
-  /** Notes that the block is asked of the peer, and of nobody else any more; what is noted already stays. */
+  /** Notes that the block is asked of the peer, and of no other caller any more; what is noted already stays. */
   request(peer: Peer, id: number): BlockInFlight<Partial> {
     const known = this.byId.get(id);
     if (known?.peer.id === peer.id) return known;
@@ -108,7 +108,7 @@ export class BlocksInFlight<Partial = unknown> {
     if (downloads && downloads.stallingSinceMs === 0) downloads.stallingSinceMs = this.nowMs();
   }
 
-  /** How long others have waited for this peer, in milliseconds; 0 when nobody does. */
+  /** How long others have waited for this peer, in milliseconds; 0 when no one does. */
   stallingMs(peer: Peer): number {
     const downloads = this.byPeer.get(peer.id);
     if (!downloads || downloads.holds > 0 || downloads.stallingSinceMs === 0) return 0;
@@ -132,7 +132,7 @@ export class BlocksInFlight<Partial = unknown> {
     }
   }
 
-  /** The peer's messages are kept waiting while the task runs: its time limits begin anew behind it. */
+  /** The peer's messages are kept waiting while the task runs: its time limits start over behind it. */
   async holding(peer: Peer, task: () => Promise<void>): Promise<void> {
     const downloads = this.downloads(peer);
     downloads.holds++;

@@ -18,7 +18,7 @@ import type { SyncDeps } from './syncDeps.js';
 
 /** Ids in answer to one getblocks. */
 const MAX_BLOCK_IDS = 500;
-/** Blocks that are told of must still be here an hour later. */
+/** Blocks that are notified of must still be here an hour later. */
 const PRUNE_MARGIN_SEC = 60 * 60;
 
 export interface HeaderServingOptions {

@@ -1,7 +1,7 @@
 /**
  * Headers of a peer whose chain has not shown enough work yet, so that nothing of them may be kept: they are fetched
  * twice. The first time they are checked and counted, and a bit of a salted hash of every 256th is kept; once their work
- * suffices they are fetched again, held against those bits, and handed out when two dozen bits above them were right.
+ * suffices they are fetched again, compared with those bits, and handed out when two dozen bits above them were right.
  * So a peer that shows one chain and then brings another gets nothing kept, but by a guess of one in sixteen million.
  * A state machine: sends nothing, stores nothing, knows no peer. Source: later Core headerssync.cpp.
  *
@@ -29,7 +29,7 @@ export const HELD_HEADERS = COMMITMENT_PERIOD * COMMITMENT_DEPTH;
 const MAX_HEADERS_PER_SEC = 6;
 
 export interface PresyncOptions {
-  /** Behind the last header that is known, from which the peer's chain goes on. Each phase gets one of its own. */
+  /** Behind the last header that is known, from which the peer's chain continues. Each phase gets one of its own. */
   readonly beginWalk: () => HeaderWalk;
   /** Id of that header, wire order. */
   readonly startHash: Buffer;
@@ -79,7 +79,7 @@ export class HeadersPresync {
     return this.walk.work;
   }
 
-  /** Id of the header after which the peer has to go on, wire order. */
+  /** Id of the header after which the peer has to continue, wire order. */
   get lastHash(): Buffer {
     return this.last;
   }
@@ -124,7 +124,7 @@ export class HeadersPresync {
     return null;
   }
 
-  /** Which heights leave a bit; nobody else knows. */
+  /** Which heights leave a bit; no other caller knows. */
   private get offset(): number {
     return this.options.salt.readUInt16LE(0) % COMMITMENT_PERIOD;
   }

@@ -116,7 +116,7 @@ export class HeadersSync implements MessageHandler {
     state.syncStarted = true;
     const expected = Math.trunc(this.bestAgeSec / params.targetSpacingSec);
     own.deadlineMs = nowMs + DOWNLOAD_LIMIT_BASE_MS + DOWNLOAD_LIMIT_PER_HEADER_MS * expected;
-    // From the parent of the best header on: so the answer of a peer in step is not empty and tells its best block.
+    // From the parent of the best header on: so the answer of a peer in sync is not empty and tells its best block.
     const { headers, bestHeader } = chain.index;
     const parent = headers.prev(bestHeader);
     const from = parent === NO_HEADER ? bestHeader : parent;
@@ -248,7 +248,7 @@ export class HeadersSync implements MessageHandler {
     return null;
   }
 
-  /** The headers that are not known, when the chain of which they are claims too little work for them to be kept. */
+  /** The headers that are not known, when their chain claims too little work to be stored. */
   private findWeak(peer: Peer, { headers, hashes, isFull }: Arrived): WeakBranch | null {
     const { chain } = this.deps;
     const table = chain.index.headers;

@@ -1,6 +1,6 @@
 /**
  * Whether blocks come as often as they should: far too few tell that we may be cut off from the network, far too many
- * that somebody mines against it. Decides nothing; tells the operator. Source: Core 0.12 main.cpp `PartitionCheck`, which
+ * that a peer mines against it. Decides nothing; tells the operator. Source: Core 0.12 main.cpp `PartitionCheck`, which
  * the reference has lost.
  */
 import type { Chain } from '../../chain/chain.js';
@@ -15,14 +15,14 @@ const WARN_EVERY_SEC = 24 * HOUR_SEC;
 
 export interface PartitionWatchOptions {
   readonly targetSpacingSec: number;
-  /** Blocks are made whenever somebody likes: no count is odd (regtest). */
+  /** Blocks are made whenever a peer likes: no count is odd (regtest). */
   readonly mineBlocksOnDemand: boolean;
 }
 
 export interface PartitionWatchDeps {
   readonly chain: Pick<Chain, 'isInitialDownload' | 'index'>;
   readonly nowSec: () => number;
-  /** Hears of it once a day at most. */
+  /** Notified of it once a day at most. */
   readonly warn: (message: string) => void;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What is known of each peer's chain: which block is its best, which it was told of, whether it is fit to download from.
+ * What is known of each peer's chain: which block is its best, which it was sent, whether it is fit to download from.
  * Several parts of the block side read and write it; what only one of them needs it keeps itself.
  * Source: Core net_processing.cpp `CNodeState`, `ProcessBlockAvailability`, `UpdateBlockAvailability`, `PeerHasHeader`.
  */
@@ -129,7 +129,7 @@ export class PeerTable implements MessageHandler {
       state.bestKnown = id;
   }
 
-  /** Whether the peer announced the header or a descendant, or was told of it. */
+  /** Whether the peer announced the header or a descendant, or was notified of it. */
   hasHeader(state: SyncPeer, id: number): boolean {
     return [state.bestKnown, state.bestSent].some(
       (best) => best !== NO_HEADER && this.chain.isAncestor(id, best),

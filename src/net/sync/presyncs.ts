@@ -16,7 +16,7 @@ import { askForHeaders, type SyncDeps } from './syncDeps.js';
 const RESPONSE_LIMIT_MS = 2 * 60 * 1000;
 /** Headers taken in one turn of the loop. */
 const SLICE_HEADERS = 250;
-/** Told of in the log every so often. */
+/** Notified of in the log every so often. */
 const LOG_INTERVAL_HEADERS = 100_000;
 
 /** Headers of one message, in a row, whose work was checked. */
@@ -52,7 +52,7 @@ interface RunningSync {
 export class Presyncs {
   private readonly deps: SyncDeps & { readonly random: RandomSource };
   private readonly running = new Map<number, RunningSync>();
-  /** Whose chain was another one at the second fetching, and was looked at anew. */
+  /** Whose chain was another one at the second fetching, and was looked at again. */
   private readonly restarted = new WeakSet<SyncPeer>();
 
   constructor(deps: SyncDeps & { readonly random: RandomSource }) {
@@ -161,7 +161,7 @@ export class Presyncs {
   }
 
   /**
-   * Begins once more with a peer that brought another chain. Where the work sufficed just at its tip, a reorganisation
+   * Begins again with a peer that brought another chain. Where the work sufficed just at its tip, a reorganisation
    * between the two fetchings changes what was compared; it hardly does so twice.
    */
   private restart(state: SyncPeer, start: number): void {

@@ -1,5 +1,5 @@
 /**
- * The last few blocks, found or connected, as they are announced and asked for by everybody at once: no disk, and each
+ * The last few blocks, found or connected, as they are announced and asked for by everyone at once: no disk, and each
  * compact form made once. Source: Core net_processing.cpp `most_recent_block`, `most_recent_compact_block`.
  */
 import type { ConnectedBlock } from '../../chain/chainEvents.js';
@@ -11,7 +11,7 @@ import { cmpctblockCodec } from '../messages/cmpctblock.js';
 import { formatPayload } from '../messages/codec.js';
 import type { RandomSource } from '../messageHandler.js';
 
-/** Enough for those of which an announcement may still be due. */
+/** Enough for blocks that may still be announced. */
 const KEPT = 3;
 
 export class RecentBlock {

@@ -1,6 +1,6 @@
 /**
  * Which outbound peers are worth their slot: one whose chain stays behind ours goes, one more is tried when no block came
- * for long, and of too many the one that told least news goes. Connects nobody; the peer layer asks here.
+ * for long, and of too many the one that told least news goes. Connects no one; the peer layer asks here.
  * Source: Core net_processing.cpp `ConsiderEviction`, `CheckForStaleTipAndEvictPeers`, `EvictExtraOutboundPeers`.
  */
 import { NO_HEADER } from '../../store/headerTable.js';
@@ -119,7 +119,7 @@ export class StaleTipEviction implements MessageHandler {
 
   /**
    * Whether no block came for so long that one outbound peer more than usual should be tried. To be asked every now and
-   * then; the answer is worked out anew every ten minutes.
+   * then; the answer is recomputed every ten minutes.
    */
   wantsExtraOutbound(): boolean {
     const { clock, log } = this.deps;

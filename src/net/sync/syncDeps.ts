@@ -28,11 +28,11 @@ export interface SyncDeps {
 
 /** The protocol that locators name. */
 const PROTOCOL_VERSION = 70_015;
-/** A tip younger than so many blocks' time is nearly in step. */
+/** A tip younger than so many blocks' time is nearly in sync. */
 const NEARLY_IN_STEP_BLOCKS = 20;
 
 /**
- * Whether the chain is so nearly in step that single new blocks are fetched from whoever announced them.
+ * Whether the chain is so nearly in sync that single new blocks are fetched from the peer that announced them.
  * Source: `CanDirectFetch`.
  */
 export function isNearlyInStep({ chain, params, clock }: SyncDeps): boolean {
@@ -42,7 +42,7 @@ export function isNearlyInStep({ chain, params, clock }: SyncDeps): boolean {
 
 /**
  * Asks the peer for the headers that follow the branch of `id`, up to `stopHash`; not while it is asked for headers that
- * are not kept yet, since nobody could tell the answers apart.
+ * are not kept yet, since no one could tell the answers apart.
  */
 export function sendGetHeaders(deps: SyncDeps, peer: Peer, id: number, stopHash: Bytes = NULL_HASH): void {
   if (deps.peers.get(peer)?.isPresyncing) return;

@@ -26,7 +26,7 @@ export class UploadTarget {
     this.nowSec = deps.nowSec;
   }
 
-  /** Told of everything that goes out to any peer. */
+  /** Notified of everything that goes out to any peer. */
   recordSent(bytes: number): void {
     const now = this.nowSec();
     if (this.cycleStartSec + this.timeframeSec < now) {

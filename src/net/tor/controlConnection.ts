@@ -48,7 +48,7 @@ export class ControlConnection {
     socket.on('data', (text: string) => this.receive(text));
   }
 
-  /** Rejects with `ControlError` when nobody answers or the signal aborts; a later abort closes the connection. */
+  /** Rejects with `ControlError` when no one answers or the signal aborts; a later abort closes the connection. */
   static open(host: string, port: number, signal: AbortSignal): Promise<ControlConnection> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) {

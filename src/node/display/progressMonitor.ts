@@ -1,7 +1,7 @@
 /**
  * Follows the chain and tells how far long work is: reading files, connecting what is stored, the initial download, large
  * flushes; where there is none of these, filling indexes in the background. Decides how often; what it says is in
- * `progressText.ts`, where it stands in `console.ts`.
+ * `progressText.ts`, where it is in `console.ts`.
  */
 import { headerProgress, tipFigures, type Progress } from '../../chain/progress.js';
 import type { ChainReader } from '../../chain/chainReader.js';
@@ -17,7 +17,7 @@ const LOG_MS = 10_000;
 const SHOW_MS = 200;
 /** What takes no longer is not worth a word. */
 const PATIENCE_MS = 500;
-/** A flush of less is over before anybody has read that it began. */
+/** A flush of less is over before anyone has read that it began. */
 const LARGE_FLUSH_BYTES = 16 << 20;
 
 export interface ProgressOutput {
@@ -25,7 +25,7 @@ export interface ProgressOutput {
   show(status: StatusLine | null): void;
   /** A line of log. */
   log(line: string): void;
-  /** The line of now, for whoever is told to wait. */
+  /** The present line, for callers that must wait. */
   tell(line: string): void;
 }
 
@@ -97,13 +97,13 @@ export class ProgressMonitor {
       this.update({ activity: BLOCKS, ...this.shareOf(reader, id, figures.txCount), ...figures });
     });
     chain.events.on('tipChanged', ({ id, initialDownload }) => {
-      // There is nothing more to fetch as far as anybody knows.
+      // There is nothing more to fetch as far as anyone knows.
       const isThere = !initialDownload || id === chain.index.bestHeader;
       if (isThere && !chain.importing) this.end();
     });
   }
 
-  /** By the transactions that the network has by now, or by the headers where nobody knows how many these are. */
+  /** By the transactions that the network has by now, or by the headers where no one knows how many these are. */
   private shareOf(reader: ChainReader, tip: number, txCount: number): { done: number; total: number } {
     const { chainTxData } = this.deps.params;
     if (chainTxData.txPerSec > 0)
@@ -143,11 +143,11 @@ export class ProgressMonitor {
     if (bytes !== null && bytes >= LARGE_FLUSH_BYTES)
       this.output.show(() => `Writing ${Math.round(bytes / (1 << 20))} MiB to disk`);
     else if (this.main.current === null) this.show();
-    // The next report of what goes on may show itself at once.
+    // The next report of what continues may show itself at once.
     this.shownMs = -Infinity;
   }
 
-  /** Whether the line that renews itself may be made anew; it may again a while later. */
+  /** Whether the line that renews itself may be rebuilt; it may again a while later. */
   private takeShow(now: number): boolean {
     if (now - this.shownMs < SHOW_MS) return false;
     this.shownMs = now;

@@ -3,7 +3,7 @@
 /** Of a terminal that does not tell. */
 export const USUAL_COLUMNS = 80;
 
-/** What rows of a line begin with, but for the first. */
+/** What rows of a line begin with, except for the first. */
 export const ROW_INDENT = '    ';
 
 /**
@@ -39,8 +39,8 @@ const ELLIPSIS = '...';
 const COMMAND = /: ((?:cd|node|npm|lbcnode|lbcnode-cli) .*)$/;
 
 /**
- * Rows of at most so many columns, broken at spaces where there are any; all but the first begin with `indent`. A command at
- * the end stays in one piece, on a row of its own if need be: who copies it gets all of it.
+ * Rows of at most so many columns, broken at spaces where there are any; all except the first begin with `indent`. A command
+ * at the end stays in one piece, on a row of its own if need be: who copies it gets all of it.
  */
 export function wrapTo(text: string, columns: number, indent: string): string[] {
   const rows: string[] = [];

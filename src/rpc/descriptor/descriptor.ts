@@ -164,7 +164,7 @@ class Parser {
 
 /**
  * The descriptor, or null when the text is none of this network. One that is longer than any with keys can be is a script
- * or nothing: what would be looked for in it again and again is not looked for.
+ * or nothing: what would be searched in it again and again is not looked for.
  */
 export function parseDescriptor(text: string, prefixes: AddressPrefixes): Descriptor | null {
   if (text.length > MAX_KEYS_CHARS) {

@@ -80,7 +80,7 @@ class DerivedKeys implements KeyExpression {
   }
 }
 
-/** Null when the text is no key of this network, or an uncompressed one where that is not allowed. */
+/** Null when the text is not a key of this network, or an uncompressed one where that is not allowed. */
 export function parseKeyExpression(
   text: string,
   allowUncompressed: boolean,

@@ -171,11 +171,11 @@ export interface BlockAnswerOptions {
   readonly withTransactions: boolean;
   readonly serializeWitness: boolean;
   readonly params: View['params'];
-  /** Where the text of transactions is kept; null where none is. */
+  /** Where the text of transactions is kept; null if none is. */
   readonly texts: BlockTexts | null;
 }
 
-/** Where the text of such transactions is kept; null where they are not shown alike at all times, or none is. */
+/** Where the text of such transactions is kept; null if they are not shown alike at all times, or none is. */
 function textsFor({ context, withTransactions, texts }: BlockAnswerOptions): BlockTexts | null {
   return withTransactions && context.profile !== 'lbcd' && !context.metadata ? texts : null;
 }
@@ -236,7 +236,7 @@ function* txidsOf({ parsed }: LoadedBlock): Generator<JsonOut> {
   for (let n = 0; n < parsed.txCount; n++) yield hashToHex(txidAt(parsed, n));
 }
 
-/** What lbcd tells of the block with each transaction in it. */
+/** What lbcd reports the block with each transaction in it. */
 function placeInBlock(reader: ChainReader, id: number, { timeSec }: BlockHeader): Record<string, JsonOut> {
   const blockhash = hashToHex(reader.headers.hash(id));
   return { blockhash, confirmations: confirmationsOf(reader, id), time: timeSec, blocktime: timeSec };

@@ -119,7 +119,7 @@ class ShownValues {
     this.values = values;
   }
 
-  /** Of an event that tells of a new output; of others nothing: their outputs may be of any block. */
+  /** Of an event that reports a new output; of others nothing: their outputs may be of any block. */
   of({ type, txid, n }: ClaimEvent): Fields {
     if (type !== 'claim' && type !== 'update' && type !== 'support') return {};
     const { block, metadata } = this.values;
@@ -146,7 +146,7 @@ function isAboutOutput({ type }: ClaimEvent): boolean {
   return type === 'activation' || type === 'abandon' || type === 'expiration';
 }
 
-/** The bytes in hex stand beside a name that text cannot show. */
+/** The bytes in hex are beside a name that text cannot show. */
 function nameFields(name: Bytes): Fields {
   return { name: nameText(name), namehex: decodeUtf8(name, []) ? undefined : toHex(name) };
 }

@@ -1,7 +1,7 @@
 /**
  * What the values of claims and supports say, beside their bytes in answers (`-claimmetadata`). Decoded one at a time as
  * the answer is written, with turns for others in between: neither time nor memory grows with what a name or a block has
- * of them. A signature is shown as it stands there and not held against the channel's key.
+ * of them. A signature is shown as it is there and not compared with the channel's key.
  */
 import { decodeClaim } from '../../metadata/claim.js';
 import { claimToJson, supportToJson } from '../../metadata/claimJson.js';
@@ -41,7 +41,7 @@ export const METADATA: OptionalSchema = t.optional(
   'with -claimmetadata, when there is a value',
 );
 
-/** Whose values are longer is no output that could be spent: nothing more is read of them. */
+/** Whose values are longer is not an output that could be spent: nothing more is read of them. */
 const MAX_VALUE_BYTES = MAX_SCRIPT_SIZE;
 
 interface Decoded {
@@ -120,7 +120,7 @@ export interface MetadataDeps {
   readonly options: Pick<RpcNodeOptions, 'claimMetadata'>;
 }
 
-/** What an output of data says was bought; undefined where it says nothing of the kind, for data may be anything. */
+/** What an output of data says was bought; undefined if it says nothing of the kind, for data may be anything. */
 function purchaseIn(script: Bytes): JsonOut | undefined {
   if (script.length < 2 || script.length > MAX_VALUE_BYTES || nextOp(script, 1) !== script.length)
     return undefined;

@@ -40,7 +40,7 @@ export interface BriefValue {
 
 const NOTHING: BriefValue = {};
 
-/** What a value says of itself; empty where it cannot be decoded. */
+/** What a value says of itself; empty if it cannot be decoded. */
 export function briefValue(value: Bytes | undefined, isSupport: boolean): BriefValue {
   if (value === undefined || value.length > MAX_SCRIPT_SIZE) return NOTHING;
   try {

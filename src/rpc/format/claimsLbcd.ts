@@ -1,5 +1,5 @@
 /**
- * Claims as lbcd shows them: lower case, amounts in satoshis, no `supports` where there are none, and `claims` null where
+ * Claims as lbcd shows them: lower case, amounts in satoshis, no `supports` where there are none, and `claims` null if
  * there are none. Source: lbcd rpcclaimtrie.go, btcjson/claimcmds.go, claimtrie/node/node.go.
  *
  * Difference from lbcd: values need no transaction index.

@@ -75,7 +75,7 @@ export async function isCoinNow(deps: OutputDeps, item: OutputInfo): Promise<boo
   return (await coinScript(deps, item)) !== null;
 }
 
-/** So few outputs of a transaction are looked for among the unspent ones first. */
+/** So few outputs of a transaction are searched among the unspent ones first. */
 const FEW_OUTPUTS = 2;
 
 /** Outputs of one transaction, ascending by number. Never empty. */
@@ -179,7 +179,7 @@ export class ClaimOutputs {
     return whenResolved(storedScripts(this.deps, items), (scripts) => this.keepAll(items, scripts));
   }
 
-  /** A few outputs are mostly unspent, and the transaction, which is held against its id as a whole, may be large. */
+  /** A few outputs are mostly unspent, and the transaction, which is compared with its id as a whole, may be large. */
   private keepFew(items: OutputsOfTransaction): MaybePromise<void> {
     const spent: OutputInfo[] = [];
     const look = (at: number): MaybePromise<void> => {
@@ -213,7 +213,7 @@ export class ClaimOutputs {
     return script === undefined ? PRUNED : this.shownOf(script);
   }
 
-  /** The claim operation of an item that was read; null where nothing is known of it any more. */
+  /** The claim operation of an item that was read; null if nothing is known of it any more. */
   claimOf(item: OutputInfo): ClaimScript | null {
     const script = this.scripts.get(item);
     return script === undefined ? null : decodeClaimScript(script);

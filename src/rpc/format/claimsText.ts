@@ -31,7 +31,7 @@ export function nameText(name: Bytes): string {
   return text;
 }
 
-/** A name as lbcd shows it: each byte that is no part of well-formed UTF-8 becomes U+FFFD (Go's encoding/json). */
+/** A name as lbcd shows it: each byte that is not a part of well-formed UTF-8 becomes U+FFFD (Go's encoding/json). */
 export function nameTextWithReplacements(name: Bytes): string {
   const bytes = asBuffer(name);
   if (isUtf8(bytes)) return bytes.toString('utf8');

@@ -110,8 +110,8 @@ export function mempoolListAnswer(
 }
 
 /**
- * All that is known of each transaction, as it is when it is written, but never in the midst of a reorganisation; what has left
- * the mempool by then is left out.
+ * All that is known of each transaction, as it is when it is written, but never in the middle of a reorganisation; what has
+ * left the mempool by then is left out.
  */
 export async function* mempoolMembers(
   { mempool, chain: { chain } }: Pick<RpcServices, 'mempool' | 'chain'>,

@@ -43,7 +43,7 @@ export const SCRIPT_FIELDS: SchemaFields = {
 
 export const SCRIPT_SCHEMA = t.named('OutputScript', t.object(SCRIPT_FIELDS, 'the output script'));
 
-/** Scripts beyond it, of which no valid input can be, are written in slices. */
+/** Longer scripts, which no valid input can have, are written in slices. */
 export const LARGE_SCRIPT_BYTES = 10_000;
 
 export interface ScriptContext {

@@ -182,7 +182,7 @@ export function shownTransaction(tx: Transaction): ShownTransaction {
   return { tx, txid: txid(tx), wtxid: wtxid(tx), sizeBytes, weight: weightOf(stripped, sizeBytes) };
 }
 
-/** A transaction as it lies in a block, without hashing anything again. */
+/** A transaction as it is in a block, without hashing anything again. */
 export function shownStored({ tx, txid, wtxid, bytes }: StoredTransaction): ShownTransaction {
   return { tx, txid, wtxid, sizeBytes: bytes.length, weight: weightOf(strippedSize(tx), bytes.length) };
 }

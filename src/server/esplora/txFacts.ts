@@ -114,7 +114,7 @@ export async function txAnswers(services: RpcServices, txids: readonly Bytes[]):
   return answers;
 }
 
-/** Undo data of a block; null where it is gone. */
+/** Undo data of a block; null if it is gone. */
 function undoOf({ chain }: RpcServices, id: number): CoinValue[] | null {
   try {
     return parseUndo(chain.readUndo(id));

@@ -73,7 +73,7 @@ export function addLateReadMetrics(metrics: Metrics, reader: () => ChainReader |
   );
 }
 
-/** Room on the disks that the node writes to, by what lies there. */
+/** Room on the disks that the node writes to, by what is there. */
 export function addDiskMetrics(metrics: Metrics, folders: Readonly<Record<string, string>>): void {
   metrics.labelledGauge(
     'disk_free_bytes',

@@ -13,7 +13,7 @@ export interface MeasuredHub {
     readonly subscriptions: number;
     readonly waiting: number;
   };
-  /** Hears what is counted. */
+  /** Receives what is counted. */
   observer: {
     answered(method: string, error: { readonly code: number } | null, durationSec: number): void;
     told(method: string, count: number): void;

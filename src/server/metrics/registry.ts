@@ -1,6 +1,6 @@
 /**
  * The node's own registry of metrics and the few shapes they have here. All names begin with `lbcnode_`. What can be read
- * from the node is read when somebody asks for the metrics, so that it costs nothing otherwise.
+ * from the node is read when a caller asks for the metrics, so that it costs nothing otherwise.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
@@ -24,7 +24,7 @@ export class Metrics {
     });
   }
 
-  /** Several values as of now, told apart by a label. */
+  /** Several values as of now, distinguished by a label. */
   labelledGauge(name: string, help: string, label: string, read: () => ByLabel): void {
     new Gauge({
       ...this.named(name, help),
@@ -47,7 +47,7 @@ export class Metrics {
     });
   }
 
-  /** Sums that the node keeps itself, told apart by a label. */
+  /** Sums that the node keeps itself, distinguished by a label. */
   labelledTotal(name: string, help: string, label: string, read: () => ByLabel): void {
     new Counter({
       ...this.named(name, help),

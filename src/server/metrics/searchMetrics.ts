@@ -10,7 +10,7 @@ export interface MeasuredSearch {
     readonly running: number;
     readonly waiting: number;
   };
-  /** Hears of each search, once it is answered or given up. */
+  /** Notified of each search, once it is answered or given up. */
   observer: ((durationSec: number, timedOut: boolean) => void) | null;
 }
 

@@ -1,4 +1,4 @@
-/** A block that was connected or disconnected, with what is told of it; each part is made once, when it is asked for. */
+/** A block that was connected or disconnected, with what is reported about it; each part is made once, when it is asked for. */
 import type { ConnectedBlock } from '../../chain/chainEvents.js';
 import type { ParsedBlock } from '../../primitives/blockView.js';
 import type { ClaimMetadata } from '../../rpc/format/claimMetadata.js';

@@ -1,10 +1,10 @@
 /**
- * One stream of what happens to chain and mempool, for those that tell others of it. Owns nothing but the listeners.
+ * One stream of what happens to chain and mempool, for those that tell others of it. Owns only the listeners.
  *
  * Order: everything is told in the turn in which it happened, so that the order of telling is that of commits and nothing
- * lies in between to be lost. Of a step of the chain that is: each disconnected block, the tip first, then each connected
+ * is in between to be lost. Of a step of the chain that is: each disconnected block, the tip first, then each connected
  * one, each after what the mempool lost to it, then what the mempool got back of disconnected blocks, then the new tip. A
- * listener that cannot deliver at once keeps a bounded queue of its own: the chain waits for its work, but for nobody who
+ * listener that cannot deliver at once keeps a bounded queue of its own: the chain waits for its work, but for no one who
  * listens to it.
  */
 import type { Chain } from '../../chain/chain.js';
@@ -19,15 +19,15 @@ export type AddedTransaction = readonly [entry: MempoolEntry, bytes: Buffer];
 export type RemovedTransaction = Parameters<Required<MempoolListener>['removed']>;
 export type TipNotice = ChainEventMap['tipChanged'];
 
-/** What throws is logged and held against nobody else. */
+/** What throws is logged and compared with no other caller. */
 export interface NotificationListener {
   /** A block was connected or disconnected, and with it its transactions and claims. */
   blockChanged?(block: BlockNotice): void;
-  /** The chain stands at a new tip; the block was told of before, unless blocks were only taken back. */
+  /** The chain is at a new tip; the block was reported before, unless blocks were only taken back. */
   tipChanged?(tip: TipNotice): void;
   transactionAdded?(...added: AddedTransaction): void;
   transactionRemoved?(...removed: RemovedTransaction): void;
-  /** Resolves when its own work on what it was told is done; it waits for nobody else. */
+  /** Resolves when its own work on what it was told is done; it waits for no one else. */
   settled?(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export interface NotificationSource {
   readonly mempool: Pick<Mempool, 'listen'>;
 }
 
-/** Where listeners hear of things. */
+/** Where listeners learn of things. */
 export interface NotificationFeed {
   /** The returned function ends it. */
   listen(listener: NotificationListener): () => void;

@@ -1,6 +1,7 @@
 /**
- * What is told of wallets that are open: their transactions, with confirmations as far as somebody wants to hear of them,
- * their balances, and what blocks do to their claims and supports. The messages are described in docs/notifications.md.
+ * What is reported about wallets that are open: their transactions, with confirmations as far as a caller wants to be
+ * notified of them, their balances, and what blocks do to their claims and supports. The messages are described in
+ * docs/notifications.md.
  */
 import { hashToHex, fromLatin1, toLatin1 } from '../../util/bytes.js';
 import { coins } from '../../util/json.js';
@@ -15,14 +16,14 @@ import type { NotificationListener, RemovedTransaction } from './stream.js';
 
 export interface WalletNotice {
   readonly wallet: string;
-  /** Confirmations that it tells of: who wants fewer does not hear of it. At most 1 of what is always told. */
+  /** Confirmations that it reports: who wants fewer does not learn of it. At most 1 of what is always told. */
   readonly depth: number;
   /** The message. */
   readonly json: string;
 }
 
 export interface WalletAudience {
-  /** Up to how many confirmations somebody wants to hear of; 0 when nobody listens to the wallet. */
+  /** Up to how many confirmations a caller wants to be notified of; 0 when no one listens to the wallet. */
   depthWanted(wallet: string): number;
   tell(notice: WalletNotice): void;
 }
@@ -128,7 +129,7 @@ export class WalletWatch implements NotificationListener {
     const changed = wallets.filter((one) => this.changed.has(one));
     this.changed.clear();
     for (const one of changed) {
-      // One that sends something tells of it when it is done.
+      // One that sends something reports it when it is done.
       if (one.announcements.isHolding) one.announcements.whenFree(() => this.look(one));
       else this.tellBalance(one);
     }

@@ -64,7 +64,7 @@ function findBlock({ chain, headers }: ChainReader, name: string): number {
   if (height === 0 && hash === null) throw noSuchBlock(name);
   if (height < 0) {
     height += active.height;
-    // The genesis block is not to be had by its height.
+    // The genesis block is not available by its height.
     if (height === 0) throw notFound(`${name} not found`);
   }
   if (height < 0 || height > active.height) throw noSuchBlock(name);

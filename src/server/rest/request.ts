@@ -27,7 +27,7 @@ export const noSuchFormat = (available = REST_FORMATS.map((format) => `.${format
   notFound(`output format not found (available: ${available})`);
 
 /**
- * Takes the format off a path. What follows the last dot and is no format (a query included) stays, with format null; a
+ * Takes the format off a path. What follows the last dot and is not a format (a query included) stays, with format null; a
  * dot at the very end goes. Source: `ParseDataFormat`.
  */
 export function splitFormat(path: string): { param: string; format: RestFormat | null } {

@@ -22,7 +22,7 @@ export interface RestDeps {
   readonly table: MethodTable;
   /** Why the node cannot answer yet; null once it can. */
   readonly warmupStatus: () => string | null;
-  /** Told of every exception that is no answer. */
+  /** Notified of every exception that is not an answer. */
   readonly onException: (error: unknown, what: string) => void;
 }
 

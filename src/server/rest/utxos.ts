@@ -129,7 +129,7 @@ function serialized({ height, tipHash, outputs }: Found): Buffer {
   });
   const unspent = outputs.filter(isFound);
   const writer = new Writer().i32(height).raw(tipHash).varBytes(bitmap).compactSize(unspent.length);
-  // The first number stands where BIP64 has the version of the transaction, which nobody keeps.
+  // The first number stands where BIP64 has the version of the transaction, which no one keeps.
   for (const { height: at, amountSat, script } of unspent) {
     writer.u32(0).u32(at).i64(amountSat).varBytes(script);
   }

@@ -50,7 +50,7 @@ function readOrNull(bytes: Buffer, isWhole: boolean): UtxoRequest | null {
  * QUIRK: the reference puts the length of the body in front of it before it reads, so that the first byte of the length
  * is the switch, and the body itself begins with the number of outputs. Callers that have found this out are served as
  * there. But a body that is a request of BIP64 from its first byte to its last is taken as one: the reference would
- * answer for outputs that nobody named.
+ * answer for outputs that no one named.
  */
 export function parseUtxoRequest(bytes: Buffer): UtxoRequest | null {
   const isSwitch = bytes[0] === 0 || bytes[0] === 1;

@@ -6,7 +6,7 @@
 /** An unspent output as selection sees it. */
 export interface Selectable {
   readonly valueSat: bigint;
-  /** Virtual size of the input that spends it, signed; −1 when nobody knows. */
+  /** Virtual size of the input that spends it, signed; −1 when no one knows. */
   readonly inputSizeBytes: number;
 }
 

@@ -9,7 +9,7 @@ export { readU32 } from '../keys.js';
 export const CLAIM_PREFIX = {
   /** `n` ‖ name → present state of the name. */
   name: 'n',
-  /** `i` ‖ length ‖ name ‖ since u32 ‖ outpoint → one claim or support, for good. */
+  /** `i` ‖ length ‖ name ‖ since u32 ‖ outpoint → one claim or support, permanently. */
   item: 'i',
   /** `w` ‖ name, escaped ‖ height u32 → whether the name had an owner from that block on, and its takeover height. */
   owner: 'w',

@@ -1,7 +1,7 @@
 /**
  * What the claim trie answers about names, ids and blocks, after any block of the active chain: from items and histories,
  * without rolling anything back. Owns the shapes of the answers; turning them into RPC results is RPC's business, and
- * the value and address of an output are read by whoever has the block files, at `height` and `txOffset`.
+ * the value and address of an output are read by code that has the block files, at `height` and `txOffset`.
  * Source: lbrycrd `getClaimsForName`, rpc/claimtrie.cpp.
  */
 import {

@@ -101,7 +101,7 @@ export class ClaimStore {
     await repairTrie(rows, this.rules, this.idle, tip);
   }
 
-  /** Of which blocks before this one something may live that lbcd keeps in another way. */
+  /** Earlier blocks with items that lbcd stores in another way. */
   differencesBefore(rows: RowReader, height: number): Promise<LbcdDifference[]> {
     return differencesBefore(rows, this.rules, height);
   }

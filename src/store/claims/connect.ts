@@ -26,7 +26,7 @@ import { noteDropped } from './versions.js';
 import { WorkStore, type ItemKey, type WorkStoreDeps } from './workStore.js';
 
 export interface ConnectedClaims {
-  /** Root of the trie after the block; the caller holds it against the header's. */
+  /** Root of the trie after the block; the caller compares it with the header's. */
   root: Bytes;
   readonly report: ClaimReport;
   /** The block's log with its items as they are at its end; null for the block that refiles names. */
@@ -37,7 +37,7 @@ export interface ConnectedClaims {
 
 /** What may be kept of a connected block: it holds no more of the work than it needs. */
 export interface ClaimReport {
-  /** What the block did; described whenever somebody asks, and empty for the block that refiles names. */
+  /** What the block did; described whenever a caller asks, and empty for the block that refiles names. */
   readonly events: readonly ClaimEvent[];
 }
 

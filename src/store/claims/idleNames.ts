@@ -1,7 +1,7 @@
 /**
  * Which names without active claims have a row all the same (supports, pending items, a takeover height, history that
  * no snapshot covers): a fixed set of bits, one for many names, kept in rows and in memory. Most new claims are of names
- * that nobody knows, and to look in vain for a row costs LevelDB a look into a file of every level.
+ * that no one knows, and to look in vain for a row costs LevelDB a look into a file of every level.
  *
  * Bits are set and never cleared, so that what memory knows is always more than what is on disk: a transaction that is
  * discarded, or a block taken back, leaves bits that say too much, never too little. Each row is written whole whenever
@@ -10,7 +10,7 @@
 import { prefixEnd, type RowReader, type RowWriter } from '../rows.js';
 import { CLAIM_PREFIX, idleNamesKey } from './claimKeys.js';
 
-/** 2 MiB of memory: a name in a hundred is looked for in vain when 170,000 are idle. */
+/** 2 MiB of memory: a name in a hundred is searched in vain when 170,000 are idle. */
 const BITS = 2 ** 24;
 /** Bytes of a row. Arbitrary: small, since a row is written for each name that becomes idle. */
 const ROW_BYTES = 256;

@@ -18,7 +18,7 @@ function wasFiled(item: Item, height: number): boolean {
 /** Items since a snapshot, of a name with fewer than this alive, are read at once; of others walked over. */
 const ITEMS_AT_ONCE = 2 * SNAPSHOT_ITEMS;
 
-/** Items whose `since` lies in `[from, to]`. */
+/** Items whose `since` is in `[from, to]`. */
 export function itemsSince(rows: RowReader, name: string, from: number, to: number): Promise<Item[]> {
   return collectSince(rows, name, { from, to }, (row) => parseRow(name, row));
 }

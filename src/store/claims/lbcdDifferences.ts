@@ -51,7 +51,7 @@ export async function undoDifferences(rows: RowTransaction, height: number): Pro
   for await (const [key] of rows.range({ gte: prefix, lt: prefixEnd(prefix) })) rows.del(key);
 }
 
-/** Of which blocks before this one something may live that lbcd keeps in another way; the first comes first. */
+/** Earlier blocks with items that lbcd stores in another way; in order. */
 export async function differencesBefore(
   rows: RowReader,
   rules: ClaimRules,

@@ -224,7 +224,7 @@ function isNoted(spans: readonly Span[], height: number): boolean {
   for (const { from, until, pendingUntil, due, expires } of spans) {
     add(from, pendingUntil, due);
     add(from, until, expires);
-    // What comes or goes makes lbcd look anew.
+    // What comes or goes makes lbcd look again.
     for (const at of [from, until, pendingUntil]) if (!steps.has(at)) steps.set(at, { here: 0, sooner: 0 });
   }
   let [here, sooner] = [0, 0];

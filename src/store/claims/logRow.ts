@@ -2,8 +2,8 @@
  * The log of one block: what it did to items, takeover heights and snapshots, in order. Disconnecting takes it back from
  * the end; expiration finds in it what a block made; `getchangesinblock` reads it.
  *
- * Items are named by name, `since` and ordinal, which their rows confirm; those which the normalization fork moves, of
- * which there are very many, by their outpoint too, so that their rows are found at once. A long log is cut into
+ * Items are named by name, `since` and ordinal, which their rows confirm; the many items that the
+ * normalization fork moves are also named by their outpoint, so that their rows are found at once. A long log is cut into
  * chunks, each with a table of names of its own.
  */
 import type { WorkEvent } from '../../claimtrie/claimWork.js';

@@ -1,6 +1,6 @@
 /**
  * The life of one name, block by block: what was filed under it, what entered, left and moved, who controlled it and for
- * how much. From the item rows and the history of owners, none of which is ever dropped. What a block made and spent
+ * how much. From the item rows and the history of owners, which are never dropped. What a block made and spent
  * again left no trace.
  */
 import { ownerOf, type Owner } from '../../claimtrie/forecast.js';
@@ -58,11 +58,11 @@ export interface NameBlock {
   /** Active claims. */
   claims: number;
   owner: Owner | null;
-  /** Whose name it was before, latin1; empty for nobody's. */
+  /** Whose name it was before, latin1; empty for no one's. */
   formerId: string;
   /** 0 without an owner. */
   takeover: number;
-  /** Effective amounts that changed, by claim id (latin1): 0 for what is no active claim here any more. */
+  /** Effective amounts that changed, by claim id (latin1): 0 for what is not an active claim here any more. */
   amounts: Map<string, bigint>;
 }
 
@@ -149,7 +149,7 @@ function isActiveAfter({ activated }: Item, height: number): boolean {
   return activated !== 0 && activated <= height;
 }
 
-/** Takeover heights after each of the blocks, the first of which is not below `from`. */
+/** Takeover heights after each of the blocks; the first block is not below `from`. */
 async function addTakeovers(
   rows: RowReader,
   name: string,

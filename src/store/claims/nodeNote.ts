@@ -88,7 +88,7 @@ function isWhole(path: string, height: number, partBytes: number, wholeBytes: nu
 
 /** A byte that says which kind it is; of a part the number of slots that were not there, and their first bytes; the slots. */
 export function formatNodeNote({ whole, gone, slots }: NodeNote): Buffer {
-  // A part that tells of 256 slots which were not there would be of a node that had none, and that is noted whole.
+  // A part that reports 256 slots which were not there would be of a node that had none, and that is noted whole.
   const slotsAt = whole ? 1 : PART_HEAD + gone.length;
   const row = Buffer.allocUnsafe(slotsAt + slots.length);
   row[0] = whole ? WHOLE : PART;
@@ -111,7 +111,7 @@ export function parseNodeNote(bytes: Bytes): NodeNote {
   return { whole, gone: whole ? NONE : row.subarray(PART_HEAD, slotsAt), slots };
 }
 
-/** Which of the notes tells of a first byte, by their number, and where; used again and again. */
+/** Which of the notes reports a first byte, by their number, and where; used again and again. */
 const teller = new Int32Array(FIRST_BYTES);
 const startOf = new Int32Array(FIRST_BYTES);
 const endOf = new Int32Array(FIRST_BYTES);

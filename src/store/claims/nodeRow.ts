@@ -27,8 +27,8 @@ export function parseNodeRow(bytes: Bytes): TrieNode {
 }
 
 /**
- * What a slot was before a block, as older folders have it: hash and edge but for its first byte, which the key has; null,
- * of an empty row, when there was none. Whether the child was a leaf is not kept: proofs do not ask.
+ * What a slot was before a block, as older folders have it: hash and edge except for its first byte, which the key has;
+ * null, of an empty row, when there was none. Whether the child was a leaf is not kept: proofs do not ask.
  */
 export function parseSlotNote(firstByte: number, row: Bytes): Slot | null {
   if (row.length === 0) return null;

@@ -27,7 +27,7 @@ import { isRefileFork } from './refileFork.js';
 const TRANSACTIONS_AT_ONCE = 256;
 
 /**
- * The events of a block, given its claim operations. Empty for the block that files names anew. Who waits for it holds the
+ * The events of a block, given its claim operations. Empty for the block that files names again. Who waits for it holds the
  * outcome for nothing when that block was taken back meanwhile.
  */
 export async function readPastEvents(

@@ -151,7 +151,7 @@ function buildProof(
   return buildAllClaimsProof(path, name, selects);
 }
 
-/** Path of the next node on the way to the name, or null where it ends. */
+/** Path of the next node on the way to the name, or null if it ends. */
 function stepTowards(name: string, path: string, edges: readonly string[]): string | null {
   const step = edges.find((edge) => name.startsWith(edge, path.length));
   return step === undefined ? null : path + step;

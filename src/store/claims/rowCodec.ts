@@ -70,7 +70,7 @@ export class RowEncoder {
     return this;
   }
 
-  /** What was written, as an array of its own; the encoder starts anew. */
+  /** What was written, as an array of its own; the encoder starts over. */
   finish(): Buffer {
     const row = Buffer.allocUnsafe(this.at);
     this.buffer.copy(row, 0, 0, this.at);

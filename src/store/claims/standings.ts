@@ -1,5 +1,5 @@
 /**
- * How the claims and supports of one transaction stand in the trie after the latest block: one row for each of them and the
+ * How the claims and supports of one transaction are in the trie after the latest block: one row for each of them and the
  * row of each name, however many other claims the names have. Owns no rows.
  */
 import { pointIndex, pointKey, pointTxid } from '../../claimtrie/item.js';
@@ -67,7 +67,7 @@ export function readPresentStandings(
   const { txid, madeAt, outputs } = query;
   const names = namesOf(rules, query);
   const points = outputs.map(({ n }) => pointKey(txid, n));
-  // First filed in its block, and once more where normalization has moved it.
+  // First filed in its block, and again where normalization has moved it.
   const fork = rules.normalizationForkHeight;
   const filedSince = madeAt < fork && fork <= query.height ? [madeAt, fork] : [madeAt];
   const keys = filedSince.flatMap((since) => names.map(({ filed }, i) => itemKey(filed, since, points[i]!)));

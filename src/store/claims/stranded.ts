@@ -1,5 +1,5 @@
 /**
- * Supports that the normalization fork leaves behind: it moves what stands at the nodes of the trie, so that a support of
+ * Supports that the normalization fork leaves behind: it moves what is at the nodes of the trie, so that a support of
  * a raw name without one stays where nothing finds it any more. lbcd moves it all the same, and counts it until it is
  * spent or expires; its answers need to know of both. These rows say nothing of the trie.
  * Source: lbrycrd `normalizeAllNamesInTrieIfNecessary`; lbcd `addNormalizationForkChangesIfNecessary`.
@@ -98,7 +98,7 @@ function parseStranded(key: string, row: Uint8Array): Item {
 
 /**
  * What was left behind under raw forms of a name, under which it is given; of all names when none is named. `removed`
- * tells of spends alone.
+ * reports spends alone.
  */
 export async function readStranded(rows: RowReader, name?: string): Promise<Item[]> {
   const prefix = name === undefined ? null : strandedNameKey(name);

@@ -17,7 +17,7 @@ import { countLogChunks, parseLogChunk, readLog, type ItemRef } from './logRow.j
 import { parseDueRow } from './queueRow.js';
 
 export interface UpcomingQuery {
-  /** Of the block as of which all is said. */
+  /** The block of the answer. */
   height: number;
   /** First block and last; all behind `height`. */
   from: number;
@@ -39,7 +39,7 @@ export interface UpcomingPage {
   next: number | null;
 }
 
-/** Blocks below the latest as of which one may ask: the logs of those above are read for each page. Arbitrary. */
+/** Largest depth of a block that may be asked for: the logs of those above are read for each page. Arbitrary. */
 export const FORESEEN_BLOCKS_BEHIND = 144;
 
 /** Names with items in the queue, by the height at which these are due. */

@@ -67,7 +67,7 @@ export interface ItemKey {
 export interface WorkStoreDeps {
   rows: RowTransaction;
   versions: VersionWriter;
-  /** Loaded; null where every name is looked for. */
+  /** Loaded; null if every name is searched. */
   idle: IdleNames | null;
   lateReads: LateReads;
   /** Which rows are fetched ahead, by the name under which they stand; all when absent. */
@@ -213,7 +213,7 @@ export class WorkStore implements ClaimSource {
   }
 
   /**
-   * Loads names, the trie along them, and items. Names stand in the order given whatever is known of them beforehand, for
+   * Loads names, the trie along them, and items. Names are in the order given whatever is known of them beforehand, for
    * the order of the block's log follows from theirs.
    */
   async load(names: ReadonlySet<string>, items: readonly ItemKey[]): Promise<void> {
@@ -333,7 +333,7 @@ export class WorkStore implements ClaimSource {
 
   /**
    * Writes everything but nodes and summary, and starts with empty hands again; `final` when no batch follows for its
-   * names. With `leavesNames`, which only the very last may have, these are left to whoever asks. Nodes wait for
+   * names. With `leavesNames`, which only the very last may have, these are left to the caller. Nodes wait for
    * `writeNodes` unless they have become too many.
    */
   async flush(final: boolean, leavesNames = false): Promise<void> {
@@ -387,7 +387,7 @@ export class WorkStore implements ClaimSource {
     }
   }
 
-  /** Hashes and writes the nodes; paths are loaded anew from here on. */
+  /** Hashes and writes the nodes; paths are loaded again from here on. */
   async writeNodes(): Promise<void> {
     const { work } = this;
     const { trie } = work;

@@ -28,7 +28,7 @@ export interface OwnStake {
 }
 
 /**
- * The first one of its kind that is not spent, or the first one where all are; null where there is none. The reference
+ * The first one of its kind that is not spent, or the first one where all are; null if there is none. The reference
  * takes the first one, spent or not, and then makes transactions that no block will ever hold.
  */
 export function ownStake(ledger: Ledger, entry: Entry, kind: StakeKind): OwnStake | null {

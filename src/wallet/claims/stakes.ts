@@ -55,7 +55,7 @@ export async function updateClaim(
 }
 
 export interface SupportRequest {
-  /** As it is to stand in the script. */
+  /** As it is to are in the script. */
   readonly name: Bytes;
   readonly claimId: Bytes;
   /** Metadata; null for none. */
@@ -104,7 +104,7 @@ async function stake(
   return { txid, address: encodeDestination(destination, wallet.prefixes) };
 }
 
-/** What no block takes: the reference makes such transactions, whose coins are then spent for nobody. */
+/** What no block takes: the reference makes such transactions, whose coins are then spent for no one. */
 function refuseSizes(name: Bytes, prefix: Bytes): void {
   if (name.length > MAX_CLAIM_NAME_SIZE) {
     const message = `name must be at most ${MAX_CLAIM_NAME_SIZE} bytes (not ${name.length})`;

@@ -1,6 +1,7 @@
 /**
  * When an unlocked wallet locks itself again. It does so after seconds that have passed, whatever the node's clock says; what
- * is told of it stands on that clock. Source: lbrycrd wallet/rpcwallet.cpp `walletpassphrase`, rpc/server.cpp `RPCRunLater`.
+ * is notified of it stands on that clock. Source: lbrycrd wallet/rpcwallet.cpp `walletpassphrase`, rpc/server.cpp
+ * `RPCRunLater`.
  */
 
 /** Timers of the platform are no longer than this. */

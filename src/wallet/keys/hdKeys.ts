@@ -13,7 +13,7 @@ import type { Keyring } from './keyring.js';
 
 export { rootOfSeed } from '../../signing/extendedKey.js';
 
-/** The child; of keys that do not exist, one in 2^127, the next is nobody's business here. */
+/** The child; of keys that do not exist, one in 2^127, the next does not matter here. */
 function child(parent: ExtendedKey, number: number): ExtendedKey {
   const derived = deriveChild(parent, number);
   assert(derived, 'a key that does not exist was derived');
@@ -61,7 +61,7 @@ export class HdKeys {
     this.chain = chain;
   }
 
-  /** Makes a key of the wallet the seed; both counters begin anew. `isSplit`: change has a chain of its own. */
+  /** Makes a key of the wallet the seed; both counters start over. `isSplit`: change has a chain of its own. */
   setSeed(batch: WalletBatch, publicKey: Bytes, isSplit = true): void {
     const seedId = hash160(publicKey);
     assert(this.keyring.hasKey(seedId), 'a seed must be a key of the wallet');
@@ -91,7 +91,7 @@ export class HdKeys {
 
   /**
    * Derives the next keys that the wallet does not know yet and takes them in. The wallet must have a seed and be unlocked.
-   * Yields after each, so that whoever makes many can let others work; ends early when the wallet is locked meanwhile.
+   * Yields after each, so that the code that makes many can let others work; ends early when the wallet is locked meanwhile.
    */
   *make(batch: WalletBatch, count: number, isInternal: boolean, nowSec: number): Generator<Bytes> {
     const { chain } = this;

@@ -22,7 +22,7 @@ export const MINE = {
 export const MINE_ALL = MINE.watchOnly | MINE.spendable;
 export const MINE_STAKE = MINE.claim | MINE.support;
 
-/** What whoever asks must know. Ids are hashes of 20 bytes. */
+/** What the code that asks must know. Ids are hashes of 20 bytes. */
 export interface OwnedKeys {
   hasKey(keyId: Bytes): boolean;
   publicKey(keyId: Bytes): Bytes | null;
@@ -35,7 +35,7 @@ type Place = 'top' | 'p2sh' | 'witness';
 const NO = 0;
 const WATCHED = 1;
 const SPENDABLE = 2;
-/** Nobody can spend it. */
+/** No one can spend it. */
 const INVALID = 3;
 
 /** The flags of an output script. */
@@ -89,7 +89,7 @@ function keyOwnership(keys: OwnedKeys, script: Bytes, place: Place): number {
       return inner === null ? NO : ownership(keys, inner, 'witness');
     }
     case 'multisig': {
-      // In the open it may be somebody else's too, who could spend it.
+      // In the open it may be another user's too, who could spend it.
       if (place === 'top') return NO;
       const { publicKeys } = template;
       if (place === 'witness' && publicKeys.some((key) => key.length !== COMPRESSED_KEY_SIZE)) return INVALID;

@@ -6,7 +6,7 @@ import type { WalletBatch } from '../store/records.js';
 import type { Keyring } from './keyring.js';
 
 /**
- * The id of the one key that an address stands for, known or not; null where it is a script, or none that is known. QUIRK: an
+ * The id of the one key that an address stands for, known or not; null if it is a script, or none that is known. QUIRK: an
  * id of zeros counts as none. Test: test/functional/walletKeys.test.ts.
  */
 export function keyIdOfDestination(keyring: Pick<Keyring, 'script'>, destination: Destination): Bytes | null {

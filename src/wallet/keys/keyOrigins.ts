@@ -1,5 +1,5 @@
 /**
- * When keys came and where each comes from, by the ids of the keys. What was read from disk is parsed when somebody asks:
+ * When keys came and where each comes from, by the ids of the keys. What was read from disk is parsed when someone asks:
  * there may be a hundred thousand.
  */
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';

@@ -17,7 +17,7 @@ export const SEED_PATH = 's';
 
 /** When a key came, and where it comes from. */
 export interface KeyMetadata {
-  /** 0 when nobody knows. */
+  /** 0 when no one knows. */
   readonly createdSec: number;
   /** `m/0'/0'/7'`; `s` for a seed itself; empty for other keys. */
   readonly path: string;
@@ -54,7 +54,7 @@ export function keyMetadataSec(bytes: Bytes): number {
   return createdSec;
 }
 
-/** Key and checksum of a private key in clear; whoever asks wipes it. */
+/** Key and checksum of a private key in clear; the code that asks wipes it. */
 export function formatKeyRecord(privateKey: Bytes, publicKey: Bytes): Buffer {
   const der = formatPrivateKeyDer(privateKey, publicKey);
   const check = checksumOf(publicKey, der);

@@ -40,7 +40,7 @@ export class KeySupply {
     this.wallet = wallet;
   }
 
-  /** A new key that no seed stands behind, for wallets from before there were seeds. */
+  /** A new key that no seed is behind, for wallets from before there were seeds. */
   private makeLooseKey(batch: WalletBatch, nowSec: number): Bytes {
     const privateKey = randomPrivateKey();
     const publicKey = ecdsaBackend().publicKeyOf(privateKey, true);
@@ -65,8 +65,8 @@ export class KeySupply {
   }
 
   /**
-   * Makes keys until both pools hold `size` of them, or `most` were made for each; false where none can be made, also since the wallet
-   * was locked meanwhile. Source: `TopUpKeyPool`.
+   * Makes keys until both pools hold `size` of them, or `most` were made for each; false if none can be made, also since the
+   * wallet was locked meanwhile. Source: `TopUpKeyPool`.
    */
   *fill(
     batch: WalletBatch,
@@ -96,7 +96,7 @@ export class KeySupply {
 
   /**
    * The same, some keys at a time, and on disk when it resolves; the ids of the keys go to `made`. Keys that are in the pool are on their way to disk before
-   * anybody else has a turn: who takes one, or encrypts the wallet, comes after them.
+   * anyone else has a turn: who takes one, or encrypts the wallet, comes after them.
    */
   async topUp(size: number = this.wallet.options.keypoolSize, made: Bytes[] = []): Promise<boolean> {
     for (let since = performance.now(); ;) {
@@ -123,7 +123,7 @@ export class KeySupply {
   }
 
   /**
-   * A key that is nobody's yet, on disk for good and out of the pool when it resolves; null when the pool is empty and the
+   * An unused key, on disk permanently and out of the pool when it resolves; null when the pool is empty and the
    * wallet locked. Source: `GetKeyFromPool`.
    */
   async take(isInternal: boolean): Promise<Bytes | null> {

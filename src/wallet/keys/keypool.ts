@@ -1,6 +1,6 @@
 /**
  * Keys made in advance, so that a backup has those that will be handed out next. They go out in the order in which they were
- * made; one that was used by somebody (an older copy of the wallet, say) takes those before it along. Source: lbrycrd
+ * made; one that was used by someone (an older copy of the wallet, say) takes those before it along. Source: lbrycrd
  * wallet/wallet.cpp `TopUpKeyPool`, `ReserveKeyFromKeyPool`, `MarkReserveKeysAsUsed`.
  */
 import { assert } from '../../util/assert.js';

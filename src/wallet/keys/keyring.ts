@@ -89,15 +89,15 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   private readonly damaged = new Set<OwnKey>();
   private encrypted = false;
   private masterKey: Buffer | null = null;
-  /** Keys of an encrypted wallet that somebody asked for since it was unlocked, in clear. */
+  /** Keys of an encrypted wallet that someone asked for since it was unlocked, in clear. */
   private readonly lent = new Map<OwnKey, Buffer>();
-  /** Whether each encrypted key was held against its public key since the start. */
+  /** Whether each encrypted key was compared with its public key since the start. */
   private isChecked = false;
   private earliestSec = Infinity;
   private changes = 0;
   /** Keys taken in since a task began that asked for them. */
   private added: Buffer[] | null = null;
-  /** Ids of the keys that scripts in `scripts` name; null where it is to be made. */
+  /** Ids of the keys that scripts in `scripts` name; null if it is to be made. */
   private scriptKeys: Set<string> | null = null;
   private readonly came: KeysCame;
   /** Reads a row as it is on disk, by its key. */
@@ -205,7 +205,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return this.watched.all();
   }
 
-  /** Where a key came from; null when nobody knows. */
+  /** Where a key came from; null when no one knows. */
   metadata(keyId: Bytes): KeyMetadata | null {
     return this.origins.get(toLatin1(keyId));
   }
@@ -215,7 +215,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return this.watched.metadata(scriptId);
   }
 
-  /** Nothing of the wallet is older; 1 when nobody knows, `Infinity` without keys. Source: `nTimeFirstKey`. */
+  /** Nothing of the wallet is older; 1 when no one knows, `Infinity` without keys. Source: `nTimeFirstKey`. */
   get firstKeySec(): number {
     return this.earliestSec;
   }
@@ -366,7 +366,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
 
   /**
    * Whether a master key opens the private keys: a wrong one opens none of them. It stays locked or unlocked as it is. The
-   * first time every key is held against its public key: one that does not fit is damaged, and not to be had.
+   * first time every key is compared with its public key: one that does not fit is damaged, and not available.
    */
   *isMasterKey(masterKey: Bytes): Slices<boolean> {
     assert(this.encrypted, 'a wallet has no master key that is not encrypted');
@@ -430,7 +430,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return own;
   }
 
-  /** What `begin` takes, as it is now; null where the rows (`hasRow`, by their keys) do not say the same. */
+  /** What `begin` takes, as it is now; null if the rows (`hasRow`, by their keys) do not say the same. */
   *image(
     pools: PoolLists,
     hasRow: (key: string) => boolean,
@@ -494,7 +494,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     }
   }
 
-  /** What is to be done once all rows were taken in: keys nobody knows the age of may be as old as the chain. */
+  /** What is to be done once all rows were taken in: keys no one knows the age of may be as old as the chain. */
   loaded(): void {
     if (this.encrypted) {
       for (const { isClear } of this.keys.inMemory()) {

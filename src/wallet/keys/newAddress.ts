@@ -20,7 +20,7 @@ export function learnRelatedScripts(
   wallet.keyring.addScript(batch, program);
 }
 
-/** A new address that is on disk for good when it resolves; null when the pool is empty and no key can be made. */
+/** A new address that is on disk permanently when it resolves; null when the pool is empty and no key can be made. */
 export async function newAddress(
   wallet: Wallet,
   type: OutputType,

@@ -1,4 +1,4 @@
-/** A key of a wallet as it lies in memory. */
+/** A key of a wallet as it is in memory. */
 import { COMPRESSED_KEY_SIZE, isValidPrivateKey } from '../../crypto/ecdsaEncoding.js';
 import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';

@@ -28,7 +28,7 @@ type PoolColumns = Pick<
   'poolIndexes' | 'poolSecs' | 'poolFlags' | 'receive' | 'change' | 'preSplit'
 >;
 
-/** Null where a key has no row. */
+/** Null if a key has no row. */
 export function* packOwn({ ids, publicKey, scripts, hasRow }: KeySource): Slices<OwnColumns | null> {
   const count = ids.length;
   const numbers = new Map(ids.map((id, number) => [id, number]));
@@ -65,7 +65,7 @@ export function* packOwn({ ids, publicKey, scripts, hasRow }: KeySource): Slices
   return columns;
 }
 
-/** Null where a key in a pool is none of `find`, or there twice. `find`: the number of a key by its id. */
+/** Null if a key in a pool is none of `find`, or there twice. `find`: the number of a key by its id. */
 export function* packPool(
   count: number,
   find: (id: string) => number,

@@ -1,6 +1,6 @@
 /**
- * A quick look at output scripts in raw bytes: whether one could be the wallet's at all. Of a block all but a few are told
- * apart here, without parsing; `isMine` has the last word on those that remain.
+ * A quick look at output scripts in raw bytes: whether one could be the wallet's at all. Of a block all except a few are
+ * distinguished here, without parsing; `isMine` has the last word on those that remain.
  */
 import { hash160, ripemd160 } from '../../crypto/hash.js';
 import { claimPrefixLength } from '../../script/claimScript.js';
@@ -19,8 +19,8 @@ export interface KnownScripts {
 }
 
 /**
- * The same as `couldBeMine` of a script within other bytes. The usual scripts are told apart there, without a text or a view of
- * them.
+ * The same as `couldBeMine` of a script within other bytes. The usual scripts are distinguished there, without a text or a
+ * view of them.
  */
 export function couldPayTo(known: KnownScripts, raw: Buffer, start: number, length: number): boolean {
   if (!known.watchesScripts) {
@@ -72,6 +72,6 @@ export function couldBeMine(known: KnownScripts, script: Buffer): boolean {
       break;
     default:
   }
-  // Multisig in the open is nobody's; what else there is is only watched.
+  // Bare multisig counts as not owned; other scripts are only watched.
   return false;
 }

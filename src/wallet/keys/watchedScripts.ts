@@ -27,7 +27,7 @@ export class WatchedScripts {
   private readonly times = new SpreadMap<KeyMetadata>();
   private readonly learnKey: (publicKey: Bytes, keyId: Buffer) => void;
 
-  /** `learnKey` hears of keys that watched scripts pay to themselves. */
+  /** `learnKey` is notified of keys that watched scripts pay to themselves. */
   constructor(slab: Slab, learnKey: (publicKey: Bytes, keyId: Buffer) => void) {
     this.slab = slab;
     this.learnKey = learnKey;
@@ -101,7 +101,7 @@ export class WatchedScripts {
   }
 }
 
-/** The key that a script pays to itself; null for other scripts and for what is no point. */
+/** The key that a script pays to itself; null for other scripts and for what is not a point. */
 function publicKeyIn(script: Bytes): Bytes | null {
   const template = solveScript(script);
   if (template.type !== 'pubkey') return null;

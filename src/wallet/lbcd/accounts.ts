@@ -27,7 +27,7 @@ export interface LbcdAccount {
   readonly name: string;
 }
 
-/** A view of the notes; made anew for each call. */
+/** A view of the notes; rebuilt for each call. */
 export class LbcdAccounts {
   private readonly wallet: Wallet;
 

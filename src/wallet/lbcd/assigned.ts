@@ -1,4 +1,7 @@
-/** Which destinations belong to which account of lbcwallet, but for those of the first: the notes of the address book as maps. */
+/**
+ * Which destinations belong to which account of lbcwallet, except for those of the first: the notes of the address book as
+ * maps.
+ */
 import { decodeDestination } from '../../script/address.js';
 import { destinationKey } from '../destinationKey.js';
 import type { Wallet } from '../wallet.js';

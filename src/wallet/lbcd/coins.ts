@@ -59,7 +59,7 @@ export function balancesBy<K>(
   return balances;
 }
 
-/** The whole wallet's balance without locked outputs, and what lies in claims and supports. Source: wtxmgr `Balance`. */
+/** The whole wallet's balance without locked outputs, and what is in claims and supports. Source: wtxmgr `Balance`. */
 export function walletBalance(wallet: Wallet, minDepth: number): { balanceSat: bigint; stakedSat: bigint } {
   let balanceSat = 0n;
   let stakedSat = 0n;

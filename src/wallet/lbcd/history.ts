@@ -63,7 +63,7 @@ export class LbcdHistory {
     return blocksToMaturity(this.wallet.ledger, entry) > 0 ? 'immature' : 'generate';
   }
 
-  /** Own outputs whose address nobody was told of, stakes aside. Source: the flag `Change` of credits. */
+  /** Own outputs whose address was given to no one, stakes aside. Source: the flag `Change` of credits. */
   isChange(output: OwnOutput, address: string | null): boolean {
     if ((output.mine & MINE_STAKE) !== 0) return false;
     return address === null || this.wallet.book.find(address) === undefined;
@@ -87,7 +87,7 @@ export class LbcdHistory {
     for (const [n, { script, value }] of outputs.entries()) {
       const address = this.addressOf(script);
       const credit = own.get(n);
-      // A coinbase has no change; its keys are told to nobody either.
+      // A coinbase has no change; its keys are told to no one either.
       if (credit !== undefined && !entry.isCoinbase && debits > 0 && this.isChange(credit, address)) continue;
       const name = credit === undefined ? '' : this.accountName(address);
       if (account !== '*' && account !== name) continue;

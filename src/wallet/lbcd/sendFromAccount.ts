@@ -1,6 +1,6 @@
 /**
- * Paying with the coins of one account, the largest first, as lbcwallet does. A payment that the mempool refuses is given up.
- * Source: lbcwallet rpc/legacyrpc/methods.go `sendPairs`, wallet/createtx.go `txToOutputs`.
+ * Paying with the coins of one account, the largest first, as lbcwallet does. A payment that the mempool refuses is
+ * abandoned. Source: lbcwallet rpc/legacyrpc/methods.go `sendPairs`, wallet/createtx.go `txToOutputs`.
  */
 import { scriptForDestination } from '../../script/standard.js';
 import { destinationForKey } from '../../signing/outputType.js';

@@ -107,7 +107,7 @@ export class Accounts {
   }
 }
 
-/** Behind the comment and a zero byte stands a map of notes, of which one is the place in the order. */
+/** After the comment and a zero byte comes a map of notes; one is the place in the order. */
 function formatEntry(entry: Omit<AccountingEntry, 'number'>): Buffer {
   const notes = new Writer()
     .compactSize(1)

@@ -122,7 +122,7 @@ export function pendingSat(ledger: Ledger, options: BalanceOptions): bigint {
   return balance(ledger, options, MINE.spendable, 0, ledger.unspentUnsettled()).pending;
 }
 
-/** What lies in claims, and in supports. The cost grows with these. */
+/** What is in claims, and in supports. The cost grows with these. */
 export function stakedSat(ledger: Ledger, options: BalanceOptions): { claims: bigint; supports: bigint } {
   const of = (flag: number): bigint => balance(ledger, options, flag, 0, ledger.unspentStakes()).trusted;
   return { claims: of(MINE.claim), supports: of(MINE.support) };
@@ -151,7 +151,7 @@ function isReplaceable({ row }: Entry): boolean {
   return row.notes.has(REPLACES) || row.notes.has(REPLACED_BY);
 }
 
-/** Source: `AvailableCoins`, but for what depends on keys. */
+/** Source: `AvailableCoins`, except for what depends on keys. */
 export function fittingCoins(ledger: Ledger, options: BalanceOptions, filter: CoinFilter): OwnCoin[] {
   const coins: OwnCoin[] = [];
   for (const coin of ownCoins(ledger, options, ledger.unspentOutputs(filter.destinations))) {

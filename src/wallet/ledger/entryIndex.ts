@@ -108,7 +108,7 @@ export class EntryIndex {
     this.order.forget();
   }
 
-  /** Finds the order of all anew. */
+  /** Finds the order of all again. */
   sort(): Slices<void> {
     return this.order.sort();
   }

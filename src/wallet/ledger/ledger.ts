@@ -71,7 +71,7 @@ export class Ledger extends LedgerReader {
   }
 
   /**
-   * Begins with what an image of the wallet has, before anything else; false where it has none. What changed since comes with
+   * Begins with what an image of the wallet has, before anything else; false if it has none. What changed since comes with
    * `load` and `unload`, and `loaded` after the last. Takes the columns over.
    */
   begin(columns: Columns, notes: LedgerNotes): void {
@@ -94,7 +94,7 @@ export class Ledger extends LedgerReader {
     }
   }
 
-  /** A row that an image tells of is gone or another. */
+  /** A row that an image reports is gone or another. */
   unload(txKey: string): void {
     this.index.unload(txKey);
   }
@@ -112,7 +112,7 @@ export class Ledger extends LedgerReader {
 
   /** Works out what all transactions have come to. Those without a place in the order get one, by time. */
   *loaded(batch: WalletBatch): Slices<void> {
-    // Where the image's chain is the chain still, what it tells of stands.
+    // Where the image's chain is the chain still, what it reports stands.
     if (!this.standsIn((hash) => this.port.heightOf(hash))) yield* this.index.wakeAll();
     const unplaced: Entry[] = [];
     for (const entry of inSteps(this.index.awake())) {
@@ -358,7 +358,7 @@ export class Ledger extends LedgerReader {
     }
   }
 
-  /** A block is in the active chain once more (or for the first time): rows that name it count again. */
+  /** A block is in the active chain again (or for the first time): rows that name it count again. */
   *reconnect(blockHash: Bytes): Slices<void> {
     for (const entry of this.index.inBlock(blockHash)) {
       const { state } = entry;
@@ -447,7 +447,7 @@ export class Ledger extends LedgerReader {
   }
 
   /**
-   * A key or script came by which outputs to these hashes (of 20 or 32 bytes) can be the wallet's; null where any output can.
+   * A key or script came by which outputs to these hashes (of 20 or 32 bytes) can be the wallet's; null if any output can.
    */
   keysCame(hashes: readonly Bytes[] | null): void {
     if (this.size > 0 && (hashes === null || hashes.some((hash) => this.others.has(hash))))
@@ -487,7 +487,7 @@ function isSame(a: Bytes, b: Bytes): boolean {
   return Buffer.compare(a, b) === 0;
 }
 
-/** What a row says, where the block that it names stands at this height. */
+/** What a row says, where the block that it names is at this height. */
 function stateOf({ blockHash, index }: Entry['row'], height: number): EntryState {
   if (blockHash === ABANDONED) return 'abandoned';
   if (height < 0) return 'unconfirmed';

@@ -55,7 +55,7 @@ export function* ledgerImage(
   };
 }
 
-/** All settled transactions; null where one is not where it should be. */
+/** All settled transactions; null if one is not where it should be. */
 function* settledOf({ index, port }: LedgerSource): Slices<Entry[] | null> {
   const settled: Entry[] = [];
   let last: { hash: Bytes; height: number } | null = null;

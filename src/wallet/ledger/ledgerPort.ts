@@ -20,9 +20,9 @@ export interface LedgerPort {
   readRow(key: string): Buffer | undefined;
   /** What else has a place in the order of transactions, the latest last (`move`). */
   moves(): readonly { readonly orderPos: number; readonly timeSec: number }[];
-  /** Told of what came to conflict with a block, or does not any more, and of what was given up. */
+  /** Notified of what came to conflict with a block, or does not any more, and of what was abandoned. */
   settledOtherwise(entry: Entry): void;
-  /** Told of the outputs (`outputKey`) that a new transaction spends, whatever becomes of it. */
+  /** Notified of the outputs (`outputKey`) that a new transaction spends, whatever becomes of it. */
   spentBy(inputs: readonly string[]): void;
 }
 

@@ -12,7 +12,7 @@ import type { SettledCoin } from './spentOutputs.js';
 import type { TxRecord } from './txRecord.js';
 import { TxRows } from './txRows.js';
 
-/** Hears of each entry of which something is another than before, or which is gone; of null when that may be any. */
+/** Notified of each changed or removed entry; of null when any may have changed. */
 export type EntryWatcher = (entry: Entry | null) => void;
 
 export abstract class LedgerReader {
@@ -38,12 +38,12 @@ export abstract class LedgerReader {
     return this.port.height;
   }
 
-  /** Changes with everything that balances and lists depend on, but for the address book and the clock. */
+  /** Changes with everything that balances and lists depend on, except for the address book and the clock. */
   get revision(): string {
     return `${this.changes} ${this.port.height}`;
   }
 
-  /** For as long as the wallet is open. What hears of an entry must not change any. */
+  /** For as long as the wallet is open. What is notified of an entry must not change any. */
   watch(watcher: EntryWatcher): void {
     this.watchers.add(watcher);
   }

@@ -34,7 +34,7 @@ export interface TxColumns {
   /** Where the inputs of a row begin, and where those of the last end. */
   readonly inputStarts: Uint32Array;
   readonly inputs: Uint8Array;
-  /** Inputs by what they spend, but for those of coinbases. */
+  /** Inputs by what they spend, except for those of coinbases. */
   readonly inputSlots: Int32Array;
   readonly inputRows: Uint32Array;
   readonly ownStarts: Uint32Array;
@@ -43,7 +43,7 @@ export interface TxColumns {
   readonly ownMine: Uint8Array;
   /** Number of the destination. */
   readonly ownTo: Uint32Array;
-  /** 1 where nothing of the wallet spends it for good. */
+  /** 1 where nothing of the wallet spends it permanently. */
   readonly ownLeft: Uint8Array;
   readonly ownRows: Uint32Array;
   /** Own outputs that hold a claim or support. */
@@ -117,7 +117,7 @@ export class PackedTxs {
     return found ?? NO_ROWS;
   }
 
-  /** The number of a row's own output, −1 where it is none of the wallet's. */
+  /** The number of a row's own output, −1 if invalid of the wallet's. */
   ownNumber(row: number, n: number): number {
     const { ownStarts, ownNumbers } = this.columns;
     for (let at = ownStarts[row]!; at < ownStarts[row + 1]!; at++) if (ownNumbers[at] === n) return at;

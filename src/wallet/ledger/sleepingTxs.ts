@@ -17,7 +17,7 @@ export class SleepingTxs {
   /** 1 for removed rows: deleted, or in memory as entries. */
   private readonly left: Uint8Array;
   private readonly readRow: RowReader;
-  /** Entries by row, of those that somebody looked at. */
+  /** Entries by row, of those that someone looked at. */
   private readonly looked: (PackedEntry | undefined)[];
   /** Ring buffer of the most recently read rows. */
   private readonly withRows: PackedEntry[] = [];

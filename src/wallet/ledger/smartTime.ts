@@ -1,5 +1,5 @@
 /**
- * Times by which transactions stand in the order in which they came, though blocks tell other times. Source: lbrycrd
+ * Times by which transactions are in the order in which they came, though blocks tell other times. Source: lbrycrd
  * wallet/wallet.cpp `ComputeTimeSmart`.
  */
 import type { Entry, EntrySequence } from './entry.js';

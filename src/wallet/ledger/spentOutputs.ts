@@ -27,7 +27,7 @@ export class SpentOutputs {
   private sleepingLeft: Uint8Array = new Uint8Array(0);
   /** By output: the transactions in memory that spend it, also for outputs of others. */
   private readonly spenders = new Map<string, string | string[]>();
-  /** Outputs in memory that nothing of the wallet spends for good, whatever their own transaction has come to. */
+  /** Outputs in memory that nothing of the wallet spends permanently, whatever their own transaction has come to. */
   private readonly left = new Map<string, OwnOutput>();
   /** The keys of those that hold a claim or support. */
   private readonly leftStakes = new Set<string>();

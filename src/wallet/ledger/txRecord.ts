@@ -8,7 +8,7 @@ import { Reader } from '../../util/reader.js';
 import { Writer } from '../../util/writer.js';
 import { recordKey } from '../store/records.js';
 
-/** In place of a block: nobody is to wait for it any more. Source: `ABANDON_HASH`. */
+/** In place of a block: no one is to wait for it any more. Source: `ABANDON_HASH`. */
 export const ABANDONED: Bytes = Buffer.concat([Buffer.of(1), Buffer.alloc(31)]);
 export const NO_BLOCK: Bytes = Buffer.alloc(32);
 

@@ -1,5 +1,5 @@
 /**
- * Which destinations the chain shows to have one owner, kept up to date: sets that only grow, and are made anew where
+ * Which destinations the chain shows to have one owner, kept up to date: sets that only grow, and are rebuilt where
  * something is not so any more. Source: lbrycrd wallet/wallet.cpp `GetAddressGroupings`.
  */
 import { sortedInSlices, type Slices } from '../../util/slices.js';

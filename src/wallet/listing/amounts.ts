@@ -19,17 +19,17 @@ export interface ListedOutput {
 }
 
 export interface Amounts {
-  /** What its inputs take from the wallet; 0 when somebody else sent it. */
+  /** What its inputs take from the wallet; 0 when another user sent it. */
   readonly debitSat: bigint;
   /** What the wallet paid beyond the outputs; below 0 when others paid too, 0 when it paid nothing. */
   readonly feeSat: bigint;
-  /** Where it went, change left out. Empty when somebody else sent it. */
+  /** Where it went, change left out. Empty when another user sent it. */
   readonly sent: readonly ListedOutput[];
   /** What came to the wallet. */
   readonly received: readonly ListedOutput[];
 }
 
-/** The label of a destination; empty where it has none. Source: `GetLabelName`. */
+/** The label of a destination; empty if it has none. Source: `GetLabelName`. */
 export function labelOf({ book }: Wallet, destination: string): string {
   return book.at(destination)?.label ?? '';
 }

@@ -63,7 +63,7 @@ export class HeightSums {
     return this.byHeight.size === this.emptyCount;
   }
 
-  /** All up to a height, that included; null where there is none. */
+  /** All up to a height, that included; null if there is none. */
   upTo(height: number): HeightSum | null {
     this.sort();
     let place = this.firstAbove(height) - 1;

@@ -6,7 +6,7 @@ import { learnRelatedScripts } from '../keys/newAddress.js';
 import { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
 
-/** On disk for good when it resolves; null when the keypool is empty. */
+/** On disk permanently when it resolves; null when the keypool is empty. */
 export async function labelAddress(
   wallet: Wallet,
   label: string,

@@ -11,7 +11,7 @@ import { listsReceived, listsSent, type Selection } from './selection.js';
 
 /** Lists that are kept; arbitrary. */
 const MAX_LISTS = 8;
-/** A list of which more has changed since the last question is made anew. Arbitrary. */
+/** Number of changes since the last query beyond which a list is rebuilt. Arbitrary. */
 const MAX_TOUCHED = 16_384;
 /** Entries looked at between two pauses. */
 const STEP = 256;

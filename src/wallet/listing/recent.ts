@@ -33,7 +33,7 @@ const STEP = 256;
 
 /**
  * The page of `count` items behind the `skip` latest, the latest first. Costs what the page has, and not what has ever been,
- * but for the first question about a label or about what is the wallet's (`listedEntries.ts`).
+ * except for the first question about a label or about what is the wallet's (`listedEntries.ts`).
  */
 export function* recentPieces(
   wallet: Wallet,
@@ -79,7 +79,7 @@ function* pageOf(
   return pieces;
 }
 
-/** What could have items, the latest first; null where entries before the place `from` would come. */
+/** What could have items, the latest first; null if entries before the place `from` would come. */
 function* latestFirst(
   { accounts }: Wallet,
   { label, withAccounts }: Selection,
@@ -99,7 +99,7 @@ function* latestFirst(
 
 /**
  * What pays to addresses with a label, or was sent from it as an account, where that is little: the first that came first.
- * Null where it is not, and for the empty label, which is that of all addresses without one too.
+ * Null if it is not, and for the empty label, which is that of all addresses without one too.
  */
 function fewLabelled({ book, ledger }: Wallet, { label, withAccounts }: Selection): Entry[] | null {
   if (label === null || label === '') return null;

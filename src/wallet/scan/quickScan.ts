@@ -1,6 +1,6 @@
 /**
  * Passing over blocks in bulk in which a scan would find nothing new: the node looks through many of them at once, and what it
- * finds is known here as it stands there. Owns how many blocks that are; changes nothing of the wallet. A block with anything
+ * finds is known here as it is there. Owns how many blocks that are; changes nothing of the wallet. A block with anything
  * else in it is left to the scan, which looks at all of its transactions.
  */
 import { equalBytes } from '../../util/bytes.js';

@@ -10,7 +10,7 @@ import type { ScanBounds } from './scanHeights.js';
 import type { ScanTurn } from './scans.js';
 import { takeUnconfirmed } from './takeBlock.js';
 
-/** How far the times of blocks may lie behind those of keys. Source: `TIMESTAMP_WINDOW`. */
+/** How far the times of blocks may are behind those of keys. Source: `TIMESTAMP_WINDOW`. */
 export const TIMESTAMP_WINDOW_SEC = 2 * 60 * 60;
 
 export interface TimeScanEnd {
@@ -21,7 +21,7 @@ export interface TimeScanEnd {
 
 /**
  * Looks through the chain for what keys were paid that are at least as young as a time. All of it is on disk when it resolves.
- * Until then the wallet owes it: after a crash it begins anew by itself.
+ * Until then the wallet owes it: after a crash it starts over by itself.
  */
 export async function rescanFromTime(wallet: Wallet, turn: ScanTurn, timeSec: number): Promise<TimeScanEnd> {
   const { chain, log } = wallet.node;
@@ -53,7 +53,7 @@ export async function rescanBlocks(wallet: Wallet, turn: ScanTurn, bounds: ScanB
   return end;
 }
 
-/** The same for a wallet that is being opened, until that is given up. */
+/** The same for a wallet that is being opened, until that is abandoned. */
 export async function lookAgain(wallet: Wallet, bounds: ScanBounds, signal?: AbortSignal): Promise<void> {
   const turn = wallet.scans.reserve();
   if (turn === null) return;

@@ -31,7 +31,7 @@ export interface ScanBounds {
   readonly last: number | null;
   /** Blocks from here on were looked at with all keys that there are. */
   readonly seenFrom?: number;
-  /** Whether nobody asked for it: only what it changes is announced then. */
+  /** Whether no one asked for it: only what it changes is announced then. */
   readonly isOwn?: boolean;
 }
 
@@ -56,7 +56,7 @@ export class EveryHeight implements ScanHeights {
 
   private get last(): number {
     const { bounds, chain } = this;
-    // What comes meanwhile is taken in by whoever follows the chain, but with the keys of then.
+    // What comes meanwhile is taken in by the code that follows the chain, but with the keys of then.
     const tip = this.stop < 0 ? Math.min(this.tipAtStart, chain.height) : chain.height;
     return Math.min(bounds.last ?? Infinity, tip);
   }
@@ -114,7 +114,7 @@ export class IndexedHeights implements ScanHeights {
     this.heights = heights;
   }
 
-  /** Null where there is no index that knows, or to read all blocks is quicker. */
+  /** Null if there is no index that knows, or to read all blocks is quicker. */
   static async ask({ keyring, node: { chain } }: Wallet, bounds: ScanBounds): Promise<IndexedHeights | null> {
     const last = Math.min(bounds.last ?? Infinity, (bounds.seenFrom ?? Infinity) - 1, chain.height);
     // Where no index knows, scripts are made for nothing.

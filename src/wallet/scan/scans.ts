@@ -1,8 +1,8 @@
 /**
- * Whether a wallet looks through blocks once more, how far it is, and from where it still owes such a look. There is one at a
- * time. What is owed stands in the wallet's file, so that neither a crash nor a locked wallet makes it forgotten: a scan that
- * was begun and not finished, and blocks that were looked through while keys were missing that only an unlocked wallet makes.
- * Source: lbrycrd wallet/wallet.h `WalletRescanReserver`, `fAbortRescan`.
+ * Whether a wallet looks through blocks again, how far it is, and from where it still owes such a look. There is one at a
+ * time. What is owed is in the wallet's file, so that neither a crash nor a locked wallet makes it forgotten: a scan that
+ * was begun and not finished, and blocks that were looked through while keys were missing that only an unlocked wallet
+ * makes. Source: lbrycrd wallet/wallet.h `WalletRescanReserver`, `fAbortRescan`.
  */
 import type { Bytes } from '../../util/bytes.js';
 import { Reader } from '../../util/reader.js';

@@ -6,7 +6,7 @@ import type { Bytes } from '../../util/bytes.js';
 import type { Wallet } from '../wallet.js';
 
 /**
- * Makes the keys that are missing. Answers their ids, and has the blocks be owed a look; null where no keys were missing, or
+ * Makes the keys that are missing. Answers their ids, and has the blocks be owed a look; null if no keys were missing, or
  * none can be made.
  */
 export async function endShortage(wallet: Wallet): Promise<Bytes[] | null> {

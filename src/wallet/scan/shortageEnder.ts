@@ -6,7 +6,7 @@ import { endShortage } from './shortage.js';
 
 /**
  * To be called when a wallet was unlocked. Where blocks were looked through while it was locked and keys were missing (a
- * restored copy of a wallet that was in use elsewhere), the keys are made and those blocks looked through once more.
+ * restored copy of a wallet that was in use elsewhere), the keys are made and those blocks looked through again.
  * Resolves when that has begun.
  */
 export async function afterUnlock(wallet: Wallet): Promise<void> {

@@ -1,7 +1,7 @@
 /**
- * Taking what concerns a wallet out of blocks and out of the mempool, whoever reads them: the follower as they come, a rescan
- * once more. Of a block all but a few transactions are told apart without parsing. Source: lbrycrd wallet/wallet.cpp
- * `SyncTransaction`, `AddToWalletIfInvolvingMe`.
+ * Taking what concerns a wallet out of blocks and out of the mempool, the code that reads them: the follower as they come, a
+ * rescan again. Of a block all except a few transactions are distinguished without parsing. Source: lbrycrd
+ * wallet/wallet.cpp `SyncTransaction`, `AddToWalletIfInvolvingMe`.
  */
 import {
   INPUT_PREVOUT,
@@ -45,7 +45,7 @@ export interface Look {
   readonly since: number;
   /** Of these nothing is announced any more: a block is looked at again for keys that it brought about. */
   readonly told: Set<Entry>;
-  /** Whether only what is new or has changed is announced, as in a look that nobody asked for. */
+  /** Whether only what is new or has changed is announced, as in a look that no one asked for. */
   readonly onlyChanges?: boolean;
 }
 

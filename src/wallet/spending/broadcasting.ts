@@ -56,7 +56,7 @@ export async function resendBefore(wallet: Wallet, timeSec: number): Promise<Byt
 }
 
 /**
- * Announces anew when it is time for that: seldom, at random, so that it does not tell whose the transactions are, and only
+ * Announces again when it is time for that: seldom, at random, so that it does not tell whose the transactions are, and only
  * if there was a block since. `bestBlockSec` is when that came. Source: `ResendWalletTransactions`.
  */
 export async function resendWhenDue(

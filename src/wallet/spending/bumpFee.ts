@@ -1,4 +1,4 @@
-/** Sending a transaction anew with a higher fee, which its change pays (BIP125). Source: lbrycrd wallet/feebumper.cpp. */
+/** Sending a transaction again with a higher fee, which its change pays (BIP125). Source: lbrycrd wallet/feebumper.cpp. */
 import { formatMoney } from '../../consensus/limits.js';
 import { transactionWeight, WITNESS_SCALE_FACTOR, type Transaction } from '../../primitives/transaction.js';
 import { feeAtRate, feeRateOf } from '../../mempool/feeRate.js';

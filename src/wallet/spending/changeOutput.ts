@@ -13,11 +13,11 @@ import { SpendError } from './spendError.js';
 
 export interface ChangePlace {
   readonly script: Bytes;
-  /** To be kept or given back; null where change goes to a given place. */
+  /** To be kept or given back; null if change goes to a given place. */
   readonly key: ReservedKey | null;
 }
 
-/** Change looks like what is paid, where that is told by nobody. */
+/** Change looks like what is paid, where that is told by no one. */
 function changeTypeFor(wallet: Wallet, said: OutputType | null, paid: readonly Bytes[]): OutputType {
   const { addressType, changeType } = wallet.options;
   const fixed = said ?? changeType;

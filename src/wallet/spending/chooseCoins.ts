@@ -20,7 +20,7 @@ export interface SpentCoin {
   readonly script: Bytes;
 }
 
-/** The output of a transaction that the wallet knows, whoever it belongs to; null for others. */
+/** The output of a transaction that the wallet knows, the code that it belongs to; null for others. */
 export function knownOutput(wallet: Wallet, key: string): SpentCoin | null {
   const entry = wallet.ledger.entry(txKeyOf(key));
   if (entry === undefined) return null;
@@ -34,7 +34,7 @@ export class CoinChoice {
   private readonly control: CoinControl;
   private readonly chance: Chance;
   private readonly available: readonly WalletCoin[];
-  /** What must be spent, null where one of it is not known. */
+  /** What must be spent, null if one of it is not known. */
   private readonly preset: readonly SpentCoin[] | null;
   private groups: CoinGroup<WalletCoin>[] | null = null;
 

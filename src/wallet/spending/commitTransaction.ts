@@ -1,5 +1,5 @@
 /**
- * Keeping a transaction that was made, and sending it: on disk first, so that nothing is spent of which the wallet does not
+ * Keeping a transaction that was made, and sending it: on disk first, so that no coin is spent without the wallet's
  * know. Source: lbrycrd wallet/wallet.cpp `CommitTransaction`, wallet/rpcwallet.cpp `SendMoney`.
  */
 import { txid as txidOf } from '../../primitives/transaction.js';

@@ -36,7 +36,7 @@ export interface CreateOptions {
   readonly chance?: Chance;
 }
 
-/** A transaction that nobody knows of yet: to be committed or given up (`giveUpTransaction`). */
+/** A transaction that no one knows of yet: to be committed or given up (`giveUpTransaction`). */
 export interface CreatedTransaction {
   readonly tx: Transaction;
   readonly feeSat: bigint;
@@ -62,7 +62,7 @@ const SHORTER_INPUT_BYTES = 8;
 
 /**
  * Makes a transaction that pays the recipients. Throws `SpendError`. To be run `inSpendTurn` together with the commit, so
- * that nobody else chooses the same coins meanwhile. The wallet must be unlocked to sign.
+ * that no other caller chooses the same coins meanwhile. The wallet must be unlocked to sign.
  */
 export async function createTransaction(
   wallet: Wallet,
@@ -80,7 +80,7 @@ export async function createTransaction(
   try {
     created = draftTransaction(task, batch);
   } finally {
-    // Keys that were made for the pool are on disk before anybody hears of one.
+    // Keys that were made for the pool are on disk before anyone is notified of one.
     await wallet.write(batch, { sync: false });
   }
   const { tx, coins } = created;
@@ -162,8 +162,8 @@ function outPointOf(key: string): { hash: Bytes; index: number } {
 }
 
 /**
- * A transaction that can only be in the next block gives no reason to make the last one anew; now and then a little earlier,
- * so that those which wait before they are sent do not stand out.
+ * A transaction that can only be in the next block gives no reason to make the last one again; now and then a little
+ * earlier, so that those which wait before they are sent do not stand out.
  */
 function chooseLockTime(height: number, chance: Chance): number {
   const lockTime = Math.max(0, height);

@@ -27,7 +27,7 @@ import { spendStateOf } from './spendState.js';
 export interface Recipient {
   readonly script: Bytes;
   readonly valueSat: bigint;
-  /** The fee is taken from what it gets, with others of which that is said in equal parts. */
+  /** The fee is taken from what it gets, in equal parts with other outputs marked so. */
   readonly subtractsFee?: boolean;
 }
 

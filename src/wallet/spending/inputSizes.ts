@@ -91,7 +91,7 @@ export class InputSizes {
     return size;
   }
 
-  /** The same for scripts whose inputs have the same size; null where the key is not known. */
+  /** The same for scripts whose inputs have the same size; null if the key is not known. */
   private kindOf(script: Bytes): string | null {
     const inner = stripClaimPrefix(script);
     const template = solveScript(inner);

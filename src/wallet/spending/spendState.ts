@@ -53,7 +53,7 @@ export class CoinScripts {
 }
 
 export class SpendState {
-  /** One payment at a time: between choosing coins and noting that they are spent nobody else may choose. */
+  /** One payment at a time: between choosing coins and noting that they are spent no other caller may choose. */
   readonly turn = new SerialQueue();
   isClosed = false;
   readonly sizes: InputSizes;
@@ -87,7 +87,7 @@ export function inSpendTurn<T>(wallet: Wallet, task: () => Promise<T>): Promise<
   return turn.run(task);
 }
 
-/** Lets nobody spend any more; resolves when nothing is under way. */
+/** Lets no one spend any more; resolves when nothing is under way. */
 export async function endSpending(wallet: Wallet): Promise<void> {
   const state = spendStateOf(wallet);
   state.isClosed = true;

@@ -16,7 +16,7 @@ export class FileWindow {
     this.sizeBytes = sizeBytes;
   }
 
-  /** Bytes of the file as a view that is good until the next call; null where the file ends before. */
+  /** Bytes of the file as a view that is good until the next call; null if the file ends before. */
   read(offset: number, length: number): Buffer | null {
     if (offset + length > this.sizeBytes) return null;
     if (offset < this.start || offset + length > this.start + this.bytes.length) {

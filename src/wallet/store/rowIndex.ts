@@ -74,7 +74,7 @@ class KeyBytes {
     return this.pages[place >>> PAGE_BITS]!;
   }
 
-  /** Takes in what lies in the first pages. */
+  /** Takes in what is in the first pages. */
   fill(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; at += PAGE_BYTES) {
       const page = Buffer.allocUnsafeSlow(PAGE_BYTES);
@@ -129,7 +129,8 @@ export class RowIndex {
   private live = 0;
 
   /**
-   * All rows as columns, numbered from 0 in their order. Null where a key is longer than a page. Rows must not change meanwhile.
+   * All rows as columns, numbered from 0 in their order. Null if a key is longer than a page. Rows must not change
+   * meanwhile.
    */
   *columns(): Slices<RowColumns | null> {
     const count = this.used - this.deadCount;
@@ -221,7 +222,7 @@ export class RowIndex {
     return { offset: this.offsets.get(at), sizeBytes: this.sizes.get(at), crc: this.crcs.get(at) };
   }
 
-  /** Of a row in `records`: where its key begins, its value begins and ends; and where its value lies in the file. */
+  /** Of a row in `records`: where its key begins, its value begins and ends; and where its value is in the file. */
   set(records: Buffer, keyStart: number, valueStart: number, valueEnd: number, offset: number): void {
     let at = this.rowOf(records, keyStart, valueStart);
     if (at >= 0) {
@@ -401,7 +402,7 @@ export class RowIndex {
   }
 }
 
-/** Source: FNV-1a, four bytes a step. Whoever chooses keys so that they collide has only their own wallet slow. */
+/** Source: FNV-1a, four bytes a step. The code that chooses keys so that they collide has only their own wallet slow. */
 function hashOf(key: Bytes, start: number, end: number): number {
   let hash = 0x811c9dc5;
   let i = start;

@@ -45,7 +45,7 @@ export function isWhole(commit: Buffer): boolean {
   return checksum(commit) === commit.readUInt32LE(CHECKSUM_AT);
 }
 
-/** The payload of the commit of that number at an offset, as a view of the window; null where none is, or not all of it. */
+/** The payload of the commit of that number at an offset, as a view of the window; null if none is, or not all of it. */
 export function readCommit(window: FileWindow, offset: number, number: number): Buffer | null {
   const start = window.read(offset, COMMIT_HEAD_BYTES);
   if (start === null) return null;

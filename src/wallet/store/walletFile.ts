@@ -2,13 +2,14 @@
  * A wallet on disk: one file of rows by key, to which changes are only ever appended. Owns durability, damage and the order
  * of writing; knows nothing of what the rows mean. In memory are the keys and where their values lie.
  *
- * Layout: a head of 64 bytes (`walletFileHead.ts`), then commits (`walletCommits.ts`), each of which counts as a whole or not
+ * Layout: a head of 64 bytes (`walletFileHead.ts`), then commits (`walletCommits.ts`), each atomic
  * at all. What is written when is `writeQueue.ts`'s.
  *
  * What a crash leaves of commits that were not synced is cut off when the file is opened. How far it was synced last stands
  * in the head: what is broken before that is damage, and the file is refused.
  *
- * A file beside it (`walletImage.ts`) may say where the rows lie, so that only commits behind those that it tells of are read.
+ * A file beside it (`walletImage.ts`) may say where the rows lie, so that only commits behind those that it reports are
+ * read.
  */
 import { close, fsync, openSync, readSync, fstatSync, ftruncateSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -32,7 +33,7 @@ import { WriteQueue } from './writeQueue.js';
 const syncFile = promisify(fsync);
 const closeFile = promisify(close);
 
-/** Files of which less than half counts are written anew as they are opened, unless they are small. */
+/** Files with less than half of live data are rewritten when they are opened, unless they are small. */
 const SMALL_BYTES = 1 << 20;
 
 /** After more changes than one in so many rows since an image was made, and more than so many, all rows are read. */
@@ -42,7 +43,7 @@ const CHANGED_LEAST = 256;
 /** In place of the number of an open file. */
 const NO_FILE = -1;
 
-/** What a file has, for whoever only looks. */
+/** What a file has, for the code that only looks. */
 export type WalletRows = Pick<WalletFile, 'get' | 'eachKey'>;
 
 export class WalletFile {
@@ -56,7 +57,7 @@ export class WalletFile {
   private number = 0;
   private marks = 0;
   private isClosed = false;
-  /** What the wallet was when it was last closed, and the keys of rows that changed since; null where that is not known. */
+  /** What the wallet was when it was last closed, and the keys of rows that changed since; null if that is not known. */
   private since: { readonly image: WalletImage; readonly changed: Set<string> } | null = null;
   private readonly records = new RecordWriter();
   private readonly queue: WriteQueue;
@@ -73,7 +74,7 @@ export class WalletFile {
 
   /**
    * Makes a wallet of these rows, without them an empty one; it is there with all of them or not at all. Rejects with
-   * `EnvironmentError` where the disk refuses, or something lies there.
+   * `EnvironmentError` where the disk refuses, or something is there.
    */
   static async create(
     path: string,
@@ -131,8 +132,8 @@ export class WalletFile {
   }
 
   /**
-   * Runs a task on what a file has, which may be somebody else's: nothing is written to it. Rejects as `open` does, and as the
-   * task does.
+   * Runs a task on what a file has, which may be another user's: nothing is written to it. Rejects as `open` does, and as
+   * the task does.
    */
   static async look<T>(path: string, task: (file: WalletRows) => Promise<T>): Promise<T> {
     let fd: number;
@@ -171,7 +172,7 @@ export class WalletFile {
     this.since = { image, changed: new Set() };
   }
 
-  /** Reads the commits behind those that an image tells of; all where these are too many. */
+  /** Reads the commits behind those that an image reports; all where these are too many. */
   private async readOn(): Promise<number> {
     const sizeBytes = await inSlices(this.read());
     if (this.since === null) return sizeBytes;
@@ -185,8 +186,8 @@ export class WalletFile {
   }
 
   /**
-   * What the wallet was when it was last closed, with the keys of all rows that changed since; null where every row is to be read.
-   * Good until something is written.
+   * What the wallet was when it was last closed, with the keys of all rows that changed since; null if every row is to be
+   * read. Good until something is written.
    */
   get image(): { readonly parts: WalletParts; readonly changed: ReadonlySet<string> } | null {
     return this.since === null ? null : { parts: this.since.image.parts, changed: this.since.changed };
@@ -197,7 +198,10 @@ export class WalletFile {
     this.since = null;
   }
 
-  /** The rows that the parts of `image` do not tell of, in the order in which they lie on disk. `isOther` picks them by their keys. */
+  /**
+   * The rows that the parts of `image` do not report, in the order in which they lie on disk. `isOther` picks them by their
+   * keys.
+   */
   *otherValues(isOther: (key: Buffer) => boolean): Generator<FileRow> {
     const { index, since } = this;
     if (since === null) return;
@@ -263,7 +267,7 @@ export class WalletFile {
     }
   }
 
-  /** Throws `WalletClosedError`: whoever took long with a wallet finds that it was closed meanwhile. */
+  /** Throws `WalletClosedError`: the code that took long with a wallet finds that it was closed meanwhile. */
   private refuseClosed(): void {
     if (this.isClosed) throw new WalletClosedError();
   }
@@ -338,9 +342,9 @@ export class WalletFile {
   }
 
   /**
-   * Writes changes, all or none of which survive a crash. Resolves when they are on disk for good with `sync`, else when the
-   * system has them. Rejects with `EnvironmentError` when the disk refuses; nothing has changed then, and what is asked for
-   * later is refused too, until the file is opened again.
+   * Writes changes, atomically with respect to a crash. Resolves when they are on disk permanently with `sync`, else when
+   * the system has them. Rejects with `EnvironmentError` when the disk refuses; nothing has changed then, and what is asked
+   * for later is refused too, until the file is opened again.
    */
   commit(changes: readonly RowChange[], { sync = true } = {}): Promise<void> {
     this.refuseClosed();
@@ -348,7 +352,7 @@ export class WalletFile {
   }
 
   /**
-   * Writes the file anew with only what counts, and with these changes, as one step: before it the file is the old one, and
+   * Writes the file again with only what counts, and with these changes, as one step: before it the file is the old one, and
    * after it what was replaced is neither in it nor where it stood on disk, as far as the disk lets that be said. Rejects
    * with `EnvironmentError` as `commit` does, the file being as before.
    */
@@ -385,7 +389,7 @@ export class WalletFile {
     try {
       ftruncateSync(this.fd, this.end);
     } catch {
-      // It is no whole commit: it is cut off when the file is opened.
+      // It is not a whole commit: it is cut off when the file is opened.
     }
   }
 
@@ -449,7 +453,7 @@ export class WalletFile {
     for (const [key, value] of changed) if (value !== null && !this.index.has(key)) yield [key, value];
   }
 
-  /** Writes a copy of all that was committed, which is a wallet file of its own. What lies at `path` is replaced. */
+  /** Writes a copy of all that was committed, which is a wallet file of its own. What is at `path` is replaced. */
   async backup(path: string): Promise<void> {
     try {
       await this.queue.alone(async () => {
@@ -463,7 +467,7 @@ export class WalletFile {
 
   /**
    * Brings everything to disk and closes the file. With `parts`, what the wallet is in memory, an image is left for the next time;
-   * `isOther` picks the rows that these do not tell of.
+   * `isOther` picks the rows that these do not report.
    */
   async close(
     parts: WalletParts | null = null,

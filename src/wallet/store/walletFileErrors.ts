@@ -1,7 +1,7 @@
 /** What can be wrong with a wallet file, or with when it is asked. */
 import { EnvironmentError } from '../../util/environmentError.js';
 
-/** The file is no wallet of ours, or is damaged; the message says what to do. */
+/** The file is not a wallet of ours, or is damaged; the message says what to do. */
 export class WalletFileError extends EnvironmentError {
   override readonly name = 'WalletFileError';
 }

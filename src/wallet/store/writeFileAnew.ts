@@ -16,7 +16,7 @@ import * as head from './walletFileHead.js';
 const syncFile = promisify(fsync);
 const closeFile = promisify(close);
 
-/** A commit is no longer, but for one row that is. */
+/** A commit is no longer, except for one row that is. */
 const MAX_COMMIT_BYTES = 1 << 20;
 /** What is overwritten at once. */
 const WIPE_BYTES = 1 << 20;
@@ -52,12 +52,12 @@ export async function wipeUnlinked(fd: number, sizeBytes: number): Promise<void>
       writeWhole(fd, zeros.subarray(0, Math.min(zeros.length, sizeBytes - at)), at);
     await syncFile(fd);
   } catch {
-    // The new file stands; what lay in the old one is the disk's to forget.
+    // The new file stands; what was in the old one is the disk's to forget.
   }
 }
 
 /**
- * Writes a wallet file with these rows under another name, brings it to disk and moves it to `path`. Nobody but its owner
+ * Writes a wallet file with these rows under another name, brings it to disk and moves it to `path`. No one but its owner
  * may read it.
  */
 export async function writeFileAnew(

@@ -8,7 +8,7 @@ import { environmentError } from '../../util/environmentError.js';
 /** What is done to the file; each throws where the disk refuses, and has changed nothing then. */
 export interface WriteTasks {
   append(changes: readonly RowChange[]): void;
-  /** Writes the file anew. */
+  /** Writes the file again. */
   replace(changes: readonly RowChange[]): Promise<void>;
   sync(): Promise<void>;
 }
@@ -16,7 +16,7 @@ export interface WriteTasks {
 interface Waiting {
   readonly changes: readonly RowChange[];
   readonly sync: boolean;
-  /** Whether the file is written anew with them. */
+  /** Whether the file is rewritten with them. */
   readonly isAnew: boolean;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;

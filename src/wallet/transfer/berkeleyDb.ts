@@ -5,7 +5,7 @@
  */
 import type { Bytes } from '../../util/bytes.js';
 
-/** The file is no Berkeley DB of ours, or is damaged. */
+/** The file is not a Berkeley DB of ours, or is damaged. */
 export class BerkeleyDbError extends Error {
   override readonly name = 'BerkeleyDbError';
 }

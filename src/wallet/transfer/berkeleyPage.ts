@@ -1,5 +1,5 @@
 /**
- * Changes of one page of a little-endian Berkeley DB file, as its log tells them: items stand at the end of the page, where
+ * Changes of one page of a little-endian Berkeley DB file, as its log tells them: items are at the end of the page, where
  * their offsets at its beginning point. Offsets that lead out of a page throw `RangeError`. Source: Oracle Berkeley DB,
  * dbinc/db_page.h, db/db_dup.c `__db_pitem`, `__db_ditem`, btree/bt_put.c `__bam_ritem`, btree/bt_split.c `__bam_copy`.
  */
@@ -107,7 +107,7 @@ function moveItems(page: Buffer, offset: number, by: number): void {
   }
 }
 
-/** Plain data in the place of an item's, of which so many bytes stay at either end. */
+/** Plain data in the place of an item, with this many bytes kept at either end. */
 export function replaceItem(
   page: Buffer,
   index: number,
@@ -139,7 +139,7 @@ export function copyItems(from: Buffer, to: Buffer, first: number, end: number):
   let heap = heapOf(to);
   for (let i = first; i < end; i++, count++) {
     const offset = from.readUInt16LE(indexAt(i));
-    // Keys of duplicates stand there once.
+    // Keys of duplicates are there once.
     if (isLeaf && i - first >= 2 && (i - first) % 2 === 0 && offset === from.readUInt16LE(indexAt(i - 2))) {
       to.writeUInt16LE(to.readUInt16LE(indexAt(count - 2)), indexAt(count));
       continue;
@@ -166,7 +166,7 @@ function itemBytes(page: Buffer, offset: number, isLeaf: boolean): number {
   return isData ? aligned(LEAF_HEAD_BYTES + length) : OVERFLOW_BYTES;
 }
 
-/** A leaf marks the value, which stands behind its key. */
+/** A leaf marks the value, which is behind its key. */
 export function markItem(page: Buffer, index: number, isDeleted: boolean): void {
   const at = page.readUInt16LE(PAGE.items + 2 * (index + (page[PAGE.type] === TYPE.leaf ? 1 : 0))) + 2;
   page.writeUInt8(isDeleted ? page.readUInt8(at) | DELETED : page.readUInt8(at) & ~DELETED, at);

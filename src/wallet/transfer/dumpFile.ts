@@ -1,4 +1,4 @@
-/** The file of a dump: made anew, for nobody but its owner, and gone again where it could not be finished. */
+/** The file of a dump: rebuilt, for no one but its owner, and gone again where it could not be finished. */
 import { open, rm } from 'node:fs/promises';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Wallet } from '../wallet.js';

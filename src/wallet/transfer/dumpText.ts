@@ -1,5 +1,5 @@
 /**
- * The lines of a wallet's dump: what stands in them, to and from text. A key's line is its private key, when it came, what it
+ * The lines of a wallet's dump: what is in them, to and from text. A key's line is its private key, when it came, what it
  * is for, and behind a number sign its addresses; a script's has its hex in place of the key. Source: lbrycrd
  * wallet/rpcdump.cpp `EncodeDumpString`, `DecodeDumpString`, `DecodeDumpTime`.
  */
@@ -14,7 +14,7 @@ export function formatDumpTime(timeSec: number): string {
   return new Date(timeSec * MS_A_SECOND).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }
 
-/** Seconds since 1970; 0 for what is no time. */
+/** Seconds since 1970; 0 for what is not a time. */
 export function parseDumpTime(text: string): number {
   if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z/.test(text)) return 0;
   const ms = Date.parse(text.slice(0, 20));

@@ -26,7 +26,7 @@ export class DumpLockedError extends Error {
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * The lines, each with its end; null where the loop may run. Throws `DumpLockedError` when the wallet is locked meanwhile.
+ * The lines, each with its end; null if the loop may run. Throws `DumpLockedError` when the wallet is locked meanwhile.
  * Keys that come meanwhile may be left out.
  */
 export function* dumpLines(wallet: Wallet, createdBy: string): Generator<string | null> {

@@ -1,6 +1,6 @@
 /**
- * A `wallet.dat` of the reference, and what lies beside it: read with what its log has beyond it, and copied row by row into
- * a wallet file of ours. Nothing of it is ever changed. Source: lbrycrd wallet/db.cpp `BerkeleyEnvironment`, `LockDirectory`.
+ * A `wallet.dat` of the reference, and what is beside it: read with what its log has beyond it, and copied row by row into a
+ * wallet file of ours. Nothing of it is ever changed. Source: lbrycrd wallet/db.cpp `BerkeleyEnvironment`, `LockDirectory`.
  */
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';

@@ -13,7 +13,7 @@ import { addressText, publicKeyOf } from './imports.js';
 const CHUNK_BYTES = 1 << 16;
 
 export interface DumpImport {
-  /** The birth of the oldest key that came in, at most the time of the tip; 0 where nobody knows. */
+  /** The birth of the oldest key that came in, at most the time of the tip; 0 where no one knows. */
   readonly oldestSec: number;
   /** Whether all keys and scripts were taken in that were not there already. */
   readonly isComplete: boolean;
@@ -63,7 +63,7 @@ async function* linesOf(file: FileHandle): AsyncGenerator<string[]> {
   }
 }
 
-/** The birth of what the line brought, null where it brought nothing new. */
+/** The birth of what the line brought, null if it brought nothing new. */
 function importLine(wallet: Wallet, batch: WalletBatch, text: string): number | 'failed' | null {
   const { keyring, book, node, logName } = wallet;
   const line = parseDumpLine(text, wallet.prefixes);

@@ -1,4 +1,4 @@
-/** When keys came to be, also of those of which nobody noted it. Source: lbrycrd wallet/wallet.cpp `GetKeyBirthTimes`. */
+/** Birth times of keys, also of keys without a recorded time. Source: lbrycrd wallet/wallet.cpp `GetKeyBirthTimes`. */
 import { fromLatin1, toLatin1 } from '../../util/bytes.js';
 import type { Slices } from '../../util/slices.js';
 import { keyIdsOf } from '../keys/affectedKeys.js';

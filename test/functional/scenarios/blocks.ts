@@ -42,7 +42,7 @@ import {
 export function blockScenarios(stage: () => Stage): void {
   const tip = (): Promise<Place> => placeAt(stage());
 
-  describe('blocks that nobody asked for', () => {
+  describe('blocks that no one asked for', () => {
     it('are taken when they follow the tip', async () => {
       const peer = await stage().greet();
       const block = mineBlock(await tip());
@@ -281,7 +281,7 @@ export function blockScenarios(stage: () => Stage): void {
 
   // Blocks that were asked for must come within a second on this network, and machines pause at times.
   describe('blocks that do not come', { retry: 2 }, () => {
-    it('are asked of somebody else, and who promised them is sent away', async () => {
+    it('are asked of another user, and who promised them is disconnected', async () => {
       const [liar, honest] = [await stage().greet(), await stage().greet()];
       const row = mineRow(await tip(), 4);
       const all = headers(row.map(({ header }) => header));
@@ -296,7 +296,7 @@ export function blockScenarios(stage: () => Stage): void {
       await stage().untilTip(row[3]!);
     });
 
-    it('of a branch that is only headers hold nobody up', async () => {
+    it('of a branch that is only headers hold no one up', async () => {
       const liar = await stage().greet();
       const best = await tip();
       liar.send('headers', headers(mineHeaders(best, 100)));
@@ -403,7 +403,7 @@ export function blockScenarios(stage: () => Stage): void {
       await stage().expectScore(peer, 0);
     });
 
-    it('that nobody expects the rest of are passed over', async () => {
+    it('that no one expects the rest of are passed over', async () => {
       const peer = await stage().greet();
       // The first question is the node's own.
       await peer.next('getheaders');

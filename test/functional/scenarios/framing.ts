@@ -94,7 +94,7 @@ export function framingScenarios(stage: () => Stage): void {
       await stage().expectScore(peer, 0);
     });
 
-    it('ignores what stands behind a message in its payload', async () => {
+    it('ignores what is behind a message in its payload', async () => {
       const peer = await stage().greet();
       peer.send('ping', Buffer.concat([nonce(7), Buffer.alloc(100, 0xff)]));
       for (const command of ['verack', 'getaddr', 'sendheaders', 'filterclear'])
@@ -154,7 +154,7 @@ export function framingScenarios(stage: () => Stage): void {
       await stage().expectScore(peer, 0);
     });
 
-    it('are not rejected when nobody reads them, nor when they reject', async () => {
+    it('are not rejected when no one reads them, nor when they reject', async () => {
       const peer = await stage().greet();
       await peer.settled();
       peer.send('reject', Buffer.of(200));

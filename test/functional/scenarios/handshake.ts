@@ -146,7 +146,7 @@ export function handshakeScenarios(stage: () => Stage): void {
       listener.close();
     });
 
-    it('refuses nobody for a clock or services of his own', async () => {
+    it('refuses no one for a clock or services of his own', async () => {
       const peer = await RawPeer.greet(stage().subject.port, { services: 0n, timeSec: 1, relay: false });
       await stage().expectScore(peer, 0);
       expect(await stage().infoOf(peer)).toMatchObject({ services: '0'.repeat(16), relaytxes: false });

@@ -1,4 +1,4 @@
-/** Blocks larger than any may be, as somebody with credentials could submit or propose them. */
+/** Blocks larger than any may be, as someone with credentials could submit or propose them. */
 import { parseBlockView } from '../../../src/primitives/blockView.js';
 import { Writer } from '../../../src/util/writer.js';
 import { bigTransaction } from '../../support/bigTransaction.js';

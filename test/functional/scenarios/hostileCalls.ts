@@ -1,5 +1,5 @@
 /**
- * Calls by somebody with credentials who wants the node to stand still: for every declared method and parameter, values
+ * Calls by someone with credentials who wants the node to stand still: for every declared method and parameter, values
  * as large as a request may be. Bodies are made one at a time; `sizeBytes` is about the size of each.
  */
 import { paramNames, type ParamDecl, type RpcMethod } from '../../../src/rpc/method.js';

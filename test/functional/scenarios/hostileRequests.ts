@@ -1,5 +1,5 @@
 /**
- * What may be sent where REST (by anybody) and WebSockets (with credentials) are on: long paths, large bodies, long messages.
+ * What may be sent where REST (by anyone) and WebSockets (with credentials) are on: long paths, large bodies, long messages.
  * Bodies are made one at a time; `sizeBytes` is about the size of each.
  */
 import { MAX_REQUEST_BYTES } from '../../../src/server/webSocketEndpoint.js';

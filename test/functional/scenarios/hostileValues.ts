@@ -1,4 +1,4 @@
-/** Pieces of requests by somebody who wants the node to stand still: large values, and lists of things that are valid. */
+/** Pieces of requests by someone who wants the node to stand still: large values, and lists of things that are valid. */
 import { sha256 } from '../../../src/crypto/hash.js';
 import { regtestParams } from '../../../src/params/regtest.js';
 import { addressPrefixesOf } from '../../../src/script/address.js';

@@ -40,7 +40,7 @@ export function limitScenarios(stage: () => Stage): void {
       await stage().expectSentAway(peer);
     });
 
-    it('costs nothing where nobody listens, and the most that may be costs nothing', async () => {
+    it('costs nothing where no one listens, and the most that may be costs nothing', async () => {
       const peer = await stage().greet();
       peer.send('notfound', items(50_001));
       peer.send('inv', items(50_000));

@@ -5,10 +5,10 @@
 
 /** What right arguments are made of; each side has its own. */
 export interface CallPlaces {
-  /** An address of the wallet that has received, and one of nobody's. */
+  /** An address of the wallet that has received, and one of no one's. */
   readonly own: string;
   readonly other: string;
-  /** A segregated witness address of nobody's. */
+  /** A segregated witness address of no one's. */
   readonly witness: string;
   /** A transaction of the wallet in a block, one that waits, and ones that hold a claim and a support. */
   readonly txid: string;
@@ -17,7 +17,7 @@ export interface CallPlaces {
   readonly supportTxid: string;
   readonly claimId: string;
   readonly blockHash: string;
-  /** A private key of nobody's, with its public key. */
+  /** A private key of no one's, with its public key. */
   readonly secret: string;
   readonly publicKey: string;
   /** A transaction without inputs that pays to `other`, and a PSBT of one. */
@@ -113,7 +113,7 @@ export const RIGHT_CALLS: Readonly<Record<string, Right>> = {
   abandonsupport: ({ own }) => [NOBODY, own],
 };
 
-/** What stands in the place of a right argument. */
+/** What is in the place of a right argument. */
 function wrongValues({ own, other, txid, witness }: CallPlaces): unknown[] {
   return [
     null,

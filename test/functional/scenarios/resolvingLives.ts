@@ -6,7 +6,7 @@
 import { abandon, claim, support, update, type Step } from './claimLives.js';
 
 export type Look =
-  /** The URL leads to this claim; `by` is the channel whose signature counts, null where there is none that does. */
+  /** The URL leads to this claim; `by` is the channel whose signature counts, null if there is none that does. */
   | { readonly do: 'leads'; readonly url: string; readonly to: string; readonly by?: string | null }
   /** The URL leads nowhere; `what` is missing. */
   | { readonly do: 'lost'; readonly url: string; readonly what: 'claim' | 'channel' }

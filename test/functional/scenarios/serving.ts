@@ -217,7 +217,7 @@ export function servingScenarios(stage: () => Stage): void {
   });
 
   describe('new blocks', () => {
-    /** Connects, and has been told of the tip. */
+    /** Connects, and has been notified of the tip. */
     async function inStep(...first: [string, Buffer][]): Promise<RawPeer> {
       const peer = await stage().greet();
       for (const [command, payload] of first) peer.send(command, payload);
@@ -245,7 +245,7 @@ export function servingScenarios(stage: () => Stage): void {
       expect(itemsOf(await unknown.next('inv'))).toEqual([item(INV_BLOCK, hash)]);
     });
 
-    it('are announced once, and to nobody who has them', async () => {
+    it('are announced once, and to no one who has them', async () => {
       const giver = await inStep(['sendheaders', Buffer.alloc(0)]);
       const other = await inStep(['sendheaders', Buffer.alloc(0)]);
       const [id] = await stage().generate(1);

@@ -213,7 +213,7 @@ export function transactionScenarios(stage: () => Stage): void {
   });
 
   describe('our transactions', () => {
-    it('are told to who asks for all of them, and given to nobody who was not told', async () => {
+    it('are told to who asks for all of them, and given to no one who was not told', async () => {
       const tx = await stage().payment();
       const stranger = await stage().greet({ relay: false });
       await send(tx);

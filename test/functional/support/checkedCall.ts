@@ -1,4 +1,4 @@
-/** Calls whose answers are held against the declaration of the method, as a client sees them. */
+/** Calls whose answers are compared with the declaration of the method, as a client sees them. */
 import type { RpcMethod } from '../../../src/rpc/method.js';
 import { checkJson } from '../../../src/schema/schemaCheck.js';
 import { parseJson } from '../../../src/util/jsonParse.js';
@@ -9,7 +9,7 @@ export interface Failure {
   readonly message: string;
 }
 
-/** Posts one call; throws when a result is not as declared (`method` undefined: nobody declares it here). */
+/** Posts one call; throws when a result is not as declared (`method` undefined: no one declares it here). */
 export async function checkedCall<T>(
   url: string,
   method: RpcMethod | undefined,

@@ -1,5 +1,5 @@
 /**
- * Makes claims, channels and supports on a regtest node from labelled plans: every output may be spent by anybody, values are
+ * Makes claims, channels and supports on a regtest node from labelled plans: every output may be spent by anyone, values are
  * signed with keys made from labels, and ids may be asked to begin with certain digits.
  */
 import { create, toBinary } from '@bufbuild/protobuf';
@@ -31,7 +31,7 @@ import { Writer } from '../../../src/util/writer.js';
 import type { Step } from '../scenarios/claimLives.js';
 import { ADDRESS, type RegtestNode } from './node.js';
 
-/** Anybody can spend it: the hash of a script that says yes. */
+/** Anyone can spend it: the hash of a script that says yes. */
 const REDEEM = Buffer.of(0x51);
 const OPEN = { type: 'scripthash', hash: hash160(REDEEM) } as const;
 const OPEN_ADDRESS = encodeDestination(OPEN, addressPrefixesOf(regtestParams));

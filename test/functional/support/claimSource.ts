@@ -1,4 +1,4 @@
-/** An endless, repeatable supply of claim operations over coins that anybody can spend, for networks of real nodes. */
+/** An endless, repeatable supply of claim operations over coins that anyone can spend, for networks of real nodes. */
 import { formatTransaction, txid, type TxOutput } from '../../../src/primitives/transaction.js';
 import {
   buildClaimPrefix,

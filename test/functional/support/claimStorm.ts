@@ -1,6 +1,6 @@
 /**
  * Blocks full of claims of few names, with equal amounts and heights: many claims, updates and supports in one transaction,
- * several transactions a block, all over coins that anybody can spend. Made from a seed, so that a run can be repeated.
+ * several transactions a block, all over coins that anyone can spend. Made from a seed, so that a run can be repeated.
  */
 import { formatTransaction, txid, type TxInput, type TxOutput } from '../../../src/primitives/transaction.js';
 import {

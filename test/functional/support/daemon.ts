@@ -1,6 +1,6 @@
 /**
  * The built lbcnet in a process and folder of its own on the regtest chain, asked over HTTP as programs ask it. Its answers
- * are held against their declarations.
+ * are compared with their declarations.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ export interface DaemonOptions {
   readonly hubPorts: readonly number[];
   /** Of the wallet file `default_wallet`; a new wallet is made without. */
   readonly walletText?: string;
-  /** Of the settings file, which gives way to arguments; none is written without. */
+  /** Of the settings file, which yields to arguments; none is written without. */
   readonly settings?: object;
   /** Further arguments of `start`. */
   readonly args?: readonly string[];

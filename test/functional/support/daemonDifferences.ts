@@ -6,7 +6,7 @@ export type Question = readonly [method: string, params: Json];
 export interface Reasoned {
   readonly why: string;
   readonly applies: (method: string, params: Json) => boolean;
-  /** What is left of an answer to be compared; null where theirs is not compared at all. */
+  /** What is left of an answer to be compared; null if theirs is not compared at all. */
   readonly alike: ((answer: unknown) => unknown) | null;
 }
 
@@ -64,7 +64,7 @@ export const REASONED: readonly Reasoned[] = [
   },
 ];
 
-/** Texts that are the same whoever makes something. */
+/** Texts that are the same anyone who makes something. */
 const SAME_FOR_ALL = ['type', 'claim_op', 'name', 'normalized_name', 'value_type'];
 
 /** What an answer is made of, where amounts, ids and keys are chance: members, kinds, flags, and which inputs there are. */

@@ -1,5 +1,5 @@
 /**
- * What lists and balances of a daemon should say, counted anew from the transactions that a node has of its addresses; and
+ * What lists and balances of a daemon should say, counted again from the transactions that a node has of its addresses; and
  * where they say something else.
  */
 import { CLAIM_TXO_TYPES, SPENDABLE_TXO_TYPES, TXO_TYPE } from '../../../src/daemon/ledger/txoQuery.js';
@@ -42,7 +42,7 @@ export const ALL = { page_size: 1_000_000 };
 const TYPES = Object.entries(TXO_TYPE);
 const EITHER = { isMyInputOrOutput: true };
 
-/** Lists, and what they are to have; of all but `txo_list` by default what is not spent. */
+/** Lists, and what they are to have; of all except `txo_list` by default what is not spent. */
 const LISTS: readonly (readonly [method: string, params: object, filter: Omit<TxoFilter, 'accountIds'>])[] = [
   ['txo_list', {}, {}],
   ['txo_list', { is_my_input_or_output: true }, EITHER],
@@ -88,7 +88,7 @@ const sum = (txos: readonly ModelTxo[]): bigint =>
 
 export class DaemonRecount {
   readonly #node: RegtestNode;
-  /** By id as printed: they never change but for their heights. */
+  /** By id as printed: they never change except for their heights. */
   readonly #transactions = new Map<string, ModelTx>();
 
   constructor(node: RegtestNode) {

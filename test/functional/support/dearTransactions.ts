@@ -96,7 +96,7 @@ export class DearSignatures {
   }
 }
 
-/** A transaction that nobody can spend anything by, with as many items of one byte in its witness. */
+/** A transaction that no one can spend anything by, with as many items of one byte in its witness. */
 export function longWitness(items: number): Buffer {
   const stripped = transaction([{ txid: Buffer.alloc(32, 7) }], [{ valueSat: 1n }]);
   const head = [stripped.subarray(0, 4), Buffer.of(0, 1), stripped.subarray(4, -4)];

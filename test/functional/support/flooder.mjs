@@ -1,6 +1,6 @@
 // A program of its own: peers that greet a node and then send the same bytes for ever, as fast as the socket takes them.
 // Told by one line of JSON on its input: {port, connections, greetingHex, bytesHex, reads}. Says `ready` once all of them
-// flood, and then every 200 ms how many bytes were taken so far. Who is sent away comes again. Ends with its input.
+// flood, and then every 200 ms how many bytes were taken so far. Who is disconnected comes again. Ends with its input.
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 

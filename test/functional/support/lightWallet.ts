@@ -1,5 +1,5 @@
 /**
- * A light wallet like neutrino: it uses only P2P, follows headers, holds filter headers against checkpoints and
+ * A light wallet like neutrino: it uses only P2P, follows headers, compares filter headers with checkpoints and
  * filters against filter headers, looks for its scripts in the filters (BIP157, BIP158), and fetches the blocks in which it
  * finds any. Shares only the keyed hash with the code of the node. It works against any node that serves filters.
  */

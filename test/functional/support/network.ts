@@ -11,7 +11,7 @@ import { scriptForDestination } from '../../../src/script/standard.js';
 import { hashFromHex, toHex } from '../../../src/util/bytes.js';
 import { HANG_MS, startRegtest, type RegtestNode, type RegtestOptions } from './node.js';
 
-/** Anybody can spend it: the hash of a script that says yes. */
+/** Anyone can spend it: the hash of a script that says yes. */
 export const OPEN = { type: 'scripthash', hash: hash160(Buffer.of(0x51)) } as const;
 export const OPEN_ADDRESS = encodeDestination(OPEN, addressPrefixesOf(regtestParams));
 
@@ -29,7 +29,7 @@ export interface PeerInfo {
   bytesrecv_per_msg: Record<string, number>;
 }
 
-/** Starts a node that listens on loopback and connects to nobody by itself. */
+/** Starts a node that listens on loopback and connects to no one by itself. */
 export function startPeer(options: RegtestOptions = {}): Promise<RegtestNode> {
   return startRegtest({
     ...options,
@@ -97,7 +97,7 @@ export async function disconnect(from: RegtestNode, to: RegtestNode): Promise<vo
   );
 }
 
-/** How often a broken connection is looked for. */
+/** How often a broken connection is searched. */
 const RECONNECT_MS = 2000;
 
 /**

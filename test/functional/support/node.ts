@@ -14,7 +14,7 @@ const [FIRST_PORT, PORTS] = [12_000, 20_000];
 /** Processes of tests begin at different places. */
 let portsAsked = process.pid * 97;
 
-/** A port of the loopback interface that nobody listens on, another one each time. */
+/** A port of the loopback interface that no one listens on, another one each time. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST_PORT + (portsAsked++ % PORTS);

@@ -70,7 +70,7 @@ export function mineHeader(parent: Place, merkleRoot: Buffer, changes: Changes =
   return mine(header, changes.noWork === true);
 }
 
-/** The script that anybody can spend: 20 bytes of the hash of the script `1`. */
+/** The script that anyone can spend: 20 bytes of the hash of the script `1`. */
 const OPEN_SCRIPT = Buffer.concat([
   Buffer.from('a914', 'hex'),
   ripemd160(createHash('sha256').update(Buffer.of(0x51)).digest()),
@@ -99,7 +99,7 @@ const formatInput = ({ txid, index = 0, script = OPEN_INPUT }: Input): Buffer =>
 export const transaction = (inputs: readonly Input[], outputs: readonly Output[]): Buffer =>
   Buffer.concat([u32(2), list(inputs.map(formatInput)), list(outputs.map(formatOutput)), u32(0)]);
 
-/** A script that pays to the hash of a witness script; that of the script `1`, which everybody can give. */
+/** A script that pays to the hash of a witness script; that of the script `1`, which everyone can give. */
 export const WITNESS_SCRIPT = Buffer.concat([
   Buffer.from('0020', 'hex'),
   createHash('sha256').update(Buffer.of(0x51)).digest(),
@@ -171,7 +171,7 @@ export function mineRow(parent: Place, length: number): MinedBlock[] {
   return row;
 }
 
-/** A row of headers that no block stands behind. */
+/** A row of headers that no block is behind. */
 export function mineHeaders(parent: Place, length: number): Buffer[] {
   const row: Buffer[] = [];
   let place = parent;

@@ -37,7 +37,7 @@ export function peakBytes(pid: number): number {
   return Number(kib) * 1024;
 }
 
-/** From here on `peakBytes` counts anew. */
+/** From here on `peakBytes` counts again. */
 export function resetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Mounts one at the folder; `size` as mount takes it. False where the system does not let us. */
+/** Mounts one at the folder; `size` as mount takes it. False if the system does not let us. */
 export function mountSmall(folder: string, size: string): boolean {
   return spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder]).status === 0;
 }

@@ -1,6 +1,6 @@
 /**
- * A SOCKS5 proxy on loopback that leads nowhere: whoever it is asked for, a scripted peer answers. Keeps what it was asked
- * for, and with which credentials. Source: RFC 1928, RFC 1929.
+ * A SOCKS5 proxy on loopback that leads nowhere: anyone who it is asked for, a scripted peer answers. Keeps what it was
+ * asked for, and with which credentials. Source: RFC 1928, RFC 1929.
  */
 import { createServer, type Socket } from 'node:net';
 import { RawPeer } from './rawPeer.js';

@@ -1,7 +1,7 @@
 /**
  * The node under test and the scripted peers that talk to it. The node may be a reference node: what is expected of ours
- * can so be seen to be what that does. One port is for anybody, one for whitelisted peers, which are told of transactions
- * at once and not sent away.
+ * can so be seen to be what that does. One port is for anyone, one for whitelisted peers, which are notified of
+ * transactions at once and not sent away.
  */
 import { expect } from 'vitest';
 import { type PeerInfo, OPEN_ADDRESS, startPeer, until } from './network.js';
@@ -31,7 +31,7 @@ export interface Subject extends Rpc {
 /** `reference` is the path of the reference's binary; without one our own node is started. */
 export async function startSubject(reference?: string, args: readonly string[] = []): Promise<Subject> {
   const trustedPort = await freePort();
-  // What is not standard is refused as on the main network; and nobody is connected to whom a peer tells of.
+  // What is not standard is refused as on the main network; and no one is connected to whom a peer reports.
   const all = [`-whitebind=127.0.0.1:${trustedPort}`, '-acceptnonstdtxn=0', '-connect=0', ...args];
   const ours = reference === undefined ? await startPeer({ args: all }) : null;
   const node = ours ?? (await startReference(reference!, all));
@@ -131,7 +131,7 @@ export class Stage {
   }
 
   /**
-   * Blocks with times an hour ahead: those that follow lie ahead too, and for so long the node counts as in step with
+   * Blocks with times an hour ahead: those that follow lie ahead too, and for so long the node counts as in sync with
    * the network (it would not twenty seconds after the last block).
    */
   async runAhead(): Promise<void> {

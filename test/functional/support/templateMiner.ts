@@ -1,5 +1,5 @@
 /**
- * A miner that knows nothing but what `getblocktemplate` tells it: coinbase, merkle root and proof of work are its own.
+ * A miner that knows only what `getblocktemplate` tells it: coinbase, merkle root and proof of work are its own.
  * Shares no code with the node.
  */
 import { createHash } from 'node:crypto';
@@ -174,7 +174,7 @@ function headerOf(block: MinedBlock): Buffer {
   return Buffer.concat([u32(version), previous, merkleRoot, claimRoot, u32(time), u32(bits), u32(nonce)]);
 }
 
-/** The hash that is held against the target, as a number's hex digits. */
+/** The hash that is compared with the target, as a number's hex digits. */
 function workOf(header: Buffer): string {
   const wide = hash('sha512', double(header));
   const halves = [wide.subarray(0, 32), wide.subarray(32)].map((half) => hash('ripemd160', half));

@@ -16,13 +16,13 @@ export interface TerminalProcess {
 
 /** What a terminal showed. */
 export interface Shown {
-  /** What stands there in the end, row by row; the last one is where the cursor is. */
+  /** What is there in the end, row by row; the last one is where the cursor is. */
   readonly rows: readonly string[];
-  /** What stood in a row until it was cleared. */
+  /** What was in a row until it was cleared. */
   readonly renewed: readonly string[];
   /** Whether there were colours. */
   readonly isColored: boolean;
-  /** Sequences that neither colour nor clear, and what was written over what stood there. */
+  /** Sequences that neither colour nor clear, and what was written over what was there. */
   readonly odd: readonly string[];
 }
 

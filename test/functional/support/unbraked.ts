@@ -1,7 +1,7 @@
 /**
- * Peers without brakes beside an honest one and somebody who asks by RPC: how long the answers and the honest peer's blocks
- * take, and how long the event loop is held at a time. All of it in the time in which the node's thread ran: so nothing counts
- * that other programs take of the machine, and where the node has a processor for itself it is the time by the clock.
+ * Peers without brakes beside an honest one and someone who asks by RPC: how long the answers and the honest peer's blocks
+ * take, and how long the event loop is held at a time. All of it in the time in which the node's thread ran: so nothing
+ * counts that other programs take of the machine, and where the node has a processor for itself it is the time by the clock.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ const full = process.env['LBCNODE_FULL'] === '1';
 const ROUNDS = full ? 5 : 2;
 
 export interface UnbrakedOptions {
-  /** Nobody is sent away for what it says then, which would be a way out. */
+  /** No one is disconnected for what it says then, which would be a way out. */
   isWhitelisted: boolean;
   args?: readonly string[];
 }
@@ -161,7 +161,7 @@ export class UnbrakedPeers {
     return (await this.node.rpc<{ totalbytesrecv: number }>('getnettotals')).totalbytesrecv;
   }
 
-  /** Floods with what `make` gives, and expects that nobody is kept waiting. */
+  /** Floods with what `make` gives, and expects that no one is kept waiting. */
   async expectToStand(name: string, make: () => Buffer | Promise<Buffer>, reads = true): Promise<void> {
     const complaints: string[] = [];
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {

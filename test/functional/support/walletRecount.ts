@@ -1,5 +1,5 @@
 /**
- * What a wallet should say it has, counted anew from the blocks and the mempool of a node: nothing of the wallet is asked
+ * What a wallet should say it has, counted again from the blocks and the mempool of a node: nothing of the wallet is asked
  * but which addresses are its own. Follows the chain through reorganisations.
  */
 import type { RegtestNode } from './node.js';
@@ -220,7 +220,7 @@ export class WalletCount {
       readonly abandoned?: boolean;
     }
     const { transactions } = await this.call<{ transactions: Listed[] }>('listsinceblock', [tip]);
-    // What was given up says so only where it sends.
+    // What was abandoned says so only where it sends.
     const givenUp = new Set(
       transactions.filter(({ abandoned }) => abandoned === true).map(({ txid }) => txid),
     );

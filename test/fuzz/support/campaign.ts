@@ -1,5 +1,5 @@
 /**
- * Runs a fuzz target: many inputs made from a seed, each held against the target's laws.
+ * Runs a fuzz target: many inputs made from a seed, each compared with the target's laws.
  * Owns seeds, counts and the report; what an input is and which laws hold is the targets' business. Every input has a
  * seed of its own, so a failure names all that is needed to see it again:
  * `LBCNODE_FUZZ_SEED` (default 1) and `LBCNODE_FUZZ_RUNS` (default: as the test says).

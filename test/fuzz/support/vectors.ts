@@ -1,6 +1,6 @@
 /**
  * The committed corpus: inputs that once were, or could have been, read wrongly, with what must become of them; and
- * real blocks as seeds where the recordings lie beside the repository.
+ * real blocks as seeds where the recordings are beside the repository.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';

@@ -15,7 +15,7 @@ import type { Random } from '../../differential/support.js';
 import { law, type Target } from '../support/campaign.js';
 import { mutateBytes, noise } from '../support/mutate.js';
 
-/** What the run gives, or null where it throws the one error. Anything else that it throws goes on. */
+/** What the run gives, or null if it throws the one error. Anything else that it throws continues. */
 function attempt<Result>(run: () => Result): Result | null {
   try {
     return run();

@@ -84,7 +84,7 @@ export function parsedOrRefusal(
   }
 }
 
-/** The fallback's table, held against the addon's where there is one; null when the bytes are refused. */
+/** The fallback's table, compared with the addon's where there is one; null when the bytes are refused. */
 export function parseBothWays(
   fallback: Parse,
   method: 'parseBlock' | 'parseTx',

@@ -46,7 +46,7 @@ const METHODS: readonly RpcMethod[] = TYPE_NAMES.map((type) =>
 
 export interface DispatcherUnderTest {
   readonly dispatcher: RpcDispatcher;
-  /** What was thrown that is no RPC error: a finding, whatever was answered. */
+  /** What was thrown that is not an RPC error: a finding, whatever was answered. */
   readonly exceptions: unknown[];
 }
 

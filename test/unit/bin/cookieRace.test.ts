@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runCli } from '../../../src/bin/cli/run.js';
 
-it('looks for the cookie once more when it came after the first look', async () => {
+it('looks for the cookie again when it came after the first look', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lbcnode-race-'));
   mkdirSync(join(folder, 'regtest'));
   const seen: (string | undefined)[] = [];

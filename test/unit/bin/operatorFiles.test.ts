@@ -94,7 +94,7 @@ describe.each([
   });
 });
 
-/** What bash offers for a line whose last word is being typed; `=` stands in a word of its own, as bash has it. */
+/** What bash offers for a line whose last word is being typed; `=` is in a word of its own, as bash has it. */
 function offered(...words: string[]): string[] {
   const completer = `_${words[0]!.replace('-', '_')}`;
   const file = words[0] === 'lbcnet' ? 'lbcnet' : 'lbcnode';

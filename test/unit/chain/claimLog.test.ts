@@ -34,7 +34,7 @@ describe('the log of claims', () => {
     ]);
   });
 
-  it('asks for no event while nobody reads', () => {
+  it('asks for no event while no one reads', () => {
     const claims = {
       get events(): never {
         throw new Error('asked');

@@ -1,6 +1,6 @@
 /**
  * Which blocks count as failed and which one is the tip, over random trees in which blocks are declared invalid and taken
- * back, come late, or break a rule; held against a model that knows nothing but parents, a set of failed blocks and the
+ * back, come late, or break a rule; compared with a model that knows only parents, a set of failed blocks and the
  * order of arrival.
  */
 import { afterEach, describe, expect, it } from 'vitest';

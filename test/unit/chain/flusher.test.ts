@@ -81,7 +81,7 @@ describe('Flusher', () => {
     ]);
   });
 
-  it('tells of a flush that failed, after which the database may not be read', async () => {
+  it('reports a flush that failed, after which the database may not be read', async () => {
     const { flusher, notes } = makeFlusher();
     const failures: unknown[] = [];
     flusher.onFailure = (error) => failures.push(error);

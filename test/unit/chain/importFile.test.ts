@@ -82,7 +82,7 @@ describe('readBlockRecords', () => {
     ]);
   });
 
-  it('finds a magic whose first bytes stand there twice', async () => {
+  it('finds a magic whose first bytes are there twice', async () => {
     expect(await find([MAGIC.subarray(0, 3), record(body(1))])).toEqual([[1, 100]]);
     expect(await find([MAGIC, record(body(1))])).toEqual([[1, 100]]);
     expect(

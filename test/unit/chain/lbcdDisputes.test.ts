@@ -55,14 +55,14 @@ function blockOf(
 describe('a claim that pays to a witness program', () => {
   const script = Buffer.concat([CLAIM, KEY_HASH]);
 
-  it('is not spent without a witness, as lbcd would let anybody do', () => {
+  it('is not spent without a witness, as lbcd would let anyone do', () => {
     const flags = SCRIPT_VERIFY.P2SH | SCRIPT_VERIFY.WITNESS;
     const checker = { checkSignature: () => false, checkLockTime: () => false, checkSequence: () => false };
     const outcome = verifyScript(Buffer.alloc(0), script, [], flags, checker as never);
     expect(outcome).toBe(SCRIPT_ERROR.WITNESS_PROGRAM_MISMATCH);
   });
 
-  it('is told of when a block that spends it so is refused', () => {
+  it('is reported when a block that spends it so is refused', () => {
     expect(disputedScripts(...blockOf(script, {}, KEY_HASH))).toContain('no witness behind a claim');
     expect(disputedScripts(...blockOf(script, { witness: [Buffer.of(1)] }, KEY_HASH))).toBeNull();
     expect(disputedScripts(...blockOf(KEY_HASH, {}, KEY_HASH))).toBeNull();
@@ -104,7 +104,7 @@ describe('a support with metadata before the all-claims fork', () => {
     });
   });
 
-  it('is told of when a block with one has another claim root', () => {
+  it('is reported when a block with one has another claim root', () => {
     const metadata = Buffer.concat([
       buildSupportPrefix(Buffer.from('name'), Buffer.alloc(20, 1), Buffer.from('value')),
       KEY_HASH,
@@ -158,7 +158,7 @@ describe('a claim made in the block of the normalization fork', () => {
 });
 
 describe('the block of the normalization fork', () => {
-  it('is told of when it has another claim root', () => {
+  it('is reported when it has another claim root', () => {
     const [block, resolved] = blockOf(KEY_HASH, {}, KEY_HASH);
     const disputed = (height: number): string | null =>
       disputedClaims(RULES, blockClaims(block, resolved, height));

@@ -45,7 +45,7 @@ describe('loadBlock', () => {
     expect(parsed.consumedBytes).toBe(raw.length);
   });
 
-  it('throws ReadError for what is no block', () => {
+  it('throws ReadError for what is not a block', () => {
     expect(() => loadBlock(Buffer.alloc(0))).toThrow(ReadError);
     expect(() => loadBlock(Buffer.alloc(112))).toThrow(ReadError);
     const block = randomBlock(new Random(602), 3);

@@ -11,7 +11,7 @@ const MIB = 1 << 20;
 const BLOCKS_A_FILE = 100;
 const FILES = 10;
 
-/** A chain whose blocks lie in ten files of 20 MiB each. */
+/** A chain whose blocks are in ten files of 20 MiB each. */
 function makePruner(targetMib: number, pruneAfterHeight = 0, neededFrom = () => Infinity) {
   const headers = new TestHeaders();
   let tip = NO_HEADER;
@@ -71,7 +71,7 @@ describe('the pruner', () => {
     ]);
   });
 
-  it('keeps what somebody has yet to read', async () => {
+  it('keeps what someone has yet to read', async () => {
     // Without them two more would go.
     const held = makePruner(140, 0, () => 250);
     await held.pruner.pruneToTarget();

@@ -61,7 +61,7 @@ it('lasts until a branch that proves wrong in its middle is left again', async (
   await test.close();
 });
 
-it('lasts until a branch is left again of which the block that made it better proves wrong', async () => {
+it('lasts until a branch is left again because its best block proves invalid', async () => {
   const test = await TestChain.open();
   const rival = await TestChain.open();
   const { chain } = test.opened;
@@ -121,7 +121,7 @@ it('lasts from the first block that is taken back until the mempool has looked a
   await test.close();
 });
 
-it('is over when the chain fails in the midst of it', async () => {
+it('is over when the chain fails in the middle of it', async () => {
   const test = await TestChain.open();
   const { chain } = test.opened;
   await test.mine(2);

@@ -40,7 +40,7 @@ it('leads over the fork to the end, block by block', () => {
   expect(route.next()).toBe(NO_HEADER);
 });
 
-it('is found anew where a block was left, the chain went back, or another end is named', () => {
+it('is found again where a block was left, the chain went back, or another end is named', () => {
   const { index, add } = makeIndex();
   const main = add(NO_HEADER, 6);
   const rival = add(main[1]!, 9);
@@ -58,7 +58,7 @@ it('is found anew where a block was left, the chain went back, or another end is
   expect(route.next()).toBe(rival[0]);
 });
 
-it('a block far above is reached in steps of which none goes over all blocks between', () => {
+it('a block far above is reached in steps that each skip blocks', () => {
   const { index, add } = makeIndex();
   const count = 3000;
   const ids = add(NO_HEADER, count);
@@ -74,7 +74,7 @@ it('a block far above is reached in steps of which none goes over all blocks bet
   expect(ids.filter((id) => index.candidates.has(id))).toEqual([ids.at(-1)]);
 });
 
-it('a branch that lost data since it was gone over is no way any more', () => {
+it('a branch that lost data since it was walked is not a candidate any more', () => {
   const { index, add } = makeIndex();
   const main = add(NO_HEADER, 5);
   const rival = add(main[1]!, 6);

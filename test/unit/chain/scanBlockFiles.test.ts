@@ -21,7 +21,7 @@ async function look(folder: string, timeSec: number): Promise<{ height: number; 
   return { height, said };
 }
 
-it('blocks that a wrong clock takes for future ones are told of, and found again by the right one', async () => {
+it('blocks that a wrong clock takes for future ones are reported, and found again by the right one', async () => {
   const chain = await TestChain.open();
   await chain.mine(5);
   await chain.opened.flusher.flush();
@@ -40,11 +40,11 @@ it('blocks that a wrong clock takes for future ones are told of, and found again
     expect(said[0]).toMatch(/date and time right, if they are not, and start again/);
   }
   expect(await look(folder, START_TIME_SEC + DAY_SEC)).toEqual({ height: 8, said: [] });
-  // Nothing is left to be read anew.
+  // Nothing is left to be read again.
   expect(await look(folder, START_TIME_SEC + DAY_SEC)).toEqual({ height: 8, said: [] });
 });
 
-it('the last block is told of when a bit of its header flipped, so that it lacks its work', async () => {
+it('the last block is reported when a bit of its header flipped, so that it lacks its work', async () => {
   const chain = await TestChain.open();
   await chain.mine(5);
   const { index } = chain.opened.chain;

@@ -100,7 +100,7 @@ describe('reading one transaction out of a block file', () => {
       expect(toHex(stored.bytes)).toBe(toHex(formatTransaction(tx)));
       expect([toHex(txid(stored.tx)), stored.hasWitness]).toEqual([toHex(txid(tx)), tx === witnessed]);
       expect(await reader.readTransaction(core.index.active.at(HEIGHT - 1), wanted)).toBeNull();
-      // A wrong offset is no damage.
+      // A wrong offset is not a damage.
       expect((await reader.readTransaction(id, { ...wanted, offset: from + 1 }))!.txid).toEqual(stored.txid);
     }
   });
@@ -157,7 +157,7 @@ describe('reading one transaction out of a block file', () => {
       await withFlip(at, 1, async () => expect(await calls()).toEqual(right));
   });
 
-  it('shows no block of which any bit was changed', async () => {
+  it('shows no block with a changed bit', async () => {
     const { raw } = await chain.blockAt(HEIGHT);
     expect(await chain.call(getBlock, [blockId, 0])).toEqual({ result: toHex(raw) });
     for (let at = 0; at < raw.length; at += 3) {

@@ -79,7 +79,7 @@ describe('stored verdicts', () => {
     expect(headers.isFailed(branch[1]!)).toBe(true);
   });
 
-  it('are all forgotten when the chain state is computed anew', () => {
+  it('are all forgotten when the chain state is recomputed', () => {
     fail(branch[0]!, STATUS.failed);
     forgetVerdicts(headers);
     expect(branch.some((id) => headers.isFailed(id))).toBe(false);

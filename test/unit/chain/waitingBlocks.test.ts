@@ -21,7 +21,7 @@ describe('blocks that wait for their connection', () => {
       parsed: { txs: new Uint32Array(4), inputs: new Uint32Array(4), outputs: new Uint32Array(4) },
     }) as LoadedBlock;
 
-  it('do not keep a large buffer alive of which they are a small part', () => {
+  it('do not keep alive a large buffer that contains them', () => {
     const waiting = new WaitingBlocks(index);
     const window = Buffer.alloc(16 * MIB, 7);
     waiting.add(main[2]!, blockOf(window.subarray(100, 1100)));

@@ -130,7 +130,7 @@ describe('normalizeName', () => {
     expect(normalizeText('\u0345\u0301')).toBe('\u0301\u03b9');
     expect(normalizeText('\u0391\u0345\u0301')).toBe('\u03b1\u0301\u03b9');
     expect(normalizeText('\u0345\u0327a')).toBe('\u0327\u03b9a');
-    // Each one became a letter only after the marks stood in order.
+    // Each one became a letter only after the marks was in order.
     expect(normalizeText('\u0345\u0323\u0345')).toBe('\u0323\u03b9\u03b9');
   });
 

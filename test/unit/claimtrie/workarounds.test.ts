@@ -59,7 +59,7 @@ describe('delay of a name that has lost its claims earlier in the block', () => 
     expect(await delayed(WORKAROUNDS, ['ab'])).toEqual([641, 641, 661]);
   });
 
-  it('is none once for whoever asks first, be it an input that is in vain', async () => {
+  it('is none once for anyone who asks first, be it an input that is in vain', async () => {
     const chain = new HandChain(WORKAROUNDS);
     const owner = chain.claim('a', 1000);
     chain.claim('ab', 10);
@@ -112,7 +112,7 @@ describe('takeover workaround', () => {
     expect(await takeover({ ...WORKAROUNDS, takeoverWorkaroundMax: 641 }, 'support first')).toBe(1);
   });
 
-  it('does nothing in the block of the hash fork, which loads every node, but for one that was erased', async () => {
+  it('does nothing in the block of the hash fork, which loads every node, except for one that was erased', async () => {
     const forkAt = (allClaimsForkHeight: number): ClaimRules => ({ ...WORKAROUNDS, allClaimsForkHeight });
     expect(await takeover(forkAt(641), 'support first')).toBe(641);
     expect(await takeover(forkAt(642), 'support first')).toBe(1);

@@ -47,7 +47,7 @@ describe('keys offline', () => {
       expect(() => keyOfSecret(none, 'main')).toThrow('the bytes are no private key');
   });
 
-  // Bitcoin's wiki, "Wallet import format", but for the prefix of the network, which is 0x80 there and 0x1c here.
+  // Bitcoin's wiki, "Wallet import format", except for the prefix of the network, which is 0x80 there and 0x1c here.
   it('have the form of wallet import', () => {
     const secret = Buffer.from('0c28fca386c7a227600b2fe50b7cae11ec86d3bf1fbe471be89827e19d72aa1d', 'hex');
     for (const compressed of [true, false]) {

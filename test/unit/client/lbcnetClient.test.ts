@@ -45,7 +45,7 @@ describe('a call', () => {
     });
   });
 
-  it('fails where nobody answers JSON', async () => {
+  it('fails where no one answers JSON', async () => {
     told = '403: Forbidden';
     await expect(client.call('status')).rejects.toMatchObject({ status: 200, message: '403: Forbidden' });
     const nobody = new LbcnetClient({ url: 'http://127.0.0.1:1/' });

@@ -150,7 +150,7 @@ describe('contextualCheckBlock', () => {
     expect(contextual(witnessBlock())).toBeNull();
   });
 
-  it('holds lock times against the median from BIP113 on, before it against the block', () => {
+  it('compares lock times with the median from BIP113 on, before it against the block', () => {
     const tx = { ...spending(1), lockTime: 1_950_000_000 };
     tx.inputs[0]!.sequence = 0;
     const block = blockOf(coinbase(), tx);

@@ -229,7 +229,7 @@ describe('block versions', () => {
     expect([bits.mask('testdummy'), bits.mask('csv'), bits.mask('segwit')]).toEqual([1 << 28, 1, 2]);
   });
 
-  it('that nobody announced are noticed', () => {
+  it('that no one announced are noticed', () => {
     const chain = new Chain().mine(10, PLAIN).mine(10, 0x20000010).mine(10, PLAIN);
     const bits = new VersionBits(paramsWith(0n, NO_TIMEOUT), chain.view);
     const at = (height: number) => chain.tree.ancestorOf(chain.tip, height);

@@ -185,7 +185,7 @@ describe('AddressHistories', () => {
     expect(world.reads).toBe(1);
   });
 
-  it('tells of 100,000 transactions a page at a time', async () => {
+  it('reports 100,000 transactions a page at a time', async () => {
     const world = new World();
     for (let n = 0; n < 100; n++) world.connect(1000);
     world.wait();
@@ -201,7 +201,7 @@ describe('AddressHistories', () => {
     expect(await world.told()).toBe(world.status());
   });
 
-  it('begins anew when blocks come and go while it reads', async () => {
+  it('starts over when blocks come and go while it reads', async () => {
     const world = new World();
     for (let n = 0; n < 5; n++) world.connect(1000);
     let left = 3;

@@ -111,7 +111,7 @@ describe('HubRpcStub', () => {
     ]);
   });
 
-  it('makes pieces only as they are taken, and none when nobody takes more', async () => {
+  it('makes pieces only as they are taken, and none when no one takes more', async () => {
     const counting = new Counting();
     const pair = new Pair([method('count', () => new StreamedJson(counting.pieces()))]);
     const result = (await pair.port.run(pair.client, await pair.turn(), 'count', [])) as StreamedJson;
@@ -142,7 +142,7 @@ describe('HubRpcStub', () => {
     })();
     await expect(reading).rejects.toBeInstanceOf(ClientLeft);
     expect(counting.isReleased).toBe(true);
-    // One that asked for nothing is not told of.
+    // One that asked for nothing is not reported.
     pair.port.leave({ number: 8, hasLeft: false });
     await settled();
     expect(pair.received.filter((kind) => kind === 'left')).toHaveLength(1);

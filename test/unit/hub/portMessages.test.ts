@@ -62,7 +62,7 @@ describe('AnswerNotes', () => {
 });
 
 describe('HubCounters', () => {
-  it('are seen by whoever has their memory', () => {
+  it('are seen by anyone who has their memory', () => {
     const counters = new HubCounters();
     counters.set('sessions', 5);
     counters.set('unsentBytes', 2 ** 40);

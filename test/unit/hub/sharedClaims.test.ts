@@ -184,7 +184,7 @@ describe.skipIf(!loadNative())("answers about claims in the hub's thread", () =>
     const sides = new Sides(run);
     sides.note(false);
     expect(await sides.resolve(['a'])).toBe(messageOf(NOTHING));
-    // It asked where the chain stands first, each time that it began anew.
+    // It asked where the chain stands first, each time that it started over.
     expect(sides.asked).toEqual(['tip', 'tip', 'tip', 'resolve']);
     sides.note();
     sides.asked.length = 0;
@@ -192,7 +192,7 @@ describe.skipIf(!loadNative())("answers about claims in the hub's thread", () =>
     expect(sides.asked).toEqual([]);
   });
 
-  it('find what a search index has, in threads of their own, once it is told of', async () => {
+  it('find what a search index has, in threads of their own, once it is reported', async () => {
     const run = await begin(34);
     for (let n = 0; n < 20; n++) await run.mine(6);
     const path = join(folder, 'search.sqlite');
@@ -218,7 +218,7 @@ describe.skipIf(!loadNative())("answers about claims in the hub's thread", () =>
     expect(found!.total).toBe(follower.status.documents);
     expect(ids.length).toBeGreaterThan(0);
     await expect(search({ channel: 7 })).rejects.toMatchObject({ code: 1 });
-    // A block that the follower has not come to: it is told that somebody waits.
+    // A block that the follower has not come to: it is told that someone waits.
     await run.mine(6);
     const late = search({ limit: 49 });
     await expect.poll(() => sides.said).toContainEqual(['follower', 'poke']);

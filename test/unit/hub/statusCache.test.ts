@@ -14,7 +14,7 @@ function hashed(cache: StatusCache, key: string, text: string, count: number, la
 }
 
 describe('StatusCache', () => {
-  it('goes on from where a history ended', () => {
+  it('continues from where a history ended', () => {
     const cache = new StatusCache();
     hashed(cache, 'a', 'one', 40, 7);
     expect(cache.status('a', 40, '')).toBe(digest('one'));

@@ -55,7 +55,7 @@ describe('messages', () => {
     expect(later).toMatchObject({ kind: 'error', id: 1, error: { message: '"jsonrpc" is not "2.0"' } });
   });
 
-  it('that are answers are told apart', () => {
+  it('that are answers are distinguished', () => {
     expect(read('{"jsonrpc":"2.0","result":1,"id":1}').kind).toBe('answer');
     expect(read('[{"result":1},{"error":1}]').kind).toBe('answer');
     expect(read('[{"result":1},{"method":"m"}]').kind).toBe('batch');

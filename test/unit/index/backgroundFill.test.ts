@@ -120,7 +120,7 @@ describe('an index filled in the background', () => {
     chain = await chain.reopen(options);
   };
 
-  /** What a kill leaves: the folder as it lies there at this moment. */
+  /** What a kill leaves: the folder as it is there at this moment. */
   async function kill(options: typeof ON): Promise<void> {
     const folder = mkdtempSync(join(tmpdir(), 'lbcnode-killed-'));
     cpSync(chain.folder, folder, { recursive: true });
@@ -282,7 +282,7 @@ describe('an index filled in the background', () => {
     );
   });
 
-  it('is made anew when its rows are of another version, or stand where nothing leads back from', async () => {
+  it('is rebuilt when its rows are of another version, or stand where nothing leads back from', async () => {
     await mine(30);
     await restart(ON);
     await fillToEnd(chain);
@@ -319,7 +319,7 @@ describe('an index filled in the background', () => {
     expect(await rowsOf(chain)).toEqual(await rowsOf(source));
   });
 
-  it('takes over the indexes of a folder in which they could not be behind, but for those of another version', async () => {
+  it('takes over the indexes of a folder in which they could not be behind, except for those of another version', async () => {
     await mine(10);
     await restart(ON);
     await fillToEnd(chain);

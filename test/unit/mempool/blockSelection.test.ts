@@ -104,7 +104,7 @@ describe('choosing the transactions of a block', () => {
     expect(await chosen()).toEqual(ids(parent, one, two));
   });
 
-  it('gives the loop a chance between slices, and begins anew when the pool changes meanwhile', async () => {
+  it('gives the loop a chance between slices, and starts over when the pool changes meanwhile', async () => {
     world = await PoolWorld.open(180, { checkEvery: 0 });
     const all: Transaction[] = [];
     for (let height = 1; height <= 70; height++)

@@ -62,7 +62,7 @@ describe('claims in the mempool when blocks are taken back', () => {
     expect(await filed()).toEqual({ claims: [`${idOf(second)}:0`], supports: [`${idOf(help)}:0`] });
   });
 
-  it('an update falls out with the claim that the new branch makes impossible; its support stays and helps nobody', async () => {
+  it('an update falls out with the claim that the new branch makes impossible; its support stays and helps no one', async () => {
     world = await PoolWorld.open(110);
     const coin = await world.coinbase(1);
     const first = claim(coin);

@@ -55,7 +55,7 @@ describe('disconnected transactions', () => {
     ]);
   });
 
-  it('are given up from the end of the old branch when there are too many', () => {
+  it('are abandoned from the end of the old branch when there are too many', () => {
     const [a, b, c] = transactions as [Transaction, Transaction, Transaction];
     const queue = new DisconnectedTransactions(2300);
     expect(queue.add(second)).toEqual([]);

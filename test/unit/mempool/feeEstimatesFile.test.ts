@@ -60,7 +60,7 @@ describe('fee_estimates.dat', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('that is not right is told of and left aside', () => {
+  it('that is not right is reported and left aside', () => {
     const changed = (change: (bytes: Buffer) => Buffer | void): string => {
       const bytes = Buffer.from(written);
       writeFileSync(path, change(bytes) ?? bytes);

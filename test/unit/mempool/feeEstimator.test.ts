@@ -83,7 +83,7 @@ describe('the fee estimator', () => {
     expect(fees.estimateSmartFee(1008, true)).toEqual({ ratePerKb: 2000n, blocks: 99 });
   });
 
-  it('holds what left unconfirmed against its fee rate', () => {
+  it('compares what left unconfirmed with its fee rate', () => {
     const fees = new FeeEstimator();
     feed(fees, 1, 100);
     expect(fees.estimateRawFee(6, 0.95, 'short').ratePerKb).toBe(2000n);

@@ -23,7 +23,7 @@ describe('choosing again and again while the mempool changes', () => {
     minFeeRatePerKb: MIN_FEE_RATE_PER_KB,
   });
 
-  /** The rule word for word, every package looked at anew for every choice. */
+  /** The rule word for word, every package looked at again for every choice. */
   function naive(): string[] {
     const { mempool } = world;
     const left = new Map<string, MempoolEntry>(

@@ -165,7 +165,7 @@ describe('the mempool on disk', () => {
     expect(world.mempool.size).toBe(0);
   });
 
-  it('is set aside as a whole when any bit of it is another', async () => {
+  it('is quarantined as a whole when any bit of it is another', async () => {
     world = await PoolWorld.open(102);
     for (const height of [1, 2]) await world.mustAccept(spendCoins([await world.coinbase(height)], 1000n));
     await world.mempool.save();

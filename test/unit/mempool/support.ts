@@ -142,7 +142,7 @@ export interface SpendOptions {
   /** Number of outputs of equal value. */
   outputs?: number;
   script?: Bytes;
-  /** Bytes of a further output that nobody can spend. */
+  /** Bytes of a further output that no one can spend. */
   padding?: number;
 }
 

@@ -100,7 +100,7 @@ export class Traffic {
     return concatBytes(buildSupportPrefix(name, id), OPEN_SCRIPT);
   }
 
-  /** Tells that a transaction was let in: from now on its outputs may be spent. */
+  /** Tells that a transaction was accepted: from now on its outputs may be spent. */
   accepted(tx: Transaction): void {
     for (const coin of coinsOf(tx)) {
       this.coins.push(coin);

@@ -1,6 +1,6 @@
 /**
- * What is read by hand of a claim's value, held against what lbry-sdk made of the same bytes. What differs is in the table of
- * `docs/lbcnet-recordings.md`.
+ * What is read by hand of a claim's value, compared with what lbry-sdk made of the same bytes. What differs is in the table
+ * of `docs/lbcnet-recordings.md`.
  */
 import { describe, expect, it } from 'vitest';
 import { readClaimFacts } from '../../../src/metadata/claimFacts.js';

@@ -122,7 +122,7 @@ describe('setting fields', () => {
     });
   });
 
-  it('refuses a text that is no whole number of characters', () => {
+  it('refuses a text that is not a whole number of characters', () => {
     const values = new JsonObject([['title', '\ud800']]);
     expect(() => setClaimFields(newClaim('stream'), values)).toThrow(
       new MetadataError('title has half of a character'),

@@ -64,7 +64,7 @@ describe('waiting for better work', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('ends when nobody waits any more', async () => {
+  it('ends when no one waits any more', async () => {
     wait();
     gone.abort();
     await passSec(0);

@@ -46,7 +46,7 @@ describe('mining many blocks', () => {
 });
 
 describe('letting others work', () => {
-  /** Turns until it is over, somebody else keeping the loop for `busyMs` in each. */
+  /** Turns until it is over, another user keeping the loop for `busyMs` in each. */
   async function turnsOf(workedMs: number, busyMs: number): Promise<number> {
     let nowMs = 1000;
     let turns = 0;
@@ -64,7 +64,7 @@ describe('letting others work', () => {
     return turns - 1;
   }
 
-  it('takes one turn when nobody has anything to do, however long the block took', async () => {
+  it('takes one turn when no one has anything to do, however long the block took', async () => {
     expect(await turnsOf(1e9, 0)).toBe(1);
   });
 

@@ -54,7 +54,7 @@ import { Reader, ReadError } from '../../../src/util/reader.js';
 import { Random, mutate, randomBlock, randomScript } from '../../differential/support.js';
 
 describe('block view', () => {
-  it('tells of every transaction what plain parsing tells', () => {
+  it('reports about every transaction what plain parsing tells', () => {
     const random = new Random(20);
     for (let round = 0; round < 20; round++) {
       const bytes = randomBlock(random, 1 + random.below(12));

@@ -72,7 +72,7 @@ describe('coin table', () => {
   it('holds the coins over flushes and evictions (as configured)', () =>
     playAgainstModel(createCoinTable(), 2));
 
-  it('ignores outputs that nobody can spend', () => {
+  it('ignores outputs that no one can spend', () => {
     const table = createCoinTable();
     const key = Buffer.alloc(36, 1);
     table.add(key, { heightCode: 2, amount: 1n, script: Buffer.of(0x6a, 1, 2) }, false);

@@ -160,7 +160,7 @@ describe('bans', () => {
     expect(again.list()).toHaveLength(2);
   });
 
-  it('do not touch what is no address', () => {
+  it('do not touch what is not an address', () => {
     const list = makeList();
     list.ban(target('::/0'), 'manually added');
     expect(list.isBanned({ ip: Buffer.alloc(16) })).toBe(false);

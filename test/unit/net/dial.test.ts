@@ -18,7 +18,7 @@ describe('connecting directly', () => {
     expect(await nextData(socket)).toBe('hello');
   });
 
-  it('fails where nobody listens, and says so when the operator asked', async () => {
+  it('fails where no one listens, and says so when the operator asked', async () => {
     const server = await ScriptedServer.start(() => undefined);
     const target = address(`127.0.0.1:${server.port}`);
     await server.stop();
@@ -108,7 +108,7 @@ describe('locating', () => {
     await failure(locate(dialing.dialer(through(null)), ''));
   });
 
-  it('takes no answer that is no address', async () => {
+  it('takes no answer that is not an address', async () => {
     const made = dialing.dialer(through(null), {}, { lookUp: answering(['0.0.0.0']) });
     expect((await failure(locate(made, 'a.example'))).message).toBe(
       'Resolver returned invalid address 0.0.0.0:9246 for a.example',

@@ -96,7 +96,7 @@ describe('FrameReader', () => {
     expect(frames.every(({ checksumOk }) => checksumOk)).toBe(true);
   });
 
-  it('takes chunks that pile up before anybody asks', () => {
+  it('takes chunks that pile up before anyone asks', () => {
     const reader = new FrameReader(MAGIC);
     for (const chunk of chunksOf(stream, [7, 2000, 1])) reader.push(chunk);
     expect(reader.bufferedBytes).toBe(stream.length);
@@ -117,7 +117,7 @@ describe('FrameReader', () => {
     expect(payload.equals(pattern(100))).toBe(true);
   });
 
-  it('tells a wrong checksum and goes on', () => {
+  it('tells a wrong checksum and continues', () => {
     const wrong = formatFrame(MAGIC, 'ping', pattern(8));
     wrong[20]! ^= 1;
     const frames = framesOf([Buffer.concat([wrong, formatFrame(MAGIC, 'pong', pattern(8))])]);
@@ -128,7 +128,7 @@ describe('FrameReader', () => {
   });
 
   it.each(['ping\0x', '\0ping', 'pi\tng', 'ping\x7f', 'ping\xe9'])(
-    'takes %j for a command that nobody knows',
+    'takes %j for a command that no one knows',
     (command) => {
       const frames = framesOf([head(command, 0), formatFrame(MAGIC, 'verack', Buffer.alloc(0))]);
       expect(frames.map((frame) => frame.command)).toEqual([command, 'verack']);

@@ -145,7 +145,7 @@ describe('the onion service', () => {
     expect(advertised()).toEqual([]);
   });
 
-  it('of version 2 is given up with a word when Tor refuses it', async () => {
+  it('of version 2 is abandoned with a word when Tor refuses it', async () => {
     writeFileSync(keyPath, OLD_KEY);
     await start(async (tor) => {
       await letIn(tor);

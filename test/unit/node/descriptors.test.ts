@@ -44,7 +44,7 @@ describe('descriptors', () => {
           }
   });
 
-  it('that are too few are told of', () => {
+  it('that are too few are reported', () => {
     const { httpPerServer, webSockets, hub, warnings } = share({}, 1024);
     expect(2 * httpPerServer + webSockets + hub).toBeGreaterThan(1024 - taken(1024) - 2);
     expect(warnings).toEqual([

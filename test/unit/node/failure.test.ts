@@ -74,7 +74,7 @@ describe('describeFailure', () => {
     expect(describeFailure('thrown', FOLDER)).toEqual({ text: 'thrown', isBug: true });
   });
 
-  it('tells of several errors once each', () => {
+  it('reports several errors once each', () => {
     const all = new AggregateError([systemError('EIO'), systemError('EIO'), new FolderError('and this')]);
     const { text, isBug } = describeFailure(all, FOLDER);
     expect(isBug).toBe(false);

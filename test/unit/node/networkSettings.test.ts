@@ -84,7 +84,7 @@ describe('networks', () => {
     expect(networks('-proxy=host:1')[0]).toBe('ipv4 open reachable [host:1] randomized');
   });
 
-  it('are shown as they are now, with the proxy that Tor told of', () => {
+  it('are shown as they are now, with the proxy that Tor reported', () => {
     const command = parseCommandLine(['-onlynet=ipv6', '-onion=[::1]:7', '-proxyrandomize']);
     if (command.action !== 'run') throw new Error('the words ask for help');
     const told = reachableNetworks(command.args, readOptions(command.args));

@@ -125,7 +125,7 @@ describe('-hub', () => {
 });
 
 describe('fees', () => {
-  it('that nobody can have meant are warned of', () => {
+  it('that no one can have meant are warned of', () => {
     const high = 'is set very high!';
     const warnings = (...words: string[]): string[] =>
       load(...words).warnings.filter((warning) => warning.includes(high));
@@ -146,7 +146,7 @@ describe('fees', () => {
       'This is the transaction fee you may discard if change is smaller than dust at this level',
     ],
     ['paytxfee', 'This is the transaction fee you will pay if you send a transaction.'],
-  ])('of wallets that nobody can have meant are warned of, where there are wallets (-%s)', (name, text) => {
+  ])('of wallets that are surely not meant give a warning, where there are wallets (-%s)', (name, text) => {
     const told = (...words: string[]): string[] =>
       load(...words).warnings.filter((warning) => warning.includes('very high'));
     expect(told(`-${name}=0.01`)).toEqual([]);
@@ -173,7 +173,7 @@ describe('fees', () => {
       "Invalid amount for -maxtxfee=<amount>: '0.00000999' (must be at least the minrelay fee of 0.00001000 LBC/kB to prevent stuck transactions)",
     );
     expect(() => load('-maxtxfee=0.1', '-minrelaytxfee=2')).toThrow('minrelay fee of 2.00000000 LBC/kB');
-    // Its default is not held against an unusual relay fee, as in the reference.
+    // Its default is not compared with an unusual relay fee, as in the reference.
     expect(load('-minrelaytxfee=2').options.maxtxfee).toBe(50_000_000n);
   });
 });

@@ -41,7 +41,7 @@ function config(text: string, name = 'lbcnode.conf'): void {
 }
 
 describe('the table', () => {
-  it('names no option twice and describes all but the hidden ones', () => {
+  it('names no option twice and describes all except the hidden ones', () => {
     const names = OPTION_ROWS.map((row) => row.name);
     expect(new Set(names).size).toBe(names.length);
     expect(names.length).toBeGreaterThan(150);
@@ -531,7 +531,7 @@ describe('configuration files', () => {
     ]);
   });
 
-  it('warns of a choice of the network below a heading, where it is none', () => {
+  it('warns of a choice of the network below a heading, if invalid', () => {
     config('dbcache=50\n[regtest]\nregtest=1\n');
     expect(load().network).toBe('main');
     expect(load().warnings).toEqual([
@@ -598,7 +598,7 @@ describe('configuration files', () => {
     config('dbcache=77\n', 'reg.conf');
     config('maxmempool=1000\n', 'deeper.conf');
     const loaded = load();
-    // A file that was included stands in its own default section, wherever it was named.
+    // A file that was included is in its own default section, wherever it was named.
     expect(loaded.options).toMatchObject({ txindex: true, dbcache: 77, maxmempool: 300 });
     expect(loaded.warnings).toEqual([
       'warning: -includeconf cannot be used from included files; ignoring -includeconf=deeper.conf',

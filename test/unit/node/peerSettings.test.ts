@@ -137,7 +137,7 @@ describe('the options of connections', () => {
     expect(warnings.length).toBe(3);
     await settings(['-connect=nosuch', '-dns=0']);
     expect(warnings).toEqual(['-connect=nosuch is a name, and -dns=0 lets none be looked up.']);
-    // A proxy looks names up by itself; nobody does that of an onion service.
+    // A proxy looks names up by itself; no one does that of an onion service.
     await settings(['-connect=nosuch', '-proxy=127.0.0.1:1']);
     await settings(['-connect=expyuzz4wqqyqhjn.onion']);
     expect(warnings).toEqual([]);

@@ -38,7 +38,7 @@ const ELSEWHERE: Readonly<Record<string, { file: string; test: string }>> = {
   walletrpcnotls: { file: 'src/node/rpcServers.ts', test: 'tls.test.ts' },
   walletrpcport: { file: 'src/node/rpcServers.ts', test: 'lbcwallet.test.ts' },
 };
-/** Options that mean nothing here; whoever gives one is told. */
+/** Options that mean nothing here; anyone who gives one is told. */
 const NOTHING = ['dblogsize', 'flushwallet', 'privdb'];
 const ROWS = [...WALLET_OPTIONS, ...WALLET_DEBUG_OPTIONS].map(({ name }) => name as string);
 
@@ -53,7 +53,7 @@ function load(...words: string[]): LoadedOptions {
   }
 }
 
-/** What wallets are told, but for the folder, which is another each time. */
+/** What wallets are told, except for the folder, which is another each time. */
 function toldTo(loaded: LoadedOptions): unknown {
   const { walletDir, ...settings } = walletSettings(loaded);
   return {
@@ -67,7 +67,7 @@ const repository = (path: string): string =>
   readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
 describe('the options of wallets', () => {
-  it('are all looked at by somebody', () => {
+  it('are all looked at by someone', () => {
     expect([...Object.keys(OTHER), ...Object.keys(ELSEWHERE), ...NOTHING].sort()).toEqual([...ROWS].sort());
   });
 
@@ -82,7 +82,7 @@ describe('the options of wallets', () => {
     expect(repository(`test/functional/${test}`)).toContain(`-${name}`);
   });
 
-  it.each(NOTHING)('-%s means nothing, and whoever gives it is told', (name) => {
+  it.each(NOTHING)('-%s means nothing, and anyone who gives it is told', (name) => {
     const { warnings } = load(`-${name}=1`);
     expect(warnings.some((warning) => warning.startsWith(`-${name} counts for nothing`))).toBe(true);
   });
@@ -113,7 +113,7 @@ describe('the options of wallets', () => {
     );
   });
 
-  it('-walletrpcport without -server is told of', () => {
+  it('-walletrpcport without -server is reported', () => {
     const told = '-walletrpcport has no effect without -server.';
     expect(load('-server=0', '-walletrpcport=9999').warnings).toContain(told);
     expect(load('-walletrpcport=9999').warnings).not.toContain(told);

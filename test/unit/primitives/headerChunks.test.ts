@@ -70,7 +70,7 @@ describe('checks of headers as they come', () => {
     expect(refusedAt(new ChunkChecks(CHUNKS), 0, header)).toBe(refused);
   });
 
-  it('go on with the right header after a wrong one at the end of a chunk', () => {
+  it('continue with the right header after a wrong one at the end of a chunk', () => {
     const checks = new ChunkChecks(CHUNKS);
     refusedAt(checks, 0, (height) => (height === 999 ? headerOf(999, 1) : HEADERS[height]!));
     expect(refusedAt(checks, 999, (height) => HEADERS[height]!)).toBeNull();

@@ -189,7 +189,7 @@ describe('kept answers over a life of blocks, transactions and reorganisations',
   let world: PoolWorld;
   afterEach(() => world.close());
 
-  it('are those that would be given anew', async () => {
+  it('are those that would be given again', async () => {
     world = await PoolWorld.open(120);
     const { chain } = world;
     const services = Object.assign(chain.services, { mempool: world.mempool });
@@ -226,7 +226,7 @@ describe('kept answers over a life of blocks, transactions and reorganisations',
       async () => {
         const spent = transactions[random(Math.max(1, transactions.length))];
         if (spent === undefined) return;
-        // Somebody may have spent it already.
+        // Someone may have spent it already.
         await world.accept(spendCoins(coinsOf(spent), 2000n));
       },
       async () => void (await world.mineMempool()),

@@ -62,7 +62,7 @@ describe('getblock of a block that was shown before', () => {
     expect(later['nextblockhash']).toBeDefined();
   });
 
-  it('is not used where transactions tell of the blocks above', async () => {
+  it('is not used where transactions report the blocks above', async () => {
     const mine = new BlockTexts(1 << 20);
     await ask(101, mine, 'lbcd');
     expect(mine.sizeBytes).toBe(0);

@@ -1,4 +1,4 @@
-/** What the dispatcher tells of calls, for metrics. */
+/** What the dispatcher reports calls, for metrics. */
 import { expect, it } from 'vitest';
 import { RpcDispatcher } from '../../../src/rpc/dispatch.js';
 import { METHODS } from '../../../src/rpc/methodTable.js';
@@ -6,7 +6,7 @@ import { MethodTable } from '../../../src/rpc/table.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
 import { send, testServices } from './support.js';
 
-it('tells of calls of declared methods alone, under their own names', async () => {
+it('reports calls of declared methods alone, under their own names', async () => {
   const calls: [string, boolean][] = [];
   const dispatcher = new RpcDispatcher(
     { deprecated: new Set() },

@@ -144,7 +144,7 @@ describe('single requests', () => {
     expect((await send(dispatcher, '{"id":7,"method":5}')).text).toContain('"id":7');
   });
 
-  it('tells of exceptions that are no answers', async () => {
+  it('reports exceptions that are no answers', async () => {
     exceptions.length = 0;
     await send(dispatcher, '{"method":"test_fail","params":["rpc"]}');
     expect(exceptions).toEqual([]);

@@ -23,7 +23,7 @@ import { coinsOf, PoolWorld, spendCoins } from '../mempool/support.js';
 /** Blocks on each of two branches of the same work. */
 const LENGTH = 3;
 
-describe('a call in the midst of a reorganisation', () => {
+describe('a call in the middle of a reorganisation', () => {
   let world: PoolWorld;
   afterEach(() => world.close());
 
@@ -123,7 +123,7 @@ describe('a call in the midst of a reorganisation', () => {
   }
 
   it.each([101 + LENGTH, 102])(
-    'is run anew where it had begun before and went on at height %d',
+    'is run again where it had begun before and continued at height %d',
     async (at) => {
       const { other } = await fork();
       const { method, runs, goOn } = heights('reads');
@@ -200,7 +200,7 @@ describe('a call in the midst of a reorganisation', () => {
     );
   });
 
-  it('that has waited for a block tells of no tip on the way', async () => {
+  it('that has waited for a block reports no tip on the way', async () => {
     const { other } = await fork();
     const signal = new AbortController();
     const waiting = invokeMethod(waitForBlockHeight, context(signal.signal), [1000, 0]).catch(String);

@@ -83,7 +83,7 @@ describe('JobQueue', () => {
     };
   }
 
-  it('lets all newcomers that are short go before a job that gives way', async () => {
+  it('lets all newcomers that are short go before a job that yields', async () => {
     const { queue, enter, giveWay, settle } = makeLine(1);
     const long = queue.nextArrival();
     await enter('long');
@@ -95,7 +95,7 @@ describe('JobQueue', () => {
     expect(queue.tryEnter()).toBe(true);
   });
 
-  it('lets jobs that gave way go on while newcomers keep coming, a slice each', async () => {
+  it('lets jobs that gave way continue while newcomers keep coming, a slice each', async () => {
     const { clock, queue, enter, giveWay, settle } = makeLine(1);
     const long = queue.nextArrival();
     await enter('long');
@@ -111,7 +111,7 @@ describe('JobQueue', () => {
     expect(await settle()).toEqual(['newcomer', 'newcomer', 'newcomer', 'long']);
   });
 
-  it('lets long jobs go on in the order in which they came', async () => {
+  it('lets long jobs continue in the order in which they came', async () => {
     const { clock, queue, enter, giveWay, settle } = makeLine(1);
     const [first, second, third] = [queue.nextArrival(), queue.nextArrival(), queue.nextArrival()];
     await enter('first');
@@ -128,7 +128,7 @@ describe('JobQueue', () => {
     clock.ms += SLICE_MS;
     expect(giveWay(third, 'third')).toBe(true);
     expect(await settle()).toEqual(['first']);
-    // The first is not held up by the others any more, and each of them is done before the next goes on.
+    // The first is not held up by the others any more, and each of them is done before the next continues.
     expect(giveWay(first, 'first')).toBe(false);
     queue.leave();
     expect(await settle()).toEqual(['second']);

@@ -36,7 +36,7 @@ describe('the time of the loop', () => {
     expect(new Set(roundsAt).size).toBe(order.length);
   });
 
-  it('begins anew with the turn', async () => {
+  it('starts over with the turn', async () => {
     const before = performance.now();
     expect(await peerQueue.nextTurn()).toBeGreaterThanOrEqual(before);
   });

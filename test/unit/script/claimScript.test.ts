@@ -116,7 +116,7 @@ describe('decodeClaimScript', () => {
     expect(toHex(claim.name)).toBe(toHex(Buffer.from('Name')));
   });
 
-  it('is null for what is no whole prefix', () => {
+  it('is null for what is not a whole prefix', () => {
     const d1 = OP.OP_DROP;
     const d2 = OP.OP_2DROP;
     const n = pushData(NAME);

@@ -28,7 +28,7 @@ describe('pay to script hash', () => {
     expect(spend(buildScript(OP.OP_1, OP.OP_2, OP.OP_3, redeem), script, STANDARD)).toBe('CLEANSTACK');
   });
 
-  it('wants nothing but pushes', () => {
+  it('wants only pushes', () => {
     const scriptSig = buildScript(OP.OP_2, OP.OP_3, OP.OP_NOP, redeem);
     expect(spend(scriptSig, script, NONE)).toBe('OK');
     expect(spend(scriptSig, script, P2SH)).toBe('SIG_PUSHONLY');

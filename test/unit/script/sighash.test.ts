@@ -77,7 +77,7 @@ describe('signatureHash', () => {
     const hash = (code: Buffer, version: 0 | 1): string => toHex(signatureHash(code, TX, 0, 1, 5n, version));
     expect(hash(withSeparator, BASE)).toBe(hash(without, BASE));
     expect(hash(withSeparator, WITNESS_V0)).not.toBe(hash(without, WITNESS_V0));
-    // A byte within a push is no separator.
+    // A byte within a push is not a separator.
     expect(hash(fromHex('01ab'), BASE)).not.toBe(hash(fromHex('01'), BASE));
   });
 

@@ -181,7 +181,7 @@ describe.each(searchBackends)('searches in the index of $name', (backend) => {
     }
   });
 
-  it('ends a search whose time is up, and goes on with others', async () => {
+  it('ends a search whose time is up, and continues with others', async () => {
     const query = parseConstraints({ order_by: 'release_time' });
     await expect(reader.search(query, -1)).rejects.toMatchObject({
       name: 'SearchError',

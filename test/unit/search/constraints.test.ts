@@ -100,7 +100,7 @@ describe('bad values', () => {
     expect(failure(constraints)).toBe(message);
   });
 
-  it('that are larger than the numbers of JavaScript are told of, as the hub hands them on', () => {
+  it('that are larger than the numbers of JavaScript are reported, as the hub hands them on', () => {
     const large = 10n ** 20n;
     expect(failure({ has_source: large })).toBe(`has_source: ${large} is neither true nor false.`);
     expect(failure({ limit: large })).toBe(`limit: ${large} is not a whole number from 0 on.`);
@@ -262,7 +262,7 @@ describe('content', () => {
 });
 
 describe('names that no constraint has', () => {
-  it('are told apart from those that one has', () => {
+  it('are distinguished from those that one has', () => {
     const known = {
       'claim.height': 1,
       claim_id__in: [],

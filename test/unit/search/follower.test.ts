@@ -223,7 +223,7 @@ describe.each(searchBackends)('the follower of the search index in $name', (back
   });
 
   it.each(['before', 'after'])(
-    'builds anew where blocks that it read ahead of and did not note were left, %s a new start',
+    'builds again where blocks that it read ahead of and did not note were left, %s a new start',
     async (when) => {
       const index = new FakeClaimIndex(12);
       for (let n = 0; n < 30; n++) index.mine(12);
@@ -268,7 +268,7 @@ describe.each(searchBackends)('the follower of the search index in $name', (back
     },
   );
 
-  it('goes on with a first build that was interrupted', async () => {
+  it('continues with a first build that was interrupted', async () => {
     const index = new FakeClaimIndex(5);
     for (let n = 0; n < 60; n++) index.mine(20);
     const kept = await makeIndex(backend);
@@ -281,7 +281,7 @@ describe.each(searchBackends)('the follower of the search index in $name', (back
     expect(await kept.contents()).toEqual(await freshBuild(backend, index, 0));
   });
 
-  it('builds anew when the claim index no longer knows what blocks changed', async () => {
+  it('builds again when the claim index no longer knows what blocks changed', async () => {
     const index = new FakeClaimIndex(6);
     for (let n = 0; n < 30; n++) index.mine(10);
     index.knownBlocks = 5;
@@ -297,7 +297,7 @@ describe.each(searchBackends)('the follower of the search index in $name', (back
 });
 
 describe('the follower of a file of SQLite', () => {
-  it('makes a file anew that is damaged, of another chain, or no index at all', async () => {
+  it('makes a file again that is damaged, of another chain, or no index at all', async () => {
     const index = new FakeClaimIndex(9);
     for (let n = 0; n < 30; n++) index.mine(10);
     const folder = mkdtempSync(join(tmpdir(), 'lbcnode-follower-'));
@@ -314,7 +314,7 @@ describe('the follower of a file of SQLite', () => {
     const build = async () => {
       const writer = openWriter();
       const follower = new SearchFollower(index, index, writer, SILENT_LOGGER);
-      // What only reading shows to be damaged is found by the first try, and made anew by the second.
+      // What only reading shows to be damaged is found by the first try, and rebuilt by the second.
       await follower.sync().catch(() => follower.sync());
       await writer.close();
     };
@@ -336,7 +336,7 @@ describe('the follower of a file of SQLite', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('makes a file anew in which a bit flipped while it was open, and answers from none meanwhile', async () => {
+  it('makes a file again in which a bit flipped while it was open, and answers from none meanwhile', async () => {
     const index = new FakeClaimIndex(9);
     for (let n = 0; n < 30; n++) index.mine(10);
     const folder = mkdtempSync(join(tmpdir(), 'lbcnode-follower-'));
@@ -369,7 +369,7 @@ describe('the follower of a file of SQLite', () => {
     writeFileSync(path, bytes, { flag: 'r+' });
     await follower.scrub();
     expect(warnings).toEqual(['The search index is damaged: its page 6 is not what was written']);
-    // That it is made anew goes on in the background.
+    // That it is rebuilt continues in the background.
     const builds = () => told.filter((line) => line.startsWith('The search index is built: ')).length;
     while (builds() < 2 || follower.status.tip?.height !== index.height) await turn();
     // The same block, but another index: what the damaged one answered is forgotten.

@@ -74,7 +74,7 @@ class StubChain implements MirroredChain {
 
 const index = { height: 0, isSynced: true };
 
-describe('what is told of the chain', () => {
+describe('what is reported about the chain', () => {
   it.each([1, 2, 3, 4])('is one chain, that of the tip that was told, seed %i', async (seed) => {
     const random = new Random(seed);
     const chain = new StubChain();
@@ -121,7 +121,7 @@ describe('what is told of the chain', () => {
 describe('what waits for the thread', () => {
   afterEach(() => void vi.useRealTimers());
 
-  /** A line, and what the thread hears of it. */
+  /** A line, and what the thread is notified of it. */
   function lineOf(chain: StubChain) {
     const line = new FollowerLine(
       {
@@ -175,7 +175,7 @@ describe('what waits for the thread', () => {
     close();
   });
 
-  it('is told once of blocks that come together, at first and at last, and at once where somebody waits', () => {
+  it('is told once of blocks that come together, at first and at last, and at once where someone waits', () => {
     vi.useFakeTimers();
     const chain = new StubChain();
     const { line, hear, close } = lineOf(chain);

@@ -85,7 +85,7 @@ function contents(of: string): string {
   }
 }
 
-/** What a kill leaves: SQLite makes its index of the log (`-shm`) anew. */
+/** What a kill leaves: SQLite makes its index of the log (`-shm`) again. */
 interface Files {
   readonly database: Buffer;
   readonly log: Buffer;
@@ -170,7 +170,7 @@ describe('a node that was killed', () => {
     expect(startWith({ ...after, log: Buffer.alloc(0) }), 'behind the end of the log').toEqual(whole);
   });
 
-  it('starts with what it had when the log began anew behind the copy', () => {
+  it('starts with what it had when the log started over behind the copy', () => {
     const { after } = copying();
     const writer = opened.at(-1)!;
     addBlock(writer, 207);
@@ -231,7 +231,7 @@ describe('a node that was killed', () => {
     expect(() => open()).toThrow(`${path}-sums`);
   });
 
-  it('finds damage in a log of which later frames may have been copied', () => {
+  it('finds damage in a log whose later frames may have been copied', () => {
     const { before, after } = copying();
     const frames = (after.log.length - LOG_HEADER_BYTES) / FRAME_BYTES;
     const log = flipped(after.log, LOG_HEADER_BYTES + Math.floor(frames / 2) * FRAME_BYTES + 500);
@@ -294,11 +294,11 @@ describe('a running node', () => {
     writeFileSync(`${path}-wal`, flipped(log, log.length - 3 * FRAME_BYTES), { flag: 'r+' });
     expect(() => writer.checkpoint()).toThrow('its log is damaged');
     const found = startWith(filesOf());
-    // All that was copied may stand in the part of the log that is whole.
+    // All that was copied may are in the part of the log that is whole.
     if ('contents' in found) expect(commits).toContain(found.contents);
   });
 
-  it('goes on where the sums could not be written for a while', () => {
+  it('continues where the sums could not be written for a while', () => {
     const writer = build();
     addBlock(writer, 201);
     // As a full disk refuses them.
@@ -317,7 +317,7 @@ describe('a running node', () => {
     expect(startWith(filesOf())).toEqual({ contents: contents(path) });
   });
 
-  it('copies the log by itself, which does not grow for good', () => {
+  it('copies the log by itself, which does not grow permanently', () => {
     const writer = build();
     let longest = 0;
     let copied = 0;
@@ -334,7 +334,7 @@ describe('a running node', () => {
     writer.scrub(ALL_PAGES);
   });
 
-  it('makes its index anew when its thread comes upon damage', async () => {
+  it('makes its index again when its thread comes upon damage', async () => {
     build().close();
     opened.length = 0;
     const index = new SqliteIndexWriter(provider, { path, chain: 'chain', prefixes: null as never });

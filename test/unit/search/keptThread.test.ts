@@ -44,7 +44,7 @@ function keep(options: Partial<KeptThreadOptions> = {}) {
 }
 
 describe('a thread that is kept', () => {
-  it('is started again a bounded number of times, and told of meanwhile', async () => {
+  it('is started again a bounded number of times, and reported meanwhile', async () => {
     const { thread, started, warned, ends } = keep();
     expect(await thread.call('state', [])).toBe('state');
     for (let n = 0; n < 3; n++) {

@@ -30,7 +30,7 @@ describe('the limit of claims of a channel', () => {
     hit('b2', 'b'),
   ];
 
-  it('goes on with the count of the pages before', () => {
+  it('continues with the count of the pages before', () => {
     const limited = { limit: 2, limit_claims_per_channel: 1 };
     expect(pageOf(hits, limited)).toEqual(['a1', 'n1']);
     expect(pageOf(hits, { ...limited, offset: 2 })).toEqual(['b1']);

@@ -64,7 +64,7 @@ describe.skipIf(postgresUrl() === null)('the search index in PostgreSQL', () => 
     expect(error).toMatchObject({ name: 'EnvironmentError' });
     return (error as Error).message;
   };
-  /** Ends the connection of whoever writes. */
+  /** Ends the connection of anyone who writes. */
   const breakWriter = () =>
     admin.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lbcnode writer ${target.schema}' AND pid <> pg_backend_pid()`,
@@ -82,7 +82,7 @@ describe.skipIf(postgresUrl() === null)('the search index in PostgreSQL', () => 
     await expect(newWriter().state()).rejects.toThrow('holds other tables');
   });
 
-  it('makes the tables of an older version anew', async () => {
+  it('makes the tables of an older version again', async () => {
     await createIndexTables(admin, 'chain');
     await admin.query(`UPDATE state SET value = '0' WHERE key = 'version'`);
     await admin.query(`INSERT INTO state VALUES ('tip', '{"height":5,"hash":"aa"}')`);
@@ -174,7 +174,7 @@ describe.skipIf(postgresUrl() === null)('the search index in PostgreSQL', () => 
     await fresh.remove();
   });
 
-  it('ends statements when the time is up, and goes on with others', async () => {
+  it('ends statements when the time is up, and continues with others', async () => {
     await follow(newIndex(10), newWriter()).sync();
     const reader = newReader();
     await admin.query('BEGIN');

@@ -90,7 +90,7 @@ describe.skipIf(!loadNative())('the follower in the thread that writes the index
     },
   );
 
-  it('goes on with a file that another run left, asks for blocks far below, and makes a damaged file anew', async () => {
+  it('continues with a file that another run left, asks for blocks far below, and makes a damaged file again', async () => {
     const remote = await open();
     for (let n = 0; n < 10; n++) await run.mine(5);
     remote.follower.poke();
@@ -115,7 +115,7 @@ describe.skipIf(!loadNative())('the follower in the thread that writes the index
     expect(remote.follower.status.tip).toBeNull();
   });
 
-  it('tells of a block that cannot be read, and ends while the chain is held', async () => {
+  it('reports a block that cannot be read, and ends while the chain is held', async () => {
     const remote = await open();
     for (let n = 0; n < 10; n++) await run.mine(5);
     remote.onValues = async () => {
@@ -134,7 +134,7 @@ describe.skipIf(!loadNative())('the follower in the thread that writes the index
     await remote.follower.waitForTip(LONG_MS);
   });
 
-  it('goes on in another thread where the one that writes ends at any moment', async () => {
+  it('continues in another thread where the one that writes ends at any moment', async () => {
     const remote = await open();
     const { threads } = remote;
     let values = 0;

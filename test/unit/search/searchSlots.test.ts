@@ -65,7 +65,7 @@ describe('searches', () => {
     expect(names()).toEqual(['a', 'b']);
     expect(find('a').leftMs).toBe(SHORT_MS);
     await find('a').end(SHORT_MS);
-    // It begins anew when what came before has had its turn; one long search alone runs at a time.
+    // It starts over when what came before has had its turn; one long search alone runs at a time.
     expect(names()).toEqual(['b', 'c']);
     await find('b').end(SHORT_MS);
     expect(names()).toEqual(['a', 'c']);

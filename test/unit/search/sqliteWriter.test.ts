@@ -116,7 +116,7 @@ describe('a file', () => {
     expect(found(() => removeIndexFile(path))).toEqual({ documents: 0, damage: null });
   });
 
-  it('of another chain is made anew', () => {
+  it('of another chain is rebuilt', () => {
     build().close();
     const writer = SqliteWriter.open(provider, path, 'other');
     expect([writer.damage, writer.state().documents]).toEqual([null, 0]);
@@ -139,7 +139,7 @@ describe('constraints', () => {
     const texts = Array.from({ length: 2048 }, (_, n) => String(n));
     const many = (keys: readonly string[]) => Object.fromEntries(keys.map((key) => [key, texts]));
     const few = ['height', 'amount', 'tx_num', 'nout', 'title', 'author', 'description', 'media_types'];
-    // As many again that do not stand in the statement twice.
+    // As many again that do not are in the statement twice.
     const query = parseConstraints({ ...many(few), release_time: '<100', order_by: 'release_time' });
     expect(reader.search(query, 60_000).rows).toEqual([]);
     const more = ['timestamp', 'duration', 'effective_amount', 'support_amount', 'creation_height', 'name'];
@@ -170,7 +170,7 @@ describe('a beginning of words', () => {
   });
 });
 
-describe('what lies in the place of a file', () => {
+describe('what is in the place of a file', () => {
   it.each(['', '-wal', '-journal', '-sums'])('is named: claimsearch.sqlite%s', (suffix) => {
     build().close();
     rmSync(path + suffix, { force: true });

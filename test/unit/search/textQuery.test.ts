@@ -43,7 +43,7 @@ describe('a text', () => {
     expect(matchesText(parseTextQuery(text), packed)).toBe(finds);
   });
 
-  it('is no deeper than its reader', () => {
+  it('is not deeper than its reader', () => {
     expect(parseTextQuery(`${'('.repeat(60_000)}word`)).toEqual({ kind: 'word', word: 'word' });
   });
 });
@@ -65,7 +65,7 @@ describe('words with others between', () => {
     expect(countNear(words.split(' '), gap, value)).toBe(count);
   });
 
-  it('are looked for in a time that does not grow with the ways there are', () => {
+  it('are searched in a time that does not grow with the ways there are', () => {
     // As many ways as there are choices of 200 of 2,000 places: one by one they would take for ever.
     const { packed } = packWords([[`z ${'a '.repeat(2000)}`]]);
     const words = [...Array.from({ length: 200 }, () => 'a'), 'z'];

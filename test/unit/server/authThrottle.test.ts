@@ -271,7 +271,7 @@ describe('the cookie', () => {
   const sendCookie = (secret = cookie, connection = door.connect()): { readonly fate: Fate } =>
     door.send(secret, connection, '__cookie__');
 
-  it('is let in at once on any connection while its address guesses, where a right password waits or is cut off', async () => {
+  it('is accepted at once on any connection while its address guesses, where a right password waits or is cut off', async () => {
     const guessed = door.connect();
     for (let i = 0; i < 100; i++) door.send(`wrong${i}`, i % 2 === 0 ? guessed : door.connect());
     const password = door.send('pass');
@@ -286,7 +286,7 @@ describe('the cookie', () => {
     expect(password.fate).toBe('right');
   });
 
-  it('that is wrong, in part or altogether, stands in the line of guesses', async () => {
+  it('that is wrong, in part or altogether, is in the line of guesses', async () => {
     const last = cookie.at(-1) === '0' ? '1' : '0';
     const near = [
       cookie.slice(0, -1) + last,

@@ -98,7 +98,7 @@ describe('calls that need no password', () => {
     again();
   });
 
-  it('are served one after the other over one connection, of which sixteen more may wait', async () => {
+  it('are served one after the other over one connection, with sixteen more waiting', async () => {
     const order: number[] = [];
     let running = 0;
     let most = 0;
@@ -131,7 +131,7 @@ describe('refusals', () => {
   });
   const WHY = 'because http work queue depth exceeded, it can be increased with the -rpcworkqueue= setting';
 
-  it('are told of at once and then in sums, however many they are', () => {
+  it('are reported at once and then in sums, however many they are', () => {
     hold();
     send(DEPTH / 2 + 1000, 'serveOpen', () => REPLY);
     expect(warnings).toEqual([`request rejected ${WHY}`]);

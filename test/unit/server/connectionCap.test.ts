@@ -59,7 +59,7 @@ describe('when there are more connections than allowed', () => {
     expect(await known.call('echo')).toBe(200);
     const silent = await connect(port);
     const refused = await connect(port);
-    // Used later than the silent one, and nobody knows it either.
+    // Used later than the silent one, and no one knows it either.
     expect(await refused.call('echo', '')).toBe(401);
     const fourth = await connect(port);
     await silent.closed;
@@ -68,7 +68,7 @@ describe('when there are more connections than allowed', () => {
     expect(await known.call('echo')).toBe(200);
     const fifth = await connect(port);
     await refused.closed;
-    // Now all but the newcomer are known: the idlest of those goes when there is one more.
+    // Now all except the newcomer are known: the idlest of those goes when there is one more.
     expect(await fifth.call('echo')).toBe(200);
     const sixth = await connect(port);
     await fourth.closed;
@@ -91,7 +91,7 @@ describe('when there are more connections than allowed', () => {
     expect(await next.call('echo')).toBe(200);
   });
 
-  it('a crowd of idle ones keeps nobody out, and no more than the cap are open', async () => {
+  it('a crowd of idle ones keeps no one out, and no more than the cap are open', async () => {
     const port = await bench.start({ maxConnections: 50 });
     const honest = await connect(port);
     expect(await honest.call('echo')).toBe(200);

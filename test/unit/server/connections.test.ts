@@ -166,7 +166,7 @@ describe('RpcHttpServer', () => {
     expect(long.ended).toEqual(long.begun);
   });
 
-  it('lets fifteen clients that do not read hold up nobody', async () => {
+  it('lets fifteen clients that do not read hold up no one', async () => {
     // No time passes that could free the turns of slow clients.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const port = await bench.start({ threads: 1 });
@@ -183,7 +183,7 @@ describe('RpcHttpServer', () => {
       return socket;
     });
     for (let i = 0; i < 5; i++) expect((await ask(port, '{"method":"echo"}')).status).toBe(200);
-    // All of them are still there: nobody was helped by their being cut off.
+    // All of them are still there: no one was helped by their being cut off.
     expect(given.up).toBe(0);
     for (const socket of sockets) socket.destroy();
   });

@@ -70,7 +70,7 @@ describe('/health', () => {
     });
   });
 
-  it('tells of a stop, also of one that comes before the node is up', async () => {
+  it('reports a stop, also of one that comes before the node is up', async () => {
     const port = await start({ isStopping: () => true, warmupStatus: () => 'Importing blocks...' });
     const answer = await health(port);
     expect(answer.status).toBe(503);

@@ -103,7 +103,7 @@ describe('who sends ahead', () => {
     expect(open.some(({ socket }) => socket.isPaused)).toBe(false);
   });
 
-  it('is read on the sooner the less it had lately, and of equals who came last', async () => {
+  it('is read on the sooner the less it had recently, and of equals who came last', async () => {
     const many = Array.from({ length: 2 * GROUP }, () => connect(false));
     for (const { send } of many) send(1);
     const few = Array.from({ length: GROUP + 1 }, () => connect(false));

@@ -31,7 +31,7 @@ interface Message {
   data?: Record<string, unknown>;
 }
 
-/** A client that keeps what it hears. */
+/** A client that keeps what it receives. */
 class Client {
   readonly socket: WebSocket;
   readonly heard: Message[] = [];
@@ -299,7 +299,7 @@ describe('transactions', () => {
     ]);
   });
 
-  it('do not wait for a client that does not read: it is closed, and others hear everything', async () => {
+  it('do not wait for a client that does not read: it is closed, and others receive everything', async () => {
     await start();
     const [slow, good] = [await new Client(port).opened(), await new Client(port).opened()];
     for (const client of [slow, good]) await client.subscribe({ topic: 'transactions', hex: true });

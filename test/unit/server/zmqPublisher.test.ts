@@ -48,7 +48,7 @@ async function subscribe(publisher: ZmqPublisher, name: string): Promise<Subscri
   closers.push(() => socket.close());
   socket.connect(address(name));
   socket.subscribe();
-  // Nobody tells a publisher's caller of subscriptions: what it sends before them is lost.
+  // No one tells a publisher's caller of subscriptions: what it sends before them is lost.
   await drain(publisher, socket);
   return socket;
 }
@@ -206,12 +206,12 @@ describe('the publisher', () => {
     // Of 200 MB no more waits than the mark and what the two ends of the connection hold.
     expect((await heldBytes()) - before).toBeLessThan((sent * size) / 4);
     const { got: sequences, next } = await drain(publisher, socket);
-    // What nobody has acknowledged of the marks before counts towards the mark too.
+    // What no one has acknowledged of the marks before counts towards the mark too.
     expect(sequences.length).toBeGreaterThanOrEqual(5);
     expect(sequences.slice(0, 5)).toEqual([0, 1, 2, 3, 4].map((n) => sequences[0]! + n));
     expect(sequences.length).toBeLessThan(sent / 2);
     for (let i = 1; i < sequences.length; i++) expect(sequences[i]).toBeGreaterThan(sequences[i - 1]!);
-    // The subscriber hears of what comes next, and can tell how much it missed.
+    // The subscriber is notified of what comes next, and can tell how much it missed.
     expect(next - sequences[0]!).toBe(sent);
   });
 

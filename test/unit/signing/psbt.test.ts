@@ -169,7 +169,7 @@ describe('the roles', () => {
     expect(signPsbtInput(merged, 0, NO_KEYS).complete).toBe(true);
   });
 
-  it('signs nothing but a witness where the amount cannot be checked', () => {
+  it('signs only a witness where the amount cannot be checked', () => {
     const script = scriptForDestination({ type: 'pubkeyhash', hash: hash160(KEYS[0]!.publicKey) });
     const { funding, psbt } = spending(script);
     psbt.inputs[0]!.witnessUtxo = funding.outputs[0]!;

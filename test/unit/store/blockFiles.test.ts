@@ -72,7 +72,7 @@ describe('BlockFiles', () => {
     expect(await records(0)).toEqual([300, 400]);
   });
 
-  it('starts a new file when one is full, and goes on in the last one after a restart', () => {
+  it('starts a new file when one is full, and continues in the last one after a restart', () => {
     files.writeBlock(block(900, 1));
     expect(files.writeBlock(block(900, 2)).file).toBe(1);
     files.close();
@@ -128,7 +128,7 @@ describe('BlockFiles', () => {
     }
   });
 
-  it('does not make a file by reading, and tells of one that is missing or too short', async () => {
+  it('does not make a file by reading, and reports one that is missing or too short', async () => {
     const position = files.writeBlock(block(300, 1));
     expect(() => files.readBlockSync({ file: 3, offset: 8 })).toThrow(/blk00003\.dat is missing/);
     await expect(files.readBlock({ file: 3, offset: 8 })).rejects.toThrow(BlockFileError);

@@ -15,7 +15,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const refusal = (path: string): string =>
   `Cannot obtain a lock on data directory ${path}. lbcnode is probably already running.`;
 
-/** Makes the lock's database unreadable, but for the file that is locked. */
+/** Makes the lock's database unreadable, except for the file that is locked. */
 function damage(path: string): void {
   for (const name of readdirSync(join(path, 'lock'))) {
     if (name !== 'LOCK') writeFileSync(join(path, 'lock', name), 'garbage');
@@ -41,7 +41,7 @@ describe('the lock of a folder', () => {
     damage(folder);
     const unlock = await lockFolder(folder);
     await expect(lockFolder(folder)).rejects.toThrow(refusal(folder));
-    // Whoever comes now must not break the lock by mending it.
+    // Anyone who comes now must not break the lock by mending it.
     damage(folder);
     await expect(lockFolder(folder)).rejects.toThrow(refusal(folder));
     await unlock();

@@ -270,7 +270,7 @@ describe.each(makers)('damage to the files of LevelDB (%s)', (_name, make) => {
     }
   });
 
-  it('is told of by name where two tables of one size changed places', async () => {
+  it('is reported by name where two tables of one size changed places', async () => {
     const path = join(folder, 'db');
     const db = make(path);
     await db.open();
@@ -301,7 +301,7 @@ describe.each(makers)('damage to the files of LevelDB (%s)', (_name, make) => {
     );
   });
 
-  it('is told of by name where a folder lies in the place of a file', async () => {
+  it('is reported by name where a folder is in the place of a file', async () => {
     for (const file of [
       'CURRENT',
       readdirSync(join(original, 'db')).find((name) => name.endsWith('.log'))!,

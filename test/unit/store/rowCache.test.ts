@@ -124,7 +124,7 @@ describe.skipIf(!native)('a bounded native table', () => {
     expect(() => rows.range('', 's')).toThrow('cannot be walked');
   });
 
-  it('gives way even when everything in it was asked for', () => {
+  it('yields even when everything in it was asked for', () => {
     const cache = caches[1]![1]();
     for (let i = 0; i < 5000; i++) {
       cache.set(`row${i}`, Buffer.alloc(100, i));

@@ -184,7 +184,7 @@ describe('RowStore', () => {
     await again.close();
   });
 
-  it('gives the disk back what lay in a dropped range', async () => {
+  it('gives the disk back what was in a dropped range', async () => {
     const path = join(folder, 'db');
     const sizeBytes = (): number =>
       readdirSync(path).reduce((sum, name) => sum + statSync(join(path, name)).size, 0);
@@ -206,7 +206,7 @@ describe('RowStore', () => {
     expect((await rowsOf(store, { gte: 'w', lt: 'z' })).length).toBe(1200);
   });
 
-  it('shows a transaction its own rows and nobody else, until the commit', async () => {
+  it('shows a transaction its own rows and no other caller, until the commit', async () => {
     store.put('k', bytes('1'));
     const transaction = store.begin();
     transaction.put('k', bytes('2'));

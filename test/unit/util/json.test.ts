@@ -308,7 +308,7 @@ describe('parsing', () => {
     expect(() => parseJson(`[${'1,'.repeat(MAX_JSON_VALUES)}1]`)).toThrow(JsonParseError);
   });
 
-  it('takes what Python writes and is no JSON only where that is asked for', () => {
+  it('takes what Python writes and is not JSON only where that is asked for', () => {
     const words = '[NaN, Infinity, -Infinity, {"a": NaN}]';
     const read = parseJson(words, MAX_JSON_VALUES, 'python') as JsonValue[];
     expect(read.slice(0, 3).map((one) => numberText(one as JsonNumber))).toEqual([
@@ -539,7 +539,7 @@ describe('beginning to write', () => {
     expect(smallJson({ ['x'.repeat(CHUNK_CHARS + 1)]: 1 })).toBeNull();
   });
 
-  it('goes on where it stopped, whatever the value is made of', async () => {
+  it('continues where it stopped, whatever the value is made of', async () => {
     async function* later(): AsyncGenerator<string> {
       for (let i = 0; i < 500; i++) {
         await Promise.resolve();

@@ -21,7 +21,7 @@ describe('making a folder', () => {
     expect(existsSync(join(root, 'd'))).toBe(true);
   });
 
-  it('tells what stands in the way', () => {
+  it('tells what is in the way', () => {
     writeFileSync(join(root, 'file'), '');
     expect(() => makeFolder(join(root, 'file'))).toThrow('EEXIST');
     expect(() => makeFolder(join(root, 'file/x/y'))).toThrow('ENOTDIR');

@@ -7,7 +7,7 @@ describe('a shared answer', () => {
     vi.restoreAllMocks();
   });
 
-  it('is made once for all who ask before it is there or soon after, and anew later', async () => {
+  it('is made once for all who ask before it is there or soon after, and again later', async () => {
     let nowMs = 0;
     vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
     const runs: ((value: number) => void)[] = [];

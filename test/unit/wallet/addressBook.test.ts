@@ -9,7 +9,7 @@ describe('the book of addresses', () => {
     for (let n = first; n <= last; n++) book.set(new WalletBatch(), `a${n}`, 'l', 'receive');
   };
 
-  it('reads what is new in slices, whoever asks and whatever changes meanwhile', () => {
+  it('reads what is new in slices, anyone who asks and whatever changes meanwhile', () => {
     const book = new AddressBook(destinationOf);
     enter(book, 1, 1000);
     book.set(new WalletBatch(), 'x', 'l', 'receive');

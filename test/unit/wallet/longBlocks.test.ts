@@ -164,7 +164,7 @@ describe('a block with very many transactions of a wallet', () => {
     expect(told(open.wallet)).toEqual(before);
   }, 60_000);
 
-  it('is taken in once more when the node was killed in the midst of it', async () => {
+  it('is taken in again when the node was killed in the middle of it', async () => {
     const { wallet, path } = open;
     const folder = mkdtempSync(join(tmpdir(), 'wallet-'));
     await countTurns(async () => {

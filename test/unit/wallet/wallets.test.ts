@@ -42,7 +42,7 @@ function walletsOf(walletDir: string, wallet = WALLET_OPTIONS, node = new FakeNo
   );
 }
 
-/** What a call fails with; empty where it does not. */
+/** What a call fails with; empty if it does not. */
 const problemOf = (call: Promise<unknown>): Promise<string> => call.then(() => '', String);
 
 describe('Wallets', () => {
@@ -128,7 +128,7 @@ describe('Wallets', () => {
     await wallets.close();
   });
 
-  it('says what to do about what lies in the place of its folder', async () => {
+  it('says what to do about what is in the place of its folder', async () => {
     const walletDir = join(folder, 'wallets');
     const open = (): Promise<string> => problemOf(walletsOf(walletDir).openOrCreate('one'));
     writeFileSync(walletDir, '');
@@ -157,7 +157,7 @@ describe('Wallets', () => {
       expect(await problemOf(other.openExisting(name))).toContain('Cannot obtain a lock on wallet directory');
     await own.close();
     const wallet = await other.openExisting('two');
-    // What is written anew is so where the file lies, and the link stays.
+    // What is rewritten is so where the file lies, and the link stays.
     await wallet.writeAnew(new WalletBatch());
     expect(lstatSync(join(elsewhere, 'two', 'wallet.db')).isSymbolicLink()).toBe(true);
     expect(await problemOf(walletsOf(folder).openExisting('one'))).toContain('Cannot obtain a lock');
@@ -244,7 +244,7 @@ describe('Wallets', () => {
     await wallets.close();
   });
 
-  it('writes a file anew of which most does not count any more', async () => {
+  it('rewrites a file whose rows are mostly obsolete', async () => {
     const wallets = walletsOf(folder);
     const wallet = await wallets.create('one');
     const { path } = wallet.file;

@@ -1,4 +1,4 @@
-/** Shapes that recur in the answers of methods. Source: sdk-facts 6. */
+/** Shapes that recur in the answers of methods. Source: lbry-sdk lbry/extras/daemon/json_response_encoder.py. */
 import { t, type Schema, type SchemaFields } from '../../../schema/schema.js';
 
 const lbc = (description: string): Schema => t.str(`${description} (LBC as text)`);

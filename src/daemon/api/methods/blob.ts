@@ -8,7 +8,7 @@ import type { DaemonContext } from '../context.js';
 import { blobAnnounce, blobClean, blobDelete, blobList, blobRestore } from '../declarations/blob.js';
 import { implement, type MethodImplementation } from '../implement.js';
 
-/** The sd hash of the stream that the URL leads to; null where it leads to none. */
+/** The sd hash of the stream that the URL leads to; null if it leads to none. */
 async function sdHashOfUrl({ services }: DaemonContext, url: string): Promise<string | null> {
   const resolved = (await services.resolver.resolve([url])).get(url) ?? null;
   const type = resolved instanceof Txo ? resolved.claim?.claim.type : undefined;

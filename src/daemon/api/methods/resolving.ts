@@ -1,5 +1,5 @@
 /**
- * Claims of everybody: resolving URLs, searching, what is in a collection, what a stream costs, who supports a claim.
+ * Claims of everyone: resolving URLs, searching, what is in a collection, what a stream costs, who supports a claim.
  * Source: lbry-sdk daemon.py `jsonrpc_resolve`, `jsonrpc_claim_search`, `jsonrpc_collection_resolve`,
  * `get_est_cost_from_uri`, `jsonrpc_support_sum`.
  */
@@ -60,7 +60,7 @@ function resolvedToJson(url: string, resolved: Resolved | null, port: ShowPort):
   if (resolved instanceof Txo) return outputToJson(resolved, port);
   const { name, censor } = resolved.failure;
   const error = failureMembers(resolved.failure);
-  // The reference has the member whenever a claim is blocked, null where the hub does not tell by whom.
+  // The reference has the member whenever a claim is blocked, null if the hub does not tell by whom.
   return { error: name === 'BLOCKED' ? { ...error, censor: censor && outputToJson(censor, port) } : error };
 }
 

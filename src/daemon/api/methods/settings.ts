@@ -1,4 +1,4 @@
-/** Reading and writing of settings. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_settings_*`; sdk-facts 2. */
+/** Reading and writing of settings. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_settings_*`. */
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { settingsClear, settingsGet, settingsSet } from '../declarations/settings.js';
 import { implement, type MethodImplementation } from '../implement.js';

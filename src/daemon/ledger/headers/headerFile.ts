@@ -117,7 +117,7 @@ export class HeaderFile {
     this.#forgetFrom(Math.max(0, height - 1));
   }
 
-  /** Writes headers from a height on; what stood there and above goes. Throws `EnvironmentError`. */
+  /** Writes headers from a height on; what was there and above goes. Throws `EnvironmentError`. */
   replaceFrom(height: number, headers: Buffer): void {
     if (height < this.#count) this.cutFrom(height);
     onFile(this.#path, () => {

@@ -1,6 +1,6 @@
 /**
  * Brings the headers to where a hub stands, over a fork if its branch has more work. What a hub shows is checked before it is
- * taken in. Source of the calls: lbry-sdk lbry/wallet/ledger.py `update_headers`; sdk-facts 7.6.
+ * taken in. Source of the calls: lbry-sdk lbry/wallet/ledger.py `update_headers`.
  */
 import { inflateRawSync } from 'node:zlib';
 import { headerHash, HEADER_SIZE_BYTES } from '../../../primitives/header.js';
@@ -38,7 +38,7 @@ export function parseTip(session: HubSession, value: unknown): HubTip {
 }
 
 export interface HeaderUser {
-  /** Headers above the fork give way to others, which `accept` takes in. */
+  /** Headers above the fork yield to others, which `accept` takes in. */
   replace(forkHeight: number, accept: () => void): Promise<void>;
   /** Called after each piece that is taken in. */
   grew(height: number): void;

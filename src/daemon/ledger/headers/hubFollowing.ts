@@ -13,7 +13,7 @@ import { HeaderSync, type HubStanding, type HubTip } from './headerSync.js';
 /** How long a hub may stay below or beside the best chain while there are others. Arbitrary. */
 export const PATIENCE_MS = 30_000;
 
-/** What the operator is told of headers that are cut off. */
+/** What the operator is notified of headers that are cut off. */
 export const corruptionText = (path: string, height: number): string =>
   `The block headers in ${path} are damaged from height ${height} on. Those are fetched from a hub again; if it happens ` +
   'often, have the disk checked.';
@@ -22,7 +22,7 @@ export interface FollowingPort {
   readonly log: Pick<Logger, 'info' | 'warn'>;
   /** `PATIENCE_MS` but in tests. */
   readonly patienceMs: number;
-  /** Called before headers above the fork give way to others, so that nothing that hung on them outlives them. */
+  /** Called before headers above the fork yield to others, so that nothing that hung on them outlives them. */
   rewind(forkHeight: number): Promise<void>;
   /** Others are in their place. */
   rewound(forkHeight: number): void;
@@ -89,7 +89,7 @@ export class HubFollowing {
     this.#port.rewound(forkHeight);
   }
 
-  /** A hub connects, of which nothing is known. */
+  /** A hub connects for the first time. */
   joining(): void {
     this.#standing = 'level';
   }
@@ -124,8 +124,8 @@ export class HubFollowing {
   }
 
   /**
-   * For whoever is about to say that a hub lies: looks whether it is the headers here that are wrong, once, and brings those
-   * that are in order again. Whether any were, so that the hub is to be asked anew.
+   * Called before a hub is declared a liar: checks once whether the headers here are wrong, and brings those
+   * that are in order again. Whether any were, so that the hub is to be asked again.
    */
   mend(session: HubSession): Promise<boolean> {
     return this.#queue.run(async () => {

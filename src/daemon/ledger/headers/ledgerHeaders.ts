@@ -68,7 +68,7 @@ export class LedgerHeaders implements HeaderView {
   }
 
   /**
-   * The height from which headers are to go where the one at `broken` does not follow the one before it, of which either may
+   * The height from which headers are to go if the one at `broken` does not follow the one before it; either may
    * be the damaged one. A header that nothing follows shows damage by its work alone.
    */
   #firstUnsound(broken: number | null): number {
@@ -93,7 +93,7 @@ export class LedgerHeaders implements HeaderView {
     }
   }
 
-  /** Goes through all headers in the file, in slices: the height from which they are damaged; null where they are not. */
+  /** Goes through all headers in the file, in slices: the height from which they are damaged; null if they are not. */
   async firstCorruption(): Promise<number | null> {
     const broken = await this.#file.firstBreak();
     const first = this.#firstUnsound(broken);
@@ -109,7 +109,7 @@ export class LedgerHeaders implements HeaderView {
     return this.#file.count - 1;
   }
 
-  /** The 112 bytes; null where there is no such header. */
+  /** The 112 bytes; null if there is no such header. */
   headerAt(height: number): Buffer | null {
     return Number.isSafeInteger(height) && height >= 0 && height <= this.height
       ? this.#file.at(height)

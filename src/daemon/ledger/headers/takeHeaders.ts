@@ -24,8 +24,8 @@ export interface TakeHeadersOptions {
 }
 
 /**
- * Takes in what the file has beyond the chain. A file that is on another branch is told of and passed over. Throws
- * `EnvironmentError` for what is no file of headers of this chain; those before a wrong one stay, for they are right.
+ * Takes in what the file has beyond the chain. A file on another branch is logged and skipped. Throws
+ * `EnvironmentError` for what is not a file of headers of this chain; those before a wrong one stay, for they are right.
  */
 export async function takeHeaders(path: string, options: TakeHeadersOptions): Promise<void> {
   let file: FileHandle;

@@ -1,6 +1,6 @@
 /**
  * Asks hubs by UDP whether they take clients, and which of them is the nearest: the first to answer.
- * Source: lbry-sdk lbry/wallet/udp.py; sdk-facts 7.6.
+ * Source: lbry-sdk lbry/wallet/udp.py.
  */
 import { createSocket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
@@ -39,7 +39,7 @@ function countryOf(number: number): string {
   return name.replace(/^R(?=\d)/, '');
 }
 
-/** What an answer says; null where it is too short. Source: `SPVPong.decode`. */
+/** What an answer says; null if it is too short. Source: `SPVPong.decode`. */
 export function readPong(bytes: Buffer): PongFacts | null {
   if (bytes.length < PONG_SIZE) return null;
   return {

@@ -11,10 +11,10 @@ import { pingHubs, type Pong } from './hubPing.js';
 import { HubSession, type HubLimits, type HubParams } from './hubSession.js';
 import type { KnownHubs } from './knownHubs.js';
 
-/** Hubs beside those that were named, which other hubs tell of. */
+/** Hubs that other hubs announce, beside those of the settings. */
 export interface FurtherHubs {
   readonly known: KnownHubs;
-  /** Whether they are asked too; what hubs tell of others is kept anyway. */
+  /** Whether they are asked too; what hubs announce of others is kept anyway. */
   readonly areAsked: () => boolean;
 }
 
@@ -36,10 +36,10 @@ export interface HubPoolOptions {
 }
 
 const CONNECT_ANEW = 'The wallet was told to connect anew';
-/** How hubs tell of others, after `server.peers.subscribe`. Source: `subscription_controllers`. */
+/** How hubs announce others, after `server.peers.subscribe`. Source: `subscription_controllers`. */
 const PEERS_NOTIFICATION = 'blockchain.peers.subscribe';
 
-/** Ping and distances between tries are lbry-sdk's but for the first, which is short; distrust is arbitrary. */
+/** Ping and distances between tries are lbry-sdk's except for the first, which is short; distrust is arbitrary. */
 export const POOL_TIMES = { pingMs: 3_000, retryMs: [1_000, 300_000], distrustMs: 600_000 } as const;
 
 /** What is done with a hub that connects. */
@@ -60,7 +60,7 @@ export class HubPool {
   /** Connected, and not yet found fit. */
   #candidate: HubSession | null = null;
   #isRunning = false;
-  /** Whether the servers to ask are to be put in order anew. */
+  /** Whether the servers to ask are to be put in order again. */
   #isAnew = false;
   #loop: Promise<void> = Promise.resolve();
   #wake: (() => void) | null = null;
@@ -87,7 +87,7 @@ export class HubPool {
     return [...named, ...this.#further(named)];
   }
 
-  /** Of the hubs that others told of those that nobody named, where such are asked. */
+  /** Hubs announced by other hubs and not named by the operator, if such hubs are used. */
   #further(servers: readonly HostPort[]): readonly HostPort[] {
     const { further } = this.#options;
     if (!further?.areAsked()) return [];
@@ -129,7 +129,7 @@ export class HubPool {
     this.#wake?.();
   }
 
-  /** Leaves a hub for the next one; the log says what it did. One that was left is not told of again. */
+  /** Leaves a hub for the next one; the log says what it did. A hub that was left is not logged again. */
   blame(session: HubSession, error: Error): void {
     session.end(error);
   }
@@ -148,7 +148,7 @@ export class HubPool {
     return (this.#distrusted.get(joinHostPort(server)) ?? 0) > performance.now();
   }
 
-  /** Those that did not lie of late. */
+  /** Those that did not lie recently. */
   get trusted(): readonly HostPort[] {
     return this.servers.filter((server) => !this.#isDistrusted(server));
   }
@@ -219,7 +219,7 @@ export class HubPool {
     );
   }
 
-  /** Uses a hub until it is gone; false where it was of no use, or lied. */
+  /** Uses a hub until it is gone; false if it was of no use, or lied. */
   async #use(server: HostPort): Promise<boolean> {
     let session: HubSession;
     try {

@@ -1,6 +1,6 @@
 /**
  * One connection to a hub: lines of JSON over TCP, calls by number, what the hub tells by itself. It ends when the hub says
- * what is no answer, too much at once, or nothing for too long. Source: lbry-sdk lbry/wallet/network.py `ClientSession`.
+ * what is not an answer, too much at once, or nothing for too long. Source: lbry-sdk lbry/wallet/network.py `ClientSession`.
  */
 import { connect, type Socket } from 'node:net';
 import { decodeUtf8InSlices, JsonScanner, MAX_JSON_VALUES } from '../../../util/jsonParse.js';
@@ -255,7 +255,7 @@ export class HubSession {
     this.#send();
   }
 
-  /** Ends the connection; whoever waits for an answer is told the reason. */
+  /** Ends the connection; pending calls fail with the reason. */
   end(reason: Error): void {
     if (this.#ended) return;
     this.#ended = reason;

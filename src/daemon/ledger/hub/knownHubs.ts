@@ -1,7 +1,7 @@
 /**
  * Hubs that hubs named, with the country that each told, in a file of the wallet folder (`known_hubs.yml`, as lbry-sdk has
- * it). Where nobody names hubs they are asked beside the defaults. The file is a convenience: one that is damaged is told of
- * and made anew. Source: lbry-sdk lbry/conf.py `KnownHubsList`, lbry/wallet/network.py `_update_hubs`.
+ * it). Where no one names hubs they are asked beside the defaults. The file is a convenience: one that is damaged is
+ * reported and rebuilt. Source: lbry-sdk lbry/conf.py `KnownHubsList`, lbry/wallet/network.py `_update_hubs`.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -77,7 +77,7 @@ export class KnownHubs {
     return true;
   }
 
-  /** Takes in what a hub says of others; what is no `host:port` is passed over. New ones are on disk when it returns. */
+  /** Adds hubs that another hub announced; an entry without the form `host:port` is ignored. New ones are on disk when it returns. */
   add(names: unknown): void {
     if (!Array.isArray(names)) return;
     const added = names.filter((name) => this.#take(name));

@@ -6,7 +6,7 @@
 import type { Filing } from './filing.js';
 import type { Statements } from '../../../sqlite/statements.js';
 
-/** Such transactions that are remembered of an address, lest a hub that tells of ever new ones fills the disk. Arbitrary. */
+/** Such transactions that are remembered of an address, lest a hub that reports ever new ones fills the disk. Arbitrary. */
 const MAX_FORMER = 1000;
 
 /** Transactions that use or used the address `a`, each once. */

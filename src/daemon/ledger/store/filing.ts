@@ -2,7 +2,7 @@
  * Puts transactions into the tables and takes them out. Outputs are kept that pay a key hash and are of an account or of a
  * transaction that spends an account's; those to a script hash only of the latter. In whatever order transactions and
  * addresses come, the rows end the same: what a new row means to its neighbours is worked out when it comes.
- * Source of what is kept: lbry-sdk lbry/wallet/database.py `_transaction_io`; sdk-facts 5.1.
+ * Source of what is kept: lbry-sdk lbry/wallet/database.py `_transaction_io`.
  */
 import { isNullOutPoint, formatOutPoint, parseTransaction } from '../../../primitives/transaction.js';
 import type { Transaction } from '../../../primitives/transaction.js';

@@ -59,7 +59,7 @@ function digitsOf(txids: Uint8Array): string[] {
   return Array.from({ length: byteLength / TXID_BYTES }, (_, n) => digits.slice(n * width, (n + 1) * width));
 }
 
-/** The status of an address whose history must be asked for anew: no digest is like it. */
+/** The status of an address whose history must be asked for again: no digest is like it. */
 export const STALE_STATUS = 'stale';
 
 export class Histories {
@@ -175,7 +175,7 @@ export class Histories {
   }
 
   /**
-   * A verified transaction of an address's history as it stands that another history does not have at its height; null where
+   * A verified transaction of an address's history as it stands that another history does not have at its height; null if
    * there is none. `txids` are 32 bytes each, behind one another.
    */
   missingFrom(
@@ -195,7 +195,7 @@ export class Histories {
   }
 
   /**
-   * What addresses' histories are; a transaction that is in none any more goes, but for those of `kept`. Answers who is
+   * What addresses' histories are; a transaction that is in none any more goes, except for those of `kept`. Answers who is
    * concerned by the transactions `changed`, which transactions went, and the addresses whose histories are stale since
    * something was kept in them.
    */
@@ -218,8 +218,8 @@ export class Histories {
   }
 
   /**
-   * Writes down statuses that are those of histories as they stand, so that nobody need ask for these. Those of `kept` need not
-   * be shown yet, and a history with such ones stays `stale`. Answers which of `awaited` are `shown`, too.
+   * Writes down statuses that are those of histories as they stand, so that no one need ask for these. Those of `kept` need
+   * not be shown yet, and a history with such ones stays `stale`. Answers which of `awaited` are `shown`, too.
    */
   agree(
     statuses: readonly AddressStatus[],
@@ -252,7 +252,7 @@ export class Histories {
     return this.#statements.get(sql, address, txid) !== undefined;
   }
 
-  /** Takes out what waits and is in no history: it was saved, and the history that told of it was not. */
+  /** Takes out what waits and is in no history: it was saved, and the history that reported it was not. */
   removeUnlisted(): void {
     const rows = this.#statements.all(
       'SELECT id FROM tx WHERE height <= 0 AND NOT EXISTS (SELECT 1 FROM history h WHERE h.tx = tx.id)',
@@ -271,7 +271,7 @@ export class Histories {
 
   /**
    * What a history begins with as before stays untouched: of thousands of transactions a few are new. Whether something was
-   * kept that the hub does not tell of.
+   * kept that the hub does not report.
    */
   #replace(update: HistoryUpdate, dropped: Set<number>, kept: ReadonlySet<number | null>): boolean {
     const row = this.#statements.get('SELECT id FROM address WHERE text = ?', update.address);
@@ -323,7 +323,7 @@ export class Histories {
 
   /**
    * A transaction of our own that a hub has taken: it joins the histories of its addresses at once. Answers besides the
-   * addresses whose histories must be asked for anew.
+   * addresses whose histories must be asked for again.
    */
   saveBroadcast(transaction: FiledTransaction): ChangedTransaction & { addresses: string[] } {
     const [number] = this.#filing.save([transaction]);
@@ -359,7 +359,7 @@ export class Histories {
 
   /**
    * Transactions above the height are in no block for the time being. Answers the addresses whose histories must be asked for
-   * anew.
+   * again.
    */
   rewind(height: number): string[] {
     this.#lines.forget();

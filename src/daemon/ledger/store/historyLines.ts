@@ -18,7 +18,7 @@ interface Settled {
   readonly hash: Hash;
 }
 
-/** How a status fits a history: of all of it, or of all but the last ones, which a hub need not show yet. */
+/** How a status fits a history: of all of it, or of all except the last ones, which a hub need not show yet. */
 export type Agreement = 'whole' | 'without-last' | null;
 
 interface Line {

@@ -65,7 +65,7 @@ export class LedgerStore {
     return result;
   }
 
-  /** What was given up may have numbered accounts, and read histories. */
+  /** What was abandoned may have numbered accounts, and read histories. */
   #write<T>(task: () => T): T {
     this.#answers.clear();
     try {
@@ -127,7 +127,7 @@ export class LedgerStore {
     return this.#reserve(() => this.#txos.reserveCoins(candidates));
   }
 
-  /** Null where not all could be reserved. */
+  /** Null if not all could be reserved. */
   #reserve<T>(task: () => T): T | null {
     try {
       return this.#write(task);

@@ -4,7 +4,7 @@
  */
 import type { Statements } from '../../../sqlite/statements.js';
 
-/** The owner of what is nobody's. */
+/** The owner of outputs that no account owns. */
 export const NOBODY = 0;
 
 export class Owners {
@@ -19,7 +19,7 @@ export class Owners {
     this.load();
   }
 
-  /** Reads anew what the tables say, as after a transaction that was given up. */
+  /** Reads again what the tables say, as after a transaction that was abandoned. */
   load(): void {
     this.#accounts.clear();
     this.#names.clear();

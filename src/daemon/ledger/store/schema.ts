@@ -1,6 +1,6 @@
 /**
  * The tables of the ledger's database, and opening it: a file of another version, of another chain or a damaged one is
- * made anew, since all that is in it comes from the chain again. A damaged one is set aside, also where that was found while
+ * rebuilt, since all that is in it comes from the chain again. A damaged one is quarantined, also where that was found while
  * it was in use.
  */
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -30,8 +30,8 @@ const FORMER_USE = `
 `;
 
 /**
- * `owner` numbers a set of accounts that share an address; 0 is nobody. Outputs repeat what lists filter and sort by of their
- * transactions. `prev` is an outpoint of 36 bytes. `is_reserved` is 2 where the reservation is of an earlier run.
+ * `owner` numbers a set of accounts that share an address; 0 is the empty set. Outputs repeat what lists filter and sort by
+ * of their transactions. `prev` is an outpoint of 36 bytes. `is_reserved` is 2 where the reservation is of an earlier run.
  * `owned_at` counts the addresses that accounts got; `filed_at` is the count when a transaction was last gone through.
  */
 const TABLES = `
@@ -175,7 +175,7 @@ function remove(path: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
 }
 
-/** Lies beside a database that is to be set aside at the next start. */
+/** Lies beside a database that is to be quarantined at the next start. */
 const MARK = '.is-damaged';
 
 /** Has the next start set the file aside. Answers what the operator is told. */
@@ -188,7 +188,7 @@ export function markCorrupt(path: string): string {
   return `${path} is damaged. Start lbcnet again: the file is set aside and built anew from a hub.`;
 }
 
-/** What the operator is told. A file that was set aside before gives way. */
+/** What the operator is told. A file that was quarantined before yields. */
 function quarantine(path: string): string {
   const aside = `${path}.damaged`;
   rmSync(aside, { recursive: true, force: true });
@@ -208,8 +208,8 @@ export interface OpenedStore {
 }
 
 /**
- * Opens the database of a chain; `chain` is told apart by, for example its genesis block. Throws `EnvironmentError` where the
- * file cannot be opened.
+ * Opens the database of a chain; `chain` is distinguished by, for example its genesis block. Throws `EnvironmentError` where
+ * the file cannot be opened.
  */
 export function openStoreFile(provider: SqliteProvider, path: string, chain: string): OpenedStore {
   try {

@@ -51,7 +51,7 @@ export class TransactionReads {
     return { sql: parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`, values };
   }
 
-  /** The owner, where nothing but the transactions of one is asked for: they have an index of their own. */
+  /** The owner, where only the transactions of one is asked for: they have an index of their own. */
   #onlyOwner(filter: TransactionFilter): number | null {
     if (filter.accountIds === null || filter.txids || filter.purchasedClaimIds || filter.isPurchase === true)
       return null;

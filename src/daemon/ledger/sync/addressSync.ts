@@ -1,7 +1,7 @@
 /**
  * Keeps the histories of the wallet's addresses as the hub of the moment tells them: subscribes, fetches what changed, checks
  * it, and writes it. Works in rounds of many addresses, so that few questions and few writes do for a large wallet; a round
- * in which blocks give way is begun anew. Knows no accounts.
+ * in which blocks yield is started over. Knows no accounts.
  * Source of what is done: lbry-sdk lbry/wallet/ledger.py `subscribe_addresses`, `update_history`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,7 +30,7 @@ const MAX_ENTRIES = 500_000;
 const MAX_FETCHED = 1000;
 /** Batches of transactions that are asked for at the same time. Arbitrary. */
 const PARALLEL_BATCHES = 4;
-/** Rounds in which a hub may tell of an address what cannot be judged, since the chain moves on the way. Arbitrary. */
+/** Rounds in which a hub's data about an address may be unverifiable, since the chain moves on the way. Arbitrary. */
 const MAX_ATTEMPTS = 4;
 /** Between such rounds. Arbitrary: a hub follows its node within a tenth of a second. */
 const AGAIN_MS = 250;
@@ -48,7 +48,7 @@ export interface AddressSyncPort {
   readonly following: Pick<HubFollowing, 'follow' | 'mend' | 'rewinds' | 'idle'>;
   /** Transactions of ours that a hub has taken and need not be in a history yet. */
   kept(): readonly Uint8Array[];
-  /** And those that somebody waits for to be in one. */
+  /** And those that someone waits for to be in one. */
   awaited(): readonly Uint8Array[];
   /** Addresses whose histories are written: gaps may be gone. Answers new addresses. */
   used(addresses: readonly string[]): Promise<readonly string[]>;
@@ -83,7 +83,7 @@ export class AddressSync {
   /** Addresses in whose histories something was kept that the hub did not show. */
   readonly #stale = new Set<string>();
   #isLevel = true;
-  /** Addresses for which it was ever asked, and those of which the hub was asked and has not yet told. */
+  /** Addresses that were asked for, and those for which the hub's answer is missing. */
   #asked = 0;
   #subscribing = 0;
   #fetched = 0;
@@ -113,7 +113,7 @@ export class AddressSync {
     return { addresses, addressesLeft, fetched: this.#fetched, historyShare };
   }
 
-  /** Asks anew for histories in which something was kept that the hub did not show. */
+  /** Asks again for histories in which something was kept that the hub did not show. */
   askAgain(): void {
     this.subscribe(this.#stale);
     this.#stale.clear();
@@ -168,14 +168,14 @@ export class AddressSync {
     const wanted = new Map([...this.#changed].slice(0, ROUND));
     const known = await this.#known([...wanted.keys()]);
     const differing = [...wanted].flatMap(([address, status]) => {
-      // What is nobody's address is none of our business.
+      // What has no owner address does not matter here.
       if (known.has(address) && known.get(address) !== status) return [address];
       if (this.#changed.get(address) === status) this.#changed.delete(address);
       return [];
     });
     if (differing.length === 0) return;
     const { following } = this.#port;
-    // What came before is asked for anew then.
+    // What came before is asked for again then.
     if (following.rewinds % 2 === 1) return following.idle();
     const { rewinds } = following;
     const agreed = await this.#agreed(
@@ -197,7 +197,7 @@ export class AddressSync {
       isListed = good.length === told.length;
       for (const one of good) this.#end(one, wanted.get(one.address) ?? null);
     } finally {
-      // What no history tells of after all would stay for ever.
+      // What no history reports after all would stay for ever.
       if (saved.size > 0 && !isListed) await this.#port.store.removeUnlisted();
       this.#ofRound = 0;
     }
@@ -205,7 +205,7 @@ export class AddressSync {
   }
 
   /**
-   * Those whose histories are just as the hub has them: what we sent ourselves stands in them already, and a long history
+   * Those whose histories are just as the hub has them: what we sent ourselves is in them already, and a long history
    * need not be told again for that.
    */
   async #agreed(
@@ -243,7 +243,7 @@ export class AddressSync {
     return told.filter((one) => one !== null);
   }
 
-  /** The hub may tell of a block before it tells of its header. */
+  /** The hub may report a block before it reports its header. */
   async #reachHeaders(told: readonly Told[]): Promise<void> {
     let highest = 0;
     for (const { history } of told) for (const { height } of history) highest = Math.max(highest, height);

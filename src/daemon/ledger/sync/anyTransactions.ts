@@ -1,5 +1,5 @@
 /**
- * Transactions of anybody: from the wallet's database, from memory, or from a hub with a proof of their place; what waits is
+ * Transactions of anyone: from the wallet's database, from memory, or from a hub with a proof of their place; what waits is
  * unverified. Kept in memory once they are proven. Source: lbry-sdk lbry/wallet/ledger.py `_tx_cache`,
  * `request_transactions`.
  */
@@ -59,7 +59,7 @@ export class AnyTransactions {
     return found;
   }
 
-  /** Answers those without a proof: a hub is asked for one, since it is not known who told of them. */
+  /** Answers those without a proof: a hub is asked for one, since it is not known who reported them. */
   async #fromDatabase(
     wanted: Map<string, Uint8Array>,
     found: Map<string, LedgerTransaction>,

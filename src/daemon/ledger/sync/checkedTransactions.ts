@@ -18,7 +18,7 @@ export const MAX_BATCH = 100;
 const MAX_BRANCH = 32;
 /** As long as a node of the tree: what is proven to be a transaction might be one of them. Source: CVE-2017-12842. */
 const NODE_SIZE = 64;
-/** Bytes of a block, of which no transaction has more. Source: lbrycrd consensus/consensus.h `MAX_BLOCK_SERIALIZED_SIZE`. */
+/** The largest size of a block, and thus of a transaction. Source: lbrycrd consensus/consensus.h `MAX_BLOCK_SERIALIZED_SIZE`. */
 const MAX_SIZE = 8_000_000;
 /** All dewies that there can be. Source: lbrycrd amount.h `MAX_MONEY`. */
 const MAX_MONEY = 2_100_000_000_000_000_000n;
@@ -55,7 +55,7 @@ interface Proof {
 const isHash = (value: unknown): value is string =>
   typeof value === 'string' && value.length === 64 && isHex(value);
 
-/** Null where the hub knows no block. */
+/** Null if the hub knows no block. */
 function parseProof(session: HubSession, value: unknown): Proof | null {
   const { block_height: height, merkle, pos } = (value ?? {}) as Record<string, unknown>;
   if (!Number.isSafeInteger(height))

@@ -1,4 +1,7 @@
-/** Histories of addresses as hubs tell them, and their digests. Source: sdk-facts 7.6; hub `address_get_history`. */
+/**
+ * Histories of addresses from hubs, and their digests. Source: lbry-sdk lbry/wallet/ledger.py `update_history`; hub
+ * `address_get_history`.
+ */
 import { createHash } from 'node:crypto';
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { hashFromHex, isHex } from '../../../util/bytes.js';
@@ -31,7 +34,7 @@ export interface HistoryRoom {
   left: number;
 }
 
-/** Null where those that came before left no room; the first of them is taken however long it is. Throws `HubLie`. */
+/** Null if those that came before left no room; the first of them is taken however long it is. Throws `HubLie`. */
 export async function fetchHistory(
   session: HubSession,
   address: string,

@@ -17,7 +17,7 @@ interface Member {
 }
 
 export interface MembersPort {
-  /** The hub's work; null where there is no hub. */
+  /** The hub's work; null if there is no hub. */
   sync(): AddressSync | null;
   /** Whether the hub is at the best tip and histories are asked for. */
   isActive(): boolean;
@@ -130,7 +130,7 @@ export class Members {
     this.#tell();
   }
 
-  /** Keeps the gaps of chains of which addresses were used; answers new addresses. */
+  /** Extends the chains whose addresses were used; answers new addresses. */
   async used(addresses: readonly string[]): Promise<readonly string[]> {
     const made: string[] = [];
     for (const { accountId, chain } of await this.#store.chainsOf(addresses)) {
@@ -149,7 +149,7 @@ export class Members {
     return made;
   }
 
-  /** Lets everybody go who waits. */
+  /** Lets everyone go who waits. */
   close(): void {
     this.#isClosed = true;
     this.#tell();

@@ -46,7 +46,7 @@ export class OwnBroadcasts {
     return [...this.#sent.values()].map(({ txid }) => txid);
   }
 
-  /** Those that somebody waits for, too. */
+  /** Those that someone waits for, too. */
   awaited(): Buffer[] {
     return [...new Set([...this.#sent.keys(), ...this.#waiting.keys()])].map(hashFromHex);
   }

@@ -30,7 +30,7 @@ export interface ExchangePartsDeps {
   /** Throw where their components do not run. */
   readonly blobs: () => BlobStore;
   readonly database: () => ContentDatabase;
-  /** Where peers are looked for, of what runs now. */
+  /** Where peers are searched, of what runs now. */
   readonly sources: () => readonly NamedPeerSource[];
   /** An address of the wallet; null while there is none. */
   readonly address: () => Promise<string | null>;

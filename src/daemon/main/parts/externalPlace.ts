@@ -34,7 +34,7 @@ export class ExternalPlace {
   readonly #stopping = new AbortController();
   #seenByHub: string | null = null;
   #hasStarted = false;
-  /** Null where no port is mapped. */
+  /** Null if no port is mapped. */
   mapper: PortMapper | null = null;
   /** The port that the DHT listens at; null before it does. */
   boundUdpPort: number | null = null;

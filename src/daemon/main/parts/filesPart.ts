@@ -38,7 +38,7 @@ export interface FilesPartDeps {
   readonly ledgerParams: () => LedgerParams;
   /** What claims of a lost library are found by; null while the wallet does not run. */
   readonly claimFinder: () => ClaimFinder | null;
-  /** Resolves to the path of ffmpeg; null where it is not there. */
+  /** Resolves to the path of ffmpeg; null if it is not there. */
   readonly findFfmpeg: () => Promise<string | null>;
 }
 

@@ -71,12 +71,12 @@ export class NetworkParts {
     return this.#node;
   }
 
-  /** Null where the component `dht` does not run. */
+  /** Null if the component `dht` does not run. */
   get runningDht(): DhtNode | null {
     return this.#node;
   }
 
-  /** Whether any node of the DHT is known to run; null where the component does not run, or knows no node to ask. */
+  /** Whether any node of the DHT is known to run; null if the component does not run, or knows no node to ask. */
   get dhtContact(): boolean | null {
     if (this.#node === null) return null;
     if (this.#node.table.size > 0) return true;
@@ -84,7 +84,7 @@ export class NetworkParts {
     return settings.get('known_dht_nodes').length === 0 || isOnLoopback(settings) ? null : false;
   }
 
-  /** Finds peers by whichever of DHT and trackers run, without announcing this daemon; null where neither does. */
+  /** Finds peers by whichever of DHT and trackers run, without announcing this daemon; null if neither does. */
   get peerFinder(): PeerFinder | null {
     if (this.#node === null && this.#trackers === null) return null;
     return this.#finder(this.#node, this.#trackers, 'list');

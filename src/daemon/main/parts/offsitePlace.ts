@@ -18,7 +18,7 @@ const DEFAULT_REGION = 'us-east-1';
 const variable = (environment: Environment, ...names: string[]): string | null =>
   names.map((name) => environment[name]).find((value) => value !== undefined && value !== '') ?? null;
 
-/** Null where the setting names none. Throws `EnvironmentError` where keys are missing. */
+/** Null if the setting names none. Throws `EnvironmentError` where keys are missing. */
 export function offsitePlaceOf(
   settings: Pick<Settings, 'get'>,
   environment: Environment,

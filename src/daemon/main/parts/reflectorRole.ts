@@ -1,5 +1,5 @@
 /**
- * `lbcnet start --reflector`: takes streams that others send, and gives them to peers and over HTTP. What it keeps lies in a
+ * `lbcnet start --reflector`: takes streams that others send, and gives them to peers and over HTTP. What it keeps is in a
  * folder of its own, `<data_dir>/reflector`, and does not belong to the daemon's files.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ import { offsitePlaceOf, type Environment } from './offsitePlace.js';
 const MEGABYTE = 1_000_000;
 const FOLDER_NAME = 'reflector';
 const BLOCKED_NAME = 'blocked.json';
-/** How often the streams of blocked channels are asked for, and orphans are looked for. Arbitrary. */
+/** How often the streams of blocked channels are asked for, and orphans are searched. Arbitrary. */
 const ROUND_MS = 600_000;
 /** While no hub is connected yet. */
 const FIRST_ROUND_MS = 15_000;
@@ -59,7 +59,7 @@ interface Running {
   readonly database: ContentDatabase;
   readonly threads: BlobThreads;
   readonly blobs: BlobStore;
-  /** Null where all blobs lie on this disk. */
+  /** Null if all blobs lie on this disk. */
   readonly offsite: OffsiteBlobs | null;
   readonly store: ReflectorStore;
   readonly uploads: ReflectorServer;
@@ -119,7 +119,7 @@ export class ReflectorRole {
     });
   }
 
-  /** The bucket of the settings; null where blobs lie on this disk alone. */
+  /** The bucket of the settings; null if blobs lie on this disk alone. */
   #bucket(): { readonly bucket: S3Bucket; readonly name: string; readonly endpoint: string } | null {
     const { settings, clock, environment } = this.#deps;
     const found = offsitePlaceOf(settings, environment);
@@ -210,7 +210,7 @@ export class ReflectorRole {
     }
   }
 
-  /** False where no hub could be asked. */
+  /** False if no hub could be asked. */
   async #updateBlocked(store: ReflectorStore): Promise<boolean> {
     const ids = this.#deps.settings.get('reflector_blocked');
     const resolver = this.#deps.resolver();

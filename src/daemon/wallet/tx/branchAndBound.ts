@@ -28,7 +28,7 @@ export class BranchAndBound<C extends Coin> {
   readonly #most: bigint;
   readonly #amounts: AmountReader<C>;
   readonly #decisions: Decision[] = [];
-  /** Those of which something is taken. */
+  /** Groups from which a coin is taken. */
   readonly #taken: Decision[] = [];
   #value = 0n;
   /** Of the coins on which nothing is decided. */
@@ -85,7 +85,7 @@ export class BranchAndBound<C extends Coin> {
     return isTooLittle;
   }
 
-  /** The amount of which something is to be decided; undefined where it must be read first. */
+  /** The amount to decide on; undefined if it must be read first. */
   #next(): Decision | undefined {
     const last = this.#decisions.at(-1);
     if (last && last.decided < last.count) return last;
@@ -130,7 +130,7 @@ export class BranchAndBound<C extends Coin> {
     this.#best = this.#taken.map(({ effectiveAmount, taken: count }) => ({ effectiveAmount, count }));
   }
 
-  /** Leaves out the last coin that is taken; false where none is. */
+  /** Leaves out the last coin that is taken; false if none is. */
   #goBack(): boolean {
     for (let last = this.#decisions.at(-1); last; last = this.#decisions.at(-1)) {
       this.#available += last.effectiveAmount * BigInt(last.decided - last.taken);
@@ -162,7 +162,7 @@ class AmountReader<C extends Coin> {
     this.#below = effectiveAmount;
   }
 
-  /** Undefined where it was not read. */
+  /** Undefined if it was not read. */
   at(place: number): CoinAmount | undefined {
     return this.#read[place];
   }

@@ -1,7 +1,7 @@
 /**
  * Which coins pay for a transaction: the strategies of lbry-sdk. Each gives the same coins in the same order for the same
  * candidates and the same draws. Of many coins only those amounts are read that the choice looks at.
- * Source: lbry-sdk lbry/wallet/coinselection.py; sdk-facts 5.4.
+ * Source: lbry-sdk lbry/wallet/coinselection.py.
  */
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { inSlices } from '../../../scheduler/slices.js';

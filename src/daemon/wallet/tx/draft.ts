@@ -1,6 +1,6 @@
 /**
  * Transactions in the making: paid for by coins, given change, signed. The same coins, outputs and bytes come of the same
- * surroundings as in lbry-sdk. Source: lbry-sdk lbry/wallet/transaction.py `Transaction.create`, `sign`; sdk-facts 5.3.
+ * surroundings as in lbry-sdk. Source: lbry-sdk lbry/wallet/transaction.py `Transaction.create`, `sign`.
  */
 
 import { ecdsaBackend, signHash } from '../../../crypto/ecdsa.js';
@@ -178,7 +178,7 @@ export function feeOf({ inputs, outputs }: Draft): bigint {
   return outputs.reduce((rest, { amountDewies }) => rest - amountDewies, paid);
 }
 
-/** The hash of the key that must sign the input; undefined where a key alone does not do. */
+/** The hash of the key that must sign the input; undefined if a key alone does not do. */
 export function signingHash({ spent, redeemScript }: DraftInput): Buffer | undefined {
   return redeemScript
     ? readTimeLock(redeemScript).pubkeyHash

@@ -1,6 +1,6 @@
 /**
  * Outputs that the wallet makes: payments, claims and their updates, supports, receipts of purchases; and what they cost.
- * Source: lbry-sdk lbry/wallet/transaction.py `Output`; sdk-facts 4.1, 5.3.
+ * Source: lbry-sdk lbry/wallet/transaction.py `Output`.
  */
 import { sha256 } from '../../../crypto/hash.js';
 import { openEnvelope, sealEnvelope } from '../../../metadata/envelope.js';
@@ -106,7 +106,7 @@ export function supportOutput(
   return { amountDewies, script };
 }
 
-/** The receipt that stands behind the payment of a purchase. */
+/** The receipt that is behind the payment of a purchase. */
 export function purchaseOutput(claimId: Bytes): NewOutput {
   return { amountDewies: 0n, script: writeOutputScript('return_data', { data: encodePurchase(claimId) }) };
 }

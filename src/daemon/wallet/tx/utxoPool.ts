@@ -28,7 +28,7 @@ export interface UtxoPool<C extends Coin> {
   above(effectiveAmount: bigint): Promise<CoinTotals>;
   /** The next amounts below that one, or from the largest on (null), largest first: as many as are at hand, at least one. */
   below(effectiveAmount: bigint | null): Promise<readonly CoinAmount[]>;
-  /** The least amount from that one on; null where there is none. */
+  /** The least amount from that one on; null if there is none. */
   leastFrom(effectiveAmount: bigint): Promise<bigint | null>;
   /** The first so many coins of an amount, in their order. */
   take(chosen: CoinAmount): Promise<readonly C[]>;

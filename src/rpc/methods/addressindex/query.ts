@@ -54,7 +54,7 @@ export interface AddressQuery {
   readonly keys: readonly string[];
   readonly startHeight: number | undefined;
   readonly endHeight: number | undefined;
-  /** Null when the answer is no page. */
+  /** Null when the answer is not a page. */
   readonly limit: number | null;
   /** Where the page before ended, when that was in the chain. */
   readonly after: Bytes | undefined;
@@ -86,7 +86,7 @@ export function requireIndex({ addresses, chain, indexes }: RpcServices): Addres
   );
 }
 
-/** Throws on what is no query. `markBytes` is the size of a mark in the chain; null where all is in the mempool. */
+/** Throws on what is not a query. `markBytes` is the size of a mark in the chain; null if all is in the mempool. */
 export async function parseQuery(
   { params }: RpcServices,
   value: JsonValue,

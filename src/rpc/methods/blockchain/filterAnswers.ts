@@ -51,7 +51,7 @@ export const CFILTER_PARAMS = [
 /** What lbcd says where there is nothing to be found. */
 export const LBCD_NOT_FOUND = (): RpcError => rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Block not found');
 
-/** Null where a block has no filter; throws lbcd's error for another type. */
+/** Null if a block has no filter; throws lbcd's error for another type. */
 export async function lbcdFilter(
   services: RpcServices,
   { hash, filtertype }: { hash: Bytes; filtertype: number },

@@ -49,7 +49,7 @@ async function livingAnswer({ chain, params }: RpcServices, claim: ClaimRecord):
   };
 }
 
-/** The transaction of the block that spent an output; undefined where the block is not on disk any more. */
+/** The transaction of the block that spent an output; undefined if the block is not on disk any more. */
 async function spenderIn(services: RpcServices, height: number, outPoint: Bytes): Promise<Bytes | undefined> {
   const block = await readBlockOrNull(services, services.chain.chain.index.active.at(height));
   if (block === null) return undefined;

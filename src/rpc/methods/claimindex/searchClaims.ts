@@ -13,7 +13,7 @@ import type { ClaimRecord } from '../../../index/claims/claimReader.js';
 import type { ShownClaims } from '../../../index/waiting/waitingIndex.js';
 import { ClaimShower, FULL_CLAIM, requireClaimIndex, shownBy } from './claimAnswer.js';
 
-/** Claims of one page: what a search looks at, of which one page may show all. */
+/** Claims of one page: the candidates of a search; one page may show all. */
 const MOST_CLAIMS = 1000;
 /** Of one search. Arbitrary: each may be given in several ways, and there are some sixty. */
 const MOST_CONSTRAINTS = 1000;

@@ -52,7 +52,7 @@ export function queriedBlock({ chain }: RpcServices, blockHash: Bytes | undefine
 }
 
 /**
- * Runs a query as of a block, and once more when a block was taken back meanwhile: that block itself, or a later one
+ * Runs a query as of a block, and again when a block was taken back meanwhile: that block itself, or a later one
  * whose changes the query may have seen in part.
  */
 export function retryWhileGone<T>(

@@ -26,7 +26,7 @@ export function provenName(
   const { chain } = services.chain;
   const query = { name: givenName('name', given, hex), height, tipHeight: () => chain.height };
   const proof = services.claims.proofAt(selects ? { ...query, selects } : query);
-  // The proof after the latest block is there; only that of a past one, which is waited for, may not be to be had.
+  // The proof after the latest block is there; only that of a past one, which is waited for, may not be available.
   return isPromise(proof)
     ? proof.then((settled) => proofAnswer(settled, profile), explain)
     : proofAnswer(proof, profile);

@@ -4,7 +4,7 @@ import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
 
-/** lbcd's subsystems, and the categories of this node that tell of the same; none where nothing is debug logged. */
+/** lbcd's subsystems, and the categories of this node that report the same; none where nothing is debug logged. */
 const SUBSYSTEMS: Readonly<Record<string, readonly LogCategory[]>> = {
   ADXR: ['addrman'],
   AMGR: ['addrman'],

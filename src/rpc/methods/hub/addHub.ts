@@ -1,4 +1,4 @@
-/** `addhub`: another hub that clients are told of. Source: lbryio/hub herald/session.py `_notify_peer`. */
+/** `addhub`: another hub that is announced to clients. Source: lbryio/hub herald/session.py `_notify_peer`. */
 import { isPlainHostPort } from '../../../util/hostPort.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';

@@ -5,7 +5,7 @@ import { ReadError } from '../../../util/reader.js';
 import { inSlices } from '../../../scheduler/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 
-/** Throws -22 where the text is no block; what follows the block is ignored. Source: `DecodeHexBlk`. */
+/** Throws -22 where the text is not a block; what follows the block is ignored. Source: `DecodeHexBlk`. */
 export async function decodeBlock(text: string): Promise<LoadedBlock> {
   const bytes = text === '' ? null : await inSlices(decodeHexInSlices(text));
   try {

@@ -16,7 +16,7 @@ import { decodeBlock } from './decodeBlock.js';
 import { TEMPLATE_SCHEMA, templateAnswer } from './templateAnswer.js';
 import { parseTemplateRequest, type TemplateRequest } from './templateRequest.js';
 
-/** Anybody may spend it: for callers that make their own coinbase. */
+/** Anyone may spend it: for callers that make their own coinbase. */
 const OPEN_SCRIPT: Bytes = Uint8Array.of(0x51);
 
 export const getBlockTemplate = defineMethod({
@@ -104,7 +104,7 @@ function payoutFor(
   );
 }
 
-/** On the main network a block that nobody hears of, or that follows an old tip, is worth nothing. */
+/** On the main network a block that no one is notified of, or that follows an old tip, is worth nothing. */
 function requireNetwork({ params, peers, network, chain }: RpcServices, profile: Profile): void {
   if (params.name !== 'main') return;
   const program = profile === 'lbcd' ? 'Bitcoin' : 'LBRYcrd';
@@ -131,7 +131,7 @@ async function waitForBetter(
   if (longPollId === undefined || longPollId === null) return undefined;
   const { mining, chain } = services;
   const tip = (): Bytes => chain.headers.hash(chain.chain.tip);
-  // Whatever is no string stands for the template that was made last.
+  // Any value except a string means the last template.
   const known =
     typeof longPollId === 'string'
       ? parseLongPollId(longPollId, profile)

@@ -1,4 +1,4 @@
-/** `getnetworkhashps`: hashes per second that the chain's work tells of. */
+/** `getnetworkhashps`: hashes per second that the chain's work reports. */
 import type { ChainReader } from '../../../chain/chainReader.js';
 import { retargetIntervalBlocks } from '../../../primitives/retarget.js';
 import type { NetworkParams } from '../../../params/network.js';

@@ -42,7 +42,7 @@ export const submitBlock = defineMethod({
       throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, 'Block does not start with a coinbase');
     }
     const reason = await mining.submit(block);
-    // lbcd takes whatever is no worse than a side branch, and puts a word before its reasons.
+    // lbcd takes whatever is not worse than a side branch, and puts a word before its reasons.
     if (profile !== 'lbcd') return reason;
     return reason === null || reason === 'inconclusive' ? null : `rejected: ${reason}`;
   },

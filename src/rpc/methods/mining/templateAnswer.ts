@@ -197,7 +197,7 @@ function deploymentsAnswer(
 }
 
 /**
- * How the template may be changed. The reference names `coinbase/append` only to whom asks for it, although everybody
+ * How the template may be changed. The reference names `coinbase/append` only to whom asks for it, although everyone
  * may do it; the documented profile says so.
  */
 function mutations({ capabilities, maxVersion }: TemplateRequest, profile: Profile): string[] {

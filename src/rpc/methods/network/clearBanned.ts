@@ -1,4 +1,4 @@
-/** `clearbanned`: lets everybody in again. Source: lbrycrd rpc/net.cpp. */
+/** `clearbanned`: lets everyone in again. Source: lbrycrd rpc/net.cpp. */
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';

@@ -1,6 +1,6 @@
 /**
  * lbcd's `getaddednodeinfo`: the nodes of the addnode list, by name or with what is known of their connections.
- * Difference from lbcd: names are not looked up anew; the address shown is that of the connection, or the name itself.
+ * Difference from lbcd: names are not looked up again; the address shown is that of the connection, or the name itself.
  * Source: lbcd rpcserver.go.
  */
 import { RPC_ERROR, rpcError } from '../../errors.js';

@@ -1,5 +1,5 @@
 /**
- * lbcd's `node`: connects to a node, once or for good, and parts with one, by its number or address.
+ * lbcd's `node`: connects to a node, once or permanently, and parts with one, by its number or address.
  * Source: lbcd rpcserver.go `handleNode`, server.go `handleQuery`.
  */
 import { isIP } from 'node:net';

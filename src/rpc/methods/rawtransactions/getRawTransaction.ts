@@ -72,7 +72,7 @@ function find(services: RpcServices, txid: Bytes, block: number): MaybePromise<F
   return block === NO_HEADER ? findTransaction(services, txid, true) : findInBlock(services, block, txid);
 }
 
-/** A transaction of a block is shown as it lies there, unless its witness must go. */
+/** A transaction of a block is shown as it is there, unless its witness must go. */
 function rawAnswer(found: FoundTransaction, serializeWitness: boolean): JsonOut {
   const { stored } = found;
   return stored !== null && (serializeWitness || !stored.hasWitness)

@@ -24,7 +24,7 @@ interface Page {
   readonly end: number;
 }
 
-/** What is known of inputs: the coins of the page, and the sum of all; null where they are not known. */
+/** What is known of inputs: the coins of the page, and the sum of all; null if they are not known. */
 interface Spent {
   readonly coins: readonly (SpentCoin | null)[];
   readonly amountSat: bigint | null;

@@ -28,7 +28,7 @@ export async function psbtText(psbt: Psbt): Promise<string> {
   return (await inSlices(formatPsbtInSlices(psbt))).toString('base64');
 }
 
-/** A PSBT that knows nothing but the transaction, whatever that has of scripts and witnesses. */
+/** A PSBT that knows only the transaction, whatever that has of scripts and witnesses. */
 export async function barePsbtText(tx: Transaction): Promise<string> {
   return (await inSlices(formatBarePsbtInSlices(tx))).toString('base64');
 }

@@ -145,7 +145,7 @@ function* witnessItems(witness: readonly Bytes[]): Generator<string> {
   for (const item of witness) yield toHex(item);
 }
 
-/** Source: `TxInErrorToJSON`. Nothing is done for each item of a witness, of which there may be millions. */
+/** Source: `TxInErrorToJSON`. No work is done for each item of a witness, since there may be millions. */
 function inputError({ prevout, witness, scriptSig, sequence }: TxInput, error: string): JsonOut {
   return {
     txid: hashToHex(prevout.hash),

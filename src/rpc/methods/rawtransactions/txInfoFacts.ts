@@ -26,7 +26,7 @@ const ofChain = ({ amount, script, heightCode }: CoinValue): SpentCoin => ({
   height: heightCode >>> 1,
 });
 
-/** Where a transaction lies in its block; null when the block is not on disk any more. */
+/** Where a transaction is in its block; null when the block is not on disk any more. */
 export interface PlaceInBlock {
   readonly block: LoadedBlock;
   readonly position: number;
@@ -49,7 +49,7 @@ export async function placeInBlock(
   }
 }
 
-/** The coins that the inputs of a transaction of a block spend, in order; null where the undo data is gone. */
+/** The coins that the inputs of a transaction of a block spend, in order; null if the undo data is gone. */
 export function coinsInUndo(
   { chain }: RpcServices,
   id: number,

@@ -26,7 +26,7 @@ async function abandon(
   const wallet = walletOf(ctx);
   const entry = ownTransaction(wallet, txid);
   requireStakeKeys(wallet, entry, kind);
-  // The reference takes any text for an address, and sends to nobody what is none.
+  // The reference takes any text for an address, and sends to no one what is none.
   const script = scriptOfAddress(wallet, address, 'Invalid address');
   return hashToHex(await spending(() => abandonStake(wallet, entry, kind, script)));
 }

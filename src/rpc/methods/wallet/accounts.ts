@@ -1,4 +1,4 @@
-/** The deprecated accounts, but for what labels do too. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** The deprecated accounts, except for what labels do too. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { coins } from '../../../util/json.js';
 import { jsonArray, jsonObject, type JsonMember } from '../../../util/jsonWrite.js';
 import { accountBalances, moveBetweenAccounts } from '../../../wallet/listing/accountBalances.js';

@@ -23,7 +23,7 @@ interface Program {
   readonly isWitness: boolean;
 }
 
-/** The witness program for an address; null where the wallet could not spend it. */
+/** The witness program for an address; null if the wallet could not spend it. */
 function programOf(keyring: Keyring, destination: Destination): Program | null {
   const programFor = (script: Bytes): Program | null => {
     const program = scriptForWitness(script);

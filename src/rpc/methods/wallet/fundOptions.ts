@@ -95,7 +95,7 @@ function readOptions(wallet: Wallet, options: JsonValue | undefined): FundOption
   return { control, changePosition, subtractsFrom, locksCoins };
 }
 
-/** Numbers of outputs, of which there are so many. */
+/** Indexes of outputs, below this count. */
 function* readPositions(values: readonly JsonValue[], count: number): Slices<Set<number>> {
   const positions = new Set<number>();
   for (const value of values) {

@@ -21,7 +21,7 @@ import { t, type SchemaFields } from '../../../schema/schema.js';
 import { describeDestination } from '../util/validateAddress.js';
 import { walletOf } from './walletOf.js';
 
-/** What is told of an address, embedded ones too. */
+/** What is reported about an address, embedded ones too. */
 const DETAILS: SchemaFields = {
   isscript: t.optional(t.bool('whether the key is a script'), 'but for unknown witness versions'),
   iswitness: t.bool('whether the address is a witness address'),

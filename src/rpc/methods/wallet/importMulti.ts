@@ -66,7 +66,7 @@ function readRequest(request: JsonObject, timeSec: number): ImportRequest {
   };
 }
 
-/** Why a request was not done; null where it was. */
+/** Why a request was not done; null if it was. */
 function importOne(
   wallet: Wallet,
   batch: WalletBatch,

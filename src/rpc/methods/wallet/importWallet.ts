@@ -17,7 +17,7 @@ async function openDump(path: string): Promise<FileHandle> {
     if ((await file.stat()).isFile()) return file;
     await file.close();
   } catch {
-    // It is not there, or nobody may read it.
+    // It is not there, or no one may read it.
   }
   throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Cannot open wallet dump file');
 }

@@ -36,7 +36,7 @@ export const listReceivedByAddress = defineMethod({
     MIN_DEPTH_PARAM,
     INCLUDE_EMPTY_PARAM,
     WATCHED_PARAM,
-    // A null is refused as any other value that is no address.
+    // A null is refused as any other value that is not an address.
     {
       name: 'address_filter',
       type: 'string',

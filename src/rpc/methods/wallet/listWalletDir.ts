@@ -1,4 +1,4 @@
-/** `listwalletdir`: the wallets that lie in the wallet folder. Source: Bitcoin Core 0.18 wallet/rpcwallet.cpp. */
+/** `listwalletdir`: the wallets that are in the wallet folder. Source: Bitcoin Core 0.18 wallet/rpcwallet.cpp. */
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
 import { walletsOf } from './walletOf.js';

@@ -20,7 +20,7 @@ export async function openedWallet(opening: Promise<Wallet>): Promise<JsonOut> {
   }
 }
 
-/** What a caller is told of a wallet that could not be opened; other errors as they are. */
+/** The error for a caller about a wallet that could not be opened; other errors as they are. */
 export function openFailure(error: unknown): unknown {
   if (!(error instanceof WalletOpenError)) return error;
   if (error.kind === 'missing') return rpcError(RPC_ERROR.WALLET_NOT_FOUND, error.message);

@@ -1,4 +1,4 @@
-/** Passphrases as callers give them. Of texts nobody can wipe the memory; of the bytes made of them it is wiped. */
+/** Passphrases as callers give them. Of texts no one can wipe the memory; of the bytes made of them it is wiped. */
 import { passphraseBytes } from '../../../wallet/encryption/passphrases.js';
 import type { Wallet } from '../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';

@@ -30,7 +30,7 @@ export function refusePruned({ services }: RpcContext, wanted: boolean): void {
     throw rpcError(RPC_ERROR.WALLET_ERROR, 'Rescan is disabled in pruned mode');
 }
 
-/** Looks from a time on; the call is in nobody's way meanwhile. */
+/** Looks from a time on; the call is in no one's way meanwhile. */
 export async function scanSince(
   ctx: RpcContext,
   wallet: Wallet,

@@ -13,7 +13,7 @@ export function commentNotes(comment: string, to: string): ReadonlyMap<string, s
   return new Map(Object.entries({ comment, to }).filter(([, text]) => text !== ''));
 }
 
-/** −3 for what is no payment. */
+/** −3 for what is not a payment. */
 export function requirePayment(amountSat: bigint): bigint {
   if (amountSat <= 0n) throw rpcError(RPC_ERROR.TYPE_ERROR, 'Invalid amount for send');
   return amountSat;

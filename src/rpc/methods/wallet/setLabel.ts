@@ -69,7 +69,7 @@ export const setAccount = defineMethod({
   async run(ctx, args) {
     const { wallet, address, isMine, oldLabel } = await setName(ctx, args.address, args.account);
     if (!isMine || oldLabel === args.account) return null;
-    // The old account must not go on showing an address that is not its own any more.
+    // The old account must not continue showing an address that is not its own any more.
     const current = await labelAddress(wallet, oldLabel);
     if (current === null) throw ranOut();
     if (current === address && (await labelAddress(wallet, oldLabel, { isNew: true })) === null)

@@ -94,7 +94,7 @@ export function checkOptions(
   return (name) => object.get(name);
 }
 
-/** The same, each of which must be there. Further members are not looked at. */
+/** The same; each must exist. Further members are not looked at. */
 export function requireMembers(value: JsonObject, types: Readonly<Record<string, JsonTypeName>>): void {
   for (const name of Object.keys(types).sort()) {
     const got = jsonTypeName(value.get(name) ?? null);

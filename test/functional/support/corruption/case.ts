@@ -1,5 +1,5 @@
 /**
- * One case: a copy of a state is damaged, started, asked, used and stopped. It must end like its undamaged twin, or in one
+ * One case: a copy of a state is damaged, started, asked, used and stopped. It must end like its intact copy, or in one
  * clear message whose advice leads there; everything else is a `failure`.
  */
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -16,7 +16,7 @@ export type Outcome =
   | 'same'
   /** The same answers of the chain; a file that the node can do without was named in a warning. */
   | 'warned'
-  /** The last blocks were not read, as a warning said; after they came anew the answers were the same. */
+  /** The last blocks were not read, as a warning said; after they came again the answers were the same. */
   | 'refetched'
   /** Answers that need what is damaged were refused, and the log names the file; no answer was another. */
   | 'refused'
@@ -72,7 +72,7 @@ function mustBeClear(code: number | null, stderr: string, dataDir: string): void
   if (!ADVICE.test(errors.join(' '))) throw new Failure(`says not what to do: ${stderr}`);
 }
 
-/** The first answer that differs and is no refusal; whether there were refusals. */
+/** The first answer that differs and is not a refusal; whether there were refusals. */
 function compare(
   expected: readonly Answer[],
   found: readonly Answer[],
@@ -114,7 +114,7 @@ function hashOfBlock(hex: string): string {
   return hashToHex(loadBlock(Buffer.from(hex, 'hex')).hash);
 }
 
-/** An answer of a wallet that was told of its transactions again: when it received them is another time. */
+/** An answer of a wallet that was notified of its transactions again: when it received them is another time. */
 function withoutTimes(text: string): string {
   return text.replaceAll(/"(time|timereceived|timesmart)":\d+/g, '"$1":0');
 }
@@ -183,7 +183,7 @@ async function judge(
     const isShorter = compare(twin.asked.slice(0, 1), asked, ['chain']).wrong;
     const lacksBranch = compare(twin.asked, asked, ['tips']).wrong;
     if ((done.kind === 'blk' || done.kind === 'copy') && (isShorter ?? lacksBranch)) {
-      // Blocks behind the last flush lay in what is damaged. Nobody can tell that a file was longer once, or that a block
+      // Blocks behind the last flush was in what is damaged. No one can tell that a file was longer once, or that a block
       // that keeps every rule was another.
       const isValid = flipped.some((tip) => !tip.endsWith(' invalid'));
       if (!done.isShorter && !isValid && !node.stderr.includes(basename(done.path)))
@@ -244,7 +244,7 @@ class CorruptLog {
   }
 }
 
-/** Does what the message says; then, once what was lost came anew, every answer must be the twin's. */
+/** Does what the message says; then, once what was lost came again, every answer must be the fallback's. */
 async function followAdvice(
   scene: Scene,
   twin: Twin,
@@ -274,7 +274,7 @@ async function followAdvice(
     (await act(node, scene)).slice(scene.doubleSpends.length),
     ['chain'],
   );
-  // What the first node took in already is no news to the second.
+  // What the first node took in already is not news to the second.
   const told = [acted.wrong, acted.refused].find(
     (one) => one !== null && one !== undefined && !one.includes('submitblock'),
   );
@@ -287,7 +287,7 @@ function readText(path: string): string {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, 'utf8') : '';
   } catch {
-    // Something else lies there.
+    // Something else is there.
     return '';
   }
 }

@@ -36,7 +36,7 @@ export type FileKind =
   | 'peers'
   | 'bans'
   | 'wallet'
-  /** The search index, which is made anew when it is not what the last stop sealed. */
+  /** The search index, which is rebuilt when it is not what the last stop sealed. */
   | 'search'
   /** Tables, while the node runs. */
   | 'live'
@@ -103,11 +103,11 @@ export interface Corruption {
   readonly isShorter: boolean;
   /** Whether all that is to be read is there as it was. */
   readonly isWhole: boolean;
-  /** Makes good what an operator can without having to know what the file held; null where that is nothing. */
+  /** Makes good what an operator can without having to know what the file held; null if that is nothing. */
   readonly mend: (() => void) | null;
   /** Path of the file. */
   readonly path: string;
-  /** Does the damage, once the node runs; null where it is done. */
+  /** Does the damage, once the node runs; null if it is done. */
   readonly later: (() => void) | null;
 }
 
@@ -191,7 +191,7 @@ export function kindOfCase(random: Random, state: State): FileKind {
   }
 }
 
-/** Corruptions a copy of the state that lies in `dataDir`. */
+/** Corruptions a copy of the state that is in `dataDir`. */
 export function damage(dataDir: string, state: State, random: Random): Corruption {
   const folder = join(dataDir, 'regtest');
   const kind = kindOfCase(random, state);
@@ -339,7 +339,7 @@ const denied: Way = ({ path, random }) => {
   };
 };
 
-/** Something else lies in the place of a file. */
+/** Something else is in the place of a file. */
 const PLACES: readonly Way[] = [folderInPlace, pipeInPlace, linkInPlace, ...(DENIES ? [denied] : [])];
 const WAYS: readonly Way[] = [
   ...[flipped, flipped, flipped, flipped, overwritten, zeroed, zeroTail, grown, truncated, truncated],

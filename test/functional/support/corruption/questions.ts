@@ -1,6 +1,6 @@
 /**
- * What a node is asked after a start, and what is done to it then: the answers of a damaged folder's node are held against
- * those of an undamaged twin.
+ * What a node is asked after a start, and what is done to it then: the answers of a damaged folder's node are compared with
+ * those of an intact copy.
  */
 import { OPEN_ADDRESS } from '../network.js';
 import type { Call, CorruptedNode, RpcAnswer } from './runner.js';
@@ -8,7 +8,7 @@ import type { Scene } from './scene.js';
 
 /**
  * `soft` answers come from files that a node can do without. `fees` too, but a node also learns of fees when it connects
- * blocks once more. `wallet` is what a wallet says that it has.
+ * blocks again. `wallet` is what a wallet says that it has.
  */
 export type Kind = 'chain' | 'tips' | 'wallet' | 'soft' | 'fees';
 
@@ -98,7 +98,7 @@ function withoutNoise(method: string, result: unknown): unknown {
     const { search, claims } = result as { search: { documents: number }; claims: unknown };
     return { claims, documents: search.documents };
   }
-  // A wallet brings what waits of its own in anew, before the blocks behind the last flush are connected again.
+  // A wallet brings what waits of its own in again, before the blocks behind the last flush are connected again.
   if (method === 'getrawmempool') {
     const entries = Object.entries(result as Record<string, object>);
     return Object.fromEntries(

@@ -82,7 +82,7 @@ export class CorruptedNode {
     );
   }
 
-  /** Resolves when the node answers, or has ended. Whoever called looks at `isRunning`. */
+  /** Resolves when the node answers, or has ended. Anyone who called looks at `isRunning`. */
   static async start(
     dataDir: string,
     args: readonly string[] = [],

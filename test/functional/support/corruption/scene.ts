@@ -99,7 +99,7 @@ async function live(on: Rpc, source: ClaimSource, rounds: number, arrivals: stri
   }
 }
 
-/** Pays coins to the wallet that anybody could spend. */
+/** Pays coins to the wallet that anyone could spend. */
 async function fillWallet(on: Rpc): Promise<void> {
   for (let height = 2; height < 2 + WALLET_COINS; height++) {
     const hash = await on.rpc<string>('getblockhash', [height]);

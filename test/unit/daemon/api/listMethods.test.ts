@@ -151,7 +151,7 @@ beforeAll(async () => {
   };
 });
 
-/** An output of nobody's. */
+/** An output of no one's. */
 const row = (label: string) => ({
   txid: Buffer.alloc(32, 3),
   nout: 0,
@@ -265,7 +265,7 @@ describe('the history', () => {
     });
   });
 
-  it('tells of claims that were made and updated', async () => {
+  it('reports claims that were made and updated', async () => {
     expect(await itemOf('channel')).toMatchObject({
       value: '0.0',
       fee: '-1.0',
@@ -297,7 +297,7 @@ describe('the history', () => {
     });
   });
 
-  it('tells what was given up and what was bought', async () => {
+  it('tells what was abandoned and what was bought', async () => {
     expect(await itemOf('abandon')).toMatchObject({
       fee: '-0.05',
       value: '0.0',

@@ -179,7 +179,7 @@ async function begin(chain: FakeChain): Promise<Life> {
   return new Life(ledger, { ledger, wallets, runningWallets: wallets, txBuilder, clock, random }, chain);
 }
 
-/** Files are told of by the hashes that the recording has of them. */
+/** Files are reported by the hashes that the recording has of them. */
 function withoutFile({ method, params, answer }: Line): Record<string, unknown> {
   const { file_path: path, ...rest } = params;
   if (path === undefined || answer.error || method !== 'stream_create') return rest;

@@ -1,4 +1,4 @@
-/** Disks that are full or can only be read: clear errors, nothing half done, and the work goes on once there is room. */
+/** Disks that are full or can only be read: clear errors, nothing half done, and the work continues once there is room. */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

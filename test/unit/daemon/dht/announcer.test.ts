@@ -64,7 +64,7 @@ describe('Announcer', () => {
     expect(state.asked.sort()).toEqual(hashes(7).sort());
   });
 
-  it('goes on at once while more is due than a round takes', async () => {
+  it('continues at once while more is due than a round takes', async () => {
     const { clock, waiting } = world({ due: hashes(95) });
     await clock.advance(MINUTE_MS + 10_000);
     expect(waiting.size).toBe(0);
@@ -81,7 +81,7 @@ describe('Announcer', () => {
     expect(state.rounds).toBe(2);
   });
 
-  it('passes a round over while nobody is known', async () => {
+  it('passes a round over while no one is known', async () => {
     let isJoined = false;
     const { clock, waiting, state } = world({ due: hashes(1), isJoined: () => isJoined });
     await clock.advance(3 * MINUTE_MS);
@@ -111,7 +111,7 @@ describe('Announcer', () => {
     expect(waiting.size).toBe(0);
   });
 
-  it('goes on after an announcement that failed, and notes what was announced when it stops', async () => {
+  it('continues after an announcement that failed, and notes what was announced when it stops', async () => {
     const [failing, ...others] = hashes(5);
     const { clock, announcer, waiting } = world({
       due: hashes(5),

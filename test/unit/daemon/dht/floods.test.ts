@@ -54,7 +54,7 @@ function liar(number: number, respond: (request: RequestDatagram) => BValue): vo
 }
 
 describe('a node of the DHT', () => {
-  it('does not answer broken datagrams and goes on', async () => {
+  it('does not answer broken datagrams and continues', async () => {
     dht = new SimulatedDht();
     const [node] = (await dht.start(2, 1)) as [DhtNode];
     const { answers } = stranger();
@@ -125,7 +125,7 @@ describe('a node of the DHT', () => {
     expect(kept).toEqual([1, 2, 2]);
   });
 
-  it('ignores answers that nobody asked for, and answers from elsewhere', async () => {
+  it('ignores answers that no one asked for, and answers from elsewhere', async () => {
     dht = new SimulatedDht();
     const [node] = (await dht.start(2, 1)) as [DhtNode];
     const response = { type: 'response', ...ids(4), response: Buffer.from('pong') } as const;

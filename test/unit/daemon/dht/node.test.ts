@@ -53,7 +53,7 @@ describe('DhtNode', () => {
     await dht.clock.until(node.joined(), 2000);
   });
 
-  it('announces to nobody where it is alone', async () => {
+  it('announces to no one where it is alone', async () => {
     dht = new SimulatedDht();
     const node = dht.node({ number: 0, seeds: [0] });
     node.start();

@@ -102,7 +102,7 @@ describe('PortMapper', () => {
     expect(one.redirects).toEqual({ TCP: 4444, UDP: 4444 });
   });
 
-  it('goes on where the search or the gateway fails', async () => {
+  it('continues where the search or the gateway fails', async () => {
     const warnings: string[] = [];
     const { clock, mapper: one } = mapper(() => Promise.reject(new Error('no sockets')), warnings);
     await one.start();

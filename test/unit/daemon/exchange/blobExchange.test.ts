@@ -140,7 +140,7 @@ describe('BlobExchange', () => {
     for (const hash of hashes) expect(isBlob(ours.blobs.get(hash), hash)).toBe(true);
   });
 
-  it('looks for peers again, with pauses, until somebody has the blob', async () => {
+  it('looks for peers again, with pauses, until someone has the blob', async () => {
     const hash = theirs.add(1000);
     const [one] = known(['refusing']);
     const source = net.source(() => [one!]);

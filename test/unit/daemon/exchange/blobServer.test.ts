@@ -102,7 +102,7 @@ describe('BlobServer', () => {
     expect((await one.takeJson())['lbrycrd_address']).toBe('bAddress');
   });
 
-  it('closes at what is no request', async () => {
+  it('closes at what is not a request', async () => {
     await start();
     const hash = blobs.add(10);
     const wrong = [

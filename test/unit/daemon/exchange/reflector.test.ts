@@ -413,7 +413,7 @@ describe('uploads', () => {
     other.close();
   });
 
-  it('end with a reason where nobody listens', async () => {
+  it('end with a reason where no one listens', async () => {
     const { sdHash } = addStream([10]);
     const result = await reflecting.reflectStream(sdHash, { host: '127.0.0.1', port: 1 });
     expect(result.isComplete).toBe(false);
@@ -422,7 +422,7 @@ describe('uploads', () => {
 });
 
 describe('ReflectorServer', () => {
-  it('speaks both versions, and refuses what is no protocol', async () => {
+  it('speaks both versions, and refuses what is not a protocol', async () => {
     for (const version of [0, 1]) {
       const peer = new RawPeer(place.port);
       peer.send(JSON.stringify({ version }));

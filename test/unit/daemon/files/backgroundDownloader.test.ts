@@ -143,7 +143,7 @@ describe('BackgroundDownloader', () => {
     await downloader.stop();
   });
 
-  it('leaves a stream alone that does not fit, and goes on with another', async () => {
+  it('leaves a stream alone that does not fit, and continues with another', async () => {
     const large = announce([MIB, MIB, MIB, MIB, MIB, MIB, MIB, MIB, MIB, MIB, MIB, MIB]);
     const small = announce([10]);
     freeBytes = 11 * MIB;
@@ -154,7 +154,7 @@ describe('BackgroundDownloader', () => {
     await downloader.stop();
   });
 
-  it('keeps a blob that is no descriptor as a single one', async () => {
+  it('keeps a blob that is not a descriptor as a single one', async () => {
     const hash = there.put(randomBytes(100));
     announced.push(Buffer.from(hash, 'hex'));
     nodeId[0] = announced[0]![0]!;

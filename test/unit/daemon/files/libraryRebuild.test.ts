@@ -179,7 +179,7 @@ describe('a lost library', () => {
       expect(missing).toContain(`no claim was found of the streams ${unknown.sdHash}`);
       expect(missing).toContain(`no descriptor could be read from ${blobHashOf(fake)}`);
       expect(missing).toContain('2 blobs belong to no stream');
-      // Whoever cleans by the default limits deletes nothing of it but what is known to be of others.
+      // Anyone who cleans by the default limits deletes nothing of it but what is known to be of others.
       const { database, store } = folder;
       const log = { info: () => undefined, warn: () => undefined };
       await new DiskSpace({ database, store, log, limits: () => ({ contentMib: 0, networkMib: 0 }) }).clean();

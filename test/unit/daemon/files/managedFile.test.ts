@@ -123,7 +123,7 @@ async function stored() {
 }
 const NOWHERE = { fileName: null, directory: null, isSaved: false };
 const names = (): string[] => (existsSync(downloadDir) ? readdirSync(downloadDir).sort() : []);
-/** Lets work on disk and in threads go on until the condition holds. */
+/** Lets work on disk and in threads continue until the condition holds. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -190,7 +190,7 @@ describe('a file that is saved', () => {
     expect([names(), wanted.includes(hashes[0]!)]).toEqual([['film.mp4'], false]);
   });
 
-  it('gives way to a later save', async () => {
+  it('yields to a later save', async () => {
     const file = await add();
     hold(hashes[1]!);
     await file.save({ fileName: 'first.mp4' });
@@ -241,7 +241,7 @@ describe('a file that is saved', () => {
     expect([await stored(), file.isSaving]).toEqual([{ status: 'stopped', ...NOWHERE }, false]);
   });
 
-  it('goes on at the next start where the daemon was stopped', async () => {
+  it('continues at the next start where the daemon was stopped', async () => {
     const file = await add();
     hold(hashes[1]!);
     await file.save({ fileName: 'later.mp4' });

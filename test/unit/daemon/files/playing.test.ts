@@ -254,7 +254,7 @@ describe('a stream that is elsewhere', () => {
     expect((await read(stream, 0, SIZE_BYTES)).equals(bytes)).toBe(true);
   });
 
-  it('is no longer fetched when the reader leaves, while another reader goes on', async () => {
+  it('is no longer fetched when the reader leaves, while another reader continues', async () => {
     await list([]);
     await claimSays(SIZE_BYTES);
     held.add(hashes[0]!);

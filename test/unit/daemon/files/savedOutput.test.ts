@@ -87,7 +87,7 @@ describe('a stream', () => {
     expect(readFileSync(join(folder.path, 'film')).equals(bytes)).toBe(true);
   });
 
-  it('with a damaged blob is not written to its end, and the blob is set aside', async () => {
+  it('with a damaged blob is not written to its end, and the blob is quarantined', async () => {
     const { stream } = await streamOf([1023, 1023, 1023, 1023]);
     const hash = stream.descriptor.blobs[2]!.blobHash!;
     writeFileSync(folder.blobPath(hash), randomBytes(1024));

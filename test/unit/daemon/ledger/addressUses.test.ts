@@ -77,7 +77,7 @@ describe('an address', () => {
     const again = await synced(hub, opened.folder);
     expect(await unused(again)).not.toContain(address(0, 0));
     expect(await unused(again)).toContain(address(0, 1));
-    // Somebody sends it again.
+    // Someone sends it again.
     branch.mempool.push(paid);
     hub.tell();
     await until(async () => (await count(again)) === 1);
@@ -99,7 +99,7 @@ describe('an address', () => {
     expect(await unused(again)).not.toContain(address(0, 0));
   });
 
-  it('of which all are used that are kept ahead is followed by others', async () => {
+  it('whose addresses ahead are all used gets further addresses', async () => {
     const chain = new FakeChain();
     chain.mempool.push(...[0, 1].map((index) => payment(BigInt(index + 1), 1, index)));
     const hub = await FakeHub.start(chain);
@@ -166,7 +166,7 @@ describe('an address', () => {
       };
       void opened.ledger.broadcast(spend()).catch(() => undefined);
       await until(() => Promise.resolve(isAsked));
-      // What stands in the file in the moment of the question.
+      // What is in the file in the moment of the question.
       const seen = new LedgerStore(await loadSqlite(), {
         path: join(opened.folder, 'ledger.sqlite'),
         ledgerId: 'lbc_regtest',

@@ -41,7 +41,7 @@ async function grow(count: number): Promise<Buffer[]> {
 }
 
 describe('LedgerHeaders', () => {
-  it('begins with the first block and tells of each header', async () => {
+  it('begins with the first block and reports each header', async () => {
     expect(chain.height).toBe(0);
     expect(chain.hashAt(0)).toEqual(regtest.network.genesisHash);
     expect(chain.timeSecAt(0)).toBe(null);

@@ -1,4 +1,4 @@
-/** Histories of which a hub's status says that they are as they stand: nobody asks for those. */
+/** Histories of which a hub's status says that they are as they stand: no one asks for those. */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -58,7 +58,7 @@ describe('a transaction of our own', () => {
   const statusOf = async ({ ledger }: TestLedger): Promise<number> =>
     ledger.database.transactionCount({ accountIds: ['alice'] });
 
-  it('makes nobody ask for the histories in which it stands, until a block has it', async () => {
+  it('makes no one ask for the histories in which it stands, until a block has it', async () => {
     const { hub, chain, opened } = await withCoins();
     for (const [n, amount] of [100n, 200n].entries()) {
       const tx = spend(amount, n);
@@ -194,13 +194,13 @@ class Model {
       this.tell(0);
       this.tell(1);
     },
-    // Blocks give way.
+    // Blocks yield.
     () => {
       this.height = Math.max(1, this.height - this.random(2));
       for (const [id, height] of this.heights) if (height > this.height) this.heights.set(id, 0);
       this.store.rewind(this.height);
     },
-    // What is given up leaves nothing behind.
+    // What is abandoned leaves nothing behind.
     () => {
       const broken = {
         txid: Buffer.alloc(32),

@@ -25,7 +25,7 @@ const open = (): KnownHubs =>
 const names = (known: KnownHubs): string[] => known.servers.map(joinHostPort);
 
 describe('KnownHubs', () => {
-  it('keeps what hubs tell of others, in the file that lbrynet keeps', () => {
+  it('keeps what hubs report others, in the file that lbrynet keeps', () => {
     const known = open();
     expect(names(known)).toEqual([]);
     known.add(['one.example.com:50001', '192.0.2.7:50001']);
@@ -54,7 +54,7 @@ describe('KnownHubs', () => {
     }
   });
 
-  it('takes nothing that is no server, and no more than it can ask', () => {
+  it('takes nothing that is not a server, and no more than it can ask', () => {
     const known = open();
     for (const wrong of [
       null,
@@ -76,7 +76,7 @@ describe('KnownHubs', () => {
     expect(names(open())).toHaveLength(128);
   });
 
-  it.each(['{', '- a list', 'one: [', '\0'])('tells of the damaged file %j and makes it anew', (text) => {
+  it.each(['{', '- a list', 'one: [', '\0'])('reports the damaged file %j and makes it again', (text) => {
     writeFileSync(path, text);
     const known = open();
     expect(names(known)).toEqual([]);
@@ -86,7 +86,7 @@ describe('KnownHubs', () => {
   });
 });
 
-describe('a wallet on hubs that tell of others', () => {
+describe('a wallet on hubs that report others', () => {
   const ledgers = new TestLedgers();
   const hubs: FakeHub[] = [];
   afterEach(async () => {
@@ -111,7 +111,7 @@ describe('a wallet on hubs that tell of others', () => {
     await until(() => hub.connections === 1);
   };
 
-  it('goes on with one of them where the named one is gone, and finds them at the next start', async () => {
+  it('continues with one of them where the named one is gone, and finds them at the next start', async () => {
     const [first, second, third] = (await startHubs(3)) as [FakeHub, FakeHub, FakeHub];
     first.answer = (method) =>
       method === 'server.peers.subscribe' ? [joinHostPort(second.server)] : undefined;

@@ -259,7 +259,7 @@ describe('OpenLedger', () => {
     expect(await total(again.ledger, account)).toBe(0n);
   });
 
-  it('goes on with the next hub where one is gone', async () => {
+  it('continues with the next hub where one is gone', async () => {
     const chain = new FakeChain();
     const account = testAccount('alice');
     const first = await startHub(chain);

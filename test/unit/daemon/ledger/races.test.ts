@@ -91,7 +91,7 @@ describe('the ledger', () => {
     await until(async () => (await total(opened)) === 100n);
   });
 
-  it('forgets what it fetched for a history that is not believed, when the hub tells of it no more', async () => {
+  it('forgets what it fetched for a history that is not believed, when the hub reports it no more', async () => {
     const chain = new FakeChain();
     chain.mempool.push(payment(100n));
     chain.mine();
@@ -202,7 +202,7 @@ describe('the ledger', () => {
     expect(opened.warnings.filter((text) => text.includes('lied'))).toEqual([]);
   });
 
-  it('forgets at its start what was saved before the history that told of it', async () => {
+  it('forgets at its start what was saved before the history that reported it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
     const store = new LedgerStore(await loadSqlite(), {
       path: join(folder, 'ledger.sqlite'),

@@ -155,7 +155,7 @@ class Life {
     const key = this.keys[index]!;
     store.addKeys(account, index % 2, [newKey(key, index)]);
     this.model.own(account, key.address);
-    // A hub tells of what had come before.
+    // A hub reports what had come before.
     const paying = this.model.txos().filter(({ address }) => address === key.address);
     const txids = [...new Map(paying.map(({ tx }) => [toHex(tx.txid), tx.txid])).values()];
     store.saveHistories(
@@ -571,7 +571,7 @@ describe('LedgerStore', () => {
     expect(store.txos(filter, {}, { withReceivedTips: true })[0]!.receivedTipsDewies).toBe(5n);
   });
 
-  it('makes a damaged file, one of another version and one of another chain anew', () => {
+  it('makes a damaged file, one of another version and one of another chain again', () => {
     const [mine] = keysOf('key', 1);
     store.addKeys('alice', 0, [newKey(mine!, 0)]);
     store.close();
@@ -586,7 +586,7 @@ describe('LedgerStore', () => {
     expect(readFileSync(`${path}.damaged`, 'utf8')).toContain('this is no database');
     store.addKeys('alice', 0, [newKey(mine!, 0)]);
     store.close();
-    // Found while it was in use: the next start builds it anew.
+    // Found while it was in use: the next start builds it again.
     expect(markCorrupt(path)).toContain('Start lbcnet again');
     store = open();
     expect(store.addressCount({ accountIds: ['alice'] })).toBe(0);
@@ -625,7 +625,7 @@ describe('LedgerStore', () => {
     expect(store.chainEnd('alice', 0)).toEqual({ lastIndex: 0, unused: 0 });
   });
 
-  it.each(['', '-wal', '-journal'])('says what lies in the place of its file%s', (suffix) => {
+  it.each(['', '-wal', '-journal'])('says what is in the place of its file%s', (suffix) => {
     store.close();
     removeFiles();
     if (suffix !== '') open().close();

@@ -41,7 +41,7 @@ describe('a choice of outputs', () => {
     [{ exclude_internal_transfers: true }, {}],
   ])('%j', (given, expected) => expect(filter(given)).toEqual(expected));
 
-  it('names what is no type, no transaction and no order', () => {
+  it('names what is not a type, no transaction and no order', () => {
     expect(() => filter({ type: ['toString'] })).toThrow(
       /^'toString' is not a type of outputs: other, stream/,
     );

@@ -91,7 +91,7 @@ describe('sources', () => {
     expect(settings.get('streaming_get')).toBe(false);
   });
 
-  it('tell of what is no server, wherever it stands', async () => {
+  it('report what is not a server, wherever it stands', async () => {
     const settings = open({
       file: 'known_dht_nodes: [a, b:1]\n',
       environment: { LBRY_FIXED_PEERS: 'c' },
@@ -143,7 +143,7 @@ describe('the file', () => {
     expect(parse(readFileSync(path, 'utf8'))).toEqual({ save_fils: true, lbryum_servers: ['x:1'] });
   });
 
-  it('is written anew where it has names of earlier versions', () => {
+  it('is rewritten where it has names of earlier versions', () => {
     expect(open({ file: 'peer_port: 3333\n' }).value('tcp_port')).toBe(3333);
     expect(parse(readFileSync(path, 'utf8'))).toEqual({ tcp_port: 3333 });
   });
@@ -156,7 +156,7 @@ describe('the file', () => {
     ]);
   });
 
-  it('says where it is no YAML', () => {
+  it('says where it is not YAML', () => {
     expect(() => open({ file: 'a: [1,\nb: 2\n' })).toThrow(
       /is no YAML, line [123]: .*Mend it or move it away\./,
     );
@@ -174,7 +174,7 @@ describe('the file', () => {
     },
   );
 
-  it('that cannot be read or written is told of, and nothing changes', async () => {
+  it('that cannot be read or written is reported, and nothing changes', async () => {
     const settings = open({ file: 'peer_port: 7\n' });
     mkdirSync(`${path}.new`);
     await expect(settings.set('tcp_port', 8)).rejects.toMatchObject({

@@ -80,7 +80,7 @@ describe('ExternalPlace', () => {
     place.stop();
   });
 
-  it.each(['127.0.0.1', '8.3.3.3'])('asks nobody where it listens at %s', async (address) => {
+  it.each(['127.0.0.1', '8.3.3.3'])('asks no one where it listens at %s', async (address) => {
     const { clock, place, asked } = world(address, []);
     place.start();
     await clock.advance(1000);

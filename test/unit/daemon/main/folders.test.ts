@@ -1,4 +1,4 @@
-/** What lies in the place of the daemon's own files and folders is told of with what to do. */
+/** What is in the place of the daemon's own files and folders is reported with what to do. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const at = (name: string): string => join(folder, name);
-/** Opening it would wait for good. */
+/** Opening it would wait permanently. */
 const pipe = (name: string): void => {
   expect(spawnSync('mkfifo', [at(name)]).status).toBe(0);
 };

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Ledger, SyncState } from '../../../../src/daemon/ledger/ledger.js';
 import { logProgress } from '../../../../src/daemon/main/progressLog.js';
 
-it('tells of headers and histories that take long, each time they took so long again, and of their end', () => {
+it('reports headers and histories that take long, each time they took so long again, and of their end', () => {
   const events = new EventEmitter();
   let now = 0;
   let syncState: SyncState = {
@@ -23,7 +23,7 @@ it('tells of headers and histories that take long, each time they took so long a
   logProgress(ledger, { info: (line) => void lines.push(line) }, () => now);
   const told = (): string[] => lines.splice(0);
 
-  // A block of now and then is no news.
+  // A block of now and then is not news.
   events.emit('headers', 10_000);
   events.emit('headers', 2000);
   expect(told()).toEqual([]);

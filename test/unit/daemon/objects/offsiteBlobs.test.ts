@@ -1,4 +1,4 @@
-/** A reflector whose blobs lie in an object store: order, loss of the store, the disk as cache, several reflectors. */
+/** A reflector whose blobs are in an object store: order, loss of the store, the disk as cache, several reflectors. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -235,7 +235,7 @@ describe('uploads', () => {
     expect(reflector.lines.join('\n')).not.toContain(SECRET_KEY);
   });
 
-  it('go on when the store was gone in the midst of them', async () => {
+  it('continue when the store was gone in the middle of them', async () => {
     const reflector = await new Reflector().open();
     const stream = makeStream(Array.from({ length: 12 }, () => 3000));
     engine.delay = async () => {
@@ -408,7 +408,7 @@ describe('the disk', () => {
 });
 
 describe('a blob from the store', () => {
-  /** A reflector whose stream lies in the store alone. */
+  /** A reflector whose stream is in the store alone. */
   async function emptied(): Promise<[Reflector, Stream]> {
     const reflector = await new Reflector().open();
     const stream = makeStream([1000, 2000]);

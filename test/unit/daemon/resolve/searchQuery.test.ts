@@ -12,7 +12,7 @@ const ask = (args: Record<string, unknown>, others = NO_OTHERS): Record<string, 
 };
 
 describe('parameters of claim_search', () => {
-  it('reach the hub but for those that are for the daemon', () => {
+  it('reach the hub except for those that are for the daemon', () => {
     const constraints = {
       name: 'a',
       channel: '@c',
@@ -79,7 +79,7 @@ describe('parameters of claim_search', () => {
     expect(ask({ order_by })).toEqual({ order_by: ['trending_score', 'name', '^height'] });
   });
 
-  it('passes on names that nobody declared, as they are, but no page', () => {
+  it('passes on names that no one declared, as they are, but no page', () => {
     const others = new Map<string, JsonValue>([
       ['not_claim_id', ['ab']],
       ['tx_num', parseJson('{"a":[1.50,null]}')],

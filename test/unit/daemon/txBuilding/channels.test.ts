@@ -129,7 +129,7 @@ describe('an update of a channel', () => {
     expect(changed.spent[0]!.claimName).toBe('@lab');
   });
 
-  it('drops all but the key to replace it', async () => {
+  it('drops all except the key to replace it', async () => {
     const { create, update } = world();
     const made = await create('@lab', {}, {}, { title: 'Old', tags: ['a'], email: 'a@b' });
     const { claim, channel } = channelIn(await update(idOf(made), { replace: true }, {}, { tags: ['c'] }));
@@ -254,7 +254,7 @@ describe('the key of a channel', () => {
     };
     await importChannel(txBuilder, other, text);
     const [account] = other.accounts;
-    // A kill in the midst leaves neither or both.
+    // A kill in the middle leaves neither or both.
     expect(added).toEqual([new JsonObject([...account!.account.channelKeys])]);
     expect(account!.account.channelKeys.size).toBe(1);
     expect(account!.account.name).toBe('Holding Account For Channel @lab');
@@ -298,7 +298,7 @@ describe('the key of a channel', () => {
     ).rejects.toThrow('Cannot get private key');
   });
 
-  it('is of no use where the channel has gone to somebody else', async () => {
+  it('is of no use where the channel has gone to another user', async () => {
     const { ledger, txBuilder, wallet, create, update } = world();
     const made = await create('@lab');
     const text = await exportChannel(txBuilder, wallet, { channelName: '@lab' });
@@ -308,7 +308,7 @@ describe('the key of a channel', () => {
     expect(other.accounts).toEqual([]);
   });
 
-  it('is not read out of what is no export', async () => {
+  it('is not read out of what is not an export', async () => {
     const { txBuilder, wallet } = world();
     const of = (text: string): string => encodeBase58(Buffer.from(text));
     for (const text of [

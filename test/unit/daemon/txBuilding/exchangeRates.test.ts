@@ -18,7 +18,7 @@ describe('fixed rates of exchange', () => {
     expect(() => exchangeBy([]).toDewies('LBC', 'much')).toThrow('Unable to convert much');
   });
 
-  it('are refused where they are none', () => {
+  it('are refused if invalid', () => {
     for (const rate of ['USD', 'USD=', 'USD=x', 'USD=0', 'USD=-1', '=1', 'USD=1e999999'])
       expect(() => exchangeBy([rate]), rate).toThrow('is none: one is written as USD=38.5.');
   });

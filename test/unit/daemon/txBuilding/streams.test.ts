@@ -85,7 +85,7 @@ describe('what is held at a fresh address', () => {
 });
 
 describe('a stream', () => {
-  it('tells of a file that is not at hand', async () => {
+  it('reports a file that is not at hand', async () => {
     const { stream } = world();
     const made = await stream('note', {
       sd_hash: SD_HASH,
@@ -223,7 +223,7 @@ describe('an update of a claim whose channel another wallet holds', () => {
       expect(isSigned(made)).toBe(true);
   });
 
-  it('is refused when the channel has another key by now, and says how to go on', async () => {
+  it('is refused when the channel has another key by now, and says how to continue', async () => {
     const { update, updateCollection, streamId, repostId, collectionId, channelId, ledger, rotateKey } =
       await sent();
     await rotateKey();
@@ -410,7 +410,7 @@ describe('a collection', () => {
       : [];
   };
 
-  it('lists claims, adds to them, and begins anew', async () => {
+  it('lists claims, adds to them, and starts over', async () => {
     const { channel, collection, updateCollection: update } = world();
     await channel('@lab');
     const made = await collection('list', [A], { signing: { channelName: '@lab' } });

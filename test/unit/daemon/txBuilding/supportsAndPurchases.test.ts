@@ -80,7 +80,7 @@ describe('a support', () => {
     await expect(support({ claimId: 'x' })).rejects.toThrow("Could not find claim with claim_id 'x'.");
   });
 
-  it('is taken back, as a whole or but for a part', async () => {
+  it('is taken back, as a whole or except for a part', async () => {
     const { ledger, txBuilder, wallet, support, claimId } = await world();
     await support();
     await support();
@@ -149,7 +149,7 @@ describe('a purchase', () => {
     expect((await buy({ overrideMaxKeyFee: true })).outputs[0]!.amountDewies).toBe(20n * LBC);
   });
 
-  it('is not made where nobody knows what the limit is in LBC', async () => {
+  it('is not made where no one knows what the limit is in LBC', async () => {
     const { buy } = await world(FEE, { maxKeyFee: { currency: 'BTC', amount: '0.5' } });
     await expect(buy()).rejects.toMatchObject({
       name: 'CurrencyConversionError',

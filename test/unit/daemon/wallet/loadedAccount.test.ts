@@ -74,7 +74,7 @@ describe('addresses', () => {
     expect(asked.map(toHex)).toContain(toHex(await account.nextChangeKeyHash()));
   });
 
-  it('to receive at are shown to nobody while a transaction of ours is to pay to them', async () => {
+  it('to receive at are shown to no one while a transaction of ours is to pay to them', async () => {
     const taken = await Promise.all(Array.from({ length: 25 }, () => account.takeReceivingAddress()));
     expect(new Set(taken).size).toBe(25);
     for (let n = 0; n < 20; n++) expect(taken).not.toContain(await account.nextReceivingAddress());
@@ -156,7 +156,7 @@ describe('keys of channels', () => {
     expect(channelKeys.keyFor(account.account.key(2, 60).publicKey)).toBeNull();
   });
 
-  it('are not at hand while the wallet is locked, but for those that were imported', async () => {
+  it('are not at hand while the wallet is locked, except for those that were imported', async () => {
     const own = await account.channelKeys.next();
     const brought = account.channelKeys.import(Buffer.alloc(32, 7));
     await wallets.default.encrypt('p');

@@ -79,7 +79,7 @@ describe('opening', () => {
     expect(text('default_wallet.damaged.1')).toBe(before);
   });
 
-  it('says so where a file lies in the place of the folder', async () => {
+  it('says so where a file is in the place of the folder', async () => {
     rmSync(folder, { recursive: true });
     writeFileSync(folder, '');
     await expect(open()).rejects.toThrow(/: something else lies there \(EEXIST\)\. Move it away/);
@@ -95,7 +95,7 @@ describe('opening', () => {
     expect(text()).toContain('lbc_mainnet');
   });
 
-  it('removes halves that a kill left, and files channel keys anew', async () => {
+  it('removes halves that a kill left, and files channel keys again', async () => {
     write('default_wallet.tmp.4711', '{"version"');
     write('default_wallet', wallet(account({ certificates: { wrong: 'no key' } })));
     const wallets = await open();
@@ -218,7 +218,7 @@ describe('opening', () => {
 });
 
 describe('wallets', () => {
-  it('are made, closed, opened and told apart by the name of the file', async () => {
+  it('are made, closed, opened and distinguished by the name of the file', async () => {
     const wallets = await open();
     const other = await wallets.create('other', 'single-address');
     expect(other.accounts).toHaveLength(1);

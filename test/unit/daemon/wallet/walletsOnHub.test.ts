@@ -54,7 +54,7 @@ async function openOn(
   return { wallets, ledger };
 }
 
-/** A payment of somebody, in the next block. */
+/** A payment of someone, in the next block. */
 function mine(output: NewOutput): void {
   chain.mempool.push(made(transactionOf([foreignOutPoint(`${count++}`)], [output])));
   chain.mine();

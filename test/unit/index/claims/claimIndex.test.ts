@@ -1,4 +1,4 @@
-/** The claim index against a naive model, over a random chain with reorganisations, and against itself built anew. */
+/** The claim index against a naive model, over a random chain with reorganisations, and against itself built again. */
 import { expect, it } from 'vitest';
 import { ClaimIndexRun } from '../../../support/claimIndexRun.js';
 

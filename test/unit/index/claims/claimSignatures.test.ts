@@ -1,4 +1,4 @@
-/** The keys of the signatures of many claims, held against what lbry-sdk finds of each, with the addon and without it. */
+/** The keys of the signatures of many claims, compared with what lbry-sdk finds of each, with the addon and without it. */
 import { describe, expect, it, vi } from 'vitest';
 import { fallbackEcdsa } from '../../../../src/crypto/ecdsaFallback.js';
 import { sha256 } from '../../../../src/crypto/hash.js';

@@ -33,7 +33,7 @@ describe('a claim index with a short way back', () => {
     await run.check(30);
   });
 
-  it('is made anew after a deeper reorganisation, by itself, and says so until it is', async () => {
+  it('is rebuilt after a deeper reorganisation, by itself, and says so until it is', async () => {
     run.chain.fill.start((error) => expect.unreachable(String(error)));
     await run.reorganise(WINDOW + 5, 3, false);
     await vi.waitFor(() => expect(run.chain.services.claimIndex!.isSynced).toBe(true), {
@@ -44,7 +44,7 @@ describe('a claim index with a short way back', () => {
     await run.compareWithFreshBuild();
   });
 
-  it('answers nothing wrong while it is lost, and a start makes it anew', async () => {
+  it('answers nothing wrong while it is lost, and a start makes it again', async () => {
     await run.reorganise(WINDOW + 5, 3, false);
     const { chain } = run;
     expect(chain.services.claimIndex!.isSynced).toBe(false);
@@ -62,7 +62,7 @@ describe('a claim index with a short way back', () => {
     await run.compareWithFreshBuild();
   });
 
-  it('keeps no more of blocks than it should where it was made anew before the chain rose again', async () => {
+  it('keeps no more of blocks than it should where it was rebuilt before the chain rose again', async () => {
     const fillAll = async () => {
       while (await run.chain.fill.round());
     };
@@ -72,7 +72,7 @@ describe('a claim index with a short way back', () => {
     await run.compareWithFreshBuild();
   });
 
-  it('shows claims with their channels and reposts, and refuses what is no URL and no id', async () => {
+  it('shows claims with their channels and reposts, and refuses what is not a URL and no id', async () => {
     const { model } = run;
     const find = (): (NaiveClaim | undefined)[] => [
       model.claims.find(({ isValid }) => isValid),

@@ -39,7 +39,7 @@ describe('a contested place in the tried table', () => {
     expect(contested(made)).toBeNull();
   });
 
-  it('stays with an address that answered lately', () => {
+  it('stays with an address that answered recently', () => {
     const made = makeBook();
     fill(made, 1, 23);
     reached(made, '250.1.1.23');

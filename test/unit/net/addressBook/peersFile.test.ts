@@ -86,7 +86,7 @@ describe('peers.dat', () => {
     expect(bytes.subarray(-32)).toEqual(sha256d(bytes.subarray(0, -32)));
   });
 
-  it('is begun anew without a word when there is none', async () => {
+  it('is started over without a word when there is none', async () => {
     const { book } = makeBook();
     await file().load(book);
     expect(book.size).toBe(0);
@@ -190,7 +190,7 @@ describe('the content', () => {
     expect(() => formatPeers(book.snapshot())).not.toThrow();
   });
 
-  it('of other numbers of buckets finds its places anew', () => {
+  it('of other numbers of buckets finds its places again', () => {
     const bytes = content();
     bytes.writeInt32LE(512 ^ (1 << 30), 42);
     const kept = parsePeers(bytes);

@@ -31,7 +31,7 @@ export function at(text: string, port = 0): NetAddress {
   return { ip: address.ip, port };
 }
 
-/** What a peer tells of an address; the time is the reference's default unless told. */
+/** What a peer reports an address; the time is the reference's default unless told. */
 export function told(text: string, port = 0, timeSec = 100_000_000): AddressEntry {
   return { address: at(text, port), services: 0n, timeSec };
 }

@@ -349,7 +349,7 @@ describe('merkle blocks of a filter (bloom_tests.cpp)', () => {
     expect(filter.contains(outPoint(other, 0))).toBe(false);
   });
 
-  it('are written as Bitcoin writes them, but for the header', () => {
+  it('are written as Bitcoin writes them, except for the header', () => {
     const filter = filterOf();
     filter.insert(hashFromHex('63194f18be0af63f2c6bc9dc0f777cbefed3d9415c4af83f3ee3a3d669c00cb5'));
     const { message } = merkleBlockOf(block('block1Tx'), filter);

@@ -27,7 +27,7 @@ describe('a rolling bloom filter', () => {
     expect(data.some((item) => filter.contains(item))).toBe(false);
   });
 
-  it('goes on remembering the last hundred, and forgets the rest', () => {
+  it('continues remembering the last hundred, and forgets the rest', () => {
     const filter = new RollingBloomFilter(100, 0.01, tweak);
     for (const [i, item] of data.entries()) {
       if (i >= 100) expect(filter.contains(data[i - 100]!)).toBe(true);

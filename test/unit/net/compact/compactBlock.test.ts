@@ -166,7 +166,7 @@ describe('putting a block together', () => {
 
   it('leaves a place empty for which there are two transactions', () => {
     const partial = begin(buildCompactBlock(block, 1n, true));
-    // Nobody finds two ids with one short id here, so the second is found by a wtxid that changes after it was looked up.
+    // No one finds two ids with one short id here, so the second is found by a wtxid that changes after it was looked up.
     const first = candidate(2);
     const counterpart: Candidate = { wtxid: Buffer.from(first.wtxid), bytes: Buffer.alloc(10) };
     partial.fill([first, candidate(2)]);

@@ -65,7 +65,7 @@ describe('compact blocks', () => {
     world.pool.push(...[1, 2, 3].map((tx) => candidate(blocks[0]!, tx)));
     await send(peer, blocks[0]!);
     tipIs(blocks[0]!);
-    // Nothing is asked for; it shall go on like this.
+    // Nothing is asked for; it shall continue like this.
     expect(peer.commands).toEqual(['sendcmpct']);
     expect(peer.useful).toEqual(['block']);
   });
@@ -91,7 +91,7 @@ describe('compact blocks', () => {
     tipIs(blocks[0]!);
   });
 
-  it('find what lately left the mempool', async () => {
+  it('find what recently left the mempool', async () => {
     const peer = await connect();
     world.pool.push(candidate(blocks[0]!, 1));
     for (const tx of [2, 3]) world.sync.extraTransactions.add(candidate(blocks[0]!, tx));
@@ -128,7 +128,7 @@ describe('compact blocks', () => {
     expect(peer.punishments).toEqual(['50 invalid header received via cmpctblock']);
   });
 
-  it('ban a peer whose message nobody may send', async () => {
+  it('ban a peer whose message no one may send', async () => {
     const peer = await connect();
     const message = buildCompactBlock(blocks[0]!, 5n, true);
     const prefilled = [{ index: 9, raw: message.prefilled[0]!.raw }];
@@ -184,7 +184,7 @@ describe('compact blocks', () => {
     expect(peer.take('getdata').flatMap(itemsOf)).toEqual(wholeOf(blocks[0]!));
   });
 
-  it('have no use for transactions that nobody asked this peer for', async () => {
+  it('have no use for transactions that no one asked this peer for', async () => {
     const [peer, other] = [await connect(), await connect()];
     await send(peer, blocks[0]!);
     const txs = [1, 2, 3].map((tx) => candidate(blocks[0]!, tx).bytes);

@@ -59,7 +59,7 @@ describe.each(SAMPLES)('%s', (command, value, hex) => {
 
   it('is refused when it ends early', () => {
     if (['block', 'tx', 'pong'].includes(command)) return;
-    // What stands behind the nonce of a version is optional.
+    // What is behind the nonce of a version is optional.
     const optional = command === 'version' ? [46, 80, 86, 90] : [0];
     for (let length = 0; length < payload.length; length++) {
       if (command === 'version' || command === 'ping') if (optional.includes(length)) continue;

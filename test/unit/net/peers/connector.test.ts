@@ -250,7 +250,7 @@ describe('connections of our own', () => {
     expect(kinds()).toEqual(Array(9).fill('outbound'));
   });
 
-  it('lead to nobody who is connected already, banned, ourselves or out of bounds', async () => {
+  it('lead to no one who is connected already, banned, ourselves or out of bounds', async () => {
     const known = know(12);
     const text = (i: number): string => formatNetAddress(known[i]!);
     const [there, banned, own, limited] = [0, 1, 2, 3].map(text);
@@ -353,7 +353,7 @@ describe('connections of our own', () => {
     expect(connections.filter(({ kind }) => kind === 'manual').map(({ name }) => name)).toEqual(['1.2.3.9']);
   });
 
-  it('of -addnode are eight at a time, whoever else was named by the operator', async () => {
+  it('of -addnode are eight at a time, anyone who else was named by the operator', async () => {
     const added = Array.from({ length: 10 }, (_, i) => `1.2.4.${i + 1}`);
     const named = Array.from({ length: 9 }, (_, i) => `1.2.5.${i + 1}`);
     start({ connect: [], addNodes: added });

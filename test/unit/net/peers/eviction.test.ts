@@ -21,7 +21,7 @@ function crowd(
 }
 
 describe('eviction', () => {
-  it('spares everybody among few', () => {
+  it('spares everyone among few', () => {
     expect(selectEviction([])).toBe(null);
     expect(selectEviction(crowd(20))).toBe(null);
     expect(selectEviction(crowd(21))).not.toBe(null);

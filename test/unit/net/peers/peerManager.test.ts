@@ -110,7 +110,7 @@ describe('the manager of peers', () => {
     expect(lines.filter((line) => own.test(line))).toHaveLength(4);
   });
 
-  it('parts with a feeler once it has answered, and tells nobody but the address book of it', async () => {
+  it('parts with a feeler once it has answered, and tells no one but the address book of it', async () => {
     const { session, remote } = await meet('feeler', '8.8.8.8');
     remote.write(versionFrame({ services: 0n }));
     await settle(() => session.isGone);

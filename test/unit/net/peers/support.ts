@@ -1,4 +1,4 @@
-/** A manager of peers that nobody stands behind, and what another node would send it. */
+/** A manager of peers that no one is behind, and what another node would send it. */
 import { formatFrame } from '../../../../src/net/framing.js';
 import { formatPayload } from '../../../../src/net/messages/codec.js';
 import { versionCodec, type VersionMessage } from '../../../../src/net/messages/version.js';

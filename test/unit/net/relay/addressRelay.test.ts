@@ -94,7 +94,7 @@ describe('addresses', () => {
       expect(ages).toEqual([5 * 86_400, 5 * 86_400, -600]);
     });
 
-    it('are left out when they offer no chain, or lie in networks that are left out', async () => {
+    it('are left out when they offer no chain, or are in networks that are left out', async () => {
       const peer = host.connect({ kind: 'inbound' });
       limited.add(formatNetAddress(at(3)));
       await tell(peer, [
@@ -164,7 +164,7 @@ describe('addresses', () => {
       };
       const first = await targets();
       expect(first.size).toBeGreaterThan(0);
-      // Those who heard of it know it now: nobody else hears.
+      // Those who heard of it know it now: no other caller receives.
       expect(await targets()).toEqual(new Set());
       let later = new Set<number>();
       for (let day = 0; day < 5 && later.size === 0; day++) {
@@ -294,7 +294,7 @@ describe('addresses', () => {
       expect(hours / 60).toBeLessThan(33);
     });
 
-    it('are not told before the chain is in step', () => {
+    it('are not told before the chain is in sync', () => {
       behind = true;
       own = OWN;
       const peer = host.connect({ kind: 'outbound' });

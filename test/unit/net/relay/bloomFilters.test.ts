@@ -66,7 +66,7 @@ describe('filters of peers', () => {
     expect(long.punishments).toEqual(['100 bad filteradd message']);
   });
 
-  it('are not served unless offered: who can know it is punished, others are sent away', async () => {
+  it('are not served unless offered: who can know it is punished, others are disconnected', async () => {
     const { filters, host } = make(false);
     for (const command of ['filterload', 'filteradd'] as const) {
       const payload = command === 'filterload' ? EMPTY : { data: Buffer.of(1) };

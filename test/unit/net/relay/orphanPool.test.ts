@@ -106,7 +106,7 @@ describe('orphans', () => {
     clock.advance(60);
     pool.add(second);
     clock.advance(19 * 60 + 1);
-    // The first is over; nobody has looked yet.
+    // The first is over; no one has looked yet.
     pool.add(orphan(numberedTx(3)));
     expect([pool.has(first.key), pool.has(second.key)]).toEqual([false, true]);
     clock.advance(60);

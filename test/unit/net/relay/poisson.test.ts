@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { poissonNextMs, SharedTimer } from '../../../../src/net/relay/poisson.js';
 import { seededRandom } from './support.js';
 
-describe('moments that nobody can foresee', () => {
+describe('moments that no one can foresee', () => {
   it('come on average as often as they should, and as unevenly', () => {
     const random = seededRandom(3);
     const waits = Array.from({ length: 20_000 }, () => poissonNextMs(1_000_000, 5000, random) - 1_000_000);

@@ -9,7 +9,7 @@ import { numberedHash, seededRandom, TestClock } from './support.js';
 
 const MINUTE_SEC = 60;
 
-describe('announcing again what nobody asked for', () => {
+describe('announcing again what no one asked for', () => {
   let clock: TestClock;
   let waiting: Unbroadcast;
   let announced: string[];

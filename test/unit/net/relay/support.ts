@@ -1,4 +1,4 @@
-/** What tests of the relay share: repeatable randomness, a clock to set, transactions, a mempool of nothing but entries. */
+/** What tests of the relay share: repeatable randomness, a clock to set, transactions, a mempool of only entries. */
 import type { RelayEntry, RelaySource } from '../../../../src/mempool/mempoolReader.js';
 import { compareDepthAndScore } from '../../../../src/mempool/txPool.js';
 import type { RandomSource } from '../../../../src/net/messageHandler.js';

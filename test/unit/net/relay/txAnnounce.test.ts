@@ -237,7 +237,7 @@ describe('announcing transactions', () => {
     expect(turn(peer)).toEqual([ids]);
   });
 
-  it('keeps a bounded list of what a peer should hear of', () => {
+  it('keeps a bounded list of what a peer should learn of', () => {
     const peer = connect();
     for (let i = 0; i < 20; i++) mempool.put(numberedTx(i), { feeSat: 100_000n - BigInt(i) });
     const here = mempool.ids();
@@ -292,7 +292,7 @@ describe('announcing transactions', () => {
       expect(announcer.serve(peer, { type: INV.tx, hash: late })).toBe(false);
     });
 
-    it('is as it is when it is asked for, whoever is still being answered', async () => {
+    it('is as it is when it is asked for, anyone who is still being answered', async () => {
       const ids = Array.from({ length: 1500 }, (_, i) =>
         mempool.put(numberedTx(i), { feeSat: BigInt(5000 - i) }),
       );
@@ -343,7 +343,7 @@ describe('announcing transactions', () => {
       expect(turn(...peers)).toEqual([[], []]);
     });
 
-    it('is held against a filter in parts, by how much there is to look at', async () => {
+    it('is compared with a filter in parts, by how much there is to look at', async () => {
       const peer = connect();
       const script = Buffer.alloc(10_000, 0x51);
       const ids = Array.from({ length: 20 }, (_, i) =>
@@ -379,7 +379,7 @@ describe('announcing transactions', () => {
   });
 
   describe('allows to ask', () => {
-    it('anybody for what was announced to somebody, for a quarter of an hour', () => {
+    it('anyone for what was announced to someone, for a quarter of an hour', () => {
       const [first, second] = [connect(), connect({ relay: false })];
       const tx = numberedTx(1);
       const id = mempool.put(tx);

@@ -371,7 +371,7 @@ describe('transactions of peers', () => {
     });
   });
 
-  describe('that nobody should send', () => {
+  describe('that no one should send', () => {
     it('with -blocksonly are not looked at, but from whitelisted peers', async () => {
       await receiver.close();
       make(BLOCKS_ONLY);

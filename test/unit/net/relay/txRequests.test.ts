@@ -68,7 +68,7 @@ describe('requests for transactions', () => {
     expect(asked(first, second, third)).toEqual([0, 0, 1]);
   });
 
-  it('ask nobody else once the transaction has come, and anybody at once should it be wanted again', async () => {
+  it('ask no other caller once the transaction has come, and anyone at once should it be wanted again', async () => {
     const [first, second] = [host.connect(), host.connect()];
     await announce(first, [{ type: INV.tx, hash }]);
     await announce(second, [{ type: INV.tx, hash }]);
@@ -128,7 +128,7 @@ describe('requests for transactions', () => {
     expect(asked(peer)).toEqual([10]);
   });
 
-  it('leave out what is here, blocks, and what nobody knows the type of', async () => {
+  it('leave out what is here, blocks, and what no one knows the type of', async () => {
     const peer = host.connect();
     have.add(toLatin1(numberedHash(0)));
     await announce(peer, [

@@ -25,14 +25,14 @@ export class FakeLoop implements Loop {
     this.due.push([first, second]);
   }
 
-  /** Nobody else is there to use the time. */
+  /** No other caller is there to use the time. */
   after(ms: number, task: () => void): void {
     this.restedMs += ms;
     this.timeMs += ms;
     task();
   }
 
-  /** Somebody works so long. */
+  /** Someone works so long. */
   pass(ms: number): void {
     this.timeMs += ms;
     this.workedMs += ms;

@@ -62,7 +62,7 @@ export class ScriptedServer {
     this.port = (server.address() as AddressInfo).port;
   }
 
-  /** Runs `script` for each connection; `failures` hears of what it throws. */
+  /** Runs `script` for each connection; `failures` is notified of what it throws. */
   static start(
     script: (peer: ScriptedPeer, index: number) => Promise<void> | void,
     failures: unknown[] = [],

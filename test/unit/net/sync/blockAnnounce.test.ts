@@ -63,7 +63,7 @@ describe('announcements', () => {
     for (const peer of peers) peer.isSendFull = false;
   };
 
-  it('are the id of each tip to whoever asked for nothing else', async () => {
+  it('are the id of each tip to anyone who asked for nothing else', async () => {
     const peer = await connectInStep();
     await world.copyFrom(source.world, 6, 7);
     expect(announced(peer)).toEqual([`inv ${await hashOf(6)}`, `inv ${await hashOf(7)}`]);
@@ -75,7 +75,7 @@ describe('announcements', () => {
     expect(announced(peer)).toEqual([]);
   });
 
-  it('are headers to whoever asked for them, from the first that is unknown on', async () => {
+  it('are headers to anyone who asked for them, from the first that is unknown on', async () => {
     const peer = await connectInStep();
     await world.deliver(peer, 'sendheaders', null);
     await whileFull(() => world.copyFrom(source.world, 6, 8), peer);
@@ -140,7 +140,7 @@ describe('announcements', () => {
       await world.copyFrom(fork.world, 5, 7);
       await turns(peer);
       const hashes = await Promise.all([5, 6, 7].map((height) => hashOf(height, fork)));
-      // The first is no tip, as its work is that of the one before.
+      // The first is not a tip, as its work is that of the one before.
       expect(announced(peer)).toEqual([`headers ${hashes[0]},${hashes[1]}`, `headers ${hashes[2]}`]);
     } finally {
       await fork.close();
@@ -166,7 +166,7 @@ describe('announcements', () => {
     }
   });
 
-  it('are compact blocks to whoever wants them, before they are connected', async () => {
+  it('are compact blocks to anyone who wants them, before they are connected', async () => {
     const peer = await connectInStep();
     await world.deliver(peer, 'sendcmpct', { announce: true, version: 2n });
     const block = await source.world.blockAt(6);
@@ -203,7 +203,7 @@ describe('announcements', () => {
     expect(announced(plain)).toEqual([]);
   });
 
-  it('are compact blocks later to whoever learned of the parent only meanwhile', async () => {
+  it('are compact blocks later to anyone who learned of the parent only meanwhile', async () => {
     const peer = world.connectQuiet();
     await world.deliver(peer, 'sendcmpct', { announce: true, version: 2n });
     world.chain.acceptBlock(await source.world.blockAt(6), true);

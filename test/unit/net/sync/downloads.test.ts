@@ -93,7 +93,7 @@ describe('whom blocks are awaited from', () => {
     expect(peer.isGone).toBe(true);
   }
 
-  it('begins the time limits anew for a peer whose messages we kept waiting', async () => {
+  it('begins the time limits again for a peer whose messages we kept waiting', async () => {
     const peer = world.connectQuiet();
     await announceAll(peer);
     world.tick(peer);
@@ -108,7 +108,7 @@ describe('whom blocks are awaited from', () => {
     expectGoneAfterSpacing(peer);
   });
 
-  it('does not count the time in which we heard nobody', async () => {
+  it('does not count the time in which we heard no one', async () => {
     const peer = world.connectQuiet();
     await announceAll(peer);
     world.tick(peer);

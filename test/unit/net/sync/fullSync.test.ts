@@ -139,7 +139,7 @@ describe('blocks from fake peers', () => {
     expect(peer.take('getdata').flatMap(itemsOf)).toHaveLength(8);
   });
 
-  it('stores no block that nobody asked for and that would not help', async () => {
+  it('stores no block that no one asked for and that would not help', async () => {
     await open(10);
     world.world.timeSec += 50;
     await world.mine(11);

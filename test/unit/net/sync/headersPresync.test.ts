@@ -121,12 +121,12 @@ describe('HeadersPresync', () => {
     }
     expect(out).toEqual({ kind: 'changed' });
     expect(count).toBeLessThanOrEqual(forkHeight);
-    // Bits that agree by chance let it go on for a while; two dozen do not.
+    // Bits that agree by chance let it continue for a while; two dozen do not.
     expect(sync.height).toBeLessThanOrEqual(forkHeight + HELD_HEADERS);
     expect([sync.phase, sync.usageBytes]).toEqual(['done', 0]);
   });
 
-  it('does not go on without bits to compare', () => {
+  it('does not continue without bits to compare', () => {
     const sync = begin(4000);
     presync(sync, honest);
     // As if the first chain had had its work in fewer headers.

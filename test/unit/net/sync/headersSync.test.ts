@@ -243,7 +243,7 @@ describe('headers', () => {
       expect(other.commands).toEqual(['getheaders']);
     });
 
-    it('cost nothing when there is nobody else', async () => {
+    it('cost nothing when there is no other caller', async () => {
       const [slow, inbound] = [world.connectQuiet(), world.connectQuiet({ kind: 'inbound' })];
       world.tick(slow, inbound);
       world.nowMs += 300 * MINUTE_MS;
@@ -277,7 +277,7 @@ describe('headers', () => {
     });
   });
 
-  it('are asked of everybody once the best one is of today', async () => {
+  it('are asked of everyone once the best one is of today', async () => {
     await world.copyFrom(source.world, 1, 25);
     const peers = [world.connectQuiet(), world.connectQuiet({ kind: 'inbound' })];
     world.tick(...peers);

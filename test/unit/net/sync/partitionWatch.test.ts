@@ -6,7 +6,7 @@ import { NO_HEADER } from '../../../../src/store/headerTable.js';
 const HOUR = 3600;
 const SPACING = 150;
 
-/** A chain of nothing but times, and a node that watches it. */
+/** A chain of only times, and a node that watches it. */
 class World {
   now = 1_700_000_000;
   isInitial = false;
@@ -55,7 +55,7 @@ describe('how often a count of blocks comes', () => {
   });
 });
 
-describe('the operator hears', () => {
+describe('the operator receives', () => {
   it('nothing while blocks come as they should', () => {
     const world = new World();
     world.pass(8 * HOUR, SPACING);
@@ -88,7 +88,7 @@ describe('the operator hears', () => {
     );
   });
 
-  it('nothing in the first hour, during the initial download, and where anybody may mine as he likes', () => {
+  it('nothing in the first hour, during the initial download, and where anyone may mine as he likes', () => {
     const young = new World({ hasHistory: false });
     young.pass(HOUR - 2 * SPACING);
     expect(young.told).toEqual([]);

@@ -313,7 +313,7 @@ describe('serving', () => {
       expect(await get(world, peer, Buffer.from(world.tip, 'hex'))).toEqual([]);
     });
 
-    it('tells five hundred, and to go on once the last of them was given', async () => {
+    it('tells five hundred, and to continue once the last of them was given', async () => {
       const long = await SyncWorld.open();
       try {
         await long.mine(520);
@@ -328,7 +328,7 @@ describe('serving', () => {
         expect(peer.take('inv').flatMap(itemsOf)).toEqual([`${INV.block}:${long.tip}`]);
         await long.deliver(peer, 'getdata', { items: [item] });
         expect(peer.take('inv')).toEqual([]);
-        // A node that prunes tells of no block that may be gone in an hour: 288 less 24 are kept.
+        // A node that prunes reports no block that may be gone in an hour: 288 less 24 are kept.
         const pruning = await SyncWorld.open({ sync: { prunes: true } });
         try {
           await pruning.copyFrom(long.world, 1, 270);

@@ -26,7 +26,7 @@ describe('outbound peers', () => {
   };
 
   describe('whose chain stays behind', () => {
-    it('are asked once more after twenty minutes, and then have two minutes', async () => {
+    it('are asked again after twenty minutes, and then have two minutes', async () => {
       const peer = world.connectQuiet();
       world.tick(peer);
       await deliver(peer, 1, 5);
@@ -82,7 +82,7 @@ describe('outbound peers', () => {
       },
     );
 
-    it('stay, four of them, when they once were in step', async () => {
+    it('stay, four of them, when they once were in sync', async () => {
       const peers = Array.from({ length: 5 }, () => world.connectQuiet());
       world.tick(...peers);
       for (const peer of peers) await deliver(peer, 8, 10);
@@ -130,10 +130,10 @@ describe('outbound peers', () => {
     });
   });
 
-  describe('of which there are too many', () => {
+  describe('when they are too many', () => {
     const connectOld = (): FakePeer => world.connectQuiet({ connectedAtSec: world.world.timeSec - 31 });
 
-    it('lose the one that told of a better block longest ago, the youngest among equals', async () => {
+    it('lose the one that reported a better block longest ago, the youngest among equals', async () => {
       const { staleTips } = world.sync;
       const [first, second, third] = [connectOld(), connectOld(), connectOld()];
       expect(staleTips.peersToEvict(0)).toEqual([]);

@@ -42,7 +42,7 @@ describe('UploadTarget', () => {
     expect(target.isReached).toBe(false);
   });
 
-  it('is reached, and begins anew after a day', () => {
+  it('is reached, and starts over after a day', () => {
     const { clock, target } = make(1000);
     target.recordSent(400);
     expect(target.bytesLeft).toBe(600);

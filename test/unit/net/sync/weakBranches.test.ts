@@ -90,14 +90,14 @@ describe('a branch with too little work', () => {
       counts.push(count());
     }
     expect(counts).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1 + 8000 - 6144, 8501]);
-    // The first pass, of which the table says nothing, is told of as progress.
+    // The first pass, of which the table says nothing, is reported as progress.
     expect(heights).toEqual([2000, 4000, 6000, 8000, null]);
     expect(world.host.describe(peer)).toMatchObject({ syncedHeaders: 8500 });
     expect(presyncing(peer)).toBe(false);
     expect(peer.punishments).toEqual([]);
   });
 
-  it('goes on in one pass above the work that is wanted', async () => {
+  it('continues in one pass above the work that is wanted', async () => {
     await open(3000);
     const peer = world.connectQuiet();
     // Two messages, both again, and one more.
@@ -105,7 +105,7 @@ describe('a branch with too little work', () => {
     expect(count()).toBe(4501);
   });
 
-  it('that is another one at the second fetching is looked at once more', async () => {
+  it('that is another one at the second fetching is looked at again', async () => {
     await open(3500);
     const peer = world.connectQuiet();
     // Twice both messages of one chain, in the end those of the other; of the second pass one message is lost.
@@ -152,7 +152,7 @@ describe('a branch with too little work', () => {
     expect([count(), peer.isGone]).toEqual([1, true]);
   });
 
-  it('is let in from whitelisted peers, as what the operator brings', async () => {
+  it('is accepted from whitelisted peers, as what the operator brings', async () => {
     await open(9000);
     const peer = world.connectQuiet({ isWhitelisted: true });
     await world.deliver(peer, 'headers', { headers: honest.slice(0, 100) });
@@ -173,7 +173,7 @@ describe('a branch with too little work', () => {
     await world.deliver(peer, 'headers', { headers: honest.slice(0, MESSAGE) });
     expect(peer.sent).toEqual([]);
     expect(presyncing(peer)).toBe(true);
-    // The sync goes on where it was.
+    // The sync continues where it was.
     await world.deliver(peer, 'headers', { headers: honest.slice(MESSAGE, 2 * MESSAGE) });
     expect(peer.take('getheaders')[0]!.locator[0]).toEqual(headerHash(honest[3999]!));
     expect([peer.punishments, count()]).toEqual([[], 1]);

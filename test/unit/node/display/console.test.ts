@@ -44,7 +44,7 @@ describe('a line that renews itself', () => {
     expect(other.stream.written).toBe('');
   });
 
-  it('is cut to the width, and anew when that changes', () => {
+  it('is cut to the width, and again when that changes', () => {
     const { stream, console } = open({ columns: 12 });
     console.setStatus(() => 'a long story of blocks');
     expect(stream.screen()).toEqual(['a long...']);

@@ -157,7 +157,7 @@ describe('the progress that is shown', () => {
       events.emit('tipChanged', { id, height: id, hash: Buffer.alloc(32), forkId: id - 1, initialDownload });
     tip(101, true);
     expect(shown()).toContain('Syncing blocks');
-    // Nobody knows of more blocks, however old the last one is.
+    // No one knows of more blocks, however old the last one is.
     tip(1000, true);
     expect(shown()).toBe('');
     connect(500);
@@ -181,7 +181,7 @@ describe('the progress that is shown', () => {
     expect(stream.written).toBe('');
   });
 
-  it('tells of large flushes, in between too', () => {
+  it('reports large flushes, in between too', () => {
     events.emit('writing', { bytes: 1 << 20 });
     expect(shown()).toBe('');
     events.emit('writing', { bytes: 300 << 20 });

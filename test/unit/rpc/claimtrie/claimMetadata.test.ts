@@ -204,7 +204,7 @@ describe('a value', () => {
     });
   });
 
-  it('that nests deep, or says much in little, is told of or refused', async () => {
+  it('that nests deep, or says much in little, is reported or refused', async () => {
     const nested = Buffer.from(`{"ver":"0.0.1","a":${'['.repeat(9000)}${']'.repeat(9000)}}`);
     expect(await shown(metadata.ofValue(nested, false))).toEqual({
       error: expect.stringMatching(/./) as unknown,

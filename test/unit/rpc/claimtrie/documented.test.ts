@@ -252,7 +252,7 @@ describe('the methods about one claim', () => {
 });
 
 describe('getclaimsfortx', () => {
-  it('tells of every claim and support among the unspent outputs', async () => {
+  it('reports every claim and support among the unspent outputs', async () => {
     const { world, first, support } = await twoClaims();
     expect(await world.call('documented', 'getclaimsfortx', first.id)).toEqual([
       {
@@ -299,7 +299,7 @@ describe('getclaimsfortx', () => {
     expect(await world.call('documented', 'getclaimsfortx', first.id)).toEqual([]);
   });
 
-  it('knows nothing of unknown transactions and refuses what is no id', async () => {
+  it('knows nothing of unknown transactions and refuses what is not an id', async () => {
     const { world } = await twoClaims();
     expect(await world.call('documented', 'getclaimsfortx', '1'.repeat(64))).toEqual([]);
     expect(await world.failure('documented', 'getclaimsfortx', 'ab')).toEqual([

@@ -39,7 +39,7 @@ async function fourNames() {
 }
 
 describe('listnames', () => {
-  it('tells of each name who controls it and for how much', async () => {
+  it('reports about each name who controls it and for how much', async () => {
     const { world, tx } = await fourNames();
     await world.mine([
       [],
@@ -329,7 +329,7 @@ describe('getnamehistory', () => {
     expect(await world.call('documented', 'getnamehistory', 'NAME', 38)).toEqual({ ...head, blocks: [] });
   });
 
-  it('refuses what is no range', async () => {
+  it('refuses what is not a range', async () => {
     const { world } = await life();
     const call = (...params: (string | number)[]) => world.failure('documented', 'getnamehistory', ...params);
     const after = 'from is above the last block, which is at 6';

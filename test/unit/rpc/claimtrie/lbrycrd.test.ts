@@ -109,7 +109,7 @@ describe('getclaimsforname', () => {
     expect(documented.claims).toHaveLength(3);
   });
 
-  it('shows neither value nor address of an output that is no coin', async () => {
+  it('shows neither value nor address of an output that is not a coin', async () => {
     const world = new World();
     await world.mine();
     const tooLong = Buffer.alloc(20_001, 0x51);
@@ -126,7 +126,7 @@ describe('getclaimsforname', () => {
     const [owner] = await world.mine([[], [claimOutput('Name', '', 1n)]]);
     await world.mineEmpty(96);
     // Delayed to 101, beyond the fork, so queued as `name`. When block 100 spends it, `Name` has no owner any more and
-    // so no delay: it is looked for as `Name`.
+    // so no delay: it is searched as `Name`.
     const [queued] = await world.mine([[], [claimOutput('Name', 'bb', 5n)]]);
     await world.mine([[owner!.out(0)], [plainOutput(1n)]]);
     const [spend] = await world.mine([[queued!.out(0)], [plainOutput(1n)]]);

@@ -117,7 +117,7 @@ export class World {
   }
 
   private transaction(inputs: readonly OutPoint[], outputs: TxOutput[]): Transaction {
-    // An input nobody made keeps transactions apart.
+    // An input no one made keeps transactions apart.
     const dummy = { hash: Buffer.alloc(32, 0xdd), index: this.nonce++ };
     return { version: 1, inputs: [...inputs, dummy].map(emptyInput), outputs, lockTime: 0 };
   }
@@ -246,7 +246,7 @@ export class World {
     } as unknown as RpcServices;
   }
 
-  /** Calls a method in a profile and holds the answer against its declaration; gives it back as plain JavaScript. */
+  /** Calls a method in a profile and compares the answer with its declaration; gives it back as plain JavaScript. */
   async call(profile: Profile, name: string, ...params: JsonValue[]): Promise<unknown> {
     const table = new MethodTable(METHODS);
     const method = table.find(name, profile);

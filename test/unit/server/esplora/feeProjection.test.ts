@@ -16,7 +16,7 @@ const waiting = (rate: number, vsize = 100, key = `${rate}/${vsize}`) => ({
 });
 
 describe('blocks to come', () => {
-  it('take the best paid first, and tell of each its rates', () => {
+  it('take the best paid first, and report each its rates', () => {
     const positions = new Map<string, Position>();
     const blocks = projectBlocks(
       [1, 5, 3, 2, 4].map((rate) => waiting(rate)),

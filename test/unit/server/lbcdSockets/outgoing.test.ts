@@ -87,7 +87,7 @@ describe('Outgoing', () => {
     ]);
   });
 
-  it('tells of an answer that fails midway', async () => {
+  it('reports an answer that fails midway', async () => {
     const { events, outgoing } = setUp(1 << 20);
     async function* broken(): AsyncGenerator<string> {
       throw new Error('midway');
@@ -114,7 +114,7 @@ describe('Outgoing', () => {
     expect(hasRoom).toBe(true);
   });
 
-  it('lets every waiting sender go on once it is cleared', async () => {
+  it('lets every waiting sender continue once it is cleared', async () => {
     const { socket, outgoing } = setUp(200_000);
     const sent = [outgoing.send(LARGE), outgoing.send('b'), outgoing.send('c')];
     const room = outgoing.room();

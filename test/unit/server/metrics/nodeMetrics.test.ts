@@ -115,7 +115,7 @@ describe('the metrics of a node', () => {
     expect(await values('lbcnode_coin_cache')).toEqual({});
   });
 
-  it('tell of the chain as it is when they are asked for', async () => {
+  it('report the chain as it is when they are asked for', async () => {
     const { reader } = fakeChain();
     metrics.follow(reader, fakeMempool().mempool);
     expect(await values('lbcnode_chain_')).toMatchObject({
@@ -170,7 +170,7 @@ describe('the metrics of a node', () => {
     expect(steps).not.toHaveProperty('_count{step="flush"}');
   });
 
-  it('tell of the mempool', async () => {
+  it('report the mempool', async () => {
     const { mempool, tell } = fakeMempool();
     metrics.follow(fakeChain().reader, mempool);
     const told = {} as never;
@@ -191,7 +191,7 @@ describe('the metrics of a node', () => {
     });
   });
 
-  it('tell of peers, and keep the bytes of those that have gone', async () => {
+  it('report peers, and keep the bytes of those that have gone', async () => {
     const peer = (isInbound: boolean, sent: number) => ({
       isInbound,
       connection: { sentByCommand: new Map([['inv', sent]]), receivedByCommand: new Map([['*other*', 5]]) },
@@ -214,7 +214,7 @@ describe('the metrics of a node', () => {
     expect(await values('lbcnode_peer_received_bytes_total')).toEqual({ '{message="*other*"}': 15 });
   });
 
-  it('tell of claims, of free disk and of warnings', async () => {
+  it('report claims, of free disk and of warnings', async () => {
     expect(await values('lbcnode_claim')).toEqual({});
     metrics.follow(fakeChain().reader, fakeMempool().mempool);
     expect(await values('lbcnode_claims')).toEqual({ '': 5, _amount_satoshis: 800 });
@@ -229,7 +229,7 @@ describe('the metrics of a node', () => {
     expect(await values('lbcnode_warning')).toEqual({ '': 1 });
   });
 
-  it('tell of the work queue', async () => {
+  it('report the work queue', async () => {
     const letGo = holdSlow();
     const before = held.slow;
     const calls = Array.from({ length: 3 }, () => ask(port, '{"id":1,"method":"test_slow"}'));
@@ -246,7 +246,7 @@ describe('the metrics of a node', () => {
     expect(await values('lbcnode_rpc_refused_total')).toEqual({ '': 0 });
   });
 
-  it('tell of calls by method', async () => {
+  it('report calls by method', async () => {
     metrics.onCall('getblock', 2, false);
     metrics.onCall('getblock', 50, true);
     expect(await values('lbcnode_rpc_duration_seconds')).toMatchObject({

@@ -45,7 +45,7 @@ function examples(): string[] {
     .filter((json) => json.includes('"blockhash"'));
 }
 
-/** The event that an example tells of. */
+/** The event that an example reports. */
 function eventOf(example: Example, amount: string): ClaimEvent {
   const { event: type, name, namehex, normalized_name: filed = name } = example;
   const isOutput = type !== 'takeover';

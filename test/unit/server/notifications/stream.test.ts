@@ -55,7 +55,7 @@ describe('the stream', () => {
     expect(told.splice(0)).toEqual(['disconnected 116', 'connected 116', 'tip 116']);
   });
 
-  it('holds what one listener throws against nobody else', async () => {
+  it('compares what one listener throws with no other caller', async () => {
     const errors: string[] = [];
     const stream = new NotificationStream(false, {
       ...SILENT_LOGGER,

@@ -84,7 +84,7 @@ describe('the message about a transaction', () => {
   });
   afterAll(() => world.close());
 
-  it('tells of the mempool, with the bytes for those who ask', () => {
+  it('reports about the mempool, with the bytes for those who ask', () => {
     const tx = transaction([{ witness: [KEY] }]);
     const notice = noticeOf(tx);
     const message = {
@@ -102,7 +102,7 @@ describe('the message about a transaction', () => {
     expect(JSON.parse(gone.json)).toEqual({ ...message, event: 'removed', reason: 'replaced' });
   });
 
-  it('tells of a block', async () => {
+  it('reports a block', async () => {
     const { raw, parsed, hash } = await world.pool.chain.blockAt(1);
     const block = { id: 1, height: 1, hash, raw, parsed, claimEvents: [] } as ConnectedBlock;
     const notice: BlockNotice = new Block(block, false);
@@ -115,7 +115,7 @@ describe('the message about a transaction', () => {
       height: 1,
       index: 0,
     });
-    // Nobody is paid by what a coinbase says.
+    // No one is paid by what a coinbase says.
     expect([...told.scripts]).toContain(toLatin1(SCRIPT));
     expect(JSON.parse(notice.json)).toEqual({
       event: 'disconnected',

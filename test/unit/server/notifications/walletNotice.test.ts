@@ -1,4 +1,4 @@
-/** What is told of wallets: each transaction once, no amounts of a spend that is under way, claims that are theirs. */
+/** What is reported about wallets: each transaction once, no amounts of a spend that is under way, claims that are theirs. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { txid, type TxOutput } from '../../../../src/primitives/transaction.js';
 import { sha256 } from '../../../../src/crypto/hash.js';
@@ -61,7 +61,7 @@ afterEach(() => opened.close());
 
 const of = (event: string): Told[] => told.filter((one) => one.event === event);
 
-describe('a wallet that pays somebody', () => {
+describe('a wallet that pays someone', () => {
   const send = (): Promise<unknown> =>
     sendTransaction(
       opened.wallet,
@@ -69,14 +69,14 @@ describe('a wallet that pays somebody', () => {
       coinControl(opened.wallet),
     );
 
-  it('tells of the transaction once, and of no balance but the one that it has then', async () => {
+  it('reports the transaction once, and of no balance but the one that it has then', async () => {
     const id = hashToHex((await send()) as Buffer);
     await turns();
     expect(of('transaction')).toMatchObject([{ txid: id, new: true }]);
     expect(of('balance').map(({ balance }) => Math.round(balance!))).toEqual([4]);
   });
 
-  it('tells of no other balance when something else happens before the mempool has answered', async () => {
+  it('reports no other balance when something else happens before the mempool has answered', async () => {
     const { submit } = node.port.mempool;
     node.port.mempool.submit = async (tx, maxFeeSat) => {
       watch.tipChanged();
@@ -108,7 +108,7 @@ describe('a wallet that pays somebody', () => {
     expect(told).toMatchObject([{ event: 'balance', balance: 6 }]);
   });
 
-  it('tells of it once where the mempool refuses it', async () => {
+  it('reports it once where the mempool refuses it', async () => {
     node.refuse = () => 'refused';
     await send();
     await turns();
@@ -191,7 +191,7 @@ describe('a transaction that waits', () => {
     expect(told).toMatchObject([{ event: 'balance', balance: 0 }]);
   });
 
-  it('is told when it is given up, with what spends of it', async () => {
+  it('is told when it is abandoned, with what spends of it', async () => {
     const [first, second] = [await send(), await send()];
     await turns();
     const { wallet } = opened;

@@ -113,7 +113,7 @@ describe('REST', () => {
     expect((await get(port, '/rest/nosuch')).status).toBe(404);
   });
 
-  it('tells of a bug, and answers on', async () => {
+  it('reports a bug, and answers on', async () => {
     const told: unknown[] = [];
     const port = await start({ onException: (error, what) => told.push(String(error), what) });
     expect(await get(port, `/rest/tx/${TXID}.json`)).toMatchObject({

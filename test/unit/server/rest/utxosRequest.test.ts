@@ -21,7 +21,7 @@ describe('parseUtxoRequest', () => {
   });
 
   // As the reference reads it: the length 40 is the switch, 1 the number of outputs.
-  it('does not take for BIP64 what goes on behind it', () => {
+  it('does not take for BIP64 what continues behind it', () => {
     const body = Buffer.concat([Buffer.of(1), list(outPoint(7)), Buffer.of(9, 9)]);
     expect(parseUtxoRequest(body)).toEqual({ checkMempool: true, outPoints: [body.subarray(1, 37)] });
   });

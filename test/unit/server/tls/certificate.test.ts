@@ -86,7 +86,7 @@ describe('openCertificate', () => {
     );
   });
 
-  it('refuses a pair that does not belong together, and what is no PEM', async () => {
+  it('refuses a pair that does not belong together, and what is not PEM', async () => {
     await open();
     writeFileSync(paths.keyFile, newPrivateKey());
     await expect(open()).rejects.toThrow('do not belong together. Correct -rpccert and -rpckey.');

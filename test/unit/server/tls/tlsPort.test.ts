@@ -64,7 +64,7 @@ describe('a server with a certificate', () => {
     expect(await answer).toMatch(/^HTTP\/1\.1 404 Not Found\r\n/);
   });
 
-  it('closes a connection that speaks neither, and goes on', async () => {
+  it('closes a connection that speaks neither, and continues', async () => {
     const port = await bench.start({ certificate });
     const socket = net.connect(port, '127.0.0.1');
     const answer = readAll(socket);

@@ -58,7 +58,7 @@ describe('selectCoins', () => {
     expect(select(groups, 16)).toBeNull();
   });
 
-  it('never takes what others sent and nobody confirmed', () => {
+  it('never takes what others sent and no one confirmed', () => {
     expect(select([group(coin(5), { depth: 0, isFromMe: false, ancestors: 1 })], 1)).toBeNull();
   });
 

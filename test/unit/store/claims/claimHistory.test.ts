@@ -166,7 +166,7 @@ describe('a block of very many claims', () => {
     const chain = new HandChain(PAST_FORKS, 10);
     for (let i = 0; i < 15_000; i++) chain.claim(`name ${i % 12_000}`, 10 + (i % 7));
     const { turns } = await countTurns(() => chain.mine());
-    // It may give way at each of them.
+    // It may yield at each of them.
     expect(turns).toBeGreaterThan(15_000);
     expect((await chain.name('name 7')).claims).toHaveLength(2);
     expect(await chain.disconnect()).toBe('01' + '00'.repeat(31));

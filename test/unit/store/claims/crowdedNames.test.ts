@@ -255,7 +255,7 @@ class Crowd {
     );
   }
 
-  /** Of all outputs that lately made claims and supports, spent ones too. */
+  /** Of all outputs that recently made claims and supports, spent ones too. */
   private async compareStandings(): Promise<void> {
     const { two, reader } = this;
     const { height, rows, rules } = two;

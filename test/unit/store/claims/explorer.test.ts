@@ -158,7 +158,7 @@ function eventText(event: ClaimEvent): string {
   return `${type} ${hex(toLatin1(event.name))} ${pointOf(Buffer.from(txid!), n!)} ${event.isSupport}`;
 }
 
-/** What is told of the blocks up to `to` as of block `height`, page by page; before each page `meanwhile` happens. */
+/** What is reported about the blocks up to `to` as of block `height`, page by page; before each page `meanwhile` happens. */
 async function foretold(
   two: TwoLives,
   to: number,
@@ -195,7 +195,7 @@ async function foretold(
 const inOrder = (told: readonly Told[]): string[] =>
   told.map(({ height, text }) => `${String(height).padStart(4, '0')} ${text}`).sort();
 
-describe('what is told of the blocks to come', () => {
+describe('what is reported about the blocks to come', () => {
   async function compareFuture(two: TwoLives, blocks: number): Promise<number> {
     const to = two.height + blocks;
     const told = await foretold(two, to, 1000);
@@ -233,7 +233,7 @@ describe('what is told of the blocks to come', () => {
     }
   });
 
-  /** Lives between the forks: how far, and how many blocks are told of then. */
+  /** Lives between the forks: how far, and how many blocks are reported then. */
   const SPANS: readonly [title: string, rules: ClaimRules, alive: number, blocks: number][] = [
     ['across the extension of terms', SMALL_RULES['forks as on main']!, 120, 69],
     ['after all forks', SMALL_RULES['forks as on main']!, 240, 130],

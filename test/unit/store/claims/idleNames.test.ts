@@ -18,7 +18,7 @@ const RULES: ClaimRules = {
   supportDelay: 100,
 };
 
-/** Rows that write down which names are looked for. */
+/** Rows that write down which names are searched. */
 class WatchedRows extends MemoryRows {
   readonly sought: string[] = [];
 
@@ -44,7 +44,7 @@ class WatchedChain extends HandChain {
 }
 
 describe('names without claims', () => {
-  it('are looked for when something is kept of them, and not when nothing is known', async () => {
+  it('are searched when something is kept of them, and not when nothing is known', async () => {
     const chain = new WatchedChain(RULES, 10);
     const first = chain.claim('first', 10);
     chain.claim('second', 10);

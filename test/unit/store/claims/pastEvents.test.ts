@@ -1,4 +1,4 @@
-/** The events of past blocks, held against what connecting told at the time. */
+/** The events of past blocks, compared with what connecting told at the time. */
 import { describe, expect, it } from 'vitest';
 import type { ClaimBlock, ClaimEvent } from '../../../../src/claimtrie/types.js';
 import { claimIdAtPoint, pointKey } from '../../../../src/claimtrie/item.js';
@@ -48,7 +48,7 @@ async function connect(rows: MemoryRows, store: ClaimStore, block: ClaimBlock): 
 
 describe('readPastEvents', () => {
   it.each([1, 2, 3, 4])(
-    'tells what was told of each block of life %i, forks and taken back blocks included',
+    'tells what was notified of each block of life %i, forks and taken back blocks included',
     async (seed) => {
       const rows = new MemoryRows();
       const store = new ClaimStore({ rules: RULES, proofWindow: 'all' });

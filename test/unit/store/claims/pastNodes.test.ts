@@ -86,7 +86,7 @@ class Life {
     return JSON.stringify(proofs);
   }
 
-  /** Proofs after each block that is kept, held against those of when it was the latest, and against its root. */
+  /** Proofs after each block that is kept, compared with those of when it was the latest, and against its root. */
   async compare(): Promise<number> {
     const { chain } = this;
     let led = 0;

@@ -8,7 +8,7 @@ import { MemoryRows } from '../../../support/memoryRows.js';
 
 let made = 0;
 
-/** A support made in block `height`; each lies behind those before it. */
+/** A support made in block `height`; each is behind those before it. */
 function support(height: number, fields: Partial<Item> = {}): Item {
   made++;
   return {

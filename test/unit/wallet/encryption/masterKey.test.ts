@@ -45,7 +45,7 @@ describe('master keys', () => {
     expect(again.encryptedKey).not.toEqual(row.encryptedKey);
   });
 
-  it('are refused where nobody knows how to stretch the passphrase', async () => {
+  it('are refused where no one knows how to stretch the passphrase', async () => {
     const row = {
       encryptedKey: Buffer.alloc(48),
       salt: SALT,

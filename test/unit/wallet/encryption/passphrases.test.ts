@@ -86,7 +86,7 @@ describe('the pool while it is being filled', () => {
     await again.close();
   });
 
-  it('is not filled as a whole by whoever takes a key', async () => {
+  it('is not filled as a whole by anyone who takes a key', async () => {
     await (await makeWallet()).close();
     const options = { ...OPTIONS, keypoolSize: 50_000 };
     const file = await WalletFile.open(path);

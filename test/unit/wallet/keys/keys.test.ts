@@ -257,7 +257,7 @@ describe('isMine', () => {
     expect(keyring.script(ripemd160(sha256(both)))).toEqual(both);
   });
 
-  it('knows what nobody can spend', () => {
+  it('knows what no one can spend', () => {
     const uncompressed = publicOf(3, false);
     const program = scriptForDestination({ type: 'witness_v0_keyhash', hash: hash160(uncompressed) });
     keyring.addScript(batch, program);
@@ -290,7 +290,7 @@ describe('HdKeys', () => {
     ['miCTQgYMCrtFMGid59oTEAs36zwhVYvczP', 'cVrFZyQdUWqEC7mtgxYjJQVuBcvxhpwiyRofLFQD7hQkMA7HHL2B'],
   ];
 
-  it('derives what the reference derives, and goes on where it was', () => {
+  it('derives what the reference derives, and continues where it was', () => {
     const keyring = new Keyring();
     const batch = new WalletBatch();
     let hd = new HdKeys(keyring);

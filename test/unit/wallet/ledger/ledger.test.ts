@@ -358,7 +358,7 @@ describe('Ledger', () => {
       }
       for (const tx of all) {
         const { state } = world.entry(tx);
-        // Of a transaction that conflicts the ledger forgets that it was given up, as the reference does.
+        // Of a transaction that conflicts the ledger forgets that it was abandoned, as the reference does.
         expect(state, name(tx)).toBe(states.get(key(tx)));
       }
       expect(world.unspent()).toEqual(unspent.sort());

@@ -112,7 +112,7 @@ describe('running sums', () => {
     const pay = (): void => {
       const isSent = coins.length > 2 && random(2) === 0;
       const spent = isSent ? coins.splice(random(coins.length - 1), 1 + random(2)) : [];
-      // Some spend once more what is spent, and conflict.
+      // Some spend again what is spent, and conflict.
       if (isSent && random(3) === 0) coins.push(spent[0]!);
       const outputs = [
         { value: BigInt(1000 + serial), script: script() },

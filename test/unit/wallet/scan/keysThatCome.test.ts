@@ -33,7 +33,7 @@ async function watch(wallet: Wallet, scripts: readonly Bytes[]): Promise<void> {
   });
 }
 
-/** What the wallet says must be what it says when it was opened once more. */
+/** What the wallet says must be what it says when it was opened again. */
 async function expectLasting(wallet: Wallet, name: string): Promise<void> {
   const stand = standOf(wallet);
   await world.shut(wallet);

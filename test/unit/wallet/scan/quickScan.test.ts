@@ -75,7 +75,7 @@ describe('a scan that passes over blocks in bulk', () => {
     expect(blocksRead).toBeLessThan(world.reads.length);
     expect(a.ledger.size).toBeGreaterThan(50);
     expect(standOf(a)).toEqual(standOf(b));
-    // What is known is announced once more, without a closer look at any block.
+    // What is known is announced again, without a closer look at any block.
     const again = await rescan(a, true);
     expect(world.reads).toEqual([]);
     expect(again).toEqual(await rescan(b, false));

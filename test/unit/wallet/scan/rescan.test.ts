@@ -121,7 +121,7 @@ describe('a rescan', () => {
     expect(await rescan(wallet, 3)).toEqual({ isComplete: false, unreadable: -1 });
     await closing;
     world.onRead = () => undefined;
-    // It goes on by itself where it is opened again.
+    // It continues by itself where it is opened again.
     const again = await world.load('a');
     await again.scans.idle();
     expect(again.ledger.size).toBe(1);
@@ -139,7 +139,7 @@ describe('a rescan', () => {
     await expect(takeIn(wallet, someKey())).rejects.toThrow('The wallet was unloaded meanwhile.');
   });
 
-  it('leaves new blocks and reorganisations to whoever follows the chain', async () => {
+  it('leaves new blocks and reorganisations to anyone who follows the chain', async () => {
     const key = someKey();
     const old = payment([key.script]);
     const again = payment([key.script, key.program]);
@@ -242,7 +242,7 @@ describe('a copy that is older than many addresses', () => {
     const copy = await world.load('copy');
     expect(standOf(copy)).toEqual(standOf(wallet));
     expect(new Set(world.reads).size).toBeLessThan(20);
-    // The other has a transaction that waits on somebody else's coin.
+    // The other has a transaction that waits on another user's coin.
     const batch = new WalletBatch();
     const other = await world.load('without', { follows: false });
     other.ledger.add(batch, payment([newScripts(other, 1)[0]!]), null);
@@ -316,7 +316,7 @@ describe('a block that uses up the pool', () => {
     }
     expect(standOf(other)).toEqual(standOf(wallet));
     expect(other.keypool.count('receive')).toBe(100);
-    // Each transaction is told of once, however often its block was looked at.
+    // Each transaction is reported once, however often its block was looked at.
     expect(announced).toHaveLength(5);
     expect(new Set(announced).size).toBe(5);
     // The same while a wallet catches up.

@@ -60,7 +60,7 @@ const pay = (valueSat: bigint, script = OTHER, subtractsFee = false): Recipient 
   subtractsFee,
 });
 
-/** A transaction of somebody else. */
+/** A transaction of another user. */
 function foreign(outputs: readonly TxOutput[]): Transaction {
   const hash = sha256(Buffer.from(`foreign ${serial++}`));
   const input = {
@@ -269,7 +269,7 @@ describe('making a transaction', () => {
     }
   });
 
-  it('spends what lies at one address together when that is wanted', async () => {
+  it('spends what is at one address together when that is wanted', async () => {
     const script = await opened.script();
     for (let i = 0; i < 3; i++) await receiveAt(script, COIN);
     await receiveAt(await opened.script(), COIN);
@@ -310,7 +310,7 @@ describe('making a transaction', () => {
 });
 
 describe('committing', () => {
-  it('has it on disk before anybody hears of it, and keeps what the mempool refuses', async () => {
+  it('has it on disk before anyone is notified of it, and keeps what the mempool refuses', async () => {
     await receive(5n * COIN);
     const { wallet } = opened;
     let onDisk: boolean | null = null;
@@ -469,7 +469,7 @@ describe('replacing', () => {
     expect(sumOf(tx.outputs)).toBe(5n * COIN - bumped.feeSat);
     await expect(bump(old)).rejects.toThrow(/already bumped by transaction/);
     await expect(bump(bumped.txid)).rejects.toThrow('Transaction is not BIP 125 replaceable');
-    // Neither may be built upon while nobody knows which it will be.
+    // Neither may be built upon while no one knows which it will be.
     expect(await refused([pay(COIN)])).toBe('Insufficient funds');
   });
 

@@ -46,14 +46,14 @@ describe('WalletFile', () => {
     expect(readdirSync(folder)).toEqual(['wallet.db']);
   });
 
-  it('does not replace what lies there', async () => {
+  it('does not replace what is there', async () => {
     writeFileSync(path, 'something');
     await expect(WalletFile.create(path)).rejects.toThrow(EnvironmentError);
     expect(readFileSync(path, 'utf8')).toBe('something');
     expect(readdirSync(folder)).toEqual(['wallet.db']);
   });
 
-  it('refuses what is no wallet, and says so', async () => {
+  it('refuses what is not a wallet, and says so', async () => {
     await expect(WalletFile.open(path)).rejects.toThrow('it is missing');
     writeFileSync(path, '');
     await expect(WalletFile.open(path)).rejects.toThrow(`${path} is no wallet of this program.`);
@@ -142,7 +142,7 @@ describe('WalletFile', () => {
     await file.close();
   });
 
-  it('is written anew without what no longer counts, commits meanwhile included', async () => {
+  it('is rewritten without what no longer counts, commits meanwhile included', async () => {
     const file = await WalletFile.create(path);
     const secret = 'a secret that must go';
     await file.commit([put('secret', secret), put('kept', 'x')]);
@@ -169,7 +169,7 @@ describe('WalletFile', () => {
     await again.close();
   });
 
-  it('refuses whoever comes after it was closed, as nobody’s bug', async () => {
+  it('refuses anyone who comes after it was closed, as no one’s bug', async () => {
     const file = await WalletFile.create(path);
     await file.commit([put('a', '1')]);
     await file.close();
@@ -211,7 +211,7 @@ describe('WalletFile', () => {
     expect(existsSync(backup)).toBe(true);
   });
 
-  it('holds a random life against a map, with copies of the file taken at any time', async () => {
+  it('compares a random life with a map, with copies of the file taken at any time', async () => {
     const random = randomOf(5);
     let file = await WalletFile.create(path);
     const model = new Map<string, string>();

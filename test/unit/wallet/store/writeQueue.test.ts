@@ -32,7 +32,7 @@ const ask = (queue: WriteQueue, name: string, { sync = true, isAnew = false } = 
   );
 
 describe('WriteQueue', () => {
-  it('writes what came together with one sync, and what is written anew by itself', async () => {
+  it('writes what came together with one sync, and what is rewritten by itself', async () => {
     const { queue, written } = queueOver(() => true);
     const done = [
       ask(queue, 'a'),
@@ -63,14 +63,14 @@ describe('WriteQueue', () => {
     expect(await ask(queue, 'c', { sync: false })).toBe('refused');
   });
 
-  it('writes nothing after it could not be written anew', async () => {
+  it('writes nothing after it could not be rewritten', async () => {
     const { queue, written } = queueOver((name) => name !== 'anew');
     const done = [ask(queue, 'a'), ask(queue, 'anew', { isAnew: true }), ask(queue, 'b')];
     expect(await Promise.all(done)).toEqual(['written', 'refused', 'refused']);
     expect(written).toEqual(['a', 'sync']);
   });
 
-  it('goes on after a task of its own failed', async () => {
+  it('continues after a task of its own failed', async () => {
     const { queue, written } = queueOver(() => true);
     const task = queue.alone(async () => {
       written.push('task');

@@ -36,7 +36,7 @@ export interface TestWallet {
   readonly path: string;
   /** A script that pays to a new key of the wallet. */
   script(type?: OutputType): Promise<Buffer>;
-  /** Closes it and opens it from its file once more. */
+  /** Closes it and opens it from its file again. */
   reopen(options?: Partial<WalletOptions>): Promise<TestWallet>;
   close(): Promise<void>;
 }

@@ -122,7 +122,7 @@ describe('replayLog', () => {
     expect(lsnOf(undone.subarray(PAGE_BYTES))).toEqual(START);
   });
 
-  it('splits pages, of which the file has none yet', () => {
+  it('splits pages that the file does not have yet', () => {
     const file = smallFile(['a', '1'], ['b', '2'], ['c', '3']);
     const log = new LogBuilder();
     const leaf = file.subarray(PAGE_BYTES, 2 * PAGE_BYTES);
@@ -185,7 +185,7 @@ describe('replayLog', () => {
     expect(() => replay(behind, later.files)).toThrow('a part of it is missing');
   });
 
-  it('leaves a file alone of which the log knows nothing', () => {
+  it('leaves a file alone that the log does not mention', () => {
     const file = smallFile(['a', '1']);
     file[52]! ^= 1;
     const log = new LogBuilder();

@@ -97,7 +97,7 @@ describe('a dump', () => {
     for (const id of wallet.keyring.keyIds()) expect(again.keyring.signingKey(fromLatin1(id))).not.toBe(null);
   });
 
-  it('is no half one when the wallet is locked meanwhile, and takes nothing in then', async () => {
+  it('does not write half a dump when the wallet is locked meanwhile, and imports nothing then', async () => {
     const wallet = await world.make('a');
     const masterKey = randomBytes(32);
     await wallet.change((batch) => wallet.keyring.encrypt(batch, masterKey));

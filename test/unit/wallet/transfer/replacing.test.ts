@@ -33,14 +33,14 @@ afterEach(async () => {
 
 const refusal = (): Promise<string | null> => refusalToReplace(path, own.keyring);
 
-/** Watches the script of a key that nobody has. */
+/** Watches the script of a key that no one has. */
 async function watch(wallet: Wallet, byte: number): Promise<void> {
   const script = scriptForDestination({ type: 'pubkeyhash', hash: Buffer.alloc(20, byte) });
   await wallet.change((batch) => wallet.keyring.watch(batch, script, plainMetadata(1)));
 }
 
 describe('what a backup may replace', () => {
-  it('is nothing, what is no wallet, and older backups', async () => {
+  it('is nothing, what is not a wallet, and older backups', async () => {
     expect(await refusal()).toBeNull();
     writeFileSync(path, 'no wallet at all');
     expect(await refusal()).toBeNull();
@@ -67,7 +67,7 @@ describe('what a backup may replace', () => {
     expect(readFileSync(path).length).toBe(before.length + 4);
   });
 
-  it('is no wallet with keys or scripts that are not known', async () => {
+  it('is not a wallet with keys or scripts that are not known', async () => {
     const other = await wallets.create('other');
     await other.file.backup(path);
     expect(await refusal()).toBe(ANOTHER);
@@ -93,7 +93,7 @@ describe('what a backup may replace', () => {
     expect(await refusal()).toBeNull();
   });
 
-  it('is no wallet that cannot be read', async () => {
+  it('is not a wallet that cannot be read', async () => {
     await own.file.backup(path);
     const bytes = readFileSync(path);
     bytes[500] = bytes[500]! ^ 1;

@@ -23,7 +23,7 @@ describe('atOneTip', () => {
     expect(await answer).toBe(2);
   });
 
-  it('begins anew when the tip moved', async () => {
+  it('starts over when the tip moved', async () => {
     const { chain, services } = setUp();
     const tips: number[] = [];
     const answer = await atOneTip(services, async () => {

@@ -114,7 +114,7 @@ describe('the state of the chain', () => {
     });
   });
 
-  it('answers -5 for blocks that nobody knows', async () => {
+  it('answers -5 for blocks that no one knows', async () => {
     for (const method of [invalidateBlock, reconsiderBlock, preciousBlock]) {
       expect(await chain.call(method, ['00'])).toEqual({ error: { code: -5, message: 'Block not found' } });
     }

@@ -1,4 +1,4 @@
-/** `getchaintips` over trees of headers, held against the definition. */
+/** `getchaintips` over trees of headers, compared with the definition. */
 import { expect, it } from 'vitest';
 import { ActiveChain } from '../../../../../src/chain/activeChain.js';
 import { getChainTips } from '../../../../../src/rpc/methods/blockchain/getChainTips.js';

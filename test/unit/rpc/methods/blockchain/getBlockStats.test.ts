@@ -69,7 +69,7 @@ describe('getblockstats', () => {
     });
   });
 
-  it('counts zeros for a block with nothing but a coinbase', async () => {
+  it('counts zeros for a block with only a coinbase', async () => {
     const { result } = await chain.call(getBlockStats, [50]);
     expect(result).toMatchObject({
       avgfee: 0,

@@ -194,7 +194,7 @@ describe('mining', () => {
     }
   });
 
-  it('refuses what is no block', async () => {
+  it('refuses what is not a block', async () => {
     const decode = { error: { code: -22, message: 'Block decode failed' } };
     for (const hex of ['', '00', 'zz', '0', `${'00'.repeat(112)}01`])
       expect(await submit(hex)).toEqual(decode);

@@ -111,7 +111,7 @@ describe('network methods', () => {
   ): Promise<Answer> =>
     chain.call(method, params, { ...chain.context(), services: { peers } as RpcServices });
 
-  it('tell of peers, each answer as it is declared', async () => {
+  it('report peers, each answer as it is declared', async () => {
     expect(await call(getPeerInfo)).toEqual({
       result: [
         {

@@ -167,7 +167,7 @@ describe('making a transaction', () => {
     expect(await call(convertToPsbt, '["zz"]')).toEqual(undecoded);
   });
 
-  it('refuses what is no PSBT, and PSBTs that do not belong together', async () => {
+  it('refuses what is not a PSBT, and PSBTs that do not belong together', async () => {
     const failed = (what: string): Answer => ({ error: { code: -22, message: `TX decode failed ${what}` } });
     expect(await call(decodePsbt, '["cHNidP8="]')).toEqual(
       failed('Separator is missing at the end of the global map: iostream error'),

@@ -94,7 +94,7 @@ describe('getrawtransaction', () => {
     expect(result).not.toHaveProperty('blockhash');
   });
 
-  it('refuses the coinbase of the genesis block, and what nobody knows', async () => {
+  it('refuses the coinbase of the genesis block, and what no one knows', async () => {
     const genesis = hashToHex(chain.services.params.genesis.merkleRoot);
     expect(await chain.call(getRawTransaction, [genesis])).toEqual({
       error: {
