@@ -149,7 +149,7 @@ function told(error: unknown, path: string): unknown {
     : known;
 }
 
-/** A piece as it lies in the file. */
+/** A piece as it is in the file. */
 export interface ReadPiece {
   readonly kind: number;
   readonly payload: Buffer;

@@ -29,7 +29,7 @@ export const MAX_PIECE_BYTES = 16 << 20;
 
 export const KIND = { head: 0, headers: 1, firstSection: 2, end: 255 } as const;
 
-/** Of which block a snapshot is, and under which rules it was computed. */
+/** The block of a snapshot, and the rules under which it was computed. */
 export interface SnapshotHead {
   readonly format: number;
   readonly network: string;

@@ -1,7 +1,7 @@
 /**
  * The chain state at one block of the active chain, for a snapshot: the tip, or a block below it whose state is computed by
- * taking blocks back in memory. Blocks are connected meanwhile, and the view stays as it is. Changes nothing but for the flush
- * that it begins with.
+ * taking blocks back in memory. Blocks are connected meanwhile, and the view stays as it is. Changes nothing except for the
+ * flush that it begins with.
  */
 import { ClaimCorruptionError } from '../../claimtrie/corruption.js';
 import type { BlockHeader } from '../../primitives/header.js';
@@ -99,8 +99,8 @@ export function viewedChain(chain: Chain, flusher: { flush(): Promise<void> }): 
 }
 
 /**
- * The state at a height, or at the tip for null. Throws `SnapshotError` when it is not to be had. `signal` ends the taking back
- * of blocks.
+ * The state at a height, or at the tip for null. Throws `SnapshotError` when it is not available. `signal` ends the taking
+ * back of blocks.
  */
 export function openView(
   chain: ViewedChain,

@@ -177,7 +177,7 @@ describe('a file', () => {
     expect(await refusal(path, { minimumChainWork: 1n << 60n })).toContain('less work');
   });
 
-  it('is no folder and not missing', async () => {
+  it('is not a folder and not missing', async () => {
     const folder = join(chain.folder, 'folder');
     mkdirSync(folder);
     expect(await refusal(folder)).toContain('EISDIR');
