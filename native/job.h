@@ -8,7 +8,7 @@
 
 namespace lbc {
 
-// How work on another thread ended: an error has a message, and a code where callers tell errors apart.
+// How work on another thread ended: an error has a message, and a code where callers distinguish errors.
 struct Outcome {
   bool isOk = true;
   std::string code, message;

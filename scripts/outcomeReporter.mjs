@@ -41,7 +41,7 @@ function outcomeOf(module) {
 }
 
 export default class OutcomeReporter {
-  /** Of each file; a process or the runner itself may end at any time. */
+  /** The outcomes of each file; a process or the runner itself may end at any time. */
   outcomes = {};
 
   onTestRunStart(specifications) {

@@ -5,7 +5,7 @@ import { ROOT } from './native/sources.mjs';
 
 const FILE = join(ROOT, 'package.json');
 const KEPT = join(ROOT, 'package.json.kept');
-/** Who packs needs them, and so do those who work on the project. */
+/** They are needed for packing and for development. */
 const OWN_FIELDS = ['scripts', 'dependencies', 'devDependencies', 'overrides'];
 
 /** The text of `package.json` without what only its own folder needs. */

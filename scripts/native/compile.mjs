@@ -110,7 +110,7 @@ function sourceFlags(source, target) {
 }
 
 function linkFlags(target, objects) {
-  // A library to link with the addon, which nothing does; it would are beside the addon.
+  // A library to link with the addon, which nothing does; it would be beside the addon.
   if (target.platform === 'win32')
     return ['-shared', '-s', `-Wl,--out-implib,${join(objects, 'lbcnode.lib')}`];
   return target.platform === 'darwin'

@@ -29,10 +29,10 @@ const CRASH_AT = 'LBCNODE_CRASH_AT';
  * takes three times as long.
  */
 const OPTIMIZE_AFTER_BYTES = { starting: 600_000, running: 67_584 } as const;
-/** From here on Node's V8 counts otherwise. */
+/** The first Node.js version whose V8 counts differently. */
 const OTHER_COUNT_SINCE_NODE = 22;
 
-/** Says something to who started the program. */
+/** Prints a message for the user. */
 function say(message: string): void {
   process.stderr.write(`${fitted(message, process.stderr)}\n`);
 }
@@ -42,7 +42,7 @@ function fail(message: string): never {
   process.exit(1);
 }
 
-/** A warning for who started the program, whatever becomes of the log. Source: `noui_ThreadSafeMessageBox`. */
+/** A warning for the user, independent of the log. Source: `noui_ThreadSafeMessageBox`. */
 function showWarning(message: string): void {
   say(/^warning/i.test(message) ? message : `Warning: ${message}`);
 }

@@ -48,7 +48,7 @@ export class ActiveChain implements HeaderTree {
     this.takenBack++;
   }
 
-  /** How many blocks have been taken back so far: who reads over several turns knows by it that one was meanwhile. */
+  /** How many blocks have been disconnected so far: a reader over several turns detects by it that one happened meanwhile. */
   get disconnects(): number {
     return this.takenBack;
   }

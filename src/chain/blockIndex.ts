@@ -21,7 +21,7 @@ import { loadNative } from '../native/binding.js';
 import { ActiveChain } from './activeChain.js';
 import { Candidates } from './candidates.js';
 
-/** Where a header has its bits. */
+/** Offset of the field `bits` in a header. */
 const BITS_OFFSET = 104;
 /** Headers looked at between two turns of the event loop: some tenths of a millisecond. */
 const SLICE_HEADERS = 4096;
@@ -63,7 +63,7 @@ export class BlockIndex {
   /** Blocks whose data is here while an ancestor's is not, by parent. */
   private readonly unlinked = new Map<number, number[]>();
   private readonly chunkChecks: ChunkChecks | null;
-  /** The branch that was found to be there as a whole, and how often blocks had been taken back until then. */
+  /** The branch that was found to be there as a whole, and how often blocks had been disconnected until then. */
   private readonly whole = { end: NO_HEADER as number, disconnects: 0 };
 
   constructor(headers: HeaderTable, options: BlockIndexOptions) {

@@ -17,7 +17,7 @@ export interface CatchUpOptions {
   chain: Chain;
   flusher: Flusher;
   log: Logger;
-  /** Tells the operator and the log. */
+  /** Warns the operator and writes to the log. */
   warn: (message: string) => void;
   signal: AbortSignal;
 }

@@ -278,8 +278,8 @@ export class Chain {
   }
 
   /**
-   * Reads a stored block. Throws `BlockFileError` when the bytes are not that block any more. Who must not work on it at
-   * any time says by `beforeLooking` when: what takes long comes afterwards.
+   * Reads a stored block. Throws `BlockFileError` when the bytes are not that block any more. Code that must not work on it
+   * at any time says by `beforeLooking` when: what takes long comes afterwards.
    */
   readBlock(id: number, beforeLooking?: () => Promise<unknown>): Promise<LoadedBlock> {
     return this.blocks.read(id, beforeLooking);
@@ -341,7 +341,7 @@ export class Chain {
     this.flushWhenQuiet();
   }
 
-  /** By work, and among equals by which came first. */
+  /** Compares by work, and at equal work by order of arrival. */
   private isWorseThan(start: number): boolean {
     return start !== NO_HEADER && this.index.candidates.compare(this.tip, start) < 0;
   }
@@ -567,7 +567,7 @@ export class Chain {
     });
   }
 
-  /** Whether it was told to make no more progress. */
+  /** Whether it was asked to stop. */
   get isInterrupted(): boolean {
     return this.closing;
   }

@@ -1,5 +1,5 @@
 /**
- * What the chain tells others, as one typed list in a documented order. For each block, in order of (dis)connection:
+ * What the chain reports others, as one typed list in a documented order. For each block, in order of (dis)connection:
  * `blockConnected` or `blockDisconnected`, after its commit; then, once the best tip stands, `tipChanged`. `headerTip`
  * comes when a better header is known; `blockFound` when a block that follows the tip was stored and not yet connected,
  * unless the initial download is under way; `blockChecked` with the verdict of connecting a block, before its

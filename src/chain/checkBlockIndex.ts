@@ -1,7 +1,7 @@
 /**
- * A check of the tree of blocks against itself (`-checkblockindex`): status, links, counts, candidates and active chain
- * must tell one story. It walks over every header, so it is for tests and small networks; a breach is a bug.
- * Holds whenever the best chain is the active one. Source: Core validation.cpp `CheckBlockIndex`.
+ * A check of the tree of blocks against itself (`-checkblockindex`): status, links, counts, candidates and active chain must
+ * be consistent. It walks over every header, so it is for tests and small networks; a breach is a bug. Holds whenever the
+ * best chain is the active one. Source: Core validation.cpp `CheckBlockIndex`.
  */
 import { NO_HEADER, STATUS, STATUS_FAILED_MASK } from '../store/headerTable.js';
 import { AssertionError } from '../util/assert.js';

@@ -71,7 +71,7 @@ export function bareTransactionAt(raw: Buffer, parsed: ParsedBlock, tx: number):
 
 /** High half of an amount below 2^48 satoshis: sums of a block's outputs of this size stay exact and in the money range. */
 const QUICK_VALUE_HIGH = 1 << 16;
-/** So many inputs are compared pair by pair. */
+/** The number of inputs that are compared pair by pair. */
 const QUICK_INPUTS = 16;
 
 /** Whether a transaction that is not a coinbase is surely well-formed; false says nothing. */

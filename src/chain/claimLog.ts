@@ -14,7 +14,7 @@ export function logConnectedClaims(
     log.debug('claims', `claims: height=${height} ${event.type}: ${describe(event)}`);
 }
 
-/** The block at this height was taken back, and with it all that its lines said. */
+/** The block at this height was disconnected, and with it all that its lines said. */
 export function logDisconnectedClaims(log: Logger, height: number, hash: Bytes): void {
   log.debug('claims', () => `claims: height=${height} disconnected: block=${hashToHex(hash)}`);
 }

@@ -50,7 +50,7 @@ export interface ConnectDeps {
   files: BlockFiles;
   contributors: readonly BlockContributor[];
   timers: StepTimers;
-  /** Of the database, to be named when it is damaged. */
+  /** Folder of the database, for error messages. */
   folder: string;
   log: Logger;
   /** Whether the database holds coins at all: as long as it does not, the table knows every one of them. */
@@ -248,7 +248,7 @@ async function checkVerdict(deps: ConnectDeps, error: ValidationError, block: Lo
 }
 
 /**
- * What a valid block that follows the tip would do to claims, as its connecting tells it; nothing is kept. Run it while
+ * What a valid block that follows the tip would do to claims, as connecting it computes; nothing is kept. Run it while
  * nothing else changes the chain.
  */
 export function describeClaims(deps: ConnectDeps, block: LoadedBlock): Promise<readonly ClaimEvent[]> {

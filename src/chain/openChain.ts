@@ -102,7 +102,7 @@ export interface OpenChainOptions {
   /** Aborted when the node shall stop while it is still starting. */
   signal: AbortSignal;
   log: Logger;
-  /** Tells the operator and the log; only the log without it. */
+  /** Warns the operator and writes to the log; only the log without it. */
   warn?: (message: string) => void;
   /** Named points of commit and flush, for tests that kill the process there. */
   onPoint?: (name: string) => void;

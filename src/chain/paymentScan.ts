@@ -33,7 +33,7 @@ import { checkContents } from './checkBlockView.js';
 import { loadBlock, type LoadedBlock } from './loadedBlock.js';
 
 const ID_BYTES = 32;
-/** Of a row of the answer. */
+/** The row words of a row of the answer. */
 const ROW_WORDS = 13;
 const ROW_ID_WORD = 5;
 

@@ -1,5 +1,5 @@
 /**
- * Whether blocks are being exchanged for others: from the first that is taken back until the tip is not worse than before
+ * Whether blocks are being exchanged for others: from the first that is disconnected until the tip is not worse than before
  * and the mempool belongs to it. The reference lets no one look meanwhile (`cs_main`); here others run on, and calls wait
  * for the end (`rpc/onChain.ts`, `rpc/onWallets.ts`).
  */
@@ -23,7 +23,7 @@ export class Reorganisation {
     return this.begun;
   }
 
-  /** A block is about to be taken back. */
+  /** A block is about to be disconnected. */
   begin(): void {
     if (this.running !== null) return;
     this.begun++;
@@ -40,7 +40,7 @@ export class Reorganisation {
     this.release();
   }
 
-  /** Nothing continues any more, wherever it stands. */
+  /** Stops all further work after a failure. */
   fail(): void {
     if (this.running !== null) this.release();
   }

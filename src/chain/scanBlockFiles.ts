@@ -39,7 +39,7 @@ export interface ScanOptions {
   /** Whether each file is worth a line of log. */
   announce: boolean;
   progress: ProgressTeller;
-  /** Tells the operator and the log. */
+  /** Warns the operator and writes to the log. */
   warn: (message: string) => void;
 }
 
@@ -154,7 +154,7 @@ class Gaps {
     this.end = start;
   }
 
-  /** From `at` to `end` lies a block. */
+  /** Skips the block at `at` to `end`. */
   passOver(at: number, end: number): void {
     if (at > this.end) this.found.push({ at: this.end, end: at });
     this.end = Math.max(this.end, end);
@@ -192,7 +192,7 @@ async function isZero(path: string, from: number, end: number): Promise<boolean>
 /** Where blocks lie whose parent comes later in the files, and those whose time has not come. */
 class OrphanPositions {
   private readonly byParent = new Map<string, FilePosition[]>();
-  /** All of them in the order of reading. */
+  /** All waiting blocks in the order of reading. */
   private readonly waiting = new Set<FilePosition>();
   /** The first whose time has not come. */
   early: FilePosition | null = null;

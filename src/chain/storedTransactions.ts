@@ -14,7 +14,7 @@ import type { LoadedBlock } from './loadedBlock.js';
 
 /** Bytes looked at first for a transaction: most are smaller. */
 const FIRST_READ_BYTES = 4096;
-/** Then so many; no transaction is larger than the last. */
+/** The sizes of further reads; no transaction is larger than the last one. */
 const MORE_BYTES = [4096, 131_072, 8_000_000];
 /** The first bytes of a witness id, as many as are stored. */
 export const WITNESS_CHECK_BYTES = 8;
@@ -47,7 +47,7 @@ export class StoredTransaction {
 /** Which transaction is wanted, and what may be believed of its bytes. */
 export interface WantedTransaction {
   readonly txid: Bytes;
-  /** Where it begins in its block. */
+  /** Offset of the transaction in its block. */
   readonly offset: number;
   /**
    * `ignored`: no one looks at the witness. Else it is vouched for by the first `WITNESS_CHECK_BYTES` of the witness id

@@ -54,7 +54,7 @@ class Verification {
   private readonly scratch: CoinTable = createCoinTable();
   private readonly coinRows: Pick<RowReader, 'getMany'>;
   private readonly rows: RowTransaction;
-  /** Blocks taken back on the scratch state, the highest first. */
+  /** Blocks disconnected on the scratch state, the highest first. */
   private readonly disconnected: number[] = [];
 
   constructor(deps: ConnectDeps, level: number, rows: RowTransaction) {

@@ -9,7 +9,7 @@ const MAX_VIEW_FACTOR = 2;
 
 export class WaitingBlocks {
   private readonly index: BlockIndex;
-  /** By id, in the order in which they came. */
+  /** Waiting blocks by id, in order of arrival. */
   private readonly blocks = new Map<number, LoadedBlock>();
   private bytes = 0;
 

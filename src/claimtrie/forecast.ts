@@ -1,6 +1,6 @@
 /**
  * What blocks without claim transactions will do to a name: pending items enter when they are due or when the name
- * changes hands, active ones expire, owners change. By the same order of steps as `blockEnd.ts`. Not told: what the
+ * changes hands, active ones expire, owners change. By the same order of steps as `blockEnd.ts`. Not shown: what the
  * normalization fork moves, and what follows when another name's end makes this one stop being a node.
  */
 import type { Slices } from '../util/slices.js';
@@ -88,7 +88,7 @@ function addTo(map: Map<number, Item[]>, height: number, item: Item): void {
   else map.set(height, [item]);
 }
 
-/** As the state is at this moment. */
+/** The owner in the present state of the forecast. */
 export function ownerOf({ claims }: NameState): Owner | null {
   const best = claims[0];
   if (best === undefined) return null;
@@ -120,7 +120,7 @@ class NameFuture {
     else addActiveClaim(this.state, item);
   }
 
-  /** As after the last block that was gone through. */
+  /** The owner after the last block of the forecast. */
   get owner(): Owner | null {
     return ownerOf(this.state);
   }

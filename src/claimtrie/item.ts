@@ -7,7 +7,7 @@ import { hash160Of } from './fastHash.js';
 
 export type ItemKind = 'claim' | 'update' | 'support';
 
-/** Why an item is no longer filed where it was. */
+/** Reasons why an item row was removed. */
 export const REMOVAL = { spent: 1, expired: 2, refiled: 3 } as const;
 export type Removal = (typeof REMOVAL)[keyof typeof REMOVAL];
 
@@ -22,9 +22,9 @@ export interface Item {
   /** 20 code units, wire order. */
   claimId: string;
   amount: bigint;
-  /** Of the block that holds the output. */
+  /** The height of the block that holds the output. */
   height: number;
-  /** Where its transaction begins in that block. */
+  /** Offset of its transaction in that block. */
   txOffset: number;
   /** Height for which it was queued. */
   dueHeight: number;

@@ -68,7 +68,7 @@ export interface NameState {
   alive: number;
   /** Items ever filed here since the last snapshot of its history. */
   sinceSnapshot: number;
-  /** Where the claims are found, once someone has looked for one among many. */
+  /** Index of the claims, built by the first lookup in a large name. */
   index: ClaimIndex | null;
 }
 
@@ -78,7 +78,7 @@ const INDEXED_CLAIMS = 32;
 /** The claims of a name by outpoint and by claim id. */
 interface ClaimIndex {
   byPoint: Map<string, ActiveClaim>;
-  /** One each: an update enters when what it updates has left. More are borne. */
+  /** Claims by id; normally one each, since an update enters after the claim that it spends has left. */
   byId: Map<string, ActiveClaim[]>;
 }
 

@@ -17,7 +17,7 @@ export const NO_SLOTS: Buffer = Buffer.alloc(0);
 
 /** The way to one child. */
 export interface Slot {
-  /** Bytes from the node's path to the child's, at least one; the first tells the slots of a node apart. */
+  /** Bytes from the node's path to the child's, at least one; the first distinguishes the slots of a node. */
   readonly edge: string;
   readonly hash: Bytes;
   /** Whether the child has no children, hence no record. */
@@ -27,10 +27,10 @@ export interface Slot {
 /** A place in packed slots: at one of them, or between two. Used again and again, so that looking costs no memory. */
 export class SlotCursor {
   private slots = NO_SLOTS;
-  /** Where the slot begins. */
+  /** Offset of the slot. */
   at = 0;
   edgeAt = 0;
-  /** Where the edge ends and the hash begins. */
+  /** Offset of the hash, after the edge. */
   hashAt = 0;
   leaf = false;
 

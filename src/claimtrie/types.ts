@@ -72,7 +72,7 @@ export interface ClaimEvent {
   name: Bytes;
   /** The name as its script has it; not of a `takeover`. */
   rawName?: Bytes;
-  /** Of a `takeover` these four are the new owner's. */
+  /** In a `takeover` these four fields are the new owner's. */
   claimId?: Bytes;
   txid?: Bytes;
   n?: number;
@@ -82,8 +82,8 @@ export interface ClaimEvent {
   isSupport?: boolean;
   /** Of `claim`, `update` and `support`: whether it entered in its own block, without an `activation`. */
   isActive?: boolean;
-  /** Of `abandon`: the transaction that spent it. */
+  /** For `abandon`: the transaction that spent it. */
   spentBy?: Bytes;
-  /** Of `takeover`: who owned the name before, if anyone did. */
+  /** For `takeover`: who owned the name before, if anyone did. */
   formerClaimId?: Bytes;
 }

@@ -60,13 +60,13 @@ export class WorkTrie {
   private readonly dirty = new Set<WorkNode>();
   /** Dirty nodes with claims whose part of the hash is to be given by `setClaimsHash`. */
   private readonly unhashed = new Set<WorkNode>();
-  /** Paths at which a node ceased to be, though one may are there again. */
+  /** Paths at which a node ceased to be, though one may be there again. */
   private readonly removed = new Set<string>();
   private vanished: string[] = [];
   private cursors: Cursor[] = [];
   private waiting: string[] = [];
   private readonly asked = new Map<string, WorkNode>();
-  /** Where the last search ended. */
+  /** Slot at which the last search ended. */
   private readonly slot = new SlotCursor();
 
   /** Without `source` every path must be loaded before it is used. */
@@ -85,8 +85,8 @@ export class WorkTrie {
 
   /**
    * Moves every loading name down as far as records reach. Returns the paths whose records are wanted next, in no
-   * order; `leaves` collects nodes on the way whose claims are in no record, as those of leaves: who puts something
-   * below one needs the claims that live there.
+   * order; `leaves` collects nodes on the way whose claims are in no record, as those of leaves: a change below such a node
+   * needs the claims there.
    */
   wanted(leaves: Set<string>): string[] {
     if (this.root === null) return [''];

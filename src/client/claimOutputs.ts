@@ -165,7 +165,7 @@ export interface ClaimOperation {
   readonly kind: ClaimKind;
   /** As bytes: names need not be UTF-8. */
   readonly name: Buffer;
-  /** Of an update or a support; a new claim's id follows from its outpoint (`claimIdOf`). */
+  /** The claim id of an update or a support; a new claim's id follows from its outpoint (`claimIdOf`). */
   readonly claimId: string | null;
   /** Null for a support without metadata. */
   readonly value: Buffer | null;

@@ -57,7 +57,7 @@ export interface TransactionRequest {
 export interface SpentOutput extends OutputRef {
   readonly amountSat: bigint;
   readonly script: Uint8Array;
-  /** Of a P2SH or P2WSH output, claim or not: the script behind the hash. */
+  /** The redeem script of a P2SH or P2WSH output, claim or not: the script behind the hash. */
   readonly redeemScript?: Uint8Array;
 }
 
@@ -112,7 +112,7 @@ export interface AbandonRequest {
   readonly network: NetworkName;
   /** The output of the claim, or of the support, and the amount in it. */
   readonly output: OutputRef & { readonly amountSat: bigint };
-  /** Where the amount goes. */
+  /** Receiving address. */
   readonly address: string;
   readonly feeSat: bigint;
 }

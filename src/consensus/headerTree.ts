@@ -1,6 +1,6 @@
 /**
- * How consensus sees the tree of headers: by numbers, so that a table of columns can are behind it.
- * Owns the interface and the median time; who stores the headers is the store's business.
+ * How consensus sees the tree of headers: by numbers, so that a table of columns can be behind it.
+ * Owns the interface and the median time; the store decides where headers are stored.
  */
 import { assert } from '../util/assert.js';
 

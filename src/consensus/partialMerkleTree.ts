@@ -98,7 +98,7 @@ export interface ProvedTransactions {
   /** Merkle root that the tree leads to. */
   root: Bytes;
   txids: Bytes[];
-  /** Of each, its place in the block. */
+  /** The indexes of each, its place in the block. */
   indexes: number[];
 }
 

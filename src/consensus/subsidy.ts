@@ -3,7 +3,7 @@ import { COIN } from './limits.js';
 
 /** 400,000,000 coins. */
 const GENESIS_SUBSIDY_SAT = 400_000_000n * COIN;
-/** Up to here one coin a block. */
+/** The last height with a reward of one coin. */
 const LAST_FLAT_HEIGHT = 5100;
 /** The rising part begins at this height and gains a coin every `RISING_STEP_BLOCKS`. */
 const RISING_BASE_HEIGHT = 5000;

@@ -230,7 +230,7 @@ export interface SupportsAnswer extends NamePieces {
   readonly next?: string;
 }
 
-/** Of `getclaim`, `resolve` and `searchclaims`. */
+/** Answer of `getclaim`, `resolve` and `searchclaims`. */
 export interface ClaimAnswer {
   readonly claim_id: string;
   readonly name: string;

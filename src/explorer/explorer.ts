@@ -56,9 +56,9 @@ export class Explorer {
   private exited: Promise<void> = Promise.resolve();
   /** What was counted since the start. */
   counters: ExplorerCounters = { pages: 0, rendered: 0, refused: 0, failed: 0, viewers: 0 };
-  /** Where it listens; 0 while it does not. */
+  /** Listening port; 0 while not listening. */
   port = 0;
-  /** Why the thread ended, until it runs again; null while it runs. */
+  /** Reason for the end of the thread; null while it runs. */
   failure: string | null = null;
 
   private constructor(start: ExplorerStart, deps: ExplorerDeps) {

@@ -36,7 +36,7 @@ export interface ExplorerStart {
 
 export interface Tip {
   readonly height: number;
-  /** As printed. */
+  /** Id in the hex form that programs print. */
   readonly hash: string;
   readonly timeSec: number;
 }
@@ -81,7 +81,7 @@ export type ToExplorer =
   | { readonly kind: 'mempool' }
   | { readonly kind: 'close' };
 
-/** From it. */
+/** Messages from the explorer's thread. */
 export type FromExplorer =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'failed'; readonly reason: string }

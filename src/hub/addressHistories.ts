@@ -46,7 +46,7 @@ export class AddressHistories {
     return addresses;
   }
 
-  /** Notified of every block that is taken back. */
+  /** Notified of every block that is disconnected. */
   noteDisconnected(height: number): void {
     this.cache.noteDisconnected(height);
   }
@@ -123,7 +123,7 @@ export class AddressHistories {
     }
   }
 
-  /** Waits for a moment in which no block is being connected or taken back; answers the tip. */
+  /** Waits for a moment in which no block is being connected or disconnected; answers the tip. */
   private betweenBlocks(): Promise<number> {
     const { chain } = this.node.chain;
     return chain.exclusively(async () => chain.tip);

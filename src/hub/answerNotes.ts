@@ -20,7 +20,7 @@ export class AnswerNotes {
     else known.count++;
   }
 
-  /** Those since the last time. */
+  /** Takes the notes since the last call. */
   take(): AnsweredNote[] {
     const notes = [...this.counts.values()].map(
       ({ note: [method, code, durationMs], count }): AnsweredNote => [method, code, durationMs, count],

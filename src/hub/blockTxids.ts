@@ -17,7 +17,7 @@ export interface MerkleProof {
 export class BlockTxids {
   private readonly reader: ChainReader;
   private readonly maxBytes: number;
-  /** By block; what was asked for last comes last. */
+  /** Ids by block; the most recently used block is last. */
   private readonly kept = new Map<number, Buffer>();
   private readonly loading = new Map<number, Promise<Buffer>>();
   private keptBytes = 0;

@@ -23,7 +23,7 @@ export interface BlockingSource extends ClaimIndexReader {
   signedBy(channelId: Bytes): Promise<Bytes[]>;
 }
 
-/** Why a URL is not resolved. */
+/** Reason why a URL is not resolved. */
 export interface Block {
   readonly text: string;
   readonly channel: ClaimRecord;
@@ -40,7 +40,7 @@ export class BlockedClaims {
   private readonly channelIds: readonly Bytes[];
   /** Another text when the chain has moved. */
   private readonly snapshot: () => string;
-  /** By target. */
+  /** Bans by target. */
   private bans: ReadonlyMap<string, Ban> | null = null;
   private bansOf = '';
   private tookMs = 0;
@@ -52,7 +52,7 @@ export class BlockedClaims {
     this.snapshot = snapshot;
   }
 
-  /** Why what a URL leads to is not told; null when it is. */
+  /** Reason why a claim is blocked; null if it is not. */
   async of({ claim, channel, reposted, repostedChannel }: ResolvedUrl): Promise<Block | null> {
     if (claim === null) return null;
     // What was being worked out when the chain moved is of the former snapshot: the second is not.
@@ -103,7 +103,7 @@ export class BlockedClaims {
     this.tookMs = performance.now() - beganMs;
   }
 
-  /** With the stray apostrophe of the reference. */
+  /** Error text, with the stray apostrophe of the reference. */
   private async textOf({ canonicalUrl, shortUrl }: ClaimRecord, { channel, repost }: Ban): Promise<string> {
     const by = `${shown(channel)}/${shown(repost)}`;
     const reason = await this.reasonOf(repost);

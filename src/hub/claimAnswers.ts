@@ -1,5 +1,5 @@
 /**
- * The rows of what clients ask about claims, put together from the claim index and the search. A row refers to the channel that
+ * The rows of what clients ask about claims, assembled from the claim index and the search. A row refers to the channel that
  * its claim names while that lives, whether the claim belongs to it or not: lbry-sdk verifies each signature, and continues
  * with the channel of an earlier answer, and its former key, where a row refers to none.
  */
@@ -23,7 +23,7 @@ export type SearchConstraints = Readonly<Record<string, unknown>>;
 export interface FoundClaims {
   /** The page, in order; ids in wire order. */
   readonly rows: readonly Bytes[];
-  /** Of all pages. */
+  /** The total of all pages. */
   readonly total: number;
   /** The claims that are shown with their mempool state; latin1. */
   readonly waiting?: ReadonlySet<string>;
@@ -59,7 +59,7 @@ export class ClaimAnswers {
     this.blocked = blocked;
   }
 
-  /** One row a URL in their order; behind them what they refer to. */
+  /** One row for each URL in order, followed by referenced claims. */
   async resolve(urls: readonly string[], turn: Turn): Promise<FoundOutputs> {
     const notes = new OutputNotes();
     for (let at = 0; at < urls.length; at += URLS_AT_ONCE) {

@@ -1,4 +1,4 @@
-/** Where the hub's thread has answers about claims from. */
+/** The source of answers about claims for the hub's thread. */
 import type { SearchConstraints } from './claimAnswers.js';
 import type { FoundOutputs } from './foundOutputs.js';
 import type { HubClient } from './hubClient.js';

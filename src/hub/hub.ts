@@ -47,7 +47,7 @@ export interface HubOptions {
   readonly port: number;
   /** Null for no status port. */
   readonly udpPort: number | null;
-  /** Of `Location.Country`. */
+  /** The country of `Location.Country`. */
   readonly country: number;
   readonly maxSessions: number;
   readonly sessionTimeoutSec: number;
@@ -102,7 +102,7 @@ export class Hub implements HubService {
   private readyTimer: NodeJS.Timeout | null = null;
   private restartTimer: NodeJS.Timeout | null = null;
   private restarts = 0;
-  /** Why clients were sent away; null while they can connect. */
+  /** Reason why clients were disconnected; null while they can connect. */
   private failure: string | null = null;
   private pauseMs = FIRST_PAUSE_MS;
   private startedMs = 0;
@@ -115,7 +115,7 @@ export class Hub implements HubService {
     this.statusPort = this.makeStatusPort();
   }
 
-  /** What is remembered in them is true as long as they learn of the blocks that are taken back. */
+  /** What is remembered in them is true as long as they learn of the blocks that are disconnected. */
   private makeServices(): HubServices {
     const { node, claims } = this.deps;
     const reader = node.chain;
@@ -136,7 +136,7 @@ export class Hub implements HubService {
   private claimAnswers({ index, search }: NonNullable<HubDeps['claims']>): ClaimAnswers {
     const { blockingChannels } = this.options;
     const { active } = this.deps.node.chain.chain.index;
-    // Another block, or the same again after others were taken back.
+    // Another block, or the same again after others were disconnected.
     const snapshot = (): string => `${active.tip} ${active.disconnects}`;
     const blocked = blockingChannels.length > 0 ? new BlockedClaims(index, blockingChannels, snapshot) : null;
     const shown = this.deps.node.shownClaims ?? confirmedClaims(index);

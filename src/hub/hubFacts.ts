@@ -1,7 +1,7 @@
 /** What the operator says of the hub, and what of the node never changes, as clients see it. */
 import type { AddressPrefixes } from '../script/address.js';
 
-/** Of the operator. */
+/** Facts from the operator's options. */
 export interface OperatorFacts {
   readonly description: string;
   readonly paymentAddress: string;
@@ -15,7 +15,7 @@ export interface OperatorFacts {
 }
 
 export interface HubFacts extends OperatorFacts {
-  /** As printed. */
+  /** Id in the hex form that programs print. */
   readonly genesisHash: string;
   readonly addressPrefixes: AddressPrefixes;
   /** The node's version as a number, and what it calls itself to peers. */

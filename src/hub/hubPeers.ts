@@ -20,7 +20,7 @@ export class HubPeers {
     for (const peer of peers) this.add(peer);
   }
 
-  /** As clients are told, in the order of coming. */
+  /** In the form for clients, in order of arrival. */
   get list(): string[] {
     return [...this.numbers.keys()];
   }
@@ -38,12 +38,12 @@ export class HubPeers {
     return true;
   }
 
-  /** False when it is not there. Clients are not told: the protocol has no word for it. */
+  /** False when it is not there. Clients are not notified: the protocol has no word for it. */
   remove(peer: string): boolean {
     return this.numbers.delete(peerName(peer));
   }
 
-  /** Those that came behind a number. */
+  /** Hubs added after a number. */
   since(number: number): string[] {
     return [...this.numbers].filter(([, own]) => own > number).map(([name]) => name);
   }

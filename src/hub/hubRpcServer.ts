@@ -152,7 +152,7 @@ export class HubRpcServer {
     const source = value.pieces[Symbol.asyncIterator]();
     try {
       for (;;) {
-        // Nothing is made for who does not take it.
+        // Nothing is made for a client that does not read it.
         if (!call.isGivenUp && call.room === 0)
           await turn.outside(() => new Promise<void>((resolve) => (call.wake = resolve)));
         if (call.isGivenUp) return () => ['gone', id];

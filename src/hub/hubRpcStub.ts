@@ -1,6 +1,6 @@
 /**
  * What the hub's thread asks the node's through: calls, answers in pieces that are taken one by one, and the scripts that
- * clients want to be notified of. Calls of a client that leaves are taken back.
+ * clients subscribe to. Calls of a client that leaves are cancelled.
  */
 import { assert } from '../util/assert.js';
 import type { JsonValue } from '../util/json.js';
@@ -23,7 +23,7 @@ export class ClientLeft extends Error {
   override readonly name = 'ClientLeft';
 }
 
-/** Who asks, in both threads by the number. */
+/** The client of a call; both threads know it by this number. */
 export interface Asking {
   readonly number: number;
   /** Whether it is gone; then nothing is asked for it any more. */

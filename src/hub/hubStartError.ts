@@ -1,4 +1,4 @@
-/** Why the hub cannot begin. */
+/** Reason why the hub cannot start. */
 
 /** The hub cannot listen where it was told to; the message is for the operator. */
 export class HubStartError extends Error {

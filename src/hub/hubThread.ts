@@ -251,7 +251,7 @@ export class HubThread implements TouchedSessions {
   async tell(): Promise<void> {
     const keys = packKeys([...this.touched]);
     this.touched = new Set();
-    // Who comes later is told when it asks.
+    // A later client gets it with its request.
     if (this.deps.counters.get('sessions') === 0) return;
     await this.order((id) => ['tell', id, keys], [keys.buffer]);
   }

@@ -16,7 +16,10 @@ import { TipHeader } from './tipHeader.js';
 import { ClientQueue } from '../scheduler/clientQueue.js';
 import { UnknownConstraints } from './unknownConstraints.js';
 
-/** So many that the node's thread need not wait for the next while answers are under way between the two. Arbitrary. */
+/**
+ * Enough that the node's thread need not wait for the next while answers are under way between the two.
+ * Arbitrary.
+ */
 const PLACES = 32;
 /** How often the node is notified of what was answered, and what is counted here is looked at. */
 const NOTE_MS = 100;

@@ -12,7 +12,7 @@ export interface HeadersStart {
 export interface ValueOperations {
   /** Nothing: what comes with the answer reports the tip. */
   tip(): null;
-  /** Of scripts by their packed keys, in their order. */
+  /** The statuses of scripts by their packed keys, in their order. */
   statuses(keys: Uint8Array): readonly (string | null)[];
   /** Rows for URLs. */
   resolve(urls: readonly string[]): FoundOutputs;

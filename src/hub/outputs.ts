@@ -94,7 +94,7 @@ export class OutputsBuilder {
     this.extraRows.push(() => errorOutput(code, text, null));
   }
 
-  /** So many claims were left out because of this channel, which has a row. */
+  /** The number of claims that were left out because of this channel, which has a row. */
   addBlocked(channel: ShownClaim, count: number): void {
     this.blocked.push(create(BlockedSchema, { count, channel: placeOf(channel) }));
     this.blockedTotal += count;

@@ -31,14 +31,14 @@ export type SearchNote = readonly [tookMs: number, timedOut: boolean];
 export type ToNode =
   /** `client` asks; `weight` is that of its turn. */
   | readonly ['call', id: number, client: number, weight: number, operation: NodeOperation, args: unknown[]]
-  /** So many more pieces of an answer may come. */
+  /** The number of further pieces of an answer that may be sent. */
   | readonly ['more', id: number, count: number]
   | readonly ['cancel', id: number]
   | readonly ['left', client: number]
   /** Scripts that some client subscribes to from here on, and those that none does any more. */
   | readonly ['wanted', Uint8Array]
   | readonly ['unwanted', Uint8Array]
-  /** Of the category `hub`, unless another is named. */
+  /** Log level of the category `hub`, unless another is named. */
   | readonly ['log', level: 'info' | 'warn' | 'debug', text: string, category?: LogCategory]
   | readonly ['answered', readonly AnsweredNote[]]
   | readonly ['told', method: string, count: number]

@@ -5,7 +5,7 @@ import type { JsonValue } from '../util/json.js';
 export const SERVER_VERSION = '0.107.0';
 export const PROTOCOL_MIN = '0.54.0';
 export const PROTOCOL_MAX = '0.199.0';
-/** Those of Electrum's clients, which are tried when ours do not fit. */
+/** Protocol versions of Electrum clients, tried if ours do not match. */
 const ELECTRUM_MIN = '1.1.0';
 const ELECTRUM_MAX = '1.4.0';
 

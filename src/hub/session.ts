@@ -42,7 +42,7 @@ export interface SessionDeps {
   readonly subscribed: (session: Session, scriptKey: string) => void;
   readonly unsubscribed: (session: Session, scriptKey: string) => void;
   readonly closed: (session: Session) => void;
-  /** After bytes came: how much of the client lies unread may have changed. */
+  /** Updates the amount of unread bytes after bytes arrived. */
   readonly received: (session: Session) => void;
   /** A method failed for no reason of the client's. */
   readonly failed: (error: unknown, method: string) => void;
@@ -59,7 +59,7 @@ export class Session implements HubClient {
   wantsHeaders: 'raw' | 'decoded' | null = null;
   knownHeight = -1;
   knownPeer: number | null = null;
-  /** By the script's key: the name that the client gave it. */
+  /** The client's name for a script, by script key. */
   readonly subscriptions = new Map<string, string>();
   private readonly deps: SessionDeps;
   private readonly writer: AnswerWriter;
@@ -287,13 +287,13 @@ export class Session implements HubClient {
     this.touched.add(scriptKey);
   }
 
-  /** Tells what there is to tell; only one such telling is under way. */
+  /** Sends pending notifications; only one runs at a time. */
   tell(): void {
     if (this.isTelling || this.version === null || !this.hasNews || this.tellTipNow(this.version)) return;
     void this.tellInTurns();
   }
 
-  /** Most clients want only the tip, whose line is at hand. */
+  /** Sends only the tip, whose line exists: enough for most clients. */
   private tellTipNow(version: WireVersion): boolean {
     if (this.wantsHeaders === null || this.touched.size > 0 || this.hasNewPeer) return false;
     const { hub, told } = this.deps;

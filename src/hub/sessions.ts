@@ -1,6 +1,6 @@
 /**
  * All clients: the listening socket, which closes while there are too many of them, the end of those that say nothing, and
- * bounds on what they may hold together. Owns who subscribed to which script.
+ * bounds on what they may hold together. Owns the subscriptions of scripts.
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import { yieldIfDue } from '../scheduler/yield.js';
@@ -17,7 +17,7 @@ import type { ClientQueue } from '../scheduler/clientQueue.js';
 export const MAX_LINE_BYTES = 4 << 20;
 /** Source: `max_send_delay`. */
 const STALL_MS = 60_000;
-/** Of many clients with many unread bytes: so many together before the worst is cut off. Arbitrary. */
+/** For many clients with many unread bytes: so many together before the worst is cut off. Arbitrary. */
 const MAX_UNREAD_BYTES = 64 << 20;
 /** A client's unread bytes up to here do not count. */
 const FREE_UNREAD_BYTES = 1 << 16;
@@ -27,7 +27,7 @@ const MAX_SUBSCRIPTIONS = 1_000_000;
 const REOPEN_SHARE = 0.95;
 /** How long to wait when the port is taken meanwhile. Source: `_start_external_servers`. */
 const RETRY_MS = 3000;
-/** The longest that telling clients holds the event loop. */
+/** The longest time for which notifying clients holds the event loop. */
 const SLICE_MS = 4;
 /** How often silent clients are searched within their time. Source: `_clear_stale_sessions`. */
 const LOOKS_PER_TIMEOUT = 10;
@@ -61,7 +61,7 @@ export class Sessions {
   private readonly deps: SessionsDeps;
   private readonly sessionDeps: SessionDeps;
   private readonly sessions = new Set<Session>();
-  /** One client alone needs no set. */
+  /** Clients by script; a single client is stored without a set. */
   private readonly byScript = new Map<string, Session | Set<Session>>();
   private readonly unread = new Map<Session, number>();
   private unreadBytes = 0;
@@ -250,7 +250,7 @@ export class Sessions {
     this.deps.hub.node.wish(key, false);
   }
 
-  /** Notes that something happened to a script; `tell` has the clients told. */
+  /** Notes that something happened to a script; `tell` notifies the clients. */
   touch(scriptKey: string): void {
     const known = this.byScript.get(scriptKey);
     if (known === undefined) return;

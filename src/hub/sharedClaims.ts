@@ -1,5 +1,5 @@
 /**
- * Answers about claims put together in the hub's thread: rows are read where the node keeps them, searches go to threads of its
+ * Answers about claims assembled in the hub's thread: rows are read where the node keeps them, searches go to threads of its
  * own. What cannot be told here, because the chain moves too fast or rows are not to be read, is asked of the node's thread.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -17,7 +17,7 @@ export function decodedHeader(header: BlockHeader, height: number): JsonOut {
   };
 }
 
-/** As a subscriber is notified of it. */
+/** Header in the form for subscribers. */
 export function toldHeader(header: BlockHeader, height: number, form: 'raw' | 'decoded'): JsonOut {
   return form === 'decoded' ? decodedHeader(header, height) : { hex: toHex(formatHeader(header)), height };
 }

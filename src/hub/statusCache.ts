@@ -1,6 +1,6 @@
 /**
  * Hashes of confirmed histories, kept by script: the digest of each, and of long ones the state from which it continues.
- * What blocks bring is added by the reader (`addressHistories.ts`); a digest made of a block that was taken back is not
+ * What blocks bring is added by the reader (`addressHistories.ts`); a digest made of a block that was disconnected is not
  * used.
  */
 import { createHash, type Hash } from 'node:crypto';
@@ -11,7 +11,7 @@ const MAX_DIGESTS = 200_000;
 const MAX_STATES = 20_000;
 /** Histories with fewer transactions are read again: that takes hardly longer than looking one up. */
 const LONG_HISTORY = 32;
-/** Blocks taken back that are remembered; digests from before are not used. */
+/** Blocks disconnected that are remembered; digests from before are not used. */
 const MAX_LOG = 1000;
 
 /** A history's confirmed part as it is being hashed. */
@@ -26,7 +26,7 @@ interface Kept {
   readonly count: number;
   readonly lastHeight: number;
   readonly digest: string;
-  /** Blocks taken back before it was made. */
+  /** Blocks disconnected before it was made. */
   readonly disconnects: number;
 }
 
@@ -35,7 +35,7 @@ export class StatusCache {
   private readonly states = new Map<Kept, Hash>();
   private readonly maxDigests: number;
   private readonly maxStates: number;
-  /** Heights of blocks taken back, the latest last; `forgotten` are older. */
+  /** Heights of blocks disconnected, the latest last; `forgotten` are older. */
   private readonly log: number[] = [];
   private forgotten = 0;
 
@@ -44,7 +44,7 @@ export class StatusCache {
     this.maxStates = maxStates;
   }
 
-  /** How many blocks were taken back so far, as heard. */
+  /** How many blocks were disconnected so far, as heard. */
   get disconnects(): number {
     return this.forgotten + this.log.length;
   }
@@ -56,7 +56,7 @@ export class StatusCache {
     this.forgotten++;
   }
 
-  /** The lowest block taken back after `since` were; Infinity for none, -1 when that is not known any more. */
+  /** The lowest block disconnected after `since` were; Infinity for none, -1 when that is not known any more. */
   lowestDisconnected(since: number): number {
     if (since < this.forgotten) return -1;
     let lowest = Infinity;

@@ -47,14 +47,14 @@ export interface StatusPortOptions {
   /** An IPv4 address. */
   readonly host: string;
   readonly port: number;
-  /** Of `Location.Country`. */
+  /** The country of `Location.Country`. */
   readonly country: number;
 }
 
 export interface StatusPortDeps {
   /** Height and id (wire order) of the tip. */
   readonly tip: () => { readonly height: number; readonly hash: Bytes };
-  /** What is told as long as clients cannot connect yet. */
+  /** The status while clients cannot connect yet. */
   readonly genesisHash: Bytes;
   readonly log: Logger;
 }
@@ -71,7 +71,7 @@ export class StatusPort {
   constructor(options: StatusPortOptions, deps: StatusPortDeps) {
     this.options = options;
     this.deps = deps;
-    // Who listens within a network answers that network.
+    // A server in a network answers that network.
     this.allows = [LOOPBACK, PRIVATE].filter((nets) => nets.some((net) => holds(net, options.host))).flat();
   }
 

@@ -19,7 +19,7 @@ export class TipHeader {
     this.lines.clear();
   }
 
-  /** As a subscriber is answered; it is known by then. */
+  /** Header in the form for subscribers, once it is known. */
   told(form: 'raw' | 'decoded'): JsonOut {
     return toldHeader(this.header!, this.height, form);
   }

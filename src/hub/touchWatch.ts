@@ -1,5 +1,5 @@
 /**
- * Watches chain and mempool for what happens to scripts that clients subscribed to, and has clients told. Blocks are looked
+ * Watches chain and mempool for what happens to scripts that clients subscribed to, and notifies clients. Blocks are looked
  * through in slices beside the chain's work; when too many wait, every subscriber is told as if all was touched.
  */
 import type { ChainReader } from '../chain/chainReader.js';
@@ -13,9 +13,9 @@ import { parseUndo } from '../store/coinRow.js';
 import { yieldIfDue } from '../scheduler/yield.js';
 import type { Logger } from '../util/logging.js';
 
-/** What happens within so short a time is told together. */
+/** Events within this time are sent together. */
 const GATHER_MS = 40;
-/** As long as something was told within the last second. Source: the reference looks ten times a second. */
+/** While something was sent within the last second. Source: the reference looks ten times a second. */
 const BUSY_GATHER_MS = 100;
 const BUSY_MS = 1000;
 /** Blocks that may wait to be looked through, with their bytes. */
@@ -25,7 +25,7 @@ const SCRIPTS_A_LOOK = 32;
 /** The longest that the event loop is held. */
 const SLICE_MS = 4;
 
-/** Those who are told. */
+/** The subscribers. */
 export interface TouchedSessions {
   readonly subscriptionCount: number;
   isWanted(scriptKey: string): boolean;
@@ -40,7 +40,7 @@ export interface TouchWatchDeps {
   readonly addresses: Pick<AddressService, 'onMempool'>;
   readonly sessions: TouchedSessions;
   readonly log: Logger;
-  /** Notified of each block taken back, before anyone is told. */
+  /** Notified of each block disconnected, before anyone is told. */
   readonly disconnected: (height: number) => void;
   readonly failed: (error: unknown) => void;
 }

@@ -1,8 +1,8 @@
 /**
  * The address index (`-addressindex`): which transactions touched a script, what of it is unspent, and the sums. Written
- * in the commit of each block and taken back with it, once it has been filled up to the tip. Owns the rows of the
- * prefixes `A`, `U` and `S` (`addressRows.ts`). The addon makes them of a block in one call; those of a block with much in it
- * on another thread, while its scripts run. To sums stored ones are added.
+ * in the commit of each block and disconnected with it, once it has been filled up to the tip. Owns the rows of the prefixes
+ * `A`, `U` and `S` (`addressRows.ts`). The addon makes them of a block in one call; those of a block with much in it on
+ * another thread, while its scripts run. To sums stored ones are added.
  */
 import type { BegunBlock } from '../chain/contributor.js';
 import type { LoadedBlock } from '../chain/loadedBlock.js';
@@ -28,7 +28,7 @@ import type { ChainIndex } from './chainIndex.js';
 const ROWS_ASIDE = 200;
 /** Scripts whose sums are read at once. Arbitrary: a millisecond or so. */
 const SUMS_AT_ONCE = 4000;
-/** Of a record of `NativeAddressRows.totals`, before the key, and the bytes of its value. */
+/** The head bytes of a record of `NativeAddressRows.totals`, before the key, and the bytes of its value. */
 const HEAD_BYTES = 8;
 const SUMS_BYTES = 28;
 const KEY_BYTES = PREFIX.addressTotals.length + SCRIPT_KEY_BYTES;

@@ -29,13 +29,13 @@ export interface FillDeps {
   readonly chain: Chain;
   readonly flusher: Pick<Flusher, 'pruned' | 'flush' | 'afterBlock' | 'afterConnecting'>;
   readonly log: Logger;
-  /** Tells the operator and the log. */
+  /** Warns the operator and writes to the log. */
   readonly warn: (message: string) => void;
   /** Blocks read ahead at most; tests have fewer. */
   readonly mostBlocks?: number;
 }
 
-/** Where the next block of an index lies: above its position, or its last one when that must be taken back. */
+/** Where the next block of an index lies: above its position, or its last one when that must be disconnected. */
 interface Step {
   readonly id: number;
   readonly isForward: boolean;
@@ -97,7 +97,7 @@ export class BackgroundFill {
     return Math.min(...forks.map((fork) => (fork === NO_HEADER ? 0 : headers.height(fork) + 1)));
   }
 
-  /** Starts to fill. What goes wrong with the files is told to the operator, a bug to `onBug`. */
+  /** Starts to fill. What goes wrong with the files is shown to the operator, a bug to `onBug`. */
   start(onBug: (error: unknown) => void): void {
     this.onBug = onBug;
     for (const tracked of this.behind()) {

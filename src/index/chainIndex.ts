@@ -19,13 +19,13 @@ import { equalBytes, type Bytes } from '../util/bytes.js';
 
 /** What an index is: its rows, and what a block does to them. Blocks come in the order of one branch, each once. */
 export interface ChainIndex extends BlockContributor {
-  /** As `getindexinfo` names it. */
+  /** Name in `getindexinfo`. */
   readonly name: string;
   /** 1 to 255; raised when rows change their meaning, so that they are dropped and rebuilt. */
   readonly version: number;
-  /** Those of all its rows, which no other caller has. */
+  /** Prefixes of its rows; other indexes must not use them. */
   readonly prefixes: readonly string[];
-  /** Whether the block of this height, its last one, can be taken back; absent when any can. */
+  /** Whether the block of this height, its last one, can be disconnected; absent when any can. */
   canTakeBack?(rows: RowTransaction, height: number): Promise<boolean>;
 }
 
@@ -36,7 +36,7 @@ export interface IndexStatus {
   readonly synced: boolean;
   /** Height of the last block in it; 0 when there is none. */
   readonly height: number;
-  /** Why it does not get further; null as long as it does. */
+  /** Reason why the fill has stopped; null while it runs. */
   readonly failure: string | null;
 }
 
@@ -52,7 +52,7 @@ const DROPPED_AT_ONCE = 5000;
 export class TrackedIndex implements OpenedContributor {
   readonly index: ChainIndex;
   private last: Bytes = NO_BLOCK;
-  /** While its rows are dropped: those below are gone. */
+  /** Rows below this key have been dropped already. */
   private droppedTo: string | null = null;
   /** Set once, when it has reached the tip. */
   synced = false;

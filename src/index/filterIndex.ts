@@ -1,6 +1,7 @@
 /**
  * The index of compact block filters (`-blockfilterindex`): of each block of the active chain the basic filter, its hash
- * and its header. Written in the commit of a block and taken back with it, once it has been filled up to the tip. Owns rows of the prefixes `F` and `G`.
+ * and its header. Written in the commit of a block and disconnected with it, once it has been filled up to the tip. Owns
+ * rows of the prefixes `F` and `G`.
  */
 import type { ActiveChain } from '../chain/activeChain.js';
 import type { LoadedBlock } from '../chain/loadedBlock.js';
@@ -14,7 +15,7 @@ import { asBuffer, type Bytes } from '../util/bytes.js';
 import type { ChainIndex } from './chainIndex.js';
 import { buildFilter, FilterElements, filterHash, filterHeader } from './compactFilter.js';
 
-/** As `getindexinfo` names it, after Core. */
+/** Name in `getindexinfo`, as in Core. */
 export const FILTER_INDEX_NAME = 'basic block filter index';
 
 const HASH_BYTES = 32;
@@ -35,7 +36,7 @@ function parseHeaderRow(row: Bytes): FilterHeader {
   return { hash: bytes.subarray(0, HASH_BYTES), header: bytes.subarray(HASH_BYTES) };
 }
 
-/** Of what a block pays to, and of what its inputs but the coinbase's spend. */
+/** Filter over the scripts of a block's outputs and of the outputs that it spends. */
 function filterOf({ raw, parsed, hash }: LoadedBlock, resolved: ResolvedInputs): Buffer {
   const inputs = parsed.inputs.length / INPUT_STRIDE;
   const outputs = parsed.outputs.length / OUTPUT_STRIDE;

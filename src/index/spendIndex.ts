@@ -20,7 +20,7 @@ import { yieldIfDue } from '../scheduler/yield.js';
 import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import type { ChainIndex } from './chainIndex.js';
 
-/** As `getindexinfo` names it. */
+/** Name in `getindexinfo`. */
 export const SPEND_INDEX_NAME = 'spendindex';
 
 const KEY_BYTES = 8;
@@ -29,7 +29,7 @@ const CHECK_BYTES = 8;
 /** Rows written between two looks at the memory that they take. */
 const ROWS_A_LOOK = 2000;
 
-/** Where a transaction lies that may have spent an output. */
+/** Position of a transaction that may have spent an output. */
 export interface SpenderPlace {
   readonly height: number;
   /** Offset of the transaction in the bytes of its block. */

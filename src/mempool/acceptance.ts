@@ -48,7 +48,7 @@ export interface AcceptOptions {
 export interface AcceptVerdict {
   /** Whether it entered (or would have, with `testOnly`). */
   readonly accepted: boolean;
-  /** Why it is refused; null also when only its inputs are unknown. */
+  /** Reason for the refusal; null also if only its inputs are unknown. */
   readonly error: ValidationError | null;
   /** Whether it spends what neither chain nor mempool has: it may be right all the same. */
   readonly missingInputs: boolean;
@@ -67,7 +67,7 @@ export interface AcceptanceDeps {
   /** Drops what is expired or does not fit any more. */
   readonly limitSize: () => void;
   /** Called with what entered and stays. */
-  /** With the coins that it spends, in the order of its inputs. */
+  /** Called with the coins that it spends, in the order of its inputs. */
   readonly onAccepted: (entry: PoolEntry, coins: readonly SeenCoin[]) => void;
 }
 

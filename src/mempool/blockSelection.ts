@@ -22,7 +22,7 @@ import {
 import { compareByKey, type PoolEntry } from './poolEntry.js';
 import type { TxPool } from './txPool.js';
 
-/** So many packages in a row that do not fit end the search when the block is nearly full. */
+/** The number of packages in a row that do not fit that end the search when the block is nearly full. */
 const MAX_CONSECUTIVE_FAILURES = 1000;
 /** Weight that counts as nearly full. */
 const NEARLY_FULL_WEIGHT = 4000;
@@ -188,7 +188,7 @@ class Selection {
     if (entry.parents.length === 0) return [entry];
     const members = [...this.pool.ancestorsOf(entry)].filter((ancestor) => !this.included.has(ancestor));
     members.push(entry);
-    // Who spends another one has more ancestors.
+    // A transaction that spends another one has more ancestors.
     return members.sort((a, b) => a.ancestorCount - b.ancestorCount || compareByKey(a, b));
   }
 

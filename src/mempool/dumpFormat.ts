@@ -100,7 +100,7 @@ class RecordFile {
   private offset = 0;
   private ended = false;
 
-  /** Of the file's beginning `length` bytes are read. */
+  /** Reads the first `length` bytes of the file. */
   constructor(file: FileHandle, length: number) {
     this.file = file;
     this.left = length;

@@ -53,7 +53,7 @@ export interface MempoolDeps {
   /** The clock, without the peers' correction. */
   readonly nowSec: () => number;
   readonly log: Logger;
-  /** Tells the operator and the log; only the log without it. */
+  /** Warns the operator and writes to the log; only the log without it. */
   readonly warn?: (message: string) => void;
   /** What earlier runs learnt of fees. */
   readonly feeHistory?: FeeHistory | undefined;

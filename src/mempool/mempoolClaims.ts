@@ -14,7 +14,7 @@ export type WaitingKind = 'claim' | 'update' | 'support' | 'abandon';
 /** One claim operation that waits. */
 export interface WaitingClaim {
   readonly kind: WaitingKind;
-  /** As the script has it. */
+  /** Name as spelled in the script. */
   readonly name: Bytes;
   /** The claim, or the one supported. Wire order. */
   readonly claimId: Bytes;
@@ -41,7 +41,7 @@ export type WaitingCounts = Readonly<Record<WaitingKind, number>>;
 const groupOf = (name: Bytes): string => normalizeKey(normalizeKey(toLatin1(name)));
 
 export class MempoolClaims {
-  /** By id, a byte a character, in the order in which they came. */
+  /** Transactions by id (latin1), in order of arrival. */
   private readonly transactions = new Map<string, WaitingTransaction>();
   private readonly byName = new Map<string, Set<WaitingTransaction>>();
   private readonly byClaim = new Map<string, Set<WaitingTransaction>>();
@@ -137,7 +137,7 @@ function claimsOf(
       isSupport: claim.kind === 'support',
     });
   });
-  /** Of spent claims: how many updates they serve. */
+  /** Number of possible updates by spent claims. */
   const updatable = new Map<string, number>();
   for (const { claimId, isSupport } of spent)
     if (!isSupport) updatable.set(toLatin1(claimId), (updatable.get(toLatin1(claimId)) ?? 0) + 1);

@@ -25,7 +25,7 @@ export interface MempoolFilesDeps {
   readonly accept: (tx: Transaction, options: AcceptOptions) => Promise<AcceptVerdict>;
   readonly nowSec: () => number;
   readonly log: Logger;
-  /** Tells the operator and the log; only the log without it. */
+  /** Warns the operator and writes to the log; only the log without it. */
   readonly warn?: ((message: string) => void) | undefined;
 }
 
@@ -37,7 +37,7 @@ export class MempoolFiles {
   private readonly returnedPath: string;
   /** Keys of what reorganisations gave back since the last whole dump. */
   private readonly returned = new Set<string>();
-  /** Until the last run's file is read it must stay as it is. */
+  /** The file of the last run must not change before it is read. */
   private returnedAreRead = false;
   private writing: Promise<void> = Promise.resolve();
   /** Whether what the last run left has been read. */

@@ -93,14 +93,14 @@ export class MempoolSummary {
     filled.feesSat += BigInt(sign) * feeSat;
   }
 
-  /** Those with transactions, the lowest rate first. */
+  /** Buckets with transactions, the lowest rate first. */
   buckets(): FeeBucket[] {
     return this.filled.flatMap((bucket, i) =>
       bucket.count === 0 ? [] : [{ fromRatePerKb: BOUNDS[i]!, ...bucket }],
     );
   }
 
-  /** So many that came last, the newest first. */
+  /** The number of latest transactions, the newest first. */
   newest(count: number): ArrivedTransaction[] {
     const found: ArrivedTransaction[] = [];
     for (let link = this.last; link !== null && found.length < count; link = link.before) found.push(link);

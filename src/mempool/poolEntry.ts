@@ -1,6 +1,6 @@
 /**
  * A transaction in the mempool: its bytes, what is known of it, and the running sums over its unconfirmed relatives.
- * Owns the entry's own memory figure; who is related to whom, and keeping the sums right, is `txPool.ts`.
+ * Owns the entry's own memory figure; `txPool.ts` has relations and sums.
  * Source: Core txmempool.h `CTxMemPoolEntry`.
  */
 import { OUTPOINT_SIZE_BYTES } from '../store/coinTable.js';

@@ -1,6 +1,6 @@
 /**
  * The transactions themselves: by id, by what they spend, and by kinship, with the sums over ancestors and descendants
- * kept right as they come and go. Decides nothing about who may enter. Changes are synchronous and whole.
+ * kept right as they come and go. Makes no decision about acceptance. Changes are synchronous and whole.
  * Source: Core txmempool.cpp `CTxMemPool`.
  */
 import { assert } from '../util/assert.js';
@@ -9,12 +9,12 @@ import { sortedInSlices, type Slices } from '../util/slices.js';
 import { EvictionQueue } from './evictionQueue.js';
 import { compareByKey, LINK_USAGE_BYTES, txKeyOf, type PoolEntry } from './poolEntry.js';
 
-/** Why a transaction left. Source: `MemPoolRemovalReason`. */
+/** Reason for the removal of a transaction. Source: `MemPoolRemovalReason`. */
 export type RemovalReason = 'expiry' | 'sizelimit' | 'reorg' | 'block' | 'conflict' | 'replaced';
 
 /** Memory of a fee delta. */
 const DELTA_USAGE_BYTES = 150;
-/** So many entries are sorted without a pause, in a few milliseconds. */
+/** The number of entries that are sorted without a pause, in a few milliseconds. */
 const SORTED_AT_ONCE = 2000;
 
 export class TxPool {

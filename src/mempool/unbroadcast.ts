@@ -4,7 +4,7 @@
  * announced is the network's business. Source: Core 0.21 txmempool.h `m_unbroadcast_txids`.
  */
 
-/** As many as a peer may be reported; beyond it the oldest are abandoned. */
+/** As many as are announced to a peer; beyond it the oldest are dropped. */
 const MAX_UNBROADCAST = 50_000;
 
 export class Unbroadcast {

@@ -27,7 +27,7 @@ import { yieldIfDue } from '../scheduler/yield.js';
 import { concatBytes } from '../util/bytes.js';
 
 const EMPTY = new Uint32Array(0);
-/** From so many inputs on the threads are asked. */
+/** From this number of inputs on the threads verify. */
 const THREADED_INPUTS = 5;
 /** And from so many signature operations, as the rules count them: each may take a tenth of a millisecond. */
 const THREADED_SIGOPS_COST = 80;

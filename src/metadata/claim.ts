@@ -1,5 +1,5 @@
 /**
- * The value of a claim's output, taken apart and put together: the envelope with the signature of a channel, and the
+ * The value of a claim's output, taken apart and assembled: the envelope with the signature of a channel, and the
  * message within. Values of 2016 and 2017 become messages of today. Source: lbry-sdk lbry/schema/base.py, claim.py.
  */
 import type { Bytes } from '../util/bytes.js';

@@ -18,7 +18,7 @@ export interface ClaimFacts {
   readonly signature: Bytes | null;
   /** 20 bytes in wire order. */
   readonly repostedId: Bytes | null;
-  /** Of a channel: 33 bytes compressed, or a DER SubjectPublicKeyInfo. */
+  /** For a channel: 33 bytes compressed, or a DER SubjectPublicKeyInfo. */
   readonly publicKey: Bytes | null;
 }
 

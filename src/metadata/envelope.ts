@@ -8,7 +8,7 @@ const CHANNEL_ID_END = 21;
 const SIGNATURE_END = 85;
 
 export interface Envelope {
-  /** Of the channel that signed, wire order; null when no one did. */
+  /** The channel id of the channel that signed, wire order; null when no one did. */
   readonly channelId: Bytes | null;
   readonly signature: Bytes | null;
   readonly message: Bytes;
@@ -25,7 +25,7 @@ export function openEnvelope(value: Bytes): Envelope | null {
   };
 }
 
-/** Parts put together. */
+/** Parts assembled. */
 export function sealEnvelope(
   { channelId, signature }: Pick<Envelope, 'channelId' | 'signature'>,
   message: Bytes,

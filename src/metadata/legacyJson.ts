@@ -37,7 +37,7 @@ function parse(value: Bytes): JsonObject {
   throw new MetadataError('The value is not valid JSON');
 }
 
-/** Of members with the same name the last one. */
+/** Last one of the members with the same name. */
 function last(object: JsonObject, name: string): JsonValue | undefined {
   return object.entries.findLast(([key]) => key === name)?.[1];
 }

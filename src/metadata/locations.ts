@@ -75,7 +75,7 @@ export function parseLocation(value: JsonValue): Location {
   return message;
 }
 
-/** Of a part, what stands between parts. */
+/** Separators between parts. */
 const SEPARATORS = /[:@]/g;
 
 function countryName(number: number): string {

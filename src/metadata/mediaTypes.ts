@@ -169,7 +169,7 @@ export function mediaTypeOfFile(path: string, contentExtension: string | null = 
   return byExtension.get(extension) ?? { mediaType: `application/x-ext-${extension}`, kind: 'binary' };
 }
 
-/** By the media type alone: that of its first extension in the alphabet. */
+/** Kind by media type: that of its alphabetically first extension. */
 export function streamKindOf(mediaType: string): StreamKind {
   return kinds.get(mediaType) ?? 'binary';
 }

@@ -23,7 +23,7 @@ function readElement(bytes: Bytes, tag: number): { content: Bytes; rest: Bytes }
   return { content: bytes.subarray(at, at + size), rest: bytes.subarray(at + size) };
 }
 
-/** Whether the bytes are what may are behind the algorithm: nothing, or the curve's name, parameters, or null. */
+/** Whether the bytes are what may be behind the algorithm: nothing, or the curve's name, parameters, or null. */
 function areCurveParameters(bytes: Bytes): boolean {
   if (bytes.length === 0) return true;
   return [OBJECT_ID, SEQUENCE, NULL].some((tag) => readElement(bytes, tag)?.rest.length === 0);

@@ -4,7 +4,7 @@
  */
 
 export interface UrlSegment {
-  /** Of a channel with its `@`. */
+  /** The name of a channel with its `@`. */
   readonly name: string;
   /** The first 1 to 40 digits of the claim id as printed. */
   readonly claimId: string | null;

@@ -132,7 +132,7 @@ class WireReader {
     throw new MetadataError('A tag has more than 5 bytes');
   }
 
-  /** Where the field of this length ends. */
+  /** End of the field of this length. */
   #readEnd(end: number): number {
     let length = 0;
     for (let i = 0; i < MAX_SHORT_VARINT_SIZE; i++) {
@@ -297,7 +297,7 @@ class WireReader {
    */
   readInto(schema: DescMessage, message: Message, end: number): void {
     const plan = planOf(schema);
-    /** Of the field read last; unknown ones come behind all others. */
+    /** Number of the last field read; unknown fields come last. */
     let lastNumber = 0;
     while (this.#at < end) {
       const tag = this.#readTag(end);

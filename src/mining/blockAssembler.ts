@@ -66,7 +66,7 @@ export interface BlockTemplate {
 }
 
 export class BlockAssembler {
-  /** The last block put together: weight with what is reserved, and transactions without the coinbase. */
+  /** The last block assembled: weight with what is reserved, and transactions without the coinbase. */
   lastBlock = { weight: 0, txCount: 0 };
   private readonly options: AssemblerOptions;
   private readonly deps: AssemblerDeps;
@@ -78,7 +78,7 @@ export class BlockAssembler {
     this.deps = deps;
   }
 
-  /** `changeCount` of the mempool for the last block put together; 0 before the first. */
+  /** `changeCount` of the mempool for the last block assembled; 0 before the first. */
   get lastChangeCount(): number {
     return this.last?.changeCount ?? 0;
   }

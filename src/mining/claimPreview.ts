@@ -61,7 +61,7 @@ class LoneNames extends WorkTrie {
   }
 }
 
-/** Where rows can be written and thrown away. */
+/** Rows for writes that are discarded. */
 export interface ScratchRows {
   begin(): RowTransaction;
   discard(rows: RowTransaction): Promise<void>;
@@ -95,7 +95,7 @@ export class ClaimPreview {
   private readonly split = new WeakMap<ClaimTx, ReadonlyMap<string, ClaimTx> | null>();
   private last: { transactions: readonly ClaimTx[]; root: Buffer } | null = null;
 
-  /** For the block at `height`, which is the one after the tip. */
+  /** Preview of the block at `height`, the one after the tip. */
   constructor(store: ScratchRows, claims: ClaimStore, height: number) {
     const { rules } = claims;
     this.store = store;

@@ -27,7 +27,7 @@ import { submitBlock } from './submitBlock.js';
 const NONCES_PER_TEMPLATE = 0x10000;
 
 export interface MiningService {
-  /** The last block put together: weight with what is reserved, and transactions without the coinbase. */
+  /** The last block assembled: weight with what is reserved, and transactions without the coinbase. */
   readonly lastBlock: { readonly weight: number; readonly txCount: number };
   /** `changeCount` of the mempool for that block; 0 before the first. */
   readonly lastChangeCount: number;

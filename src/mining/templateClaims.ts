@@ -26,7 +26,7 @@ export class TemplateClaims {
   /** Operations of transactions looked at already; null if there are none. */
   private readonly known = new WeakMap<BlockCandidate, ClaimTx | null>();
 
-  /** For the block at `height`, which is the one after the tip. */
+  /** Preview of the block at `height`, the one after the tip. */
   constructor(deps: ConnectDeps, height: number) {
     this.deps = deps;
     this.height = height;

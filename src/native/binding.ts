@@ -432,7 +432,7 @@ export function loadNative(): NativeAddon | null {
   return loaded.addon;
 }
 
-/** Why `loadNative` answers `null`; `null` when it does not. */
+/** Reason why the addon was not loaded; `null` if it was. */
 export function nativeUnavailableReason(): string | null {
   loaded ??= load();
   return loaded.reason;

@@ -1,5 +1,5 @@
 /**
- * Who is kept away: addresses and subnets, each until a time. Kept in `banlist.dat` in Core's format. The code that bans
+ * Bans: addresses and subnets, each until a time. Kept in `banlist.dat` in Core's format. The code that bans
  * disconnects the peers that are there. Source: Core net.cpp `CConnman::Ban`, `Unban`, `IsBanned`, `SweepBanned`,
  * `DumpBanlist`, addrdb.h `CBanEntry`.
  *
@@ -16,7 +16,7 @@ import { Writer } from '../util/writer.js';
 import { readCheckedFile, writeCheckedFile } from './checkedFile.js';
 import { formatSubnet, isValid, parseHost, type HostAddress } from './netAddress.js';
 
-/** As `listbanned` prints them. */
+/** Reasons in the form of `listbanned`. */
 export const BAN_REASONS = ['unknown', 'node misbehaving', 'manually added'] as const;
 export type BanReason = (typeof BAN_REASONS)[number];
 
@@ -38,7 +38,7 @@ export interface BanListOptions {
 export interface BanListDeps {
   readonly nowSec: () => number;
   readonly log: Logger;
-  /** Tells the operator and the log; only the log without it. */
+  /** Warns the operator and writes to the log; only the log without it. */
   readonly warn?: ((message: string) => void) | undefined;
 }
 

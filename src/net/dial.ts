@@ -23,7 +23,7 @@ import type { Networks, Proxy } from './networks.js';
 import type { RandomSource } from './messageHandler.js';
 import { SOCKS5_TIMEOUT_MS, socks5Connect, Socks5Error } from './socks5.js';
 
-/** Of what a name server tells no more is looked at. */
+/** Largest number of addresses used from a name server. */
 export const MAX_LOOKUP_ADDRESSES = 256;
 
 /** What a name or address leads to: an address, or a name that only a proxy can reach. */
@@ -32,11 +32,11 @@ export type DialTarget =
   | { readonly address: null; readonly host: string; readonly port: number; readonly proxy: Proxy };
 
 export interface DialerOptions {
-  /** For addresses given without one. */
+  /** Port for addresses without one. */
   readonly defaultPort: number;
-  /** For the TCP connection itself (`-timeout`). */
+  /** Time limit for the TCP connection (`-timeout`). */
   readonly connectTimeoutMs: number;
-  /** For each answer of a proxy. */
+  /** Time limit for each answer of a proxy. */
   readonly proxyTimeoutMs?: number;
   /** Whether names may be looked up (`-dns`). */
   readonly allowsLookup: boolean;

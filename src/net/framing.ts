@@ -184,7 +184,7 @@ export function formatFrameHead(magic: Buffer, command: string, payload: Bytes):
   return head;
 }
 
-/** The whole message as one buffer. The payload is copied; `formatFrameHead` is for those who can do without. */
+/** The whole message as one buffer. The payload is copied; `formatFrameHead` is for callers that do not need it. */
 export function formatFrame(magic: Buffer, command: string, payload: Bytes): Buffer {
   const frame = Buffer.allocUnsafe(FRAME_HEAD_BYTES + payload.length);
   writeFrameHead(frame, magic, command, payload);

@@ -26,7 +26,7 @@ export interface InvItem {
 }
 
 export interface InventoryMessage {
-  /** One above `MAX_INV_ITEMS` at most, however many came. */
+  /** Items, at most one more than `MAX_INV_ITEMS`. */
   readonly items: readonly InvItem[];
 }
 

@@ -17,7 +17,7 @@ import {
 import type { Networks } from './networks.js';
 import type { RandomSource } from './messageHandler.js';
 
-/** Where we know an address from; the higher the more it is worth. */
+/** Score by the source of a local address; higher is more reliable. */
 export const LOCAL_SCORE = { none: 0, interface: 1, bind: 2, upnp: 3, manual: 4 } as const;
 
 export interface LocalAddressOptions {
@@ -31,7 +31,7 @@ export interface LocalAddressOptions {
   readonly tellsLoopback: boolean;
 }
 
-/** Where `-addrmantest` says that we are. */
+/** Local address with `-addrmantest`. */
 const LOOPBACK = '127.0.0.1';
 
 export interface LocalAddressDeps {
@@ -48,7 +48,7 @@ export interface LocalAddressInfo {
 export class LocalAddresses {
   private readonly options: LocalAddressOptions;
   private readonly deps: LocalAddressDeps;
-  /** By IP address: each has one port. */
+  /** Local addresses by IP; each has one port. */
   private readonly byIp = new Map<string, { address: NetAddress; score: number }>();
 
   constructor(options: LocalAddressOptions, deps: LocalAddressDeps) {
@@ -103,8 +103,8 @@ export class LocalAddresses {
   }
 
   /**
-   * What to tell a peer of where we are, now and then what it told us itself (`seenUsAt`, in case it knows better); null
-   * when there is nothing to tell. Source: `AdvertiseLocal`.
+   * What to tell a peer of where we are, now and then what it told us itself (`seenUsAt`, in case it knows better); null if
+   * there is nothing to announce. Source: `AdvertiseLocal`.
    */
   toAdvertise(peer: HostAddress, seenUsAt: HostAddress | null): NetAddress | null {
     const { listens, tellsLoopback, port } = this.options;

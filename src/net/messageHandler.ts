@@ -6,7 +6,7 @@ import type { Command, Payload } from './messages/table.js';
 import type { NetAddress } from './netAddress.js';
 
 /**
- * Who opened the connection and what for: `manual` by -addnode, -connect or the addnode method, `feeler` to see whether
+ * Direction and purpose of the connection: `manual` by -addnode, -connect or the addnode method, `feeler` to see whether
  * an address answers, `oneShot` to fetch addresses.
  */
 export type ConnectionKind = 'inbound' | 'outbound' | 'manual' | 'feeler' | 'oneShot';
@@ -16,10 +16,10 @@ export interface PeerVersion {
   readonly protocolVersion: number;
   readonly services: bigint;
   readonly timeSec: number;
-  /** As it came; for logs and answers use `cleanUserAgent`. */
+  /** User agent as received; use `cleanUserAgent` for logs and answers. */
   readonly userAgent: string;
   readonly cleanUserAgent: string;
-  /** −1 when the peer did not tell. */
+  /** −1 if the peer did not send it. */
   readonly startHeight: number;
   /** Whether the peer wants transactions before it sets a filter (BIP37). */
   readonly relay: boolean;
@@ -29,7 +29,7 @@ export interface Peer {
   readonly id: number;
   readonly kind: ConnectionKind;
   readonly remote: NetAddress;
-  /** As printed: `host:port`, or what the operator gave. */
+  /** Name for output: `host:port`, or the operator's text. */
   readonly name: string;
   readonly isWhitelisted: boolean;
   readonly connectedAtSec: number;

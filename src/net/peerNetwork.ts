@@ -41,7 +41,7 @@ export interface PeerNetworkOptions extends TxRelayOptions {
   folder: string;
   userAgent: string;
   networks: Networks;
-  /** The port that we listen on and tell others. */
+  /** The port that we listen on and announce. */
   port: number;
   bindings: readonly Binding[];
   whitelist: readonly Subnet[];
@@ -80,7 +80,7 @@ export interface PeerNetworkOptions extends TxRelayOptions {
 }
 
 export interface Listening {
-  /** Where it could not listen and why, one line an address. */
+  /** Failures to listen, one line for each address. */
   readonly failures: readonly string[];
   /** It was to listen and does so nowhere: nothing was started. */
   readonly isDeaf: boolean;
@@ -440,7 +440,7 @@ export class PeerNetwork {
     this.timers.push(setInterval(run, ms).unref());
   }
 
-  /** That no peer can be reached, and what to check; empty while one is. */
+  /** Warning that no peer can be reached, with a remedy; empty while connected. */
   get outageWarning(): string {
     return this.outage.warning;
   }
@@ -454,7 +454,7 @@ export class PeerNetwork {
   async stop(): Promise<void> {
     this.stopping.abort();
     for (const timer of this.timers) clearInterval(timer);
-    // Done when those have gone who came that way.
+    // Resolves when the connections from there are closed.
     const deaf = this.listener.close();
     await this.connector.stop();
     await this.tor?.stop();

@@ -1,6 +1,6 @@
 /**
  * The first addresses: from name servers run for that purpose, or, when they do not answer, from a fixed list. What they
- * tell is booked as heard of some days ago, so that what peers tell comes first. Source: Core net.cpp
+ * tell is booked as heard of some days ago, so that what peers report comes first. Source: Core net.cpp
  * `ThreadDNSAddressSeed`, `ThreadOpenConnections` (fixed seeds), `convertSeed6`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,20 +15,20 @@ import type { RandomSource } from './messageHandler.js';
 const DAY_SEC = 86_400;
 /** With addresses in the book, connections get so long to come about before name servers are asked. */
 const PATIENCE_MS = 11_000;
-/** So many outbound peers are enough to do without. */
+/** The number of outbound peers that are enough to do without. */
 const ENOUGH_PEERS = 2;
 
 export interface SeedOptions {
   /** Names of the network's seeds. */
   readonly dnsSeeds: readonly string[];
   readonly fixedSeeds: readonly SeedAddress[];
-  /** The network's port, for what name servers tell. */
+  /** The network's port, for what name servers report. */
   readonly port: number;
   /** What a peer must offer. */
   readonly services: bigint;
   /** Ask even when there are addresses and peers (`-forcednsseed`). */
   readonly force: boolean;
-  /** How long to wait for peers; 11 seconds unless told. */
+  /** How long to wait for peers; 11 seconds by default. */
   readonly patienceMs?: number;
 }
 

@@ -13,7 +13,7 @@ const ADDRESS_TYPE = { ipv4: 1, name: 3, ipv6: 4 } as const;
 const MAX_NAME_BYTES = 255;
 const SUCCEEDED = 0;
 
-/** By reply code. */
+/** Texts by reply code. */
 const REPLY_TEXTS: readonly string[] = [
   'succeeded',
   'general failure',
@@ -26,7 +26,7 @@ const REPLY_TEXTS: readonly string[] = [
   'address type not supported',
 ];
 
-/** For each answer of the proxy; Tor takes its time. */
+/** Time limit for each answer of the proxy; Tor is slow. */
 export const SOCKS5_TIMEOUT_MS = 20_000;
 
 export interface Socks5Options {
@@ -50,7 +50,7 @@ export class Socks5Error extends Error {
   }
 }
 
-/** Why bytes that were waited for did not come. */
+/** Expected bytes did not arrive. */
 class ReceiveError extends Error {
   override readonly name = 'ReceiveError';
   readonly isTimeout: boolean;

@@ -8,7 +8,7 @@ import type { HostAddress } from './netAddress.js';
 
 /** QUIRK: counted with the zero that the samples begin with. Test: test/unit/net/timeOffset.test.ts. */
 const MAX_SAMPLES = 200;
-/** From so many samples on (with the zero) the median counts. */
+/** Smallest number of samples (including zero) for a median. */
 const MIN_SAMPLES = 5;
 /** Peers nearer than this agree with our clock. */
 const AGREEMENT_SEC = 5 * 60;
@@ -41,7 +41,7 @@ export class TimeOffset {
     this.deps = deps;
   }
 
-  /** That our clock is likely wrong, or empty. */
+  /** Warning that our clock is probably wrong, or empty. */
   get warning(): string {
     return this.hasWarned ? CLOCK_WARNING : '';
   }

@@ -22,7 +22,7 @@ import { ControlConnection, ControlError, type ControlReply } from './tor/contro
 import { parseReplyArguments, quote, splitReplyLine } from './tor/replies.js';
 
 const DEFAULT_CONTROL_PORT = 9051;
-/** Where Tor's SOCKS proxy listens unless told otherwise. */
+/** Where Tor's SOCKS proxy listens by default. */
 const TOR_PROXY = { host: '127.0.0.1', port: 9050, randomizesCredentials: true };
 
 const COOKIE_BYTES = 32;
@@ -52,7 +52,7 @@ export interface TorControlOptions {
   readonly port: number;
   /** Whether `-onion` was given: then Tor's own proxy is not looked for. */
   readonly hasOnionProxy: boolean;
-  /** Wait before the first attempt to connect again; a second unless told. */
+  /** Wait before the first attempt to connect again; a second by default. */
   readonly retryStartMs?: number;
 }
 
@@ -317,7 +317,7 @@ async function writePrivately(path: string, text: string): Promise<void> {
   await rename(fresh, path);
 }
 
-/** What Tor says as it may are in a log. */
+/** What Tor says as it may be in a log. */
 function printable(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?');
 }

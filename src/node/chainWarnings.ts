@@ -11,7 +11,7 @@ import { yieldIfDue } from '../scheduler/yield.js';
 import { hashToHex } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 
-/** So many of the last hundred blocks with unexpected versions may pass without a warning. */
+/** The number of the last hundred blocks with unexpected versions that may pass without a warning. */
 const TOLERATED_VERSIONS = 50;
 /** An invalid branch is worth a warning when it is ahead by the work of more than so many blocks. */
 const INVALID_BRANCH_BLOCKS = 6n;
@@ -36,7 +36,7 @@ export class ChainWarnings {
   /** The tip that is still to be looked at, while another one is. */
   private waiting: number = NO_HEADER;
   private running: Promise<void> | null = null;
-  /** Up to this height the versions have been looked at, a window at a time. */
+  /** Height up to which the block versions have been checked. */
   private reachedHeight = 0;
 
   constructor(deps: ChainWarningsDeps) {

@@ -8,7 +8,7 @@ export interface ConfigEntry {
   readonly section: string;
   readonly name: string;
   readonly value: string;
-  /** From 1. */
+  /** Line number from 1. */
   readonly line: number;
 }
 

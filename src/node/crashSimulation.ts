@@ -7,9 +7,9 @@ const FLUSH_POINTS = 'flush:';
 
 export interface CrashDeps {
   log: Logger;
-  /** A whole number from 0 up to below `bound`; the system's randomness unless told. */
+  /** A whole number from 0 up to below `bound`; by default the system's randomness. */
   random?: (bound: number) => number;
-  /** Ends the process where it stands, without any tidying. */
+  /** Kills the process without cleanup. */
   die?: () => void;
 }
 

@@ -9,7 +9,7 @@ import { OptionError } from './optionArgs.js';
 const CORE_DESCRIPTORS = 150;
 /** Places for -addnode beside the other peers. Source: `MAX_ADDNODE_CONNECTIONS`. */
 const ADDNODE_DESCRIPTORS = 8;
-/** Of the core's share: so many table files of the database. */
+/** Number of the database's table files in the core's share of descriptors. */
 const DATABASE_IN_CORE = 100;
 /** LevelDB keeps no more table files open, nor more than a fifth of what the system allows (its env_posix.cc). */
 const DATABASE_DESCRIPTORS = 1010;
@@ -40,7 +40,7 @@ export function peerConnections(wanted: number, limit: number, warn: Warn): numb
 
 /** What wants descriptors beside files and peers. */
 export interface WantedConnections {
-  /** Of HTTP, on each port. */
+  /** HTTP connections on each port. */
   readonly http: number;
   /** Ports that answer HTTP: the node's, and that of -walletrpcport. */
   readonly httpServers: number;
@@ -49,7 +49,7 @@ export interface WantedConnections {
 }
 
 export interface SharedConnections {
-  /** Most connections of each port that answers HTTP. */
+  /** Largest number of connections of each HTTP port. */
   readonly httpPerServer: number;
   readonly webSockets: number;
   readonly hub: number;

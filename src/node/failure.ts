@@ -29,7 +29,7 @@ const OPERATOR_ERRORS: ReadonlySet<string> = new Set([
 ]);
 
 export interface Failure {
-  /** For people, whole sentences. */
+  /** Message for people, in whole sentences. */
   readonly text: string;
   /** Whether no one but a programmer can mend it: then the stack belongs in the log. */
   readonly isBug: boolean;

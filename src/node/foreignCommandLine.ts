@@ -6,7 +6,7 @@
 import { explainedOption, lbcdEqual, refusedNetwork } from './foreignConfig.js';
 import { isSwitchValue, OptionError } from './optionArgs.js';
 
-/** One letter after one dash. */
+/** Short option: one letter after one dash. */
 const SHORT: Readonly<Record<string, string>> = {
   a: 'addpeer',
   b: 'datadir',
@@ -62,7 +62,7 @@ const isListenAddress = ({ name, value }: Given): boolean =>
   name === 'listen' && value !== null && !isSwitchValue(value);
 
 /**
- * The words after the program's name in our own options. `knows` tells whether an option is ours, negated or not. Throws
+ * The words after the program's name in our own options. `knows` says whether an option is ours, negated or not. Throws
  * `OptionError` for a network that does not exist here.
  */
 export function translateForeign(

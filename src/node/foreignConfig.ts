@@ -191,7 +191,7 @@ interface Remark {
 }
 
 /**
- * lbcd's file with our names. Its comments begin with `;` or `#`, values may are in quotes, and headings mean nothing.
+ * lbcd's file with our names. Its comments begin with `;` or `#`, values may be in quotes, and headings mean nothing.
  * `network` is that of the command line; the file may choose another one. Source: go-flags `readIni`.
  */
 export function readLbcdConfig(text: string, network: 'main' | 'test' | 'regtest' = 'main'): TakenOver {

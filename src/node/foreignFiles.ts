@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where the programs look for their files: `<home>/<folder>/<file>`. */
+/** Default file locations of the programs: `<home>/<folder>/<file>`. */
 const PROGRAMS = [
   { program: 'lbrycrd', folder: '.lbrycrd', file: 'lbrycrd.conf', hasBlockFiles: true },
   { program: 'lbcd', folder: '.lbcd', file: 'lbcd.conf', hasBlockFiles: false },

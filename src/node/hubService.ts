@@ -10,7 +10,7 @@ import { OptionError } from './optionArgs.js';
 import type { LoadedOptions } from './options.js';
 
 export interface HubInput extends HubDeps {
-  /** Most clients. */
+  /** Largest number of clients. */
   readonly maxSessions: number;
 }
 
@@ -65,7 +65,7 @@ export async function startHub(loaded: LoadedOptions, { maxSessions, ...deps }: 
   return hub;
 }
 
-/** Of `Location.Country`; regions have an R in front there. */
+/** Number in `Location.Country`; regions have the prefix R there. */
 export function countryNumber(code: string | undefined): number {
   if (code === undefined) return Location_Country.UNKNOWN_COUNTRY;
   const name = /^[0-9]{3}$/.test(code) ? `R${code}` : code.toUpperCase();

@@ -52,7 +52,7 @@ function filesToImport(loaded: LoadedOptions): readonly string[] {
   return [...(existsSync(bootstrap) ? [bootstrap] : []), ...loaded.options.loadblock];
 }
 
-/** One after the other. */
+/** Imports the files one after the other. */
 async function importFiles(
   files: readonly string[],
   opened: OpenedChain,

@@ -47,12 +47,12 @@ import { openValidation, snapshotSource } from './snapshotStart.js';
 import { startServer, startWalletServer, wantedConnections } from './rpcServers.js';
 import { makeAnswerCache, makeServices } from './services.js';
 
-/** Without these at the tip clients would get wrong answers. */
+/** Indexes that must be at the tip for correct answers to clients. */
 const HUB_INDEXES: readonly string[] = ['txindex', 'addressindex', 'claimindex'];
 
 export interface NodeHandle {
   readonly chain: Chain;
-  /** Where calls are answered. */
+  /** Addresses of the RPC servers. */
   readonly rpcPlaces: readonly RpcPlace[];
   /** Resolves when all is read that was to be imported from files, or nothing more will be. */
   readonly imported: Promise<void>;

@@ -1,4 +1,4 @@
-/** From the options to those who tell others of what happens: ZeroMQ and WebSocket. Loaded only as far as they are used. */
+/** Creates the notifiers from the options: ZeroMQ and WebSocket. Loaded only as far as they are used. */
 import { ClaimMetadata } from '../rpc/format/claimMetadata.js';
 import { addressPrefixesOf } from '../script/address.js';
 import type { NotificationSource } from '../server/notifications/stream.js';
@@ -24,7 +24,7 @@ export interface Notifications {
   followWallets(wallets: Wallets): void;
   /** What is published by ZeroMQ, and where. */
   zmqNotifiers(): readonly { type: string; address: string }[];
-  /** For the RPC server, which closes it; null if no WebSockets are served. */
+  /** WebSocket handler for the RPC server, which closes it; null without WebSockets. */
   readonly upgrades: Upgrades | null;
   /** Sets the handler for calls of WebSocket clients of lbcd's protocol. */
   answerBy(calls: LbcdSocketCalls): void;

@@ -40,7 +40,7 @@ export function notifyBlocks(chain: Chain, command: string, logger: Logger): voi
   });
 }
 
-/** So many commands about wallets run at a time; a rescan may ask for thousands. Arbitrary. */
+/** The number of commands about wallets that run at a time; a rescan may ask for thousands. Arbitrary. */
 const MOST_COMMANDS = 16;
 
 /**

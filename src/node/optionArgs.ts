@@ -42,7 +42,7 @@ export interface KnownOption {
 export interface ConfigPlace {
   /** Its path as it was read. */
   readonly file: string;
-  /** From 1. */
+  /** Line number from 1. */
   readonly line: number;
 }
 

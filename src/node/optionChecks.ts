@@ -34,7 +34,7 @@ export interface DerivedOptions {
   readonly prune: PruneMode;
   /** Whether compact block filters are indexed. */
   readonly keepsBlockFilters: boolean;
-  /** For how many past blocks name proofs are kept; Infinity for all. */
+  /** Number of past blocks with name proofs; Infinity for all. */
   readonly claimProofWindowBlocks: number;
   /** Block id in wire order; null checks every script. */
   readonly assumeValid: Bytes | null;

@@ -63,7 +63,7 @@ export type OptionFormat =
   | 'zmqAddress';
 
 export interface OptionRow {
-  /** Without the dash. */
+  /** Option name without the dash. */
   readonly name: string;
   readonly kind: OptionKind;
   /** Undefined if the default depends on the network or on other options; `help` says how. */

@@ -112,7 +112,7 @@ function clamp(value: number, row: OptionRow): number {
 
 function checkText(row: OptionRow, text: string, args: OptionArgs): string {
   const { name, choices, format } = row;
-  // A negated one has no value to look at: what it means is for those who read it. Of a path it means nothing.
+  // A negated one has no value to look at: its readers interpret it. Of a path it means nothing.
   const isNegated = args.isNegated(name);
   if (choices !== undefined && !choices.includes(text)) {
     const shown = isNegated ? `-no${name}` : `-${name}=${text}`;

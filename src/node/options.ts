@@ -17,7 +17,7 @@ import { homeFolder, isFolder, loadConfig } from './optionsConfig.js';
 import { OPTION_ROWS, type OptionName, type Options } from './optionsTable.js';
 import { readOptions } from './optionValues.js';
 
-/** Where things lie, all absolute. */
+/** Absolute paths of the node's files. */
 export interface NodePaths {
   /** The folder given by `-datadir`. */
   readonly dataDir: string;

@@ -53,7 +53,7 @@ export function optionDefault(row: OptionRow): string {
   return typeof value === 'bigint' ? formatMoney(value) : String(value);
 }
 
-/** One entry in the layout of the reference. Source: `HelpMessageOpt`. */
+/** Help entry in the layout of the reference. Source: `HelpMessageOpt`. */
 export function optionText(usage: string, sentence: string): string {
   const indent = ' '.repeat(TEXT_INDENT);
   const lines = breakLines(sentence, WIDTH - TEXT_INDENT);

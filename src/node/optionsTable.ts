@@ -33,7 +33,7 @@ const CLAIM_TRIE_CACHE_MIB = 224;
 const MAX_SIGNATURE_CACHE_MIB = 16_384;
 /** Smallest automatic prune target in MiB. Source: `MIN_DISK_SPACE_FOR_BLOCK_FILES`. */
 export const MIN_PRUNE_TARGET_MIB = 550;
-/** Most script verification threads. Source: `MAX_SCRIPTCHECK_THREADS`. */
+/** Largest number of script verification threads. Source: `MAX_SCRIPTCHECK_THREADS`. */
 export const MAX_SCRIPT_THREADS = 16;
 /** Messages that ZeroMQ keeps for a slow subscriber. Source: Core's `DEFAULT_ZMQ_SNDHWM`. */
 export const ZMQ_HIGH_WATER_MARK = 1000;

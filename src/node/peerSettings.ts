@@ -22,7 +22,7 @@ const EVERYWHERE = ['::', '0.0.0.0'] as const;
 export interface PeerSettingsDeps {
   /** Notified of what is changed because the system does not allow it. */
   warn(message: string): void;
-  /** The system's resolver unless told. */
+  /** Resolves names, by default with the system's resolver. */
   lookUp?: LookUp;
   /** How many files and sockets the process may have open; Infinity when it is not known. */
   descriptorLimit?: number;

@@ -53,14 +53,14 @@ export interface ServicesInput {
   startTimeSec: number;
   peerOptions: PeerNetworkOptions;
   zmqNotifiers: RpcServices['zmqNotifiers'];
-  /** Tells the operator and the log. */
+  /** Warns the operator and writes to the log. */
   warn: (message: string) => void;
   deps: { logger: Logger & LogControl; requestStop: () => void; signal: AbortSignal };
 }
 
 export interface NodeServices {
   services: RpcServices;
-  /** That no peer can be reached, and what to check; empty while one is. */
+  /** Warning that no peer can be reached, with a remedy; empty while connected. */
   outage(): string;
   /** Makes what follows the chain from its first block on; answers the mempool. */
   follow(reader: ChainReader): Mempool;

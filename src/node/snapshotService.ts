@@ -18,7 +18,7 @@ import type { SnapshotService } from '../rpc/services.js';
 import { folderIdentity } from './folderIdentity.js';
 import type { LoadedOptions } from './options.js';
 
-/** The parts of a snapshot in their order; `indexes` tells how far each index is. */
+/** The parts of a snapshot in their order; `indexes` says how far each index is. */
 export function snapshotSections(indexes: () => readonly IndexStatus[]): readonly SnapshotSection[] {
   const claimIndex = (): IndexStatus | null =>
     indexes().find(({ name }) => name === CLAIM_INDEX_NAME) ?? null;

@@ -177,7 +177,7 @@ async function submit(deps: WalletPortDeps, tx: Transaction, maxFeeSat: bigint):
   return null;
 }
 
-/** Why a transaction is not let in; null for one that is, or is there. */
+/** Reason why the mempool refuses a transaction; null if it is accepted or present. */
 function refusal({ error, missingInputs }: AcceptVerdict): string | null {
   if (missingInputs) return 'Missing inputs';
   return error === null || error.reason === 'txn-already-in-mempool' ? null : formatVerdict(error);

@@ -6,12 +6,12 @@
 export interface ProofPair {
   /** The reader's hash goes to the right. */
   readonly odd: boolean;
-  /** As printed. */
+  /** Id in the hex form that programs print. */
   readonly hash: string;
 }
 
 export interface ProvenClaim {
-  /** As printed. */
+  /** Id in the hex form that programs print. */
   readonly txid: string;
   readonly n: number;
   readonly lastTakeoverHeight: number;

@@ -37,7 +37,7 @@ const SCRIPTS = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Hebrew',
   (name) => [name, new RegExp(`\\p{Script=${name}}`, 'u')] as const,
 );
 
-/** Why a name could be taken for another one; null if nothing speaks for it. */
+/** Warning that a name could be confused with another; null without one. */
 export function nameWarning(name: string): string | null {
   HIDDEN.lastIndex = 0;
   if (HIDDEN.test(name))

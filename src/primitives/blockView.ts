@@ -50,7 +50,7 @@ function checkConsumed(parsed: ParsedBlock, bytes: Bytes, refuseTrailing: boolea
 
 /**
  * Parses a whole block that starts at byte 0. Throws `ReadError` on anything the reference would not deserialize,
- * and on bytes after it with `refuseTrailing`; without, `consumedBytes` tells where it ended.
+ * and on bytes after it with `refuseTrailing`; without, `consumedBytes` says where it ended.
  */
 export function parseBlockView(bytes: Bytes, refuseTrailing = false): ParsedBlock {
   const native = loadNative();

@@ -40,7 +40,7 @@ interface Begun {
  */
 export class ChunkChecks {
   private readonly chunks: Buffer;
-  /** By the id of the last header that was seen. */
+  /** Chunks in progress, by the id of the last header. */
   private readonly begun = new Map<number, Begun>();
 
   /** `chunks` are the known hashes of 32 bytes. */

@@ -105,7 +105,7 @@ export class AnswerCache {
   private readonly state: () => StateMarks;
   private found = 0;
 
-  /** `maxBytes` bounds what is kept in all; `state` tells where chain and mempool stand. */
+  /** `maxBytes` bounds what is kept in all; `state` says where chain and mempool stand. */
   constructor(maxBytes: number, state: () => StateMarks) {
     this.bySource = {
       chain: new Answers(maxBytes / 2, false),
@@ -149,13 +149,13 @@ export class AnswerCache {
   /** Keeps the answer to a call, unless it is longer than that or something has changed since. */
   keep({ source, key, marks }: CacheableCall, text: string, maxChars = MAX_ANSWER_CHARS): void {
     if (text.length > maxChars) return;
-    // A text that was put together of pieces holds on to all of them until a character of it is read.
+    // A text that was assembled of pieces holds on to all of them until a character of it is read.
     text.charCodeAt(0);
     this.bySource[source].keep(key, text, marks, this.state());
   }
 }
 
-/** What tells a call from all others; null when its arguments are not a few plain values. */
+/** The key of a call; null when its arguments are not a few plain values. */
 function keyOf(name: string, profile: Profile, params: readonly JsonValue[] | JsonObject): string | null {
   if (params instanceof JsonObject) return null;
   let key = `${profile} ${name}`;

@@ -93,7 +93,7 @@ async function undoChecked<T>(services: RpcServices, id: number, read: (undo: Bu
 export interface FoundTransaction {
   readonly tx: Transaction;
   readonly block: number;
-  /** As it is in that block; null for one of the mempool. */
+  /** Transaction bytes from that block; null for the mempool. */
   readonly stored: StoredTransaction | null;
 }
 

@@ -15,12 +15,12 @@ export interface BlockText {
   readonly transactions: string;
 }
 
-/** Of a block that one of so many would not fit beside nothing is kept. */
+/** The min kept of a block that one of so many would not fit beside nothing is kept. */
 const MIN_KEPT = 2;
 
 export class BlockTexts {
   private readonly maxBytes: number;
-  /** By the id of the header, the one asked for last at the end. */
+  /** Texts by header id; the most recently used is last. */
   private readonly texts = new Map<number, BlockText>();
   private bytes = 0;
 

@@ -119,7 +119,7 @@ export interface ClaimReader {
 
 export interface NamesQuery {
   readonly height: number;
-  /** As it is written; normalized as names are. */
+  /** Prefix as given; normalized like names. */
   readonly prefix: Bytes;
   /** A name as it is filed, behind which the page begins; null for the first page. */
   readonly after: Bytes | null;
@@ -133,10 +133,10 @@ export interface NamesPage {
   readonly next: Bytes | null;
 }
 
-/** Of block `to` at the latest, as which the name is looked up. */
+/** A span of history up to block `to`, at which the name is looked up. */
 export type HistorySpan = Pick<NameHistoryQuery, 'from' | 'to' | 'count'>;
 
-/** What tells whether the chain is where it was. */
+/** The check if the chain has moved. */
 export type TipView = Pick<ActiveChain, 'height' | 'tip' | 'disconnects'>;
 
 /**

@@ -14,7 +14,7 @@ export interface CoinScanResult {
   searched: number;
   /** Ordered by txid bytes, then by number. */
   found: readonly CoinRowEntry[];
-  /** Of all that were found. */
+  /** Sum of all found outputs in satoshis. */
   totalSat: bigint;
 }
 
@@ -51,7 +51,7 @@ export class CoinScan {
     return this.shouldEnd;
   }
 
-  /** Ends the walk soon; false when none is under way. */
+  /** Stops the walk soon; false if none is running. */
   end(): boolean {
     if (this.percent === null) return false;
     this.shouldEnd = true;

@@ -38,7 +38,7 @@ import { AT_ONCE_BYTES, checkBatchSyntax, readElement, readWhole } from './reque
 import type { RpcServices } from './services.js';
 import type { MethodTable } from './table.js';
 
-/** Where a request comes from. */
+/** Origin of a request. */
 export interface RpcOrigin {
   readonly profile: Profile;
   readonly walletName: string | undefined;
@@ -147,7 +147,7 @@ export class RpcDispatcher {
     this.deps = deps;
   }
 
-  /** Until `finishWarmup`, every call answers -28 with this text. */
+  /** Text of the error -28 of every call until `finishWarmup`. */
   setWarmupStatus(status: string): void {
     if (this.warmupStatus !== null) this.warmupStatus = status;
   }

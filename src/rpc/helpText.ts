@@ -7,7 +7,7 @@ import type { OptionalSchema, Schema } from '../schema/schema.js';
 
 /** Width at which a sentence of help is broken. */
 const WIDTH = 100;
-/** Where the examples' requests go: the RPC port of main. */
+/** URL in examples: the RPC port of the main network. */
 const EXAMPLE_URL = 'http://127.0.0.1:9245/';
 
 /** `getblock "blockhash" ( verbosity )`: optional parameters in parentheses, strings in quotes. */

@@ -12,7 +12,7 @@ export interface HubService {
 export interface HubStatus {
   /** Whether clients can connect. */
   readonly listening: boolean;
-  /** Why they cannot, where it was started and will be again; null otherwise. */
+  /** Reason why clients cannot connect although the hub was started; null otherwise. */
   readonly failure: string | null;
   /** How often it was started again by itself. */
   readonly restarts: number;
@@ -31,11 +31,11 @@ export interface HubStatus {
   readonly subscriptions: number;
   /** Requests that work. */
   readonly running: number;
-  /** Those that wait for their turn. */
+  /** Number of waiting calls. */
   readonly waiting: number;
   readonly peers: readonly string[];
-  /** By method, what was answered since the start. */
+  /** Number of answers since the start, by method. */
   readonly answered: ReadonlyMap<string, { readonly requests: number; readonly errors: number }>;
-  /** By method, what clients were told by itself. */
+  /** Number of notifications, by method. */
   readonly told: ReadonlyMap<string, number>;
 }

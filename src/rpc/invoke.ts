@@ -25,7 +25,7 @@ interface CallPlan {
   readonly required: number;
   readonly most: number;
   readonly params: readonly ParamPlan[];
-  /** Those whose JSON type is checked before any is read. */
+  /** Parameters whose JSON type is checked before any is read. */
   readonly strict: readonly { readonly index: number; readonly param: ParamDecl }[];
 }
 

@@ -23,7 +23,7 @@ const MOST_CLAIM_ITEMS_OF_NAME = 4096;
 /** More blocks than this clear the cache. Arbitrary: most calls come at the tip, where blocks arrive one by one. */
 const MOST_BLOCKS = 64;
 
-/** Which block is the latest. `disconnects` grows with every block that is taken back. */
+/** Which block is the latest. `disconnects` grows with every block that is disconnected. */
 export interface TipMarks {
   readonly tip: number;
   readonly disconnects: number;

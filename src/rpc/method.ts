@@ -146,7 +146,7 @@ export interface MethodDecl<Params extends readonly ParamDecl[]> {
   readonly examples?: readonly (readonly string[])[];
   /** Profiles in which this declaration answers; default all. Two declarations may share a name over disjoint profiles. */
   readonly profiles?: readonly Profile[];
-  /** Most positional arguments, where the reference takes more than it names. */
+  /** Largest number of positional arguments, if the reference accepts more than it names. */
   readonly maxArgs?: number;
   /** Answers -32 with `message` unless `-deprecatedrpc=<option>`; in the named profiles only. */
   readonly deprecated?: {

@@ -26,7 +26,7 @@ export interface ExampleCall {
 }
 
 export interface OpenRpcOptions {
-  /** Of the program. */
+  /** The version of the program. */
   readonly version: string;
   readonly examples: readonly ExampleCall[];
   /** The profile that is described. */

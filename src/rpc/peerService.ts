@@ -10,7 +10,7 @@ export interface PeerSnapshot {
   readonly address: string;
   /** Our end of the connection; null when it is not known. */
   readonly boundAddress: string | null;
-  /** Where the peer sees us; null when it did not tell anything useful. */
+  /** Where the peer sees us; null if it sent nothing useful. */
   readonly localAddress: string | null;
   readonly services: bigint;
   readonly relaysTransactions: boolean;
@@ -101,7 +101,7 @@ export interface PeerService {
   unban(subnet: string): 'ok' | 'invalid' | 'absent';
   bans(): readonly BanEntry[];
   clearBans(): void;
-  /** Tells peers of a transaction of the mempool. */
+  /** Announces a transaction of the mempool to peers. */
   announce(txid: Bytes): void;
   /** At most `count` addresses of the address book, at random. */
   knownAddresses(count: number): readonly KnownAddress[];

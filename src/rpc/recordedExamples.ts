@@ -10,7 +10,7 @@ import { projectFile } from '../util/project.js';
 import { PROFILES, type Profile } from './method.js';
 import type { ExampleCall } from './openRpc.js';
 
-/** From the top of the project. */
+/** Path from the top of the project. */
 export const EXAMPLES_FILE = 'data/rpcExamples.json';
 
 export interface RecordedCall extends ExampleCall {
@@ -50,7 +50,7 @@ export function examplesFor(
   return calls.filter((call) => rank(call) >= 0 && rank(call) === best.get(call.method));
 }
 
-/** One call, whichever profile answers it. */
+/** Key of a call, independent of the profile. */
 export function callKey({ method, params }: Pick<ExampleCall, 'method' | 'params'>): string {
   return `${method} ${stringifyJson(params)}`;
 }

@@ -36,7 +36,7 @@ import type { ClaimReader } from './claimReader.js';
 export interface RpcServices {
   readonly lifecycle: LifecycleService;
   readonly logging: LogControl;
-  /** For what an answer does not tell its caller. */
+  /** Log for details that an answer omits. */
   readonly log: Logger;
   readonly params: NetworkParams;
   readonly chain: ChainReader;
@@ -112,7 +112,7 @@ export interface LifecycleService {
   requestStop(): void;
 }
 
-/** Where transactions of the active chain lie; the reader verifies the txid. */
+/** Finds transactions of the active chain; the reader verifies the txid. */
 export interface TransactionFinder {
   find(txid: Bytes): MaybePromise<TxLocation[]>;
 }
@@ -167,7 +167,7 @@ export interface NetworkService {
   localAddresses(): readonly LocalAddress[];
 }
 
-/** One network of peers, and the way there. */
+/** A network of peers with its proxy. */
 export interface ReachableNetwork {
   readonly name: string;
   /** Whether options leave it out (`-onlynet`). */

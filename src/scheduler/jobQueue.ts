@@ -46,9 +46,9 @@ export class JobQueue {
   private arrivals = 0;
   private running = 0;
   private readonly waiting: (() => void)[] = [];
-  /** Those that had a turn before. */
+  /** Calls that had a turn before. */
   private readonly returning: (() => void)[] = [];
-  /** Those that let others go first, in the order in which they came. */
+  /** Calls that yielded, in order of arrival. */
   private readonly yielding: Yielding[] = [];
   /** Since when newcomers have gone before jobs that gave way; null if one of these came last. */
   private newcomersSinceMs: number | null = null;
@@ -92,8 +92,8 @@ export class JobQueue {
   }
 
   /**
-   * Waits for a turn, which ends with one call of `leave`; null at once when as many wait as may. Those of a share are not
-   * counted among the others, who have the whole depth of the queue.
+   * Waits for a turn, which ends with one call of `leave`; null at once when as many wait as may. Calls of a share do not
+   * count against the others, which have the whole depth of the queue.
    */
   enter(share: QueueShare = this.common): Promise<void> | null {
     if (this.tryEnter()) return Promise.resolve();

@@ -30,7 +30,7 @@ export function isSequenceCheckDisabled(sequence: number): boolean {
   return (sequence & SEQUENCE_LOCKTIME_DISABLE_FLAG) !== 0;
 }
 
-/** Without a transaction nothing is signed or locked. */
+/** Checker without a transaction: signatures and locks fail. */
 export const NO_TRANSACTION: SignatureChecker = {
   checkSignature: () => false,
   checkLockTime: () => false,

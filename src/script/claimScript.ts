@@ -21,7 +21,7 @@ export interface ClaimScript {
   claimId?: Bytes;
   /** Absent for a support without metadata. */
   value?: Bytes;
-  /** Where the ordinary output script begins. */
+  /** Length of the claim prefix before the ordinary script. */
   prefixLength: number;
 }
 

@@ -31,7 +31,7 @@ export class Evaluation {
   readonly requireMinimal: boolean;
   /** Counts against MAX_OPS_PER_SCRIPT. */
   opCount = 0;
-  /** Where the signed part begins: after the last executed OP_CODESEPARATOR. */
+  /** Start of the signed part: after the last executed OP_CODESEPARATOR. */
   codeStart = 0;
   /** One entry for each open OP_IF: whether its current branch is taken. */
   readonly branches: boolean[] = [];

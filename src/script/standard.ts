@@ -19,7 +19,7 @@ import {
   witnessVersion,
 } from './script.js';
 
-/** Where an address points to. Hashes and programs may be views into a script. */
+/** Target of an address. Hashes and programs may be views into a script. */
 export type Destination =
   | { type: 'pubkeyhash'; hash: Bytes }
   | { type: 'scripthash'; hash: Bytes }

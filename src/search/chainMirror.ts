@@ -17,10 +17,10 @@ export interface ChainNews {
   /** Number of the block at the tip. */
   readonly tip: number;
   readonly disconnects: number;
-  /** Of the claim index. */
+  /** Whether the claim index is at the tip. */
   readonly isSynced: boolean;
   readonly indexHeight: number;
-  /** Up to this height all is as it was told before. */
+  /** Height up to which the chain is unchanged since the last message. */
   readonly forkHeight: number;
   /** The blocks at the top, from the one at `firstHeight` on. */
   readonly firstHeight: number;
@@ -36,7 +36,7 @@ export interface MirroredChain extends FollowedChain {
   readonly tip: number;
   /** Height of the last block that the active chain shares with the one that ended at `tip`. */
   forkHeight(tip: number): number;
-  /** Of the block at a height of the chain that ended at `tip`. */
+  /** Facts of the block at a height of the chain with this tip. */
   factsAt(tip: number, height: number): BlockFacts;
   /** See `ChainNews`. */
   readonly commits: number | null;
@@ -44,7 +44,7 @@ export interface MirroredChain extends FollowedChain {
   exclusively<T>(task: () => Promise<T>): Promise<T>;
 }
 
-/** Of the blocks at the top so many are told, as many as are ever gone back in steps and more. */
+/** The told blocks of the blocks at the top so many are told, as many as are ever gone back in steps and more. */
 const TOLD_BLOCKS = 400;
 /** Blocks far below the tip whose facts are kept: claims are in any order. Arbitrary, some megabytes. */
 const KEPT_FACTS = 50_000;
@@ -139,7 +139,7 @@ export class ChainMirror implements FollowedChain {
     return this.state.disconnects;
   }
 
-  /** Of the claim index. */
+  /** The status of the claim index. */
   get status(): { readonly synced: boolean; readonly height: number } {
     return { synced: this.state.isSynced, height: this.state.indexHeight };
   }

@@ -1,6 +1,6 @@
 /**
  * What a transaction does to the claims of an index, gathered in memory: each claim as it is stored, and as it will be.
- * Blocks, blocks taken back and claims read again differ only in the calls. Pure; a backend that writes many rows at once
+ * Blocks, blocks disconnected and claims read again differ only in the calls. Pure; a backend that writes many rows at once
  * loads what is stored, and writes the differences.
  */
 import type { ClaimDocument } from './document.js';
@@ -15,7 +15,7 @@ export interface KnownClaim {
   readonly document: StoredDocument | ClaimDocument | null;
 }
 
-/** Of a stored document what is needed to take it out again. */
+/** Data for removing a stored document. */
 export interface StoredDocument {
   readonly id: number;
   readonly labels: readonly number[];
@@ -54,7 +54,7 @@ export class ClaimChanges {
         this.changed.set(claimId, null);
         continue;
       }
-      // A later block ends it, and its score is needed should that one be taken back.
+      // A later block ends it, and its score is needed should that one be disconnected.
       if (known === null) this.note(claimId);
       if (known !== null || this.keepsUndo) this.hide(claimId);
     }

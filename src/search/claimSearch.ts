@@ -19,13 +19,13 @@ import { mergesWaiting, withWaiting } from './waitingPage.js';
 import type { WaitingSearch } from './waitingSearch.js';
 import type { WaitingOutput } from '../index/waiting/waitingOutputs.js';
 
-/** For how long a search waits for the index to follow. */
+/** Longest wait of a search for the index. */
 const FOLLOW_MS = 250;
 /** Answers that are remembered, of the present tip. Arbitrary. */
 const REMEMBERED_PAGES = 2000;
-/** Of the searches whose answers are remembered, together. Arbitrary: some have long lists. */
+/** The remembered characters of the searches whose answers are remembered, together. Arbitrary: some have long lists. */
 const REMEMBERED_CHARACTERS = 8 << 20;
-/** Of one search. Arbitrary: ten lists of 2,048 ids have fewer. */
+/** The max characters of one search. Arbitrary: ten lists of 2,048 ids have fewer. */
 const MAX_CHARACTERS = 1 << 20;
 /** Characters of a search that a line of the log shows. Arbitrary. */
 const LOGGED_CHARACTERS = 500;
@@ -59,7 +59,7 @@ export interface ClaimSearch {
   note(tookMs: number, timedOut: boolean): void;
 }
 
-/** What tells queries apart. */
+/** The key of a query. */
 function queryKey(query: SearchQuery): string {
   const key = JSON.stringify(query);
   if (key.length > MAX_CHARACTERS) throw tooLong();
@@ -68,7 +68,7 @@ function queryKey(query: SearchQuery): string {
 
 const tooLong = (): SearchError => badRequest('The constraints are too long.');
 
-/** Of all texts, so that none is looked at closer that is too long. */
+/** Total length of all texts, to refuse long ones early. */
 function charactersOf(constraints: Constraints): number {
   let characters = 0;
   for (const value of Object.values(constraints).flat())

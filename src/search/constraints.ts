@@ -1,7 +1,7 @@
 /**
  * A client's constraints as a query. All that are given must hold; null and lists that are empty after false members were
  * removed count as not given, names that no field has are ignored. Bad values end in a `SearchError` of the kind
- * `bad-request`. `channel` is not read here: who can resolve URLs puts `channel_id` in its place.
+ * `bad-request`. `channel` is not read here: a caller that can resolve URLs replaces it by `channel_id`.
  * Source: lbryio/hub and OdyseeTeam/hub, hub/common.py `expand_query`.
  */
 import { normalizeName } from '../claimtrie/normalize.js';
@@ -34,7 +34,7 @@ export const MAX_LIST_LENGTH = 2048;
 const DEFAULT_LIMIT = 10;
 /** Bounds of a release time are rounded up to a multiple of this, so that "before now" stays the same query for a while. */
 const RELEASE_TIME_STEP_SEC = 360n;
-/** Of a value in a message. Arbitrary. */
+/** The shown characters of a value in a message. Arbitrary. */
 const SHOWN_CHARACTERS = 200;
 const BEYOND_DOUBLES = '1e400';
 /** The default limits of a short video. Source: OdyseeTeam/hub, `expand_query`. */

@@ -21,7 +21,7 @@ export interface ClaimMetadata {
   readonly kind: ClaimTypeName;
   readonly title: string;
   readonly description: string;
-  /** As published. */
+  /** Tags as published. */
   readonly tags: readonly string[];
   /** Codes of two or three letters, `none` for the unknown one. */
   readonly languages: readonly string[];
@@ -29,7 +29,7 @@ export interface ClaimMetadata {
   readonly locations: readonly string[];
   readonly channelId: Bytes | null;
   readonly signature: Bytes | null;
-  /** Of streams, else null. */
+  /** Data of a stream, else null. */
   readonly stream: {
     readonly author: string;
     readonly source: {
@@ -45,7 +45,7 @@ export interface ClaimMetadata {
     readonly height: number;
     readonly releaseTimeSec: bigint;
   } | null;
-  /** Of channels: the address of the key, else null. */
+  /** Address of the key of a channel, else null. */
   readonly publicKeyId: string | null;
 }
 
@@ -87,7 +87,7 @@ export interface ClaimDocument {
   readonly contentWidth: number | null;
   readonly contentHeight: number | null;
   readonly contentAspectRatio: number | null;
-  /** As the stream says; of all other claims the time of creation. */
+  /** Release time of a stream; creation time of other claims. */
   readonly releaseTimeSec: bigint;
   readonly repostCount: number;
   readonly repostedId: string | null;
@@ -120,7 +120,7 @@ export const MAX_KEYWORD_LENGTH = 256;
 export const OUTPUTS_OF_TRANSACTION = 2 ** 18;
 /** Fees from here on do not fit the index: the claim is not in it. Source: db.py. */
 const FEE_LIMIT = 2n ** 63n - 1n;
-/** Of a currency's smallest unit in a thousandth of its unit: dewies and satoshis; a cent is ten thousandths. */
+/** For a currency's smallest unit in a thousandth of its unit: dewies and satoshis; a cent is ten thousandths. */
 const DEWIES_OF_THOUSANDTH = 100_000n;
 
 /** The number by which documents are kept; its order is that of creation. */

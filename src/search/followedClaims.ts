@@ -38,7 +38,7 @@ export class FollowedClaims {
     this.chain = chain;
   }
 
-  /** Of the claim index. */
+  /** The height of the claim index. */
   get height(): number {
     return this.reader.height;
   }
@@ -122,7 +122,7 @@ export class FollowedClaims {
 
 /**
  * Claims that a block touched or ended. Of those that a later block has ended already nothing counts as touched: they are
- * among those whose scores changed, which are needed should that block be taken back.
+ * among those whose scores changed, which are needed should that block be disconnected.
  */
 export function claimIdsIn({ touched, deleted, trending }: BlockClaimChanges): string[] {
   const scored = trending.map(({ claimId }) => claimId);

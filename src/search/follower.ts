@@ -23,7 +23,7 @@ export interface FollowerOptions {
 const RETRY_MS = 5000;
 /** A block that comes so soon after others were followed waits for more. Arbitrary. */
 const PAUSE_MS = 1000;
-/** For how long. Arbitrary: searches wait several times as long for the index. */
+/** Time for which blocks are gathered. Arbitrary: searches wait several times as long. */
 const GATHER_MS = 50;
 
 /** Failures that another try does not mend. */
@@ -134,7 +134,7 @@ export class SearchFollower {
     }
   }
 
-  /** Follows until the index is at the tip of the claim index. Failures are thrown; `poke` tells them in the status. */
+  /** Follows until the index is at the tip of the claim index. Failures are thrown; `poke` puts them into the status. */
   async sync(): Promise<void> {
     await this.bringNear(() => false);
   }

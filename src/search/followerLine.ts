@@ -41,7 +41,7 @@ export interface FollowerLineOptions {
 
 /** Deeds that the thread has not come to; further ones wait, of each kind one. Arbitrary: each has some hundred bytes. */
 const MOST_UNHEARD = 16;
-/** After so long it is looked whether it has come to them. Arbitrary. */
+/** Pause before checking if the answer has arrived. Arbitrary. */
 const OWED_MS = 50;
 /**
  * The least time between two words about a tip that moved: each costs the node's thread more than the smallest blocks do, and
@@ -62,7 +62,7 @@ export class FollowerLine {
   private readonly facts: MessagePort;
   private readonly signals = new Int32Array(new SharedArrayBuffer(4 * SIGNALS));
   private sent = 0;
-  /** When the tip was last told to have moved. */
+  /** The time of the last announced move of the tip. */
   private soonMs = -Infinity;
   private readonly owed = new Set<FollowerDeed>();
   private owing: NodeJS.Timeout | null = null;

@@ -28,12 +28,12 @@ export type FollowerDeed = 'poke' | 'pokeSoon' | 'pokeIfIdle' | 'remake' | 'scru
 
 export interface PackedPlaces {
   readonly points: string;
-  /** Of each: height, number of the transaction, and where it begins. */
+  /** Height, index and offset of the transaction, for each. */
   readonly numbers: Float64Array;
 }
 
 export interface PackedValues {
-  /** Of each: its length, -1 for none. */
+  /** Length of each, -1 for none. */
   readonly lengths: Int32Array;
   readonly bytes: Uint8Array;
 }

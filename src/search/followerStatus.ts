@@ -11,7 +11,7 @@ export interface FollowerStatus extends IndexPlace {
   readonly isStuck: boolean;
 }
 
-/** Before the follower has looked. */
+/** Status before the first check of the follower. */
 export const UNKNOWN_STATUS: FollowerStatus = {
   tip: null,
   documents: 0,

@@ -188,7 +188,7 @@ class FollowerThread {
     void this.follower[deed]();
   }
 
-  /** No one is left who would answer. */
+  /** No thread is left to answer. */
   private end(): void {
     this.isOver = true;
     for (const { reject } of this.asked.values()) reject(new Error('the node is stopping'));

@@ -94,7 +94,7 @@ export function rankedDocuments(
   return scored.slice(0, MAX_HITS).map(({ id }) => id);
 }
 
-/** Of words of the index those with few other letters; the nearest first. */
+/** Words of the index with few different letters, the nearest first. */
 export function nearestWords(word: string, edits: number, terms: readonly string[]): string[] {
   const near = terms.filter((term) => isSimilar(word, term, edits));
   const sorted = near.map((term) => ({ term, isNear: isSimilar(word, term, 1) }));

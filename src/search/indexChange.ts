@@ -1,6 +1,6 @@
 /**
- * What the follower asks of an index, the same for all backends: blocks one by one, blocks taken back, and the first build.
- * Ids are hex as printed. Each call is one transaction with the tip that it leads to.
+ * What the follower asks of an index, the same for all backends: blocks one by one, blocks disconnected, and the first
+ * build. Ids are hex as printed. Each call is one transaction with the tip that it leads to.
  */
 import type { ClaimSources } from './documentSource.js';
 
@@ -10,7 +10,7 @@ export interface BlockId {
   readonly hash: string;
 }
 
-/** A block with the claims that it touched or ended: should it be taken back, these are read again. */
+/** A block with the claims that it touched or ended: should it be disconnected, these are read again. */
 export interface BlockNote extends BlockId {
   readonly claimIds: readonly string[];
 }

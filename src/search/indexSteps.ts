@@ -17,7 +17,7 @@ export interface IndexPlace {
   /** Null until the first build is whole. */
   readonly tip: BlockId | null;
   readonly documents: number;
-  /** Of the first build of this run; null when none is continuing. */
+  /** State of the first build of this run; null without one. */
   readonly building: BuildProgress | null;
 }
 
@@ -39,7 +39,7 @@ export interface IndexStepsDeps {
 export const BLOCKS_TOGETHER = 16;
 const CLAIMS_TOGETHER = 1000;
 const TOO_DEEP = 'the chain was reorganised deeper than it can follow';
-/** Where nothing is, below the genesis block. */
+/** Position below the genesis block. */
 const NOWHERE: BlockId = { height: -1, hash: '' };
 
 export class IndexSteps {

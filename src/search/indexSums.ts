@@ -24,7 +24,7 @@ import { environmentError, onFile } from '../util/environmentError.js';
 import { logBytes, readLog, readLogSalts, type LogContents, type LogPosition } from './walFrames.js';
 import { SearchError } from './searchError.js';
 
-/** Of the index. */
+/** The page bytes of the index. */
 export const PAGE_BYTES = 8192;
 /** Pages read at a time: 1 MiB. */
 const PAGES_A_READ = 128;
@@ -42,7 +42,7 @@ const BLOCK_SUMS = BLOCK_BYTES / 4;
 /** Pages that SQLite counts and never wrote (that with its locks, behind the first GiB) are holes. */
 const HOLE_SUM = crc32c(Buffer.alloc(PAGE_BYTES));
 
-/** Where the sums of a file lie. */
+/** Path of the checksums of a file. */
 export const sumsOf = (path: string): string => `${path}-sums`;
 
 /** The index is not what was written. */

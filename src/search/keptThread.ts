@@ -1,6 +1,6 @@
 /**
  * A thread of the search index that is started again when it ends unasked, after pauses that grow, a bounded number of times.
- * Who calls meanwhile is told so.
+ * Calls meanwhile fail with this reason.
  */
 import type { IndexWriter } from './indexChange.js';
 import { SearchError, ThreadEndedError } from './searchError.js';
@@ -13,7 +13,7 @@ export interface KeptThreadOptions {
   readonly warn?: (text: string) => void;
   /** Receives each time that it ended unasked. */
   readonly onEnd?: (why: string) => void;
-  /** Before it is started again; after the last of them it is abandoned. */
+  /** Pauses before restarts; after the last one the thread is abandoned. */
   readonly pausesMs?: readonly number[];
   /** A clock that only goes forward. */
   readonly nowMs?: () => number;

@@ -100,7 +100,7 @@ export class NotedBlocks {
     for (const block of blocks) this.blocks.delete(keyOf(block));
   }
 
-  /** Those that are no more on the active chain. */
+  /** Blocks that are no longer on the active chain. */
   get abandoned(): BlockId[] {
     const isSeen = this.seen !== null && this.claims.isActive(this.seen);
     const looked = (isSeen ? this.unseen : [...this.blocks.values()]).filter((block) =>

@@ -15,7 +15,7 @@ export interface PackedSources {
 }
 
 const KINDS: readonly (ClaimKind | null)[] = [null, 'stream', 'channel', 'collection', 'repost'];
-/** Of a claim: numbers and lengths, amounts, parts made of bytes. */
+/** Fields of a claim: numbers and lengths, amounts, byte parts. */
 const NUMBERS = 25;
 const AMOUNTS = 3;
 const PARTS = 8;

@@ -79,7 +79,7 @@ export class PostgresBackend implements SearchBackend {
     this.writer = writerIn(writing);
   }
 
-  /** As `probePostgres`; a server that is away is not a reason not to start. */
+  /** Like `probePostgres`, but an unreachable server does not prevent the start. */
   static async open(
     options: PostgresBackendOptions,
   ): Promise<{ readonly backend: PostgresBackend; readonly away: string | null }> {

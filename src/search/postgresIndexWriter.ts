@@ -18,7 +18,7 @@ import { PostgresWriter, readIndexState, readNotes, readReposts } from './postgr
 export const BULK_DOCUMENTS = 5000;
 
 export interface PostgresIndexOptions extends PostgresTarget {
-  /** What tells chains apart: the hash of the genesis block. */
+  /** The key of a chain: the hash of the genesis block. */
   readonly chain: string;
   readonly prefixes: AddressPrefixes;
 }
@@ -153,7 +153,7 @@ export class PostgresIndexWriter implements IndexWriter {
 
   private write<T>(call: (writer: PostgresWriter) => Promise<T>): Promise<T> {
     return this.run(async (connection) => {
-      // Since the state was told another node may have written.
+      // Another node may have written since the state was read.
       if (!this.hasLock) throw new PostgresAwayError('The connection to PostgreSQL was lost');
       this.writer ??= await PostgresWriter.on(connection);
       return call(this.writer);

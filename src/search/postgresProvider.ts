@@ -66,7 +66,7 @@ export function quoteName(name: string): string {
 export class PostgresConnection {
   private readonly client: Postgres.Client;
   private failure: Error | null = null;
-  /** Of the server. */
+  /** The version of the server. */
   readonly version: string;
   readonly schema: string;
 
@@ -175,7 +175,7 @@ export class PostgresConnection {
   }
 }
 
-/** The code of an error that the server told; undefined for others. */
+/** The code of an error that the server reported; undefined for others. */
 export function sqlState(error: unknown): string | undefined {
   const { code, severity } = error as { code?: unknown; severity?: unknown };
   return typeof code === 'string' && typeof severity === 'string' ? code : undefined;

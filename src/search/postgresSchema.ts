@@ -10,7 +10,7 @@ import { EnvironmentError } from '../util/environmentError.js';
 import { quoteName, type PostgresConnection } from './postgresProvider.js';
 import { CLAIM_COLUMNS, ORDER_INDEXES } from './schema.js';
 
-/** Of the tables and of what is written into them. */
+/** Version of the tables and their contents. */
 export const POSTGRES_SCHEMA_VERSION = 5;
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -68,7 +68,7 @@ const orderIndexes = Object.entries(ORDER_INDEXES).flatMap(([column, name]): [st
   ];
 });
 
-/** All that no table has by itself; made at the end of a first build. */
+/** Indexes made at the end of a first build. */
 const INDEXES: readonly (readonly [name: string, on: string, unique?: true])[] = [
   ['claim_by_number', 'claim (id)', true],
   ['claim_by_id', 'claim (claim_id)', true],

@@ -38,7 +38,7 @@ export class RemoteStatus implements FollowerView {
     return this.shown;
   }
 
-  /** Takes what the follower told. */
+  /** Takes what the follower reported. */
   take(status: FollowerStatus): void {
     this.shown = status;
     this.isPoked = false;

@@ -4,7 +4,7 @@
  *
  * `claim` has a row a document without its texts, `words` the packed words (`analyze.ts`), `text_index` which documents
  * hold a word, `label` and `labeled` tags, languages and places. `hidden` keeps the score of live claims that have no document.
- * `block` notes what the last blocks touched, `score_undo` what scores were before them, so that blocks can be taken back.
+ * `block` notes what the last blocks touched, `score_undo` what scores were before them, so that blocks can be disconnected.
  */
 import type { SqliteDatabase } from '../sqlite/sqliteProvider.js';
 
@@ -132,7 +132,7 @@ const TABLES = `
   ) WITHOUT ROWID;
 `;
 
-/** Makes the tables in an empty file. `chain` is what tells chains apart: the hash of the genesis block. */
+/** Makes the tables in an empty file. `chain` is the key of a chain: the hash of the genesis block. */
 export function createTables(database: SqliteDatabase, chain: string): void {
   database.exec('BEGIN');
   database.exec(TABLES);

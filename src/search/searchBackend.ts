@@ -6,7 +6,7 @@ import type { SearchQuery } from './searchQuery.js';
 /** Rows of one page. Ids in wire order. */
 export interface SearchPage {
   readonly rows: readonly Bytes[];
-  /** Of all pages; at most 1,000. */
+  /** The total of all pages; at most 1,000. */
   readonly total: number;
   /** How many transactions of this page each censoring channel removed. */
   readonly blocked: readonly { readonly channelId: Bytes; readonly count: number }[];
@@ -24,12 +24,12 @@ export interface BackendPage {
   readonly height: number;
 }
 
-/** One place where documents are kept. */
+/** A store of documents. */
 export interface SearchBackend {
   /** `sqlite` or `postgres`, with the version of what is behind it. */
   readonly description: string;
   readonly writer: IndexWriter;
-  /** Throws `SearchError`: `timeout` after the time that searches have. `by` is who asks. */
+  /** Throws `SearchError`: `timeout` after the time that searches have. `by` is the client. */
   search(query: SearchQuery, by: object): Promise<BackendPage>;
   /** Searches running and waiting. */
   readonly load: { readonly running: number; readonly waiting: number };

@@ -18,7 +18,7 @@ import { ORDER_INDEXES } from './schema.js';
 import type { Condition } from './searchQuery.js';
 import type { TextNode } from './textQuery.js';
 
-/** Where documents are taken from, with an estimate of how many. */
+/** Source of candidate documents, with an estimated count. */
 export interface Driver {
   readonly estimate: number;
   /** `FROM`, which leads to `c`, and conditions that belong to it; `bare` leads to the document's number alone. */

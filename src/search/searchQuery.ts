@@ -36,7 +36,7 @@ export type Condition =
   | { readonly kind: 'hasSource'; readonly value: boolean }
   /** Excludes content up to this aspect ratio (width / height) and duration. Content without them matches. Decimal numbers. */
   | { readonly kind: 'notShorts'; readonly aspectRatio: string; readonly durationSec: string }
-  /** By how the claim is censored: one of these numbers. */
+  /** Kind of censorship of the claim: one of these numbers. */
   | { readonly kind: 'censored'; readonly types: readonly number[] };
 
 export interface SearchQuery {

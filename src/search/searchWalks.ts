@@ -28,7 +28,7 @@ interface Walk {
   readonly answer: Omit<SearchPage, 'rows'>;
 }
 
-/** What tells constraints apart. */
+/** The key of a constraint. */
 export function constraintsKey(constraints: Constraints): string {
   const sorted = Object.entries(constraints).sort(([a], [b]) => (a < b ? -1 : 1));
   const text = JSON.stringify(sorted, (_key, value: unknown) =>

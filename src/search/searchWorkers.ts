@@ -29,7 +29,7 @@ export interface SqliteBackendOptions extends SqliteIndexOptions {
   readonly pausesMs?: readonly number[];
 }
 
-/** Who talks to the follower in the thread that writes. */
+/** The connection to the follower in the writer's thread. */
 export interface FollowedInThread {
   /** What a thread that is about to be started is to be given. */
   connect(): FollowerLine;

@@ -1,6 +1,6 @@
 /**
- * What another thread of the process needs to search the index in its file by itself. Owns who receives how following
- * stands, and who lets go of the file before it is deleted.
+ * What another thread of the process needs to search the index in its file by itself. Owns the receivers of the follower's
+ * status, and the readers that close the file before it is deleted.
  */
 import type { FollowerStatus } from './followerStatus.js';
 import type { SlotLoad } from '../scheduler/fairSlots.js';

@@ -17,7 +17,7 @@ export const BULK_DOCUMENTS = 50_000;
 
 export interface SqliteIndexOptions {
   readonly path: string;
-  /** What tells chains apart: the hash of the genesis block. */
+  /** The key of a chain: the hash of the genesis block. */
   readonly chain: string;
   readonly prefixes: AddressPrefixes;
   readonly closing?: ClosingFlag;

@@ -9,7 +9,7 @@ import { countNear, substringOf, type TextNode } from './textQuery.js';
 const K1 = 1.2;
 const B = 0.75;
 
-/** Of all documents: how many there are, and of each field how many have it and how many words they have in it. */
+/** For all documents: how many there are, and of each field how many have it and how many words they have in it. */
 export interface TextTotals {
   readonly documents: number;
   readonly withField: readonly number[];

@@ -1,4 +1,4 @@
-/** A thread of the search index, as those see it who call it. */
+/** A thread of the search index, for its callers. */
 import { Worker, type MessagePort } from 'node:worker_threads';
 import { projectFile } from '../util/project.js';
 import { packArguments } from './packedSources.js';

@@ -28,7 +28,7 @@ export interface AuthVerdict {
   readonly user: string;
 }
 
-/** So many `Authorization` headers are remembered as right: those of as many users. Arbitrary. */
+/** The number of `Authorization` headers that are remembered as right: those of as many users. Arbitrary. */
 const MAX_REMEMBERED = 8;
 
 export class Authenticator {
@@ -65,7 +65,7 @@ export class Authenticator {
       const code = systemErrorCode(error);
       if (code === null) throw error;
       await rm(temporary, { force: true }).catch(() => undefined);
-      // A folder may are in the place of either file; everything else concerns the folder of both.
+      // A folder may be in the place of either file; everything else concerns the folder of both.
       const renaming = (error as NodeJS.ErrnoException).syscall === 'rename';
       const path = code === 'EISDIR' && !renaming ? temporary : cookieFile;
       throw new EnvironmentError(

@@ -7,9 +7,9 @@ import { parseIp } from '../util/subnet.js';
 
 /** What a wrong password costs. Source: the reference's `MilliSleep(250)` in httprpc.cpp. */
 const COST_MS = 250;
-/** So many may wait for one caller: more than a minute's worth. */
+/** The number of may that wait for one caller: more than a minute's worth. */
 const MAX_WAITING_OF_CALLER = 256;
-/** So many may wait altogether. Arbitrary. */
+/** The number of may that wait altogether. Arbitrary. */
 const MAX_WAITING = 4096;
 
 /** Those of one caller that wait, the first of them for its time. */

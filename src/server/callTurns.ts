@@ -10,7 +10,7 @@ import { sendText } from './errorPages.js';
 import { sendReply, sendWhole, type HttpReply } from './replyStream.js';
 import type { CallSignals, QueueLoad } from './routes.js';
 
-/** So many calls may wait without a turn in the work queue; beyond it they keep theirs. Arbitrary. */
+/** The number of calls that may wait without a turn in the work queue; beyond it they keep theirs. Arbitrary. */
 const MAX_OUT_OF_TURN = 1000;
 
 /**
@@ -19,7 +19,7 @@ const MAX_OUT_OF_TURN = 1000;
  */
 const SLICES_IN_LINE = 128;
 
-/** So many calls of one connection may wait for the one before. Arbitrary. */
+/** The number of calls of one connection that may wait for the one before. Arbitrary. */
 const MAX_SENT_AHEAD = 256;
 /** The same for what needs no password, whose requests are kept meanwhile. Arbitrary. */
 const MAX_OPEN_SENT_AHEAD = 16;

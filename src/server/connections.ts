@@ -1,6 +1,7 @@
 /**
  * The HTTP connections that are open: who is at the other end, what is under way, and how many there may be. When there are
- * too many the idlest goes, one that has shown no password first, so that no one without one keeps out those who have it.
+ * too many the idlest goes, one that has shown no password first, so that callers without a password cannot lock out callers
+ * with one.
  */
 import type { Socket } from 'node:net';
 import type { Logger } from '../util/logging.js';

@@ -10,7 +10,7 @@ import { stringifyJson, type JsonOut } from '../util/jsonWrite.js';
 
 const HEALTH_PATH = '/health';
 
-/** What health is told from. */
+/** The inputs of the health check. */
 export interface HealthDeps {
   /** What the node is doing before it can answer; null once it can. */
   readonly warmupStatus: () => string | null;
@@ -18,7 +18,7 @@ export interface HealthDeps {
   /** Null before the chain is open. */
   readonly chain: () => Pick<ChainReader, 'chain' | 'headers'> | null;
   readonly peerCount: () => number;
-  /** That no peer can be reached, and what to check; empty while one is. */
+  /** Warning that no peer can be reached, with a remedy; empty while connected. */
   readonly outage?: (() => string) | undefined;
   /** How far the indexes are. */
   readonly indexes?: (() => readonly IndexStatus[]) | undefined;

@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net';
 
-/** What a caller is told who asked for another name. */
+/** The answer to a request for another host name. */
 export const FOREIGN_HOST_TEXT =
   'This host name is not allowed. Ask for the IP address or for localhost, or allow the name by -rpcallowhost=<name>\n';
 

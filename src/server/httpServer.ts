@@ -36,7 +36,7 @@ const MAX_OPEN_BODY_BYTES = 1 << 13;
 const KNOWN_METHODS: readonly string[] = ['GET', 'POST', 'HEAD', 'PUT', 'DELETE'];
 /** What holds without a time of the operator's. Source: libevent's `HTTP_READ_TIMEOUT`. */
 const DEFAULT_TIMEOUT_SEC = 50;
-/** Most HTTP connections unless told. Arbitrary: far more than a node's own callers need. */
+/** Most HTTP connections by default. Arbitrary: far more than a node's own callers need. */
 export const DEFAULT_MAX_CONNECTIONS = 512;
 /** How long a stop waits for answers under way. */
 const STOP_GRACE_MS = 30_000;

@@ -1,21 +1,21 @@
 /**
  * When passwords of connections that have shown no right one are checked. A caller whose guesses were wrong has further
  * ones checked at a steady rate, over however many connections: the right one waits in the same line as the wrong ones, so
- * that neither an answer nor its absence reports it sooner. Who guessed nothing wrong waits for nothing. The cookie, which
- * no one can guess, does not come here. Owns no connection; what waits is bounded.
+ * that neither an answer nor its absence reports it sooner. A caller without wrong passwords does not wait. The cookie,
+ * which no one can guess, does not come here. Owns no connection; what waits is bounded.
  */
 import { callerAt } from './authThrottle.js';
 
 /** A wrong password is forgiven in that time: sixteen a second. */
 const FORGIVEN_AFTER_MS = 62;
-/** So many wrong ones in a row hold nothing up. Arbitrary. */
+/** The number of wrong ones in a row that hold nothing up. Arbitrary. */
 const MAX_DEBT = 16;
-/** So many checks may wait for one caller, which is sixteen seconds' worth: the longest that anyone waits. */
+/** The number of checks that may wait for one caller, which is sixteen seconds' worth: the longest that anyone waits. */
 const MAX_WAITING_OF_CALLER = 256;
-/** So many callers are distinguished; all others are one. Arbitrary. */
+/** The number of callers that are distinguished; all others are one. Arbitrary. */
 const MAX_CALLERS = 4096;
 const OTHERS = 'others';
-/** Who was cut off is reported so often, in steps of `FORGIVEN_AFTER_MS`: ten seconds. */
+/** Refusals are logged this often, in steps of `FORGIVEN_AFTER_MS`: ten seconds. */
 const REPORT_STEPS = 160;
 
 /** Does a check, or, with false, cuts its connection off. */

@@ -1,20 +1,21 @@
 /**
- * How much of the loop's time callers have who send more than they wait for. What of a connection comes in one piece, a
- * thousand requests or more, is handled in one turn of the loop, and so is one piece of each connection that has something.
- * So a connection that sends on and on is read again when others have had as long as it took; and those that have shown no
- * password have a slice of each turn together, whatever their number. Nothing of theirs is lost. Owns no connection.
+ * Limits the event loop's time for callers that send requests without waiting for answers. What of a connection comes in one
+ * piece, a thousand requests or more, is handled in one turn of the loop, and so is one piece of each connection that has
+ * something. So a connection that sends on and on is read again when others have had as long as it took; and those that have
+ * shown no password have a slice of each turn together, whatever their number. Nothing of theirs is lost. Owns no
+ * connection.
  */
 import type { Socket } from 'node:net';
 import type { HttpConnection } from './connections.js';
 
 /**
- * So many requests of a connection may come in one turn of the loop before it waits for its time. Who waits for answers
- * sends one. Arbitrary.
+ * The number of requests of a connection that may come in one turn of the loop before it waits for its time. A caller that
+ * waits for answers sends one. Arbitrary.
  */
 const FREE_REQUESTS = 64;
 /** What all without a password may take of a turn before they wait, except for the piece that is being handled. Arbitrary. */
 const OPEN_SLICE_MS = 5;
-/** So many of those that wait for the slice are read at a time: most have nothing to be read. Arbitrary. */
+/** The number of connections waiting for the slice that are read at a time: most have nothing to be read. Arbitrary. */
 const GROUP = 8;
 /** What others have at least. */
 const MIN_REST_MS = 2;

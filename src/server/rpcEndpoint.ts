@@ -180,7 +180,7 @@ export class RpcEndpoint {
     }
     let first: Buffer | null = null;
     let further: Buffer[] | null = null;
-    /** Where the parts of a large body are put together as they come: in the end that would take long. */
+    /** Where the parts of a large body are assembled as they come: in the end that would take long. */
     let whole: Buffer | null = null;
     let sizeBytes = 0;
     const onData = (part: Buffer): void => {

@@ -34,7 +34,7 @@ export interface ClientDeps {
 
 interface Waiting {
   readonly event: ClientEvent;
-  /** Of the client's events: subscriptions made later do not get it. */
+  /** Serial number of an event; later subscriptions do not get it. */
   readonly serial: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What WebSocket clients wait for, one object shared by all who do, and the messages it comes to for one of them. The
+ * An event for WebSocket clients, one object for all, and the messages it comes to for one of them. The
  * messages are made as a client takes them, so that a large block never is in memory as text.
  */
 import { hashToHex } from '../util/bytes.js';
@@ -130,7 +130,7 @@ export class ClientEvents {
   }
 }
 
-/** One message to those who want the transaction's bytes, one to those who do not. */
+/** One message for subscribers with the transaction's bytes, one for the others. */
 function* transactionMessages(
   transaction: TransactionNotice,
   subscriptions: Subscriptions,

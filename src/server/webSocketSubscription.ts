@@ -10,7 +10,7 @@ import type { TransactionNotice } from './notifications/transactionNotice.js';
 
 export type Subscription =
   | { readonly topic: 'blocks' }
-  /** Of an open wallet; of its transactions up to so many confirmations. */
+  /** Topic of an open wallet, with the largest number of confirmations. */
   | { readonly topic: 'wallet'; readonly wallet: string; readonly confirmations: number }
   /** Of all transactions, or of those that concern one of these output scripts (latin1). */
   | { readonly topic: 'transactions'; readonly scripts: ReadonlySet<string> | null; readonly hex: boolean }

@@ -26,7 +26,7 @@ export type ZmqType = keyof typeof ZMQ_TOPICS;
 
 export interface ZmqNotifierOptions {
   readonly type: ZmqType;
-  /** As ZeroMQ takes it: `tcp://127.0.0.1:28332`, `ipc:///path`. */
+  /** ZeroMQ address: `tcp://127.0.0.1:28332`, `ipc:///path`. */
   readonly address: string;
   /** Messages kept for one slow subscriber; 0 for any number. Of notifiers that share a socket the largest counts. */
   readonly highWaterMark: number;
@@ -79,7 +79,7 @@ export class ZmqPublisher implements NotificationListener {
   }
 
   private async bind(wanted: readonly ZmqNotifierOptions[]): Promise<void> {
-    // Loaded by those who use it only: it takes its time.
+    // Loaded on demand: it takes its time.
     const { Publisher } = await import('zeromq').catch((error: unknown) => {
       throw new ZmqStartError(`ZeroMQ cannot be used here: ${textOf(error)}`);
     });

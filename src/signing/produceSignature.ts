@@ -91,7 +91,7 @@ function signMultisig(
   return { solved, type: 'multisig', elements };
 }
 
-/** One script: its signatures, or the script or key hash that it stands for. */
+/** Signs one script; returns signatures, or the script or key hash behind it. */
 function signStep(signing: Signing, script: Bytes, version: SigVersion): Step {
   const template = solveScript(stripTimelockPrefix(stripClaimPrefix(script)));
   const { type } = template;

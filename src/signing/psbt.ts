@@ -19,13 +19,13 @@ export interface PsbtInput {
   nonWitnessUtxo: Transaction | null;
   /** The spent output alone, where the signature covers its amount. */
   witnessUtxo: TxOutput | null;
-  /** By key id (`keyIdOf`). */
+  /** Signatures by key id (`keyIdOf`). */
   partialSignatures: ReadonlyMap<string, KeySignature>;
   /** Signed 32-bit; 0 and below: none given. */
   sighashType: number;
   redeemScript: Bytes;
   witnessScript: Bytes;
-  /** By public key, a byte a character. */
+  /** Key paths by public key (latin1). */
   keyPaths: ReadonlyMap<string, KeyPath>;
   finalScriptSig: Bytes;
   finalScriptWitness: readonly Bytes[];
@@ -40,10 +40,10 @@ export interface PsbtOutput {
 }
 
 export interface Psbt {
-  /** Without scriptSigs and witnesses. */
+  /** Transaction without scriptSigs and witnesses. */
   tx: Transaction;
   unknown: UnknownFields;
-  /** One for each input of the transaction; so are the outputs. */
+  /** One entry for each input; likewise the outputs. */
   inputs: PsbtInput[];
   outputs: PsbtOutput[];
 }

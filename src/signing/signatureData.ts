@@ -23,7 +23,7 @@ export interface SignatureData {
   /** Empty where there is none; so is the next. */
   redeemScript: Bytes;
   witnessScript: Bytes;
-  /** By key id (`keyIdOf`). */
+  /** Signatures by key id (`keyIdOf`). */
   signatures: Map<string, KeySignature>;
   /** Every public key met, by key id. */
   publicKeys: Map<string, Bytes>;

@@ -27,7 +27,7 @@ export interface SqliteDatabase {
 
 export interface SqliteProvider {
   readonly name: string;
-  /** Of SQLite itself. */
+  /** The version of SQLite itself. */
   readonly version: string;
   open(path: string): SqliteDatabase;
 }

@@ -44,7 +44,7 @@ export class Statements {
     return Number(this.of(sql).run(...values).lastInsertRowid);
   }
 
-  /** All of the task or nothing of it; within another one a part of that. */
+  /** Runs the task atomically; a nested call is a part of the outer one. */
   transaction<T>(task: () => T): T {
     if (this.#depth > 0) return task();
     this.database.exec('BEGIN IMMEDIATE');

@@ -50,7 +50,7 @@ export interface FilePosition {
 /** Blocks that were read together. */
 export interface StoredRun {
   readonly bytes: Buffer;
-  /** Where each block begins and ends in `bytes`. */
+  /** Start and end of each block in `bytes`. */
   readonly places: Uint32Array;
 }
 

@@ -66,7 +66,7 @@ export function buildUndo(parsed: ParsedBlock, resolved: ResolvedInputs): Buffer
   return native ? native.buildUndo(parsed, resolved) : buildUndoFallback(parsed, resolved);
 }
 
-/** What the inputs of a block spent, out of its undo blob: as `CoinTable.resolve` tells it of a block that is right. */
+/** What the inputs of a block spent, out of its undo blob: in the form of `CoinTable.resolve` of a block that is right. */
 export function resolvedFromUndo(parsed: ParsedBlock, undo: Bytes): ResolvedInputs {
   const coins = parseUndo(undo);
   // The coinbase, which undo data leaves out, comes first and spends nothing.
@@ -96,7 +96,10 @@ export function resolvedFromUndo(parsed: ParsedBlock, undo: Bytes): ResolvedInpu
   return resolved;
 }
 
-/** So many coins of an undo blob from number `from` on, without making the others; fewer where it ends before. As `parseUndo`. */
+/**
+ * This many coins of an undo blob from number `from` on, without making the others; fewer where it ends before. As
+ * `parseUndo`.
+ */
 export function undoCoins(undo: Bytes, from: number, count: number): CoinValue[] {
   const bytes = asBuffer(undo);
   const coins: CoinValue[] = [];

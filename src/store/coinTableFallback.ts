@@ -45,7 +45,7 @@ interface Entry {
   used: boolean;
 }
 
-/** One transaction's slice of the offset table. */
+/** The slice of one transaction in the offset table. */
 interface TxRow {
   number: number;
   isCoinbase: boolean;

@@ -48,8 +48,8 @@ interface Note {
 /**
  * Notes that all which was written is on disk, once LevelDB has synced its newest log; nothing may be written meanwhile.
  * LevelDB never syncs a log that it has left for a new one, although its rows come to a table only later: that is done
- * here. The note itself needs not be on disk: one that is too old only asks less. Without one whatever is damaged is
- * refused, since nothing tells what a crash may have left.
+ * here. The note itself needs not be on disk: one that is too old only asks less. Without one all damage is refused, since
+ * the effect of a crash cannot be known.
  */
 export async function noteDurable(path: string): Promise<void> {
   const newest = await syncedLog(path);

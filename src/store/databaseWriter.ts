@@ -57,7 +57,7 @@ export class DatabaseWriter {
   private readonly onPoint: (name: string) => void;
   private readonly batchBytes: number;
   private readonly pieceBytes: number;
-  /** Nothing was ever written: as long as that holds no look-up needs the disk. */
+  /** True while nothing was written: lookups then need no disk access. */
   diskEmpty = true;
 
   constructor(db: LevelDb, { path, batchBytes, onPoint }: DatabaseWriterOptions) {

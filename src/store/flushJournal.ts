@@ -73,7 +73,7 @@ export class FlushJournal {
     await writeWhole(this.file, payload);
   }
 
-  /** From here on the flush happened. */
+  /** Commits the flush. */
   async commit(): Promise<void> {
     await this.endPiece();
     assert(this.file, 'journal is not open');

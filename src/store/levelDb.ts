@@ -73,7 +73,7 @@ export interface LevelDb {
 /** Files of the database lost or changed bytes: nothing that it answers can be relied on. The message is for the operator. */
 export class DatabaseCorruptionError extends Error {
   override readonly name = 'DatabaseCorruptionError';
-  /** As LevelDB's own, so that code that stops on these stops on this. */
+  /** Code like LevelDB's own errors, which stop the node. */
   readonly code = 'LEVEL_CORRUPTION';
 
   /** `what` names the file and tells what is wrong with it. */

@@ -9,14 +9,14 @@ export const LOG_BLOCK_BYTES = 32 << 10;
 const LOG_HEAD_BYTES = 7;
 const RECORD = { whole: 1, first: 2, middle: 3, last: 4 } as const;
 
-/** Where the records of a log ended. */
+/** End of the records of a log. */
 export interface LogEnd {
   /**
    * `whole` after the last byte; `torn` within a record that the end of the file cuts off, as a process killed while
    * writing leaves it; `damaged` at bytes that no writer leaves.
    */
   readonly kind: 'whole' | 'torn' | 'damaged';
-  /** Where the record that is not whole begins, else the size of the file. */
+  /** Offset of the first broken record, else the size of the file. */
   readonly offset: number;
   /** What is wrong, for people; empty if nothing is. */
   readonly reason: string;
@@ -217,7 +217,7 @@ interface BlockEntry {
   readonly value: Buffer;
 }
 
-/** The entries of a block; its last byte tells how it is packed. Null for bytes that are none. */
+/** The entries of a block; its last byte reports how it is packed. Null for bytes that are none. */
 function blockEntries(block: Buffer): BlockEntry[] | null {
   const isPacked = block[block.length - 1] !== 0;
   const content = isPacked ? unpackSnappy(block.subarray(0, -1)) : block.subarray(0, -1);

@@ -117,7 +117,7 @@ export class NativeLevelDb implements LevelDb {
         sizeBytes = makeRoom(this.db.rangeNow(gte, lt, reverse, most, READ_NOW_MICROS, target));
       } while (sizeBytes < 0);
     } catch (error) {
-      // A walk will come to it too, and tell which file it is.
+      // A walk will reach it too, and name the file.
       if (isCorruption(error)) return null;
       throw error;
     }
@@ -170,7 +170,7 @@ export class NativeLevelDb implements LevelDb {
     return this.db.property('leveldb.stats');
   }
 
-  /** The outcome of what runs on another thread. Merging files in the background does not tell which one is damaged. */
+  /** The outcome of what runs on another thread. A background merge does not name the corrupt file. */
   private async settled<T>(work: Promise<T>): Promise<T> {
     this.underWay++;
     try {
@@ -198,7 +198,7 @@ function makeRoom(sizeBytes: number): number {
   return sizeBytes;
 }
 
-/** One value that is kept must not keep all that came with it. */
+/** A copy, so that a stored value does not keep its batch in memory. */
 function copyOf(from: Buffer, at: number, length: number): Buffer {
   const copy = Buffer.allocUnsafe(length);
   from.copy(copy, 0, at, at + length);

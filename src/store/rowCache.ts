@@ -1,6 +1,6 @@
 /**
  * Rows of chosen kinds as they were last written, in bounded memory: what a block writes, a block soon to come reads
- * again. Owns the choice of what stays; who writes must tell it of every change.
+ * again. Owns the choice of what stays; writers must report each change to it.
  */
 import { loadNative } from '../native/binding.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';

@@ -61,14 +61,14 @@ export class RecordWriter {
   }
 }
 
-/** The rows of records, one after the other, without a view of each: for those who read very many. */
+/** The rows of records, one after the other, without a view of each: for callers that read very many. */
 export class RecordCursor {
   private readonly records: Buffer;
   private at = 0;
   keyStart = 0;
-  /** Where the key ends and the value begins. */
+  /** End of the key and start of the value. */
   valueStart = 0;
-  /** Where the value ends; where it begins for a deletion too. */
+  /** End of the value; equal to its start for a deletion. */
   valueEnd = 0;
   isDeletion = false;
 

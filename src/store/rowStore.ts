@@ -239,7 +239,7 @@ export class RowStore implements RowReader, TransactionGround {
     return out[0];
   }
 
-  /** One committed row on the thread of the caller, however long the disk takes. */
+  /** Reads a committed row synchronously, even if the disk is slow. */
   getBlocking(key: string, throughStage = this.stageCommitted): Bytes | undefined {
     const row = this.overlay.get(key);
     if (row !== undefined) return row ?? undefined;
@@ -404,8 +404,8 @@ export class RowStore implements RowReader, TransactionGround {
 
   /**
    * Starts to write again the files of a range in which much was deleted and nothing will be written, where LevelDB would
-   * not come by for long: they give the disk back. Goes on in the background; only the store's end waits for it. What
-   * goes wrong in it LevelDB answers to the next who writes.
+   * not come by for long: they give the disk back. Goes on in the background; only the store's end waits for it. LevelDB
+   * returns its errors to the next writer.
    */
   packRange(gte: string, lt: string): void {
     const pack = (): Promise<void> => this.db.compact(gte, lt);

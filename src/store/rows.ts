@@ -12,7 +12,7 @@ export interface RowRange {
   /** Exclusive upper bound. */
   lt: string;
   reverse?: boolean;
-  /** Most rows wanted; unlimited when absent. */
+  /** Largest number of rows; unlimited if absent. */
   limit?: number;
 }
 

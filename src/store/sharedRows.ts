@@ -96,7 +96,7 @@ export class SharedRows implements RowReader {
     }
   }
 
-  /** What was read. A walk does not tell in which file it came to damage. */
+  /** What was read. A walk does not name the corrupt file. */
   private async settled<T>(read: () => T): Promise<T> {
     try {
       return read();
@@ -108,7 +108,7 @@ export class SharedRows implements RowReader {
   }
 }
 
-/** One value that is kept must not keep all that came with it. */
+/** A copy, so that a stored value does not keep its batch in memory. */
 function copyOf(value: Buffer): Buffer {
   return Buffer.from(value);
 }

@@ -38,7 +38,7 @@ export class RegtestRpcError extends Error {
 
 export interface RegtestNode {
   readonly dataDir: string;
-  /** With credentials: `http://user:password@127.0.0.1:port/`. */
+  /** URL with credentials: `http://user:password@127.0.0.1:port/`. */
   readonly url: string;
   readonly rpcPort: number;
   readonly p2pPort: number;
@@ -119,7 +119,7 @@ async function startOnce(options: RegtestOptions): Promise<RegtestNode> {
   );
   let output = '';
   const collect = (chunk: Buffer): void => {
-    // The last megabyte is enough to tell what went wrong.
+    // The last megabyte is enough to find the failure.
     output = (output + chunk.toString()).slice(-(1 << 20));
   };
   child.stdout.on('data', collect);

@@ -30,7 +30,7 @@ export function fromHex(text: string): Buffer {
   return Buffer.from(text, 'hex');
 }
 
-/** Where hashes are turned round: none is longer. */
+/** Scratch memory for reversing hashes; none is longer. */
 const reversed = Buffer.alloc(64);
 
 /** Hash to its printed form: reversed hex. */

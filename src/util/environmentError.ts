@@ -121,7 +121,7 @@ export function environmentError(error: unknown, path: string): unknown {
   return new EnvironmentError(systemErrorText(code, systemErrorPath(error, path)), { cause: error });
 }
 
-/** Of a disk that is full or broken, and not of a path that is wrong. */
+/** The disk failures of a disk that is full or broken, and not of a path that is wrong. */
 const DISK_FAILURES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
 
 /** What happened, as `failureReason` says it, when a disk is full or broken; null for all else, as a path that leads nowhere. */

@@ -122,7 +122,7 @@ interface Digits {
   last: number;
 }
 
-/** `before` tells what was found in front of the point, which counts for nothing. */
+/** `before` says what was found in front of the point, which counts for nothing. */
 function readDigits(text: string, from: number, before: Digits | null): Digits {
   let { first, last } = before ?? { first: -1, last: -1 };
   for (let at = from; ; at++) {

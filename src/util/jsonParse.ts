@@ -63,7 +63,7 @@ type OpenContainer =
 /** How far the reading of a value has come. */
 interface Reading {
   readonly open: OpenContainer[];
-  /** Of what was read last and is not in its container yet. */
+  /** Last value read, not yet in its container. */
   value: JsonValue | undefined;
   values: number;
 }
@@ -93,7 +93,7 @@ export class JsonScanner {
   private readonly settle: (decoded: string) => string;
   /** Whether a long token interrupts the step. */
   private inSlices = false;
-  /** Where the present step began. */
+  /** Start of the present step. */
   private stepStart = 0;
   /** Long tokens by their beginning. There cannot be many. */
   private readonly longTokens = new Map<number, ReadToken>();
@@ -140,7 +140,7 @@ export class JsonScanner {
     return this.offset === this.text.length;
   }
 
-  /** One whole value, with its own allowance of values. */
+  /** Reads one whole value with a limit of its own. */
   readValue(): JsonValue {
     const reading: Reading = { open: [], value: undefined, values: 0 };
     this.readSteps(reading, Infinity);
@@ -338,7 +338,7 @@ export class JsonScanner {
     return numberValue(text.slice(offset, at), isInteger);
   }
 
-  /** Where a number should be. */
+  /** Parses a word in the place of a number. */
   private word(): JsonNumber {
     const { form, offset, text } = this;
     const word = PYTHON_WORDS.find((one) => form === 'python' && text.startsWith(one, offset)) ?? this.fail();
@@ -386,7 +386,7 @@ export class JsonScanner {
 
   /**
    * A string with escapes, which begins at `start` and whose offset is at its first escape. The runtime
-   * decodes it: put together here, millions of escapes would cost a heap object each.
+   * decodes it: assembled here, millions of escapes would cost a heap object each.
    */
   private escapedString(start: number): string {
     const end = escapedEnd(this.text, this.offset, this.inSlices ? start + AT_ONCE_SIZE : Infinity);

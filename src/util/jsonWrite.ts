@@ -157,7 +157,7 @@ class Serializer {
     return text;
   }
 
-  /** Why the last `advance` ended. */
+  /** Reason for the end of the last `advance`. */
   progress: Progress = 'chunk';
 
   /**

@@ -1,6 +1,6 @@
 /** The known word that a mistyped one was most likely meant to be. */
 
-/** One edit in three characters is a slip; more is another word. */
+/** Allows one edit for each three characters of a misspelled word. */
 const CHARACTERS_PER_EDIT = 3;
 const MAX_EDITS = 3;
 /** A word of so many characters may be the beginning of a longer one. */

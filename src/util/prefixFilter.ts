@@ -8,7 +8,7 @@
 import { assert } from './assert.js';
 
 const FIRST_BITS = 1 << 16;
-/** Of so many bits a hash sets three. About one foreign hash of 1,000 is taken for a member at most. */
+/** The bits a member of so many bits a hash sets three. About one foreign hash of 1,000 is taken for a member at most. */
 const BITS_A_MEMBER = 32;
 const PROBES = 3;
 /** Hashes have at least so many bytes. */

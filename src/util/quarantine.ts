@@ -2,7 +2,7 @@
 import { existsSync, renameSync } from 'node:fs';
 import { systemErrorCode } from './environmentError.js';
 
-/** So many are kept of one name; arbitrary. */
+/** This many are kept of one name; arbitrary. */
 const MOST_KEPT = 9;
 
 /** Moves what is at `path` out of the way; answers where to, or null when the disk refuses. */

@@ -1,8 +1,8 @@
 /** Answers that take long to make and that many may ask for at once. */
 
 /**
- * `make` with one run at a time, whose outcome all have who ask before it is there, or within `forMs` milliseconds of its
- * start. A failure is not kept beyond its end.
+ * `make` with one run at a time, whose result all calls get that come before it is there, or within `forMs` milliseconds of
+ * its start. A failure is not kept beyond its end.
  */
 export function shared<T>(make: () => Promise<T>, forMs: number): () => Promise<T> {
   let latest: Promise<T> | null = null;

@@ -1,6 +1,6 @@
 /**
- * IP addresses and subnets, as in `-rpcallowip`, `-whitelist` and bans; numeric addresses only. How they are printed is
- * for those who print them. Source: Core netaddress.cpp `CSubNet`, netbase.cpp `LookupSubNet`.
+ * IP addresses and subnets, as in `-rpcallowip`, `-whitelist` and bans; numeric addresses only. The printing code chooses
+ * the form. Source: Core netaddress.cpp `CSubNet`, netbase.cpp `LookupSubNet`.
  */
 import { isIPv4, isIPv6 } from 'node:net';
 
@@ -53,12 +53,12 @@ export class Subnet {
     return mask === null ? null : new Subnet(network, mask);
   }
 
-  /** One address alone; 16 bytes. */
+  /** Subnet of one address; 16 bytes. */
   static single(ip: Uint8Array): Subnet {
     return new Subnet(ip, new Uint8Array(16).fill(0xff));
   }
 
-  /** Those whose bits under the mask are the network's; 16 bytes each. */
+  /** Subnet by network and mask; 16 bytes each. */
   static of(network: Uint8Array, mask: Uint8Array): Subnet {
     return new Subnet(network, mask);
   }

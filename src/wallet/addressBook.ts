@@ -38,7 +38,7 @@ export class AddressBook {
   private readonly byDestination = new Map<string, string>();
   /** Addresses that no one asked for by destination since they came. */
   private readonly unread: string[] = [];
-  /** So many of these have been asked for since. */
+  /** The number of these that have been requested since. */
   private readCount = 0;
   private readonly destinationOf: (address: string) => string | null;
   private readonly watchers = new Set<BookWatcher>();
@@ -48,7 +48,7 @@ export class AddressBook {
     this.destinationOf = destinationOf;
   }
 
-  /** For as long as the wallet is open. */
+  /** Subscribes until the wallet is closed. */
   watch(watcher: BookWatcher): void {
     this.watchers.add(watcher);
   }
@@ -79,7 +79,7 @@ export class AddressBook {
     return this.byDestination;
   }
 
-  /** Reads the addresses that came since someone asked by destination: who brings very many need not let others wait. */
+  /** Reads the addresses that came since someone asked by destination: a caller with very many need not block others. */
   *readNew(): Slices<void> {
     while (this.readCount < this.unread.length) {
       const address = this.unread[this.readCount++]!;
@@ -137,7 +137,7 @@ export class AddressBook {
     return this.notes.get(address);
   }
 
-  /** All that bear a note of that name, with what it says. */
+  /** Destinations with a note of that name, and the note. */
   *noted(name: string): Generator<[address: string, value: string]> {
     for (const [address, notes] of this.notes) {
       const value = notes.get(name);

@@ -1,4 +1,4 @@
-/** Telling the code that listens of a wallet's transactions. Owns what is held back while one is made and sent. */
+/** Notifies subscribers of a wallet's transactions. Owns what is held back while one is made and sent. */
 import type { Entry } from './ledger/entry.js';
 
 export type WalletListener = (entry: Entry, isNew: boolean) => void;

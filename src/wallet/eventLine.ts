@@ -1,7 +1,7 @@
 /**
- * What the node told a wallet and is not taken in yet: one event after the other, in the order in which they came. Most are
- * little and taken in at once. What is much is made ready in slices, and taken in in slices too as long as no one uses the
- * wallet; who comes meanwhile waits, or has the rest taken in at once. So a wallet may be a little behind the chain, but is
+ * Events of the node that a wallet has not applied yet: one event after the other, in the order in which they came. Most are
+ * little and applied at once. What is much is made ready in slices, and applied in slices too as long as no one uses the
+ * wallet; a call meanwhile waits, or applies the rest at once. So a wallet may be a little behind the chain, but is
  * of one moment for the code that uses it. Source: the reference's `CScheduler` behind the validation interface,
  * `cs_wallet`.
  */
@@ -10,7 +10,7 @@ import { equalBytes, type Bytes } from '../util/bytes.js';
 import { inSlices } from '../scheduler/slices.js';
 import { atOnce, type Slices } from '../util/slices.js';
 
-/** Something that the node told. */
+/** An event of the node. */
 export interface NodeEvent {
   /** The block that it adds to the wallet's chain or takes from it, and the height of it there before; −1 for none. */
   readonly moves?: { readonly hash: Bytes; readonly heightBefore: number };
@@ -20,7 +20,7 @@ export interface NodeEvent {
   readonly sizeBytes?: number;
   /** What can be done of it ahead. Must not change the wallet. */
   readonly prepare?: () => Slices<void>;
-  /** Whether it is much: then it is not taken in where it is heard. */
+  /** Whether it is much: then it is not applied where it is heard. */
   readonly isLong?: boolean;
   /** Takes it in. Must not throw. */
   take(): Slices<void>;
@@ -33,18 +33,18 @@ interface Waiting {
 
 /** The node does not wait for its wallets: those that are so far behind take what waits in at once. Arbitrary. */
 const MAX_WAITING_BYTES = 32 << 20;
-/** So many that are done are kept at most. Arbitrary. */
+/** The largest number of finished events kept. Arbitrary. */
 const COMPACT_AT = 4096;
 
 export class EventLine {
-  /** Those before `first` are done. */
+  /** Waiting events; those before `first` are done. */
   private waiting: Waiting[] = [];
   private first = 0;
   private waitingBytes = 0;
-  /** What is being taken in, and whether it works this very moment. */
+  /** What is being applied, and whether it works this very moment. */
   private taking: { readonly work: Slices<void>; readonly told: (() => void)[] } | null = null;
   private isWorking = false;
-  /** Of the event that was begun last. */
+  /** Group of the last started event. */
   private group: object | undefined;
   private users = 0;
   private isHeld = false;
@@ -77,7 +77,7 @@ export class EventLine {
     this.run();
   }
 
-  /** Whether something waits, or is being taken in. */
+  /** Whether something waits, or is being applied. */
   get isBehind(): boolean {
     return this.taking !== null || this.first < this.waiting.length;
   }
@@ -88,7 +88,7 @@ export class EventLine {
     return group !== undefined && group === this.group;
   }
 
-  /** Resolves when all that the node has told by now is taken in; null when it is. */
+  /** Resolves when all events of the node so far are applied; null when it is. */
   caughtUp(): Promise<void> | null {
     if (!this.isBehind) return null;
     const last = this.first < this.waiting.length ? this.waiting.at(-1)! : this.taking!;
@@ -104,7 +104,7 @@ export class EventLine {
     this.end();
   }
 
-  /** Someone uses the wallet until `leave`: nothing is taken in in slices. */
+  /** Someone uses the wallet until `leave`: nothing is applied in slices. */
   enter(): void {
     this.finish();
     this.users++;
@@ -163,11 +163,11 @@ export class EventLine {
         try {
           await inSlices(next.event.prepare());
         } catch {
-          // Taking it in meets the same, and tells.
+          // Applying it meets the same, and reports it.
         }
         since = await nextSlice();
       }
-      // All may have been taken in meanwhile.
+      // All may have been applied meanwhile.
       if (this.taking !== null || this.waiting[this.first] !== next) return since;
       this.beginFirst();
     }
@@ -184,7 +184,7 @@ export class EventLine {
   }
 
   private takeAll(): void {
-    // What is told while an event is taken in waits for the next turn.
+    // What is told while an event is applied waits for the next turn.
     if (this.isWorking) return;
     this.finish();
     while (this.first < this.waiting.length) {

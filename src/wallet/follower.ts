@@ -1,5 +1,5 @@
 /**
- * Keeps an open wallet at the chain's tip and in sync with the mempool: what the node tells goes to the ledger in order,
+ * Keeps an open wallet at the chain's tip and in sync with the mempool: what the node reports goes to the ledger in order,
  * what is much once it was made ready (`eventLine.ts`); what was missed while the wallet was closed is read from the blocks.
  * Owns the place to which the chain was followed. Source: lbrycrd wallet/wallet.cpp `BlockConnected`, `BlockDisconnected`,
  * `TransactionAddedToMempool`, `CreateWalletFromFile`.
@@ -29,12 +29,12 @@ import type { Wallet } from './wallet.js';
 
 /** The place is written at least once in so many blocks; what follows it is read again after a crash. Arbitrary. */
 const BLOCKS_A_NOTE = 500;
-/** So many missed blocks are searched in the address index, where there is one. Arbitrary. */
+/** The number of missed blocks that are searched in the address index, where there is one. Arbitrary. */
 const LEAP_BLOCKS = 200;
 /** Further back a reorganisation does not reach while the wallet catches up. Arbitrary. */
 const RECENT_BLOCKS = 2000;
 
-/** What callers are told while the node starts. Source: `CreateWalletFromFile`. */
+/** The answer to callers while the node starts. Source: `CreateWalletFromFile`. */
 const RESCANNING = 'Rescanning...';
 
 /** The chain cannot be followed from where the wallet was last; the message says what to do. */
@@ -141,7 +141,7 @@ export class Follower implements NodeListener {
   private async leap(from: number, signal?: AbortSignal): Promise<void> {
     const { wallet } = this;
     wallet.followedHeight = wallet.node.chain.height;
-    // What comes meanwhile is taken in once it is known what was.
+    // What comes meanwhile is applied once it is known what was.
     wallet.events.hold();
     this.follow();
     try {
@@ -260,7 +260,7 @@ export class Follower implements NodeListener {
       this.wallet.events.wait({ take: () => this.hear(this.add(txid, bytes)) });
   }
 
-  // What the node tells.
+  // Events of the node.
 
   blockConnected(block: WalletBlock): void {
     const { wallet } = this;
@@ -396,7 +396,7 @@ export class Follower implements NodeListener {
     await this.wallet.write(batch, { sync: false });
   }
 
-  /** What the chain tells is written without waiting: after a crash it tells it again. */
+  /** Data from the chain is written without waiting: after a crash the chain provides it again. */
   private commit(batch: WalletBatch): void {
     // A disk that refuses stops the node.
     void this.wallet.write(batch, { sync: false }).catch(() => undefined);

@@ -1,6 +1,6 @@
 /**
- * All that wallets know of the node and ask of it. Interfaces only; the composition root fills them. What the node tells
- * comes in order and at once: blocks one by one, transactions of the mempool as they come and go. Nothing here holds a lock
+ * All that wallets know of the node and ask of it. Interfaces only; the composition root fills them. Events of the node come
+ * synchronously and in order: blocks one by one, transactions of the mempool as they come and go. Nothing here holds a lock
  * of the node, so that the other side may be another process. Source: Core's `interfaces::Chain`.
  */
 import type { NetworkParams } from '../params/network.js';
@@ -22,7 +22,7 @@ export interface NodePort {
   listen(listener: NodeListener): () => void;
   /** What was to be kept could not be written: the program must stop and say so. */
   onFatal(error: unknown): void;
-  /** Tells the operator and the log. */
+  /** Warns the operator and writes to the log. */
   warn(message: string): void;
   /** Tells the code that calls the node while it starts what it is at; later no one. */
   readonly showStart: (status: string) => void;
@@ -90,7 +90,7 @@ export interface PortCoin {
 export interface ChainPort {
   /** −1 before there is a genesis block. */
   readonly height: number;
-  /** Of a block with this hash; −1 when it is not in the active chain. */
+  /** Height of a block; −1 if it is not in the active chain. */
   heightOf(hash: Bytes): number;
   /** Whether headers of such a block are known at all. */
   isKnown(hash: Bytes): boolean;

@@ -63,7 +63,7 @@ function formatLocator(locator: readonly Bytes[]): Buffer {
 }
 
 export class Wallet {
-  /** As callers know it: empty for the one that is in the wallet folder itself. */
+  /** Name for callers: empty for the wallet in the wallet folder itself. */
   readonly name: string;
   readonly node: NodePort;
   readonly file: WalletFile;
@@ -85,9 +85,9 @@ export class Wallet {
   readonly scans = new Scans();
   /** Outputs that are not to be spent, by their keys (`outputKey`), until something spends them; in memory only. */
   readonly lockedOutputs = new Set<string>();
-  /** What the node told and is not taken in yet. */
+  /** Events of the node that are not applied yet. */
   readonly events = new EventLine();
-  /** Who is notified of transactions, and what is held back. */
+  /** The subscribers of transactions, and what is held back. */
   readonly announcements = new Announcements();
   /** When the wallet locks itself again. */
   readonly relock: Relock;
@@ -148,7 +148,8 @@ export class Wallet {
 
   /**
    * Runs a task that changes the wallet and brings what it puts into the batch to disk, all or nothing. Memory changes at
-   * once: when the disk refuses, the node stops. With `sync` false it may be lost in a crash, for what the chain tells again.
+   * once: when the disk refuses, the node stops. With `sync` false it may be lost in a crash, for data that the chain
+   * provides again.
    */
   async change<T>(task: (batch: WalletBatch) => T, { sync = true } = {}): Promise<T> {
     this.events.finish();
@@ -211,7 +212,7 @@ export class Wallet {
     return this.announcements.listen(listener);
   }
 
-  /** Tells the code that listens of a transaction. */
+  /** Notifies subscribers of a transaction. */
   announce(entry: Entry, isNew: boolean): void {
     this.announcements.tell(entry, isNew);
   }

@@ -6,9 +6,9 @@ import { isThere, LOCK_NAME } from './walletPlace.js';
 
 const LOCK = { name: LOCK_NAME, what: 'wallet directory' } as const;
 
-/** One call at a time. */
+/** Locks of wallet folders; one call at a time. */
 export class WalletLocks {
-  /** By folder, with how many wallets need each. */
+  /** Locks by folder, with the number of wallets that need each. */
   private readonly locks = new Map<string, { users: number; readonly unlock: () => Promise<void> }>();
 
   /** Resolves with what gives the folder free again, once no one needs it any more. Rejects with `FolderLockError`. */

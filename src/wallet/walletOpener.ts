@@ -63,9 +63,9 @@ export interface OpenedWallet {
 export interface WalletOpenerDeps {
   readonly node: NodePort;
   readonly locks: WalletLocks;
-  /** Ends what is under way. */
+  /** Aborts running work. */
   readonly signal: AbortSignal;
-  /** Those that are open. */
+  /** Open wallets. */
   readonly others: () => readonly Wallet[];
   /** A wallet is whole, and is about to follow the chain. */
   readonly begins: (wallet: Wallet) => void;
@@ -193,7 +193,7 @@ export class WalletOpener {
       );
   }
 
-  /** No key, no spending and no word of the owner is in what was not synced: only what blocks and peers tell again. */
+  /** No key, no spending and no word of the owner is in what was not synced: only data that blocks and peers provide again. */
   private warnOfCut({ file }: WalletPlace, cutBytes: number): void {
     if (cutBytes === 0) return;
     this.node.warn(
@@ -231,7 +231,7 @@ export class WalletOpener {
     }
   }
 
-  /** Runs a task; what the disk refuses is told as of this wallet. */
+  /** Runs a task; disk errors name this wallet. */
   async guard(place: WalletPlace, task: () => unknown): Promise<void> {
     try {
       await task();

@@ -8,7 +8,7 @@ export interface WalletOptions {
   readonly changeType: OutputType | null;
   readonly avoidsPartialSpends: boolean;
   readonly discardFeeRatePerKb: bigint;
-  /** For want of an estimate; 0 for none (`-fallbackfee`). */
+  /** Fee rate without an estimate; 0 for none (`-fallbackfee`). */
   readonly fallbackFeeRatePerKb: bigint;
   readonly minTxFeeRatePerKb: bigint;
   readonly payTxFeeRatePerKb: bigint;

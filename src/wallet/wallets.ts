@@ -1,5 +1,5 @@
 /**
- * The wallets of a node: which are open, under which names, and who is notified of them. Owns no rule about what is in them;
+ * The wallets of a node: the open ones, their names, and their subscribers. Owns no rule about what is in them;
  * opening and making one is `walletOpener.ts`. Source: lbrycrd wallet/init.cpp, wallet/wallet.cpp `AddWallet`, `Verify`.
  */
 import { realpathSync } from 'node:fs';
@@ -98,7 +98,7 @@ export class Wallets {
   }
 
   /**
-   * Resolves when the wallets have taken in all that the node has told by now; null when they have. In the middle of a
+   * Resolves when the wallets have applied all events of the node so far; null when they have. In the middle of a
    * reorganisation they know of blocks and the mempool what never was together: then when it is over.
    */
   caughtUp(): Promise<unknown> | null {
@@ -126,7 +126,7 @@ export class Wallets {
     return () => lines.forEach((line) => line.leave());
   }
 
-  /** Takes in at once what wallets have begun to take in (`EventLine.finish`). */
+  /** Takes in at once what wallets have begun to apply (`EventLine.finish`). */
   finish(): void {
     for (const { wallet } of this.open.values()) wallet.events.finish();
   }
@@ -196,7 +196,7 @@ export class Wallets {
     return this.exclusively(() => this.shut(wallet.name));
   }
 
-  /** Ends what is under way; nothing is opened any more. */
+  /** Aborts running work and refuses further opens. */
   interrupt(): void {
     this.closing.abort();
   }
@@ -217,7 +217,7 @@ export class Wallets {
     });
   }
 
-  /** Where a wallet lies, unless it cannot are there or is open already. Source: `CWallet::Verify`. */
+  /** Where a wallet lies, unless it cannot be there or is open already. Source: `CWallet::Verify`. */
   private check(name: string): WalletPlace {
     const place = walletPlace(this.options.walletDir, name);
     if (place.kind === 'other') {

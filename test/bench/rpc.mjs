@@ -57,7 +57,7 @@ const supportDelay = option('supportdelay', 'proportional');
 const wanted = option('rows', '').split(',').filter(Boolean);
 const reference = process.env.LBRYCRDD;
 const AUTH = 'bench:bench';
-/** So many different things are asked for in turn, where there are as many. */
+/** The number of different things that are asked for in turn, where there are as many. */
 const SAMPLE = 200;
 /** A block counts as large from here on. */
 const LARGE_BLOCK_TRANSACTIONS = Number(option('large', 1000));

@@ -53,7 +53,7 @@ interface Case {
   readonly coins: (Coin | null)[][];
 }
 
-/** The rules of `consensus`, put together in the order of the reference's `ConnectBlock`. */
+/** The rules of `consensus`, assembled in the order of the reference's `ConnectBlock`. */
 function readable(
   { transactions, coins }: Case,
   rules: SpendRules,

@@ -197,7 +197,7 @@ describe('answers', () => {
     expect((await ask('help', 'loging')).out).toBe('help: unknown command: loging. Did you mean logging?\n');
   });
 
-  it('to -getinfo are put together', async () => {
+  it('to -getinfo are assembled', async () => {
     const outcome = await ask('-getinfo');
     expect(outcome).toEqual({
       status: 0,

@@ -60,7 +60,7 @@ async function totalOf(wallet: Owner): Promise<bigint> {
   return parseLbc(total);
 }
 
-/** So many coins of one LBC each, in blocks and known to the wallet. */
+/** This many coins of one LBC each, in blocks and known to the wallet. */
 async function fund(wallet: Owner, count: number): Promise<void> {
   const before = await totalOf(wallet);
   for (let n = 0; n < count; n++) {

@@ -24,7 +24,7 @@ import { peakBytes, resetPeak } from './support/residentMemory.js';
 const { HOSTILE_BYTES, HOSTILE_ONLY, HOSTILE_REPORT } = process.env;
 const full = process.env['LBCNODE_FULL'] === '1';
 const MIB = 1 << 20;
-/** Of a request that only some methods understand: all that it may be, or a tenth. */
+/** For a request that only some methods understand: all that it may be, or a tenth. */
 const SPECIAL_BYTES = Number(HOSTILE_BYTES ?? (full ? 31_000_000 : 3_000_000));
 /** Of each of the thousands that all parameters of all methods get. */
 const GENERAL_BYTES = Number(HOSTILE_BYTES ?? (full ? 3_000_000 : 400_000));

@@ -34,7 +34,7 @@ const failure = async (method: string, ...params: unknown[]): Promise<unknown> =
 };
 
 describe('the mempool', () => {
-  it('tells sizes apart, and fees in coins', async () => {
+  it('distinguishes sizes, and fees in coins', async () => {
     const size = waiting.hex.length / 2;
     expect(await result('getmempoolentry', waiting.txid)).toMatchObject({
       size,

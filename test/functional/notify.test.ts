@@ -129,7 +129,7 @@ describe('-alertnotify', () => {
 });
 
 describe('-printpriority', () => {
-  it('writes the fee rate of each transaction of a block that is put together', async () => {
+  it('writes the fee rate of each transaction of a block that is assembled', async () => {
     await start('-printpriority');
     await mine(101, OPEN_ADDRESS);
     const block = await node!.rpc<{ tx: string[] }>('getblock', [await node!.rpc('getblockhash', [1])]);

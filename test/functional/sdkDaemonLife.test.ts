@@ -36,7 +36,7 @@ type Line =
   | { kind: 'mine'; count: number; height: number };
 
 const SEED = 'carbon smart garage balance margin twelve chest sword toast envelope bottom stomach absent';
-/** Of the recorded file; what it holds is not recorded. */
+/** The file bytes of the recorded file; what it holds is not recorded. */
 const FILE_BYTES = 5200;
 /** What the recorded daemon was started without, beside what lbcnet does not have. */
 const SKIPPED = [
@@ -138,7 +138,7 @@ class Names {
 /** Methods whose answers may have names that were not seen before, and members of files that have. */
 const MAKING = /_(?:create|update|send|fund|spend|abandon|repost)$|^publish$/;
 const OF_FILE = /\.(?:key|stream_hash)$/;
-/** Of the account that `wallet_create` made without showing it. */
+/** The of account of the account that `wallet_create` made without showing it. */
 const OF_ACCOUNT = /^\.result\.items\[\]\.(?:id|public_key)$/;
 /** What the recording hides, except for the folder. */
 const MASK = /<(?!DIR>)[A-Z_]+>/;

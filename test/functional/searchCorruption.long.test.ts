@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADDRESS } from './support/node.js';
 import { SearchedNode } from './support/searchedNode.js';
 
-/** Of long claims. */
+/** The transactions of long claims. */
 const TRANSACTIONS = 20;
 
 const searched = new SearchedNode();

@@ -4,7 +4,7 @@ import { HubClient, type HubAnswerError } from './support/hubClient.js';
 import { ADDRESS, HANG_MS } from './support/node.js';
 import { SEARCHES, SearchedNode, WORDS } from './support/searchedNode.js';
 
-/** Of long claims: enough for a hostile search to run into its bound. */
+/** For long claims: enough for a hostile search to run into its bound. */
 const TRANSACTIONS = 20;
 
 const searched = new SearchedNode();

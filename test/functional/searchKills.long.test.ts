@@ -20,7 +20,7 @@ import { ADDRESS, freePort, startRegtest, type RegtestNode } from './support/nod
 const KILLS = Number(process.env['LBCNODE_KILLS'] ?? 20);
 const seed = Number(process.env['LBCNODE_KILL_SEED'] ?? Date.now() % 2 ** 31);
 const random = randomOf(seed);
-/** Of the storm; half as many again pay for channels. */
+/** The coins of the storm; half as many again pay for channels. */
 const COINS = 30;
 const ROUNDS = 120;
 const NAMES = ['a', 'A', 'ab', 'é', 'É', '@chan', 'news'];

@@ -8,7 +8,7 @@ import { toHex } from '../../src/util/bytes.js';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 import { keyOf } from './support/walletKeys.js';
 
-/** Of private keys. */
+/** The names of private keys. */
 const NAMES = ['one', 'two', 'three', 'four', 'five', 'six'];
 
 let folder: string;

@@ -42,7 +42,7 @@ interface Unspent {
 interface Life {
   readonly addresses: Record<string, string>;
   readonly txids: readonly string[];
-  /** Of all blocks, stale ones too, in the order in which they came. */
+  /** The blocks of all blocks, stale ones too, in the order in which they came. */
   readonly blocks: readonly string[];
   readonly stale: string;
   readonly early: string;

@@ -6,7 +6,7 @@ export interface Parts {
   readonly outputs?: number;
   readonly scriptSig?: Buffer;
   readonly script?: Buffer;
-  /** Of each input. */
+  /** The witness of each input. */
   readonly witness?: readonly Buffer[];
 }
 

@@ -145,7 +145,7 @@ export class ClaimIndexRun {
     await this.other.opened.chain.processBlock(block, true);
   }
 
-  /** Takes blocks back, looks at the answers in between unless told otherwise, and makes as many others and one more. */
+  /** Takes blocks back, looks at the answers in between by default, and makes as many others and one more. */
   async reorganise(
     depth: number,
     most: number,

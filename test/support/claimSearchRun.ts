@@ -131,7 +131,7 @@ export class ClaimSearchRun extends ClaimIndexRun {
     await this.search(20);
   }
 
-  /** So many random searches at the tip. */
+  /** This many random searches at the tip. */
   async search(count: number): Promise<void> {
     const { random, found } = this;
     const documents = this.documents();
@@ -157,7 +157,7 @@ export class ClaimSearchRun extends ClaimIndexRun {
     found.documents = Math.max(found.documents, documents.length);
   }
 
-  /** So many random searches of who lists channels. */
+  /** This many random searches of who lists channels. */
   private async searchCensored(documents: readonly ModelDocument[], count: number): Promise<void> {
     const { censorRandom: random, found } = this;
     if (this.censoring === null || random.chance(0.2)) {

@@ -20,7 +20,7 @@ export class TwoLives {
   readonly model: ClaimModel | null;
   readonly rows = new MemoryRows();
   readonly store: ClaimStore;
-  /** Of the active chain, by height. */
+  /** The blocks of the active chain, by height. */
   readonly blocks: ClaimBlock[] = [];
   height = 0;
 

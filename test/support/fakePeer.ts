@@ -132,7 +132,7 @@ export class FakePeer implements Peer {
 /** Does with parts what the peer layer does: handshakes, messages one after the other, turns, good-byes. */
 export class PartHost {
   private readonly parts: readonly MessageHandler[];
-  /** Of its own: what depends on the ids must not depend on which tests ran before. */
+  /** For its own: what depends on the ids must not depend on which tests ran before. */
   private nextId = 0;
 
   constructor(parts: readonly MessageHandler[]) {

@@ -10,7 +10,7 @@ const HOST = '127.0.0.1';
 
 export interface LoopbackNode {
   readonly node: DhtNode;
-  /** Of UDP; the node tells the same number as its TCP port. */
+  /** Of UDP; the node reports the same number as its TCP port. */
   readonly port: number;
   readonly finder: PeerFinder;
 }

@@ -11,7 +11,7 @@ export function countPauses<T>(work: Slices<T>): { value: T; pauses: number } {
 
 /**
  * Does work, and counts the turns that the event loop takes meanwhile. By the clock of the work each look at it takes
- * `lookMs`, a whole slice unless told otherwise: so the turns tell how often it looked, and not how fast the machine is.
+ * `lookMs`, a whole slice by default: so the turns tell how often it looked, and not how fast the machine is.
  */
 export async function countTurns<T>(
   work: () => Promise<T>,

@@ -58,13 +58,13 @@ export interface TestChainOptions {
   addressIndex?: boolean;
   filterIndex?: boolean;
   claimIndex?: boolean;
-  /** Blocks for which there are proofs, and for which indexes can be taken back; 5000 unless told otherwise. */
+  /** Blocks for which there are proofs, and for which indexes can be taken back; 5000 by default. */
   proofWindow?: number;
-  /** 100 unless told otherwise. */
+  /** 100 by default. */
   supportDelay?: ClaimRules['supportDelay'];
   prune?: boolean;
   params?: NetworkParams;
-  /** 0 unless told otherwise. */
+  /** 0 by default. */
   minimumChainWork?: bigint;
   /** A folder that is there already; a new one without. */
   folder?: string;

@@ -61,7 +61,7 @@ function knownClaims(file: string): Known[] {
   return [...claims.values()];
 }
 
-/** An id of which only the beginning is known, in printed order; the rest tells claims apart. */
+/** An id of which only the beginning is known, in printed order; the rest distinguishes claims. */
 const idOf = ({ digits, rootTx }: Known): Buffer =>
   Buffer.from((digits + rootTx.toString(16).padStart(40 - digits.length, '0')).slice(0, 40), 'hex');
 

@@ -76,7 +76,7 @@ const FILE = {
   use_upnp: false,
 };
 
-/** Of the session `arguments`. */
+/** The arguments of the session `arguments`. */
 const ARGUMENTS: Readonly<Record<string, JsonValue>> = {
   allowed_origin: '*',
   download_timeout: '3',

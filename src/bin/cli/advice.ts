@@ -20,7 +20,7 @@ export interface RefusedCall {
   readonly wallet: string | undefined;
   /** The options that reach the node again, for a command to type. */
   readonly options: string;
-  /** Asks the node what it says of a method, or for its list of methods; null when it does not tell. */
+  /** Asks the node what it says of a method, or for its list of methods; null if unknown. */
   help(method?: string): Promise<string | null>;
   /** The result of another call without arguments; null when it fails. */
   ask(method: string): Promise<JsonValue>;

@@ -1,4 +1,4 @@
-/** `-getinfo`: an overview put together from a batch of calls. Source: `GetinfoRequestHandler`. */
+/** `-getinfo`: an overview assembled from a batch of calls. Source: `GetinfoRequestHandler`. */
 import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json.js';
 import { CliError } from './convert.js';
 

@@ -69,7 +69,7 @@ export interface CallSettings {
   /** 0 waits for ever. */
   readonly timeoutSec: number;
   readonly configFile: string;
-  /** Where a cookie was searched. */
+  /** Path at which a cookie file was searched. */
   readonly cookieFile: string;
   /** Why the cookie that is there could not be read; null if it was read, is missing or is not needed. */
   readonly cookieFailure: string | null;

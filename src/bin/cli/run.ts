@@ -174,7 +174,7 @@ async function call(settings: CallSettings, request: string, options: CliOptions
   return reply;
 }
 
-/** Why the node took the credentials for none, or for wrong ones. */
+/** The reason why the node refused the credentials. */
 function authorizationProblem({ credentials, cookieFile, cookieFailure, configFile }: CallSettings): string {
   if (credentials !== null) return 'Authorization failed: Incorrect rpcuser or rpcpassword';
   if (cookieFailure !== null) {

@@ -23,7 +23,7 @@ const HEADERS_AT_ONCE = 4096;
 /** What the chain state stands for. The data of these blocks is still missing, as that of pruned ones is. */
 const ASSUMED = STATUS.validTransactions | STATUS.validScripts;
 
-/** Where the rows go. */
+/** Receives the rows. */
 export interface SnapshotTarget extends RowWriter {
   /** Called often: brings rows away when they are many. */
   relieve(): Promise<void>;

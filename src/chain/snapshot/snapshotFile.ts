@@ -30,7 +30,7 @@ export class SnapshotError extends EnvironmentError {
   override readonly name = 'SnapshotError';
 }
 
-/** Where the bytes of a snapshot go; nowhere when only its hashes are wanted. */
+/** Receives the bytes of a snapshot; discards them if only hashes are needed. */
 export interface SnapshotSink {
   write(bytes: Bytes): Promise<void>;
 }
@@ -275,7 +275,7 @@ export class SnapshotReader {
     }
   }
 
-  /** Reads the end, which must come next. `rows` tells how many rows each part had. Returns its parts and the file's hash. */
+  /** Reads the end, which must come next. `rows` says how many rows each part had. Returns its parts and the file's hash. */
   finish(rows: readonly { readonly name: string; readonly kind: number; readonly rows: number }[]): {
     parts: readonly SectionSummary[];
     hash: string;

@@ -25,7 +25,7 @@ import type { ConnectDeps } from '../connectBlock.js';
 import type { LoadedBlock } from '../loadedBlock.js';
 import { SnapshotError } from './snapshotFile.js';
 
-/** The most blocks below the tip that are taken back. Arbitrary: some seconds, and memory for what they changed. */
+/** The most blocks below the tip that are disconnected. Arbitrary: some seconds, and memory for what they changed. */
 export const MOST_TAKEN_BACK = 2016;
 
 /** Rows of the database that a snapshot has as one part. */

@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from '../../util/json.js';
 import type { MethodDeclaration, ParamDeclaration } from './declaration.js';
 
-/** By type of parameter. */
+/** Types of values by type of parameter. */
 export interface ParamValues {
   str: string;
   int: number;

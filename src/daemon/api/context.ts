@@ -22,7 +22,7 @@ export interface DaemonControl {
   status(): Promise<JsonOut>;
   version(): JsonOut;
   ffmpegStatus(): Promise<JsonOut>;
-  /** Where the media server listens. */
+  /** Address of the media server. */
   mediaAddress(): readonly [host: string, port: number];
   /** Begins to stop once the answer is sent. */
   stop(): void;

@@ -54,7 +54,7 @@ export function errorAnswer(code: number, message: string, data: JsonOut = {}): 
 
 /** A call whose names and numbers of parameters fit. */
 interface Call {
-  /** As it was called, which may be another name of the method. */
+  /** The name used by the caller, which may be an alias. */
   readonly name: string;
   readonly declaration: MethodDeclaration;
   readonly params: CallParams;

@@ -20,7 +20,7 @@ import { transactionMethods } from './methods/transaction.js';
 import { txoMethods } from './methods/txo.js';
 import { walletMethods } from './methods/wallet.js';
 
-/** By group, in the order of the file names in `methods`. */
+/** Implementations by group, in the order of the file names in `methods`. */
 const IMPLEMENTED: readonly (readonly MethodImplementation[])[] = [
   accountMethods,
   addressMethods,

@@ -9,7 +9,7 @@ import { badValue } from './daemonError.js';
 const EXAMPLES = 'an amount is text like "1.0" or "0.00000001": 1 to 10 digits, a point and 1 to 8 digits';
 
 export interface AmountRule {
-  /** Nothing but more than zero will do. */
+  /** Only amounts above zero are allowed. */
   readonly isPositive?: boolean;
 }
 

@@ -41,7 +41,7 @@ function lineBreak(level: number): string {
 
 type Container = { readonly isObject: boolean; readonly members: Iterable<readonly [string, JsonOut]> };
 
-/** From here on the order of UTF-16 units is another than that of code points. */
+/** From this value on the order of UTF-16 units differs from that of code points. */
 const ABOVE_PLAIN_ORDER = /[\ud800-\uffff]/;
 
 function sortByKey(members: [string, JsonOut][]): [string, JsonOut][] {

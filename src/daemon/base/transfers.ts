@@ -27,7 +27,7 @@ export interface TransferState {
   /** Null while it is not known. */
   readonly bytesTotal: number | null;
   readonly bytesPerSecond: number;
-  /** With a connection; null if no peers take part. */
+  /** Number of connected peers; null for a transfer without peers. */
   readonly peers: number | null;
 }
 
@@ -89,7 +89,7 @@ export class Transfers {
     };
   }
 
-  /** All that runs, the oldest first, as answers show it. */
+  /** All running transfers for answers, the oldest first. */
   all(): readonly Members[] {
     return [...this.#running.values()].map(shown);
   }

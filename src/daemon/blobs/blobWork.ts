@@ -127,7 +127,7 @@ export class BlobWork {
   readonly #hashes = new Map<number, Hash>();
   readonly #threadNumber: number;
   #written = 0;
-  /** For bytes that do not leave the thread. */
+  /** Buffer for bytes that stay in this thread. */
   #scratch: Uint8Array | null = null;
 
   /** `threadNumber` keeps the temporary names of threads apart. */

@@ -17,9 +17,9 @@ const INTERVAL_MS = 30 * 60_000;
 const BLOBS_AT_ONCE = 5000;
 
 export interface DiskLimits {
-  /** For blobs of streams, own ones counted; 0 for none. */
+  /** Limit in MiB for blobs of streams, including own ones; 0 is no limit. */
   readonly contentMib: number;
-  /** For blobs of no stream; 0 keeps none. */
+  /** Limit in MiB for blobs without a stream; 0 stores none. */
   readonly networkMib: number;
 }
 

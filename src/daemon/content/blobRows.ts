@@ -115,7 +115,7 @@ export class BlobRows {
     return there;
   }
 
-  /** Ends deletions that a kill cut off. */
+  /** Finishes deletions that a kill interrupted. */
   #removeDoomed(there: BlobHashes): void {
     const doomed = this.#own
       .all('select blob_hash from doomed_blob')

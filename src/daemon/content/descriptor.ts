@@ -109,12 +109,12 @@ export const invalidDescriptor = (text: string): DaemonError =>
   new DaemonError('InvalidStreamDescriptorError', text);
 
 /**
- * Most values in a descriptor. An entry has at most four and at least 60 bytes, so that no more than 140,000 can are in a
+ * Most values in a descriptor. An entry has at most four and at least 60 bytes, so that no more than 140,000 can be in a
  * blob of 2 MiB. What has more is refused before it is parsed: it would fill the memory.
  */
 const MAX_VALUES = 200_000;
 
-/** Whether the text has so few commas that few values can are in it. */
+/** Whether the text has so few commas that few values can be in it. */
 function hasFewValues(bytes: Uint8Array): boolean {
   let commas = 0;
   for (const byte of bytes) if (byte === 0x2c && ++commas > MAX_VALUES) return false;

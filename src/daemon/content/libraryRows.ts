@@ -57,7 +57,7 @@ export class LibraryRows {
       .map((row) => String(row['name']).slice(UNSYNCED.length));
   }
 
-  /** Those of the hashes that belong to no stream. */
+  /** The hashes that belong to no stream. */
   ofNoStream(hashes: readonly string[]): string[] {
     return this.#main
       .all(

@@ -145,7 +145,7 @@ export class OffsiteRows {
     });
   }
 
-  /** Of these, the blobs that are part of a stream that is known. */
+  /** The hashes that belong to a known stream. */
   ofKnownStreams(hashes: readonly string[]): string[] {
     return this.#main
       .all(

@@ -45,7 +45,7 @@ export class OriginalRows {
     this.#own.run('delete from original where stream_hash = ?', streamHash);
   }
 
-  /** Of the finished blobs without a file, those that can be made. */
+  /** Finished blobs without a file that can be made from an original file. */
   madeOf(missing: readonly string[]): MadeRow[] {
     const streams = this.all().flatMap(({ streamHash, isSame }) => (isSame ? [streamHash] : []));
     if (streams.length === 0 || missing.length === 0) return [];

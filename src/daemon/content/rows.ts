@@ -88,14 +88,14 @@ export interface StreamBlobRow {
 export interface LostOutputs {
   /** Stream hashes of those that are gone. */
   readonly lost: readonly string[];
-  /** Behind which row number the next slice begins; null after the last one. */
+  /** Row number after which the next slice begins; null after the last one. */
   readonly next: number | null;
 }
 
 /** A part of a long list. */
 export interface HashPage {
   readonly hashes: readonly string[];
-  /** Behind which row number the next page begins; null after the last one. */
+  /** Row number after which the next page begins; null after the last one. */
   readonly next: number | null;
 }
 
@@ -110,7 +110,7 @@ export interface FileFilter {
 /** A stream whose blobs are all on disk. */
 export interface CompletedStream {
   readonly sdHash: string;
-  /** Of all its blobs, the descriptor too. */
+  /** The hashes of all its blobs, the descriptor too. */
   readonly hashes: readonly string[];
 }
 
@@ -126,7 +126,7 @@ export interface Pin {
 export interface StoredClaim {
   /** `txid:nout` as printed. */
   readonly outpoint: string;
-  /** As printed. */
+  /** Id in the hex form that programs print. */
   readonly claimId: string;
   readonly name: string;
   readonly amountDewies: bigint;

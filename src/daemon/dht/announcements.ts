@@ -13,7 +13,7 @@ const LIMITS = { total: 100_000, perKey: 1000 } as const;
 const FREED_PART = 100;
 
 interface Announcement {
-  /** Of the blob, as latin1. */
+  /** The key of the blob, as latin1. */
   readonly key: string;
   readonly contact: Contact;
   tcpPort: number;
@@ -62,7 +62,7 @@ export class Announcements {
     return Array.from(this.#byKey.keys(), (key) => Buffer.from(key, 'latin1'));
   }
 
-  /** Those of them whose first byte is this one. */
+  /** Keys with this first byte. */
   keysBeginningWith(byte: number): Buffer[] {
     const near = [...this.#byKey.keys()].filter((key) => key.charCodeAt(0) === byte);
     return near.map((key) => Buffer.from(key, 'latin1'));

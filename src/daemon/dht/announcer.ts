@@ -9,7 +9,7 @@ import { RequestFailure } from './rpc.js';
 const ROUND_MS = 60_000;
 /** Blobs of a round for each that is announced at a time. Source: `get_blobs_to_announce`. */
 const BLOBS_PER_TASK = 10;
-/** So many acceptances are enough where not all nodes accept. Source: `_run_consumer`. */
+/** The number of acceptances that are enough where not all nodes accept. Source: `_run_consumer`. */
 const ENOUGH = 5;
 
 export interface AnnouncerDeps {

@@ -2,7 +2,7 @@
 import { isPeerPort, isPublicAddress } from './addresses.js';
 import { ID_BYTES } from './datagrams.js';
 
-/** Where a node listens. */
+/** Address of a node. */
 export interface Endpoint {
   /** IPv4. */
   readonly address: string;

@@ -18,7 +18,7 @@ const PAGE_KEY = 'p';
 interface Ids {
   /** 20 bytes. */
   readonly rpcId: Buffer;
-  /** Of the sender, 48 bytes. */
+  /** The node id of the sender, 48 bytes. */
   readonly nodeId: Buffer;
 }
 
@@ -37,7 +37,7 @@ export interface ResponseDatagram extends Ids {
 
 export interface ErrorDatagram extends Ids {
   readonly type: 'error';
-  /** As `<class 'ValueError'>`. */
+  /** Type in the form `<class 'ValueError'>`. */
   readonly exceptionType: string;
   readonly text: string;
 }

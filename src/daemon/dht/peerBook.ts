@@ -60,7 +60,7 @@ export class PeerBook {
     return this.#repliedMs.get(endpointKey(address, udpPort)) ?? null;
   }
 
-  /** Where the node of the id replied last. */
+  /** Address of the last reply of the node with this id. */
   contactOf(nodeId: Buffer): Contact | null {
     return this.#byId.get(idKey(nodeId)) ?? null;
   }
@@ -101,7 +101,7 @@ export class PeerBook {
     this.#tcpPorts.set(contact.key, tcpPort);
   }
 
-  /** The port at which the node serves blobs; null if it did not tell. */
+  /** The port at which the node serves blobs; null if unknown. */
   tcpPortOf(contact: Contact): number | null {
     return this.#tcpPorts.get(contact.key) ?? null;
   }

@@ -13,7 +13,7 @@ const PINGS = 64;
 /** Ports of early versions: TCP from 3333 on, UDP from 4444 on. */
 const OLD_PORTS = { tcpFirst: 3333, tcpEnd: 3400, udpFirst: 4444 } as const;
 
-/** Source: BEP 15; the peers that a tracker tells. */
+/** Source: BEP 15; the peers that a tracker reports. */
 export interface TrackerSearch {
   /** Peers in groups, as trackers answer. It does not throw. */
   search(hash: Buffer, signal: AbortSignal): AsyncIterable<readonly ContentPeer[]>;
@@ -29,7 +29,7 @@ export interface PeerFinderDeps {
   readonly showsOwn?: boolean;
 }
 
-/** With more than a download needs: what `peer_list` shows. */
+/** A peer with the members that `peer_list` shows. */
 export interface FoundPeer extends ContentPeer {
   readonly udpPort: number | null;
 }

@@ -76,7 +76,7 @@ export class PortMapper {
     return this.#gateway?.name ?? null;
   }
 
-  /** The address that the gateway tells, if it is a public one. */
+  /** The address that the gateway reports, if it is a public one. */
   get externalAddress(): string | null {
     return this.#address;
   }

@@ -106,7 +106,7 @@ export class RoutingTable {
     return bucket.contacts.length < bucket.capacity || this.#shouldSplit(index, nodeId);
   }
 
-  /** Of the bucket for the id. */
+  /** Index of the bucket for the id. */
   indexOf(nodeId: Buffer): number {
     const distance = toNumber(nodeId) ^ this.#ownNumber;
     const index = this.#buckets.findIndex(({ max }) => distance < max);

@@ -22,7 +22,7 @@ export class Tokens {
     this.#secret = this.#random.bytes(ID_BYTES);
   }
 
-  /** For an IPv4 address; 48 bytes. */
+  /** Token for an IPv4 address; 48 bytes. */
   tokenFor(address: string): Buffer {
     return tokenOf(this.#secret, address);
   }

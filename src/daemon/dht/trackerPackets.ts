@@ -46,7 +46,7 @@ export interface AnnounceResponse {
   readonly peers: readonly TrackerPeer[];
 }
 
-/** Of any answer that is long enough to have one; null else. */
+/** Head of an answer; null if the answer is too short. */
 export function answerHead(data: Buffer): { action: number; transactionId: number } | null {
   if (data.length < HEADER_BYTES) return null;
   return { action: data.readUInt32BE(0), transactionId: data.readUInt32BE(4) };

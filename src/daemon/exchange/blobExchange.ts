@@ -39,7 +39,7 @@ export interface ExchangeSettings {
 
 export interface BlobExchangeDeps {
   readonly blobs: BlobKeeper;
-  /** Those that run now. */
+  /** Peer sources that run now. */
   readonly sources: () => readonly NamedPeerSource[];
   readonly settings: () => ExchangeSettings;
   readonly rate: RateLimiter;
@@ -192,7 +192,7 @@ export class BlobExchange implements BlobFetcher {
       swarm.add(new HttpHolder(base, number, memory, deps));
   }
 
-  /** None where the name cannot be resolved; then the next download asks again. */
+  /** Addresses of a name; empty if it cannot be resolved, and the next download asks again. */
   async #resolve(host: string): Promise<readonly string[]> {
     if (isIPv4(host)) return [host];
     const now = this.#deps.clock.nowMs();

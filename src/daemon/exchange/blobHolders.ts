@@ -10,7 +10,7 @@ export type LineOutcome =
 export interface LineEvents {
   /** The holder begins to send the blob. */
   onComing(): void;
-  /** Of the blobs `asked` the holder has those in `available`. */
+  /** Called when the holder has reported which of the blobs `asked` it has. */
   onAvailability(asked: readonly string[], available: readonly string[]): void;
 }
 

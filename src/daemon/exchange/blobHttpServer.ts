@@ -12,9 +12,9 @@ import type { ConnectionLimits } from './tcpServer.js';
 
 const HELD_BLOBS = 24;
 const PIECE_BYTES = 128 * 1024;
-/** For a request to come, and for an answer without progress. */
+/** Time limit for a request to arrive, and for an answer without progress. */
 const STEP_MS = 60_000;
-/** Of a blob that cannot be had now. Arbitrary. */
+/** The retry after time in seconds of a blob that cannot be had now. Arbitrary. */
 const RETRY_AFTER_SEC = '30';
 
 export interface BlobHttpDeps {

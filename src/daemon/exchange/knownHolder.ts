@@ -37,7 +37,7 @@ export class Known {
   readonly order: number;
   state: 'new' | 'opening' | 'idle' | 'busy' = 'new';
   line: Line | null = null;
-  /** Since when it is opening or busy. */
+  /** Start of the present opening or busy phase. */
   sinceMs = 0;
   failures = 0;
   restsUntilMs = -Infinity;
@@ -45,7 +45,7 @@ export class Known {
   score = 0;
   /** What it is asked for while it is busy. */
   wanted: Wanted | null = null;
-  /** By blob. */
+  /** Times of negative answers, by blob. */
   readonly lacks = new Map<string, { readonly untilMs: number; readonly pauseMs: number }>();
 
   constructor(holder: Holder, order: number) {

@@ -12,7 +12,7 @@ export interface LinkEvents {
 export interface Link {
   /** Resolves to true when the system took the bytes, to false when the link is closed. It does not reject. */
   send(bytes: Uint8Array): Promise<boolean>;
-  /** While it is paused the peer is slowed down. */
+  /** Pauses reading, which slows the peer down. */
   pause(): void;
   resume(): void;
   close(): void;

@@ -29,7 +29,7 @@ export class PieceBuffers {
     return free;
   }
 
-  /** For buffers that are not used any more. */
+  /** Returns unused buffers. */
   giveBack(buffer: Uint8Array): void {
     const bytes = buffer.length;
     if (this.#keptBytes + bytes > KEPT_BYTES) return;

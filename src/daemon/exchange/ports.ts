@@ -28,7 +28,7 @@ export interface OpenBlob {
   close(): Promise<void>;
 }
 
-/** Where blobs that were downloaded go; `BlobStore` is one. */
+/** Stores downloaded blobs; `BlobStore` implements it. */
 export interface BlobKeeper extends BlobReader {
   /**
    * Checks the bytes against the hash and keeps them. False if the bytes have another hash. Throws `EnvironmentError` where
@@ -37,7 +37,7 @@ export interface BlobKeeper extends BlobReader {
   write(hash: string, bytes: Uint8Array): Promise<boolean>;
 }
 
-/** Where peers of a stream are searched. */
+/** A source of peers for a stream. */
 export interface NamedPeerSource extends PeerSource {
   /** For the log: `DHT`, `trackers`. */
   readonly name: string;
@@ -53,7 +53,7 @@ export interface FetchOptions {
   readonly sdHash: string;
   /** Ends the wait. The fetch of a blob ends when its last caller has gone. */
   readonly signal: AbortSignal;
-  /** Without it: `reader`. */
+  /** Default: `reader`. */
   readonly urgency?: Urgency;
 }
 

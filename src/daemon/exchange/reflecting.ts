@@ -61,7 +61,7 @@ export class Reflecting {
   readonly #unreached = new Map<string, number>();
   /** Whether the last upload reached its reflector; null before any. */
   isReached: boolean | null = null;
-  /** Why the last upload of a stream did not end well, by descriptor. */
+  /** Reason for the failure of the last upload, by descriptor hash. */
   readonly #failures = new Map<string, string>();
 
   constructor(deps: ReflectingDeps) {

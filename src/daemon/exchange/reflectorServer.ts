@@ -79,7 +79,7 @@ export class ReflectorServer {
   }
 }
 
-/** One connection. */
+/** State of one connection. */
 class Upload {
   readonly #served: Served;
   readonly #deps: ReflectorServerDeps;

@@ -32,7 +32,7 @@ export interface UploadResult {
   readonly sent: readonly string[];
   /** Whether the reflector says that it has all of the stream. */
   readonly isComplete: boolean;
-  /** Why it is not complete; null if it is. */
+  /** Reason why the upload is incomplete; null if complete. */
   readonly reason: string | null;
 }
 
@@ -114,7 +114,7 @@ export class StreamUpload {
     return sum;
   }
 
-  /** One question for what is lacking, and all of that sent. */
+  /** Asks once for the missing blobs and sends them. */
   async #pass(signal: AbortSignal): Promise<Pass> {
     const { blobs } = this.#deps;
     const { sdHash } = this.#stream;

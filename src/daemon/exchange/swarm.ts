@@ -371,7 +371,7 @@ export class Swarm {
   }
 }
 
-/** As the promise; rejects as soon as the signal aborts. */
+/** Resolves like the promise; rejects when the signal aborts. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason as Error);

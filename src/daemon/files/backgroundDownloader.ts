@@ -41,7 +41,7 @@ export interface BackgroundDownloaderDeps {
   readonly space: Pick<DiskSpace, 'freeNetworkBytes'>;
   /** Whether blobs are written (`save_blobs`). Read at each round. */
   readonly savesBlobs: () => boolean;
-  /** For a descriptor (`blob_download_timeout`). Read at each use. */
+  /** Time limit for a descriptor (`blob_download_timeout`), read at each use. */
   readonly blobTimeoutMs: () => number;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'info' | 'warn' | 'debug'>;
@@ -50,7 +50,7 @@ export interface BackgroundDownloaderDeps {
 export class BackgroundDownloader {
   readonly #deps: BackgroundDownloaderDeps;
   readonly #stopping = new AbortController();
-  /** Until when hashes are left alone. */
+  /** Time until which a hash is not tried again. */
   readonly #leftAlone = new Map<string, number>();
   #rounds: Promise<void> | null = null;
   #ongoing: Promise<void> | null = null;

@@ -23,7 +23,7 @@ const LOOKS_AT_ONCE = 64;
 const CLAIMS_AT_ONCE = 20;
 /** Source: most items of a page of `claim_search`. */
 const PAGE_SIZE = 50;
-/** Until the wallet runs, and after a hub failed. Arbitrary. */
+/** Pause before the wallet runs and after a failure of a hub. Arbitrary. */
 const WAIT_MS = 2000;
 const RETRY_MS = 30_000;
 
@@ -31,7 +31,7 @@ const RETRY_MS = 30_000;
 export interface ClaimFinder {
   readonly resolver: Pick<Resolver, 'search'>;
   readonly params: LedgerParams;
-  /** Of all wallets. */
+  /** The account ids of all wallets. */
   readonly accountIds: readonly string[];
 }
 

@@ -18,7 +18,7 @@ import { dataBlobs, type StreamReader } from './streamReader.js';
 /** A running file without a reader is stopped after this time. Source: `_delayed_stop`. */
 const IDLE_MS = 2000;
 
-/** Why a save ended: what becomes of the row depends on it. */
+/** Reason for the end of a save; it decides what happens to the row. */
 type SaveEnd = 'stopped' | 'daemon stops' | 'replaced';
 
 class SaveEnded extends Error {
@@ -344,7 +344,7 @@ export class ManagedFile {
     await save.done.catch(() => undefined);
   }
 
-  /** Ends what is being saved. Blobs stay. */
+  /** Stops saving. Blobs are kept. */
   async stop(): Promise<void> {
     this.#resuming.abort(new SaveEnded('stopped'));
     this.#idle?.cancel();
@@ -352,7 +352,7 @@ export class ManagedFile {
     await this.#setStatus('stopped');
   }
 
-  /** For the end of the daemon. */
+  /** Closes at the end of the daemon. */
   async close(): Promise<void> {
     this.#resuming.abort(new SaveEnded('daemon stops'));
     this.#idle?.cancel();

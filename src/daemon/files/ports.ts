@@ -23,7 +23,7 @@ export interface StreamReflector {
   /** Descriptors of the streams that are being sent. */
   readonly uploading: readonly string[];
   progressOf(sdHash: string): UploadProgress | null;
-  /** Why the last upload did not end well; null if it did, or there was none. */
+  /** Reason for the failure of the last upload; null if none failed. */
   failureOf(sdHash: string): string | null;
   /** Ends the upload of a stream that is to be deleted. */
   cancel(sdHash: string): Promise<void>;

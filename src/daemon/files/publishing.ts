@@ -29,7 +29,7 @@ type Given = Readonly<Record<string, JsonValue | undefined>>;
 export interface PublishingDeps {
   readonly manager: FileManager;
   readonly making: MakeStreamOptions;
-  /** Of the wallet's chain. */
+  /** The params of the wallet's chain. */
   readonly params: () => LedgerParams;
   /** Resolves to null if ffmpeg is not there. */
   readonly findTools: () => Promise<VideoTools | null>;
@@ -66,7 +66,7 @@ async function hashOfFile(path: string): Promise<string> {
 const numberOf = (value: number | undefined): JsonValue | undefined =>
   value === undefined ? undefined : new JsonNumber(`${value}`);
 
-/** Those that the command gives go first. */
+/** Fields given by the command take precedence. */
 function factFields(facts: MediaFacts, given: Given): Given {
   return {
     width: given['width'] ?? numberOf(facts.width),

@@ -9,7 +9,7 @@ import { ResolveError, type ResolveProblem } from '../base/resolveError.js';
 
 export interface MediaFailure {
   readonly status: number;
-  /** For the client. */
+  /** Message for the client. */
   readonly text: string;
   /** Whether a later request may succeed without a change of the daemon's settings. */
   readonly isPassing: boolean;
@@ -24,7 +24,7 @@ const STATUS_BY_PROBLEM: Readonly<Record<ResolveProblem, number>> = {
   collision: 409,
 };
 
-/** By the name of the error. All others are 500. */
+/** HTTP status by error name; other errors are 500. */
 const STATUS_BY_NAME: Readonly<Record<string, number>> = {
   InvalidStreamURLError: 400,
   // The price.

@@ -7,7 +7,7 @@ import type { CallObserver } from '../api/dispatch.js';
 import { shared } from '../../util/shared.js';
 import { plainServer } from './plainServer.js';
 
-/** All who ask within this time have the same text. Arbitrary. */
+/** All requests within this time get the same text. Arbitrary. */
 const SHARED_MS = 100;
 /** Source: `HISTOGRAM_BUCKETS`, in seconds. */
 const BUCKETS_SEC = [

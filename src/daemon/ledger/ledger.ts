@@ -9,7 +9,7 @@ import type { AddressSource } from './addressSource.js';
 import type { LedgerDatabase } from './ledgerDatabase.js';
 
 export interface HeaderView {
-  /** Of the last header; -1 while there is none. */
+  /** Height of the last header; -1 without headers. */
   readonly height: number;
   /** Block id, 32 bytes in wire order; null if there is no such header. */
   hashAt(height: number): Buffer | null;
@@ -36,11 +36,11 @@ export interface TransactionEvent {
 
 /** How far the ledger is behind the hub of the moment. */
 export interface SyncState {
-  /** Where the headers are on their way to, at least where they are; null until a hub told. */
+  /** Where the headers are on their way to, at least where they are; null until a hub sent it. */
   readonly targetHeight: number | null;
   /** Addresses for which a hub is asked; 0 without one. */
   readonly addresses: number;
-  /** Those of them whose histories are not yet known. */
+  /** Number of addresses without a known history. */
   readonly addressesLeft: number;
   /** Transactions that were fetched for them. */
   readonly fetched: number;
@@ -50,7 +50,7 @@ export interface SyncState {
 
 export interface LedgerEvents {
   headers: [height: number];
-  /** Something of what histories tell was fetched or written. */
+  /** Something of what histories report was fetched or written. */
   histories: [];
   transaction: [event: TransactionEvent];
   /** The last height that both chains have. */
@@ -80,7 +80,7 @@ export interface HubPort {
 
 export interface Ledger {
   readonly params: LedgerParams;
-  /** Of the last header. */
+  /** Height of the last header. */
   readonly height: number;
   readonly headers: HeaderView;
   readonly database: LedgerDatabase;
@@ -104,9 +104,9 @@ export interface Ledger {
   broadcast(tx: Transaction): Promise<void>;
   /** Resolves when a hub shows the transaction in the history of the wallet; false when time is up. */
   taken(txid: Uint8Array, timeoutMs: number): Promise<boolean>;
-  /** From the database or a hub, its branch checked; null if no one knows it. */
+  /** From the database or a hub, with a verified branch; null if unknown. */
   transaction(txid: Uint8Array): Promise<LedgerTransaction | null>;
-  /** By txid as printed; what no one knows is absent. */
+  /** By printed txid; unknown ones are absent. */
   transactions(txids: readonly Uint8Array[]): Promise<Map<string, LedgerTransaction>>;
   /**
    * Leaves the hub of the moment for the first server of the settings that is fit. Resolves when it is connected; false if

@@ -29,7 +29,7 @@ export interface Balance {
 
 /** A coin that may pay, as little of it as choosing needs. */
 export interface CoinCandidate {
-  /** By which the database knows it. */
+  /** Number of the account in the database. */
   readonly number: number;
   /** The number of its transaction. */
   readonly tx: number;
@@ -54,7 +54,7 @@ export interface CoinTotals {
   readonly sumDewies: bigint;
 }
 
-/** So many coins have that amount. */
+/** The number of coins that have that amount. */
 export interface CoinAmount {
   readonly amountDewies: bigint;
   readonly count: number;
@@ -92,7 +92,7 @@ export interface TransactionFilter {
   readonly txids?: readonly Uint8Array[];
   /** Purchases that spend coins of the accounts. */
   readonly isPurchase?: boolean;
-  /** As printed. */
+  /** Id in the hex form that programs print. */
   readonly purchasedClaimIds?: readonly string[];
 }
 
@@ -145,7 +145,7 @@ export interface LedgerDatabase {
   /** All or none: false, and nothing changed, where one is unknown, spent or reserved already. On disk when it resolves. */
   reserve(outPoints: readonly OutPointRef[]): Promise<boolean>;
   release(outPoints: readonly OutPointRef[]): Promise<void>;
-  /** Of all accounts unless given. */
+  /** Releases reservations, by default of all accounts. */
   releaseAll(accountIds?: readonly string[]): Promise<void>;
 
   /** Mempool first, then the highest block, in it the last. `walletAccountIds` says whose "mine" is meant. */
@@ -160,6 +160,6 @@ export interface LedgerDatabase {
   addressCount(filter: AddressFilter): Promise<number>;
   /** At most so many addresses, ten unless given, that were used less often than allowed, least used first, then by index. */
   unusedAddresses(accountId: string, chain: number, maxUses: number, count?: number): Promise<AddressRow[]>;
-  /** Most unused addresses in a row before a used one. */
+  /** Longest run of unused addresses before a used one. */
   maxGap(accountId: string, chain: number): Promise<number>;
 }

@@ -25,7 +25,7 @@ export function ledgerStatus(
   };
 }
 
-/** Nothing before a hub told how high its chain is. */
+/** Empty before a hub has sent its height. */
 function headerMembers(headers: HeaderView, target: number | null): Members {
   if (target === null) return {};
   const { height } = headers;
@@ -37,7 +37,7 @@ function headerMembers(headers: HeaderView, target: number | null): Members {
   };
 }
 
-/** Nothing before a hub is asked for histories. */
+/** Empty before a hub is asked for histories. */
 function historyMembers({ addresses, addressesLeft, fetched, historyShare }: SyncState): Members {
   if (addresses === 0) return {};
   return {

@@ -38,7 +38,7 @@ const STATUS_METHODS = new Set(['blockchain.address.subscribe', 'blockchain.scri
 
 export interface LedgerOptions {
   readonly ledgerId: LedgerId;
-  /** Where headers and database lie. */
+  /** Folder of headers and database. */
   readonly folder: string;
   /** `lbryum_servers`, as the setting is whenever a hub is searched. */
   readonly servers: readonly HostPort[] | (() => readonly HostPort[]);
@@ -58,7 +58,7 @@ export interface LedgerOptions {
   readonly store?: LedgerStorePort;
 }
 
-/** Without a hub. */
+/** Source of histories without a hub. */
 const NO_HISTORIES = { addresses: 0, addressesLeft: 0, fetched: 0, historyShare: 0 } as const;
 
 /** What nodes say of a transaction that they have already: it counts as accepted. */

@@ -91,9 +91,9 @@ export interface TxoRow {
   /** 32 bytes, wire order. */
   readonly txid: Buffer;
   readonly nout: number;
-  /** Of the transaction: above 0 in a block, else one of `TX_HEIGHT`. */
+  /** For the transaction: above 0 in a block, else one of `TX_HEIGHT`. */
   readonly height: number;
-  /** Of the transaction in its block; -1 where it is in none. */
+  /** The position of the transaction in its block; -1 where it is in none. */
   readonly position: number;
   readonly isVerified: boolean;
   readonly amountDewies: bigint;
@@ -108,13 +108,13 @@ export interface TxoRow {
   /** Both mine, and of type other. */
   readonly isInternalTransfer: boolean;
   readonly txoType: number;
-  /** As printed. */
+  /** Id in the hex form that programs print. */
   readonly claimId: string | null;
   readonly claimName: string | null;
   readonly channelId: string | null;
   readonly repostedClaimId: string | null;
   readonly hasSource: boolean;
-  /** Of the transaction's first input, 36 bytes. */
+  /** The first out point of the transaction's first input, 36 bytes. */
   readonly firstOutPoint: Buffer;
   /** Unspent supports for the claim at my addresses; null unless the view asks. */
   readonly receivedTipsDewies: bigint | null;

@@ -11,7 +11,7 @@ import type { ResolvePort } from './resolvePort.js';
 import { rowTxos, type WalletView } from './rowTxos.js';
 import { outputsOf, transactionOf } from './transactionTxos.js';
 
-/** Whom a list asks. */
+/** The sources of a list. */
 export interface ListPorts {
   readonly database: LedgerDatabase;
   readonly resolver: ResolvePort;
@@ -79,7 +79,7 @@ export async function listPurchases(
   return txos;
 }
 
-/** Nothing where the second output does not say what was bought. */
+/** Empty if the second output does not name a purchase. */
 function firstOutput(row: TransactionRow): Txo[] {
   const [first] = outputsOf(transactionOf(row), row.txid, row.height);
   return first?.notes.purchasedClaimId === undefined ? [] : [first];

@@ -15,7 +15,7 @@ export function dayOf(height: number): number {
   return Math.floor(estimatedTimeSec(Math.max(1, height))! / DAY_SEC);
 }
 
-/** As `YYYY-MM-DD`. */
+/** Day in the form `YYYY-MM-DD`. */
 export const dayText = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
 function readDay(text: string): number {

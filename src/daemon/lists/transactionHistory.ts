@@ -117,7 +117,7 @@ function updates({ outputs, spent, isAllMine, port }: View): Json[] {
     });
 }
 
-/** Those that the wallet has, and, where it paid, those that it gave away. */
+/** Supports of the wallet, and tips if the wallet paid for them. */
 function supports({ outputs, isAllMine, port }: View): Json[] {
   const all = outputs.filter(({ txo }) => txo.isSupport);
   const entry = (one: Entry, delta: bigint, isTip: boolean): Json => ({

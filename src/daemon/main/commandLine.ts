@@ -17,7 +17,7 @@ import {
 } from './settingWords.js';
 import { UsageError } from './usagePattern.js';
 
-/** Of a command line that cannot be understood: argparse's for words that are no command, docopt's for its arguments. */
+/** For a command line that cannot be understood: argparse's for words that are no command, docopt's for its arguments. */
 const EXIT_NO_COMMAND = 2;
 const EXIT_USAGE = 1;
 

@@ -20,7 +20,7 @@ export interface Component {
 interface Part {
   readonly component: Component;
   isRunning: boolean;
-  /** Why it did not start; null while that did not happen. */
+  /** Reason for a failed start; null without failure. */
   failure: string | null;
 }
 
@@ -126,7 +126,7 @@ export class Components implements ComponentGate {
     return Object.fromEntries(this.parts.map(({ component, isRunning }) => [component.name, isRunning]));
   }
 
-  /** Why components did not start, by name. */
+  /** Reasons for failed starts, by component. */
   failures(): Record<string, string> {
     const failed = this.parts.map(({ component, failure }) => [component.name, failure] as const);
     return Object.fromEntries(failed.filter((one): one is [ComponentName, string] => one[1] !== null));

@@ -42,7 +42,7 @@ import { parseServer } from './settingKinds.js';
 import { statusOf } from './status.js';
 import type { WalletPart, WalletPartDeps, WalletServices } from './walletPart.js';
 
-/** Where metrics are served. Source: `prom_site`. */
+/** Host of the metrics server. Source: `prom_site`. */
 const METRICS_HOST = '0.0.0.0';
 
 export interface DaemonOptions {
@@ -63,7 +63,7 @@ export interface DaemonOptions {
 }
 
 export interface RunningDaemon {
-  /** Where the API listens. */
+  /** Address of the API. */
   readonly api: HostPort;
   readonly media: HostPort;
   /** Resolves when all components run or failed to start, to whether all run. */
@@ -374,7 +374,7 @@ class Daemon implements RunningDaemon {
     await this.reflector?.start();
     this.outages.start();
     this.started = this.components.start(stopping.signal, (name, error) => {
-      // What still starts when it is told to stop ends as it may.
+      // Components still starting at a stop end by themselves.
       if (stopping.signal.aborted) return;
       const { stack } = error as Error;
       const reason = error instanceof EnvironmentError ? error.message : (stack ?? failureReason(error));

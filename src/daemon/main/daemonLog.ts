@@ -68,7 +68,7 @@ export class DaemonLog implements Logger {
       this.bytes += Buffer.byteLength(line);
       if (this.bytes > MAX_FILE_BYTES) this.rollOver(path);
     } catch (error) {
-      // A log that cannot be written must not end the daemon; who looks at the console is told.
+      // A log that cannot be written must not end the daemon; the console shows it.
       if (this.options.toConsole)
         process.stderr.write(`the log cannot be written: ${(error as Error).message}\n`);
     }

@@ -43,7 +43,7 @@ const ROWS_BY_FORMER_NAME: ReadonlyMap<string, SettingRow> = new Map(
 );
 
 export interface SettingSources {
-  /** By name, from the command line. */
+  /** Settings of the command line, by name. */
   readonly given: ReadonlyMap<string, JsonValue>;
   readonly machine?: Machine;
   /** Takes what is odd but no reason to stop. */
@@ -82,7 +82,7 @@ export class DaemonSettings implements Settings {
   private readonly given: ReadonlyMap<string, SettingValue>;
   private readonly environment: ReadonlyMap<string, SettingValue>;
   private readonly file = new Map<string, SettingValue>();
-  /** Of the file, what no setting is called: kept when it is written. */
+  /** Unknown entries of the file, which are kept when it is written. */
   private readonly strangers = new Map<string, unknown>();
   private readonly defaults: ReadonlyMap<string, SettingValue>;
   private readonly machine: Machine;
@@ -219,7 +219,7 @@ export class DaemonSettings implements Settings {
     return this.named(name) === undefined;
   }
 
-  /** Of the first source that names it. */
+  /** Value from the first source that has the setting. */
   private named(name: string): SettingValue | undefined {
     for (const source of [this.runtime, this.given, this.environment, this.file]) {
       const value = source?.get(name);

@@ -114,7 +114,7 @@ export function ensureFolder(path: string, setting: string): string | null {
 /** Source: lbry-sdk lbry/utils.py `generate_id`. */
 const ID_BYTES = 48;
 
-/** What tells this installation from others: the file `install_id` of the data folder, made where it is missing. Throws `EnvironmentError`. */
+/** The id of this installation: the file `install_id` of the data folder, made where it is missing. Throws `EnvironmentError`. */
 export function installationId(dataDir: string): string {
   const path = join(dataDir, 'install_id');
   return onFile(path, () => {

@@ -37,7 +37,7 @@ function distribution(): JsonOut {
   };
 }
 
-/** From a checkout, as opposed to an installed package, there is the source. */
+/** A checkout has the source, an installed package does not. */
 const buildKind = (): string => (existsSync(projectFile('src')) ? 'dev' : 'release');
 
 export function versionAnswer(): Record<string, JsonOut> {

@@ -1,7 +1,7 @@
 /**
  * A chain node with a hub as a child of the daemon (`--with-node`): started before it, stopped after it. It is told over
  * its channel when the daemon is gone, however that ended. Its hub opens when the node is at the tip; the status port of
- * the hub tells how far it is until then.
+ * the hub reports the progress until then.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -58,7 +58,7 @@ export class NodeBeside {
   readonly #user: NodeBesideUser;
   #isStopping = false;
   #isOpen = false;
-  /** As the hub told it last. */
+  /** The last one that the hub sent. */
   #height: number | null = null;
   #toldMs = performance.now();
   #timer: NodeJS.Timeout | null = null;

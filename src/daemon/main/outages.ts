@@ -9,7 +9,7 @@ import type { Clock, Timer } from '../base/clock.js';
 const CHECK_MS = 5000;
 
 export interface OutageProbe {
-  /** With its article: `a hub`. */
+  /** Name with its article: `a hub`. */
   readonly what: string;
   readonly advice: () => string;
   /** Whether there is contact; null if none is wanted, or none was tried. */

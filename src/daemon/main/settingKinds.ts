@@ -28,11 +28,11 @@ export interface SettingRow {
   readonly previousNames?: readonly string[];
   /** What help calls the value. */
   readonly valueName?: string;
-  /** Of a choice. */
+  /** Allowed values of a choice. */
   readonly choices?: readonly string[];
-  /** Of a number: the bounds between which it means anything. */
+  /** Bounds of a number. */
   readonly range?: readonly [least: number, most: number];
-  /** Of a text, or of texts in a list: what each must be, and in words. */
+  /** Required form of a text or of the texts in a list, with its description. */
   readonly form?: { readonly pattern: RegExp; readonly words: string };
   /** Answers do not show the value. */
   readonly isSecret?: boolean;
@@ -223,7 +223,7 @@ export function valueOfEnvironment(row: SettingRow, text: string): JsonValue {
   return text;
 }
 
-/** As the file has it: servers as `host:port`, numbers plain. */
+/** The value in the form of the file: servers as `host:port`, plain numbers. */
 export function valueForFile(value: SettingValue): unknown {
   if (value instanceof JsonNumber) return Number(value.text);
   if (Array.isArray(value))

@@ -3,7 +3,7 @@ import type { JsonValue } from '../../util/json.js';
 import { suggestion } from '../../util/nearest.js';
 import type { SettingRow } from './settingKinds.js';
 
-/** By name. */
+/** Given settings by name. */
 export type GivenSettings = ReadonlyMap<string, JsonValue>;
 
 const optionOf = ({ name }: SettingRow): string => `--${name.replaceAll('_', '-')}`;

@@ -14,11 +14,11 @@ export interface StatusSources {
   readonly skipped: readonly ComponentName[];
   readonly wallet: WalletPart | null;
   readonly ffmpeg: JsonOut;
-  /** Of a node beside the daemon; null without. */
+  /** Status of the node in this process; null without one. */
   readonly node: JsonOut;
   /** What cannot be reached, a line each. */
   readonly warnings: readonly string[];
-  /** Of the reflector; null if the daemon is none. */
+  /** Status of the reflector; null without this role. */
   readonly reflector: JsonOut;
   /** What travels now. */
   readonly transfers: JsonOut;

@@ -89,7 +89,7 @@ export class TransferBar {
     this.#write(barLine(transfer, this.#stream.columns));
   }
 
-  /** For a time in which there is nothing to measure. */
+  /** Interval without transfers to measure. */
   wait(text: string): void {
     this.#write(text.slice(0, Math.max(1, (this.#stream.columns ?? DEFAULT_COLUMNS) - 1)));
   }

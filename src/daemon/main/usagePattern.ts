@@ -201,7 +201,7 @@ export class UsagePattern {
     return so;
   }
 
-  /** Of the alternatives that match, the first that leaves least. */
+  /** The first matching alternative that leaves the fewest words. */
   private matchOne(parts: readonly Pattern[], left: readonly Token[], found: Found): Match {
     let best: Match | null = null;
     for (const part of parts) {

@@ -70,7 +70,7 @@ function ledgerIdOf(settings: Settings): LedgerId {
 /** In the wallet folder. Source: lbry-sdk lbry/conf.py `KnownHubsList`. */
 const KNOWN_HUBS_FILE = 'known_hubs.yml';
 
-/** Where `lbcnode -hub` listens on this machine unless told otherwise. */
+/** Default address of `lbcnode -hub` on this machine. */
 const OWN_HUB: HostPort = ['127.0.0.1', 50_001];
 
 /** A hub on this machine comes before public ones, as long as no one names any. */
@@ -94,7 +94,7 @@ export class WalletAndLedger implements WalletPart {
     this.#ledgerId = ledgerIdOf(deps.settings);
   }
 
-  /** Where headers and the database of the chain lie. */
+  /** Folder of headers and database of the chain. */
   get #folder(): string {
     return join(this.#deps.settings.get('wallet_dir'), this.#ledgerId);
   }

@@ -103,7 +103,7 @@ const isPowerPoint = (head: Buffer): boolean =>
     (hasBytes(head, 512, 'fdffffff') && hasBytes(head, 522, '0000')) ||
     (head.length > 2096 && hasBytes(head, 2072, `00b929e811000000${ascii('MS PowerPoint 97')}`)));
 
-/** Where a name in a ZIP archive begins behind its signature. */
+/** Offset of a file name in a ZIP archive after the signature. */
 const ZIP_NAME = 30;
 /** How far the next file of an archive is searched. */
 const ZIP_REACH = 6000;

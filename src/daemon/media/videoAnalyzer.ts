@@ -66,7 +66,7 @@ interface Output {
 const ONLY_FILES = ['-protocol_whitelist', 'file'];
 /** What a program prints beyond this is cut off and the program ended. Arbitrary. */
 const MAX_OUTPUT_BYTES = 16 << 20;
-/** Of the output of ffmpeg in an error: its end tells the reason. */
+/** Number of characters of ffmpeg's output in an error message, from its end. */
 const SHOWN_CHARS = 600;
 const FIXED_SUFFIX = '_fixed';
 const MAX_NAMES = 1000;

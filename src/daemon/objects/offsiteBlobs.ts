@@ -65,7 +65,7 @@ export interface OffsiteBlobsDeps {
 /** A complete stream that another reflector put into the store. */
 export interface FoundStream {
   readonly sdHash: string;
-  /** Of all its blobs, the descriptor too. */
+  /** The hashes of all its blobs, the descriptor too. */
   readonly hashes: readonly string[];
 }
 

@@ -7,9 +7,9 @@ import { AwsV4Signer } from 'aws4fetch';
 import type { Clock } from '../base/clock.js';
 import { MAX_BLOB_BYTES } from '../content/blobHash.js';
 
-/** For a request that moves a blob: 2 MiB at 35 kB/s. Arbitrary. */
+/** Time limit for the transfer of a blob: 2 MiB at 35 kB/s. Arbitrary. */
 const TRANSFER_MS = 60_000;
-/** For a request without a body. Arbitrary. */
+/** Time limit for a request without a body. Arbitrary. */
 const LOOK_MS = 10_000;
 /** What is read of the text of a refusal. Arbitrary. */
 const MAX_REFUSAL_BYTES = 4096;
@@ -29,7 +29,7 @@ export interface S3Place {
 export interface S3Credentials {
   readonly accessKey: string;
   readonly secretKey: string;
-  /** Of credentials that end after a time. */
+  /** The session token of credentials that end after a time. */
   readonly sessionToken: string | null;
 }
 

@@ -18,10 +18,10 @@ export interface StoreHealthDeps {
   /** `s3://bucket/prefix`. */
   readonly name: string;
   readonly clock: Pick<Clock, 'nowMs'>;
-  /** From 0 to 1. */
+  /** Random number from 0 to 1. */
   readonly random: () => number;
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** For the log: what waits now. */
+  /** Description of waiting uploads for the log. */
   readonly waiting: () => { readonly blobs: number; readonly bytes: number };
 }
 

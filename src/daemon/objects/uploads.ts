@@ -13,7 +13,7 @@ import type { StoreHealth } from './storeHealth.js';
 const PARALLEL = 4;
 /** Rows that are asked for at once. Arbitrary. */
 const BATCH = 64;
-/** After a failure that is not the store's, as of a full disk. Arbitrary. */
+/** Pause after a local failure such as a full disk. Arbitrary. */
 const PAUSE_MS = 10_000;
 /** Failures of one blob after which the log names it. Arbitrary. */
 const NOTABLE_FAILURES = 3;

@@ -36,7 +36,7 @@ export class WrongAnswerError extends Error {
   }
 }
 
-/** Where an output is. */
+/** Position of an output in the chain. */
 export interface Place {
   /** 32 bytes, wire order. */
   readonly txid: Bytes;
@@ -44,7 +44,7 @@ export interface Place {
 }
 
 export interface ClaimRow extends Place {
-  /** Null if the hub tells only the place. */
+  /** Null if the hub reports only the place. */
   readonly meta: ClaimMeta | null;
   readonly channel: Place | null;
   readonly repost: Place | null;
@@ -68,7 +68,7 @@ export interface HubAnswer {
   readonly rows: readonly AnswerRow[];
   /** Claims that the rows refer to. */
   readonly extraRows: readonly ClaimRow[];
-  /** Of all pages of a search. */
+  /** The total of all pages of a search. */
   readonly total: number;
   readonly blocked: readonly { readonly channel: Place | null; readonly count: number }[];
   readonly blockedTotal: number;
@@ -77,7 +77,7 @@ export interface HubAnswer {
 export const isError = (row: AnswerRow): row is ErrorRow => 'error' in row;
 export const isClaimRow = (row: AnswerRow): row is ClaimRow => !isError(row);
 
-/** What tells one place from another. */
+/** The key of a place. */
 export const placeKey = ({ txid, nout }: Place): string => `${toLatin1(txid)}${nout}`;
 
 /** Throws `WrongAnswerError` where the bytes are no such message or have more rows than could be. */

@@ -199,7 +199,7 @@ function ownUrl(txo: Txo): string {
   return only?.name === txo.claimName ? permanent : `lbry://claim#${idOf(txo)}`;
 }
 
-/** As an answer shows it. What a hub says may be of any length. */
+/** Members of an answer about a failure; a hub's text may have any length. */
 export const failureMembers = ({ name, text }: ResolveFailure): { name: string; text: string } => ({
   name,
   text: boundedErrorText(text),

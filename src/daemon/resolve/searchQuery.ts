@@ -84,7 +84,7 @@ function sourceOf(hasSource: unknown, hasNoSource: unknown): boolean | undefined
   return typeof hasNoSource === 'boolean' ? !hasNoSource : (hasSource as boolean | undefined);
 }
 
-/** Of these hubs take texts only, of digits too. */
+/** Parameters that hubs accept only as text, also for numbers. */
 const TEXTS: ReadonlySet<string> = new Set(['release_time', 'claim_type', 'fee_currency']);
 
 /** Values of a field that hubs want alone where there is one. */

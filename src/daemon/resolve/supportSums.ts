@@ -9,12 +9,12 @@ import type { HubPort } from '../ledger/ledger.js';
 const METHOD = 'lbcnode.claimtrie.support_sum';
 const UNKNOWN_METHOD = /unknown method/i;
 
-/** Of one channel. */
+/** Sum of supports of one channel. */
 export interface SupportSum {
-  /** As printed. */
+  /** Id in the hex form that programs print. */
   readonly channelId: string;
   readonly channelName: string;
-  /** Without `lbry://`. */
+  /** URL without `lbry://`. */
   readonly shortUrl: string;
   /** LBC as text. */
   readonly amount: string;

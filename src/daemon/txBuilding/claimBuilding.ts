@@ -27,7 +27,7 @@ export interface ClaimOptions extends SendOptions {
   readonly fundingAccountIds?: readonly string[] | undefined;
 }
 
-/** Where a claim is held: an address and the hash of its key. */
+/** Address of a claim, with the hash of its key. */
 export interface Holding {
   readonly address: string;
   readonly keyHash: Bytes;
@@ -70,7 +70,7 @@ export interface ClaimPlan extends SendOptions {
   readonly funding: readonly AccountPort[];
   /** Not signed. */
   readonly output: NewOutput;
-  /** Of an update: the claim that it spends. */
+  /** For an update: the claim that it spends. */
   readonly old?: Txo;
   readonly channel: OwnChannel | null;
   readonly notes?: TxoNotes;

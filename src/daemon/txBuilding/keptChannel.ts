@@ -15,8 +15,8 @@ const CHOICES =
 
 /**
  * Null if the claim has no channel. A channel that no account holds, be it that it went to another wallet, signs when the
- * wallet has the key that it carries now, which the hub tells. Throws `PrivateKeyNotFoundError` where the wallet lacks that
- * key, `InputValueError` where the channel no longer exists, and an error of the class `Exception` where no hub can be
+ * wallet has the key that it carries now, which the hub reports. Throws `PrivateKeyNotFoundError` where the wallet lacks
+ * that key, `InputValueError` where the channel no longer exists, and an error of the class `Exception` where no hub can be
  * asked.
  */
 export async function keptChannel(

@@ -169,7 +169,7 @@ export interface Sweep {
   readonly accountId?: string | undefined;
   /** What is spent; the accounts are put in, and that it is unspent and theirs. */
   readonly filter: TxoFilter;
-  /** Most inputs of a transaction. */
+  /** Largest number of inputs of a transaction. */
   readonly batchSize: number;
 }
 

@@ -76,7 +76,7 @@ export interface WalletPort {
 
 /** Claims of everyone, as the claim index has them; null for what is not found, or not as it says. */
 export interface ClaimsPort {
-  /** By its id as printed. */
+  /** The wallet or account with this printed id. */
   byId(claimId: string): Promise<Txo | null>;
   at(url: string): Promise<Txo | null>;
   /** The channel that carries the key of that address. */

@@ -63,7 +63,7 @@ export function createStream(
   return txBuilder.withName(stream.name, () => newStream(txBuilder, wallet, stream, options));
 }
 
-/** For who has the name for himself. */
+/** For a caller that holds the lock of the name. */
 function newStream(
   txBuilder: TxBuilder,
   wallet: WalletPort,

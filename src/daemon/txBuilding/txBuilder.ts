@@ -41,7 +41,7 @@ export interface Plan {
   readonly change: AccountPort;
   /** Changes what hangs on the first input, once that is known. */
   readonly finish?: (draft: Draft) => Draft | Promise<Draft>;
-  /** Of the first output. */
+  /** Notes on the first output. */
   readonly notes?: TxoNotes;
   /** Done once the transaction is made, before it is sent; not for a preview. */
   readonly beforeSending?: () => Promise<void>;
@@ -58,7 +58,7 @@ export interface GivenOutput {
   readonly txo: Txo;
   /** Coins are reserved, lest they are chosen as well. */
   readonly isCoin: boolean;
-  /** Of a time lock. */
+  /** The redeem script of a time lock. */
   readonly redeemScript?: Bytes;
 }
 
@@ -180,7 +180,7 @@ export class TxBuilder {
     }
   }
 
-  /** Those whose coins or change the plan could use. */
+  /** Unsent transactions whose coins or change the plan could use. */
   #unsentOf({ funding }: Plan): UnsentTransaction[] {
     return [...this.#unsent].filter(({ accountIds }) => funding.some(({ id }) => accountIds.has(id)));
   }
@@ -247,7 +247,7 @@ export class TxBuilder {
     throw new Error('no strategy');
   }
 
-  /** Where it fails, what the transaction had reserved is free again. */
+  /** On failure the reserved coins are released. */
   async send(made: MadeTransaction, before?: () => Promise<void>): Promise<void> {
     try {
       await before?.();

@@ -27,11 +27,11 @@ export interface TxoFacts {
   /** 32 bytes, wire order. */
   readonly txid: Bytes;
   readonly nout: number;
-  /** Of the transaction, or one of `TX_HEIGHT`. */
+  /** The height of the transaction, or one of `TX_HEIGHT`. */
   readonly height: number;
   readonly amountDewies: bigint;
   readonly script: Bytes;
-  /** Of the transaction's first input, 36 bytes; null if the transaction is not known. */
+  /** The first out point of the transaction's first input, 36 bytes; null if the transaction is not known. */
   readonly firstOutPoint: Bytes | null;
 }
 
@@ -48,7 +48,7 @@ export interface TxoNotes {
   channel?: Txo;
   /** Whether the key of a channel is at hand. */
   hasSigningKey?: boolean;
-  /** From the claim index, by the names of answers; amounts as texts. */
+  /** Data of the claim index by the names in answers; amounts as text. */
   meta?: Readonly<Record<string, JsonOut>>;
   shortUrl?: string;
   canonicalUrl?: string;
@@ -57,7 +57,7 @@ export interface TxoNotes {
   purchasedClaim?: Txo;
   /** The output that paid for this claim. */
   purchaseReceipt?: Txo;
-  /** Of a collection. */
+  /** The claims of a collection. */
   claims?: readonly (Txo | null)[];
   repostedClaim?: Txo;
 }

@@ -132,13 +132,13 @@ export class Account {
   readonly addressType: AddressType;
   /** Keys of channels that were imported, PEM by address; foreign entries as the file has them. */
   channelKeys: Map<string, JsonValue>;
-  /** As the file has it, while the account is locked. */
+  /** Private key in the form of the file while the account is locked. */
   #privateKeyText: string;
   #root: ExtendedKey;
   readonly #publicChains = new Map<KeyChain, ExtendedKey>();
   /** Fields that the file has as null: they stay so until the account is unlocked, for the hash is over them too. */
   readonly #nullFields: Set<SecretField>;
-  /** Of each field that was encrypted: it stays as long as the account is held. */
+  /** For each field that was encrypted: it stays as long as the account is held. */
   readonly initVectors = new Map<SecretField, Buffer>();
 
   /** Of the form in the file, in which all except the ledger and one key may be missing. Throws `ValueError`. */

@@ -24,7 +24,7 @@ export interface GivenSecret {
   readonly publicKey?: string | undefined;
   /** Path from the root of the seed or key to the account. */
   readonly path?: string | undefined;
-  /** Of a BIP39 seed. */
+  /** The passphrase of a BIP39 seed. */
   readonly passphrase?: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface AccountSecret {
   /** The form of the input, for display. */
   readonly form: string;
   readonly addressType: AddressType;
-  /** As the fields of an account in a wallet file. */
+  /** Secret in the form of the fields of an account in a wallet file. */
   readonly seed: string | null;
   readonly privateKey: string | null;
   readonly publicKey: string | null;

@@ -71,7 +71,7 @@ export class ChannelKeys {
     this.#advance();
   }
 
-  /** Files a key among the imported ones, under the address of its public key; it is the caller who saves. */
+  /** Files a key among the imported ones, under the address of its public key; the caller saves. */
   import(secret: Bytes): ChannelKey {
     const publicKey = ecdsaBackend().publicKeyOf(secret, true);
     const address = addressOfKey(publicKey, this.#account.ledger);

@@ -27,8 +27,8 @@ const CHOICE = 10;
 const LEAST_GAP: Readonly<Record<AddressChainName, number>> = { receiving: 20, change: 6 };
 
 /**
- * So many unused addresses are kept ahead at most, whatever the file or an import says: each is made, and asked of a hub.
- * Arbitrary: longer than anyone has.
+ * The number of unused addresses that are kept ahead at most, whatever the file or an import says: each is made, and asked
+ * of a hub. Arbitrary: longer than anyone has.
  */
 export const MAX_GAP = 10_000;
 
@@ -39,7 +39,7 @@ export class LoadedAccount implements AddressSource {
   readonly #random: RandomSource;
   /** Addresses that a wallet of before had given out: so many are derived, used or not. */
   readonly #givenOut: Record<AddressChainName, number> = { receiving: 0, change: 0 };
-  /** So many more are kept ahead while the gap is filled, since that many are in hand. */
+  /** The number of additional addresses kept ahead while the gap is filled, since that many are in hand. */
   readonly #ahead: Record<AddressChainName, number> = { receiving: 0, change: 0 };
   readonly #inHand: Set<string>;
 
@@ -100,7 +100,7 @@ export class LoadedAccount implements AddressSource {
     this.channelKeys.note(publicKey);
   }
 
-  /** So many addresses were given out before the ledger saw the account: the first gap is as long. */
+  /** The number of addresses that were given out before the ledger saw the account: the first gap is as long. */
   noteGivenOut(counts: Readonly<Record<AddressChainName, number>>): void {
     this.#givenOut.receiving = counts.receiving;
     this.#givenOut.change = counts.change;

@@ -1,6 +1,6 @@
 /**
  * A wallet with its file and its accounts at work. What is answered as done is in the file: saves come one after the
- * other, each of the wallet as it is when it begins, and a save that waits serves all who ask meanwhile.
+ * other, each of the wallet as it is when it begins, and a waiting save serves all calls made meanwhile.
  * Source: lbry-sdk lbry/wallet/wallet.py, lbry/extras/daemon/daemon.py `jsonrpc_sync_apply`.
  */
 import { JsonObject, type JsonValue } from '../../util/json.js';
@@ -38,7 +38,7 @@ export class LoadedWallet {
   readonly path: string;
   readonly #around: WalletSurroundings;
   readonly #loaded = new Map<Account, LoadedAccount>();
-  /** Of the file as it was last read or written. */
+  /** The stamp of the file as it was last read or written. */
   #stamp: string | null;
   #saving: Promise<void> = Promise.resolve();
   #waiting: Promise<void> | null = null;
@@ -257,7 +257,7 @@ export class LoadedWallet {
     await this.#saveOr(this.wallet.setPreference(key, value));
   }
 
-  /** By which copies are compared, hex. */
+  /** Hash for comparing copies of a wallet, hex. */
   syncHash(): string {
     return this.wallet.hash().toString('hex');
   }

@@ -40,7 +40,7 @@ export class Wallet {
   /** Known from encrypting or unlocking on. */
   password: string | null = null;
 
-  /** Of what the file says. Throws `ValueError` where an account cannot be read. */
+  /** Reads the content of the file. Throws `ValueError` for an unreadable account. */
   constructor(id: string, wallet: JsonObject, tools: AccountTools) {
     this.#tools = tools;
     this.id = id;
@@ -55,7 +55,7 @@ export class Wallet {
     return this.accounts[0];
   }
 
-  /** An account more, of a form as in the file; it is the caller who saves. */
+  /** An account more, of a form as in the file; the caller saves. */
   addAccount(account: JsonObject): Account {
     const added = new Account(account, this.#tools);
     this.accounts.push(added);
@@ -148,7 +148,7 @@ export class Wallet {
     return { text: writePythonJson(json, { indent: 4, sortKeys: true }), wasReset: hasNoPassword };
   }
 
-  /** By which copies of a wallet are compared: 32 bytes. */
+  /** Hash for comparing copies of a wallet: 32 bytes. */
   hash(): Buffer {
     const hash = createHash('sha256');
     if (this.isEncrypted) {
@@ -169,8 +169,8 @@ export class Wallet {
   }
 
   /**
-   * Joins another copy into this one: a preference wins unless it is older, accounts are matched by id. It is the caller
-   * who saves. A failure in the middle leaves what was joined before, as in lbry-sdk; within `wholly` nothing of it.
+   * Joins another copy into this one: a preference wins unless it is older, accounts are matched by id. The caller saves. A
+   * failure in the middle leaves what was joined before, as in lbry-sdk; within `wholly` nothing of it.
    */
   merge(other: JsonObject): MergedAccounts {
     if (this.isLocked) throw assertionFailure('Cannot sync apply on a locked wallet.');
@@ -229,7 +229,7 @@ export class Wallet {
     for (const account of this.accounts) if (!account.isLocked) account.lock(this.password);
   }
 
-  /** The file shall be encrypted under that password; it is the caller who saves. The returned function takes it back. */
+  /** The file shall be encrypted under that password; the caller saves. The returned function takes it back. */
   encrypt(password: string): () => void {
     if (this.isLocked) throw assertionFailure('Cannot re-encrypt a locked wallet, unlock first.');
     if (password === '') throw assertionFailure('Cannot encrypt with blank password.');
@@ -242,7 +242,7 @@ export class Wallet {
     };
   }
 
-  /** The file shall be in clear; it is the caller who saves. The returned function takes it back. */
+  /** The file shall be in clear; the caller saves. The returned function takes it back. */
   decrypt(): () => void {
     if (this.isLocked) throw assertionFailure('Cannot decrypt a locked wallet, unlock first.');
     return this.setPreference(ENCRYPT_ON_DISK, false);

@@ -24,7 +24,7 @@ import {
 } from './walletFile.js';
 
 export interface WalletsOptions extends Omit<WalletSurroundings, 'inHand'> {
-  /** Where the files are; made where it is missing. */
+  /** Folder of the files; made if missing. */
   readonly folder: string;
 }
 
@@ -60,7 +60,7 @@ function assertWalletId(id: string): void {
 
 export class Wallets {
   readonly #options: WalletsOptions & WalletSurroundings;
-  /** Without links on the way, so that one file has one path. */
+  /** Folder without symbolic links, so that a file has one path. */
   readonly #folder: string;
   readonly #wallets: LoadedWallet[] = [];
 

@@ -12,7 +12,7 @@ import { pythonText } from '../pythonText.js';
 const MAX_URLS = 2000;
 /** Source: `TooManyClaimSearchParametersError`. */
 const MAX_LIST_LENGTH = 2048;
-/** How long who sends longer lists waits for the error. Source: `claimtrie_search`. */
+/** The delay of the error after a list that is too long. Source: `claimtrie_search`. */
 const LONG_LIST_DELAY_MS = 2000;
 
 async function search({ client, turn, hub }: HubCall, named: JsonObject | null): Promise<string> {

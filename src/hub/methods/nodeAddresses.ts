@@ -65,7 +65,7 @@ async function inBlockOrder({ hub }: NodeCall, entries: UnspentEntry[]): Promise
   }));
 }
 
-/** All that the mempool does to one script. */
+/** Effects of the mempool on one script. */
 const moveQuery = (key: string): Parameters<typeof mempoolMoves>[2] => ({
   asked: new Map([[key, '']]),
   keys: [key],

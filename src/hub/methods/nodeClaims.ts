@@ -1,4 +1,4 @@
-/** Of claims what other hubs do not have: `lbcnode.claimtrie.*`. */
+/** For claims what other hubs do not have: `lbcnode.claimtrie.*`. */
 import { hashFromHex, hashToHex } from '../../util/bytes.js';
 import type { JsonValue } from '../../util/json.js';
 import type { JsonOut } from '../../util/jsonWrite.js';

@@ -17,7 +17,7 @@ export interface BlockItems {
   readonly created: readonly CreatedItem[];
   /** Spent or expired. */
   readonly removed: readonly Item[];
-  /** Of earlier blocks, that entered the trie. */
+  /** Items of earlier blocks that became active. */
   readonly activated: readonly Item[];
   /** Names, as they are filed, whose takeover height the block changed. */
   readonly takeovers: readonly string[];

@@ -75,7 +75,7 @@ type EndedClaim = readonly [claimId: string, row: ClaimRow];
 interface SupportChange {
   readonly claimId: string;
   readonly group: string;
-  /** Of all unspent ones. */
+  /** The sum in satoshis of all unspent ones. */
   sumSat: bigint;
   /** Of the active ones, by the name under which the trie has them: others do not count for the claim. */
   readonly activeSat: Map<string, bigint>;
@@ -97,7 +97,7 @@ export class BlockWork {
   private readonly blockSupports: { readonly created: Item[]; readonly removed: Item[] };
   /** Of claims whose reposts came or went: how many more there are. */
   private readonly reposts = new Map<string, number>();
-  /** By channel and key tag: how many more claims the key signed. */
+  /** Change of the number of signed claims, by channel and key tag. */
   private readonly signed = new Map<string, number>();
   /** Rows of `created` as the block leaves them. */
   private readonly newRows = new Map<string, ClaimRow>();
@@ -105,7 +105,7 @@ export class BlockWork {
   private readonly claimKeys = new Map<string, string>();
   private readonly touched = new Set<string>();
   private readonly deleted: string[] = [];
-  /** Of all live claims; null while none came or went. */
+  /** The totals of all live claims; null while none came or went. */
   private totals: KindTotals | null = null;
 
   constructor(deps: BlockWorkDeps, block: LoadedBlock, height: number, items: BlockItems) {

@@ -1,7 +1,7 @@
 /**
  * The claim index (`-claimindex`): what consensus does not know of claims and wallets ask for. A claim by its id, the claims
  * of a name by age, what a channel signed, reposts, sums and counts; per block what it changed. Written in the commit of
- * each block and taken back with it, once it has been filled up to the tip. Owns the rows of the prefix `L`.
+ * each block and disconnected with it, once it has been filled up to the tip. Owns the rows of the prefix `L`.
  *
  * What a block did to claims is in the log of the claim trie (`blockItems.ts`), permanently: so a fill far behind the tip
  * sees what it would have seen at the tip, where connecting the block tells it. A branch's log is gone with the branch; the
@@ -26,7 +26,7 @@ import { changesKey, PAST_KEY, seriesKey, trendingKey, undoKey } from './claimIn
 import { formatSeriesRow } from './claimPast.js';
 import { canTakeBack, dropChunks, firstUndoHeight, NotedRows, takeBack } from './notedRows.js';
 
-/** As `getindexinfo` names it. */
+/** Name in `getindexinfo`. */
 export const CLAIM_INDEX_NAME = 'claimindex';
 /** 2: claims are filed under the keys that signed them. 3: so are supports. */
 export const CLAIM_INDEX_VERSION = 3;
@@ -36,7 +36,7 @@ const DROPPED_AT_ONCE = 20;
 export interface ClaimIndexOptions {
   readonly params: Pick<NetworkParams, 'base58'>;
   readonly rules: ClaimRules;
-  /** For how many blocks there are undo rows. */
+  /** Number of blocks with undo rows. */
   readonly window: ProofWindow;
   /** Of the chain, while no block is being connected; lower while the chain's next block is. */
   readonly tipHeight: () => number;
@@ -82,7 +82,7 @@ class ClaimIndex implements ChainIndex {
     await this.noteTotals(rows, height, isPresent);
   }
 
-  /** Of a block far behind the tip they are not available: then all of the past is gone through again (`pastWalk.ts`). */
+  /** For a block far behind the tip they are not available: then all of the past is gone through again (`pastWalk.ts`). */
   private async noteTotals(rows: RowTransaction, height: number, isPresent: boolean): Promise<void> {
     if (!isPresent) return rows.del(PAST_KEY);
     const { totals } = parseSummaryRow(await rows.get(SUMMARY_KEY));

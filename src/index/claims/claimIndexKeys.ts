@@ -49,7 +49,7 @@ export const SNAPSHOT_PREFIXES: readonly string[] = (
   .map(prefixOf)
   .sort();
 
-/** Where ids are turned round. */
+/** Scratch memory for reversing ids. */
 const turning = Buffer.alloc(ID_LENGTH);
 
 /** An id in the other order. */
@@ -82,7 +82,7 @@ export const nameOrderKey = (group: string, height: number, position: number, no
 
 /** Bytes of a key tag. To forge a claim by an equal tag takes some 2^120 attempts. */
 export const TAG_LENGTH = 16;
-/** What tells public keys (33 bytes) apart: the first bytes, latin1. */
+/** The key of a public key (33 bytes): the first bytes, latin1. */
 export const keyTag = (publicKey: Bytes): string => toLatin1(publicKey.subarray(0, TAG_LENGTH));
 
 /**
@@ -137,7 +137,7 @@ export const changesKey = (height: number, chunk: number): string =>
 export const undoKey = (height: number, chunk: number): string =>
   prefixOf('undo') + u32Key(height) + u32Key(chunk);
 export const UNDO_PREFIX = prefixOf('undo');
-/** Of a key of trending changes, changes or undo. */
+/** Height in a key of trending changes, changes or undo. */
 export const heightOfKey = (key: string): number => readU32(key, 2);
 
 /** `x` → how many live claims there are of each kind. */

@@ -1,6 +1,6 @@
 /**
  * The claim index as others ask it (`claimReader.ts`). Every answer is of one tip: when a block comes or goes while it is
- * put together it is started over, and at last made while the chain is held.
+ * assembled it is started over, and at last made while the chain is held.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { Item } from '../../claimtrie/item.js';
@@ -44,7 +44,7 @@ import { findByUrls, resolveUrls, type ResolveScope } from './resolveUrl.js';
 
 /** So often an answer is started over because the chain moved; then the chain is held until it is made. */
 const MAX_ATTEMPTS = 3;
-/** Claims of a walk over all that are put together at one tip. */
+/** Claims of a walk over all that are assembled at one tip. */
 const CLAIMS_A_STEP = 256;
 
 /** What the answers are made of. */
@@ -53,10 +53,10 @@ export interface ClaimIndexSource {
   readonly rules: ClaimRules;
   /** The chain that the rows are of as long as a snapshot lasts. */
   readonly active: { readonly height: number; readonly tip: number; readonly disconnects: number };
-  /** Begins a snapshot in which rows and chain are of one tip: answers what tells whether it lasts. Null when there is none. */
+  /** Begins a snapshot in which rows and chain are of one tip: returns the check if it still holds. Null when there is none. */
   readonly snapshot: () => MaybePromise<(() => boolean) | null>;
   readonly status: () => Pick<IndexStatus, 'synced' | 'height'>;
-  /** See `readValues`. What it answers is of no account when a block was taken back meanwhile. */
+  /** See `readValues`. What it answers is of no account when a block was disconnected meanwhile. */
   readonly values: (places: readonly ValuePlace[]) => Promise<(Bytes | null)[]>;
   readonly sizeOnDisk: () => Promise<number>;
   /** Runs a task while nothing changes the chain. */
@@ -75,7 +75,7 @@ export class ClaimChangesGoneError extends Error {
 
 export class ClaimIndexQueries implements ClaimIndexReader {
   private readonly source: ClaimIndexSource;
-  /** Of the tip that `ordersOf` names. */
+  /** The orders of the tip that `ordersOf` names. */
   private orders = new NameOrders();
   private ordersOf = { tip: -1, disconnects: 0 };
 
@@ -129,7 +129,7 @@ export class ClaimIndexQueries implements ClaimIndexReader {
 
   /**
    * Claims, and values of these and then of those that they repost; null for claims that are not alive, and values whose
-   * block was pruned. The claims are of one tip. Their values stay the same as long as no block is taken back.
+   * block was pruned. The claims are of one tip. Their values stay the same as long as no block is disconnected.
    */
   private async readWithValues(choose: (rows: RowReader) => Promise<readonly string[]>) {
     const { active, values } = this.source;

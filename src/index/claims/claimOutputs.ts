@@ -23,7 +23,7 @@ import { OP } from '../../script/opcodes.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { type Bytes } from '../../util/bytes.js';
 
-/** Where an output is in its block. */
+/** Position of an output in its block. */
 export interface BlockPlace {
   readonly position: number;
   readonly nout: number;
@@ -33,7 +33,7 @@ export interface BlockPlace {
 export interface ClaimOutputInBlock extends BlockPlace {
   readonly value: Bytes;
   readonly facts: ClaimFacts;
-  /** Of a channel, if there is one that can verify. */
+  /** Public key of a channel, if it has a valid one. */
   readonly publicKey: Bytes | null;
   readonly script: Bytes;
   /** 36 bytes: what the transaction's first input spends. */
@@ -64,7 +64,7 @@ export class ClaimOutputs {
     await this.forEachTransaction((position) => this.readOriginsOf(position));
   }
 
-  /** Where the block made this claim, or null. */
+  /** Output of the block that made this claim, or null. */
   originOf(claimId: string): BlockPlace | null {
     return this.originals.get(claimId) ?? null;
   }

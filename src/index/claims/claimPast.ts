@@ -14,7 +14,7 @@ import type { RowReader } from '../../store/rows.js';
 import type { Bytes } from '../../util/bytes.js';
 import { endedKey, PAST_KEY, seriesKey } from './claimIndexKeys.js';
 
-/** Where an item row lies. */
+/** Key of an item row. */
 export interface ItemPlace {
   readonly name: string;
   readonly since: number;
@@ -60,7 +60,7 @@ export async function readEnded(rows: RowReader, claimId: string): Promise<Item 
   const item = await rows.get(itemKey(name, since, point));
   if (item === undefined) return null;
   const found = parseItemRow(name, since, point, item);
-  // A block that ended it, or made it, may have been taken back.
+  // A block that ended it, or made it, may have been disconnected.
   return found.removed === 0 ? null : found;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What others ask of the claim index: a claim as of the tip, put together from the index's rows and the claim trie's,
+ * What others ask of the claim index: a claim as of the tip, assembled from the index's rows and the claim trie's,
  * the answer to URLs, and what a block changed. Ids and hashes are in wire order, amounts satoshis.
  */
 import type { ClaimKind } from '../../metadata/claimFacts.js';
@@ -17,14 +17,14 @@ export interface WaitingFacts {
 /** A live claim: its latest output is unspent and has not expired. */
 export interface ClaimRecord {
   readonly claimId: Bytes;
-  /** As its output has it. */
+  /** Name as spelled in its output. */
   readonly name: Bytes;
   readonly normalizedName: Bytes;
   /** The latest output. */
   readonly txid: Bytes;
   readonly nout: number;
   readonly height: number;
-  /** Of its transaction in its block. */
+  /** The position of its transaction in its block. */
   readonly position: number;
   readonly amountSat: bigint;
   /** The first output. */
@@ -34,7 +34,7 @@ export interface ClaimRecord {
   /** Height at which the latest output entered the trie, or will. */
   readonly activationHeight: number;
   readonly expirationHeight: number;
-  /** Of the name, the same for all its claims; 0 when nothing controls it. */
+  /** The takeover height of the name, the same for all its claims; 0 when nothing controls it. */
   readonly takeoverHeight: number;
   readonly isControlling: boolean;
   /** 0 until it is active. */
@@ -42,11 +42,11 @@ export interface ClaimRecord {
   /** All unspent supports, active or not. */
   readonly supportAmountSat: bigint;
   readonly kind: ClaimKind | null;
-  /** As the value says, valid or not. */
+  /** Channel id from the value; its signature may be invalid. */
   readonly channelId: Bytes | null;
   /** Whether the channel lives, and the signature is right for the key that it has. */
   readonly isSignatureValid: boolean;
-  /** As the value says, whether there is such a claim or not. */
+  /** Reposted claim id from the value; the claim may not exist. */
   readonly repostedId: Bytes | null;
   /** Whether it is a repost of a claim that does not live. */
   readonly isRepostedGone: boolean;
@@ -56,7 +56,7 @@ export interface ClaimRecord {
   readonly claimsInChannel: number;
   /** The record of a mempool claim. Its only height is the creation height, and it does not have a position. */
   readonly waiting?: WaitingFacts;
-  /** Without `lbry://`. */
+  /** URL without `lbry://`. */
   readonly shortUrl: string;
   readonly canonicalUrl: string;
 }
@@ -72,7 +72,7 @@ export interface ClaimWithValue {
   readonly repostedValue: Bytes | null;
 }
 
-/** Why a URL leads nowhere; `text` is what the hub answers. */
+/** Reason why a URL is not resolved; `text` is the hub's answer. */
 export interface ResolveFailure {
   readonly kind: 'not-found-claim' | 'not-found-channel' | 'invalid' | 'blocked';
   readonly text: string;
@@ -104,7 +104,7 @@ export interface BlockClaimChanges {
 }
 
 export interface ClaimIndexReader {
-  /** Of the last block in the index; -1 before the first. */
+  /** Height of the last block in the index; -1 before the first. */
   readonly height: number;
   /** Whether it is at the tip, where it stays. Before that only `height` may be asked. */
   readonly isSynced: boolean;
@@ -115,13 +115,13 @@ export interface ClaimIndexReader {
   value(claimId: Bytes): Promise<Bytes | null>;
   /** Live claims with their values, in the order asked. */
   claimsWithValues(claimIds: readonly Bytes[]): Promise<(ClaimWithValue | null)[]>;
-  /** One answer a URL, in their order. */
+  /** One answer for each URL, in order. */
   resolve(urls: readonly string[]): Promise<ResolvedUrl[]>;
   /** For each URL the live claim whose short or canonical one it is, null for none; what else is in it is not looked at. */
   claimsByUrl(urls: readonly string[]): Promise<(ClaimRecord | null)[]>;
   /**
    * What a block of the active chain did, as seen at the tip: `touched` are live claims. Kept for as many blocks as the index
-   * can be taken back; of older ones it throws `ClaimChangesGoneError`.
+   * can be disconnected; of older ones it throws `ClaimChangesGoneError`.
    */
   changes(height: number): Promise<BlockClaimChanges>;
   /** The changes of effective amounts alone, which are kept for every block. */

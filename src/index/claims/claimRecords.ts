@@ -1,5 +1,5 @@
 /**
- * Claims as of the tip, put together from the index's rows and the claim trie's (the row values of hub db/prefixes.py). One
+ * Claims as of the tip, assembled from the index's rows and the claim trie's (the row values of hub db/prefixes.py). One
  * of these serves one question, and reads what its claims share once. Whether the tip stayed meanwhile is the caller's to
  * see.
  */
@@ -58,10 +58,10 @@ export class ClaimRecords {
   private readonly orders: NameOrders;
   private readonly claims = new Map<string, ClaimRow | null>();
   private readonly states = new Map<string, NameState | null>();
-  /** By their points. */
+  /** Items by outpoint. */
   private readonly items = new Map<string, Item | null>();
 
-  /** Of the tip at `height`, whose `orders` are. */
+  /** Records of the tip at `height` with its `orders`. */
   constructor(rows: RowReader, rules: ClaimRules, height: number, orders: NameOrders) {
     this.rows = rows;
     this.rules = rules;

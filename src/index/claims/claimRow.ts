@@ -13,21 +13,21 @@ export interface ClaimRow {
   /** The latest output: txid and output number as the claim trie keys it. */
   readonly point: string;
   readonly height: number;
-  /** Of its transaction in its block. */
+  /** The position of its transaction in its block. */
   readonly position: number;
   /** The first output. */
   readonly creationHeight: number;
   readonly creationPosition: number;
   readonly creationNout: number;
   readonly kind: ClaimKind | null;
-  /** As the value says. */
+  /** Channel id from the value. */
   readonly channelId: string | null;
   /** Tags of the keys for which its signature is right. It counts while the channel lives and has one of them. */
   readonly signers: readonly string[];
   readonly repostedId: string | null;
-  /** Of a channel with a key that can verify: 33 bytes. */
+  /** Public key of a channel with a valid key: 33 bytes. */
   readonly publicKey: Bytes | null;
-  /** As the latest output has it. */
+  /** Name as spelled in the latest output. */
   readonly rawName: string;
 }
 

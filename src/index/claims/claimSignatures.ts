@@ -103,9 +103,8 @@ export function findSigners(
 
 /**
  * Tags of the keys for which each signature is right, in order: the key of the channel alone where it is one of them, or else
- * all. No other key that a channel could choose verifies it, except for one case: who knows the secret of a signature can
- * compute a second key for which it is right, too. A signature that is filed under the channel's key does not count for that
- * one.
+ * all. No other key that a channel could choose verifies it, except for one case: the owner of a key can compute a second
+ * key for which the signature is valid, too. A signature that is filed under the channel's key does not count for that one.
  */
 export async function findKeys(signatures: readonly SignatureOfChannel[]): Promise<string[][]> {
   const valid = await verifyKnown(signatures);

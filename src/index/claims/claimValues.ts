@@ -11,10 +11,10 @@ const VALUES_AT_ONCE = 16;
 
 /** Where the output of a claim is on the active chain. */
 export interface ValuePlace {
-  /** Of the output, as the claim trie keys it. */
+  /** The point of the output, as the claim trie keys it. */
   readonly point: string;
   readonly height: number;
-  /** Of its transaction in its block: the number, and where it begins. */
+  /** Index and offset of its transaction in its block. */
   readonly position: number;
   readonly txOffset: number;
 }

@@ -33,7 +33,7 @@ export class EffectiveAmounts {
   private readonly height: number;
   private readonly isPresent: boolean;
   private readonly known: NamesAfter | null;
-  /** By the name under which the trie files them. */
+  /** States by the name in the trie. */
   private readonly states = new Map<string, NameState | null>();
   private readonly items = new Map<string, readonly Item[]>();
   /** Names of the past under which one item alone was filed. */
@@ -92,7 +92,7 @@ export class EffectiveAmounts {
     return filedNames(this.rules, rawName, this.height);
   }
 
-  /** Of the claim whose output is at `point`; its name must have been loaded. */
+  /** Effective amount of the claim at `point`; its name must have been loaded. */
   weightOf(claimId: string, point: string, rawName: string): ClaimWeight {
     let pending = NO_WEIGHT;
     for (const name of this.namesOf(rawName)) {

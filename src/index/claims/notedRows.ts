@@ -14,7 +14,7 @@ import { heightOfKey, UNDO_PREFIX, undoKey } from './claimIndexKeys.js';
 const ROWS_A_LOOK = 500;
 /** Rows read between two looks at the clock: some milliseconds, in one trip to a thread. Arbitrary. */
 const READ_AT_ONCE = 2000;
-/** From so many on rows are read packed. Arbitrary. */
+/** From this number of rows on they are read in packed form. Arbitrary. */
 const MANY_ROWS = 100;
 /** An undo row is closed when it has grown to this size. */
 const CHUNK_BYTES = 32 << 10;
@@ -24,7 +24,7 @@ const ABSENT = 0;
 interface NotedRow {
   /** What was there before the block, null for nothing; undefined while that is not known. */
   former: Bytes | null | undefined;
-  /** As the block leaves it; undefined as long as it does not touch it. */
+  /** Value after the block; undefined if unchanged. */
   value: Bytes | null | undefined;
 }
 
@@ -92,7 +92,7 @@ export class NotedRows {
     this.change(key, value, null);
   }
 
-  /** As `set` to nothing, of a row that the block finds so or made itself. */
+  /** Deletes a row that the block has found or made. */
   delKnown(key: string, former: Bytes): void {
     this.change(key, null, former);
   }
@@ -148,7 +148,7 @@ function formerOf(row: NotedRow | undefined): Bytes | null {
   return row.former;
 }
 
-/** Whether the block of this height can be taken back. */
+/** Whether the block of this height can be disconnected. */
 export async function canTakeBack(rows: RowReader, height: number): Promise<boolean> {
   return (await rows.get(undoKey(height, 0))) !== undefined;
 }

@@ -1,7 +1,7 @@
 /**
  * Makes the rows of `claimPast.ts` for blocks that came before the index had them, or while it was off: one walk over all
  * item rows and the history of owners, in the background, while blocks continue. Written in the chain's queue a few
- * milliseconds at a time. A kill or a block that is taken back begins it again; until its end nothing is notified of the
+ * milliseconds at a time. A kill or a block that is disconnected begins it again; until its end nothing is notified of the
  * past.
  */
 import type { Chain } from '../../chain/chain.js';

@@ -110,7 +110,7 @@ function channelsOf(
   );
 }
 
-/** For each claim the one that it refers to, null if there is none. */
+/** The referenced claim of each claim; null without one. */
 function loadEach(
   records: ClaimRecords,
   claims: readonly (ClaimRecord | null)[],

@@ -11,7 +11,7 @@ import { CLAIM_INDEX_NAME, CLAIM_INDEX_VERSION } from './claimIndex.js';
 import { SNAPSHOT_PREFIXES, trendingKey } from './claimIndexKeys.js';
 import { canTakeBack, dropChunks, takeBack } from './notedRows.js';
 
-/** `status` tells how far the index is; null when it is off. */
+/** `status` says how far the index is; null when it is off. */
 export function claimIndexSection(status: () => IndexStatus | null): SnapshotSection {
   return {
     name: CLAIM_INDEX_NAME,

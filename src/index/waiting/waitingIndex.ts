@@ -183,7 +183,7 @@ export class WaitingClaimIndex implements ShownClaims {
     );
   }
 
-  /** For each claim the claim that it refers to, or null. */
+  /** The referenced claim of each claim, or null. */
   private async latestEach(
     claims: readonly (ClaimRecord | null)[],
     refer: (claim: ClaimRecord) => Bytes | null,
@@ -325,7 +325,7 @@ export async function describeWaiting(
 
 interface Shown {
   readonly output: WaitingOutput;
-  /** Of the claim in the chain. */
+  /** Row of the claim in the chain. */
   readonly row: ClaimRow | null;
 }
 

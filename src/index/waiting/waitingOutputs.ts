@@ -15,7 +15,7 @@ import { readSignature, recoverSigners, type ReadSignature } from '../claims/cla
 /** An output of the mempool that makes or updates a claim. Ids are latin1, in wire order. */
 export interface WaitingOutput {
   readonly claimId: string;
-  /** As printed. */
+  /** Id in the hex form that programs print. */
   readonly idHex: string;
   readonly txid: string;
   readonly nout: number;
@@ -28,12 +28,12 @@ export interface WaitingOutput {
   readonly amountSat: bigint;
   readonly value: Bytes;
   readonly kind: ClaimKind | null;
-  /** As the value says. */
+  /** Channel id from the value. */
   readonly channelId: string | null;
-  /** Of its channel; not verified yet, see `isSignedBy`. */
+  /** Channel signature, not verified yet; see `isSignedBy`. */
   readonly signature: ReadSignature | null;
   readonly repostedId: string | null;
-  /** Of a channel with a key that can verify. */
+  /** The key tag of a channel with a key that can verify. */
   readonly keyTag: string | null;
   /** The arrival number of its transaction. */
   readonly arrival: number;
@@ -51,7 +51,7 @@ export interface WaitingSupport {
 export interface SpentClaim {
   readonly claimId: string;
   readonly point: string;
-  /** As the value of the spent output says. */
+  /** Channel id from the value of the spent output. */
   readonly channelId: string | null;
   readonly repostedId: string | null;
 }
@@ -70,7 +70,7 @@ export interface ArrivedTransaction {
   readonly timeSec: number;
   readonly arrival: number;
   readonly tx: Transaction;
-  /** Of the outputs that its inputs spend, in order. */
+  /** The spent scripts of the outputs that its inputs spend, in order. */
   readonly spentScripts: readonly Bytes[];
   readonly spentAmountsSat: readonly bigint[];
 }

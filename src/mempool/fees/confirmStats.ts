@@ -13,13 +13,13 @@ export interface ConfirmAverages {
   /** Blocks in a period. */
   readonly scale: number;
   readonly periods: number;
-  /** For each bucket, the sum of fee rates of what confirmed. */
+  /** Sum of the fee rates of confirmed transactions, by bucket. */
   readonly rateSums: Float64Array;
-  /** For each bucket, how much confirmed. */
+  /** Weight of confirmed transactions, by bucket. */
   readonly counts: Float64Array;
   /** For each period and bucket (row by row), how much confirmed within so many periods. */
   readonly confirmed: Float64Array;
-  /** Of the same shape: how much left without confirming after so many periods. */
+  /** Weight of transactions that left unconfirmed, by period and bucket. */
   readonly failed: Float64Array;
 }
 
@@ -75,7 +75,7 @@ export class ConfirmStats {
   readonly maxConfirms: number;
   /** For each block of the last `maxConfirms` (a ring) and each bucket: transactions that came then and still wait. */
   private readonly waiting: Int32Array;
-  /** For each bucket, those that came before. */
+  /** Older waiting transactions, by bucket. */
   private readonly waitingLonger: Int32Array;
   /** Whether every average is 0, so that nothing can decay: so it is all through a first synchronisation. */
   private isBlank: boolean;
@@ -143,7 +143,7 @@ export class ConfirmStats {
     this.isBlank = false;
   }
 
-  /** For each bucket, what has waited for `target` blocks or longer. */
+  /** Transactions that have waited for `target` blocks or longer, by bucket. */
   private outstanding(target: number, bestHeight: number): Int32Array {
     const sums = this.waitingLonger.slice();
     for (let age = target; age < this.maxConfirms; age++) {

@@ -32,7 +32,7 @@ function damaged(what: string): ReadError {
   return new ReadError(`Corrupt estimates file. ${what}`);
 }
 
-/** So many figures, their number in front. */
+/** This many figures, their number in front. */
 function doubles(reader: Reader, count: number, what: string): Float64Array {
   if (reader.compactSize() !== count) throw damaged(`Mismatch in ${what} count`);
   return figures(reader, count, what);
@@ -48,7 +48,7 @@ function figures(reader: Reader, count: number, what: string): Float64Array {
   return values;
 }
 
-/** So many rows after one another, each with its length in front. */
+/** This many rows after one another, each with its length in front. */
 function table(reader: Reader, rows: number, buckets: number, what: string): Float64Array {
   const values = new Float64Array(rows * buckets);
   for (let row = 0; row < rows; row++) values.set(doubles(reader, buckets, what), row * buckets);

@@ -13,9 +13,9 @@ export const NEW_PLACES_PER_ADDRESS = 8;
 
 /** An address not heard of for so long is as good as gone. */
 export const HORIZON_SEC = 30 * 86_400;
-/** So many failures without a success, and we give an address up. */
+/** This many failures without a success, and we give an address up. */
 export const MAX_RETRIES = 3;
-/** So many failures in a row, within at least so long, and we give up an address that once answered. */
+/** This many failures in a row, within at least so long, and we give up an address that once answered. */
 export const MAX_FAILURES = 10;
 export const MIN_FAIL_SEC = 7 * 86_400;
 

@@ -43,7 +43,7 @@ export interface SelectedAddress extends AddressEntry {
 export class PeerAddressBook {
   private readonly deps: PeerAddressBookDeps;
   private tables: BookTables;
-  /** Those that answered but whose place in the tried table is taken. */
+  /** Addresses that answered but whose place in the tried table is taken. */
   private readonly collisions = new Set<BookEntry>();
   /** 1 at first, so that "never" is earlier. */
   private lastGoodSec = 1;
@@ -160,7 +160,7 @@ export class PeerAddressBook {
     entry.lastSuccessSec = nowSec;
     entry.lastTrySec = nowSec;
     entry.attempts = 0;
-    // Its time stays: it would tell others whom we are connected to.
+    // Its time stays: it would reveal our connections.
     if (entry.isTried || entry.newSlots.length === 0) return;
     const { log } = this.deps;
     if (testBeforeEvict && this.contender(entry) !== null) {
@@ -251,7 +251,7 @@ export class PeerAddressBook {
     return 'replace';
   }
 
-  /** Who has the place in the tried table that this entry would get. */
+  /** The entry at the place in the tried table that this entry would get. */
   private contender(entry: BookEntry): BookEntry | null {
     return this.tables.tried.get(this.tables.placement.triedSlot(entry));
   }

@@ -9,7 +9,7 @@ export class SlotTable<T> {
   private readonly slots: (T | null)[];
   /** Occupied slots in any order. */
   private readonly occupied: number[] = [];
-  /** Where a slot is in `occupied`. */
+  /** Position of a slot in `occupied`. */
   private readonly where: Int32Array;
 
   constructor(slotCount: number) {

@@ -8,7 +8,7 @@ import { BUCKET_SIZE, NEW_BUCKETS, NEW_PLACES_PER_ADDRESS, TRIED_BUCKETS } from 
 import { Placement } from './placement.js';
 import { SlotTable } from './slotTable.js';
 
-/** All that outlasts a restart. */
+/** State that is stored over a restart. */
 export interface BookSnapshot {
   /** The secret of the placement, 32 bytes. */
   readonly key: Buffer;

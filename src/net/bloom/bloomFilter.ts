@@ -1,6 +1,6 @@
 /**
- * The filter by which a light client says which transactions it wants (BIP37). Owns the bits and the matching; who set
- * the filter and what is sent to them is not known here. Source: Core bloom.cpp `CBloomFilter`.
+ * The filter by which a light client says which transactions it wants (BIP37). Owns the bits and the matching; peers and
+ * messages are not known here. Source: Core bloom.cpp `CBloomFilter`.
  */
 import {
   TX_FIRST_INPUT,

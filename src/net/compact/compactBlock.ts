@@ -80,7 +80,7 @@ export interface Candidate {
 }
 
 /**
- * `invalid`: the peer sent what no one may send; `failed`: it cannot be put together, which is not a fault, and the
+ * `invalid`: the peer sent what no one may send; `failed`: it cannot be assembled, which is not a fault, and the
  * whole block must be fetched. Source: `ReadStatus`.
  */
 export type Unreadable = { readonly status: 'invalid' | 'failed' };
@@ -95,7 +95,7 @@ export class PartialBlock {
   /** 112 bytes. */
   readonly header: Buffer;
   private readonly sip: SipHash;
-  /** By place in the block; null if nothing is there. */
+  /** Transactions by position in the block; null if missing. */
   private readonly txs: (Bytes | null)[];
   private readonly table: ShortIdTable;
   /** What stands for a short id, by its number; `AMBIGUOUS` when more than one transaction has it. */

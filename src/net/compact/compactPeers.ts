@@ -5,9 +5,9 @@
 import type { Payload } from '../messages/table.js';
 import type { MessageHandler, Peer } from '../messageHandler.js';
 
-/** From here on peers know compact blocks. */
+/** First protocol version with compact blocks. */
 const COMPACT_BLOCKS_VERSION = 70_014;
-/** With witness; the version we want. */
+/** Compact block version with witnesses, which we use. */
 const WITNESS_VERSION = 2n;
 const PLAIN_VERSION = 1n;
 /** Peers that send new blocks unasked. */

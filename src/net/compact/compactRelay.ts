@@ -1,5 +1,5 @@
 /**
- * Blocks that come in compact form: put together from the mempool, with what is missing asked for, or fetched whole where
+ * Blocks that come in compact form: assembled from the mempool, with what is missing asked for, or fetched whole where
  * that does not help. Source: Core net_processing.cpp `CMPCTBLOCK`, `BLOCKTXN`; BIP152.
  */
 import { headerHash, parseHeaderBytes } from '../../primitives/header.js';
@@ -151,7 +151,7 @@ export class CompactRelay implements MessageHandler {
 
   /**
    * The block is asked of another peer already, or this one owes us too many: perhaps nothing is missing. What cannot be
-   * put together is forgotten.
+   * assembled is forgotten.
    */
   private async reconstructAtOnce(peer: Peer, id: number, message: Payload<'cmpctblock'>): Promise<void> {
     const { chain, inFlight, receiver } = this.deps;

@@ -15,7 +15,7 @@ import type { SyncDeps } from '../sync/syncDeps.js';
 import { pickTransactions } from './compactBlock.js';
 import type { CompactPeers } from './compactPeers.js';
 
-/** Of deeper blocks the whole is sent: who makes us read much must take much. */
+/** For deeper blocks the whole is sent: a peer that causes much reading must accept much data. */
 const MAX_DEPTH = 10;
 
 export interface CompactServingDeps extends Pick<SyncDeps, 'chain' | 'log'> {

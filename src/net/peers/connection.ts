@@ -22,8 +22,8 @@ export interface ConnectionOptions {
 }
 
 /**
- * With a whole message at hand no more than that is read ahead: as much as is handled in a round of the loop or two. What
- * was read of small messages takes its time even when who sent them has gone. Arbitrary.
+ * With a whole message at hand no more than that is read ahead: as much as is handled in a round of the loop or two. Small
+ * messages that were read are handled even after their sender has gone. Arbitrary.
  */
 const READ_AHEAD_BYTES = 512 << 10;
 /** Commands that only a peer makes up are counted together, so that they cannot fill the table. */

@@ -45,12 +45,12 @@ export interface ConnectorDeps {
   isOwn(address: NetAddress): boolean;
   /** Whether options leave its network out (`-onlynet`). */
   isLimited(address: NetAddress): boolean;
-  /** One more than usual when our tip is stale. */
+  /** True if our tip is stale: one more outbound peer is wanted. */
   wantsExtraOutbound(): boolean;
   /** Addresses built into the program, for when nothing else is available. */
   addFixedSeeds(): void;
   dialer: Dialer;
-  /** Resolves after so many milliseconds, or rejects as soon as the signal aborts; the system's timers unless told. */
+  /** Resolves after so many milliseconds, or rejects as soon as the signal aborts; by default the system's timers. */
   sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
@@ -80,7 +80,7 @@ export class Connector {
   private readonly stopping = new AbortController();
   private readonly loops: Promise<void>[] = [];
   private wakeAdded: AbortController = new AbortController();
-  /** Who takes up a place of `-addnode`: those of `-connect` and `addnode onetry` do not. Source: `semAddnode`. */
+  /** Connections that use a slot of `-addnode`: those of `-connect` and `addnode onetry` do not. Source: `semAddnode`. */
   private readonly inAddedPlaces = new Set<PeerSession>();
   /** Connections being opened, by name or address. */
   private readonly opening = new Set<string>();
@@ -269,7 +269,7 @@ export class Connector {
     const name = typeof target === 'string' ? target : undefined;
     const numeric = typeof target === 'string' ? parseNetAddress(target, this.options.defaultPort) : target;
     if (this.isConnected(name, numeric)) return null;
-    // Who the operator names is connected to even when it is banned, or at the address of another peer.
+    // A peer named by the operator is connected even when it is banned, or at the address of another peer.
     if (name === undefined && this.isUnfit(numeric!)) return null;
     const key = name ?? addressKey(numeric!);
     if (this.opening.has(key)) return null;
@@ -316,7 +316,7 @@ export class Connector {
       kind,
       remote: address ?? NO_ADDRESS,
       local: endOf(socket.localAddress, socket.localPort),
-      // `-whitelist` is about who comes to us.
+      // `-whitelist` is for inbound peers.
       isWhitelisted: false,
       ...(name !== undefined ? { name } : {}),
     });

@@ -21,7 +21,7 @@ type Order = (a: EvictionCandidate, b: EvictionCandidate) => number;
 
 const compare = (a: number | bigint, b: number | bigint): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Each order ends with those who deserve to stay. */
+/** Each order ends with the peers that are protected. */
 const byKeyedGroup: Order = (a, b) => compare(a.keyedGroup, b.keyedGroup);
 const byPing: Order = (a, b) => compare(b.minPingMs, a.minPingMs);
 const byAge: Order = (a, b) => compare(b.connectedAtSec, a.connectedAtSec);

@@ -4,20 +4,20 @@ import { PING_NONCE_VERSION } from './pings.js';
 
 const HANDSHAKE_LIMIT_MS = 60_000;
 const INACTIVITY_LIMIT_MS = 20 * 60_000;
-/** Of peers that answer no pings. */
+/** The silence limit time in ms of peers that answer no pings. */
 const SILENCE_LIMIT_MS = 90 * 60_000;
 
 export interface LatenessFacts {
   readonly ageMs: number;
   readonly connection: Pick<Connection, 'lastSendMs' | 'lastReceiveMs' | 'lastProgressMs' | 'sendQueueBytes'>;
-  /** 0 before the peer told. */
+  /** 0 before the peer has sent it. */
   readonly protocolVersion: number;
   readonly isReady: boolean;
   /** How long a ping has been under way. */
   readonly pingWaitMs: number;
 }
 
-/** Why the peer is too slow to be kept, or null. */
+/** Reason for disconnecting a slow peer, or null. */
 export function lateness(facts: LatenessFacts, nowMs: number): string | null {
   if (facts.ageMs <= HANDSHAKE_LIMIT_MS) return null;
   const { lastSendMs, lastReceiveMs, lastProgressMs, sendQueueBytes } = facts.connection;

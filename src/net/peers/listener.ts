@@ -1,5 +1,5 @@
 /**
- * Lets peers in: listens at the bound addresses, refuses who is banned, and makes room by evicting when all inbound
+ * Lets peers in: listens at the bound addresses, refuses banned peers, and makes room by evicting when all inbound
  * slots are taken. Source: Core net.cpp `InitBinds`, `BindListenPort`, `AcceptConnection`.
  */
 import { createServer, type Server, type Socket } from 'node:net';
@@ -16,7 +16,7 @@ export interface Binding {
   /** Numeric; `::` and `0.0.0.0` are every interface. */
   host: string;
   port: number;
-  /** Whether who connects here is whitelisted (`-whitebind`). */
+  /** Whether peers that connect here are whitelisted (`-whitebind`). */
   isWhitelisted: boolean;
 }
 

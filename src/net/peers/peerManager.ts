@@ -1,7 +1,7 @@
 /**
- * All peers: takes sockets in as peers, keeps count of slots, gives each its turn, punishes and bans, says good-bye. Who
- * is connected to is decided by `connector.ts`, who is accepted by `listener.ts`; what is said by the parts.
- * Source: Core net.cpp `CConnman`, net_processing.cpp `Misbehaving`, `SendRejectsAndCheckIfBanned`.
+ * All peers: takes sockets in as peers, keeps count of slots, gives each its turn, punishes and bans, says good-bye.
+ * `connector.ts` decides about outbound connections, `listener.ts` about inbound ones; what is said by the parts. Source:
+ * Core net.cpp `CConnman`, net_processing.cpp `Misbehaving`, `SendRejectsAndCheckIfBanned`.
  */
 import type { Socket } from 'node:net';
 import { sha256 } from '../../crypto/hash.js';
@@ -43,7 +43,7 @@ export interface PeerManagerOptions {
   relaysTransactions: boolean;
 }
 
-/** What the peer layer tells the address book. */
+/** What the peer layer reports to the address book. */
 export interface AddressNotes {
   good(address: NetAddress): void;
   connected(address: NetAddress): void;
@@ -88,7 +88,7 @@ export class PeerManager implements SessionHost {
   private readonly sessions = new Map<number, PeerSession>();
   private readonly goneListeners = new Set<(peer: PeerSession) => void>();
   private readonly commands: ReadonlySet<string> = new Set(Object.keys(MESSAGES));
-  /** Keys the groups of addresses, so that no one can foresee who is protected from eviction. */
+  /** Keys the groups of addresses, so that a peer cannot predict which peers are protected from eviction. */
   private readonly groupKey: Buffer;
   private nextId = 0;
   private timer: NodeJS.Timeout | null = null;
@@ -187,7 +187,7 @@ export class PeerManager implements SessionHost {
     this.tickDueMs = nowMs + TICK_MS;
     try {
       if (lateMs > TICK_MS) for (const part of this.parts) part.onHeldUp?.(lateMs);
-      // Others first now and then: no one is always the first to be told.
+      // Others first now and then: no peer is always the first.
       const order = [...this.sessions.values()];
       const first = order.length === 0 ? 0 : this.random.int(order.length);
       const since = this.turns.nowMs();

@@ -430,7 +430,7 @@ export class PeerSession implements Peer {
   }
 }
 
-/** A command as it may are in a log. */
+/** A command as it may be in a log. */
 function printable(command: string): string {
   return command.replace(/[^\x20-\x7e]/g, '?');
 }

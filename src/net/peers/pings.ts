@@ -1,7 +1,7 @@
 /** Round trips to one peer: which ping is under way, and how long they took. Source: Core net_processing.cpp `SendPings`, `PONG`. */
 import type { RandomSource } from '../messageHandler.js';
 
-/** From here on pings carry a nonce (BIP31). */
+/** First protocol version with nonces in pings (BIP31). */
 export const PING_NONCE_VERSION = 60_001;
 const INTERVAL_MS = 2 * 60_000;
 
@@ -12,7 +12,7 @@ export class Pings {
   /** Asks for one at the next turn. */
   isWanted = false;
   private readonly random: Pick<RandomSource, 'u64'>;
-  /** Of the ping under way; 0 when none is. */
+  /** The nonce of the ping under way; 0 when none is. */
   private nonce = 0n;
   private sentMs = 0;
   private lastMs = -Infinity;

@@ -1,5 +1,5 @@
 /**
- * What waits to be sent on a socket. Small messages that wait behind others are put together: a peer that asks a hundred
+ * What waits to be sent on a socket. Small messages that wait behind others are assembled: a peer that asks a hundred
  * thousand small questions and reads no answer must not cost us an object for each.
  */
 import type { Socket } from 'node:net';
@@ -10,7 +10,7 @@ const SMALL_BYTES = BLOCK_BYTES / 8;
 
 export class SendQueue {
   private readonly socket: Socket;
-  /** What was put together last and is not given to the socket yet. */
+  /** What was assembled last and is not given to the socket yet. */
   private block: Buffer | null = null;
   private blockBytes = 0;
 

@@ -1,6 +1,6 @@
 /**
- * Addresses of nodes: takes those that peers tell into the address book, passes fresh ones on to one or two peers, tells
- * who asks a part of the book, and everyone now and then our own. Owns what each peer knows and should learn of.
+ * Addresses of nodes: takes those that peers report into the address book, passes fresh ones on to one or two peers, sends a
+ * part of the book on request, and our own address now and then to all. Owns what each peer knows and should learn of.
  * Source: Core net_processing.cpp `ProcessMessage` (addr, getaddr, version), `RelayAddress`, `SendMessages`; net.h
  * `PushAddress`.
  */
@@ -26,7 +26,7 @@ export interface AddressRelayDeps {
   readonly local: Pick<LocalAddresses, 'best' | 'toAdvertise'>;
   readonly networks: Pick<Networks, 'isLimited'>;
   readonly chain: Pick<Chain, 'isInitialDownload'>;
-  /** Where the peer says that it sees us; null when it did not say. */
+  /** Our address as the peer sees it; null if it did not send it. */
   readonly seenUsAt: (peer: Peer) => NetAddress | null;
   readonly localServices: () => bigint;
   /** The network's time. */
@@ -60,7 +60,7 @@ const FRESH_SEC = 10 * MINUTE_SEC;
 const FIRST_TIME_SEC = 100_000_000;
 /** Age given to an address whose time cannot be. */
 const UNKNOWN_AGE_SEC = 5 * DAY_SEC;
-/** The book takes what peers tell for so much older. */
+/** The book takes what peers report for so much older. */
 const HEARSAY_PENALTY_SEC = 2 * 60 * MINUTE_SEC;
 /** A longer message is not news but an answer. */
 const MAX_RELAYED_MESSAGE = 10;
@@ -72,7 +72,7 @@ export class AddressRelay implements MessageHandler {
   };
   private readonly deps: AddressRelayDeps;
   private readonly states = new Map<Peer, PeerAddresses>();
-  /** Decides who is notified of an address, so that no one outside can foresee it. */
+  /** Decides which peers get an address, in a way that is unpredictable from outside. */
   private readonly relayKey: Buffer;
 
   constructor(deps: AddressRelayDeps) {
@@ -101,7 +101,7 @@ export class AddressRelay implements MessageHandler {
     this.states.delete(peer);
   }
 
-  /** Tells a peer that we chose where we can be reached. */
+  /** Sends our address to an outbound peer. */
   private introduce(peer: Peer, state: PeerAddresses): void {
     const { local } = this.deps;
     this.tellLocal(peer, state, local.best(peer.remote) ?? this.localFor(peer));
@@ -150,8 +150,8 @@ export class AddressRelay implements MessageHandler {
   }
 
   /**
-   * Passes an address on to one or two peers, the same for a day: so that who has heard of it is not told again, and the
-   * address does not go round for ever.
+   * Passes an address on to one or two peers, the same for a day: so that a peer does not get it twice and the address does
+   * not circulate for ever.
    */
   private relay(entry: AddressEntry, isReachable: boolean, nowSec: number): void {
     const hash = sha256d(entry.address.ip).readBigUInt64LE(0);
@@ -169,7 +169,7 @@ export class AddressRelay implements MessageHandler {
   }
 
   /**
-   * Only who connected to us is told, and once: else an attacker could tell us addresses and later recognise us, at
+   * Only inbound peers get an answer, and once: else an attacker could tell us addresses and later recognise us, at
    * another address of ours, by asking for them.
    */
   private onGetAddr(peer: Peer): void {

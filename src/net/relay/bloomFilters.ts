@@ -1,6 +1,6 @@
 /**
- * The bloom filters that peers set on what they are told (BIP37), and whether they want transactions at all. Owns who set
- * which filter; the filter itself is `bloom/bloomFilter.ts`. Source: Core net_processing.cpp `ProcessMessage`
+ * The bloom filters that peers set on what they are told (BIP37), and whether they want transactions at all. Owns the
+ * filters of peers; the filter itself is `bloom/bloomFilter.ts`. Source: Core net_processing.cpp `ProcessMessage`
  * (filterload, filteradd, filterclear); BIP111.
  */
 import { BloomFilter, isWithinFilterLimits } from '../bloom/bloomFilter.js';
@@ -13,7 +13,7 @@ export interface BloomFilterPartOptions {
   readonly servesFilters: boolean;
 }
 
-/** From here on a peer can know whether filters are served (BIP111). */
+/** First protocol version with a service bit for bloom filters (BIP111). */
 const NO_BLOOM_VERSION = 70_011;
 
 const MATCH_ALL = BloomFilter.matchAll();
@@ -61,7 +61,8 @@ export class BloomFilters implements MessageHandler {
 
   /**
    * The filter for blocks that the peer wants filtered. QUIRK: in the reference each peer has one from the start, which
-   * everything passes, so that a filtered block is the whole one for who set none. Test: test/unit/net/relay/bloomFilters.test.ts.
+   * everything passes, so that a filtered block is the whole block without a filter. Test:
+   * test/unit/net/relay/bloomFilters.test.ts.
    */
   blockFilterOf(peer: Peer): BloomFilter {
     return this.filterOf(peer) ?? MATCH_ALL;

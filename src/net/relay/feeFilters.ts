@@ -26,9 +26,9 @@ export interface FeeFilterDeps {
 }
 
 interface PeerFees {
-  /** Asked of us. */
+  /** Fee filter of the peer. */
   wantedRatePerKb: bigint;
-  /** Asked of the peer. */
+  /** Fee filter that was sent to the peer. */
   sentRatePerKb: bigint;
   nextSendMs: number;
 }

@@ -54,7 +54,7 @@ export class KnownTransactions {
     return orphans.has(key) || mempool.hasKey(key) || this.isRejected(txid) || this.isConfirmed(txid);
   }
 
-  /** As far as the cache of coins tells at once. */
+  /** Whether it is confirmed, from the coin cache only. */
   private isConfirmed(txid: Bytes): boolean {
     this.outPoint.set(txid);
     for (let n = 0; n < PROBED_OUTPUTS; n++) {

@@ -1,6 +1,6 @@
 /**
  * Transactions that spend what no one knows of yet, kept for a while in case it comes. Bounded in number and size; a
- * newcomer pushes out a random one, so that no one can choose which. Decides nothing about who may enter the mempool.
+ * newcomer pushes out a random one, so that no one can choose which. Makes no decision about acceptance.
  * Source: Core net_processing.cpp `AddOrphanTx`, `LimitOrphanTxSize`, `EraseOrphansFor`, `BlockConnected`.
  */
 import type { ChainEvents, ConnectedBlock } from '../../chain/chainEvents.js';
@@ -30,7 +30,7 @@ export interface Orphan {
   /** Serialized with witness, a buffer of its own: small where the objects of a parsed one are not. */
   readonly bytes: Buffer;
   readonly weight: number;
-  /** Who sent it; when the peer goes, so does the orphan. */
+  /** The sender; when the peer goes, so does the orphan. */
   readonly peer: Peer;
 }
 
@@ -49,7 +49,7 @@ export class OrphanPool {
   private readonly deps: OrphanPoolDeps;
   private readonly byKey = new Map<string, Kept>();
   private readonly list: Kept[] = [];
-  /** Who spends an outpoint. */
+  /** The spender of an outpoint. */
   private readonly spenders = new Map<string, readonly Kept[]>();
   private nextSweepSec = 0;
   /** Ends listening to the chain. */

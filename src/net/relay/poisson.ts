@@ -21,7 +21,7 @@ export class SharedTimer {
     this.random = random;
   }
 
-  /** The next moment for all who ask before it has come. */
+  /** The next time for all requests before it. */
   next(nowMs: number, averageMs: number): number {
     if (this.nextMs < nowMs) this.nextMs = poissonNextMs(nowMs, averageMs, this.random);
     return this.nextMs;

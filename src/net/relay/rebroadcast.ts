@@ -1,7 +1,7 @@
 /**
- * Announces again what callers of this node sent and no peer has asked for: every ten to fifteen minutes, to all peers
- * that were not told. So a transaction sent while there were no peers, or only such as did not care, still gets out.
- * Which transactions these are the mempool knows. Source: Core 0.21 net_processing.cpp `ReattemptInitialBroadcast`,
+ * Announces again what callers of this node sent and no peer has asked for: every ten to fifteen minutes, to all peers that
+ * did not get it. So a transaction sent while there were no peers, or only such as did not care, still gets out. Which
+ * transactions these are the mempool knows. Source: Core 0.21 net_processing.cpp `ReattemptInitialBroadcast`,
  * `ProcessGetData`.
  */
 import type { UnbroadcastSource } from '../../mempool/mempoolReader.js';

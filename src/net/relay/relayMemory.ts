@@ -1,6 +1,6 @@
 /**
- * Transactions that were announced recently, by their bytes: who was notified of one may ask for it for a quarter of an
- * hour, whatever became of it in the mempool. Source: Core net_processing.cpp `mapRelay`, `vRelayExpiration`.
+ * Transactions that were announced recently, by their bytes: a peer that was notified of one may ask for it for a quarter of
+ * an hour, whatever became of it in the mempool. Source: Core net_processing.cpp `mapRelay`, `vRelayExpiration`.
  *
  * The reference has no bound but the time; here the oldest go when all take too much.
  */

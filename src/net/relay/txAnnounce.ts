@@ -1,5 +1,5 @@
 /**
- * Tells peers of transactions, late and in batches, so that no one can see where one came from; and gives those that
+ * Announces transactions to peers, late and in batches, which hides their origin; and gives those that
  * were notified of what they ask for. Each peer has a list of what it should learn of and a memory of what it knows.
  * Source: Core net_processing.cpp `RelayTransaction`, `SendMessages` (inventory), `ProcessMessage` (mempool),
  * `ProcessGetData`; net.h `PushInventory`; BIP35.
@@ -60,7 +60,7 @@ const INBOUND_INTERVAL_MS = 5000;
 const OUTBOUND_INTERVAL_MS = 2000;
 /** Transactions of one batch: seven for each second between batches. Source: `INVENTORY_BROADCAST_MAX`. */
 const BATCH = 7 * 5;
-/** What a peer should learn of. Arbitrary: far more than it could be told in an hour. */
+/** What a peer should learn of. Arbitrary: far more than it could get in an hour. */
 const MAX_TO_SEND = 50_000;
 /** So much is kept when there is more. */
 const KEPT_TO_SEND = MAX_TO_SEND * 0.9;
@@ -80,7 +80,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
   private readonly states = new Map<Peer, PeerInventory>();
   private readonly inboundTimer: SharedTimer;
   private readonly relayed = new RelayMemory({ maxBytes: RELAY_MEMORY_BYTES });
-  /** The mempool in order, for those who ask while it stays as it is. */
+  /** The mempool in order, for requests while it is unchanged. */
   private ordered: { changeCount: number; entries: MaybePromise<readonly RelayEntry[]> } | null = null;
 
   constructor(options: TxAnnouncerOptions, deps: TxAnnouncerDeps) {
@@ -106,7 +106,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     this.forgetOrder();
   }
 
-  /** Tells all peers of a transaction of the mempool, but those that know it. */
+  /** Announces a transaction of the mempool to all peers that do not know it. */
   announce(txid: Bytes): void {
     const key = toLatin1(txid);
     for (const state of this.states.values()) {

@@ -59,7 +59,7 @@ export class TxReceiver implements MessageHandler {
   private readonly options: RelayOptions;
   private readonly deps: TxReceiverDeps;
   private readonly queue = new SerialQueue();
-  /** Of transactions that are not parsed at once. */
+  /** Queue of large transactions, which are parsed in slices. */
   private readonly large = new SerialQueue();
   private readonly stopListening: () => void;
   private isClosed = false;
@@ -235,7 +235,7 @@ export class TxReceiver implements MessageHandler {
     }
   }
 
-  /** No one but the sender of the orphan is punished: who sent the parent did nothing wrong. */
+  /** No one but the sender of the orphan is punished: the sender of the parent is not at fault. */
   private async resolve(orphan: Orphan, tx: Transaction): Promise<AcceptVerdict> {
     const { announcer, known, log, mempool, orphans } = this.deps;
     const { tip } = known;

@@ -1,4 +1,4 @@
-/** The transaction side of the protocol put together: its parts in order, and what others need of them. Holds no rule. */
+/** The transaction side of the protocol assembled: its parts in order, and what others need of them. Holds no rule. */
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { Mempool } from '../../mempool/mempool.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -44,7 +44,7 @@ export interface TxRelay {
   readonly filters: BloomFilters;
   /** Has the transactions that peers ask for. */
   readonly server: InventoryServer;
-  /** Tells all peers of a transaction of the mempool. */
+  /** Announces a transaction of the mempool to all peers. */
   announce(txid: Bytes): void;
   /** Takes no more; resolves when what is being looked at is done with. */
   stop(): Promise<void>;

@@ -1,6 +1,6 @@
 /**
  * Asks for transactions that peers announce: the first who does at once, each further one two minutes later should the
- * transaction not have come by then. Owns what was asked of whom; what is done with a transaction that comes is
+ * transaction not have come by then. Owns the pending requests; what is done with a transaction that comes is
  * `txReceiver.ts`. Source: Core net.cpp `CNode::AskFor`, net_processing.cpp `ProcessMessage` (inv), `SendMessages`.
  *
  * Deviations: together the peers hold a bounded number of requests, with an equal share for each when they are many; and
@@ -30,7 +30,7 @@ export interface TxRequestsDeps {
 
 interface Request {
   readonly dueMs: number;
-  /** Of equal times, the earlier goes first. */
+  /** Order among equal times. */
   readonly order: number;
   readonly type: number;
   readonly key: string;
@@ -130,7 +130,7 @@ export class TxRequests implements MessageHandler {
     return this.askedTotal >= MAX_ASKED_TOTAL && asked.size >= MAX_ASKED_TOTAL / this.states.size;
   }
 
-  /** With witness where both sides know of it. */
+  /** Inventory type; with witness if both sides support it. */
   private typeFor(peer: Peer): number {
     const both = this.deps.localServices() & peer.version!.services;
     return (both & NODE.witness) !== 0n ? INV.witnessTx : INV.tx;

@@ -1,5 +1,5 @@
 /**
- * Telling peers of new blocks: by header, in compact form or by id, as each of them wants, once each, and only what
+ * Announces new blocks to peers: by header, in compact form or by id, as each of them wants, once each, and only what
  * follows on what the peer has. A block that follows the tip goes out in compact form before it is connected.
  * Source: Core net_processing.cpp `NewPoWValidBlock`, `UpdatedBlockTip`, `SendMessages` (announcements, inventory).
  */
@@ -16,9 +16,9 @@ import type { SyncDeps } from './syncDeps.js';
 
 /** More new blocks at once are not announced one by one. */
 export const MAX_BLOCKS_TO_ANNOUNCE = 8;
-/** From here on peers know `sendheaders` (BIP130). */
+/** First protocol version with `sendheaders` (BIP130). */
 const SENDHEADERS_VERSION = 70_012;
-/** From here on peers do not ban for a compact block that turns out invalid. */
+/** First protocol version that does not ban for an invalid compact block. */
 const UNCHECKED_COMPACT_VERSION = 70_015;
 /** Headers at hand for announcements: of one that may be long, and of the one before. */
 const HEADERS_KEPT = 2 * MAX_BLOCKS_TO_ANNOUNCE;
@@ -32,7 +32,7 @@ export interface BlockAnnounceDeps extends SyncDeps {
 
 interface AnnouncePeer {
   prefersHeaders: boolean;
-  /** New blocks of the active chain to be told, by header id, in order. */
+  /** New blocks of the active chain to announce, by header id, in order. */
   pending: number[];
   /** Headers are being read for it: the next announcement waits. */
   isBusy: boolean;
@@ -50,7 +50,7 @@ export class BlockAnnounce implements MessageHandler {
   private readonly listeners: (() => void)[];
   /** Height of the highest block announced before it was connected. */
   private highestFast = 0;
-  /** Of the blocks connected last, by header id. */
+  /** The last headers of the blocks connected last, by header id. */
   private readonly lastHeaders = new Map<number, Buffer>();
 
   constructor(deps: BlockAnnounceDeps) {
@@ -112,7 +112,7 @@ export class BlockAnnounce implements MessageHandler {
   }
 
   /**
-   * Tells everyone what is new in the active chain. At once, as the reference wakes who sends: of blocks that follow
+   * Announces new blocks of the active chain. At once, as the reference wakes who sends: of blocks that follow
    * each other closely each is announced by itself, and no peer is notified of nine at a time.
    */
   private queueNew({ id, height, forkId, initialDownload }: ChainEventMap['tipChanged']): void {

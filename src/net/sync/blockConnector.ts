@@ -22,7 +22,7 @@ export class BlockConnector {
   private wakers: (() => void)[] = [];
   /** The tip with all that follows from it; only while a run is under way the chain may be further. */
   private standing: number = NO_HEADER;
-  /** Who waits until a block is the tip, or found not to be fit for it. */
+  /** Waits until a block is the tip or has been refused. */
   private targets: { id: number; reached: () => void }[] = [];
   readonly stop: () => void;
 

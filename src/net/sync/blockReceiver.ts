@@ -66,7 +66,7 @@ export class BlockReceiver implements MessageHandler {
     this.awaited.delete(peer.id);
   }
 
-  /** Until what the peer brought is connected, as far as it can be. */
+  /** Resolves when the blocks of the peer are connected as far as possible. */
   pendingEffect(peer: Peer): Promise<void> | null {
     if (!this.awaited.has(peer.id)) return null;
     const { connector, inFlight } = this.deps;

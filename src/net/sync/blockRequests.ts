@@ -1,7 +1,7 @@
 /**
- * Who is asked for which block. Blocks are fetched from all fit peers at once, within a window ahead of what both sides
- * have; a peer that holds up all others is disconnected, and so is a peer that takes too long. Over a restart the chain
- * knows which blocks it has, and this part has nothing to remember. Source: Core net_processing.cpp
+ * Chooses the peer for each block download. Blocks are fetched from all fit peers at once, within a window ahead of what
+ * both sides have; a peer that holds up all others is disconnected, and so is a peer that takes too long. Over a restart the
+ * chain knows which blocks it has, and this part has nothing to remember. Source: Core net_processing.cpp
  * `FindNextBlocksToDownload`, `SendMessages` (stalling, download timeout, getdata), `ProcessHeadersMessage` (direct fetch).
  */
 import { NO_HEADER, STATUS } from '../../store/headerTable.js';
@@ -40,13 +40,13 @@ export interface BlockRequestsOptions {
 
 export interface BlockRequestsDeps extends SyncDeps {
   readonly inFlight: BlocksInFlight;
-  /** Who sends compact blocks as we want them. */
+  /** Peers that send compact blocks in the wanted form. */
   readonly compact: { supportsWanted(peer: Peer): boolean };
 }
 
 interface NextBlocks {
   wanted: number[];
-  /** Whom we wait for when the window could not move. */
+  /** The peer that blocks the download window. */
   staller: Peer | null;
 }
 
@@ -84,7 +84,7 @@ export class BlockRequests implements MessageHandler {
     this.deps.inFlight.excuse(ms);
   }
 
-  /** Why the peer is too slow to wait for, or null. */
+  /** Reason for not waiting for a slow peer, or null. */
   private lateness(peer: Peer): string | null {
     const { inFlight, params, chain } = this.deps;
     if (inFlight.stallingMs(peer) > STALLING_LIMIT_MS) return `Peer=${peer.id} is stalling block download`;

@@ -190,7 +190,7 @@ export class BlockServing implements InventoryServer, MessageHandler {
   }
 }
 
-/** Reads a block, and looks at it in a turn of the peer for whom it is: however many read at once, each takes its turn. */
+/** Reads a block, and looks at it in a turn of the requesting peer: however many read at once, each takes its turn. */
 export function readInTurn(chain: Pick<Chain, 'readBlock'>, peer: Peer, id: number): Promise<LoadedBlock> {
   return chain.readBlock(id, () => peerQueue.nextTurn(peer));
 }

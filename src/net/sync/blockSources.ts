@@ -1,5 +1,5 @@
 /**
- * Who brought which block, until it is known what the block is worth: a verdict that comes while connecting it reaches
+ * The senders of blocks, until the blocks are verified: a verdict that comes while connecting it reaches
  * the peer, and so does the thanks. Source: Core net_processing.cpp `mapBlockSource`, `BlockChecked`.
  */
 import type { ChainEventMap } from '../../chain/chainEvents.js';
@@ -25,7 +25,7 @@ export interface BlockSourcesDeps extends Pick<SyncDeps, 'chain'> {
 
 export class BlockSources {
   private readonly deps: BlockSourcesDeps;
-  /** By header id. */
+  /** Sources by header id. */
   private readonly sources = new Map<number, Source>();
   readonly stop: () => void;
 
@@ -52,7 +52,7 @@ export class BlockSources {
   }
 }
 
-/** Tells a peer what is wrong with its block, and punishes it. Verdicts that have no code of BIP61 cost nothing. */
+/** Sends a peer the reason for refusing its block, and punishes it. Verdicts that have no code of BIP61 cost nothing. */
 export function refuseBlock(peer: Peer, hash: Buffer, error: ValidationError, mayPunish: boolean): void {
   const { rejectCode, reason, dosScore } = error;
   if (peer.isGone || rejectCode === REJECT_CODE.NONE || rejectCode >= REJECT_CODE.HIGH_FEE) return;

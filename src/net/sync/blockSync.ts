@@ -1,5 +1,5 @@
 /**
- * The block side of the protocol put together: its parts in the order in which messages and turns reach them, and what
+ * The block side of the protocol assembled: its parts in the order in which messages and turns reach them, and what
  * others need of them. Holds no rule.
  */
 import type { Chain } from '../../chain/chain.js';

@@ -1,6 +1,6 @@
 /**
- * Blocks that were asked for and have not come: from whom, since when, in which order. A block is asked of one peer at
- * a time. Owns no decision about whom to ask. Source: Core net_processing.cpp `mapBlocksInFlight`,
+ * Blocks that were asked for and have not come: with peer, time and order. A block is asked of one peer at
+ * a time. Owns no choice of peers. Source: Core net_processing.cpp `mapBlocksInFlight`,
  * `MarkBlockAsInFlight`, `MarkBlockAsReceived`.
  */
 import type { Peer } from '../messageHandler.js';
@@ -16,7 +16,7 @@ export interface BlockInFlight<Partial> {
 interface Downloads<Partial> {
   /** In the order in which they were asked for. */
   readonly blocks: Map<number, BlockInFlight<Partial>>;
-  /** Since when the first of them is the next to come. */
+  /** Time since which the first of them is the next expected block. */
   sinceMs: number;
   /** Since when others have nothing to do but wait for this peer; 0 when no one waits. */
   stallingSinceMs: number;

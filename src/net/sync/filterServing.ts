@@ -1,8 +1,8 @@
 /**
  * Serving compact block filters to light clients (BIP157, `-peerblockfilters`): the filters, their headers, and every
- * thousandth header. Who asks for what cannot be is disconnected, as in later Core. Of branches that are not active there
- * are no filters: a question about one gets no answer.
- * Source: Core 0.21 net_processing.cpp `PrepareBlockFilterRequest`, `ProcessGetCFilters` and its like.
+ * thousandth header. A peer with an impossible request is disconnected, as in later Core. Of branches that are not active
+ * there are no filters: a question about one gets no answer. Source: Core 0.21 net_processing.cpp
+ * `PrepareBlockFilterRequest`, `ProcessGetCFilters` and its like.
  */
 import type { Chain } from '../../chain/chain.js';
 import type { BlockFilters } from '../../index/filterIndex.js';
@@ -50,7 +50,7 @@ export class FilterServing implements MessageHandler {
     this.deps = deps;
   }
 
-  /** Null when there is nothing to answer; who asked wrongly has been disconnected then. */
+  /** Null when there is nothing to answer; a peer with a wrong request has been disconnected then. */
   private read(
     peer: Peer,
     { filterType, stopHash }: GetCfcheckptMessage,
@@ -85,7 +85,7 @@ export class FilterServing implements MessageHandler {
     if (asked === null) return;
     const { active, headers } = this.deps.chain.index;
     if (!active.contains(asked.id)) return;
-    // As the chain is now: what is taken back meanwhile is left out.
+    // As the chain is now: what is disconnected meanwhile is left out.
     const ids: number[] = [];
     for (let height = message.startHeight; height <= asked.height; height++) ids.push(active.at(height));
     let since = performance.now();

@@ -8,7 +8,7 @@ import { MAX_INV_ITEMS, type InvItem } from '../inventory.js';
 import type { Payload } from '../messages/table.js';
 import type { MessageHandler, Peer } from '../messageHandler.js';
 
-/** Who has the things of some kinds. */
+/** The source for some kinds of inventory. */
 export interface InventoryServer {
   /** Whether items of this type are its own. */
   handles(type: number): boolean;

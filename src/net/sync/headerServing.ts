@@ -1,5 +1,5 @@
 /**
- * Telling peers which blocks follow on what they have: headers, or ids for those that do not ask for headers.
+ * Answers which blocks follow those that a peer has: headers, or ids for those that do not ask for headers.
  * Source: Core net_processing.cpp `GETHEADERS`, `GETBLOCKS`.
  */
 import { MIN_BLOCKS_TO_KEEP } from '../../chain/chain.js';

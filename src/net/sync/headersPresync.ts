@@ -16,9 +16,9 @@ import { HEADER_SIZE_BYTES } from '../../primitives/header.js';
 import { assert } from '../../util/assert.js';
 import { equalBytes } from '../../util/bytes.js';
 
-/** One header of so many leaves a bit. */
+/** Number of headers for each stored bit. */
 export const COMMITMENT_PERIOD = 256;
-/** So many bits above a header must be right before it is handed out. */
+/** The number of bits above a header that must be right before it is released. */
 const COMMITMENT_DEPTH = 24;
 /** Headers that are held back at the second fetching: 112 bytes each. */
 export const HELD_HEADERS = COMMITMENT_PERIOD * COMMITMENT_DEPTH;

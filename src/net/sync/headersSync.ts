@@ -1,7 +1,7 @@
 /**
  * Headers: asks for them, one peer at a time until the chain is nearly of today, takes them in, and punishes for those
  * that cannot be. Those of a chain with too little work are not kept, or only once it has shown enough of it
- * (`presyncs.ts`). What follows from new headers (fetching blocks, keeping or losing a peer) is told to others.
+ * (`presyncs.ts`). What follows from new headers (fetching blocks, keeping or losing a peer) is shown to others.
  * Source: Core net_processing.cpp `ProcessHeadersMessage`, `SendMessages` (start of block sync, headers timeout), `INV`;
  * later Core's `TryLowWorkHeadersSync`.
  */
@@ -47,7 +47,7 @@ export interface HeadersSyncDeps extends SyncDeps {
 interface WeakBranch {
   /** The header that they follow. */
   readonly start: number;
-  /** Of the whole chain. */
+  /** The work of the whole chain. */
   readonly work: bigint;
   readonly fresh: Arrived;
 }
@@ -56,7 +56,7 @@ interface HeadersPeer {
   unconnecting: number;
   /** Whether a block that it announced made us ask for all its headers, though another peer sends them. */
   askedForInv: boolean;
-  /** Until when the first headers must have come; infinite once we caught up. */
+  /** Time limit for the first headers; infinite once in sync. */
   deadlineMs: number;
 }
 

@@ -76,7 +76,7 @@ export class PartitionWatch {
   }
 }
 
-/** Of `count` events where `expected` come on average (Poisson). */
+/** Probability of `count` events if `expected` are the average (Poisson). */
 export function probability(count: number, expected: number): number {
   let logarithm = count * Math.log(expected) - expected;
   for (let i = 2; i <= count; i++) logarithm -= Math.log(i);

@@ -63,7 +63,7 @@ export class PeerTable implements MessageHandler {
     return this.peers.get(peer.id);
   }
 
-  /** Those with whom the handshake is complete. */
+  /** Peers with a completed handshake. */
   *ready(): Generator<SyncPeer> {
     for (const state of this.peers.values()) if (state.peer.isReady && !state.peer.isGone) yield state;
   }

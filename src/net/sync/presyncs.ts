@@ -97,7 +97,7 @@ export class Presyncs {
     return run !== undefined && this.deps.clock.nowMs() - run.askedMs > RESPONSE_LIMIT_MS;
   }
 
-  /** Nothing was read for so long. */
+  /** Extends deadlines by the time in which nothing was read. */
   excuse(ms: number): void {
     for (const run of this.running.values()) run.askedMs += ms;
   }

@@ -142,7 +142,7 @@ export class StaleTipEviction implements MessageHandler {
   }
 
   /**
-   * Whom to disconnect when there are `extra` more outbound peers than usual: at most one. To be asked about every 45
+   * Peers to disconnect when there are `extra` more outbound peers than usual: at most one. To be asked about every 45
    * seconds. No further peer is tried then until the tip is found stale again.
    */
   peersToEvict(extra: number): Peer[] {

@@ -42,7 +42,7 @@ export function isNearlyInStep({ chain, params, clock }: SyncDeps): boolean {
 
 /**
  * Asks the peer for the headers that follow the branch of `id`, up to `stopHash`; not while it is asked for headers that
- * are not kept yet, since no one could tell the answers apart.
+ * are not kept yet, since no one could distinguish the answers.
  */
 export function sendGetHeaders(deps: SyncDeps, peer: Peer, id: number, stopHash: Bytes = NULL_HASH): void {
   if (deps.peers.get(peer)?.isPresyncing) return;

@@ -11,7 +11,7 @@ export interface UploadTargetOptions {
 
 /** Source: `MAX_UPLOAD_TIMEFRAME`. */
 const TIMEFRAME_SEC = 24 * 60 * 60;
-/** For every such time that is left, room for one block is kept back. */
+/** One block of the upload budget is reserved for each such time that is left. */
 const SECONDS_PER_RESERVED_BLOCK = 600;
 
 export class UploadTarget {

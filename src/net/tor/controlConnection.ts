@@ -12,7 +12,7 @@ const FIRST_EVENT_CODE = 600;
 export interface ControlReply {
   /** 250 for success. */
   readonly code: number;
-  /** Without the code; one character a byte. */
+  /** Lines of the answer without the code, as latin1. */
   readonly lines: readonly string[];
 }
 

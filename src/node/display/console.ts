@@ -23,7 +23,10 @@ export type ColorChoice = 'auto' | 'always' | 'never';
 export type StatusLine = (columns: number) => string;
 
 const CLEAR_LINE = '\r\x1b[K';
-/** Behind the line that renews itself: for the `^C` of who ends the program, and the last column, where some terminals break the line already. */
+/**
+ * Behind the line that renews itself: for the `^C` of a user, and the last column, where some terminals break the line
+ * already.
+ */
 const ROOM_COLUMNS = 3;
 /** A time at the beginning of a line, and what makes it a warning or an error. */
 const LINE = /^(?<stamp>\d{4}-\d\d-\d\dT[\d:.]+Z )?(?<kind>Warning|Error)?/i;
@@ -61,7 +64,7 @@ export class Console {
     this.redraw();
   }
 
-  /** Takes the renewing line away, and what a terminal shows in its place of what is typed, as the `^C` of who ends the program. */
+  /** Takes the renewing line away, and what a terminal shows in its place of what is typed, such as `^C`. */
   clear(): void {
     this.setStatus(null);
     if (this.isLive) this.stream.write(CLEAR_LINE);

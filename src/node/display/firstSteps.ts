@@ -5,7 +5,7 @@ import type { LoadedOptions } from '../options.js';
 /** What is reached at 127.0.0.1, where the command looks by itself. */
 const NEAR: ReadonlySet<string> = new Set(['127.0.0.1', '0.0.0.0', '::']);
 
-/** Where calls are answered. */
+/** Address of an RPC server. */
 export interface RpcPlace {
   readonly host: string;
   readonly port: number;
@@ -74,7 +74,7 @@ function cliArguments(
   ];
 }
 
-/** For a shell. */
+/** Quotes text for a shell. */
 function quoted(text: string): string {
   if (process.platform === 'win32') return /^[\w.\\/:@+=,-]+$/.test(text) ? text : `"${text}"`;
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

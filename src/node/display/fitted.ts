@@ -1,4 +1,4 @@
-/** Text for who typed a command: on a terminal broken at spaces so that no word is cut at its edge. */
+/** Text for the user of a command: on a terminal broken at spaces so that no word is cut at its edge. */
 import { mostColumns, ROW_INDENT, USUAL_COLUMNS, wrapTo } from './textWidth.js';
 
 /** The lines of a text as a stream takes them; what goes to a file or a pipe stays as it is. */

@@ -49,7 +49,7 @@ class Track {
     return this.figures !== null;
   }
 
-  /** What there is to tell; null as long as it has not taken long. */
+  /** The message; null as long as it has not taken long. */
   get figures(): ProgressFigures | null {
     if (this.current === null || performance.now() - this.current.beganMs < PATIENCE_MS) return null;
     const { progress, pace } = this.current;

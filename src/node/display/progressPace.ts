@@ -27,7 +27,7 @@ export class ProgressPace {
     return this.rate(({ txCount }) => txCount);
   }
 
-  /** Seconds until all is done at the present speed; null when no one can tell. */
+  /** Seconds until all is done at the present speed; null if unknown. */
   get leftSec(): number | null {
     const perSec = this.rate(({ done }) => done);
     if (this.newest === null || perSec === null || perSec <= 0) return null;

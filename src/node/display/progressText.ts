@@ -8,17 +8,17 @@ export interface ProgressFigures {
   readonly leftSec: number | null;
 }
 
-/** For the log; `cache` is a few words about the caches. */
+/** Progress line for the log; `cache` describes the caches. */
 export function progressLine(figures: ProgressFigures, cache: string): string {
   const { activity } = figures.progress;
   const parts = partsOf(figures);
   return `${activity}: ${[parts.height, parts.date, parts.percent, parts.speed, cache, parts.left].filter(Boolean).join(', ')}`;
 }
 
-/** Of a date as 2026-05-20. */
+/** The day digits of a date as 2026-05-20. */
 const DAY_DIGITS = 10;
 
-/** For a terminal: what matters least is left out first. */
+/** Progress for a terminal; less important parts are omitted first. */
 export function progressStatus(figures: ProgressFigures, columns: number): string {
   const { activity } = figures.progress;
   const parts = partsOf(figures);

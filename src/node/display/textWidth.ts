@@ -1,6 +1,6 @@
 /** How wide text is on a terminal, and how it is made to fit. */
 
-/** Of a terminal that does not tell. */
+/** The usual columns of a terminal that does not tell. */
 export const USUAL_COLUMNS = 80;
 
 /** What rows of a line begin with, except for the first. */

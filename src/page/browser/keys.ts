@@ -10,7 +10,7 @@ function isOn(): boolean {
   }
 }
 
-/** Where the browser stores nothing, the choice holds for this page. */
+/** The user's choice; without browser storage it holds for this page. */
 let isFollowed = isOn();
 
 /** A button in the footer that turns the key off and on. Called after each change of the page. */

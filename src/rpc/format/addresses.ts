@@ -2,7 +2,7 @@
 import type { NetworkParams } from '../../params/network.js';
 import type { AddressPrefixes } from '../../script/address.js';
 
-/** Of the networks that were asked about: that is one. */
+/** Parsed addresses by network; a process uses one network. */
 const known = new WeakMap<object, AddressPrefixes>();
 
 /** What `script/address.ts` wants to know of a network. */

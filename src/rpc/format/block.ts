@@ -171,7 +171,7 @@ export interface BlockAnswerOptions {
   readonly withTransactions: boolean;
   readonly serializeWitness: boolean;
   readonly params: View['params'];
-  /** Where the text of transactions is kept; null if none is. */
+  /** Cache of transaction texts; null without one. */
   readonly texts: BlockTexts | null;
 }
 

@@ -21,7 +21,7 @@ import type { RpcNodeOptions } from '../services.js';
 import { addressPrefixes } from './addresses.js';
 
 const SUPPORT = 'support';
-/** Of an output of data that says which claim was bought. */
+/** The purchase of an output of data that says which claim was bought. */
 const PURCHASE = 'purchase';
 const KINDS = ['stream', 'channel', 'repost', 'collection', SUPPORT, PURCHASE] as const;
 const CLAIM_ID_BYTES = 20;
@@ -51,7 +51,7 @@ interface Decoded {
   readonly value: JsonOut;
 }
 
-/** Of one answer. */
+/** Metadata writer for one answer. */
 export class ClaimMetadata {
   private readonly prefixes: AddressPrefixes;
   /** When this answer let others run the last time. */

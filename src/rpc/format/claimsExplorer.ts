@@ -145,7 +145,7 @@ function itemFields(item: Item): Answer {
   };
 }
 
-/** As of block `height`, whatever became of the item later. */
+/** Event as of block `height`, without later changes of the item. */
 function eventAnswer({ type, item, isActive, replaces, otherName }: NameEvent, height: number): Answer {
   const { activated, dueHeight } = item;
   return {

@@ -116,9 +116,9 @@ function* answersOf<T>(items: Iterable<T>, answer: (item: T) => JsonOut): Genera
 }
 
 export interface ChosenClaims {
-  /** Those to show, each once. */
+  /** Claims to show, each once. */
   readonly claims: readonly RankedClaim[];
-  /** The order in which they are shown, and how often; theirs, unless told. */
+  /** The order in which they are shown, and how often; theirs, by default. */
   readonly shown?: Iterable<RankedClaim>;
   /** How many that is at most. */
   readonly shownCount?: number;

@@ -85,7 +85,7 @@ export const LBRYCRD_ENTRY_SCHEMA = t.named(
 interface Sources {
   readonly outputs: ClaimOutputs;
   readonly txids: TxidTexts;
-  /** By claim id. */
+  /** Names by claim id. */
   readonly names: ReadonlyMap<string, Bytes>;
   /** Items that are filed although their output is spent. */
   readonly spent: ReadonlySet<OutputInfo>;

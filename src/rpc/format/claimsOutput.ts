@@ -131,7 +131,7 @@ export function showScript(params: OutputDeps['params'], script: Bytes): ShownOu
 export class ClaimOutputs {
   private readonly deps: OutputDeps;
   private readonly scripts = new Map<OutputInfo, Bytes>();
-  /** By the script behind the claim's prefix. */
+  /** Addresses by the script after the claim prefix. */
   private readonly addresses = new Map<string, string | undefined>();
   private readonly metadata: ClaimMetadata | null;
 

@@ -3,7 +3,7 @@ import { decodeCompact, difficultyOf } from '../../primitives/compactTarget.js';
 import type { NetworkParams } from '../../params/network.js';
 import type { Profile } from '../method.js';
 
-/** For whom something is shown. */
+/** The viewer of an answer. */
 export interface View {
   readonly profile: Profile;
   readonly params: Pick<NetworkParams, 'powLimitBits'>;

@@ -52,7 +52,7 @@ export const MEMPOOL_LIST_SCHEMA = t.union([
   { when: 'for verbose = true', schema: t.map('txid', MEMPOOL_ENTRY_SCHEMA) },
 ]);
 
-/** For whom an entry is shown, and where it is held. */
+/** The viewer of an entry, and its place. */
 export interface EntryView {
   readonly profile: Profile;
   readonly mempool: MempoolReader;

@@ -4,7 +4,7 @@ import { addressPrefixes } from './addresses.js';
 import { ClaimMetadata, type MetadataDeps } from './claimMetadata.js';
 import type { ScriptContext } from './script.js';
 
-/** For one answer. */
+/** Script context for one answer. */
 export function scriptContextOf(deps: MetadataDeps, profile: Profile): ScriptContext {
   return { prefixes: addressPrefixes(deps.params), profile, metadata: ClaimMetadata.of(deps) };
 }

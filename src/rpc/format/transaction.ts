@@ -66,7 +66,7 @@ const INPUT_SCHEMA = t.named(
   ]),
 );
 
-/** Of a decoded transaction without anything about its place in the chain. */
+/** The transaction fields of a decoded transaction without anything about its place in the chain. */
 export const TRANSACTION_FIELDS: SchemaFields = {
   txid: t.hash('the transaction id'),
   hash: t.hash('the hash with witness, which differs from txid for witness transactions'),

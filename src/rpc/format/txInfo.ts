@@ -127,7 +127,7 @@ export const TX_INFO_SCHEMA = t.named(
 export interface TxInfoContext {
   readonly prefixes: AddressPrefixes;
   readonly rules: ClaimRules;
-  /** Of the tip: as which names are filed. */
+  /** Height whose rules decide how names are filed. */
   readonly height: number;
 }
 

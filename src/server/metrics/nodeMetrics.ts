@@ -29,7 +29,7 @@ import { Metrics, METRICS_PREFIX } from './registry.js';
 import { addAnswerMetrics, addServerMetrics, rpcCallMetrics } from './rpcMetrics.js';
 
 export const METRICS_PATH = '/metrics';
-/** All who ask within this time have the same text, which takes milliseconds to make. Arbitrary. */
+/** All requests within this time get the same text, which takes milliseconds to make. Arbitrary. */
 const SHARED_MS = 100;
 
 type Tail<T extends unknown[]> = T extends [unknown, ...infer Rest] ? Rest : never;

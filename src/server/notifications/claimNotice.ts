@@ -25,7 +25,7 @@ export class ClaimNotice {
   }
 }
 
-/** Of a block that was disconnected the list is reversed: what came last is taken back first. */
+/** For a block that was disconnected the list is reversed: what came last is disconnected first. */
 export function claimNotices(
   { hash, height, claimEvents }: Pick<ConnectedBlock, 'hash' | 'height' | 'claimEvents'>,
   isConnected: boolean,

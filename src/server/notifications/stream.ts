@@ -4,8 +4,8 @@
  * Order: everything is told in the turn in which it happened, so that the order of telling is that of commits and nothing
  * is in between to be lost. Of a step of the chain that is: each disconnected block, the tip first, then each connected
  * one, each after what the mempool lost to it, then what the mempool got back of disconnected blocks, then the new tip. A
- * listener that cannot deliver at once keeps a bounded queue of its own: the chain waits for its work, but for no one who
- * listens to it.
+ * listener that cannot deliver at once keeps a bounded queue of its own: the chain waits for its work, but not for its
+ * subscribers.
  */
 import type { Chain } from '../../chain/chain.js';
 import type { ChainEventMap } from '../../chain/chainEvents.js';
@@ -23,7 +23,7 @@ export type TipNotice = ChainEventMap['tipChanged'];
 export interface NotificationListener {
   /** A block was connected or disconnected, and with it its transactions and claims. */
   blockChanged?(block: BlockNotice): void;
-  /** The chain is at a new tip; the block was reported before, unless blocks were only taken back. */
+  /** The chain is at a new tip; the block was reported before, unless blocks were only disconnected. */
   tipChanged?(tip: TipNotice): void;
   transactionAdded?(...added: AddedTransaction): void;
   transactionRemoved?(...removed: RemovedTransaction): void;

@@ -16,7 +16,7 @@ import type { NotificationListener, RemovedTransaction } from './stream.js';
 
 export interface WalletNotice {
   readonly wallet: string;
-  /** Confirmations that it reports: who wants fewer does not learn of it. At most 1 of what is always told. */
+  /** Confirmations that it reports: a subscriber that wants fewer does not get it. At most 1 of what is always told. */
   readonly depth: number;
   /** The message. */
   readonly json: string;

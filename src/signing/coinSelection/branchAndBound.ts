@@ -12,7 +12,7 @@ export interface WeighedGroup {
   readonly longTermFeeSat: bigint;
 }
 
-/** So many nodes of the tree are visited at most. */
+/** The number of nodes of the tree that are visited at most. */
 const MAX_TRIES = 100_000;
 
 /**

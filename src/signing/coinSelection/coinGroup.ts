@@ -10,7 +10,7 @@ export interface Selectable {
   readonly inputSizeBytes: number;
 }
 
-/** Where a coin stands. */
+/** Depth and ancestors of a coin. */
 export interface CoinStanding {
   /** Confirmations; 0 in the mempool. */
   readonly depth: number;

@@ -159,12 +159,12 @@ export function fleetingKey(name: string, height: number): string {
   return fleetingNameKey(name) + u32Key(height);
 }
 
-/** With an empty name, the prefix of a block's names. */
+/** Key; with an empty name the prefix of a block's names. */
 export function fleetingAtKey(height: number, name: string): string {
   return CLAIM_PREFIX.fleetingAt + u32Key(height) + name;
 }
 
-/** With an empty letter, the prefix of what a block has. */
+/** Key; with an empty letter the prefix of a block's rows. */
 export function differenceKey(height: number, letter: string): string {
   return CLAIM_PREFIX.difference + u32Key(height) + letter;
 }

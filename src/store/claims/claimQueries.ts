@@ -46,9 +46,9 @@ export interface OutputInfo {
   txid: Bytes;
   n: number;
   amount: bigint;
-  /** Of the block with the output. */
+  /** The height of the block with the output. */
   height: number;
-  /** Where the transaction begins in that block. */
+  /** Offset of the transaction in that block. */
   txOffset: number;
   /** Height at which it entered the trie, or will. */
   validAtHeight: number;
@@ -79,7 +79,7 @@ export interface NameInfo {
 
 export interface NameQuery {
   name: Bytes;
-  /** After which block. */
+  /** Height after which the state is asked for. */
   height: number;
   /** Looks the name up as it is, as the reference does for `getclaimsfortx`. */
   exact?: boolean;
@@ -87,7 +87,7 @@ export interface NameQuery {
   asReference?: { tipHeight: number };
 }
 
-/** All of a query but the name. */
+/** A query without the name. */
 type PlacedQuery = Pick<NameQuery, 'height' | 'asReference'>;
 
 /** Claims described without a pause. Arbitrary: each takes microseconds. */
@@ -158,7 +158,7 @@ export async function readName(rows: RowReader, rules: ClaimRules, query: NameQu
 /**
  * The same after the latest block, from the rows of the present, which are fewer and asked for by their keys; at once where
  * they are in memory. `name` is as it is filed, and not empty: what is shown of a root without claims depends on other names.
- * Who waits for it holds the outcome for nothing when a block came or went meanwhile: rows of two blocks may be in it.
+ * The result is invalid if a block was connected or disconnected meanwhile: rows of two blocks may be in it.
  */
 export function readPresentName(rows: RowReader, name: string, query: PlacedQuery): MaybePromise<NameInfo> {
   return whenResolved(
@@ -364,7 +364,7 @@ export async function readTotals(rows: RowReader): Promise<ClaimTotals> {
 export interface ClaimLocation {
   /** Wire order. */
   claimId: Bytes;
-  /** As the script of the claim's present output has it. */
+  /** Name as spelled in the claim's present output. */
   name: Bytes;
 }
 

@@ -25,7 +25,7 @@ export class DerivedClaimRows {
     this.trie = new TrieOfNames(generationAt(rules, height));
   }
 
-  /** For the names as they are after the block of this height. */
+  /** Starts with the names after the block of this height. */
   static async begin(rules: ClaimRules, height: number): Promise<DerivedClaimRows> {
     const rows = new DerivedClaimRows(rules, height);
     await rows.idle.load(NO_ROWS as RowReader);

@@ -56,7 +56,7 @@ export class IdleNames {
   }
 }
 
-/** FNV-1a, folded. Who makes names that share a bit makes nodes look for rows in vain, no more. */
+/** FNV-1a, folded. An attacker with names that share a bit causes useless lookups, and no more. */
 function bitOf(name: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);

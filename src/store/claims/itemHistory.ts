@@ -57,8 +57,8 @@ function parseRow(name: string, [key, row]: readonly [string, Bytes], ids?: Know
 export type KnownIds = ReadonlyMap<string, string>;
 
 /**
- * Items filed under a name after the latest block, in key order; rows of what is gone are passed over. Who waits for it
- * holds the outcome for nothing when a block came or went meanwhile.
+ * Items filed under a name after the latest block, in key order; rows of what is gone are passed over. The result is invalid
+ * if a block was connected or disconnected meanwhile.
  */
 export async function presentItems(
   rows: RowReader,
@@ -142,7 +142,7 @@ async function itemsOfMany(rows: RowReader, name: string, height: number): Promi
   return items.concat(await itemsSince(rows, name, snapshot.height + 1, height));
 }
 
-/** Where an item lies, and the id of the claim where that is known. */
+/** Key of an item, and the claim id if known. */
 type ItemPlace = SnapshotEntry & { readonly claimId?: string };
 
 /** The items at these keys, as far as there are any. */

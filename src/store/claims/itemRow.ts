@@ -46,7 +46,7 @@ export function isRemovedRow(row: Bytes): boolean {
   return row[0]! >> REMOVAL_SHIFT !== 0;
 }
 
-/** Where an item stands, from its row alone. */
+/** State of an item, from its row alone. */
 export interface ItemStanding {
   /** Height for which it was queued. */
   readonly dueHeight: number;

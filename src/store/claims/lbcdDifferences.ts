@@ -25,7 +25,7 @@ export interface LbcdDifference {
 }
 
 /**
- * Notes what of a block may differ; `hadDue` tells whether anything was due to expire in it, had the block not extended
+ * Notes what of a block may differ; `hadDue` says whether anything was due to expire in it, had the block not extended
  * the terms.
  */
 export async function noteDifference(

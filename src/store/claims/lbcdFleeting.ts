@@ -19,7 +19,7 @@ import { RowDecoder, RowEncoder } from './rowCodec.js';
 /** In the place of the due height: an older version of the program wrote the row. */
 export const NOT_NOTED = -1;
 
-/** One block's part of it, for one name. */
+/** Notes of one block for one name. */
 export interface Fleeting {
   readonly height: number;
   /** The outputs that were made and spent within the block. */

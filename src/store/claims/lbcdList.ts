@@ -20,10 +20,10 @@ export interface Entry {
 
 export class LbcdList {
   private readonly list: Entry[] = [];
-  /** Where each entry stands. */
+  /** Position of each entry. */
   private readonly places = new Map<Entry, number>();
   private readonly byClaim = new Map<string, Set<Entry>>();
-  /** Those that leave, by the block at whose end they do. */
+  /** Leaving entries by the block at whose end they leave. */
   private readonly leaving = new Map<number, Set<Entry>>();
 
   get entries(): readonly Entry[] {

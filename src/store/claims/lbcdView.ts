@@ -24,7 +24,7 @@ import { readStranded } from './stranded.js';
 
 export interface LbcdNameQuery {
   name: Bytes;
-  /** After which block. */
+  /** Height after which the state is asked for. */
   height: number;
   /** From the normalization fork on lbcd takes what was moved for old under its new name. */
   tipHeight: number;

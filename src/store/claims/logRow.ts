@@ -24,7 +24,7 @@ export type LogEvent =
       op: 'create' | 'spend' | 'expire' | 'activate';
       ref: ItemRef;
       isSupport: boolean;
-      /** Of `create`: whether it entered the trie in its own block. */
+      /** In `create`: true if it became active in its own block. */
       active: boolean;
     }
   | { op: 'refile'; ref: ItemRef; to: ItemRef; isSupport: boolean; point: string }

@@ -44,13 +44,13 @@ export interface NameEvent {
   item: Item;
   /** Of `claim`, `update`, `support` and `arrival`: whether it is in the trie at the end of the block. */
   isActive?: boolean;
-  /** Of an `update`: the output that it took the place of, if that was filed here. */
+  /** For an `update`: the output that it took the place of, if that was filed here. */
   replaces?: Item;
   /** The other name, latin1, of `arrival` and `departure`. */
   otherName?: string;
 }
 
-/** One block that did something to the name, and how the name was after it. */
+/** A block that changed the name, and the name's state after it. */
 export interface NameBlock {
   height: number;
   /** In the order of `NAME_EVENTS`, and of creation. */
@@ -72,7 +72,7 @@ export function isTakeover({ owner, formerId }: NameBlock): boolean {
 }
 
 export interface NameHistoryQuery {
-  /** As it is filed. */
+  /** Name as filed in the trie. */
   name: string;
   /** First block and last. */
   from: number;
@@ -83,7 +83,7 @@ export interface NameHistoryQuery {
 
 export interface NameHistoryPage {
   blocks: NameBlock[];
-  /** From which block on there is more; null when this is all. */
+  /** Block from which on there are more; null at the end. */
   next: number | null;
 }
 

@@ -15,9 +15,9 @@ import { parseItemRow } from './itemRow.js';
 import { parseNameHead } from './nameRow.js';
 import { ownedNamesAfter } from './ownership.js';
 
-/** One name. Ids and hashes in wire order. */
+/** A name in the list. Ids and hashes in wire order. */
 export interface ListedName {
-  /** As it is filed: normalized where the rules say so. */
+  /** Name as filed: normalized if the rules say so. */
   name: Bytes;
   /** Number of active claims. */
   claims: number;
@@ -33,13 +33,13 @@ export interface ListedName {
 }
 
 export interface NameListQuery {
-  /** After which block. */
+  /** Height after which the state is asked for. */
   height: number;
-  /** As names are filed then. */
+  /** Prefix in the form in which names are filed then. */
   prefix: string;
   /** Only names behind this one; null for all. */
   after: string | null;
-  /** Most names. */
+  /** Largest number of names. */
   count: number;
 }
 
@@ -90,7 +90,7 @@ export async function describePastNames(
   return listed;
 }
 
-/** The same after the latest block. Who calls it holds the outcome for nothing when a block came or went meanwhile. */
+/** The same after the latest block. The result is invalid if a block was connected or disconnected meanwhile. */
 export async function describePresentNames(rows: RowReader, names: readonly string[]): Promise<ListedName[]> {
   const listed: ListedName[] = [];
   const yieldTimer = new YieldTimer();

@@ -1,6 +1,6 @@
 /**
  * What a block changed in a trie node, as it was before: the note of one node and one block. Some notes hold the whole
- * node, so that who goes through them from a block on comes to one soon, and needs none of the later ones.
+ * node, so that a walk from a block reaches one soon, and needs none of the later ones.
  */
 import { areSlots, NO_SLOTS, SlotCursor } from '../../claimtrie/slots.js';
 import type { TrieNode } from '../../claimtrie/trieNode.js';

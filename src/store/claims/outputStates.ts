@@ -23,7 +23,7 @@ export interface OutputStatesQuery {
 }
 
 export interface OutputState {
-  /** As it is filed now, or was when it was removed. */
+  /** Item as filed now or at its removal. */
   readonly item: Item;
   /** Whether it is the claim that controls its name. */
   readonly controls: boolean;
@@ -36,8 +36,7 @@ function filedNames(rawName: string): string[] {
 }
 
 /**
- * Null for an output that never counted. Who waits for it holds the outcome for nothing when a block came or went
- * meanwhile.
+ * Null for an output that never counted. The result is invalid if a block was connected or disconnected meanwhile.
  */
 export function readOutputStates(
   rows: RowReader,

@@ -1,4 +1,4 @@
-/** Who had an owner, and since when: the history of takeovers, by name and for all names. */
+/** The names with an owner, and since when: the history of takeovers, by name and for all names. */
 import { fromLatin1, type Bytes } from '../../util/bytes.js';
 import { prefixEnd, type RowReader } from '../rows.js';
 import { YieldTimer } from '../../scheduler/yieldTimer.js';

@@ -27,8 +27,8 @@ import { isRefileFork } from './refileFork.js';
 const TRANSACTIONS_AT_ONCE = 256;
 
 /**
- * The events of a block, given its claim operations. Empty for the block that files names again. Who waits for it holds the
- * outcome for nothing when that block was taken back meanwhile.
+ * The events of a block, given its claim operations. Empty for the block that files names again. The result is invalid if
+ * that block was disconnected meanwhile.
  */
 export async function readPastEvents(
   rows: RowReader,
@@ -123,7 +123,7 @@ class PastBlock {
     return items;
   }
 
-  /** Where the spent output may have been filed; normalization may apply twice. */
+  /** Possible names of the spent output; normalization may apply twice. */
   private candidates(spend: ClaimSpend): { name: string; since: number }[] {
     const found = spendCandidates(this.rules, this.block.height, spend);
     return found.flatMap(({ name, since }) => {

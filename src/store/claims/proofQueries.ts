@@ -44,7 +44,7 @@ export class ProofUnavailableError extends Error {
 
 export interface ProofQuery {
   name: Bytes;
-  /** After which block. */
+  /** Height after which the state is asked for. */
   height: number;
   /** Asked again and again, since blocks are connected meanwhile; of ones taken back the caller must know by himself. */
   tipHeight: () => number;
@@ -71,8 +71,8 @@ export async function readProof(
 }
 
 /**
- * The same after the latest block, from the nodes and names as they are; at once where they are in memory. Who waits for it
- * holds the outcome for nothing when a block came or went meanwhile.
+ * The same after the latest block, from the nodes and names as they are; at once where they are in memory. The result is
+ * invalid if a block was connected or disconnected meanwhile.
  */
 export function readPresentProof(
   rows: RowReader,
@@ -85,7 +85,7 @@ export function readPresentProof(
 
 /** What is known of names with very many claims: the form of proofs says which of it is used. */
 export interface KnownNames {
-  /** Of the latest block. */
+  /** Heads of the latest block. */
   readonly heads?: KnownHeads;
   readonly claims?: KeptClaims;
 }

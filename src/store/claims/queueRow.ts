@@ -4,7 +4,7 @@ import type { Bytes } from '../../util/bytes.js';
 import { readPoint, writePoint } from './nameRow.js';
 import { RowDecoder, RowEncoder } from './rowCodec.js';
 
-/** Where a pending item is to be found, and its place in the order. */
+/** Key of a pending item, and its position in the order. */
 export interface DueEntry {
   name: string;
   since: number;
@@ -58,7 +58,7 @@ export function mergeDue(
 /** A name's history gets a snapshot after this many new items, or twice as many as are alive. Arbitrary. */
 export const SNAPSHOT_ITEMS = 64;
 
-/** Where the items are that are alive under a name. */
+/** Keys of the live items of a name. */
 export interface SnapshotEntry {
   since: number;
   point: string;

@@ -16,13 +16,13 @@ import { NamePlaces } from './namePlaces.js';
 
 /** A claim or support of the transaction. */
 export interface MadeOutput {
-  /** As its script has it. */
+  /** Name as spelled in the script. */
   readonly name: Bytes;
   readonly n: number;
 }
 
 export interface StandingsQuery {
-  /** After which block. */
+  /** Height after which the state is asked for. */
   readonly height: number;
   /** In wire order. */
   readonly txid: Bytes;
@@ -55,8 +55,7 @@ function namesOf(rules: ClaimRules, { height, outputs, exact }: StandingsQuery):
 }
 
 /**
- * Null for an output that is not filed. Who waits for it holds the outcome for nothing when a block came or went
- * meanwhile.
+ * Null for an output that is not filed. The result is invalid if a block was connected or disconnected meanwhile.
  */
 export function readPresentStandings(
   rows: RowReader,

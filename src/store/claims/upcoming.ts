@@ -33,9 +33,9 @@ export interface UpcomingEvent {
 }
 
 export interface UpcomingPage {
-  /** By height, then by name. */
+  /** Events by height, then by name. */
   events: UpcomingEvent[];
-  /** From which block on there may be more; null when the range is done. */
+  /** Block from which on there may be more; null at the end of the range. */
   next: number | null;
 }
 
@@ -47,8 +47,8 @@ export type DueNames = ReadonlyMap<number, ReadonlySet<string>>;
 
 /**
  * Names with items that are due in blocks `from` to `to`, as of block `height`: those of the queue as it is after block
- * `tipHeight`, and of what the blocks in between took out of it. From rows of the present: who calls it holds the outcome
- * for nothing when a block came or went meanwhile.
+ * `tipHeight`, and of what the blocks in between took out of it. From rows of the present: the result is invalid if a block
+ * was connected or disconnected meanwhile.
  */
 export async function readDueNames(
   rows: RowReader,
@@ -164,7 +164,7 @@ async function oldNames(
   return { names, items: made.items };
 }
 
-/** Where the item is after block `height`; null when it is gone. */
+/** Name of the item after block `height`; null if it is gone. */
 function filedName({ name, removed, removal }: Item, height: number): string | null {
   if (removed === 0 || removed > height) return name;
   return removal === REMOVAL.refiled ? normalizeKey(name) : null;

@@ -166,7 +166,7 @@ export class VersionWriter {
     }
   }
 
-  /** Of block `height` everything is forgotten. */
+  /** Marks the erasing of block `height` as complete. */
   async endErasing(rows: RowTransaction, height: number): Promise<void> {
     if ((await readNotedFrom(rows)) === height) rows.del(NOTED_KEY);
   }

@@ -367,7 +367,7 @@ export class WorkStore implements ClaimSource {
     this.rows.del(markKey(name));
   }
 
-  /** Ends the log. */
+  /** Finishes the log. */
   finish(): void {
     this.log.finish();
   }

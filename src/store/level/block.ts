@@ -19,10 +19,10 @@ export const isPut = (tag: number): boolean => tag % 256 === PUT;
 export const sequenceOf = (tag: number): number => Math.floor(tag / 256);
 
 export interface Block {
-  /** Without tags; the same key may come again with an earlier change. */
+  /** Keys without tags; a key may repeat with an earlier change. */
   readonly keys: readonly string[];
   readonly tags: readonly number[];
-  /** Where the value of each entry begins and ends, two numbers each. */
+  /** Start and end of the value of each entry, two numbers each. */
   readonly places: readonly number[];
   readonly data: Buffer;
   /** Memory that it takes, about. */
@@ -34,7 +34,7 @@ export function valueAt({ data, places }: Block, i: number): Buffer {
   return data.subarray(places[2 * i]!, places[2 * i + 1]!);
 }
 
-/** The entries of a block whose checksum was right; its last byte tells how it is packed. Null for bytes that are none. */
+/** The entries of a block whose checksum was right; its last byte reports how it is packed. Null for bytes that are none. */
 export function parseBlock(stored: Buffer, tagBytes: 0 | typeof TAG_BYTES = TAG_BYTES): Block | null {
   const packing = stored[stored.length - 1];
   if (packing !== 0 && packing !== 1) return null;

@@ -13,7 +13,7 @@ const PROBES = 6;
 const MIN_BITS = 64;
 /** More are kept for other kinds of filters: a reader treats every key as present. */
 const MAX_PROBES = 30;
-/** One filter stands for what begins in so many bytes: two to this power. */
+/** Base-2 logarithm of the range of block offsets for one filter. */
 const BASE_LOG = 11;
 const SEED = 0xbc9f1d34;
 const FACTOR = 0xc6a4a793;

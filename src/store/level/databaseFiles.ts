@@ -39,7 +39,7 @@ export class DatabaseFiles {
   private readonly cache: BlockCache;
   private manifest: RecordLog | null = null;
   private nextFile = FIRST_MANIFEST + 1;
-  /** Behind which key each level continues being merged. */
+  /** Key after which the merge of each level continues. */
   private readonly pointers: string[] = [];
 
   constructor(path: string, cache: BlockCache) {

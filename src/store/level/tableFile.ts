@@ -1,6 +1,6 @@
 /**
- * One table file as it is read: no byte of it becomes a row, an index or a filter before its checksum was right. What must
- * be read is asked for by generators, so that one code serves who waits and who does not (`runNow`, `run`).
+ * One table file as it is read: no byte of it becomes a row, an index or a filter before its checksum was right. Reads are
+ * generators, so that one code serves synchronous and asynchronous callers (`runNow`, `run`).
  */
 import { closeSync, openSync, read, readSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -66,7 +66,7 @@ export class TableFile {
   /** Keys with their tags. */
   readonly firstKey: Buffer;
   readonly lastKey: Buffer;
-  /** Without tags. */
+  /** First key without tag. */
   readonly first: string;
   readonly last: string;
   /** How many versions of the database have it that a caller may read. */

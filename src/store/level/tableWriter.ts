@@ -13,7 +13,7 @@ const PIECE_BYTES = 256 << 10;
 
 export interface WrittenTable {
   readonly sizeBytes: number;
-  /** With their tags. */
+  /** First key with tag. */
   readonly first: Buffer;
   readonly last: Buffer;
 }

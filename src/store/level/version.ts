@@ -77,7 +77,7 @@ export class Version {
     return undefined;
   }
 
-  /** Where the one table of a level would stand that reaches the key. */
+  /** Position of the table of a level that may contain the key. */
   private placeOf(level: number, key: string): [from: number, to: number] {
     const tables = this.levels[level]!;
     let low = 0;

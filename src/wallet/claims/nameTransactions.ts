@@ -14,7 +14,7 @@ export interface NameTransaction {
   readonly n: number;
   readonly kind: ClaimKind;
   readonly name: Bytes;
-  /** Of the claim, or of the one that is supported; 20 bytes. */
+  /** Id of the claim or of the supported claim; 20 bytes. */
   readonly claimId: Bytes;
   readonly value: Bytes | null;
   readonly valueSat: bigint;

@@ -21,7 +21,7 @@ export interface OwnStake {
   readonly key: string;
   readonly valueSat: bigint;
   readonly name: Bytes;
-  /** Of the claim, or of the one that is supported; 20 bytes. */
+  /** Id of the claim or of the supported claim; 20 bytes. */
   readonly claimId: Bytes;
   /** Whether a transaction of the wallet spends it already. */
   readonly isSpent: boolean;

@@ -21,7 +21,7 @@ import { noStakeMessage, ownStake, type OwnStake, type StakeKind } from './ownSt
 export interface SentStake {
   /** Wire order. */
   readonly txid: Bytes;
-  /** Whom the stake is given to. */
+  /** The receiver of the stake. */
   readonly address: string;
 }
 
@@ -55,13 +55,13 @@ export async function updateClaim(
 }
 
 export interface SupportRequest {
-  /** As it is to are in the script. */
+  /** Name for the script. */
   readonly name: Bytes;
   readonly claimId: Bytes;
   /** Metadata; null for none. */
   readonly value: Bytes | null;
   readonly valueSat: bigint;
-  /** Whom it is given to: a new address of the wallet when null. */
+  /** The receiver: a new address of the wallet when null. */
   readonly destination: Destination | null;
 }
 

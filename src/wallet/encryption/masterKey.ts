@@ -29,9 +29,9 @@ export interface MasterKeyRow {
   readonly encryptedKey: Bytes;
   readonly salt: Bytes;
   readonly method: number;
-  /** Of SHA-512; of scrypt N. */
+  /** Rounds of SHA-512, or N of scrypt. */
   readonly rounds: number;
-  /** Of scrypt r and p, four bytes each; else empty. */
+  /** Parameters r and p of scrypt, four bytes each; else empty. */
   readonly parameters: Bytes;
 }
 

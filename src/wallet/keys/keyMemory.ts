@@ -39,5 +39,5 @@ class KeyMemory {
   }
 }
 
-/** That of the process. */
+/** Key memory of the process. */
 export const keyMemory = new KeyMemory();

@@ -119,7 +119,7 @@ export function parseHdChain(bytes: Bytes): HdChain {
 export interface PoolKey {
   readonly createdSec: number;
   readonly publicKey: Bytes;
-  /** For change. */
+  /** True for change keys. */
   readonly isInternal: boolean;
   /** Made before change had a chain of its own. */
   readonly isPreSplit: boolean;

@@ -96,7 +96,7 @@ export class KeySupply {
 
   /**
    * The same, some keys at a time, and on disk when it resolves; the ids of the keys go to `made`. Keys that are in the pool are on their way to disk before
-   * anyone else has a turn: who takes one, or encrypts the wallet, comes after them.
+   * anyone else has a turn: calls that take a key, or encrypt the wallet, come after them.
    */
   async topUp(size: number = this.wallet.options.keypoolSize, made: Bytes[] = []): Promise<boolean> {
     for (let since = performance.now(); ;) {

@@ -27,7 +27,7 @@ export interface ReservedKey {
 const indexKey = (index: number): string => recordKey('pool', poolKeyNumber(index));
 
 export class Keypool {
-  /** By index, in ascending order. */
+  /** Pool entries by index, in ascending order. */
   private readonly pools: Record<PoolName, PoolList> = {
     receive: new PoolList(),
     change: new PoolList(),

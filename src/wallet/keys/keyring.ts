@@ -64,9 +64,9 @@ const NO_POOL = {
 /** The script of the P2WPKH output of a key. */
 const witnessScriptOf = (keyId: Bytes): Buffer =>
   scriptForDestination({ type: 'witness_v0_keyhash', hash: keyId });
-/** For the keys that a script names itself. */
+/** Empty set of scripts, for keys in the script itself. */
 const NO_SCRIPTS = { script: () => null };
-/** One such script, of the key that was learnt last. */
+/** Scratch memory for the witness script of a key. */
 const WITNESS_SCRIPT = witnessScriptOf(Buffer.alloc(20));
 
 export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
@@ -95,7 +95,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   private isChecked = false;
   private earliestSec = Infinity;
   private changes = 0;
-  /** Keys taken in since a task began that asked for them. */
+  /** Keys applied since a task began that asked for them. */
   private added: Buffer[] | null = null;
   /** Ids of the keys that scripts in `scripts` name; null if it is to be made. */
   private scriptKeys: Set<string> | null = null;
@@ -205,7 +205,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return this.watched.all();
   }
 
-  /** Where a key came from; null when no one knows. */
+  /** Origin of a key; null if unknown. */
   metadata(keyId: Bytes): KeyMetadata | null {
     return this.origins.get(toLatin1(keyId));
   }
@@ -494,7 +494,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     }
   }
 
-  /** What is to be done once all rows were taken in: keys no one knows the age of may be as old as the chain. */
+  /** What is to be done once all rows were applied: keys no one knows the age of may be as old as the chain. */
   loaded(): void {
     if (this.encrypted) {
       for (const { isClear } of this.keys.inMemory()) {

@@ -7,12 +7,12 @@ import { findText, wordAt } from '../../util/hashSlots.js';
 import type { Columns } from '../store/columnFile.js';
 
 export const KEY_ID_BYTES = 20;
-/** Of the rows that hold a key. In their order by `rowKinds`. */
+/** The key row kinds of the rows that hold a key. In their order by `rowKinds`. */
 export const KEY_ROW_KINDS = ['key', 'wkey', 'ckey'] as const;
 
 /** Keys are numbered from 0. */
 export interface KeyColumns {
-  /** Where a public key begins, and where the last ends. */
+  /** Offsets of the public keys, and the end of the last. */
   readonly publicStarts: Uint32Array;
   readonly publicBytes: Uint8Array;
   readonly ids: Uint8Array;
@@ -24,7 +24,7 @@ export interface KeyColumns {
   readonly rowKinds: Uint8Array;
   /** 1 where a row says when the key came. */
   readonly hasOrigin: Uint8Array;
-  /** Of keys in a pool: the number there, and when it came there; 0 for others. */
+  /** Pool index and time of keys in a pool; 0 for others. */
   readonly poolIndexes: Float64Array;
   readonly poolSecs: Float64Array;
   /** See `poolList.ts`. */

@@ -32,7 +32,7 @@ export class PoolList implements Iterable<[index: number, key: PoolKey]> {
     return this.packed!.columns.poolIndexes[this.numbers[place]!]!;
   }
 
-  /** Where a number is among those in columns, −1 where it is not, or gone. */
+  /** Position of a number in the columns, −1 if absent or deleted. */
   private placeOf(index: number): number {
     let [low, high] = [this.from, this.numbers.length];
     while (low < high) {
@@ -87,7 +87,7 @@ export class PoolList implements Iterable<[index: number, key: PoolKey]> {
     for (const [index, key] of sorted) this.held.set(index, key);
   }
 
-  /** Ends sooner when one is deleted that did not come yet. */
+  /** Yields numbers in order; ends early if a later one is deleted. */
   *[Symbol.iterator](): Generator<[index: number, key: PoolKey]> {
     const held = this.held[Symbol.iterator]();
     let next = held.next();
@@ -102,7 +102,7 @@ export class PoolList implements Iterable<[index: number, key: PoolKey]> {
     for (; next.done !== true; next = held.next()) yield next.value;
   }
 
-  /** Those that are not in columns. */
+  /** Numbers outside the columns. */
   inMemory(): Iterable<[index: number, key: PoolKey]> {
     return this.held;
   }

@@ -35,7 +35,7 @@ export class LbcdAccounts {
     this.wallet = wallet;
   }
 
-  /** By number: `default` first, `imported` last. */
+  /** Accounts by number: `default` first, `imported` last. */
   list(): LbcdAccount[] {
     const named = new Map([[DEFAULT_ACCOUNT, DEFAULT_ACCOUNT_NAME]]);
     for (const [note, name] of this.wallet.book.notesOf(NO_ADDRESS) ?? [])

@@ -54,7 +54,7 @@ class Assigned {
 
 const OPEN = new WeakMap<Wallet, Assigned>();
 
-/** Of a wallet that is open; kept up to date. */
+/** Assigned destinations of an open wallet, kept up to date. */
 export function assignedOf(wallet: Wallet): Assigned {
   let assigned = OPEN.get(wallet);
   if (assigned === undefined) OPEN.set(wallet, (assigned = new Assigned(wallet)));

@@ -36,12 +36,12 @@ export function* lbcdCoins(ledger: Ledger): Generator<LbcdCoin> {
 
 /** What belongs together has. Source: `Balances`. */
 export interface LbcdBalance {
-  /** With what is not confirmed enough, or immature. */
+  /** Sum including unconfirmed and immature outputs. */
   totalSat: bigint;
   spendableSat: bigint;
 }
 
-/** Balances by whatever tells coins apart. */
+/** Balances by whatever distinguishes coins. */
 export function balancesBy<K>(
   ledger: Ledger,
   minDepth: number,
@@ -74,7 +74,7 @@ export function walletBalance(wallet: Wallet, minDepth: number): { balanceSat: b
 /** What ever paid to something of the wallet. */
 export interface Received {
   sumSat: bigint;
-  /** Of the latest. */
+  /** Depth of the latest receipt. */
   depth: number;
   /** Transactions, each once, the oldest first (`Entry.key`). */
   readonly txKeys: string[];

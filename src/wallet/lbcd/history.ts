@@ -87,7 +87,7 @@ export class LbcdHistory {
     for (const [n, { script, value }] of outputs.entries()) {
       const address = this.addressOf(script);
       const credit = own.get(n);
-      // A coinbase has no change; its keys are told to no one either.
+      // A coinbase has no change; its keys are not shown either.
       if (credit !== undefined && !entry.isCoinbase && debits > 0 && this.isChange(credit, address)) continue;
       const name = credit === undefined ? '' : this.accountName(address);
       if (account !== '*' && account !== name) continue;

@@ -70,7 +70,7 @@ class ReceivedSums extends RunningSums<Received> {
 
 const OPEN = new WeakMap<Wallet, ReceivedSums>();
 
-/** Of a wallet that is open, made when they are first asked for. */
+/** Sums of an open wallet, computed at first use. */
 export function receivedSumsOf(wallet: Wallet): ReceivedSums {
   let sums = OPEN.get(wallet);
   if (sums === undefined) OPEN.set(wallet, (sums = new ReceivedSums(wallet)));

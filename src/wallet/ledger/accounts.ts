@@ -8,7 +8,7 @@ import { Reader } from '../../util/reader.js';
 import { Writer } from '../../util/writer.js';
 import { recordKey, type WalletBatch } from '../store/records.js';
 
-/** One side of a move. */
+/** One side of a move between accounts. */
 export interface AccountingEntry {
   readonly account: string;
   readonly creditDebitSat: bigint;
@@ -30,7 +30,7 @@ export class Accounts {
   private readonly sums = new Map<string, bigint>();
   private isOrdered = true;
   private lastNumber = 0n;
-  /** By account: the key behind the address that was last shown for it. */
+  /** Key of the last shown address, by account. */
   private readonly keys = new Map<string, Buffer>();
 
   /** In the order in which they were made. */
@@ -39,7 +39,7 @@ export class Accounts {
     return this.entries;
   }
 
-  /** Those of one account, in the same order. */
+  /** Entries of one account, in the same order. */
   of(account: string): readonly AccountingEntry[] {
     this.order();
     return this.byAccount.get(account) ?? [];

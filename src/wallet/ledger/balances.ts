@@ -136,7 +136,7 @@ export interface CoinBounds {
   readonly maxDepth: number;
   readonly minValueSat: bigint;
   readonly maxValueSat: bigint;
-  /** Where they pay to (`destinationKey`); null for anywhere. */
+  /** Destinations that count (`destinationKey`); null for all. */
   readonly destinations: ReadonlySet<string> | null;
 }
 

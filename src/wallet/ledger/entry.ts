@@ -28,14 +28,14 @@ export interface OwnOutput {
 export interface Entry {
   /** Id in wire order, a byte a character. */
   readonly key: string;
-  /** As in the row; replaced as a whole. */
+  /** Data of the row; replaced as a whole. */
   row: Omit<TxRecord, 'tx'>;
   /** Of the row, but without reading it where it is on disk only: its place in the order, its block and its place there. */
   readonly orderPos: number;
   readonly blockHash: Bytes;
   readonly blockIndex: number;
   state: EntryState;
-  /** Of the block that holds it or that it conflicts with, −1 without one in the active chain. */
+  /** The height of the block that holds it or that it conflicts with, −1 without one in the active chain. */
   height: number;
   inMempool: boolean;
   readonly isCoinbase: boolean;

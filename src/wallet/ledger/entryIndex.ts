@@ -16,7 +16,7 @@ import type { SleepingTxs } from './sleepingTxs.js';
 import { SpentOutputs } from './spentOutputs.js';
 
 export class EntryIndex {
-  /** Those in memory. */
+  /** Entries in memory. */
   private readonly held = new Map<string, Entry>();
   private sleeping: SleepingTxs | null = null;
   /** Ids of all entries, and of the transactions whose outputs they spend. */
@@ -26,11 +26,11 @@ export class EntryIndex {
   private readonly destinations = new EntryLists();
   /** By the deprecated account that pays; the unnamed one is that of nearly all, and not there. */
   readonly byPayer = new EntryLists();
-  /** Those that are in no block of the active chain. */
+  /** Entries outside the active chain. */
   readonly loose = new Set<Entry>();
-  /** Those in memory with a claim or support of the wallet's, spent or not. */
+  /** Entries in memory with a claim or support of the wallet, spent or not. */
   private readonly ownStakes = new Set<Entry>();
-  /** Those with one that is not the wallet's to spend. */
+  /** Entries with a claim or support that the wallet cannot spend. */
   private readonly foreignStakes = new Set<Entry>();
   private readonly order = new OrderedEntries(this.held);
 
@@ -52,7 +52,7 @@ export class EntryIndex {
     yield* this.held.values();
   }
 
-  /** Those in memory: any that may change by itself is among them. */
+  /** Entries in memory, which include all that may change. */
   awake(): IterableIterator<Entry> {
     return this.held.values();
   }
@@ -113,7 +113,7 @@ export class EntryIndex {
     return this.order.sort();
   }
 
-  /** Those whose rows name a block. */
+  /** Entries whose rows name a block. */
   inBlock(hash: Bytes): Entry[] {
     const held = this.blocks.of(hash);
     const asleep = this.sleeping?.txs.inBlock(toLatin1(hash));
@@ -132,7 +132,7 @@ export class EntryIndex {
     return this.blocks.hash(key);
   }
 
-  /** Those with an output of the wallet's to a destination. */
+  /** Entries with an own output to a destination. */
   payingTo(destination: string): readonly Entry[] {
     const held = this.destinations.of(destination);
     if (this.sleeping === null) return held;

@@ -4,7 +4,7 @@ import type { Entry } from './entry.js';
 const NONE: readonly Entry[] = [];
 
 export class EntryLists {
-  /** Most have one: those take no list. */
+  /** Entries by key; a single entry is stored without a list. */
   private readonly lists = new Map<string, Entry | Entry[]>();
 
   /** In the order in which they were added; not to be changed. */

@@ -426,7 +426,7 @@ export class Ledger extends LedgerReader {
     this.write(batch, entry);
   }
 
-  /** Gives a transaction what was known of it once: all that the chain does not tell. */
+  /** Gives a transaction what was known of it once: all data that the chain does not have. */
   restore(
     batch: WalletBatch,
     entry: Entry,

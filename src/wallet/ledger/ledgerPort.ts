@@ -26,7 +26,7 @@ export interface LedgerPort {
   spentBy(inputs: readonly string[]): void;
 }
 
-/** Where a block holds a transaction. */
+/** Position of a transaction in a block. */
 export interface Place {
   readonly blockHash: Bytes;
   readonly height: number;

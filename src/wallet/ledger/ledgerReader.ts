@@ -67,7 +67,7 @@ export abstract class LedgerReader {
     return this.index.get(key);
   }
 
-  /** All, in no order. Who looks at each reads each: a list of some is better where there is one. */
+  /** All, in no order. A caller that looks at each entry reads each: a list of some is better where there is one. */
   all(): Iterable<Entry> {
     return this.index.all();
   }
@@ -82,12 +82,12 @@ export abstract class LedgerReader {
     return this.index.inOrder();
   }
 
-  /** Those in no block of the active chain, whatever the reason. */
+  /** Entries outside the active chain. */
   unsettled(): IterableIterator<Entry> {
     return this.index.loose.values();
   }
 
-  /** Those that a block of the active chain holds. */
+  /** Entries in a block of the active chain. */
   *inBlock(blockHash: Bytes): Generator<Entry> {
     for (const entry of this.index.inBlock(blockHash)) if (entry.state === 'confirmed') yield entry;
   }
@@ -133,12 +133,12 @@ export abstract class LedgerReader {
     return { settled: this.spent.unspentSettled(), others: this.spent.unspentAwake() };
   }
 
-  /** Those of them that hold a claim or support. */
+  /** Unspent outputs with a claim or support. */
   *unspentStakes(): Generator<[key: string, output: OwnOutput]> {
     for (const key of this.spent.unspentStakes()) yield [key, this.spent.output(key)!];
   }
 
-  /** Those of transactions in no block of the active chain. */
+  /** Unspent outputs of transactions outside the active chain. */
   *unspentUnsettled(): Generator<[key: string, output: OwnOutput]> {
     for (const entry of this.unsettled()) {
       for (const output of entry.outputs) {

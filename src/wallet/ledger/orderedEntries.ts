@@ -34,7 +34,7 @@ export class OrderedEntries implements Iterable<Entry> {
     else this.forget();
   }
 
-  /** With the order known. */
+  /** Entries with a known order. */
   ready(): this {
     this.found ??= this.merged([...this.held.values()].sort(byOrder));
     return this;
@@ -81,7 +81,7 @@ export class OrderedEntries implements Iterable<Entry> {
     for (let place = 0; place < this.length; place++) yield this.at(place);
   }
 
-  /** As a list that stays as it is. */
+  /** Copies the entries to a list. */
   toArray(): Entry[] {
     return [...this];
   }

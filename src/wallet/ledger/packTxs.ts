@@ -31,7 +31,7 @@ class Shared {
     return number;
   }
 
-  /** Where the rows of each begin, and the rows, each once. */
+  /** Start of the rows of each transaction, and the rows, each once. */
   rows(): { starts: Uint32Array; rows: Uint32Array } {
     const { pairs } = this;
     const lists: number[][] = Array.from({ length: this.numbers.size }, () => []);

@@ -31,7 +31,7 @@ export interface TxColumns {
   readonly orderPos: Float64Array;
   /** Rows, the one that came first is first. */
   readonly order: Uint32Array;
-  /** Where the inputs of a row begin, and where those of the last end. */
+  /** Offsets of the inputs of each row, and the end of the last. */
   readonly inputStarts: Uint32Array;
   readonly inputs: Uint8Array;
   /** Inputs by what they spend, except for those of coinbases. */
@@ -136,7 +136,7 @@ export class PackedTxs {
     };
   }
 
-  /** Where an own output pays to. */
+  /** Destination of an own output. */
   private toOf(number: number): string {
     const { ownTo, toStarts } = this.columns;
     const to = ownTo[number]!;
@@ -201,5 +201,5 @@ export class PackedTxs {
 const NONE = new Uint32Array(0);
 const NO_ROWS: readonly number[] = [];
 
-/** Of a destination its hash, which follows the kind. */
+/** The destination word of a destination its hash, which follows the kind. */
 export const destinationWord = (destination: string): number => wordOf(destination, 1);

@@ -20,10 +20,10 @@ export interface SettledCoin {
 }
 
 export class SpentOutputs {
-  /** Those in memory. */
+  /** Entries in memory. */
   private readonly entries: ReadonlyMap<string, Entry>;
   private sleeping: SleepingTxs | null = null;
-  /** Of own outputs of `sleeping`: 1 for those that are left. */
+  /** 1 for each unspent own output of `sleeping`. */
   private sleepingLeft: Uint8Array = new Uint8Array(0);
   /** By output: the transactions in memory that spend it, also for outputs of others. */
   private readonly spenders = new Map<string, string | string[]>();
@@ -68,7 +68,7 @@ export class SpentOutputs {
     for (const input of txs.inputsOf(row)) this.noteOutput(input);
   }
 
-  /** Of own outputs in columns: 1 for those that are left. */
+  /** 1 for each unspent own output in columns. */
   get leftInColumns(): Uint8Array {
     return this.sleepingLeft;
   }

@@ -30,7 +30,7 @@ export class TxFacts {
     return (this.raw ??= formatTransaction(this.tx));
   }
 
-  /** What the ledger holds of it, as `read` tells it for keys and scripts of that revision. */
+  /** What the ledger holds of it, in the form of `read` for keys and scripts of that revision. */
   summary(revision: number, read: (bytes: Buffer) => TxSummary): TxSummary {
     if (this.known?.revision !== revision) this.known = { summary: read(this.bytes), revision };
     return this.known.summary;

@@ -16,7 +16,7 @@ export const NO_BLOCK: Bytes = Buffer.alloc(32);
 export type Notes = ReadonlyMap<string, string>;
 export const NO_NOTES: Notes = new Map();
 export const NO_FORM: TxRecord['orderForm'] = [];
-/** Of `Notes`: the transaction that this one replaces, or is replaced by, in hex. */
+/** For `Notes`: the transaction that this one replaces, or is replaced by, in hex. */
 export const REPLACES = 'replaces_txid';
 export const REPLACED_BY = 'replaced_by_txid';
 

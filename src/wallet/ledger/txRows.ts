@@ -8,7 +8,7 @@ import type { Entry } from './entry.js';
 import type { LedgerPort } from './ledgerPort.js';
 import { formatTxRow, parseTxRecord, txRecordKey, type TxRecord } from './txRecord.js';
 
-/** Of the key of a row, before the id. */
+/** The transaction kind chars of the key of a row, before the id. */
 const TX_KIND_CHARS = recordKey('tx').length;
 
 export class TxRows {

@@ -1,5 +1,5 @@
 /**
- * Forgetting a wallet's transactions at start, so that the blocks tell again which there are. Source: lbrycrd
+ * Forgetting a wallet's transactions at start, so that the blocks restore them. Source: lbrycrd
  * wallet/wallet.cpp `CreateWalletFromFile`, wallet/walletdb.cpp `ZapWalletTx`.
  */
 import { txid } from '../../primitives/transaction.js';

@@ -27,7 +27,7 @@ interface AccountFlow {
 type Credit = readonly [account: string, sat: bigint];
 const NO_OTHERS: readonly Credit[] = [];
 
-/** All that came in. */
+/** All received outputs. */
 function* creditsOf({ to, receivedSat, others }: AccountFlow): Generator<Credit> {
   if (receivedSat !== null) yield [to, receivedSat];
   yield* others;
@@ -36,7 +36,7 @@ function* creditsOf({ to, receivedSat, others }: AccountFlow): Generator<Credit>
 /** The confirmed part of an account, or of all together. */
 class AccountSum {
   readonly received = new HeightSums();
-  /** Of coinbases, which count once they are mature. */
+  /** Sum of coinbases, which count once mature. */
   readonly mined = new HeightSums();
   /** Nothing but where those are whose payer the account is. */
   readonly minedFrom = new HeightSums();

@@ -23,7 +23,7 @@ export interface Amounts {
   readonly debitSat: bigint;
   /** What the wallet paid beyond the outputs; below 0 when others paid too, 0 when it paid nothing. */
   readonly feeSat: bigint;
-  /** Where it went, change left out. Empty when another user sent it. */
+  /** Sent outputs without change; empty for transactions of others. */
   readonly sent: readonly ListedOutput[];
   /** What came to the wallet. */
   readonly received: readonly ListedOutput[];

@@ -29,9 +29,9 @@ interface Kept {
 
 export class ListedEntries {
   private readonly wallet: Wallet;
-  /** Those that are complete; the one that was asked for last is last. */
+  /** Complete lists; the most recently used is last. */
   private readonly lists = new Map<string, Kept>();
-  /** Those that a question is at work on, complete or not, with how many are. */
+  /** Lists in use, complete or not, with the number of users. */
   private readonly inUse = new Map<Kept, number>();
 
   constructor(wallet: Wallet) {
@@ -79,7 +79,7 @@ export class ListedEntries {
     }
   }
 
-  /** Of several that were made at a time the last one stays. */
+  /** Stores a list; of concurrent ones the last one is kept. */
   private keep(kept: Kept): void {
     this.lists.delete(kept.name);
     this.lists.set(kept.name, kept);
@@ -138,7 +138,7 @@ class OrderedEntries {
   readonly entries: Entry[] = [];
   private readonly places: number[] = [];
 
-  /** Where the first stands that does not come before a place in the order. */
+  /** Index of the first entry at or after a place in the order. */
   private find(place: number): number {
     let [from, to] = [0, this.places.length];
     while (from < to) {

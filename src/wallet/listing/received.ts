@@ -23,10 +23,10 @@ export interface Receipt {
   readonly address: string;
   readonly label: string;
   readonly amountSat: bigint;
-  /** Of the latest; 0 when there is nothing. */
+  /** The confirmations of the latest; 0 when there is nothing. */
   readonly confirmations: number;
   readonly isWatched: boolean;
-  /** By id. */
+  /** Entries by id. */
   readonly entries: readonly Entry[];
 }
 
@@ -39,7 +39,7 @@ export interface LabelReceipt {
 
 export interface ReceiptOptions {
   readonly minDepth: number;
-  /** Those that have received nothing are listed too. */
+  /** True if destinations without receipts are listed. */
   readonly includesEmpty: boolean;
   /** `MINE` flags of the addresses that count. */
   readonly filter: number;
@@ -126,7 +126,7 @@ export function sortedDestinations({ book }: Wallet): Slices<string[]> {
   return sortedInSlices([...book.destinations().keys()], (a, b) => (a < b ? -1 : 1));
 }
 
-/** By label, in the order of their bytes. */
+/** Receipts by label, in byte order. */
 export function* receiptsByLabel(wallet: Wallet, options: ReceiptOptions): Slices<LabelReceipt[]> {
   const byLabel = new Map<string, LabelReceipt>();
   for (const destination of yield* sortedDestinations(wallet)) {

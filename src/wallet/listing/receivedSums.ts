@@ -110,7 +110,7 @@ export class DestinationSums extends RunningSums<Received> {
     this.touchDestination(destination);
   }
 
-  /** Of a destination that was asked for; `refresh` comes before. */
+  /** Sum received by a destination; call `refresh` before. */
   received(destination: string, minDepth: number): DestinationSum {
     const { ledger, balanceOptions } = this.wallet;
     const { all, plain } = this.sums.get(destination)!;

@@ -26,7 +26,10 @@ function itemCount(wallet: Wallet, selection: Selection, entry: Entry): number {
   return count;
 }
 
-/** So many of the latest are looked at before a list is kept for what is asked. Arbitrary: a fraction of a millisecond. */
+/**
+ * The number of latest entries that are searched before a list is kept for the query. Arbitrary: a fraction of a
+ * millisecond.
+ */
 const LATEST_LOOKED_AT = 64;
 /** Entries looked at between two pauses. */
 const STEP = 256;

@@ -11,7 +11,7 @@ export interface Selection {
   readonly label: string | null;
   /** Whether labels are accounts: what was sent from one, or moved, is listed by it too. */
   readonly withAccounts: boolean;
-  /** Of what came in; below 0 for conflicting ones too. */
+  /** Smallest depth of receipts; below 0 includes conflicting ones. */
   readonly minDepth: number;
 }
 

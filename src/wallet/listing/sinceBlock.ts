@@ -6,7 +6,7 @@ import type { Wallet } from '../wallet.js';
 /** Blocks, or entries, looked at between two pauses. */
 const LOOKED_AT_ONCE = 256;
 
-/** As the reference keeps them: by id, in wire order. */
+/** Transactions by id in wire order, as in the reference. */
 export function byId(a: Entry, b: Entry): number {
   return a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
 }

@@ -40,7 +40,7 @@ export function* ownScripts(keyring: Keyring): Slices<Buffer[]> {
   return scripts;
 }
 
-/** Of keys: everything that they can be paid by. */
+/** All scripts that pay to these keys. */
 export function scriptsOfKeys(keyIds: readonly Bytes[]): Buffer[] {
   return keyIds.flatMap((keyId) => {
     const scripts = keyScripts(keyId);

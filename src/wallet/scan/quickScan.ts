@@ -16,7 +16,7 @@ import { txConcernsWallet } from './takeBlock.js';
 const MOST_BLOCKS = 512;
 const FEWEST_BLOCKS = 4;
 const FIRST_BLOCKS = 64;
-/** For the blocks that are read together. Arbitrary. */
+/** Memory for the blocks that are read together. Arbitrary. */
 const MEMORY_BYTES = 1 << 20;
 
 export class QuickScan {
@@ -59,7 +59,7 @@ export class QuickScan {
         memory: (this.memory ??= Buffer.allocUnsafeSlow(MEMORY_BYTES)),
       });
     } catch {
-      // The closer look meets the same, and tells.
+      // The closer look meets the same, and reports it.
       return 0;
     }
     await wallet.events.caughtUp();

@@ -10,7 +10,7 @@ import type { ScanBounds } from './scanHeights.js';
 import type { ScanTurn } from './scans.js';
 import { takeUnconfirmed } from './takeBlock.js';
 
-/** How far the times of blocks may are behind those of keys. Source: `TIMESTAMP_WINDOW`. */
+/** How far the times of blocks may be behind those of keys. Source: `TIMESTAMP_WINDOW`. */
 export const TIMESTAMP_WINDOW_SEC = 2 * 60 * 60;
 
 export interface TimeScanEnd {

@@ -21,7 +21,7 @@ export const LOG_EVERY_MS = 60_000;
 /** Blocks that are being read at a time. Arbitrary. */
 const READ_AHEAD = 8;
 
-/** Where a scan stands, as lines of the log say it. */
+/** Progress of a scan for the log. */
 export function progressAt(height: number, { height: tip }: ChainPort): string {
   return `block ${height}. Progress=${(height / Math.max(tip, 1)).toFixed(6)}`;
 }

@@ -24,7 +24,7 @@ export interface ScanHeights {
   keysMade(height: number, keyIds: readonly Bytes[]): Promise<boolean>;
 }
 
-/** Where blocks end: at a height, or at the tip, which may move. */
+/** Range of blocks: up to a height, or to the moving tip. */
 export interface ScanBounds {
   readonly first: number;
   /** Null for the tip. */
@@ -41,7 +41,7 @@ export class EveryHeight implements ScanHeights {
   private readonly bounds: ScanBounds;
   private readonly tipAtStart: number;
   private position: number;
-  /** Where the round ends, −1 for the last block. */
+  /** Last height of the round, −1 for the tip. */
   private stop: number;
   private isNextRound: boolean;
 
@@ -56,7 +56,7 @@ export class EveryHeight implements ScanHeights {
 
   private get last(): number {
     const { bounds, chain } = this;
-    // What comes meanwhile is taken in by the code that follows the chain, but with the keys of then.
+    // What comes meanwhile is applied by the code that follows the chain, but with the keys of then.
     const tip = this.stop < 0 ? Math.min(this.tipAtStart, chain.height) : chain.height;
     return Math.min(bounds.last ?? Infinity, tip);
   }
@@ -94,7 +94,7 @@ export class IndexedHeights implements ScanHeights {
   /** Ascending; those before `at` are done. */
   private heights: number[];
   private at = 0;
-  /** For the next round. */
+  /** Heights for the next round. */
   private readonly behind = new Set<number>();
   private readonly made: Bytes[] = [];
   /** How far the index was asked. */

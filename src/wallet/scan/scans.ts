@@ -20,7 +20,7 @@ export interface ScanTurn {
 
 export interface ScanProgress {
   readonly durationSec: number;
-  /** From 0 to 1. */
+  /** Progress from 0 to 1. */
   readonly progress: number;
 }
 

@@ -43,7 +43,7 @@ export interface Look {
    * locked or they are many (`shortage.ts`).
    */
   readonly since: number;
-  /** Of these nothing is announced any more: a block is looked at again for keys that it brought about. */
+  /** For these nothing is announced any more: a block is looked at again for keys that it brought about. */
   readonly told: Set<Entry>;
   /** Whether only what is new or has changed is announced, as in a look that no one asked for. */
   readonly onlyChanges?: boolean;

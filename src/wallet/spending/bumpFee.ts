@@ -32,7 +32,7 @@ export interface Bumped {
 
 const invalid = (message: string): SpendError => new SpendError(message, SPEND_ERROR.invalidParameter);
 
-/** Why it cannot be replaced; null when it can. Source: `PreconditionChecks`. */
+/** Reason why it cannot be replaced, or null. Source: `PreconditionChecks`. */
 function obstacle(wallet: Wallet, entry: Entry, tx: Transaction): SpendError | null {
   const { ledger, node } = wallet;
   if (ledger.childrenOf(entry).length > 0) return invalid('Transaction has descendants in the wallet');

@@ -17,7 +17,7 @@ export interface ChangePlace {
   readonly key: ReservedKey | null;
 }
 
-/** Change looks like what is paid, where that is told by no one. */
+/** Change looks like a payment, if the wallet does not know better. */
 function changeTypeFor(wallet: Wallet, said: OutputType | null, paid: readonly Bytes[]): OutputType {
   const { addressType, changeType } = wallet.options;
   const fixed = said ?? changeType;

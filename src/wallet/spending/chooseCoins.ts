@@ -114,7 +114,7 @@ export class CoinChoice {
     return groups;
   }
 
-  /** Where coins stand; those of one transaction stand alike. */
+  /** State of coins by transaction. */
   private standings(): (coin: WalletCoin) => CoinStanding {
     const { ledger, node } = this.wallet;
     const known = new Map<Entry, CoinStanding>();

@@ -8,7 +8,7 @@ export type FeeMode = (typeof FEE_MODES)[number];
 
 /** Null is "as the wallet does". */
 export interface CoinControl {
-  /** Where change goes; a new key of the wallet otherwise. */
+  /** Script for change; by default of a new key of the wallet. */
   readonly changeScript: Bytes | null;
   /** Kind of the new key's address. */
   readonly changeType: OutputType | null;
@@ -17,7 +17,7 @@ export interface CoinControl {
   readonly allowsOtherInputs: boolean;
   /** Whether watched outputs whose keys and scripts are known count too. */
   readonly allowsWatchOnly: boolean;
-  /** Before `confirmTarget`, which comes before `settxfee`. */
+  /** Fee rate; takes precedence over `confirmTarget`, which does over `settxfee`. */
   readonly feeRatePerKb: bigint | null;
   /** Holds `feeRatePerKb` against no minimum. */
   readonly overridesMinimum: boolean;

@@ -30,9 +30,9 @@ export { SpendError } from './spendError.js';
 export interface CreateOptions {
   /** Default true. */
   readonly sign?: boolean;
-  /** Where change is to stand among the outputs; anywhere by default. */
+  /** Position of change among the outputs; random by default. */
   readonly changePosition?: number;
-  /** Of the system by default. */
+  /** Source of randomness, by default the system's. */
   readonly chance?: Chance;
 }
 
@@ -57,7 +57,7 @@ interface DraftedTransaction extends CreatedTransaction {
 export const SEQUENCE_LOCKS = SEQUENCE_FINAL - 1;
 export const SEQUENCE_REPLACEABLE = SEQUENCE_FINAL - 2;
 const TX_VERSION = 2;
-/** By so many bytes an input may be shorter than expected. Generous. */
+/** Number of bytes by which an input may be shorter than expected. Generous. */
 const SHORTER_INPUT_BYTES = 8;
 
 /**
@@ -124,7 +124,7 @@ interface CreateTask {
   readonly chance: Chance;
 }
 
-/** All that rests on what the wallet has now, in one go. */
+/** Builds a transaction from the present state of the wallet, synchronously. */
 function draftTransaction(task: CreateTask, batch: WalletBatch): DraftedTransaction {
   const { wallet, recipients, control, chance } = task;
   const lockTime = chooseLockTime(wallet.node.chain.height, chance);

@@ -53,7 +53,7 @@ export interface DraftTask {
   readonly control: CoinControl;
   readonly choice: CoinChoice;
   readonly changeScript: Bytes;
-  /** Where change is to stand; −1 anywhere. */
+  /** Position of change; −1 for a random one. */
   readonly changePosition: number;
   readonly chance: Chance;
 }

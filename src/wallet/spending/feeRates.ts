@@ -10,7 +10,7 @@ const FEE_PER_NAME_BYTE_SAT = 200_000n;
 
 export interface WalletRate {
   readonly ratePerKb: bigint;
-  /** There is no estimate, and none may are in for one (`-fallbackfee=0`). */
+  /** There is no estimate, and none may be in for one (`-fallbackfee=0`). */
   readonly isUnknown: boolean;
 }
 

@@ -51,8 +51,8 @@ function* recipientsOf({ outputs }: Transaction, subtractsFrom: ReadonlySet<numb
 
 /**
  * The transaction with what it lacks; inputs that it has stay as they are, and must spend outputs of transactions that the
- * wallet knows. Added inputs are not signed. The key of the change is in use permanently, since no one tells whether the
- * transaction will be sent. Throws `SpendError`.
+ * wallet knows. Added inputs are not signed. The key of the change is in use permanently, since the transaction may be sent
+ * later. Throws `SpendError`.
  */
 export async function fundTransaction(
   wallet: Wallet,

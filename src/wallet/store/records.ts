@@ -1,6 +1,6 @@
 /**
  * The rows of a wallet: keys and values are those of the reference's `wallet.dat`, so that one is taken over row by row. A key
- * is the name of its kind as a string with its length, and what tells rows of the kind apart. Source: lbrycrd
+ * is the name of its kind as a string with its length, and what distinguishes rows of the kind. Source: lbrycrd
  * wallet/walletdb.cpp.
  */
 import type { RowChange } from '../../store/rowRecords.js';
@@ -59,7 +59,7 @@ const KEY_PREFIX = kindPrefix('key');
 /** Changes that are committed together. */
 export class WalletBatch {
   readonly changes: RowChange[] = [];
-  /** Where those stand that `putLast` put. */
+  /** Positions of the records from `putLast`. */
   private readonly lastOnes = new Map<string, number>();
 
   put(key: string, value: Bytes): void {

@@ -14,7 +14,7 @@ const PAGE_BITS = 20;
 const PAGE_BYTES = 1 << PAGE_BITS;
 /** Rows moved to a new hash table with each change: it is complete long before it is half full. */
 const MOVED_AT_ONCE = 8;
-/** What a row takes in the file besides key and value: its lengths. */
+/** What a row applies the file besides key and value: its lengths. */
 const ROW_HEAD_BYTES = 8;
 /** Rows made columns of between two pauses. */
 const ROWS_AT_ONCE = 1024;
@@ -56,7 +56,7 @@ class KeyBytes {
   private pages: Buffer[] = [];
   private end = 0;
 
-  /** Where the bytes lie from then on. */
+  /** Records the position of the bytes. */
   add(bytes: Buffer, from: number, to: number): number {
     let page = this.pages[this.pages.length - 1];
     if (page === undefined || this.end + to - from > page.length) {
@@ -85,7 +85,7 @@ class KeyBytes {
   }
 }
 
-/** Of a place its distance from the beginning of its page. */
+/** Offset of a place within its page. */
 const inPage = (place: number): number => place & (PAGE_BYTES - 1);
 
 /** All rows of an index, close together. */
@@ -117,7 +117,7 @@ export class RowIndex {
   private dead = new Column(Uint8Array);
   private deadCount = 0;
   private used = 0;
-  /** So many rows may be used before it is time to see whether they are worth their room. */
+  /** The number of rows that may be used before it is time to see whether they are worth their room. */
   private room = FIRST_ROWS;
   private slots = new Int32Array(4 * FIRST_ROWS);
   /** Slots that are not free. */
@@ -190,7 +190,7 @@ export class RowIndex {
     return index;
   }
 
-  /** Bytes that the rows take in a file without anything else. */
+  /** Bytes that the rows apply a file without anything else. */
   get liveBytes(): number {
     return this.live;
   }
@@ -222,7 +222,7 @@ export class RowIndex {
     return { offset: this.offsets.get(at), sizeBytes: this.sizes.get(at), crc: this.crcs.get(at) };
   }
 
-  /** Of a row in `records`: where its key begins, its value begins and ends; and where its value is in the file. */
+  /** For a row in `records`: where its key begins, its value begins and ends; and where its value is in the file. */
   set(records: Buffer, keyStart: number, valueStart: number, valueEnd: number, offset: number): void {
     let at = this.rowOf(records, keyStart, valueStart);
     if (at >= 0) {

@@ -103,7 +103,7 @@ function enter(rows: Map<string, Buffer>, key: Buffer, value: Buffer | null): vo
   else rows.set(toLatin1(key), Buffer.from(value));
 }
 
-/** Where a commit ends that begins here and is whole; null for none. */
+/** End of the complete commit that begins here, or null. */
 function commitEnd(bytes: Buffer, at: number, after: number): number | null {
   if (at + COMMIT_HEAD_BYTES > bytes.length) return null;
   const end = at + COMMIT_HEAD_BYTES + bytes.readUInt32LE(at);

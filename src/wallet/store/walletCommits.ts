@@ -11,11 +11,11 @@ export const MAX_PAYLOAD_BYTES = 1 << 30;
 
 const NUMBER_AT = 4;
 const CHECKSUM_AT = 8;
-/** Of the head, behind length and number. */
+/** The checksum bytes of the head, behind length and number. */
 const CHECKSUM_BYTES = 4;
 const OWN_HEAD = Buffer.alloc(COMMIT_HEAD_BYTES);
 
-/** Of a commit: of its length, its number and its payload. */
+/** Checksum of a commit over length, number and payload. */
 function checksum(commit: Buffer): number {
   // What is covered is brought together in its place for the while, since commits are large.
   commit.copy(OWN_HEAD, 0, 0, COMMIT_HEAD_BYTES);

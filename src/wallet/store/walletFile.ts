@@ -48,11 +48,11 @@ export type WalletRows = Pick<WalletFile, 'get' | 'eachKey'>;
 
 export class WalletFile {
   readonly path: string;
-  /** So many bytes behind what was synced held no whole commit when the file was opened, and were cut off. */
+  /** This many bytes behind what was synced held no whole commit when the file was opened, and were cut off. */
   cutBytes = 0;
   private fd: number;
   private index = new RowIndex();
-  /** Where the next commit goes, and its number. */
+  /** Offset and number of the next commit. */
   private end = head.HEAD_BYTES;
   private number = 0;
   private marks = 0;

@@ -13,7 +13,7 @@ const MAGIC = Buffer.from('lbcwalle', 'latin1');
 const VERSION_AT = 8;
 const MARKS_AT = 16;
 const MARK_BYTES = 16;
-/** Of version, or of a mark: what its checksum covers. */
+/** Bytes of version or mark that the checksum covers. */
 const COVERED_BYTES = 12;
 
 function seal(bytes: Buffer): void {
@@ -52,7 +52,7 @@ export function mark(end: number, generation: number): Buffer {
   return bytes;
 }
 
-/** Where the mark of a generation stands. */
+/** Offset of the mark of a generation. */
 export function markOffset(generation: number): number {
   return MARKS_AT + (generation % 2) * MARK_BYTES;
 }

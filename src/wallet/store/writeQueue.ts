@@ -28,7 +28,7 @@ export class WriteQueue {
   private waiting: Waiting[] = [];
   /** Settles when all that was asked for so far is written; never rejects. */
   private writing: Promise<void> | null = null;
-  /** Why nothing can be written any more. */
+  /** Reason why writes are refused. */
   private failure: unknown = null;
 
   constructor(path: string, tasks: WriteTasks) {

@@ -16,7 +16,7 @@ const MAGIC = 0x00053162;
 const VERSIONS = [9, 10];
 const MIN_PAGE_BYTES = 512;
 const MAX_PAGE_BYTES = 65_536;
-/** Where the fields of the meta page lie. */
+/** Offsets of the fields of the meta page. */
 const META = {
   magic: 12,
   version: 16,

@@ -35,7 +35,7 @@ export interface LogFile {
 }
 
 const MAGIC = 0x040988;
-/** Of DB 4.8, and of 5.3. */
+/** The versions of DB 4.8, and of 5.3. */
 const VERSIONS = { least: 16, most: 19 } as const;
 const HEAD_BYTES = 12;
 /** Type, transaction, place of the transaction's record before. */
@@ -139,11 +139,11 @@ function versionOf(data: Buffer): number {
 }
 
 export interface Changes {
-  /** Those of committed transactions, from the last checkpoint on. */
+  /** Records of committed transactions since the last checkpoint. */
   readonly committed: readonly LogRecord[];
   /** Those of transactions that did not come to their end; they must not be seen. */
   readonly unfinished: readonly LogRecord[];
-  /** From where on the file may lack changes. */
+  /** Position in the log from which the file may lack changes. */
   readonly start: Lsn;
 }
 

@@ -10,7 +10,7 @@ export const PAGE = {
   previous: 12,
   next: 16,
   count: 20,
-  /** Where the items begin; the length of what an overflow page holds. */
+  /** Offset of the items; for an overflow page the length of its data. */
   heap: 22,
   level: 24,
   type: 25,

@@ -43,7 +43,7 @@ import {
 const META = { magic: 12, pageSize: 20, free: 28, lastPage: 32, fileId: 52, root: 88 } as const;
 const MAGIC = 0x00053162;
 const FILE_ID_BYTES = 20;
-/** So many pages a record adds at most, splits with those before them. */
+/** This many pages a record adds at most, splits with those before them. */
 const PAGES_A_RECORD = 2;
 
 const HEAD_BYTES = PAGE.items;

@@ -15,7 +15,7 @@ const CHUNK_BYTES = 1 << 16;
 export interface DumpImport {
   /** The birth of the oldest key that came in, at most the time of the tip; 0 where no one knows. */
   readonly oldestSec: number;
-  /** Whether all keys and scripts were taken in that were not there already. */
+  /** Whether all keys and scripts were applied that were not there already. */
   readonly isComplete: boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * One of many things to take in, as `importmulti` is told them: which of its parts go together, and what becomes of each. The
+ * One of many things to apply, as `importmulti` is told them: which of its parts go together, and what becomes of each. The
  * order in which things are checked and done is the reference's, as what was done before something is refused stays. Source:
  * lbrycrd wallet/rpcdump.cpp `ProcessImport`.
  */
@@ -26,7 +26,7 @@ export interface ImportRequest {
   /** In hex; empty for none. */
   readonly redeemScript: string;
   readonly publicKeys: readonly string[];
-  /** As texts (WIF). */
+  /** Private keys as text (WIF). */
   readonly privateKeys: readonly string[];
   readonly isInternal: boolean;
   readonly isWatchOnly: boolean;
@@ -140,7 +140,7 @@ class Import {
       fail('address', 'Consistency check failed');
   }
 
-  /** What is read of a private key is wiped, whether it is taken in or not. */
+  /** What is read of a private key is wiped, whether it is applied or not. */
   private withSecret(text: string, use: (secret: DecodedSecret) => void): void {
     const secret = decodeSecret(text, this.wallet.prefixes);
     if (secret === null) throw new ImportError('address', 'Invalid private key encoding');
@@ -158,7 +158,7 @@ class Import {
     if (!hasPrivateKeys) fail('wallet', 'Error: Private keys are disabled for this wallet');
     this.enterLabel({ type: 'pubkeyhash', hash: keyId });
     if (keyring.hasKey(keyId)) fail(kind, known);
-    // Keys are taken in one after the other, and the wallet may be locked meanwhile.
+    // Keys are applied one after the other, and the wallet may be locked meanwhile.
     if (isLocked) fail('wallet', 'Error adding key to wallet');
     keyring.addKey(this.batch, secret.privateKey, publicKey, plainMetadata(this.request.timeSec));
   }

@@ -20,7 +20,7 @@ import { learnRelatedScripts } from '../keys/newAddress.js';
 import type { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
 
-/** Something is not taken in: what was wrong, in the reference's words. */
+/** Something is not applied: what was wrong, in the reference's words. */
 export class ImportError extends Error {
   override readonly name = 'ImportError';
   /** What is at fault: an address or key, a parameter, or the wallet. */

@@ -18,7 +18,7 @@ const KEY_KINDS = ['key', 'wkey', 'ckey'] as const;
 /** Rows that are looked at between two pauses. */
 const ROWS_AT_ONCE = 64;
 
-/** Why a wallet must not be written over what is at a path; null if it may. */
+/** Reason why a wallet must not overwrite the file at a path, or null. */
 export async function refusalToReplace(path: string, keyring: Keyring): Promise<string | null> {
   if (isForeignWallet(path)) return 'a wallet of lbrycrd lies there';
   if (!WalletFile.isOne(path)) return null;

@@ -333,7 +333,7 @@ export function blockScenarios(stage: () => Stage): void {
       return cursor.list((each) => (next += each.count() + 1) - 1);
     };
 
-    it('are put together of what is here, and what is missing is asked for', async () => {
+    it('are assembled of what is here, and what is missing is asked for', async () => {
       const peer = await compactPeer();
       const here = await stage().payment();
       await stage().rpc('sendrawtransaction', [here.toString('hex')]);

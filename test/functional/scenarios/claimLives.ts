@@ -21,7 +21,7 @@ export type Step =
       readonly isChannel?: boolean;
       /** Digits that its id is to begin with. */
       readonly digits?: string;
-      /** Of a stream that costs something, in LBC. */
+      /** The fee lbc of a stream that costs something, in LBC. */
       readonly feeLbc?: number;
       readonly reposts?: string;
       /** Written as in 2017. */

@@ -28,7 +28,7 @@ export type Target = 'node' | 'lbcd' | 'wallet';
 
 export interface HostileCall {
   readonly name: string;
-  /** The node's port, unless told. */
+  /** The node's port, by default. */
   readonly target?: Target;
   body(): string;
 }

@@ -39,7 +39,7 @@ const OPEN_SCRIPT = scriptForDestination(OPEN);
 
 const UNIT_SAT = 10_000n;
 const COIN_SAT = 100_000_000n;
-/** Of a coin that pays for one transaction: the highest bid, and a fee below what the node finds absurd. Arbitrary. */
+/** For a coin that pays for one transaction: the highest bid, and a fee below what the node finds absurd. Arbitrary. */
 const PURSE_SAT = 5_000_000n;
 const PURSES_A_COINBASE = 18;
 const COINBASES = 12;
@@ -207,7 +207,7 @@ export class ClaimActor {
 
 /** Coins of a node, one for each transaction. */
 export class ClaimPurse {
-  /** Of inputs; a lower one says that the transaction may be replaced. */
+  /** The sequence of inputs; a lower one says that the transaction may be replaced. */
   sequence = 0xffffffff;
   private readonly node: Pick<RegtestNode, 'rpc'>;
   private coins: Output[] = [];

@@ -47,7 +47,7 @@ export const NAMES = [
   'zoë',
 ];
 
-/** Of ten operations: how many make a claim, a support, an update; the others abandon something. */
+/** For ten operations: how many make a claim, a support, an update; the others abandon something. */
 export interface Shares {
   readonly claims: number;
   readonly supports: number;

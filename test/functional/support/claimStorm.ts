@@ -23,7 +23,7 @@ interface Coin {
   readonly hash: Bytes;
   readonly index: number;
   readonly value: bigint;
-  /** Of a claim or a support. */
+  /** The stake of a claim or a support. */
   readonly stake?: { readonly name: string; readonly claimId: Buffer; readonly isSupport: boolean };
 }
 

@@ -21,7 +21,7 @@ const LOOK_MS = 50;
 export class DaemonAnswerError extends Error {
   override readonly name: string = 'DaemonAnswerError';
   readonly code: number;
-  /** The class of the error, by which programs tell them apart. */
+  /** The class of the error, by which programs distinguish them. */
   readonly errorName: string | undefined;
 
   constructor(code: number, message: string, errorName: string | undefined) {
@@ -34,7 +34,7 @@ export class DaemonAnswerError extends Error {
 export interface DaemonOptions {
   /** Ports of the hubs on the loopback interface. */
   readonly hubPorts: readonly number[];
-  /** Of the wallet file `default_wallet`; a new wallet is made without. */
+  /** The wallet text of the wallet file `default_wallet`; a new wallet is made without. */
   readonly walletText?: string;
   /** Of the settings file, which yields to arguments; none is written without. */
   readonly settings?: object;

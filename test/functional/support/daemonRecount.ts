@@ -139,7 +139,7 @@ export class DaemonRecount {
     return tx;
   }
 
-  /** Of each account, and of all together. */
+  /** The balances of each account, and of all together. */
   async #balances(model: LedgerModel, accountIds: readonly string[], ask: Ask): Promise<string> {
     const all: Record<string, bigint> = {};
     const linesOf = (parts: Record<string, bigint>): string[] =>

@@ -43,7 +43,7 @@ function signLow(message: Buffer, secret: KeyObject): Buffer {
 export class DearSignatures {
   private readonly secret: KeyObject;
   private readonly script: Buffer;
-  /** Of an output that is spent so. */
+  /** The output script of an output that is spent so. */
   readonly outputScript: Buffer;
 
   constructor() {

@@ -1,4 +1,4 @@
-/** A client of the hub: lines of JSON over TCP, answers by id, and what the hub tells by itself. */
+/** A client of the hub: lines of JSON over TCP, answers by id, and what the hub reports by itself. */
 import { connect, type Socket } from 'node:net';
 
 export class HubAnswerError extends Error {
@@ -9,7 +9,7 @@ export class HubAnswerError extends Error {
   }
 }
 
-/** What the hub tells by itself; members of a batch are told one by one. */
+/** What the hub reports by itself; members of a batch are told one by one. */
 export interface HubNotification {
   readonly method: string;
   readonly params: readonly unknown[];

@@ -1,6 +1,6 @@
 /**
  * A peer in the hands of a test: a socket, frames and a handshake of its own, which says exactly what it is told to, right
- * or wrong. Shares no code with the node. Answers pings by itself (unless told not to) and keeps everything else that
+ * or wrong. Shares no code with the node. Answers pings by itself (by default not to) and keeps everything else that
  * comes until the test asks for it.
  */
 import { randomBytes } from 'node:crypto';

@@ -24,7 +24,7 @@ export type Call = (method: string, params: readonly unknown[]) => Promise<Envel
 export interface ReferenceNode {
   readonly p2pPort: number;
   readonly rpcPort: number;
-  /** Of its data. */
+  /** The folder of its data. */
   readonly folder: string;
   readonly call: Call;
   /** Calls at another path, as that of a wallet. */

@@ -23,7 +23,7 @@ export interface Subject extends Rpc {
   readonly isReference: boolean;
   readonly port: number;
   readonly trustedPort: number;
-  /** Of the process; undefined for a reference node. */
+  /** The pid of the process; undefined for a reference node. */
   readonly pid: number | undefined;
   stop(): Promise<void>;
 }

@@ -10,7 +10,7 @@ const PREFIXES = addressPrefixesOf(regtestParams);
 const OTHER = 'mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8';
 const WITNESS = encodeDestination({ type: 'witness_v0_keyhash', hash: Buffer.alloc(20, 1) }, PREFIXES);
 const SECRET = encodeSecret(Buffer.alloc(32, 3), true, PREFIXES);
-/** Of the private key 1. */
+/** The public key of the private key 1. */
 const PUBLIC_KEY = '0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
 
 export const WALLET_ERROR_ARGS: readonly string[] = [

@@ -17,7 +17,7 @@ export const NO_ROWS: RowReader = {
 export class TestHeaders {
   readonly table = new HeaderTable(NO_ROWS);
 
-  /** Adds a block; its work is its height unless told otherwise, its data lie at `offset` of file 0. */
+  /** Adds a block; its work is its height by default, its data lie at `offset` of file 0. */
   add(
     parent: number,
     changes: { timeSec?: number; work?: bigint; offset?: number; file?: number } = {},

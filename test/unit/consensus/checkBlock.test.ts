@@ -46,14 +46,14 @@ describe('checkBlock', () => {
     expect(check(blockOf(coinbase(), spending(1), spending(2)))).toBeNull();
   });
 
-  it('wants the proof of work unless told otherwise', () => {
+  it('wants the proof of work by default', () => {
     const block = blockOf(coinbase());
     block.header.bits = 0x1f00ffff;
     expect(checkBlock(block, regtestParams)).toMatchObject({ reason: 'high-hash', corruption: false });
     expect(checkBlock(block, regtestParams, { proofOfWork: false })).toBeNull();
   });
 
-  it('wants the merkle root unless told otherwise', () => {
+  it('wants the merkle root by default', () => {
     const block = blockOf(coinbase(), spending(1));
     block.transactions[1] = spending(2);
     expect(checkBlock(block, regtestParams)).toMatchObject({

@@ -149,7 +149,7 @@ describe.skipIf(!loadNative())("answers about claims in the hub's thread", () =>
     const sides = new Sides(run);
     const own = new ClaimAnswers(confirmedClaims(sides.index), null);
     const { chain } = run.chain.opened;
-    // As many as are put together in one go.
+    // As many as are assembled in one go.
     const urls = (await everything(run)).urls.slice(0, 25);
     const turn = await sides.turn();
     const known = new Set([messageOf(NOTHING)]);

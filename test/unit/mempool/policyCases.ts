@@ -42,7 +42,7 @@ const VALUE = 1_000_000n;
 const FEE = 200_000n;
 
 interface Spend {
-  /** Output script that is spent; P2SH of OP_TRUE unless told. */
+  /** Output script that is spent; P2SH of OP_TRUE by default. */
   readonly from?: Bytes;
   readonly scriptSig?: Bytes;
   readonly witness?: Bytes[];

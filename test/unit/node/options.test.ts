@@ -317,7 +317,7 @@ describe('networks and folders', () => {
     expect(load('-nodebuglogfile').paths.logFile).toBeNull();
   });
 
-  it('uses ~/.lbcnode unless told otherwise, and a folder that is yet to be made', () => {
+  it('uses ~/.lbcnode by default, and a folder that is yet to be made', () => {
     const command = parseCommandLine([]);
     if (command.action !== 'run') throw new Error('not a run');
     expect(loadOptions(command.args, home).paths.dataDir).toBe(join(home, '.lbcnode'));

@@ -28,7 +28,7 @@ const OTHER: Readonly<Record<string, string>> = {
   walletrejectlongchains: '1',
   zapwallettxes: '2',
 };
-/** Options that say nothing to wallets themselves, and who listens to them: tests of what they do are in `test/functional`. */
+/** Options that say nothing to wallets themselves, and who listens to them: tests of what they do stand in `test/functional`. */
 const ELSEWHERE: Readonly<Record<string, { file: string; test: string }>> = {
   disablewallet: { file: 'src/node/node.ts', test: 'walletFiles.test.ts' },
   walletnotify: { file: 'src/node/services.ts', test: 'walletMigrate.test.ts' },

@@ -67,7 +67,7 @@ describe('AnswerCache', () => {
     expect(cache.find(call(['a']))).toBeUndefined();
   });
 
-  it('tells calls apart by method, profile and every argument', () => {
+  it('distinguishes calls by method, profile and every argument', () => {
     const { cache } = cacheOf();
     const params = [
       ['a'],

@@ -294,7 +294,7 @@ describe('a running node', () => {
     writeFileSync(`${path}-wal`, flipped(log, log.length - 3 * FRAME_BYTES), { flag: 'r+' });
     expect(() => writer.checkpoint()).toThrow('its log is damaged');
     const found = startWith(filesOf());
-    // All that was copied may are in the part of the log that is whole.
+    // All that was copied may be in the part of the log that is whole.
     if ('contents' in found) expect(commits).toContain(found.contents);
   });
 

@@ -54,7 +54,7 @@ const connect = (): HttpConnection =>
     0,
   );
 
-/** Sends so many calls, each over a connection of its own unless told otherwise. */
+/** Sends so many calls, each over a connection of its own by default. */
 function send(
   count: number,
   kind: 'serve' | 'serveOpen',

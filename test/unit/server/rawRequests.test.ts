@@ -55,7 +55,7 @@ describe('a request', () => {
     expect([...many.matchAll(/"id":(\d)/g)].map((match) => match[1])).toEqual(['1', '2', '1']);
   });
 
-  it('may be of HTTP/1.0, which ends the connection unless told, and need not name a host', async () => {
+  it('may be of HTTP/1.0, which ends the connection by default, and need not name a host', async () => {
     expect(await send(post(ECHO, '', '1.0'))).toMatch(/HttpConnection: close\r\n\r\n.*\n$/);
     const kept = await send(post(ECHO, 'HttpConnection: keep-alive\r\n', '1.0') + post(ECHO), 2);
     expect(statuses(kept)).toEqual(['200', '200']);

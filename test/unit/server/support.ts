@@ -209,7 +209,7 @@ export class ServerBench {
   }
 }
 
-/** Posts a body, unless told otherwise with the right password. */
+/** Posts a body, by default with the right password. */
 export function ask(
   port: number,
   body: string,

@@ -24,7 +24,7 @@ const NODE_ID =
 const SEED = 'carbon smart garage balance margin twelve chest sword toast envelope bottom stomach absent';
 const URL_OF_STREAM = 'lbry://@me#d/hello#3';
 
-/** By the name of the method; each has one at least. */
+/** Examples by method; each method has at least one. */
 export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   account_add: [{ account_name: 'savings', seed: SEED }],
   account_balance: [{}, { account_id: ACCOUNT, confirmations: 6 }],

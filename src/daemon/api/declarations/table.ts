@@ -86,7 +86,7 @@ import {
   walletUnlock,
 } from './wallet.js';
 
-/** By name. */
+/** Declarations by method name. */
 export const DECLARATIONS: readonly MethodDeclaration[] = [
   accountAdd,
   accountBalance,

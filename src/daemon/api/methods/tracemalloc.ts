@@ -30,7 +30,7 @@ interface Place {
   count: number;
 }
 
-/** By place, the largest first, of everything that is alive. */
+/** Sums of live allocations by place, the largest first. */
 function sumUp({ head, samples }: Profile): Place[] {
   const samplesOf = new Map<number, number>();
   for (const { nodeId } of samples) samplesOf.set(nodeId, (samplesOf.get(nodeId) ?? 0) + 1);

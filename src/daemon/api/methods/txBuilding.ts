@@ -15,7 +15,7 @@ import type { DaemonContext } from '../context.js';
 import { showPortOf } from '../showPort.js';
 import { clearing, metadata, streamFields } from '../declarations/params.js';
 
-/** As far as a method has them. */
+/** Arguments that methods may have. */
 interface TxBuildingArgs {
   readonly account_id?: string | undefined;
   readonly wallet_id?: string | undefined;

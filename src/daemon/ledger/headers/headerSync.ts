@@ -19,7 +19,7 @@ export interface HubTip {
   readonly header: Buffer;
 }
 
-/** Where a hub stands to the headers when all is done. */
+/** Position of a hub relative to the headers after a sync. */
 export type HubStanding =
   /** At our tip. */
   | 'level'

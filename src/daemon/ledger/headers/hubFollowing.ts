@@ -38,7 +38,7 @@ export class HubFollowing {
   readonly #sync: HeaderSync;
   readonly #queue = new SerialQueue();
   #standing: HubStanding = 'level';
-  /** Of the tip that a hub tells while it is being followed; null before any told one. */
+  /** The claimed height of the tip that a hub reports while it is being followed; null before any hub sent one. */
   #claimedHeight: number | null = null;
   #patience: NodeJS.Timeout | null = null;
   #rewinds = 0;
@@ -60,8 +60,8 @@ export class HubFollowing {
   }
 
   /**
-   * Where the headers are on their way to; null before any hub told. A hub's word counts until they are there, or it has no
-   * more to show for it.
+   * Where the headers are on their way to; null before any hub sent one. A hub's word counts until they are there, or it has
+   * no more to show for it.
    */
   get targetHeight(): number | null {
     return this.#claimedHeight === null ? null : Math.max(this.#claimedHeight, this.#chain.height);

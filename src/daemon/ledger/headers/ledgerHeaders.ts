@@ -27,7 +27,7 @@ export interface HeaderBranch {
   readonly headers: Buffer;
 }
 
-/** Why headers are none of this chain. */
+/** Headers that do not belong to this chain. */
 export class BadHeader extends Error {}
 
 export interface LedgerHeadersOptions {

@@ -19,7 +19,7 @@ const WITHOUT = 'Name another file, or start without --initial-headers: a hub ha
 export interface TakeHeadersOptions {
   readonly chain: LedgerHeaders;
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** Asked between pieces; what was taken by then stays. */
+  /** Checked between chunks; headers accepted so far are kept. */
   readonly isStopped: () => boolean;
 }
 

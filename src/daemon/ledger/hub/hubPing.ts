@@ -58,7 +58,7 @@ export function pingBytes(): Buffer {
   return bytes;
 }
 
-/** Those that answered in the time, in the order of their answers. */
+/** Hubs that answered in time, in the order of their answers. */
 export async function pingHubs(servers: readonly HostPort[], timeoutMs: number): Promise<Pong[]> {
   const socket = createSocket('udp4');
   const asked = new Map<string, HostPort>();

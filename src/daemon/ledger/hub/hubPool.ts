@@ -19,7 +19,7 @@ export interface FurtherHubs {
 }
 
 export interface HubPoolOptions {
-  /** Asked for in each round, so that a changed setting counts. */
+  /** Read in each round, so that a changed setting is used. */
   readonly servers: () => readonly HostPort[];
   readonly further: FurtherHubs | null;
   /** Printed id of the chain's first block. */
@@ -81,7 +81,7 @@ export class HubPool {
     return this.#session ?? this.#candidate;
   }
 
-  /** All that may be asked. */
+  /** All known servers. */
   get servers(): readonly HostPort[] {
     const named = this.#options.servers();
     return [...named, ...this.#further(named)];
@@ -148,7 +148,7 @@ export class HubPool {
     return (this.#distrusted.get(joinHostPort(server)) ?? 0) > performance.now();
   }
 
-  /** Those that did not lie recently. */
+  /** Servers without a recent lie. */
   get trusted(): readonly HostPort[] {
     return this.servers.filter((server) => !this.#isDistrusted(server));
   }

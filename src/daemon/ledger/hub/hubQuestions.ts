@@ -6,7 +6,7 @@ import type { HubParams, HubSession } from './hubSession.js';
 
 export class HubQuestions implements HubPort {
   readonly #pool: HubPool;
-  /** Who gave an answer. */
+  /** The source of an answer. */
   readonly #sources = new WeakMap<Buffer, HubSession>();
 
   constructor(pool: HubPool) {

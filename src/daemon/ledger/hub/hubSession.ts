@@ -1,6 +1,7 @@
 /**
- * One connection to a hub: lines of JSON over TCP, calls by number, what the hub tells by itself. It ends when the hub says
- * what is not an answer, too much at once, or nothing for too long. Source: lbry-sdk lbry/wallet/network.py `ClientSession`.
+ * One connection to a hub: lines of JSON over TCP, calls by number, what the hub reports by itself. It ends when the hub
+ * says what is not an answer, too much at once, or nothing for too long. Source: lbry-sdk lbry/wallet/network.py
+ * `ClientSession`.
  */
 import { connect, type Socket } from 'node:net';
 import { decodeUtf8InSlices, JsonScanner, MAX_JSON_VALUES } from '../../../util/jsonParse.js';
@@ -13,7 +14,7 @@ import { AT_ONCE_SIZE } from '../../../util/slices.js';
 import { HubGone, HubLie, HubRefusal } from './hubErrors.js';
 
 export interface HubLimits {
-  /** Until the connection stands. */
+  /** Time limit for connecting. */
   readonly connectTimeoutMs: number;
   /** Silence while something is asked, and a question without an answer whatever else comes. */
   readonly callTimeoutMs: number;

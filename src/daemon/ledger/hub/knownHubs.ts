@@ -27,7 +27,7 @@ function serverOf(text: unknown): HostPort | null {
 export class KnownHubs {
   readonly #path: string;
   readonly #log: Pick<Logger, 'warn' | 'info'>;
-  /** By `host:port`: what the file holds of each. */
+  /** Entries of the file by `host:port`. */
   readonly #hubs = new Map<string, { readonly server: HostPort; country: string | null }>();
 
   /** What the file holds; none where there is no file, or where it is damaged, which the log tells. */
@@ -86,7 +86,7 @@ export class KnownHubs {
     this.#save();
   }
 
-  /** A hub told its country, which the file has from the next time on that it is written. */
+  /** A hub reported its country, which the file has from the next time on that it is written. */
   heard(server: HostPort, country: string): void {
     const known = this.#hubs.get(joinHostPort(server));
     if (known) known.country = country;

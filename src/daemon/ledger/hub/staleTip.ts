@@ -45,7 +45,7 @@ export class StaleTipCheck {
   #advancedMs = performance.now();
   #round: Promise<void> | null = null;
   #asked: HubSession | null = null;
-  /** Where the next round begins in the list of hubs. */
+  /** Position in the list of hubs at which the next round begins. */
   #next = 0;
   #isStopped = false;
 

@@ -1,7 +1,7 @@
 /**
- * Which addresses were ever used. What their histories have says so only as long as a hub tells it: a transaction that is not in
- * the histories of the moment may come back, and one that a hub was asked to take may come though it never said so. An
- * address to which such a one pays is not given out again.
+ * Which addresses were ever used. What their histories have says so only as long as a hub reports it: a transaction that is
+ * not in the histories of the moment may come back, and one that a hub was asked to take may come though it never said so.
+ * An address to which such a one pays is not given out again.
  */
 import type { Filing } from './filing.js';
 import type { Statements } from '../../../sqlite/statements.js';

@@ -64,7 +64,7 @@ export class CoinReads {
     };
   }
 
-  /** Owner by owner, since SQLite would sort those of several together: what all of them have told so far is put together. */
+  /** Owner by owner, since SQLite would sort those of several together: their answers so far are merged. */
   coinAmounts(filter: CoinFilter, belowDewies: bigint | null): CoinAmount[] {
     const counts = new Map<bigint, number>();
     let told = 0n;

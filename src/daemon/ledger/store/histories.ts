@@ -51,7 +51,7 @@ export interface KnownTransaction {
 
 const TXID_BYTES = 32;
 
-/** As `hex` of SQLite writes them. */
+/** Digits in the form of SQLite's `hex`. */
 function digitsOf(txids: Uint8Array): string[] {
   const { buffer, byteOffset, byteLength } = txids;
   const digits = Buffer.from(buffer, byteOffset, byteLength).toString('hex').toUpperCase();
@@ -123,7 +123,7 @@ export class Histories {
     return rows.map(({ text, status }) => ({ address: text as string, status: status as string | null }));
   }
 
-  /** Of the addresses that are some account's; others are left out. */
+  /** Statuses of the addresses that belong to an account; others are omitted. */
   statusesOf(addresses: readonly string[]): AddressStatus[] {
     const rows = this.#statements.all(
       'SELECT text, status FROM address WHERE owner <> 0 AND text IN (SELECT value FROM json_each(?))',

@@ -12,7 +12,7 @@ const MAX_LINES = 100_000;
 /** Hashes that are kept, about a thousand bytes each. Arbitrary. */
 const MAX_HASHES = 1000;
 
-/** Of the first so many transactions of a history, all in blocks. */
+/** Digest state over the confirmed prefix of a history. */
 interface Settled {
   readonly count: number;
   readonly hash: Hash;
@@ -32,7 +32,7 @@ function parseLine(line: string): Line {
   return { digits: digits!, height: Number(height), isVerified: isVerified === '1' };
 }
 
-/** As a status has it. Source: hub `address_status`. */
+/** A history in the text form of a status. Source: hub `address_status`. */
 const statusText = ({ digits, height }: Line): string =>
   `${hashToHex(Buffer.from(digits, 'hex'))}:${height}:`;
 
@@ -42,7 +42,7 @@ export class HistoryLines {
   readonly #lines = new Map<number, readonly string[]>();
   readonly #settled = new Map<number, Settled>();
   #lineCount = 0;
-  /** Of transactions, as far as what is kept goes. */
+  /** Changed transactions that affect cached data. */
   #moves = 0;
 
   constructor(statements: Statements, filing: Filing) {
@@ -84,7 +84,7 @@ export class HistoryLines {
     if ((this.#settled.get(address)?.count ?? 0) > from) this.#settled.delete(address);
   }
 
-  /** Nothing of what is kept may be as the tables are. */
+  /** Drops all cached data, which may differ from the tables. */
   forget(): void {
     this.#dropLines();
     this.#settled.clear();

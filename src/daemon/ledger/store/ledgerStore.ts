@@ -1,4 +1,4 @@
-/** The ledger's database on one connection: everything that may be asked and told, each call whole or not at all. */
+/** The ledger's database on one connection: all reads and writes; each call is atomic. */
 import type { SqliteProvider } from '../../../sqlite/sqliteProvider.js';
 import { ledgerParams, type LedgerId } from '../../base/ledgerParams.js';
 import type {

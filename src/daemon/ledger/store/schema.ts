@@ -8,7 +8,7 @@ import type { SqliteDatabase, SqliteProvider } from '../../../sqlite/sqliteProvi
 import { sqliteFileError } from '../../../sqlite/sqliteFileError.js';
 import { refuseSpecialFile } from '../../../util/specialFile.js';
 
-/** Of the tables and of what is put into them. */
+/** Version of the tables and their contents. */
 const VERSION = 3;
 /** The same but for `former_use`. */
 const WITHOUT_FORMER_USES = 2;
@@ -178,7 +178,7 @@ function remove(path: string): void {
 /** Lies beside a database that is to be quarantined at the next start. */
 const MARK = '.is-damaged';
 
-/** Has the next start set the file aside. Answers what the operator is told. */
+/** Has the next start set the file aside. Returns the message for the operator. */
 export function markCorrupt(path: string): string {
   try {
     writeFileSync(path + MARK, '');
@@ -188,7 +188,7 @@ export function markCorrupt(path: string): string {
   return `${path} is damaged. Start lbcnet again: the file is set aside and built anew from a hub.`;
 }
 
-/** What the operator is told. A file that was quarantined before yields. */
+/** The message for the operator. A file that was quarantined before yields. */
 function quarantine(path: string): string {
   const aside = `${path}.damaged`;
   rmSync(aside, { recursive: true, force: true });

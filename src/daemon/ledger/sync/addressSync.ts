@@ -76,7 +76,7 @@ export class AddressSync {
   readonly #toSubscribe = new Set<string>();
   /** Witness addresses by the hashes that hubs name them by. */
   readonly #byScriptHash = new Map<string, string>();
-  /** Addresses that differ, with the status that the hub told last. */
+  /** Addresses that differ, with the status that the hub reported last. */
   readonly #changed = new Map<string, string | null>();
   /** Rounds that an address was in without an end. */
   readonly #attempts = new Map<string, number>();
@@ -119,7 +119,7 @@ export class AddressSync {
     this.#stale.clear();
   }
 
-  /** Takes what the hub tells by itself. Throws `HubLie`. */
+  /** Takes what the hub reports by itself. Throws `HubLie`. */
   notified([name, status]: readonly unknown[]): void {
     if (typeof name !== 'string') return;
     const address = this.#byScriptHash.get(name) ?? name;
@@ -383,7 +383,7 @@ export class AddressSync {
     );
   }
 
-  /** An address is done with when the hub told no newer status meanwhile. */
+  /** An address is done with when the hub reported no newer status meanwhile. */
   #end({ address, status }: Told, wanted: string | null): void {
     const latest = this.#changed.get(address) ?? null;
     if (latest === status) {
@@ -395,7 +395,7 @@ export class AddressSync {
     const attempts = (this.#attempts.get(address) ?? 0) + 1;
     this.#attempts.set(address, attempts);
     if (attempts < MAX_ATTEMPTS) return;
-    // Some hubs tell the mempool in another order each time.
+    // Some hubs report the mempool in another order each time.
     this.#changed.delete(address);
     this.#attempts.delete(address);
     this.#port.log.warn(
@@ -415,7 +415,7 @@ function heightsOf(told: readonly Told[]): Map<string, number> {
   return new Map(told.flatMap(({ history }) => history.map(({ id, height }) => [id, height] as const)));
 }
 
-/** In the mempool the history tells whether inputs are unconfirmed. */
+/** In the mempool the history reports whether inputs are unconfirmed. */
 function heightOf({ txid, height }: CheckedTransaction, told: ReadonlyMap<string, number>): number {
   return height > 0 ? height : Math.min(0, told.get(hashToHex(txid)) ?? 0);
 }

@@ -37,7 +37,7 @@ export class AnyTransactions {
     this.#following = following;
   }
 
-  /** After a reorganisation nothing is proven. */
+  /** Forgets all proofs after a reorganisation. */
   forget(): void {
     this.#kept.clear();
   }

@@ -133,7 +133,7 @@ export async function fetchChecked(
   return { checked, unchecked, unknown };
 }
 
-/** Where the transaction is, or why it is not shown to be there. */
+/** The proven position of the transaction, or the reason why it is not proven. */
 function judge(
   txid: Buffer,
   { height, position, branch }: Proof,

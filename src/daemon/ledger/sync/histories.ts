@@ -12,7 +12,7 @@ import type { HubSession } from '../hub/hubSession.js';
 
 export interface HistoryEntry {
   readonly txid: Buffer;
-  /** As printed. */
+  /** Id in the hex form that programs print. */
   readonly id: string;
   /** Above 0 in a block, 0 in the mempool, -1 there with unconfirmed inputs. */
   readonly height: number;
@@ -25,7 +25,7 @@ const isHash = (value: unknown): value is string =>
 
 export interface AddressHistory {
   readonly entries: readonly HistoryEntry[];
-  /** The digest by which a hub tells that a history changed; null of an empty one. */
+  /** The digest by which a hub reports that a history changed; null of an empty one. */
   readonly status: string | null;
 }
 

@@ -1,4 +1,7 @@
-/** The accounts that the ledger keeps up to date: their addresses, whether they agree with the hub, and who waits for that. */
+/**
+ * The accounts that the ledger keeps up to date: their addresses, whether they agree with the hub, and pending waits for
+ * that.
+ */
 import type { AddressSource } from '../addressSource.js';
 import type { LedgerStorePort } from '../store/openStore.js';
 import type { AddressSync } from './addressSync.js';
@@ -6,7 +9,7 @@ import type { Gaps } from './gaps.js';
 
 interface Member {
   readonly source: AddressSource;
-  /** As often as it was added: one account may be in several wallets. */
+  /** Sources with multiplicity: one account may be in several wallets. */
   readonly sources: AddressSource[];
   /** Whether its addresses are made, up to the gaps: before that no hub is asked for some of them. */
   hasAddresses: boolean;
@@ -118,7 +121,7 @@ export class Members {
     if (this.#port.sync() === sync) member.isSubscribed = true;
   }
 
-  /** Nothing of what was asked for is left. */
+  /** All requests have been answered. */
   agreed(): void {
     for (const member of this.#members.values()) if (member.isSubscribed) member.isSynced = true;
     this.#tell();
@@ -149,7 +152,7 @@ export class Members {
     return made;
   }
 
-  /** Lets everyone go who waits. */
+  /** Ends all waits. */
   close(): void {
     this.#isClosed = true;
     this.#tell();

@@ -46,7 +46,7 @@ export class OwnBroadcasts {
     return [...this.#sent.values()].map(({ txid }) => txid);
   }
 
-  /** Those that someone waits for, too. */
+  /** Includes broadcasts with waiting callers. */
   awaited(): Buffer[] {
     return [...new Set([...this.#sent.keys(), ...this.#waiting.keys()])].map(hashFromHex);
   }

@@ -30,7 +30,7 @@ export interface ExchangePartsDeps {
   /** Throw where their components do not run. */
   readonly blobs: () => BlobStore;
   readonly database: () => ContentDatabase;
-  /** Where peers are searched, of what runs now. */
+  /** Sources of peers that run now. */
   readonly sources: () => readonly NamedPeerSource[];
   /** An address of the wallet; null while there is none. */
   readonly address: () => Promise<string | null>;
@@ -39,7 +39,7 @@ export interface ExchangePartsDeps {
 export class ExchangeParts implements BesideBlobs {
   readonly serverPart: Component;
   readonly bandwidth: Bandwidth;
-  /** For all that goes out to peers, and for all that comes from them. */
+  /** Rate limits over all peers, for uploads and downloads. */
   readonly rates: { readonly up: RateLimiter; readonly down: RateLimiter };
   readonly #deps: ExchangePartsDeps;
   #exchange: BlobExchange | null = null;

@@ -1,6 +1,7 @@
 /**
- * Where peers reach this daemon: the address that the gateway tells, else the one that a hub saw; ports as they are forwarded.
- * Source: lbry-sdk lbry/utils.py `get_external_ip`, lbry/extras/daemon/components.py `UPnPComponent`, `DHTComponent`.
+ * Where peers reach this daemon: the address that the gateway reports, else the one that a hub saw; ports as they are
+ * forwarded. Source: lbry-sdk lbry/utils.py `get_external_ip`, lbry/extras/daemon/components.py `UPnPComponent`,
+ * `DHTComponent`.
  */
 import { isIPv4 } from 'node:net';
 import type { HostPort, Settings } from '../../api/settings.js';
@@ -11,7 +12,7 @@ import type { Pong } from '../../ledger/hub/hubPing.js';
 
 /** Hubs are asked again after so long while the address is not known, and while it is. */
 const [UNKNOWN_MS, KNOWN_MS] = [120_000, 1_800_000];
-/** Of each hub. Source: `get_external_ip`. */
+/** The hub time in ms of each hub. Source: `get_external_ip`. */
 const HUB_MS = 1000;
 
 export interface ExternalPlaceDeps {

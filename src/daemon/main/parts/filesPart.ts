@@ -34,7 +34,7 @@ export interface FilesPartDeps {
   readonly fetcher: () => BlobFetcher | null;
   /** Null while no component sends streams to reflectors. */
   readonly reflector: () => StreamReflector | null;
-  /** Of the wallet's chain; called while the wallet runs. */
+  /** The ledger params of the wallet's chain; called while the wallet runs. */
   readonly ledgerParams: () => LedgerParams;
   /** What claims of a lost library are found by; null while the wallet does not run. */
   readonly claimFinder: () => ClaimFinder | null;

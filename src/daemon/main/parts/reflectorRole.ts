@@ -33,7 +33,7 @@ const FOLDER_NAME = 'reflector';
 const BLOCKED_NAME = 'blocked.json';
 /** How often the streams of blocked channels are asked for, and orphans are searched. Arbitrary. */
 const ROUND_MS = 600_000;
-/** While no hub is connected yet. */
+/** Pause between rounds before a hub is connected. */
 const FIRST_ROUND_MS = 15_000;
 /** Each upload has up to a blob in memory. Arbitrary: 128 MiB. */
 const UPLOADS: ConnectionLimits = { total: 64, perAddress: 16 };
@@ -47,7 +47,7 @@ export interface ReflectorRoleDeps {
   readonly log: Logger;
   readonly clock: Clock;
   readonly bandwidth: Bandwidth;
-  /** For all that is sent, and for all that comes. */
+  /** Rate limits for all uploads and downloads. */
   readonly rates: { readonly up: RateLimiter; readonly down: RateLimiter };
   /** Null while no wallet runs. */
   readonly resolver: () => Resolver | null;

@@ -24,14 +24,14 @@ interface Decision {
 export class BranchAndBound<C extends Coin> {
   readonly #pool: UtxoPool<C>;
   readonly #target: bigint;
-  /** With the cost of change: more is waste. */
+  /** Largest useful sum: the target and the cost of change. */
   readonly #most: bigint;
   readonly #amounts: AmountReader<C>;
   readonly #decisions: Decision[] = [];
   /** Groups from which a coin is taken. */
   readonly #taken: Decision[] = [];
   #value = 0n;
-  /** Of the coins on which nothing is decided. */
+  /** Sum of the undecided coins. */
   #available = 0n;
   #best: readonly CoinAmount[] = [];
   #bestWaste: bigint;

@@ -119,7 +119,7 @@ function inAmounts<C extends Coin>(coins: readonly C[]): Promise<C[]> {
 
 /** What the strategy `sqlite` needs to know besides. */
 export interface BandedCoin extends Coin {
-  /** Of its transaction; above 0 in a block. */
+  /** The height of its transaction; above 0 in a block. */
   readonly height: number;
   readonly amountDewies: bigint;
   /** Whether its merkle branch was checked. */

@@ -35,7 +35,7 @@ export interface SpentOutput {
 
 export interface DraftInput {
   readonly spent: SpentOutput;
-  /** Of a time lock, where the output pays to its hash. */
+  /** The redeem script of a time lock, where the output pays to its hash. */
   readonly redeemScript: Bytes | null;
 }
 

@@ -6,7 +6,7 @@ export interface Coin {
   readonly effectiveAmount: bigint;
 }
 
-/** So many coins have that amount. */
+/** The number of coins that have that amount. */
 export interface CoinAmount {
   readonly effectiveAmount: bigint;
   readonly count: number;
@@ -16,15 +16,15 @@ export interface CoinTotals {
   readonly count: number;
   /** Different amounts. */
   readonly amounts: number;
-  /** Of their effective amounts. */
+  /** Sum of effective amounts. */
   readonly sum: bigint;
 }
 
 /** What is chosen from: coins in an order that counts among equal ones. */
 export interface UtxoPool<C extends Coin> {
-  /** Of all coins. */
+  /** Sum of all coins. */
   sum(): Promise<bigint>;
-  /** Of coins with more than that. */
+  /** Coins with a larger amount. */
   above(effectiveAmount: bigint): Promise<CoinTotals>;
   /** The next amounts below that one, or from the largest on (null), largest first: as many as are at hand, at least one. */
   below(effectiveAmount: bigint | null): Promise<readonly CoinAmount[]>;

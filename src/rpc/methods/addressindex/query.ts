@@ -23,7 +23,7 @@ const MAX_SCRIPTS = 1000;
 /** Entries of an answer that is not asked for in pages, and of a page. */
 const MAX_ENTRIES = 100_000;
 
-/** Of a page. */
+/** The next schema of a page. */
 export const NEXT_SCHEMA = t.optional(t.hex('where the next page begins'), 'when there is one');
 
 /** The parameter that all of them have. */
@@ -49,16 +49,16 @@ const MEMPOOL_MARK_BYTES = 12;
 export const MEMPOOL_BEGIN: MempoolMark = { arrival: 0, order: 0 };
 
 export interface AddressQuery {
-  /** As the caller wrote them, by the key under which the index files them. */
+  /** Addresses as given by the caller, by index key. */
   readonly asked: ReadonlyMap<string, string>;
   readonly keys: readonly string[];
   readonly startHeight: number | undefined;
   readonly endHeight: number | undefined;
   /** Null when the answer is not a page. */
   readonly limit: number | null;
-  /** Where the page before ended, when that was in the chain. */
+  /** End of the previous page, if in the chain. */
   readonly after: Bytes | undefined;
-  /** Where it ended when that was in the mempool. */
+  /** End of the previous page, if in the mempool. */
   readonly afterMempool: MempoolMark | undefined;
   readonly mempool: boolean;
   readonly options: JsonObject;
@@ -194,7 +194,7 @@ export function pagedAnswer(
   return limit === null ? list : { [name]: list, ...nextField(next) };
 }
 
-/** Where the next page begins, as a field of an answer. */
+/** Field of an answer with the start of the next page. */
 export function nextField(next: Bytes | null): { next?: string } {
   return next ? { next: toHex(next) } : {};
 }

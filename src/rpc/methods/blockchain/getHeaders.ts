@@ -53,7 +53,7 @@ async function firstOf(services: RpcServices, locator: readonly JsonValue[], sto
   for (;;) {
     const known = await inSlices(firstKnown(services, locator));
     if (known === NO_HEADER) return active.next(active.at(0));
-    // It may have been taken back meanwhile.
+    // It may have been disconnected meanwhile.
     if (active.contains(known)) return active.next(known);
   }
 }

@@ -118,7 +118,7 @@ export interface ShownClaim {
 }
 
 /**
- * Claims of one answer. Each is put together once, however many URLs lead to it and however many claims refer to it: values
+ * Claims of one answer. Each is assembled once, however many URLs lead to it and however many claims refer to it: values
  * take up to 8 KiB, and most of the time. What was decoded is kept as text, which takes a tenth of its objects' memory.
  */
 export class ClaimShower {

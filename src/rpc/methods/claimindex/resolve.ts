@@ -9,7 +9,7 @@ import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
 import { ClaimShower, CONFIRMED_ONLY, FULL_CLAIM, requireClaimIndex, shownBy } from './claimAnswer.js';
 
-/** Of one call. Arbitrary: ten times what wallets ask for. */
+/** The most urls of one call. Arbitrary: ten times what wallets ask for. */
 const MOST_URLS = 1000;
 
 const ERROR_NAMES: Readonly<Record<ResolveFailure['kind'], string>> = {

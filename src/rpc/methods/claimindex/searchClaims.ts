@@ -15,7 +15,7 @@ import { ClaimShower, FULL_CLAIM, requireClaimIndex, shownBy } from './claimAnsw
 
 /** Claims of one page: the candidates of a search; one page may show all. */
 const MOST_CLAIMS = 1000;
-/** Of one search. Arbitrary: each may be given in several ways, and there are some sixty. */
+/** The most constraints of one search. Arbitrary: each may be given in several ways, and there are some sixty. */
 const MOST_CONSTRAINTS = 1000;
 
 export const searchClaims = defineMethod({

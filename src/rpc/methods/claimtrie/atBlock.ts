@@ -52,7 +52,7 @@ export function queriedBlock({ chain }: RpcServices, blockHash: Bytes | undefine
 }
 
 /**
- * Runs a query as of a block, and again when a block was taken back meanwhile: that block itself, or a later one
+ * Runs a query as of a block, and again when a block was disconnected meanwhile: that block itself, or a later one
  * whose changes the query may have seen in part.
  */
 export function retryWhileGone<T>(
@@ -96,8 +96,8 @@ export function atBlock<T>(
 }
 
 /**
- * What a query as of a block finds, piece by piece. What is sent cannot be taken back: when a block is taken back meanwhile,
- * that block itself or a later one, the next piece is an error, by which the answer ends unfinished.
+ * What a query as of a block finds, piece by piece. What is sent cannot be disconnected: when a block is disconnected
+ * meanwhile, that block itself or a later one, the next piece is an error, by which the answer ends unfinished.
  */
 export function whileNoneIsGone<T>({ chain }: RpcServices, found: AsyncIterable<T>): AsyncGenerator<T> {
   const { active } = chain.chain.index;

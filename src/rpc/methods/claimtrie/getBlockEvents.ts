@@ -17,7 +17,7 @@ import { BLOCK_PARAM, blockOfHashOrHeight, retryWhileGone, type QueriedBlock } f
 import { pageParam } from './pages.js';
 
 interface EventsOf {
-  /** Of the block, by which its events stay the same. */
+  /** Id of the block; its events never change. */
   readonly id: number;
   readonly events: readonly ClaimEvent[];
 }

@@ -14,7 +14,7 @@ export function countParam(description: string) {
   } as const;
 }
 
-/** Of lists whose entries are read one by one: a page of the explorer has 100. */
+/** For lists whose entries are read one by one: a page of the explorer has 100. */
 const MAX_PAGE = 1000;
 
 /** Declares the size of a page of such a list. */

@@ -15,7 +15,7 @@ export interface UnspentOutput {
   readonly n: number;
   readonly script: Bytes;
   readonly amountSat: bigint;
-  /** Of the block with the transaction. */
+  /** The height of the block with the transaction. */
   readonly height: number;
 }
 

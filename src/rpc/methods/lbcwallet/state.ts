@@ -1,4 +1,4 @@
-/** The state of the wallet as lbcwallet tells it, and what it refuses. */
+/** The state of the wallet in the form of lbcwallet, and what it refuses. */
 import { walletBalance } from '../../../wallet/lbcd/coins.js';
 import { hashToHex } from '../../../util/bytes.js';
 import { coins } from '../../../util/json.js';

@@ -1,4 +1,7 @@
-/** A block template as `getblocktemplate` tells it. Source: lbrycrd rpc/mining.cpp; lbcd rpcserver.go `blockTemplateResult`. */
+/**
+ * A block template in the form of `getblocktemplate`. Source: lbrycrd rpc/mining.cpp; lbcd rpcserver.go
+ * `blockTemplateResult`.
+ */
 import type { BlockIndex } from '../../../chain/blockIndex.js';
 import { decodeCompact } from '../../../primitives/compactTarget.js';
 import {
@@ -85,7 +88,7 @@ export interface AnswerParts {
   readonly withCoinbase: boolean;
   /** Whether the caller knows segwit. */
   readonly knowsSegwit: boolean;
-  /** After a long poll: whether the tip has stayed. */
+  /** After a long poll: true if the tip has not changed. */
   readonly submitOld: boolean | undefined;
   readonly adjustedTimeSec: number;
 }
@@ -197,8 +200,8 @@ function deploymentsAnswer(
 }
 
 /**
- * How the template may be changed. The reference names `coinbase/append` only to whom asks for it, although everyone
- * may do it; the documented profile says so.
+ * How the template may be changed. The reference lists `coinbase/append` only on request, although it is always allowed; the
+ * documented profile says so.
  */
 function mutations({ capabilities, maxVersion }: TemplateRequest, profile: Profile): string[] {
   const appends = profile === 'documented' || capabilities.has('coinbase/append');

@@ -10,7 +10,7 @@ import { RawJson } from '../../../util/jsonWrite.js';
 interface Prepared {
   /** Everything before the list of what it depends on. */
   readonly head: string;
-  /** All of it, for one that depends on nothing. */
+  /** Text of a transaction without dependencies. */
   readonly alone: string;
 }
 

@@ -103,7 +103,7 @@ async function inputsOf(
   return answers;
 }
 
-/** Where the transaction is, and what it spends. */
+/** Position of the transaction, and the outputs that it spends. */
 async function placeAndSpent(
   services: RpcServices,
   found: FoundTransaction,

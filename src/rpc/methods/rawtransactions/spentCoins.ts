@@ -10,7 +10,7 @@ import { toLatin1 } from '../../../util/bytes.js';
 import { SpreadMap } from '../../../util/spreadMap.js';
 import type { RpcServices } from '../../services.js';
 
-/** By outpoint; absent where there is no such unspent output. */
+/** Coins by outpoint; absent if not unspent. */
 export class SpentCoins {
   readonly #outputs = new SpreadMap<TxOutput>();
 

@@ -98,7 +98,7 @@ function inputThatSpends({ inputs }: Transaction, txid: Bytes, n: number): numbe
 export class Spenders {
   private readonly services: RpcServices;
   private readonly txid: Bytes;
-  /** Of blocks, by height and offset: one may spend many of the outputs. */
+  /** Transactions read from blocks, by height and offset. */
   private readonly read = new Map<string, Transaction & { readonly id: Bytes }>();
 
   constructor(services: RpcServices, txid: Bytes) {

@@ -99,7 +99,7 @@ function describe(wallet: Wallet, destination: Destination, withAddresses: boole
   }
 }
 
-/** Where the key came from, or when the address was watched. */
+/** Origin of the key, or the time from which the address is watched. */
 function originOf({ keyring }: Wallet, destination: Destination, script: Bytes): Fields {
   const keyId = keyIdOfDestination(keyring, destination);
   const metadata: KeyMetadata | null =

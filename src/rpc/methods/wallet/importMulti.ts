@@ -66,7 +66,7 @@ function readRequest(request: JsonObject, timeSec: number): ImportRequest {
   };
 }
 
-/** Why a request was not done; null if it was. */
+/** Error of a request; null on success. */
 function importOne(
   wallet: Wallet,
   batch: WalletBatch,

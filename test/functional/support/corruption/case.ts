@@ -57,7 +57,7 @@ class Failure extends Error {
 }
 
 const TRACE = /^\s+at |node:internal|\b(?:Assertion|Type|Range|Syntax|Reference)Error\b|HARNESS|\[object/m;
-/** Of a log that cannot be opened the reference's words are told, which its own tests hold to the letter. */
+/** The advice of a log that cannot be opened the reference's words are told, which its own tests hold to the letter. */
 const ADVICE =
   /Could not open debug log file|-reindex(?:-chainstate)?\b|\b(?:remove|delete|move|bring|restore|make room|free|permission|start again)\b/i;
 

@@ -194,7 +194,7 @@ describe('lists of outputs', () => {
     expect((spent!['signing_channel'] as Item)['is_spent']).toBeUndefined();
   });
 
-  it('tell supports apart by who gave them', async () => {
+  it('distinguish supports by who gave them', async () => {
     const amounts = async (params: object) =>
       (await page('support_list', params)).items.map((item) => item['amount']);
     expect(await amounts({})).toEqual(['0.5']);

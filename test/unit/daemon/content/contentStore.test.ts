@@ -67,7 +67,7 @@ const shapeOf = (database: SqliteDatabase): Record<string, string[]> =>
       .map(({ name }) => [name, columnsOf(database, name as string)]),
   );
 
-/** Of revision 15. Source: lbry-sdk storage.py `CREATE_TABLES_QUERY`, by `pragma table_info`. */
+/** The shape of revision 15. Source: lbry-sdk storage.py `CREATE_TABLES_QUERY`, by `pragma table_info`. */
 const SHAPE: Record<string, string[]> = {
   blob: [
     '0 blob_hash char(96) 1 null 1',

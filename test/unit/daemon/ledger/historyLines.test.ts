@@ -151,7 +151,7 @@ class Model {
     this.store.saveTransactions([{ ...tx, height, position: height > 0 ? 1 : -1, isVerified: height > 0 }]);
   }
 
-  /** As a hub tells them: blocks by height, and what waits behind. */
+  /** As a hub reports them: blocks by height, and what waits behind. */
   tell(n: number): void {
     const rank = (tx: MadeTransaction): number => this.heights.get(toHex(tx.txid))! || Infinity;
     this.histories[n]!.sort((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b)));

@@ -218,7 +218,7 @@ describe('a hub that lies', () => {
   it('is not meant where it is the headers here that are damaged', async () => {
     const account = testAccount('alice');
     const { chain } = paidChain(account);
-    // So many that the payment's block is not in memory.
+    // The number of that the payment's block that is not in memory.
     chain.mine(600);
     const hub = await FakeHub.start(chain);
     const { ledger, warnings } = await ledgers.open([hub]);

@@ -1,4 +1,4 @@
-/** What a hub tells at the wrong moment: nothing that is gone from the chain and the mempool stays in the wallet. */
+/** What a hub reports at the wrong moment: nothing that is gone from the chain and the mempool stays in the wallet. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

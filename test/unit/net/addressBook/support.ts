@@ -8,7 +8,7 @@ import { SILENT_LOGGER } from '../../../../src/util/logging.js';
 import { Writer } from '../../../../src/util/writer.js';
 import { randomOf } from '../../../support/claimLife.js';
 
-/** The key of a book made from it is `key`, all zeros unless told, as in the reference's tests. */
+/** The key of a book made from it is `key`, all zeros by default, as in the reference's tests. */
 export function seededRandom(seed = 1, key: Uint8Array = Buffer.alloc(32)): RandomSource {
   const int = randomOf(seed);
   return {
@@ -24,14 +24,14 @@ export function numberedKey(number: number): Buffer {
   return sha256d(new Writer().i32(number).finish());
 }
 
-/** An address, port 0 unless told. */
+/** An address, port 0 by default. */
 export function at(text: string, port = 0): NetAddress {
   const address = parseNetAddress(text, port);
   if (address === null) throw new Error(`${text} is no address`);
   return { ip: address.ip, port };
 }
 
-/** What a peer reports an address; the time is the reference's default unless told. */
+/** What a peer reports an address; the time is the reference's default by default. */
 export function told(text: string, port = 0, timeSec = 100_000_000): AddressEntry {
   return { address: at(text, port), services: 0n, timeSec };
 }

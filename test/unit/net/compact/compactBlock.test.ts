@@ -296,7 +296,7 @@ describe('the table of short ids', () => {
     expect(find(ShortIdTable.build(Buffer.alloc(0))!, 0)).toBe(-1);
   });
 
-  it('tells ids apart by all of their bits', () => {
+  it('distinguishes ids by all of their bits', () => {
     const ids = [0, 1, 2 ** 31, 2 ** 32, 2 ** 47, 2 ** 48 - 1];
     const table = ShortIdTable.build(idsOf(ids))!;
     expect(ids.map((id) => find(table, id))).toEqual([0, 1, 2, 3, 4, 5]);

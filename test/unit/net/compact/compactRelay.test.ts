@@ -60,7 +60,7 @@ describe('compact blocks', () => {
   const tipIs = (block: LoadedBlock): void => expect(world.tip).toBe(block.hash.toString('hex'));
   const wholeOf = (block: LoadedBlock): string[] => [`${INV.witnessBlock}:${block.hash.toString('hex')}`];
 
-  it('are put together from the mempool alone', async () => {
+  it('are assembled from the mempool alone', async () => {
     const peer = await connect();
     world.pool.push(...[1, 2, 3].map((tx) => candidate(blocks[0]!, tx)));
     await send(peer, blocks[0]!);
@@ -70,7 +70,7 @@ describe('compact blocks', () => {
     expect(peer.useful).toEqual(['block']);
   });
 
-  it('are put together from the mempool and what is missing there', async () => {
+  it('are assembled from the mempool and what is missing there', async () => {
     const peer = await connect();
     world.pool.push(candidate(blocks[0]!, 2));
     await send(peer, blocks[0]!);
@@ -99,7 +99,7 @@ describe('compact blocks', () => {
     tipIs(blocks[0]!);
   });
 
-  it('in answer to a question are put together as well', async () => {
+  it('in answer to a question are assembled as well', async () => {
     const peer = await connect();
     await world.handle(peer, 'headers', { headers: [headerOf(blocks[0]!)] });
     expect(peer.take('getdata').flatMap(itemsOf)).toEqual([
@@ -194,7 +194,7 @@ describe('compact blocks', () => {
     expect(world.height).toBe(HEIGHT);
   });
 
-  it('asked of one peer are put together from the message of another, if nothing is missing', async () => {
+  it('asked of one peer are assembled from the message of another, if nothing is missing', async () => {
     const [peer, other, third] = [await connect(), await connect(), await connect()];
     await send(peer, blocks[0]!);
     await send(other, blocks[0]!);
@@ -207,7 +207,7 @@ describe('compact blocks', () => {
     expect(world.sync.inFlight.size).toBe(0);
   });
 
-  it('of a peer that owes us sixteen blocks are put together only if nothing is missing', async () => {
+  it('of a peer that owes us sixteen blocks are assembled only if nothing is missing', async () => {
     const peer = await connect();
     for (let id = 1; id <= 16; id++) world.sync.inFlight.request(peer, id);
     await send(peer, blocks[0]!);

@@ -88,7 +88,7 @@ describe('a block of the reference', () => {
     );
   });
 
-  it('is put together from compact block, mempool and blocktxn', () => {
+  it('is assembled from compact block, mempool and blocktxn', () => {
     const begun = PartialBlock.begin(parsed('cmpctblock'));
     if (begun.status !== 'ok') throw new Error(begun.status);
     const bytes = pickTransactions(block, [1, 2, 3, 4, 5], true)!;

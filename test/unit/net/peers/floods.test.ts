@@ -17,7 +17,7 @@ import { frame, makeManager, versionFrame } from './support.js';
 const FLOODERS = 20;
 const CHUNK_BYTES = 65_536;
 const MAX_RECEIVE_BYTES = 200_000;
-/** Of time that a look at the clock takes: one is taken for each message. */
+/** For time that a look at the clock takes: one is taken for each message. */
 const STEP_MS = 0.05;
 /** So a turn of four milliseconds is one of no more messages than that. */
 const MESSAGES_A_TURN = 4 / STEP_MS + 1;

@@ -77,7 +77,7 @@ describe('addresses', () => {
     clock.advance(600);
   }
 
-  describe('that peers tell', () => {
+  describe('that peers report', () => {
     it('go to the book, two hours older', async () => {
       const peer = host.connect({ kind: 'inbound' });
       await tell(peer, [entry(1, 1000), entry(2)]);
@@ -249,7 +249,7 @@ describe('addresses', () => {
       expect(late.filter((text) => all.includes(text)).length).toBeGreaterThan(500);
     });
 
-    it('leave out what the peer told us', async () => {
+    it('leave out what the peer reported us', async () => {
       bookEntries = entries(20);
       const peer = host.connect({ kind: 'inbound' });
       settle(peer);

@@ -164,7 +164,7 @@ export async function seal(template: BlockTemplate): Promise<LoadedBlock> {
   return loadBlock(formatTemplate(template));
 }
 
-/** So many headers on a block of `source`, without blocks; they become known to it. */
+/** This many headers on a block of `source`, without blocks; they become known to it. */
 export async function mineHeaders(source: SyncWorld, count: number, onto = 0): Promise<Buffer[]> {
   const { chain } = source;
   const { headers, active } = chain.index;

@@ -42,7 +42,7 @@ describe('addressKey', () => {
     expect(payeesOf(scriptForDestination(destination)).hashes).toEqual([key(addressOf(destination))]);
   });
 
-  it('tells kinds with the same hash apart, and takes public keys in hex', () => {
+  it('distinguishes kinds with the same hash, and takes public keys in hex', () => {
     expect(new Set(DESTINATIONS.map(addressOf).map(key)).size).toBe(4);
     expect(key(toHex(KEY))).toBe(publicKeyKey(KEY));
     expect(addressKey('05'.repeat(33), prefixes)).toBeNull();

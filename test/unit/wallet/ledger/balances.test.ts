@@ -113,7 +113,7 @@ const connectEmpty = (count: number): void => {
 };
 
 describe('balances', () => {
-  it('tell what is mined apart until it is deep enough', () => {
+  it('distinguish what is mined until it is deep enough', () => {
     const mined = coinbase(50n);
     connect(mined);
     expect(balance(ledger, OPTIONS)).toEqual({ trusted: 0n, pending: 0n, immature: 50n });
@@ -148,7 +148,7 @@ describe('balances', () => {
     expect(balance(ledger, OPTIONS)).toEqual({ trusted: 0n, pending: 0n, immature: 0n });
   });
 
-  it('tell what is watched apart, and count claims', () => {
+  it('distinguish what is watched, and count claims', () => {
     connect(
       tx(
         [[foreign, 0]],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RecordWriter } from '../../../../src/store/rowRecords.js';
 import { RowIndex } from '../../../../src/wallet/store/rowIndex.js';
 
-/** Of a key and a value in records: their lengths stand before them. */
+/** For a key and a value in records: their lengths stand before them. */
 const HEAD_BYTES = 8;
 
 describe('the index of rows', () => {

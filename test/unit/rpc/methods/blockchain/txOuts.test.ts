@@ -71,7 +71,7 @@ describe('outputs and their proofs', () => {
     for (const [txid, n] of cases) expect(await chain.call(getTxOut, [txid, n])).toEqual({ result: null });
   });
 
-  it('heeds the mempool unless told otherwise', async () => {
+  it('heeds the mempool by default', async () => {
     const txid = await spenderTxid();
     const spent = outPointOf(txid, 5).toString('hex');
     const made = outPointOf(UNKNOWN, 2).toString('hex');

@@ -48,7 +48,7 @@ function indexOfOne() {
   return { call, asked };
 }
 
-it('a claim is put together once, however many URLs lead to it', async () => {
+it('a claim is assembled once, however many URLs lead to it', async () => {
   const { call, asked } = indexOfOne();
   const urls = Array.from({ length: 1000 }, (_, n) => `name#${n.toString(16)}`);
   let text = '';

@@ -74,7 +74,7 @@ describe('handing transactions to the mempool', () => {
     });
   });
 
-  it('guards against absurd fees unless told otherwise', async () => {
+  it('guards against absurd fees by default', async () => {
     const tx = spendCoins([await world.coinbase(4)], 50_000_001n);
     const message = 'absurdly-high-fee, 50000001 > 50000000 (code 256)';
     expect(await call(sendRawTransaction, hexOf(tx))).toEqual({ error: { code: -26, message } });
