@@ -28,7 +28,7 @@ function isNewer(version) {
   return at >= 0 && have[at] > than[at];
 }
 
-/** Flags to compile and link against a system library with recovery, null where there is none that is wished for. */
+/** Flags to compile and link against a system library with recovery, null if there is none that is wished for. */
 async function findSystemSecp256k1(compiler, wish) {
   const version = (await systemSecp256k1Version()).trim();
   if (wish !== 'system' && !isNewer(version)) return null;

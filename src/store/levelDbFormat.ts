@@ -168,7 +168,7 @@ export function applyEdit(manifest: Manifest, payload: Buffer): boolean {
   return true;
 }
 
-/** Ends every table. */
+/** Magic number at the end of every table. */
 const TABLE_MAGIC = 0xdb4775248b80fb57n;
 const TABLE_FOOT_BYTES = 48;
 /** Kind of packing and checksum behind each block. */

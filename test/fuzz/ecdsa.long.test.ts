@@ -1,4 +1,4 @@
-/** With LBCNODE_FULL=1 the nightly size; `LBCNODE_FUZZ_RUNS` and `LBCNODE_FUZZ_SEED` go on as long as wished. */
+/** With LBCNODE_FULL=1 the nightly size; `LBCNODE_FUZZ_RUNS` and `LBCNODE_FUZZ_SEED` continue as long as wished. */
 import { expect, it } from 'vitest';
 import { native } from '../differential/support.js';
 import { fuzz } from './support/campaign.js';

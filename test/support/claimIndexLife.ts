@@ -74,7 +74,7 @@ const secp256k1Order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8
 const NO_ID = Buffer.alloc(20);
 const PREFIXES = addressPrefixesOf(regtestParams);
 
-/** Who signed an output: hex of the channel's id in wire order and of the compressed key; null where no key did. */
+/** Who signed an output: hex of the channel's id in wire order and of the compressed key; null if no key did. */
 export interface Signer {
   readonly channelId: string;
   readonly signedBy: string | null;
@@ -91,7 +91,7 @@ interface Planned {
   readonly name: Buffer;
   readonly claimId: Buffer;
   readonly intent: Intent | null;
-  /** Of a support. */
+  /** The data of a support. */
   readonly data?: Buffer;
   readonly signer?: Signer;
 }
@@ -99,7 +99,7 @@ interface Planned {
 export class ClaimIndexLife {
   readonly intents = new Map<string, Intent>();
   readonly transactions = new Map<string, LifeTx>();
-  /** Of supports with signed data, by outpoint. */
+  /** The supporters of supports with signed data, by outpoint. */
   readonly supporters = new Map<string, Signer>();
   /** Ids of all claims ever made. */
   readonly ids: Buffer[] = [];

@@ -17,7 +17,7 @@ const INTERVAL_MS = 30 * 60_000;
 const BLOBS_AT_ONCE = 5000;
 
 export interface DiskLimits {
-  /** Limit in MiB for blobs of streams, including own ones; 0 is no limit. */
+  /** Limit in MiB for blobs of streams, including own ones; 0 is not limit. */
   readonly contentMib: number;
   /** Limit in MiB for blobs without a stream; 0 stores none. */
   readonly networkMib: number;

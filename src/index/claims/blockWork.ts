@@ -95,7 +95,7 @@ export class BlockWork {
   private readonly activated = new Set<string>();
   private readonly supports = new Map<string, SupportChange>();
   private readonly blockSupports: { readonly created: Item[]; readonly removed: Item[] };
-  /** Of claims whose reposts came or went: how many more there are. */
+  /** Change of the number of reposts, by claim. */
   private readonly reposts = new Map<string, number>();
   /** Change of the number of signed claims, by channel and key tag. */
   private readonly signed = new Map<string, number>();

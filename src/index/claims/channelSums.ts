@@ -64,7 +64,7 @@ export async function readChannelSums(
   });
 }
 
-/** The claim's id with those of what it signed. Null where the claim does not live. */
+/** The claim's id with those of what it signed. Null if the claim does not live. */
 export async function withSigned(
   scope: ResolveScope,
   claimId: Bytes,

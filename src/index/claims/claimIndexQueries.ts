@@ -342,7 +342,7 @@ async function placesOf(records: ClaimRecords, claimIds: readonly string[]): Pro
   });
 }
 
-/** Those of the claims that are alive. */
+/** The live claims among these. */
 async function aliveOf(rows: RowReader, claimIds: readonly string[]): Promise<Bytes[]> {
   const alive: Bytes[] = [];
   let since = performance.now();

@@ -69,8 +69,9 @@ export interface SignatureOfChannel {
 }
 
 /**
- * The channel that the data of a support names as its signer, in 20 bytes, and the signature; null where the data is not signed or
- * cannot be decoded. `firstInput` is the outpoint of the transaction's first input, 36 bytes. The result points into `data`.
+ * The channel that the data of a support names as its signer, in 20 bytes, and the signature; null if the data is not signed
+ * or cannot be decoded. `firstInput` is the outpoint of the transaction's first input, 36 bytes. The result points into
+ * `data`.
  */
 export function readSupportSignature(
   data: Bytes,

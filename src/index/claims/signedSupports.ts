@@ -29,7 +29,7 @@ import {
 import { findKeys, readSupportSignature, type ReadSignature } from './claimSignatures.js';
 import type { NotedRows } from './notedRows.js';
 
-/** The present keys of channels by their ids (latin1, wire order); null where there is none. */
+/** The present keys of channels by their ids (latin1, wire order); null if there is none. */
 export type ChannelKeys = (channelIds: readonly string[]) => Promise<(channelId: string) => Bytes | null>;
 
 interface SignedSupport {

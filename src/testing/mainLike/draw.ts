@@ -39,7 +39,7 @@ export class Draw {
     return items[this.below(items.length)]!;
   }
 
-  /** Of pairs of value and share in a thousand. */
+  /** The share of pairs of value and share in a thousand. */
   share<T>(shares: readonly (readonly [T, number])[]): T {
     let left = this.below(1000);
     for (const [value, share] of shares) {

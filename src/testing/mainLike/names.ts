@@ -33,7 +33,7 @@ export class Names {
     return words[draw.below(1 + draw.below(words.length))]!;
   }
 
-  /** Of a stream, a repost or a collection. */
+  /** The claim of a stream, a repost or a collection. */
   claim(): string {
     const { draw } = this;
     if (draw.oneIn(NAME_SHAPES.hexOneIn))

@@ -1,4 +1,4 @@
-/** What transactions of a made chain can spend: a bounded sample. What does not fit stays unspent for good. */
+/** What transactions of a made chain can spend: a bounded sample. What does not fit stays unspent permanently. */
 import type { ClaimKind } from '../../script/claimScript.js';
 import type { Draw } from './draw.js';
 import type { Key } from './keyRing.js';

@@ -5,7 +5,7 @@
  * - public: figures in issues of the network's own repositories, each named with the number of the issue;
  * - estimate: no figure was found; the text says how the value was chosen.
  *
- * docs/testing.md has the same list for readers. A test holds the rates against the public totals.
+ * docs/testing.md has the same list for readers. A test compares the rates with the public totals.
  */
 
 /**
@@ -85,7 +85,7 @@ export type TransactionKind = (typeof TRANSACTION_KINDS)[number];
 export interface Mix {
   /** The first height with these shares. */
   readonly from: number;
-  /** Of 1,000 transactions, in the order of `TRANSACTION_KINDS`. */
+  /** The shares of 1,000 transactions, in the order of `TRANSACTION_KINDS`. */
   readonly shares: readonly number[];
 }
 
@@ -121,7 +121,7 @@ export const INPUT_COUNTS: readonly (readonly [number, number])[] = [
 export const PAYOUT_OUTPUTS = { least: 20, most: 120 } as const;
 
 /**
- * Shares of inputs that need a signature, and of which kind. Block 1,000,000 has 83 inputs, all with one signature of a
+ * Shares of inputs that need a signature, by kind of signature. Block 1,000,000 has 83 inputs, all with one signature of a
  * public key hash: so every input of a made chain has one. One new plain output in twenty is a witness key hash after the
  * segwit fork; estimate, since wallets of lbcd make them.
  */
@@ -139,7 +139,7 @@ export const NAME_SHAPES = {
   capitalsOneIn: 4,
   /** Estimate: letters with accents, composed or not. */
   accentsOneIn: 30,
-  /** Estimate: a claim of a name that somebody else has claimed. */
+  /** Estimate: a claim of a name that another user has claimed. */
   takenOneIn: 25,
   /** Words of a title: the lengths recorded are 12 to 60 characters. */
   words: [1, 2, 3, 4, 5, 6, 7, 8],

@@ -48,14 +48,14 @@ interface Claimed {
   /** Null for a new claim. */
   readonly claimId: Buffer | null;
   readonly hasMetadata: boolean;
-  /** Of a channel: its key. */
+  /** For a channel: its key. */
   readonly channelKey: Key | null;
 }
 
 interface Output {
   readonly amountSat: number;
   readonly script: Buffer;
-  /** Null when nobody spends it. */
+  /** Null when no one spends it. */
   readonly key: Key | null;
   readonly isWitness?: boolean;
   readonly claimed?: Claimed;

@@ -1,4 +1,4 @@
-/** Sums of supports as the hub answers them; the sums themselves are held against a model in `claimIndex.test.ts`. */
+/** Sums of supports as the hub answers them; the sums themselves are compared with a model in `claimIndex.test.ts`. */
 import { describe, expect, it } from 'vitest';
 import { supportSums } from '../../../src/hub/supportSums.js';
 import { keyTag, signedKey, supportSumKey } from '../../../src/index/claims/claimIndexKeys.js';
