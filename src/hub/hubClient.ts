@@ -19,13 +19,13 @@ export interface HubClient {
   name: string;
   /** What `server.version` answered; null before. */
   protocol: string | null;
-  /** Whether headers are told as hex; null unless it wants to hear of them. */
+  /** Whether headers are told as hex; null unless it wants to be notified of them. */
   wantsHeaders: 'raw' | 'decoded' | null;
   /** Height of the tip that it knows of. */
   knownHeight: number;
-  /** The number of the latest other hub that it knows of (`hubPeers.ts`); null unless it wants to hear of them. */
+  /** The number of the latest other hub that it knows of (`hubPeers.ts`); null unless it wants to be notified of them. */
   knownPeer: number | null;
-  /** Hears from here on what happens to a script, by the name that it gave it. Throws `HubError` when there are too many. */
+  /** Receives from here on what happens to a script, by the name that it gave it. Throws `HubError` when there are too many. */
   subscribe(scriptKey: string, alias: string): void;
   unsubscribe(scriptKey: string): void;
   /** Ends the connection behind the answer. */

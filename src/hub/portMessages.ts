@@ -79,7 +79,7 @@ export interface SharedClaimsStart {
   /** Of a `TipSnapshot`. */
   readonly snapshot: SharedArrayBuffer;
   readonly blockingChannels: readonly Uint8Array[];
-  /** Null where only the node's thread searches. */
+  /** Null if only the node's thread searches. */
   readonly search: SearchersSetup | null;
   readonly addressPrefixes: AddressPrefixes;
 }

@@ -106,7 +106,7 @@ describe('a scan that passes over blocks in bulk', () => {
     expect(counts[0]).toBe(paid.length);
   });
 
-  it('looks closer at a transaction that stands in another block than it did', async () => {
+  it('looks closer at a transaction that is in another block than it did', async () => {
     let script: Buffer = Buffer.alloc(0);
     const [wallet] = await twoWallets((made) => {
       [script] = newScripts(made, 1) as [Buffer];
