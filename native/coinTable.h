@@ -62,7 +62,7 @@ class CoinTable {
   uint64_t hashOutput(uint64_t txidHash, uint32_t index) const;
   uint64_t hashOutpoint(const uint8_t* outpoint) const;
 
-  // To be called some lookups ahead, the second some more lookups after the first.
+  // Must be called some lookups ahead, the second some more lookups after the first.
   void prefetchBucket(uint64_t hash) const;
   void prefetchEntry(uint64_t hash) const;
 

@@ -145,7 +145,7 @@ napi_value viewGetMany(napi_env env, napi_callback_info info) {
 }
 
 // (gte, lt, reverse, maxRows) => u32 size of the table's records ‖ these, ascending, deletions included ‖ what `rangeNow`
-// answers of the database: so many rows more than asked for as the table may hide
+// answers of the database: this many rows more than asked for as the table may hide
 napi_value viewRange(napi_env env, napi_callback_info info) {
   napi_value arguments[4];
   KeyBounds bounds;

@@ -24,7 +24,7 @@ constexpr size_t kSpareOfBound = 2;
 // at most three times what is gained, if everything is spread evenly.
 constexpr uint64_t kDeadShare = 4;
 constexpr uint32_t kSparseShare = 8;
-// A bounded table has at least so many segments.
+// A bounded table has at least this many segments.
 constexpr uint64_t kSegmentsOfBound = 16;
 // What a long value may grow by before its row moves.
 constexpr size_t kRoomShare = 8;

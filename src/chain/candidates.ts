@@ -7,8 +7,8 @@ import { MAX_BLOCK_FILE_BYTES } from '../store/blockFiles.js';
 import { NO_HEADER, type HeaderTable } from '../store/headerTable.js';
 
 /**
- * From so many on, those that became worse than the tip stay until it is the best: to go over all of them at each block would
- * take a time that grows with the square of their number (`-reindex-chainstate`: every block is one). Arbitrary.
+ * From this many on, those that became worse than the tip stay until it is the best: to go over all of them at each block
+ * would take a time that grows with the square of their number (`-reindex-chainstate`: every block is one). Arbitrary.
  */
 const MANY = 64;
 

@@ -173,7 +173,7 @@ export class Chain {
   }
 
   /**
-   * A branch that a peer brings is kept only with so much work in all, lest headers of the least difficulty fill the
+   * A branch that a peer brings is kept only with this much work in all, lest headers of the least difficulty fill the
    * memory: that of the network's chain as far as it is known, and nearly that of our own tip. What the operator brings
    * (calls, files) needs none. Source: later Core's `GetAntiDoSWorkThreshold`.
    */

@@ -4,8 +4,8 @@
  * comes when a better header is known; `blockFound` when a block that follows the tip was stored and not yet connected,
  * unless the initial download is under way; `blockChecked` with the verdict of connecting a block, before its
  * `blockConnected`; `progress` how far long work is, null at its end, `backgroundProgress` the same of work beside which the
- * chain continues; `writing` when so many bytes begin to go to disk, null when they are there. Listeners run synchronously,
- * in the order of registration, and must not throw.
+ * chain continues; `writing` when this many bytes begin to go to disk, null when they are there. Listeners run
+ * synchronously, in the order of registration, and must not throw.
  */
 import type { ValidationError } from '../consensus/reject.js';
 import type { Bytes } from '../util/bytes.js';
@@ -14,9 +14,9 @@ import type { ClaimEvent } from '../store/claims/claimStore.js';
 
 /** How far long work on the chain has come. */
 export interface Progress {
-  /** What is being done, with a capital letter: `Importing bootstrap.dat`. */
+  /** The activity, with a capital letter: `Importing bootstrap.dat`. */
   readonly activity: string;
-  /** So much is done of `total`, in a unit that grows about as the work does: bytes of files, or transactions. */
+  /** Finished part of `total`, in a unit that is roughly proportional to the work: bytes of files, or transactions. */
   readonly done: number;
   readonly total: number;
   /** Height and time of the tip, or of the last block that is done; -1 and 0 before the genesis block. */

@@ -211,7 +211,7 @@ export class ChainReader {
     return found;
   }
 
-  /** The first unspent one of so many outputs. */
+  /** The first unspent one of this many outputs. */
   private async firstCoinOf(txid: Bytes, outputs: number): Promise<CoinValue | null> {
     const outPoint = Buffer.alloc(OUTPOINT_SIZE_BYTES);
     outPoint.set(txid);

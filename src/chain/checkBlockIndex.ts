@@ -14,7 +14,7 @@ export interface BlockIndexRules {
   readonly prunes: boolean;
 }
 
-/** What holds of a block or of one of its ancestors. */
+/** Status of a block that its descendants inherit. */
 const PATH = {
   /** Found to break a rule. */
   invalid: 1,
@@ -22,7 +22,7 @@ const PATH = {
   missing: 2,
   /** Its data never came. */
   unprocessed: 4,
-  /** It was never connected. */
+  /** True for a block that was never connected. */
   unconnected: 8,
 } as const;
 

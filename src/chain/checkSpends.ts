@@ -94,7 +94,7 @@ export function checkSpends(block: LoadedBlock, resolved: ResolvedInputs, rules:
   return { error: null, feesSat };
 }
 
-/** What the inputs are worth together, in satoshis, when all of them may be spent. */
+/** Sum of the inputs in satoshis, if all may be spent. */
 function sumOfCoins(
   resolved: ResolvedInputs,
   first: number,

@@ -18,7 +18,7 @@ import type { StepTimers } from './stepTimers.js';
 
 /** A cache that fits is flushed this often all the same, so that a crash costs little work. */
 const FLUSH_INTERVAL_MS = 10 * 60_000;
-/** With so much in the caches, connecting it again after a kill takes some tenths of a second. */
+/** Bytes in the caches beyond which connecting again after a kill takes some tenths of a second. */
 const WORTH_FLUSHING_BYTES = 1 << 20;
 /** After a flush the coin cache keeps this share of its bound. */
 const KEEP_SHARE = 0.75;
@@ -55,7 +55,7 @@ export class Flusher {
   pruned: boolean;
   /** Whether everything is being computed from the block files. */
   isRebuilding: boolean;
-  /** While the files are read at start: from where on they must be read again if the process dies now. */
+  /** During the reading at start: position from which the files must be read again after a kill. */
   scanFrom: FilePosition | null = null;
   /** Called with the number of bytes when a write begins, and with null when it ends. */
   onWriting: (bytes: number | null) => void = () => undefined;

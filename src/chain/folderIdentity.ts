@@ -42,7 +42,7 @@ export function formatIdentity(identity: FolderIdentity): Buffer {
 /** Where it is kept. */
 export const IDENTITY_KEY = PREFIX.meta + 'identity';
 
-/** In folders made while an index could not be behind the tip: which of them there were. */
+/** Indexes of an older folder, made when an index could not be behind the tip. */
 type Stored = FolderIdentity & { schema: number; txIndex?: boolean; addressIndex?: boolean };
 
 /** Whether the folder has been written by a node before. Throws `DatabaseCorruptionError` when it does not say how. */

@@ -16,7 +16,7 @@ import type { LoadedBlock } from './loadedBlock.js';
 
 const ADVICE = 'If other nodes go on from it, the network has split over the difference.';
 
-/** Why lbcd might accept a block whose scripts failed; null if unknown. */
+/** Reason why lbcd might accept a block whose scripts failed; null if unknown. */
 export function disputedScripts(block: LoadedBlock, resolved: ResolvedInputs): string | null {
   const { txs, txCount } = block.parsed;
   for (let tx = 1; tx < txCount; tx++) {
@@ -39,7 +39,7 @@ const DIFFERENCES: Readonly<Record<LbcdDifference['kind'], string>> = {
     'when names are normalized, lbcd moves the supports of names without claims too, and counts the delays of that block by normalized names',
 };
 
-/** Why lbcd might have come to the block's claim root by what the block itself has; null if unknown. */
+/** Reason why lbcd might have come to the block's claim root by what the block itself has; null if unknown. */
 export function disputedClaims(
   rules: Pick<ClaimRules, 'allClaimsForkHeight' | 'extendedExpirationForkHeight' | 'normalizationForkHeight'>,
   { height, transactions }: ClaimBlock,
@@ -55,7 +55,7 @@ export function disputedClaims(
   return null;
 }
 
-/** Why lbcd might have come to a block's claim root by what blocks before it have; null if unknown. */
+/** Reason why lbcd might have come to a block's claim root by what blocks before it have; null if unknown. */
 export function disputedBefore(earlier: readonly LbcdDifference[]): string | null {
   const [first] = earlier;
   if (first === undefined) return null;

@@ -133,7 +133,7 @@ const DB_CACHE_SHARE = 8;
 const MIN_DB_CACHE_BYTES = 8 << 20;
 const MAX_DB_CACHE_BYTES = 32 << 20;
 
-/** From so many headers on, reading them has mapped enough of the database to be worth unmapping. */
+/** Number of headers from which reading them maps enough of the database to be worth unmapping. */
 const MANY_HEADERS = 100_000;
 
 /** Opens the folder. Throws `FolderError` or `EnvironmentError` with what to do when it cannot be used. */

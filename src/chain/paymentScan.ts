@@ -37,7 +37,7 @@ const ID_BYTES = 32;
 const ROW_WORDS = 13;
 const ROW_ID_WORD = 5;
 
-/** What is searched: words of two `PrefixFilter`s. */
+/** The sought scripts, as words of two `PrefixFilter`s. */
 export interface SoughtPayments {
   /** Ids of keys and scripts. */
   readonly scripts: Uint32Array;
@@ -64,7 +64,7 @@ export interface BlockRun extends StoredRun {
  */
 type Answer = Uint32Array;
 
-/** What was found in blocks. */
+/** Results found in blocks. */
 export class FoundPayments {
   private readonly run: BlockRun;
   private readonly answer: Answer;
@@ -122,7 +122,7 @@ export class FoundPayments {
   }
 }
 
-/** Up to so many bytes are looked through on the event loop: it takes about two milliseconds. */
+/** Up to this many bytes are searched on the event loop, in about two milliseconds. */
 const AT_ONCE_BYTES = 256 << 10;
 
 /** Looks through blocks, many on another thread. */

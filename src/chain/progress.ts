@@ -18,7 +18,7 @@ export class ProgressTeller {
     this.activity = activity;
   }
 
-  /** So much is done, of so much in all. */
+  /** Reports the finished part and the total. */
   report(done: number, total: number): void {
     const { chain, activity } = this;
     chain.events.emit('progress', { activity, done, total, ...tipFigures(chain) });
@@ -46,7 +46,7 @@ export class FileProgress {
     });
   }
 
-  /** A block of so many bytes waits to be connected. */
+  /** A block of this many bytes waits to be connected. */
   stored(bytes: number): void {
     this.waitingBytes += bytes;
   }

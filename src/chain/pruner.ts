@@ -73,7 +73,7 @@ export class Pruner {
     return height;
   }
 
-  /** Of each file that may go, what it holds: nothing where a crash came between forgetting and deleting it. */
+  /** Content of each deletable file; empty if a crash came between dropping its headers and deleting it. */
   private uses(): FileUse[] {
     const { headers } = this.chain.index;
     const { files } = this.chain.deps;

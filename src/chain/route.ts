@@ -8,7 +8,7 @@ import type { BlockIndex } from './blockIndex.js';
 export class Route {
   private readonly index: Pick<BlockIndex, 'headers' | 'active'>;
   private end: number = NO_HEADER;
-  /** What is still to be connected, the lowest last. */
+  /** Blocks to connect, the lowest last. */
   private ahead: number[] = [];
 
   constructor(index: Pick<BlockIndex, 'headers' | 'active'>) {

@@ -18,8 +18,8 @@ import { loadBlock, type LoadedBlock } from './loadedBlock.js';
 import type { ProgressTeller } from './progress.js';
 
 /**
- * Why a block may be refused that was accepted when it was written: it or what it follows was found wrong later, a checkpoint
- * was learnt of, or the clock was set. Any other verdict means that it is not the block that was written.
+ * Reason why a block may be refused that was accepted when it was written: it or what it follows was found wrong later, a
+ * checkpoint was learnt of, or the clock was set. Any other verdict means that it is not the block that was written.
  */
 const KEPT_REFUSALS: readonly RejectResult[] = [
   'cached-invalid',
@@ -189,7 +189,7 @@ async function isZero(path: string, from: number, end: number): Promise<boolean>
   }
 }
 
-/** Where blocks lie whose parent comes later in the files, and those whose time has not come. */
+/** Positions of blocks whose parent comes later in the files, or whose time is in the future. */
 class OrphanPositions {
   private readonly byParent = new Map<string, FilePosition[]>();
   /** All waiting blocks in the order of reading. */

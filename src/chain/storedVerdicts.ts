@@ -7,7 +7,7 @@ import { NO_HEADER, STATUS, STATUS_FAILED_MASK, type HeaderTable } from '../stor
 /** A verdict that rests on coins and claims. */
 const FOUND_CONNECTING = STATUS.failed | STATUS.failedConnecting;
 
-/** All blocks get another chance: the chain state is recomputed (`-reindex-chainstate`). */
+/** Forgets all verdicts, since the chain state is recomputed (`-reindex-chainstate`). */
 export function forgetVerdicts(headers: HeaderTable): void {
   for (let id = 0; id < headers.count; id++) forget(headers, id);
 }

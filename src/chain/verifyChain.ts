@@ -64,7 +64,7 @@ class Verification {
     this.coinRows = liveCoins(deps);
   }
 
-  /** What is wrong with the blocks above `floor`, or null. */
+  /** Error in the blocks above `floor`, or null. */
   async run(chain: Chain, floor: number, signal: AbortSignal): Promise<string | null> {
     const { headers } = this.deps.index;
     let since = performance.now();

@@ -21,7 +21,7 @@ function spentKey(claimId: string, name: string): string {
   return claimId + name;
 }
 
-/** Where a spent output may be filed: the keys under which the loader looks for its item. */
+/** Keys under which a spent output may be filed. */
 export function spendCandidates(
   rules: ClaimRules,
   height: number,
@@ -183,7 +183,7 @@ function removeSpent(work: ClaimWork, spend: ClaimSpend): Item | null {
   return item;
 }
 
-/** What the block itself made has no row: it is at hand or nowhere. */
+/** Outputs made by the block itself have no row; they are in memory or do not exist. */
 function filedItem(work: ClaimWork, name: string, coinHeight: number, point: string): Item | null {
   return coinHeight === work.height ? work.ownItem(name, point) : work.item(name, coinHeight, point);
 }

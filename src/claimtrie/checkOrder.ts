@@ -54,7 +54,7 @@ class HashSet {
     return Number(entry.hash % BigInt(this.buckets.length));
   }
 
-  /** At the front of its bucket; a bucket that was empty goes to the front of all. */
+  /** Inserts at the front of its bucket; an empty bucket moves to the front of all. */
   private link(entry: Entry): void {
     const bucket = this.bucketOf(entry);
     const before = this.buckets[bucket];

@@ -58,7 +58,7 @@ export type WorkEvent =
   | { op: 'takeover'; name: string; before: number; owner: ActiveClaim | undefined; formerId: string }
   | { op: 'snapshot'; name: string; before: number };
 
-/** What a transaction did to an item: it made it, or the transaction with this id spent it. */
+/** Effect of a transaction on an item: made, or spent by the transaction with this id. */
 export interface ClaimOperation {
   readonly item: Item;
   readonly spentBy: Bytes | null;

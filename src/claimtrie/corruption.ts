@@ -7,7 +7,7 @@
 /** Rows of the claim trie are missing, or contradict one another. The message says which. */
 export class ClaimCorruptionError extends Error {
   override readonly name: string = 'ClaimCorruptionError';
-  /** What is wrong, without what to do. */
+  /** The problem, without the remedy. */
   readonly what: string;
 
   constructor(what: string) {

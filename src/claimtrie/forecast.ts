@@ -42,7 +42,7 @@ export function* forecastName(rules: ClaimRules, coming: NameToCome): Slices<For
   return (yield* foreseeName(rules, coming)).events;
 }
 
-/** What comes, and who owns the name after it. */
+/** Upcoming events, and the owner of the name after each. */
 export interface Foreseen {
   readonly events: readonly ForecastEvent[];
   /** Null if no one does. */

@@ -12,7 +12,7 @@ export const REMOVAL = { spent: 1, expired: 2, refiled: 3 } as const;
 export type Removal = (typeof REMOVAL)[keyof typeof REMOVAL];
 
 export interface Item {
-  /** Under which it is filed: pending ones under the name of their queue. */
+  /** Name under which it is filed: pending items under the name of their queue. */
   name: string;
   /** The block at whose end it was first filed there: its creation, or the block that refiled it. */
   since: number;

@@ -68,7 +68,7 @@ export interface ClaimBlock {
  */
 export interface ClaimEvent {
   type: 'claim' | 'update' | 'support' | 'activation' | 'abandon' | 'expiration' | 'takeover';
-  /** Under which name it is filed (normalized where the rules say so). */
+  /** Name under which it is filed (normalized if the rules say so). */
   name: Bytes;
   /** The name as its script has it; not of a `takeover`. */
   rawName?: Bytes;

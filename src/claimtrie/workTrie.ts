@@ -44,7 +44,7 @@ interface Cursor {
   node: WorkNode;
 }
 
-/** Where a name is, or would be: at a node, between the slots of one, or within the slot that the cursor is at. */
+/** Position of a name: at a node, between its slots, or within the slot of the cursor. */
 type Place = { kind: 'exact' | 'gap'; node: WorkNode } | { kind: 'split'; node: WorkNode; common: number };
 
 const NO_HASH: Bytes = new Uint8Array(32);

@@ -69,7 +69,7 @@ export interface SupportRequest extends PaymentRequest {
 
 const prefixesByNetwork = new Map<NetworkName, AddressPrefixes>();
 
-/** What the addresses and keys of a network begin with. */
+/** Prefixes of addresses and keys of a network. */
 export function networkPrefixes(network: NetworkName): AddressPrefixes {
   let prefixes = prefixesByNetwork.get(network);
   if (prefixes === undefined) {
@@ -160,10 +160,10 @@ export function supportOutput(request: SupportRequest): OutputDraft {
   return draft(request, buildSupportPrefix(nameBytes(request.name), claimId, value));
 }
 
-/** What an output script says of claims. */
+/** Claim operation in an output script. */
 export interface ClaimOperation {
   readonly kind: ClaimKind;
-  /** As bytes: names need not be UTF-8. */
+  /** Name as bytes, since names need not be UTF-8. */
   readonly name: Buffer;
   /** The claim id of an update or a support; a new claim's id follows from its outpoint (`claimIdOf`). */
   readonly claimId: string | null;

@@ -27,7 +27,7 @@ export type { OutputType } from '../signing/outputType.js';
 export interface KeyPair {
   /** In wallet import format, for `signTransaction` and `importprivkey`. */
   readonly privateKey: string;
-  /** In hex. */
+  /** Public key in hex. */
   readonly publicKey: string;
 }
 

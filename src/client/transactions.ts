@@ -77,7 +77,7 @@ export interface SignAnswer {
   readonly hex: string;
   /** Whether every input is signed in full. */
   readonly complete: boolean;
-  /** What is wrong with which input; empty when complete. */
+  /** Problems by input; empty if complete. */
   readonly problems: readonly { readonly input: number; readonly problem: string }[];
 }
 

@@ -29,7 +29,7 @@ export function checkHeader(
   return checkProofOfWork(powHash(headerBytes), bits, params);
 }
 
-/** What must be known about the chain below a header. */
+/** Context of a header: data of the chain below it. */
 export interface HeaderContext {
   /** Height of the header itself. */
   readonly height: number;

@@ -18,7 +18,7 @@ import { strippedSize } from './txSize.js';
 
 const MIN_COINBASE_SCRIPT_SIZE = 2;
 const MAX_COINBASE_SCRIPT_SIZE = 100;
-/** Up to this many inputs comparing each with each is quicker than a set. Arbitrary. */
+/** Number of inputs up to which pairwise comparison is faster than a set. Arbitrary. */
 const PAIRWISE_INPUTS = 8;
 
 /** The size limits of a claim script; metadata of a support counts as part of it whatever the height. */

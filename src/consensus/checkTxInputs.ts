@@ -5,7 +5,7 @@
 import { COINBASE_MATURITY, formatMoney, isMoneyRange } from './limits.js';
 import { reject, type ValidationError } from './reject.js';
 
-/** What is known of an unspent output. */
+/** Data of an unspent output. */
 export interface SpentCoin {
   readonly value: bigint;
   /** Height of its block. */

@@ -28,7 +28,7 @@ export class HeaderWalk {
   /** Work of the whole chain up to it. */
   work: bigint;
   private readonly context: WalkContext;
-  /** Of the last eleven headers, by height modulo eleven; a header's number is its height. */
+  /** Times of the last eleven headers, by height modulo eleven. */
   private readonly times: number[] = [];
   private readonly bits: number[] = [];
   private readonly tree: Pick<HeaderTree, 'heightOf' | 'ancestorOf' | 'timeOf' | 'bitsOf'>;

@@ -48,7 +48,7 @@ export interface ValidationError {
   /** The bytes may have been tampered with on the way: never remember the block as invalid. Source: `CorruptionPossible`. */
   readonly corruption: boolean;
   readonly debug?: string;
-  /** What the log says besides. */
+  /** Additional text for the log. */
   readonly note?: string;
 }
 

@@ -19,7 +19,7 @@ export interface SignatureVerifier {
 
 /** Curve arithmetic behind the functions of `ecdsa.ts`. Buffers are neither kept nor changed; results are fresh. */
 export interface EcdsaBackend extends SignatureVerifier {
-  /** For logs: where the arithmetic comes from. */
+  /** Name of the implementation, for logs. */
   readonly name: string;
   /** Whether the key parses as a point (`CPubKey::IsFullyValid`); any bytes are allowed. */
   isFullyValidPublicKey(publicKey: Bytes): boolean;

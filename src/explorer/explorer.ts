@@ -54,7 +54,7 @@ export class Explorer {
   private isTipDue = false;
   private readonly disconnected = new Set<string>();
   private exited: Promise<void> = Promise.resolve();
-  /** What was counted since the start. */
+  /** Counts since the start. */
   counters: ExplorerCounters = { pages: 0, rendered: 0, refused: 0, failed: 0, viewers: 0 };
   /** Listening port; 0 while not listening. */
   port = 0;

@@ -30,7 +30,7 @@ export interface ExplorerStart {
   readonly showsPeers: boolean;
   /** Options that are off, by which pages say what they lack. */
   readonly lacking: readonly string[];
-  /** What the console offers. */
+  /** Methods of the console. */
   readonly methods: readonly OpenMethod[];
 }
 

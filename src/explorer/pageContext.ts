@@ -24,7 +24,7 @@ export interface PageContext {
   readonly showsPeers: boolean;
   /** Options that are off. */
   readonly lacking: readonly string[];
-  /** What the console offers. */
+  /** Methods of the console. */
   readonly methods: readonly OpenMethod[];
 }
 

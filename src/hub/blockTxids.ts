@@ -57,7 +57,7 @@ export class BlockTxids {
     return txids;
   }
 
-  /** Where in a block a transaction stands, and its branch; null when the block does not have it. */
+  /** Position of a transaction in a block, with its merkle branch; null if absent. */
   async prove(id: number, txid: Bytes): Promise<MerkleProof | null> {
     const txids = await this.of(id);
     const position = positionOf(txids, txid);

@@ -212,7 +212,7 @@ class FoundReferences {
   }
 }
 
-/** What a claim refers to, whole. */
+/** The claim that a claim refers to. */
 interface References {
   readonly channel: ClaimRecord | null;
   readonly reposted: ClaimRecord | null;

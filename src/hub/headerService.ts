@@ -40,7 +40,7 @@ export class HeaderService {
     );
   }
 
-  /** In wire form. */
+  /** Headers in wire form. */
   bytes(id: number): MaybePromise<Buffer> {
     return whenResolved(this.reader.readHeader(id), formatHeader);
   }

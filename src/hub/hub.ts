@@ -79,7 +79,7 @@ export interface HubDeps {
   readonly onException: (error: unknown, method: string) => void;
 }
 
-/** What is counted as it happens. */
+/** Counters updated at each event. */
 export interface HubObserver {
   answered(method: string, error: { readonly code: number } | null, durationSec: number): void;
   told(method: string, count: number): void;

@@ -17,7 +17,7 @@ export interface HubClient {
   readonly hasLeft: boolean;
   /** The first characters of what it calls itself. */
   name: string;
-  /** What `server.version` answered; null before. */
+  /** Answer of `server.version`; null before. */
   protocol: string | null;
   /** Whether headers are told as hex; null unless it wants to be notified of them. */
   wantsHeaders: 'raw' | 'decoded' | null;

@@ -34,7 +34,7 @@ export class HubCounters {
     Atomics.store(this.cells, NAMES.indexOf(name), BigInt(value));
   }
 
-  /** To be called when the hub's thread is no more: then nothing is counted but the port, which is kept. */
+  /** Must be called after the end of the hub's thread: resets all counters except the port. */
   clear(): void {
     for (const name of NAMES) if (name !== 'port') this.set(name, 0);
   }

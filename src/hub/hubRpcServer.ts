@@ -87,7 +87,7 @@ export class HubRpcServer {
     this.handlers = handlersOf(deps);
   }
 
-  /** To be called when something comes of the hub's thread: earlier time is not counted. */
+  /** Must be called when something comes of the hub's thread: earlier time is not counted. */
   lap(): void {
     this.turns.lap();
   }
@@ -142,7 +142,7 @@ export class HubRpcServer {
     batches.add(last(turn.workedMs));
   }
 
-  /** What ends the call. */
+  /** The signal that ends the call. */
   private async outcome(call: Call, turn: Turn, operation: NodeOperation, args: unknown[]): Promise<Last> {
     const { id, client } = call;
     if (call.isGivenUp) return () => ['gone', id];

@@ -149,12 +149,12 @@ function errorOf(error: CrossingError | null): Error {
   return error === null ? new NodeFailure() : new HubError(error.code, error.message, error.isHonest);
 }
 
-/** What comes for one call: a value, or pieces until the end. */
+/** Result of one call: a value, or chunks until the end. */
 class NodeAnswer {
   readonly client: Asking;
   /** How it begins: with the value, or with the first piece. */
   readonly outcome: Promise<Outcome>;
-  /** Asks for so many more pieces; 0 for none any more. */
+  /** Asks for this many more pieces; 0 for none any more. */
   private readonly tell: (more: number) => void;
   private begin!: (outcome: Outcome) => void;
   private refuse!: (error: Error) => void;

@@ -77,7 +77,7 @@ export class HubThread implements TouchedSessions {
   private knownTip = -1;
   private isClosing = false;
   private isOver = false;
-  /** What the thread died of. */
+  /** Error that ended the thread. */
   private failure: Error | null = null;
 
   /** `sharing` goes with `start.claims`. */

@@ -34,7 +34,7 @@ export interface HubMethod extends MethodShape {
 
 /** What the node's thread runs: where the chain is. */
 export interface NodeMethod extends MethodShape {
-  /** As `HubMethod.run`, without named arguments. */
+  /** Like `HubMethod.run`, without named arguments. */
   run(call: NodeCall, args: readonly (JsonValue | undefined)[]): HubResult | Promise<HubResult>;
 }
 

@@ -68,7 +68,7 @@ export type ToHub =
   | readonly ['waitingGone', txid: string]
   /** The readers close the file of the index. */
   | readonly ['release', id: number]
-  /** These scripts were touched, and the tip may have moved: clients are to be told. */
+  /** Touched scripts, with the tip: clients must be notified. */
   | readonly ['tell', id: number, touched: Uint8Array]
   | readonly ['close', id: number];
 
@@ -76,7 +76,7 @@ export type ToHub =
 export interface SharedClaimsStart {
   readonly rows: SharedRowsId;
   readonly rules: ClaimRules;
-  /** Of a `TipSnapshot`. */
+  /** Memory of a `TipSnapshot`. */
   readonly snapshot: SharedArrayBuffer;
   readonly blockingChannels: readonly Uint8Array[];
   /** Null if only the node's thread searches. */

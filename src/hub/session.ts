@@ -27,7 +27,7 @@ import {
 
 /** Requests of one client that run at a time. Arbitrary: lbry-sdk has 32 under way at most. */
 const MAX_RUNNING = 8;
-/** After so many errors the connection ends. Source: `LBRYElectrumX.max_errors`. */
+/** After this many errors the connection ends. Source: `LBRYElectrumX.max_errors`. */
 export const MAX_ERRORS = 10;
 /** Most values in one line, several times those of the largest search. */
 const MAX_VALUES = 100_000;
@@ -244,7 +244,7 @@ export class Session implements HubClient {
     return this.writer.result(turn, lead + before, outcome, behind + end);
   }
 
-  /** What a message is answered with; null for no answer. */
+  /** Answer to a message; null for none. */
   private async run(turn: Turn, item: WireItem): Promise<Answer | null> {
     if (item.kind === 'answer') {
       this.errors++;

@@ -17,13 +17,13 @@ import type { ClientQueue } from '../scheduler/clientQueue.js';
 export const MAX_LINE_BYTES = 4 << 20;
 /** Source: `max_send_delay`. */
 const STALL_MS = 60_000;
-/** For many clients with many unread bytes: so many together before the worst is cut off. Arbitrary. */
+/** For many clients with many unread bytes: this many together before the worst is cut off. Arbitrary. */
 const MAX_UNREAD_BYTES = 64 << 20;
 /** A client's unread bytes up to here do not count. */
 const FREE_UNREAD_BYTES = 1 << 16;
 /** Subscriptions of all clients together, about 400 bytes each; beyond it the client with most of them is cut off. */
 const MAX_SUBSCRIPTIONS = 1_000_000;
-/** The listening socket opens again when so much of the places is taken. Source: `_manage_servers`. */
+/** The listening socket opens again when this much of the places is taken. Source: `_manage_servers`. */
 const REOPEN_SHARE = 0.95;
 /** How long to wait when the port is taken meanwhile. Source: `_start_external_servers`. */
 const RETRY_MS = 3000;

@@ -18,7 +18,7 @@ const MAX_LOG = 1000;
 export interface Confirmed {
   readonly hash: Hash;
   count: number;
-  /** Of the last entry; -1 of none. All of that block is in the hash. */
+  /** Height of the last entry; -1 without one. The hash includes all of that block. */
   lastHeight: number;
 }
 
@@ -81,7 +81,7 @@ export class StatusCache {
     this.states.delete(kept);
   }
 
-  /** The status of a script with so many confirmed transactions and this text of the others; undefined if it must be read. */
+  /** The status of a script with this many confirmed transactions and this text of the others; undefined if it must be read. */
   status(key: string, count: number, waiting: string): string | undefined {
     const kept = this.find(key);
     if (kept?.count !== count) return undefined;
@@ -89,7 +89,7 @@ export class StatusCache {
     return this.states.get(kept)?.copy().update(waiting, 'latin1').digest('hex');
   }
 
-  /** What is known of a script, to continue from. */
+  /** Cached digest state of a script, to continue from. */
   resume(key: string): Confirmed {
     const kept = this.find(key);
     const state = kept && this.states.get(kept);

@@ -17,7 +17,7 @@ export interface WireRequest {
   readonly id: JsonValue;
 }
 
-/** What a message, or a member of a batch, comes to. */
+/** Result of a message or of a member of a batch. */
 export type WireItem =
   | { readonly kind: 'request'; readonly request: WireRequest }
   | { readonly kind: 'error'; readonly error: HubError; readonly id: JsonValue }
@@ -43,7 +43,7 @@ export function detectVersion(payload: JsonValue): WireVersion {
 
 const invalidRequest = (message: string): HubError => new HubError(HUB_ERROR.invalidRequest, message);
 
-/** What a message asks for. */
+/** Request in a message. */
 export function readMessage(payload: JsonValue, version: WireVersion): WireMessage {
   if (payload instanceof JsonObject)
     return payload.has('method') ? readItem(payload, version) : { kind: 'answer' };
@@ -97,7 +97,7 @@ function paramsOf(payload: JsonObject, version: WireVersion): readonly JsonValue
   throw new HubError(HUB_ERROR.invalidArguments, `invalid request arguments: ${pythonText(params)}`);
 }
 
-/** What stands before and behind the result of a request. */
+/** Text before and after the result of a request. */
 export function answerFrame(version: WireVersion, id: JsonValue): readonly [before: string, behind: string] {
   const idText = stringifyJson(id);
   return version === '1.0'

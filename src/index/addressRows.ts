@@ -6,7 +6,7 @@
 import { PREFIX, u32Key } from '../store/keys.js';
 import { asBuffer, toLatin1, type Bytes } from '../util/bytes.js';
 
-/** What the index knows of a script in sum. */
+/** Sums of a script in the index. */
 export interface ScriptTotals {
   receivedSat: bigint;
   spentSat: bigint;
@@ -17,7 +17,7 @@ export interface ScriptTotals {
   spentCount: number;
 }
 
-/** What one transaction did to a script. */
+/** Effect of one transaction on a script. */
 export interface ScriptMove {
   receivedSat: bigint;
   spentSat: bigint;

@@ -41,9 +41,9 @@ export interface IndexStatus {
 }
 
 const HASH_BYTES = 32;
-/** In the place of the id: no block is in the index. */
+/** Value in place of the id if the index has no block. */
 const NO_BLOCK = Buffer.alloc(HASH_BYTES);
-/** In the place of the version: the rows are being dropped and mean nothing. */
+/** Value in place of the version while the rows are being dropped. */
 const DROPPING = 0;
 /** Rows that are dropped in one go, which the chain waits for. Arbitrary: some hundredths of a second. */
 const DROPPED_AT_ONCE = 5000;

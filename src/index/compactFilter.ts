@@ -51,7 +51,7 @@ export function buildFilter(scripts: readonly Bytes[], blockHash: Bytes): Buffer
   return writer.raw(bits.finish()).finish();
 }
 
-/** What a filter is known by. */
+/** Key of a filter. */
 export function filterHash(filter: Bytes): Buffer {
   return sha256d(filter);
 }

@@ -73,7 +73,7 @@ export class ChainView {
     return Promise.all(found);
   }
 
-  /** At once where the cache has it. */
+  /** The coin, synchronous if cached. */
   private chainCoin(key: string): MaybePromise<SeenCoin | null> {
     const outPoint = fromLatin1(key);
     const cached = this.reader.cachedCoin(outPoint);
@@ -86,7 +86,7 @@ export class ChainView {
     return lockTime < (lockTime < LOCKTIME_THRESHOLD ? this.nextHeight : this.medianTimeSec);
   }
 
-  /** Until when the inputs' relative lock times hold; `coins` are those that they spend. */
+  /** End of the inputs' relative lock times; `coins` are the spent outputs. */
   lockPoints(tx: Transaction, coins: readonly SpentCoin[]): LockPoints {
     const isLocked = versionHasSequenceLocks(tx.version);
     if (!isLocked || tx.inputs.every((input) => (input.sequence & SEQUENCE_LOCKTIME_DISABLE_FLAG) !== 0)) {

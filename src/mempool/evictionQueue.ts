@@ -42,7 +42,7 @@ export class EvictionQueue {
     this.rise(this.heap, entry.evictionIndex);
   }
 
-  /** To be called after the entry's fee or its descendants changed. */
+  /** Must be called after the entry's fee or its descendants changed. */
   update(entry: PoolEntry): void {
     if (!this.heap || entry.evictionIndex < 0) return;
     const score = scoreOf(entry);

@@ -9,14 +9,14 @@ export function feeRateOf(feeSat: bigint, sizeBytes: number): bigint {
   return sizeBytes > 0 ? (feeSat * 1000n) / BigInt(sizeBytes) : 0n;
 }
 
-/** What a size costs at a rate. A rate that is not 0 costs at least one satoshi (or minus one). */
+/** Fee of a size at a rate; at least one satoshi (or minus one) for a rate other than 0. */
 export function feeAtRate(ratePerKb: bigint, sizeBytes: number): bigint {
   const feeSat = (ratePerKb * BigInt(sizeBytes)) / 1000n;
   if (feeSat !== 0n || sizeBytes === 0) return feeSat;
   return ratePerKb > 0n ? 1n : ratePerKb < 0n ? -1n : 0n;
 }
 
-/** As verdicts show a rate. QUIRK: a rate below 0 keeps its sign in both parts, as `%d.%08d` prints it. */
+/** Rate in the form of verdicts. QUIRK: a negative rate has its sign in both parts, as in `%d.%08d`. */
 export function formatFeeRate(ratePerKb: bigint): string {
   const rest = ratePerKb % COIN;
   const digits = rest < 0n ? `-${String(-rest).padStart(7, '0')}` : String(rest).padStart(8, '0');

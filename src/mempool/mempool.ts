@@ -55,7 +55,7 @@ export interface MempoolDeps {
   readonly log: Logger;
   /** Warns the operator and writes to the log; only the log without it. */
   readonly warn?: (message: string) => void;
-  /** What earlier runs learnt of fees. */
+  /** Fee data of earlier runs. */
   readonly feeHistory?: FeeHistory | undefined;
 }
 
@@ -177,7 +177,7 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
     this.rolling.noteBlock(this.deps.nowSec());
   }
 
-  /** What of a block is in the mempool. */
+  /** Transactions of a block that are in the mempool. */
   private entriesOf(parsed: ConnectedBlock['parsed']): PoolEntry[] {
     const { pool } = this;
     const entries: PoolEntry[] = [];

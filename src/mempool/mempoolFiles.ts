@@ -129,7 +129,7 @@ export class MempoolFiles {
     });
   }
 
-  /** Makes what a reorganisation gave back outlast a crash. */
+  /** Saves transactions returned by a reorganisation, so that they survive a crash. */
   async keepReturned(entries: readonly PoolEntry[]): Promise<void> {
     if (!this.options.persist || entries.length === 0) return;
     for (const { key } of entries) this.returned.add(key);

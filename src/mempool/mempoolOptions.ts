@@ -18,7 +18,7 @@ export interface MempoolOptions {
   /** `-bytespersigop`. */
   readonly bytesPerSigop: number;
   readonly limits: PackageLimits;
-  /** `-checkmempool`: the invariants are checked after one in so many changes of the tip; 0 never. */
+  /** `-checkmempool`: the invariants are checked after one in this many changes of the tip; 0 never. */
   readonly checkEvery: number;
   /** `mempool.dat`. */
   readonly dumpPath: string;

@@ -109,7 +109,7 @@ export interface UnbroadcastSource {
 export interface MempoolGate {
   /** Lets a transaction in unless something speaks against it. Rejects only when the environment fails. */
   acceptToMempool(tx: Transaction, options?: AcceptOptions): Promise<AcceptVerdict>;
-  /** Makes a transaction, here or to come, count as if it paid so much more. */
+  /** Makes a transaction, here or to come, count as if it paid this much more. */
   prioritise(txid: Bytes, deltaSat: bigint): void;
   /** Has a transaction of the mempool announced again until a peer asks for it. */
   keepAnnouncing(txid: Bytes): void;
@@ -135,7 +135,7 @@ export interface BlockCandidate {
   readonly weight: number;
 }
 
-/** What a block has room for, and what it may hold. */
+/** Limits of a block. */
 export interface BlockLimits {
   readonly height: number;
   /** Transactions must be final by this time (median time past of the parent). */

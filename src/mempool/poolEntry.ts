@@ -25,7 +25,7 @@ export interface LockPoints {
   /** The last height and median time at which it is locked; -1 for none. */
   readonly minHeight: number;
   readonly minTimeSec: number;
-  /** As long as this block is in the active chain the two hold; `NO_HEADER` when they depend on none. */
+  /** Both values are valid while this block is in the active chain; `NO_HEADER` if independent. */
   readonly block: number;
 }
 
@@ -67,7 +67,7 @@ export class PoolEntry {
   readonly hasFinalSequences: boolean;
   readonly inputCount: number;
   locks: LockPoints;
-  /** What `prioritisetransaction` added. */
+  /** Fee delta of `prioritisetransaction`. */
   feeDeltaSat = 0n;
   /** Unconfirmed transactions that it spends and that spend it, each once, in no order. */
   parents: readonly PoolEntry[] = NONE;

@@ -101,7 +101,7 @@ export class TxPool {
     return this.spenders.entries();
   }
 
-  /** The entries that spend outputs of a transaction with so many outputs, each once, whether or not it is here. */
+  /** The entries that spend outputs of a transaction with this many outputs, each once, whether or not it is here. */
   spendersOf(key: string, outputCount: number): Set<PoolEntry> {
     const found = new Set<PoolEntry>();
     const index = Buffer.alloc(4);
@@ -236,7 +236,7 @@ export class TxPool {
     this.ordered = null;
   }
 
-  /** What `prioritise` added for a transaction, here or to come. */
+  /** Fee delta of a transaction, present or future. */
   deltaOf(key: string): bigint {
     return this.deltas.get(key) ?? 0n;
   }

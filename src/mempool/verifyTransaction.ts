@@ -29,10 +29,10 @@ import { concatBytes } from '../util/bytes.js';
 const EMPTY = new Uint32Array(0);
 /** From this number of inputs on the threads verify. */
 const THREADED_INPUTS = 5;
-/** And from so many signature operations, as the rules count them: each may take a tenth of a millisecond. */
+/** And from this many signature operations, as the rules count them: each may take a tenth of a millisecond. */
 const THREADED_SIGOPS_COST = 80;
 
-/** What an input spends. */
+/** Spent output of an input. */
 export type SpentOutput = Pick<CoinValue, 'amount' | 'script'>;
 
 export interface ScriptedTransaction {

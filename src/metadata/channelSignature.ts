@@ -22,12 +22,12 @@ export function channelPublicKey(key: Bytes): Bytes | null {
   return point && ecdsaBackend().convertPublicKey(point, true);
 }
 
-/** What is hashed for a signature of today. */
+/** Data hashed for a present-day signature. */
 function digestOf(firstInputOutPoint: Bytes, channelId: Bytes, message: Bytes): Buffer {
   return sha256(concatBytes(firstInputOutPoint, channelId, message));
 }
 
-/** As `claimSignatureDigest`, of a claim that is decoded. */
+/** Like `claimSignatureDigest`, for a decoded claim. */
 export function decodedClaimDigest(
   { version, channelId, message }: Pick<DecodedClaim, 'version' | 'channelId' | 'message'>,
   firstInputOutPoint: Bytes,
@@ -38,7 +38,7 @@ export function decodedClaimDigest(
   return address25 && sha256(concatBytes(address25, message, Buffer.from(channelId).reverse()));
 }
 
-/** As `supportSignatureDigest`, of data that is decoded. */
+/** Like `supportSignatureDigest`, for decoded data. */
 export function decodedSupportDigest(
   { channelId, message }: Pick<DecodedSupport, 'channelId' | 'message'>,
   firstInputOutPoint: Bytes,

@@ -15,7 +15,7 @@ export type DecodedKind = Exclude<Claim['type']['case'], undefined>;
 export interface DecodedClaim {
   /** Null if the message says no kind; then the value counts as undecodable for everything but encoding it again. */
   readonly kind: DecodedKind | null;
-  /** Of the channel that signed it, wire order; null when it is not signed. 20 bytes unless a value of 2017 says otherwise. */
+  /** Id of the signing channel, wire order; null if unsigned. 20 bytes, except in some values of 2017. */
   readonly channelId: Bytes | null;
   /** r and s of 32 bytes each; another length is never valid. Null when it is not signed. */
   readonly signature: Bytes | null;

@@ -180,7 +180,7 @@ class Walk {
     return false;
   }
 
-  /** The low 32 bits of a number of at most so many bytes; `failed` when there is none. */
+  /** The low 32 bits of a number of at most this many bytes; `failed` when there is none. */
   private varint(to: number, most = NUMBER_BYTES): number {
     let value = 0;
     for (let n = 0; n < most; n++) {

@@ -71,7 +71,7 @@ export function scaleToInteger(number: Decimal, power: number): bigint {
   return shift < 0 ? digits / powerOfTen(-shift) : digits * powerOfTen(shift);
 }
 
-/** The number with so many places, away from zero if there are more. Throws `MetadataError` when it is too large. */
+/** The number with this many places, away from zero if there are more. Throws `MetadataError` when it is too large. */
 export function roundUp(number: Decimal, places: number): Decimal {
   const { digits, exponent } = number;
   const size = digitCount(digits) + exponent + places;

@@ -1,7 +1,7 @@
 /** What stands before the message in the value of a claim and in the data of a support. Source: lbry-sdk lbry/schema/base.py. */
 import { concatBytes, type Bytes } from '../util/bytes.js';
 
-/** What the first byte says: whether a channel's id and signature come before the message. */
+/** First byte: says if a channel's id and signature precede the message. */
 const ENVELOPE = { UNSIGNED: 0, SIGNED: 1 } as const;
 /** Where, behind the first byte, the signature and the message of a signed value begin. */
 const CHANNEL_ID_END = 21;

@@ -70,7 +70,7 @@ function convertStream(old: LegacyClaim): Claim {
   });
 }
 
-/** What the signature is over, and whose it is. */
+/** Signed data and signer. */
 function openSignature(old: LegacyClaim): Pick<Envelope, 'channelId' | 'signature'> {
   const signature = old.publisherSignature;
   if (signature === undefined) return { channelId: null, signature: null };

@@ -42,7 +42,7 @@ function last(object: JsonObject, name: string): JsonValue | undefined {
   return object.entries.findLast(([key]) => key === name)?.[1];
 }
 
-/** What Python takes for true. */
+/** Truth of a value in Python. */
 function isTruthy(value: JsonValue | undefined): value is JsonValue {
   if (value === undefined || value === null || value === '' || value === false) return false;
   if (isJsonNumber(value)) return Number(numberText(value)) !== 0;

@@ -160,7 +160,7 @@ export function extensionOf(path: string): string {
   return extension.toLowerCase();
 }
 
-/** Of a file by its name, and by the extension that fits its content where that is known. */
+/** Media type by file name, and by the extension of its detected content. */
 export function mediaTypeOfFile(path: string, contentExtension: string | null = null): MediaType {
   const named = extensionOf(path);
   const isKept = contentExtension === null || SYNONYMS.get(contentExtension) === named;

@@ -50,7 +50,7 @@ function setFee(stream: Stream, args: Arguments): void {
 
 type Dimensions = Partial<Record<'height' | 'width' | 'duration', number>>;
 
-/** What is given of height, width and duration; null counts as not given. */
+/** Given height, width and duration; null counts as absent. */
 function takeDimensions(args: Arguments): Dimensions {
   const dimensions: Dimensions = {};
   for (const name of ['height', 'width', 'duration'] as const) {

@@ -361,7 +361,7 @@ export function readMessage<Schema extends DescMessage>(schema: Schema, bytes: B
   return { message, canonical: isCanonical ? bytes : writeMessage(schema, message) };
 }
 
-/** As `readMessage`, where fields that proto2 requires may be missing, so that there may be no encoding. */
+/** Like `readMessage`, but fields that proto2 requires may be missing, and then there is no encoding. */
 export function readPartialMessage<Schema extends DescMessage>(
   schema: Schema,
   bytes: Bytes,

@@ -40,7 +40,7 @@ export interface AssemblerDeps {
   adjustedTimeSec: () => number;
 }
 
-/** What is in a block but for coinbase and header. Never changed once made. */
+/** Content of a block except coinbase and header. Immutable. */
 export interface BlockContents {
   /** The block that it follows. */
   readonly parent: number;

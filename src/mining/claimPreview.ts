@@ -90,7 +90,7 @@ export class ClaimPreview {
   private groups = new Map<string, NameGroup>();
   /** How the names of the trie that were loaded are in it now. */
   private readonly outcomes = new Map<string, Outcome>();
-  /** Where nodes are read that were not fetched ahead; set while a root is computed. */
+  /** Source of nodes that were not prefetched, set while a root is computed. */
   private paths: WorkStore | null = null;
   private readonly split = new WeakMap<ClaimTx, ReadonlyMap<string, ClaimTx> | null>();
   private last: { transactions: readonly ClaimTx[]; root: Buffer } | null = null;

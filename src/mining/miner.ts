@@ -36,7 +36,7 @@ export interface MiningService {
    * wire order. Rejects with `MiningError` when the chain refuses what was made.
    */
   generate(outputScript: Bytes, count: number, maxTries: number, signal: AbortSignal): Promise<Buffer[]>;
-  /** Where to pay when a caller does not say: the addresses of `-miningaddress` in turn; null without any. */
+  /** Default payout script: the addresses of `-miningaddress` in turn; null without any. */
   nextPayoutScript(): Bytes | null;
   /**
    * The block that a miner should work on now; it has no merkle root. `includeWitness` says whether it may hold

@@ -72,7 +72,7 @@ export function addonBuilder(): { script: string; folder: string } | null {
   }
 }
 
-/** What to type to get an addon, as a sentence; empty if nothing helps but another installation. */
+/** Instructions for getting an addon; empty if only another installation helps. */
 export function addonRemedy(): string {
   const builder = addonBuilder();
   let command = '';

@@ -100,7 +100,7 @@ export interface NativeRows {
   /** The same of all records. */
   addRecords(records: Uint8Array): void;
   /**
-   * `u32 how many of the keys nothing is known of ‖ packed values` of the keys of records, 0xfffffffe in the place of a
+   * `u32 how many of the keys nothing is known of ‖ packed values` of the keys of records, 0xfffffffe in place of a
    * length where nothing is known; see `store/rowRecords.ts`.
    */
   readRecords(records: Uint8Array): Buffer;
@@ -218,7 +218,7 @@ export interface NativeDatabase {
 
 /** The rows of a range as they were when the walk was made. Closed once no call is under way. */
 export interface NativeDatabaseWalk {
-  /** As `rangeNow` writes it: the next rows, at most so many, and none that begins behind `maxBytes`. One call at a time. */
+  /** Next rows in the form of `rangeNow`, limited by count and `maxBytes`. One call at a time. */
   next(maxRows: number, maxBytes: number): Promise<Buffer>;
   close(): void;
 }

@@ -58,7 +58,7 @@ export function parseBanTarget(text: string): Subnet | null {
 export class BanList {
   private readonly options: BanListOptions;
   private readonly deps: BanListDeps;
-  /** By mask, then by network: an address is looked up once for each mask in use. */
+  /** Bans by mask, then by network: an address is looked up once for each mask in use. */
   private byMask = new Map<string, { mask: Uint8Array; bans: Map<string, Ban> }>();
   private misbehaviourCount = 0;
   private isDirty = false;

@@ -26,7 +26,7 @@ import { SOCKS5_TIMEOUT_MS, socks5Connect, Socks5Error } from './socks5.js';
 /** Largest number of addresses used from a name server. */
 export const MAX_LOOKUP_ADDRESSES = 256;
 
-/** What a name or address leads to: an address, or a name that only a proxy can reach. */
+/** Target of a name or address: an address, or a name for a proxy. */
 export type DialTarget =
   | { readonly address: NetAddress }
   | { readonly address: null; readonly host: string; readonly port: number; readonly proxy: Proxy };

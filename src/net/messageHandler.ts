@@ -11,7 +11,7 @@ import type { NetAddress } from './netAddress.js';
  */
 export type ConnectionKind = 'inbound' | 'outbound' | 'manual' | 'feeler' | 'oneShot';
 
-/** What a peer said of itself. */
+/** Data from a peer's version message. */
 export interface PeerVersion {
   readonly protocolVersion: number;
   readonly services: bigint;
@@ -39,7 +39,7 @@ export interface Peer {
   readonly isReady: boolean;
   /** Whether the connection has ended or is about to. */
   readonly isGone: boolean;
-  /** Whether so much waits to be sent (`-maxsendbuffer`) that only answers should be added. */
+  /** Whether this much waits to be sent (`-maxsendbuffer`) that only answers should be added. */
   readonly isSendFull: boolean;
   /** Resolves once `isSendFull` is false or the peer is gone. */
   sendRoom(): Promise<void>;
@@ -55,7 +55,7 @@ export interface Peer {
   noteUseful(what: 'block' | 'tx'): void;
 }
 
-/** What only parts know of a peer, for `getpeerinfo`. */
+/** Data of message handlers about a peer, for `getpeerinfo`. */
 export interface PeerStateInfo {
   relaysTransactions: boolean;
   syncedHeaders: number;

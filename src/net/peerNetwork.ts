@@ -49,7 +49,7 @@ export interface PeerNetworkOptions extends TxRelayOptions {
   discovers: boolean;
   /** `-addrmantest`. */
   tellsLoopback: boolean;
-  /** One of so many messages that come is dropped (`-dropmessagestest`); 0 for none. */
+  /** One of this many messages that come is dropped (`-dropmessagestest`); 0 for none. */
   dropsOneIn: number;
   /** Whether the log names addresses of peers (`-logips`). */
   logsAddresses: boolean;
@@ -82,7 +82,7 @@ export interface PeerNetworkOptions extends TxRelayOptions {
 export interface Listening {
   /** Failures to listen, one line for each address. */
   readonly failures: readonly string[];
-  /** It was to listen and does so nowhere: nothing was started. */
+  /** True if listening was requested and failed everywhere: nothing was started. */
   readonly isDeaf: boolean;
 }
 
@@ -327,7 +327,7 @@ export class PeerNetwork {
     return this.options.whitelist.some((subnet) => subnet.contains(address.ip));
   }
 
-  /** What we offer. Source: init.cpp `nLocalServices`. */
+  /** Services of this node. Source: init.cpp `nLocalServices`. */
   localServices(): bigint {
     const { prunes, servesFilters, servesBlockFilters } = this.options;
     let services: bigint = NODE.witness | NODE.networkLimited;
@@ -445,7 +445,7 @@ export class PeerNetwork {
     return this.outage.warning;
   }
 
-  /** What looks wrong with the network, or with our clock beside it; empty when nothing does. */
+  /** Warnings about the network or the clock; empty without one. */
   warning(): string {
     return this.outage.warning || this.partition.warning || this.timeOffset.warning;
   }

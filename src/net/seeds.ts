@@ -24,7 +24,7 @@ export interface SeedOptions {
   readonly fixedSeeds: readonly SeedAddress[];
   /** The network's port, for what name servers report. */
   readonly port: number;
-  /** What a peer must offer. */
+  /** Services that a peer must offer. */
   readonly services: bigint;
   /** Ask even when there are addresses and peers (`-forcednsseed`). */
   readonly force: boolean;

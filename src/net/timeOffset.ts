@@ -51,7 +51,7 @@ export class TimeOffset {
     return this.offset;
   }
 
-  /** A peer's clock is ahead of ours by so much; each address has one say. */
+  /** A peer's clock is ahead of ours by this much; each address has one say. */
   add(peer: HostAddress, sampleSec: number): void {
     const key = toLatin1(peer.ip);
     // QUIRK: with 200 samples their number is even, and stays so: from then on nothing moves the clock.

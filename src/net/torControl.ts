@@ -317,7 +317,7 @@ async function writePrivately(path: string, text: string): Promise<void> {
   await rename(fresh, path);
 }
 
-/** What Tor says as it may be in a log. */
+/** Text from Tor, made safe for logs. */
 function printable(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?');
 }

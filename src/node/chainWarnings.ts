@@ -13,7 +13,7 @@ import type { Logger } from '../util/logging.js';
 
 /** The number of the last hundred blocks with unexpected versions that may pass without a warning. */
 const TOLERATED_VERSIONS = 50;
-/** An invalid branch is worth a warning when it is ahead by the work of more than so many blocks. */
+/** An invalid branch is worth a warning when it is ahead by the work of more than this many blocks. */
 const INVALID_BRANCH_BLOCKS = 6n;
 
 const UNKNOWN_VERSIONS =

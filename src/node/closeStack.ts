@@ -28,7 +28,7 @@ export class CloseStack {
   }
 }
 
-/** What an error says, whatever was thrown. */
+/** Message of any thrown value. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -38,7 +38,7 @@ export function peerConnections(wanted: number, limit: number, warn: Warn): numb
   return Math.max(0, Math.min(wanted, room));
 }
 
-/** What wants descriptors beside files and peers. */
+/** Users of descriptors other than files and peers. */
 export interface WantedConnections {
   /** HTTP connections on each port. */
   readonly http: number;
@@ -56,7 +56,7 @@ export interface SharedConnections {
 }
 
 /**
- * Shares what files and so many peers leave: HTTP first, WebSocket clients next, and the hub has the rest. HTTP leaves the
+ * Shares what files and this many peers leave: HTTP first, WebSocket clients next, and the hub has the rest. HTTP leaves the
  * other two, where they are wanted, half of the room.
  */
 export function shareConnections(

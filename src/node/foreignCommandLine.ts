@@ -35,12 +35,12 @@ const SWITCHES: ReadonlySet<string> = new Set([
 
 export interface TranslatedWords {
   readonly words: readonly string[];
-  /** What was passed over, and why. */
+  /** Skipped entries with reasons. */
   readonly warnings: readonly string[];
 }
 
 interface Given {
-  /** In full, where it was one letter. */
+  /** Full name of a one-letter option. */
   readonly name: string;
   readonly value: string | null;
 }

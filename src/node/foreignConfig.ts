@@ -77,7 +77,7 @@ const NO_PRIORITY = 'transactions have no priority by age any more';
 const NO_OTHER_NETWORK = 'there are main, -testnet and -regtest alone';
 const NO_PROXY_LOGIN = 'proxies are used without a login; Tor separates connections by -proxyrandomize';
 
-/** Why there is nothing like it here, for options of lbcd and for those of older lbrycrd. */
+/** Reason why there is nothing like it here, for options of lbcd and for those of older lbrycrd. */
 const EXPLAINED: Readonly<Record<string, string>> = {
   addcheckpoint: 'checkpoints are those of the network',
   agentblacklist: 'peers are not chosen by their user agent',
@@ -136,7 +136,7 @@ export type ForeignOption =
 export const lbcdEqual = (name: string): Equal | undefined =>
   Object.hasOwn(LBCD_EQUALS, name) ? LBCD_EQUALS[name] : undefined;
 
-/** Why there is no equal of an option of lbcd or of older lbrycrd; undefined for other names. */
+/** Reason why there is no equal of an option of lbcd or of older lbrycrd; undefined for other names. */
 export const explainedOption = (name: string): string | undefined =>
   Object.hasOwn(EXPLAINED, name) ? EXPLAINED[name] : undefined;
 
@@ -163,7 +163,7 @@ export function foreignOptionRows(): { readonly name: string; readonly here: str
 
 const OTHER_NETWORKS = ['signet', 'simnet'];
 
-/** Why a node with this setting must not start: it would be on another network than the one that is meant. */
+/** Reason why a node with this setting must not start: it would be on another network than the one that is meant. */
 export function refusedNetwork(name: string, value: string): string | null {
   if (!OTHER_NETWORKS.includes(name) || goSwitch(value) !== '1') return null;
   return `The network ${name} of lbcd does not exist here: ${NO_OTHER_NETWORK}`;
@@ -181,7 +181,7 @@ export function isLbcdConfig(path: string, text: string): boolean {
 export interface TakenOver {
   readonly entries: readonly ConfigEntry[];
   readonly passedOver: readonly Remark[];
-  /** What must not be passed over. */
+  /** Entries that must not be ignored. */
   readonly refused: readonly Remark[];
 }
 

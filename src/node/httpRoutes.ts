@@ -27,7 +27,7 @@ export async function makeMetrics(
   });
 }
 
-/** What answers under `/api/`; null unless `-esplora`. */
+/** Handler of `/api/`; null without `-esplora`. */
 export async function makeEsplora(
   { options }: LoadedOptions,
   {
@@ -70,7 +70,7 @@ export interface HttpRoutesInput extends Pick<RpcDispatcherDeps, 'services' | 't
   readonly isStopping: () => boolean;
 }
 
-/** What adds the routes to the server. */
+/** Adds the routes to the server. */
 export async function httpRoutes(
   { options }: LoadedOptions,
   input: HttpRoutesInput,

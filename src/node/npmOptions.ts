@@ -26,7 +26,7 @@ export function refuseSwallowed(env: Readonly<Record<string, string | undefined>
   );
 }
 
-/** Main would be started in the place of the network that was meant. Other words that npm does not know harm no one. */
+/** Main would be started in place of the network that was meant. Other words that npm does not know harm no one. */
 function refuseMistypedNetwork(env: Readonly<Record<string, string | undefined>>): void {
   for (const variable of Object.keys(env)) {
     if (!variable.startsWith(PREFIX)) continue;

@@ -101,7 +101,7 @@ export class OptionArgs {
   private readonly known: ReadonlyMap<string, KnownOption>;
   private readonly commandLine: Given = new Map();
   private readonly files = new Map<string, Given>();
-  /** Where each section of the files begins. */
+  /** Start of each section of the files. */
   private readonly sectionPlaces = new Map<string, ConfigPlace>();
   private section: NetworkSection | null = null;
 

@@ -68,7 +68,7 @@ export interface OptionRow {
   readonly kind: OptionKind;
   /** Undefined if the default depends on the network or on other options; `help` says how. */
   readonly default: boolean | number | bigint | string | undefined;
-  /** What stands after the `=` in help: `<n>`. */
+  /** Text after the `=` in help: `<n>`. */
   readonly valueName?: string;
   readonly help: string;
   /** Shown by `-help-debug` only. */
@@ -81,7 +81,7 @@ export interface OptionRow {
   readonly clamp?: readonly [min: number, max: number];
   /** Smallest and largest value; what lies outside is refused. Every `int` has this or `clamp`. */
   readonly range?: readonly [min: number, max: number];
-  /** What an `int` is that is given without a value; else it needs one. */
+  /** Value of an `int` option given without one; absent if a value is required. */
   readonly bare?: number;
   /** Every `string` without `choices` and every `list` has one. */
   readonly format?: OptionFormat;

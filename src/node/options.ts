@@ -44,7 +44,7 @@ export interface LoadedOptions {
   readonly paths: NodePaths;
   /** Lines for the log: what options set others. */
   readonly notes: readonly string[];
-  /** What the operator should mend. */
+  /** Problem that the operator should fix. */
   readonly warnings: readonly string[];
   /** Lines for the log: that the data folder is new, and what is there of other programs and is not used. */
   readonly hints: readonly string[];

@@ -28,7 +28,7 @@ export interface ConfigOutcome {
 }
 
 const READING = 'Error reading configuration file: ';
-/** What editors on Windows put in front of a text. */
+/** Byte order mark of editors on Windows. */
 const BYTE_ORDER_MARK = /^\ufeff/;
 
 /** The user's own folder; null if there is neither HOME nor an entry in the password file. */

@@ -84,7 +84,7 @@ export interface NodeServices {
 /** The share of `-rpccache` for the transactions of blocks: a large block takes megabytes, all other answers are small. */
 const BLOCK_TEXTS_SHARE = 0.75;
 
-/** Keeps answers in what blocks leave of so many MiB; null for none. */
+/** Keeps answers in what blocks leave of this many MiB; null for none. */
 export function makeAnswerCache(sizeMib: number, services: RpcServices): AnswerCache | null {
   if (sizeMib === 0) return null;
   return new AnswerCache(sizeMib * (1 << 20) * (1 - BLOCK_TEXTS_SHARE), () => {

@@ -117,7 +117,7 @@ interface TableProps<Row> {
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** Shown in the place of rows when there are none. */
+  /** Shown in place of rows when there are none. */
   readonly empty: ComponentChildren;
   readonly idOf?: (row: Row) => string | undefined;
 }

@@ -20,7 +20,7 @@ export interface Frame {
   readonly description: string;
   /** The path of the page, which links of the frame lead back to. */
   readonly path: string;
-  /** What the visitor searched for. */
+  /** Search text of the visitor. */
   readonly query?: string | undefined;
   readonly network: string;
   /** Null while the node starts. */

@@ -66,7 +66,7 @@ export const dateText = (timeSec: number): string => timeText(timeSec).slice(0, 
 
 export const isoTime = (timeSec: number): string => new Date(timeSec * 1000).toISOString();
 
-/** How long so many blocks take, about: `≈ 9 hours`. */
+/** How long this many blocks take, about: `≈ 9 hours`. */
 export const blocksText = (blocks: number, spacingSec: number): string =>
   `≈ ${durationText(Math.max(1, blocks) * spacingSec)}`;
 

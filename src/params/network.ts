@@ -27,7 +27,7 @@ export interface Deployment {
   readonly timeoutSec: bigint;
 }
 
-/** Where the rules of claims change. Heights are those of the block being connected. */
+/** Heights at which the rules of claims change, as heights of the block being connected. */
 export interface ClaimForks {
   /** Blocks after which a claim or support expires, before and from the extension on. */
   readonly originalExpiration: number;

@@ -43,7 +43,7 @@ function* parseOutputs(reader: Reader): Slices<TxOutput[]> {
 
 /**
  * No block has this many units of weight, and each item takes at least one. The reference reads what it gets; here a list
- * of so many would be moved as a whole when it grows.
+ * of this many would be moved as a whole when it grows.
  */
 const MAX_WITNESS_ITEMS = 8_000_000;
 

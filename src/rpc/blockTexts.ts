@@ -15,7 +15,7 @@ export interface BlockText {
   readonly transactions: string;
 }
 
-/** The min kept of a block that one of so many would not fit beside nothing is kept. */
+/** The min kept of a block that one of this many would not fit beside nothing is kept. */
 const MIN_KEPT = 2;
 
 export class BlockTexts {

@@ -75,7 +75,7 @@ import { isPromise, whenResolved, type MaybePromise } from '../util/maybePromise
 
 export interface ClaimReader {
   readonly rules: ClaimRules;
-  /** Of a name with many claims the info may be shared with others; it must not be changed. */
+  /** State of a name. It may be shared with other callers and must not be changed. */
   nameAt(query: NameQuery): MaybePromise<NameInfo>;
   /** One claim of a name, without reading the other claims. The result may be shared and must not be changed. */
   claimAt(query: NameQuery, choice: ClaimChoice): MaybePromise<ClaimOfName>;
@@ -89,7 +89,7 @@ export interface ClaimReader {
   lbcdNameAt(name: Bytes, height: number): Promise<NameInfo | null>;
   /** Names with an active claim after block `height`, in byte order. */
   namesAt(height: number): AsyncIterable<Bytes>;
-  /** Of the claims alive at the tip whose printed id begins with these digits, the one the reference finds. */
+  /** The live claim that the reference finds for these first digits of an id. */
   findClaim(idDigits: string): MaybePromise<ClaimLocation | null>;
   /** Names, as their scripts have them, of the claims alive at the tip with these ids; null for other ids. */
   aliveNames(claimIds: readonly Bytes[]): MaybePromise<(Bytes | null)[]>;
@@ -100,7 +100,7 @@ export interface ClaimReader {
   eventsOf(block: ClaimBlock): Promise<ClaimEvent[]>;
   /** The names that a block touched, as lbcd calls them. */
   lbcdChangesIn(height: number): Promise<Bytes[]>;
-  /** At the tip. */
+  /** Totals at the tip. */
   totals(): Promise<ClaimTotals>;
   /** Names with an active claim after a block, a page of them. */
   listNames(query: NamesQuery): Promise<NamesPage>;
@@ -127,7 +127,7 @@ export interface NamesQuery {
 }
 
 export interface NamesPage {
-  /** In byte order. */
+  /** Names in byte order. */
   readonly names: readonly ListedName[];
   /** The name behind which there are more; null when these are all. */
   readonly next: Bytes | null;

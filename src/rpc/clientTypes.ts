@@ -65,7 +65,7 @@ function paramType(param: ParamDecl): string {
   return `${tupleLabel(paramNames(param)[0] ?? '')}${optional}: ${clientType(param)}`;
 }
 
-/** A null in the place of an optional parameter leaves it out. */
+/** A null in place of an optional parameter leaves it out. */
 function clientType(param: ParamDecl): string {
   const type = PARAM_TYPES[param.type].client;
   return param.required === true || type === 'unknown' ? type : `${type} | null`;

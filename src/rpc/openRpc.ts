@@ -105,7 +105,7 @@ const PARSE_ERRORS: Readonly<Partial<Record<ParamTypeName, RpcErrorName>>> = {
   amount: 'TYPE_ERROR',
 };
 
-/** Those of every call, those of its parameters' types, and those of the method itself; by code, from -1 down. */
+/** Errors of every call, of the parameter types and of the method, by code from -1 down. */
 export function methodErrors(method: RpcMethod, profile: Profile): RpcErrorName[] {
   const names = new Set<RpcErrorName>(['MISC_ERROR', ...(METHOD_ERRORS[method.name] ?? [])]);
   // How lbcd calls parameters that are too many, too few or of a wrong type.

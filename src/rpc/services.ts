@@ -126,7 +126,7 @@ export interface SpendFinder {
 export interface AddressService extends Pick<AddressQueries, 'totals' | 'history' | 'unspent'> {
   /** The transactions in the mempool that touch one of the scripts, in order, from arrival `first` on. */
   mempoolTransactions(scriptKeys: readonly string[], first?: number): readonly UnconfirmedTransaction[];
-  /** Those that touch one script, by id (a byte a character), in order; see `MempoolAddresses.ofScript`. */
+  /** Mempool transactions of one script by id (latin1), in order; see `MempoolAddresses.ofScript`. */
   ofMempool(scriptKey: string): ReadonlyMap<string, number>;
   /**
    * Notified of the scripts that are touched by a transaction which came to the mempool, left it, or has another number of

@@ -29,7 +29,7 @@ interface Yielding {
 
 /** Jobs that wait under a bound of their own beside the others. */
 export class QueueShare {
-  /** At most so many wait. */
+  /** At most this many wait. */
   readonly depth: number;
   /** How many do; the queue's to change. */
   waiting = 0;

@@ -25,7 +25,7 @@ const LEADING_SPACE = /[ \t\n\v\f\r]*/y;
 
 /**
  * What the reference reads of a text: up to the first NUL, without the white space around it. Of a text that has more
- * than `maxDigits` of it only so many and one.
+ * than `maxDigits` of it only this many and one.
  */
 function digitsOf(text: string, maxDigits: number): string {
   const nul = text.indexOf('\0');

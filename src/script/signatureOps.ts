@@ -55,7 +55,7 @@ function signedScript(evaluation: Evaluation): Bytes {
   return codeStart === 0 ? script : script.subarray(codeStart);
 }
 
-/** Replaces the arguments' result: pushed, or for a VERIFY form taken at once. */
+/** Pushes the result in place of the arguments; a VERIFY form consumes it at once. */
 function finish(
   evaluation: Evaluation,
   success: boolean,

@@ -301,7 +301,7 @@ class QueryReader {
     }
   }
 
-  /** An empty text is not a place, as an empty list is none. */
+  /** An empty text is not a place; nor is an empty list. */
   private addPlaces(key: string, how: 'any' | 'all' | 'none', value: unknown): void {
     if (value !== '') this.conditions.push(labels(how, placeLabels(key, value)));
   }
@@ -392,7 +392,7 @@ export function parseConstraints(constraints: Constraints): SearchQuery {
   };
 }
 
-/** Of names that are twice as long as what the index has, none becomes short enough. */
+/** Normalized names; names of twice the indexed length are skipped, since none becomes short enough. */
 function normalizedNames(names: readonly string[]): string[] {
   const short = names.filter((name) => name.length <= 2 * MAX_KEYWORD_LENGTH);
   return short.map((name) => nameText(normalizeName(Buffer.from(name))));

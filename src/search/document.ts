@@ -128,7 +128,7 @@ export function documentNumber(creationTxNum: number, creationNout: number): num
   return creationTxNum * OUTPUTS_OF_TRANSACTION + creationNout;
 }
 
-/** A text as far as equality needs it: 48 bits of its SHA-256. */
+/** Key of a text for equality: 48 bits of its SHA-256. */
 export function textKey(text: string): number {
   const digest = sha256OfText(text);
   let key = 0;

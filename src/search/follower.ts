@@ -88,7 +88,7 @@ export class SearchFollower {
     this.onStatus();
   }
 
-  /** To be called when the claim index may have moved. Following continues in the background. */
+  /** Must be called when the claim index may have moved. Following continues in the background. */
   poke(): void {
     this.isWanted = true;
     if (this.isClosed || this.running !== null || this.retry !== null) return;
@@ -96,8 +96,8 @@ export class SearchFollower {
   }
 
   /**
-   * To be called when the tip moved: of blocks that come fast several are followed together, after at most `GATHER_MS`. What
-   * is of a branch that was left is not kept for so long.
+   * Must be called when the tip moved: of blocks that come fast several are followed together, after at most `GATHER_MS`.
+   * What is of a branch that was left is not kept for so long.
    */
   pokeSoon(): void {
     const { tip, steps, running, followedMs } = this;
@@ -162,7 +162,7 @@ export class SearchFollower {
     return true;
   }
 
-  /** To be called when a caller waits for the tip: blocks that are about to be followed together still are. */
+  /** Must be called when a caller waits for the tip: blocks that are about to be followed together still are. */
   pokeIfIdle(): void {
     if (this.gathering === null) this.poke();
   }

@@ -8,7 +8,7 @@ import { rankedWords, textScorer, type TextTotals } from './textScore.js';
 
 /** Documents that are ranked: twice as many as are looked at of any order. Each takes microseconds, however short the page. */
 export const RANKED_DOCUMENTS = 2000;
-/** Documents counted for how rare a word is; a word in more counts as one in so many. */
+/** Documents counted for how rare a word is; a word in more counts as one in this many. */
 export const RARITY_LIMIT = 200_000;
 /** Words that stand for a word with wrong letters. Source: Lucene's `max_expansions`. */
 const MAX_SIMILAR = 50;

@@ -11,9 +11,9 @@ export class NotedBlocks {
   private readonly writer: IndexWriter;
   private readonly keptBlocks: number;
   private blocks = new Map<string, BlockId>();
-  /** Of these the notes go with their claims, or before those of blocks above them. */
+  /** Blocks whose notes are written with their claims, or before those of higher blocks. */
   private readonly unwritten = new Map<string, BlockNote>();
-  /** As long as this block is on the active chain, so are all that are noted but those in `unseen`; null: not known. */
+  /** While this block is active, all noted blocks except those in `unseen` are too; null if unknown. */
   private seen: BlockId | null = null;
   private unseen: BlockId[] = [];
   /**

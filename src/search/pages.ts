@@ -19,7 +19,7 @@ export interface SearchHit {
   readonly creationHeight: number;
 }
 
-/** Of a claim and its reposts the one made first stays, where it is; of equally old ones the first of them. */
+/** Keeps only the oldest of a claim and its reposts, at its position. */
 export function removeDuplicates<Hit extends SearchHit>(hits: readonly Hit[]): Hit[] {
   const kept = new Map<string, Hit>();
   for (const hit of hits) {
@@ -30,7 +30,7 @@ export function removeDuplicates<Hit extends SearchHit>(hits: readonly Hit[]): H
   return hits.filter((hit) => kept.get(hit.repostedId ?? hit.claimId) === hit);
 }
 
-/** Of each channel the first `most` claims that it signed validly. Hits without such a channel all stay. */
+/** Keeps the first `most` validly signed claims of each channel, and all unsigned hits. */
 export function limitPerChannel<Hit extends SearchHit>(hits: readonly Hit[], most: number): Hit[] {
   const counts = new Map<string, number>();
   return hits.filter(({ signerId }) => {

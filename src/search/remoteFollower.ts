@@ -1,6 +1,6 @@
 /**
  * The follower of the claim index as the node's thread sees it where following happens on another (`followerThread.ts`): knows
- * how it stands, and what to say to a thread that is started in the place of one that ended.
+ * how it stands, and what to say to a thread that is started in place of one that ended.
  */
 import type { SearchFollower } from './follower.js';
 import type { FollowerStatus } from './followerStatus.js';
@@ -50,7 +50,7 @@ export class RemoteFollower implements ClaimFollower, FollowedInThread {
     return line;
   }
 
-  /** Nothing is known of the index until the next thread has looked: whatever it says meanwhile only grows older. */
+  /** Called when the thread is lost: the state of the index is unknown until the next one has checked. */
   lost(why: string): void {
     this.line?.cut();
     this.line = null;

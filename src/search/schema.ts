@@ -8,7 +8,7 @@
  */
 import type { SqliteDatabase } from '../sqlite/sqliteProvider.js';
 
-/** Of the tables and of what is written into them; another number has the file rebuilt. */
+/** Version of tables and contents; a file with another version is rebuilt. */
 export const SCHEMA_VERSION = 6;
 
 /** ASCII characters that do not separate words: all except letters, digits, blanks and control characters. */

@@ -63,5 +63,5 @@ export interface SearchQuery {
 /** Labels: tags, languages and places, distinguished by what is in front. */
 export const tagLabel = (tag: string): string => `t${tag}`;
 export const languageLabel = (language: string): string => `l${language}`;
-/** Of a place by its name (`placeName`), whether its letters are large or small. */
+/** Label of a place by name (`placeName`), case-insensitive. */
 export const placeLabel = (name: string): string => `p${name.toLowerCase()}`;

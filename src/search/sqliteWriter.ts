@@ -43,7 +43,7 @@ export function removeIndexFile(path: string): void {
 }
 
 export class SqliteWriter {
-  /** Why what was there had to be deleted when it was opened; null if it was whole, or nothing. */
+  /** Reason why what was there had to be deleted when it was opened; null if it was whole, or nothing. */
   readonly damage: string | null;
   private readonly database: SqliteDatabase;
   private readonly sums: IndexSums;

@@ -25,7 +25,7 @@ export type TextNode =
 
 /** Words of a text. Arbitrary: each is searched in the index. */
 const MAX_WORDS = 256;
-/** For a text: so many words as long as words can be, and signs between them. */
+/** For a text: this many words as long as words can be, and signs between them. */
 const MAX_TEXT_LENGTH = MAX_WORDS * (MAX_WORD_LENGTH + 1);
 /** Parentheses within parentheses; deeper ones are passed over. Arbitrary. */
 const MAX_DEPTH = 32;

@@ -157,7 +157,7 @@ export class WaitingSearch {
     return places;
   }
 
-  /** Those that control their names, or do not, as far as they are wanted. */
+  /** Claims that control their names, or that do not, as requested. */
   private async standing(
     outputs: readonly WaitingOutput[],
     isControlling: boolean,

@@ -65,7 +65,7 @@ export class Authenticator {
       const code = systemErrorCode(error);
       if (code === null) throw error;
       await rm(temporary, { force: true }).catch(() => undefined);
-      // A folder may be in the place of either file; everything else concerns the folder of both.
+      // A folder may be in place of either file; everything else concerns the folder of both.
       const renaming = (error as NodeJS.ErrnoException).syscall === 'rename';
       const path = code === 'EISDIR' && !renaming ? temporary : cookieFile;
       throw new EnvironmentError(

@@ -12,7 +12,7 @@ const MAX_WAITING_OF_CALLER = 256;
 /** The number of may that wait altogether. Arbitrary. */
 const MAX_WAITING = 4096;
 
-/** Those of one caller that wait, the first of them for its time. */
+/** Waiting checks of one caller; the first waits for its time. */
 interface Line {
   readonly waiting: ((mayAnswer: boolean) => void)[];
   timer: NodeJS.Timeout;

@@ -14,8 +14,8 @@ import type { CallSignals, QueueLoad } from './routes.js';
 const MAX_OUT_OF_TURN = 1000;
 
 /**
- * After so many slices a call lines up again behind those that came since, so that one that takes minutes keeps no one out.
- * Arbitrary: two seconds' worth.
+ * After this many slices a call lines up again behind those that came since, so that one that takes minutes keeps no one
+ * out. Arbitrary: two seconds' worth.
  */
 const SLICES_IN_LINE = 128;
 
@@ -157,9 +157,9 @@ export class CallTurns {
   private readonly options: CallTurnsOptions;
   private readonly logger: Logger;
   private readonly queue: JobQueue;
-  /** Where calls that need no password wait, so that they never keep out those that do. */
+  /** Queue of calls without a password, which thus cannot block calls with one. */
   private readonly open: QueueShare;
-  /** Those that were not answered at once. */
+  /** Calls that were not answered at once. */
   private readonly underWay = new Set<Call>();
   private outOfTurn = 0;
   private refusals = 0;

@@ -9,7 +9,7 @@ import type { Logger } from '../util/logging.js';
 /** What is known of one connection. */
 export class HttpConnection {
   readonly socket: Socket;
-  /** As it was when the connection was made; empty when it was gone by then. */
+  /** Remote address at the start of the connection; empty if it had already ended. */
   readonly address: string;
   /** Whether `-rpcallowip` lets the address in. */
   readonly isAllowed: boolean;

@@ -35,7 +35,7 @@ export interface HealthDeps {
 /** How the web explorer is. */
 export interface ExplorerHealth {
   readonly port: number;
-  /** Why its thread ended, until it runs again. */
+  /** Reason why its thread ended, until it runs again. */
   readonly failure: string | null;
   readonly counters: { readonly viewers: number };
 }
@@ -47,7 +47,7 @@ export interface SearchHealth {
   readonly documents: number;
   /** What a first build is at; null when none is continuing. */
   readonly building: { readonly stage: string } | null;
-  /** Why the index does not get further; null as long as it does. */
+  /** Reason why the index does not get further; null as long as it does. */
   readonly failure: string | null;
   /** Searches that run, and that wait for their turn. */
   readonly running: number;
@@ -57,7 +57,7 @@ export interface SearchHealth {
 /** How the hub is. */
 export interface HubHealth {
   readonly listening: boolean;
-  /** Why clients were sent away, until they can connect again. */
+  /** Reason why clients were sent away, until they can connect again. */
   readonly failure: string | null;
   /** The block that clients are served up to. */
   readonly height: number;

@@ -40,7 +40,7 @@ function hostOf(header: string): string {
   return plainName(header.trim().replace(/:\d*$/, ''));
 }
 
-/** As names are compared: a dot at the end changes nothing. */
+/** Name in the form for comparison, without a final dot. */
 function plainName(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }

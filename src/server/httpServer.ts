@@ -374,7 +374,7 @@ function headBytes({ method = '', url = '', httpVersion, rawHeaders }: IncomingM
   return bytes;
 }
 
-/** Why an endpoint cannot be listened on, and what to do: the end of a sentence, and one more. */
+/** Reason why an endpoint cannot be listened on, and what to do: the end of a sentence, and one more. */
 function bindFailure(
   { host, port }: Endpoint,
   { code, message }: NodeJS.ErrnoException,

@@ -22,7 +22,7 @@ const REPORT_STEPS = 160;
 type Check = (mayCheck: boolean) => void;
 
 interface Caller {
-  /** As it was written when it came first. */
+  /** Address as first seen. */
   readonly address: string;
   /** Wrong passwords that are not forgiven yet. */
   debt: number;
@@ -32,7 +32,7 @@ interface Caller {
 }
 
 export class PasswordChecks {
-  /** Those with something to be forgiven; addresses without an entry have every check done at once. */
+  /** Callers with recent failures; addresses without an entry have every check done at once. */
   private readonly callers = new Map<string, Caller>();
   private readonly report: (address: string, cutOff: number) => void;
   private timer: NodeJS.Timeout | null = null;

@@ -25,7 +25,7 @@ const HALF_LIFE_MS = 10_000;
 export class PipeliningLimit {
   /** All there are. */
   private readonly connections: () => Iterable<HttpConnection>;
-  /** Those that are not read, each kind the longest waiting first: for what they sent, and for the slice of all. */
+  /** Paused connections, the longest waiting first. */
   private readonly senders: HttpConnection[] = [];
   private bystanders: HttpConnection[] = [];
   private isResting = false;

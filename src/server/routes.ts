@@ -37,7 +37,7 @@ export interface CallSignals {
   readonly signal: AbortSignal;
   /** Gives the turn in the work queue to others while `wait` runs. */
   readonly outOfTurn: <T>(wait: () => Promise<T>) => Promise<T>;
-  /** To be called now and then by what takes long: lets others have the turn for a while; null if none wait. */
+  /** Must be called now and then by what takes long: lets others have the turn for a while; null if none wait. */
   giveWay(): Promise<void> | null;
 }
 

@@ -17,7 +17,7 @@ export const CLOSE = { goingAway: 1001, binary: 1003, tooSlow: 4000 } as const;
 
 /** How long a client that is closed may take to leave. */
 const CLOSE_GRACE_MS = 2000;
-/** So much is handed to the socket ahead of what the client has taken. */
+/** This much is handed to the socket ahead of what the client has taken. */
 const AHEAD_BYTES = 64 << 10;
 
 export interface ClientLimits {

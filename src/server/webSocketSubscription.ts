@@ -12,9 +12,9 @@ export type Subscription =
   | { readonly topic: 'blocks' }
   /** Topic of an open wallet, with the largest number of confirmations. */
   | { readonly topic: 'wallet'; readonly wallet: string; readonly confirmations: number }
-  /** Of all transactions, or of those that concern one of these output scripts (latin1). */
+  /** Topic of all transactions, or of those with one of these output scripts (latin1). */
   | { readonly topic: 'transactions'; readonly scripts: ReadonlySet<string> | null; readonly hex: boolean }
-  /** Of all claims, or of those under one of these names (normalized, latin1) or with one of these ids (latin1). */
+  /** Topic of all claims, or of those with one of these names (normalized, latin1) or ids (latin1). */
   | {
       readonly topic: 'claims';
       readonly only: { readonly names: ReadonlySet<string>; readonly claimIds: ReadonlySet<string> } | null;

@@ -41,7 +41,7 @@ const MAX_OPEN_FILES = 32;
 const READ_NOW_BYTES = 64 << 10;
 const WHAT_TO_DO = 'Restart with -reindex to rebuild the database from the block files.';
 
-/** Where a block's bytes begin, behind magic and length (Core's `CDiskBlockPos`). */
+/** Start of a block's bytes, behind magic and length (Core's `CDiskBlockPos`). */
 export interface FilePosition {
   file: number;
   offset: number;

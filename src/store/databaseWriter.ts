@@ -32,7 +32,7 @@ export type DirtySource = (maxBytes: number) => JournalOp[] | null;
 
 /** What one flush brings to disk. */
 export interface FlushedRows {
-  /** The rows of the overlay as records of about so many bytes, to be asked for once. */
+  /** The rows of the overlay as records of about this many bytes, to be asked for once. */
   readonly records: (maxBytes: number) => Iterable<Buffer>;
   readonly sizeBytes: number;
   readonly source: DirtySource;

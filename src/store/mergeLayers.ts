@@ -73,7 +73,7 @@ export function mergeRows(
   return rows;
 }
 
-/** The range, with a limit that is enough although each of so many rows above may hide one. */
+/** The range, with a limit that is enough although each of this many rows above may hide one. */
 export function reaching(range: RowRange, hidden: number): RowRange {
   return range.limit === undefined ? range : { ...range, limit: range.limit + hidden };
 }

@@ -21,7 +21,7 @@ export class RecordWriter {
   private used = 0;
   private readonly leastRoom: number;
 
-  /** Takes at least so many bytes of memory, when anything is added. */
+  /** Takes at least this many bytes of memory, when anything is added. */
   constructor(leastRoom = MIN_ROOM) {
     this.leastRoom = leastRoom;
   }
@@ -91,12 +91,12 @@ export class RecordCursor {
 }
 
 /**
- * Values one behind the other, `u32 length ‖ value`, little endian; in the place of a length 0xffffffff where there is no row,
+ * Values one behind the other, `u32 length ‖ value`, little endian; in place of a length 0xffffffff where there is no row,
  * 0xfffffffe where nothing is known of one. One at a time, without a view of each.
  */
 export class PackedValues {
   readonly values: Buffer;
-  /** Where the value begins, and its length; -1 where there is no row, or none that is known. */
+  /** Start of the value, and its length; -1 where there is no row, or none that is known. */
   start = 0;
   length = -1;
   private at = 0;

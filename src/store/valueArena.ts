@@ -41,7 +41,7 @@ export class ValueArena {
     return place;
   }
 
-  /** Puts another string in the place of one, or elsewhere when it does not fit; answers where. */
+  /** Puts another string in place of one, or elsewhere when it does not fit; answers where. */
   replace(place: number, value: Bytes): number {
     if (value.length <= this.capacityAt(place) * UNIT_BYTES) {
       this.write(place, value);

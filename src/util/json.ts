@@ -113,7 +113,7 @@ function skipZeros(text: string, at: number): number {
   return at;
 }
 
-/** Where the digits that begin at `at` end, and which of a number's are its first and last that are no zeros. */
+/** Start of the digits that at `at` end, and which of a number's are its first and last that are no zeros. */
 interface Digits {
   /** −1 where there are more than matter, the rest is not read. */
   end: number;

@@ -196,7 +196,7 @@ export class JsonScanner {
     }
   }
 
-  /** Does so many steps of reading; true when the value is whole. */
+  /** Does this many steps of reading; true when the value is whole. */
   private readSteps(reading: Reading, steps: number): boolean {
     const { open } = reading;
     for (let step = 0; step < steps; step++) {
@@ -242,7 +242,7 @@ export class JsonScanner {
     return this.take(close) || this.fail();
   }
 
-  /** Does so many steps of passing over a value; true when it has ended. */
+  /** Does this many steps of passing over a value; true when it has ended. */
   private skipSteps(skipping: Skipping, steps: number): boolean {
     const { open } = skipping;
     for (let step = 0; step < steps; step++) {
@@ -338,7 +338,7 @@ export class JsonScanner {
     return numberValue(text.slice(offset, at), isInteger);
   }
 
-  /** Parses a word in the place of a number. */
+  /** Parses a word in place of a number. */
   private word(): JsonNumber {
     const { form, offset, text } = this;
     const word = PYTHON_WORDS.find((one) => form === 'python' && text.startsWith(one, offset)) ?? this.fail();

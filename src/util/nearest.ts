@@ -3,7 +3,7 @@
 /** Allows one edit for each three characters of a misspelled word. */
 const CHARACTERS_PER_EDIT = 3;
 const MAX_EDITS = 3;
-/** A word of so many characters may be the beginning of a longer one. */
+/** A word of this many characters may be the beginning of a longer one. */
 const MIN_PREFIX = 4;
 
 /**

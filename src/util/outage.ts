@@ -51,7 +51,7 @@ export class OutageWatch {
     return `No contact to ${this.options.what} for ${lasted}. ${this.options.advice()}`;
   }
 
-  /** To be called every few seconds. `isReached` is null if nothing is to be reached. */
+  /** Must be called every few seconds. `isReached` is null if nothing is to be reached. */
   check(isReached: boolean | null): void {
     const { deps } = this;
     const now = deps.nowMs();

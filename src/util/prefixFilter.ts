@@ -8,10 +8,10 @@
 import { assert } from './assert.js';
 
 const FIRST_BITS = 1 << 16;
-/** The bits a member of so many bits a hash sets three. About one foreign hash of 1,000 is taken for a member at most. */
+/** The bits a member of this many bits a hash sets three. About one foreign hash of 1,000 is taken for a member at most. */
 const BITS_A_MEMBER = 32;
 const PROBES = 3;
-/** Hashes have at least so many bytes. */
+/** Hashes have at least this many bytes. */
 const MIN_HASH_BYTES = 4 * PROBES;
 
 /** Whether the bits of a filter (`PrefixFilter.words`) may have the hash of at least twelve bytes at `start`. */

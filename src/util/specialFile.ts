@@ -1,11 +1,11 @@
 /**
- * Named pipes, sockets and devices in the place of files. Opening a pipe waits for a writer, possibly forever, and holds a
+ * Named pipes, sockets and devices in place of files. Opening a pipe waits for a writer, possibly forever, and holds a
  * thread meanwhile. Code that opens a file of unknown kind asks here first.
  */
 import { statSync } from 'node:fs';
 import { systemErrorReason } from './environmentError.js';
 
-/** As BSD calls it: a file of the wrong type. Linux has no code for it, since nothing there minds. */
+/** BSD's error code for a file of the wrong type. Linux has none. */
 const CODE = 'EFTYPE';
 /** What is named below it is meant as it is: `/dev/null`, `/dev/stdin`, `/dev/fd/63`. */
 const MEANT = /^\/dev\//;

@@ -27,7 +27,7 @@ import {
 import { WalletBatch } from './store/records.js';
 import type { Wallet } from './wallet.js';
 
-/** The place is written at least once in so many blocks; what follows it is read again after a crash. Arbitrary. */
+/** The place is written at least once in this many blocks; what follows it is read again after a crash. Arbitrary. */
 const BLOCKS_A_NOTE = 500;
 /** The number of missed blocks that are searched in the address index, where there is one. Arbitrary. */
 const LEAP_BLOCKS = 200;

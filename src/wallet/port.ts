@@ -132,7 +132,7 @@ export interface MempoolPort {
   /** Unconfirmed transactions that the given one depends on; empty for what is not in the mempool. */
   ancestors(txid: Bytes): readonly Bytes[];
   transaction(txid: Bytes): Transaction | null;
-  /** Of all that are there, the earliest first, serialized with witness; not to be changed. */
+  /** All transactions, the earliest first, serialized with witness; must not be changed. */
   all(): Iterable<{ readonly txid: Bytes; readonly bytes: Buffer }>;
   /** Whether chain limits (`-limitancestorcount` and the like) let a transaction with these parents in. */
   readonly limits: { readonly ancestors: number; readonly descendants: number };
@@ -178,7 +178,7 @@ export interface ClaimStanding {
 }
 
 export interface ClaimPort {
-  /** Of the outputs' claims or supports under a name as their script has it; null for one that the trie does not have. */
+  /** State of claims or supports under the name in their script; null if not in the trie. */
   standing(name: Bytes, outPoint: Bytes): Promise<ClaimStanding | null>;
   /** Blocks after which a claim or support made at a height expires. */
   expirationHeight(madeAt: number): number;

@@ -172,7 +172,7 @@ describe.runIf(process.platform === 'linux')('limits and paths', () => {
     }
   });
 
-  it('with a folder in the place of a file are named', () => {
+  it('with a folder in place of a file are named', () => {
     for (const name of ['blocks', 'chainstate', 'lock']) {
       const dataDir = join(folder, `at-${name}`);
       mkdirSync(join(dataDir, 'regtest'), { recursive: true });

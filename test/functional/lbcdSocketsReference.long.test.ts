@@ -10,7 +10,7 @@ import { referenceBinary, startLbcd, type ReferenceNode } from './support/refere
 const lbcd = referenceBinary('LBCD');
 /** Past the height from which blocks hold witnesses. */
 const HEIGHT = 160;
-/** After so long nothing more comes of a step. */
+/** After this time nothing more comes of a step. */
 const QUIET_MS = 300;
 
 describe.runIf(lbcd)('the WebSocket protocol beside lbcd', () => {

@@ -143,7 +143,7 @@ const OF_ACCOUNT = /^\.result\.items\[\]\.(?:id|public_key)$/;
 /** What the recording hides, except for the folder. */
 const MASK = /<(?!DIR>)[A-Z_]+>/;
 const quote = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
-/** Whether ours is the recorded text with anything in the place of its masks. */
+/** Whether ours is the recorded text with anything in place of its masks. */
 const fitsMasks = (theirs: string, ours: string): boolean =>
   new RegExp(`^${theirs.split(MASK).map(quote).join('[^"]*')}$`, 's').test(ours);
 

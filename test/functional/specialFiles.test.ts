@@ -1,5 +1,5 @@
 /**
- * A named pipe in the place of a file: anyone who opens one waits for a writer, so a start that did would never end. What
+ * A named pipe in place of a file: anyone who opens one waits for a writer, so a start that did would never end. What
  * the node can do without is quarantined; all else ends the start with one message that names the pipe.
  */
 import { spawnSync } from 'node:child_process';

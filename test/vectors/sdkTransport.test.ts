@@ -425,7 +425,7 @@ function rowOfText(ours: string): string {
   return /\bsetting '/i.test(ours) ? 'text about a setting' : 'text of another error';
 }
 
-/** The reference puts the origin in the place of methods and headers, with which no browser sends JSON. */
+/** The reference puts the origin in place of methods and headers, with which no browser sends JSON. */
 const MEANT_CORS: ReadonlyMap<string, string> = new Map([
   ['access-control-allow-methods', 'GET, HEAD, OPTIONS, POST'],
   ['access-control-allow-headers', 'Authorization, Content-Type, X-Requested-With'],

@@ -95,7 +95,7 @@ function misplacedOptions(args: readonly string[]): string {
   return found.length === 0 ? '' : `Options stand before the command: ${found.join(' ')}\n`;
 }
 
-/** What to do where nothing listens; `args` are the words behind the method. */
+/** Advice if no server listens; `args` are the words after the method. */
 export function adviceOnRefusal(
   { network, networkOption, dataDirOption, otherCookies }: CallSettings,
   args: readonly string[],

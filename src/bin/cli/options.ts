@@ -23,7 +23,7 @@ export interface CliOption {
   readonly hidden?: boolean;
 }
 
-/** What chooses a network on the command line. */
+/** Options that choose a network. */
 const NETWORK_OPTIONS: Readonly<Record<NetworkSection, string>> = {
   main: '',
   test: '-testnet',
@@ -71,7 +71,7 @@ export interface CallSettings {
   readonly configFile: string;
   /** Path at which a cookie file was searched. */
   readonly cookieFile: string;
-  /** Why the cookie that is there could not be read; null if it was read, is missing or is not needed. */
+  /** Error of reading an existing cookie; null if it was read, is missing or is not needed. */
   readonly cookieFailure: string | null;
   readonly network: NetworkSection;
   /** How the network and the data folder are given to the node; empty if they are its defaults. */

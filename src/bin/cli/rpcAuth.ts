@@ -26,7 +26,7 @@ export function rpcAuthEntry(
   return `${user}:${salt}$${createHmac('sha256', salt).update(password).digest('hex')}`;
 }
 
-/** What is printed for the operator. */
+/** Output for the operator. */
 export function rpcAuthText(user: string, password: string): string {
   return (
     `Add this line to lbcnode.conf and restart the node:\nrpcauth=${rpcAuthEntry(user, password)}\n` +

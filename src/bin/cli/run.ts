@@ -161,7 +161,7 @@ async function call(settings: CallSettings, request: string, options: CliOptions
   }
   if (status === 401) throw new CliError(authorizationProblem(settings));
   if (status >= 400 && ![400, 404, 500].includes(status)) {
-    // Why someone is refused is for them to mend.
+    // Reason why someone is refused is for them to mend.
     const why = status === 403 && body !== '' ? `: ${body.trim()}` : '';
     throw new CliError(`server returned HTTP error ${status}${why}`);
   }

@@ -42,7 +42,7 @@ export interface SnapshotHead {
   readonly sections: readonly { readonly name: string; readonly version: number }[];
 }
 
-/** What one part of the file holds. */
+/** Content of one part of the file. */
 export interface SectionSummary {
   readonly name: string;
   readonly rows: number;

@@ -79,7 +79,7 @@ export interface SnapshotView {
   close(): Promise<void>;
 }
 
-/** What the view needs of a chain: the node's own, or that of the background validation. */
+/** Parts of a chain that the view needs: the node's own chain or that of the background validation. */
 export interface ViewedChain {
   readonly deps: ConnectDeps;
   readBlock(id: number): Promise<LoadedBlock>;

@@ -15,7 +15,7 @@ export interface UnicodeTables {
   /** Place in `sequences` by code point below `TABLE_END`; 0 where the code point stays. Hangul is left to arithmetic. */
   readonly decomposition: Uint16Array;
   readonly folding: Uint16Array;
-  /** At each place a length, then that many code points. */
+  /** Sequences: at each position a length, then that many code points. */
   readonly sequences: Uint32Array;
 }
 

@@ -35,7 +35,7 @@ export interface LbcnetMethods {
       account_id?: string;
       /** the wallet; otherwise the default one */
       wallet_id?: string;
-      /** count only what has at least so many confirmations */
+      /** count only what has at least this many confirmations */
       confirmations?: number;
     };
     result: Balance;
@@ -101,7 +101,7 @@ export interface LbcnetMethods {
       account_id?: string;
       /** the wallet; otherwise the default one */
       wallet_id?: string;
-      /** count only what has at least so many confirmations */
+      /** count only what has at least this many confirmations */
       confirmations?: number;
       /** taken for the sake of older clients; `account_balance` says what is in claims */
       include_claims?: boolean;
@@ -760,7 +760,7 @@ export interface LbcnetMethods {
   /** List your collections. */
   collection_list: {
     params: {
-      /** add so many claims of each collection */
+      /** add this many claims of each collection */
       resolve_claims?: number;
       /** show claims as the claim index has them */
       resolve?: boolean;
@@ -2107,7 +2107,7 @@ export interface LbcnetMethods {
     params: {
       /** the wallet; otherwise the default one */
       wallet_id?: string;
-      /** count only what has at least so many confirmations */
+      /** count only what has at least this many confirmations */
       confirmations?: number;
     };
     result: Balance;

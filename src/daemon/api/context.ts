@@ -1,4 +1,4 @@
-/** What a running method knows of its surroundings. The composition root fills it. */
+/** Services for a running method, filled by the composition root. */
 import type { JsonOut } from '../../util/jsonWrite.js';
 import type { Clock, RandomSource } from '../base/clock.js';
 import type { BlobStore } from '../blobs/blobStore.js';

@@ -86,7 +86,7 @@ export interface ParamDeclaration {
   readonly type: ParamType;
   readonly description: string;
   readonly required?: true;
-  /** What `args` holds when the parameter is absent or null. */
+  /** Value in `args` if the parameter is absent or null. */
   readonly default?: unknown;
   /** A null is an error (`InputValueIsNoneError`) instead of counting as absent. */
   readonly refusesNull?: true;
@@ -104,7 +104,7 @@ export interface MethodDeclaration {
   readonly details?: readonly string[];
   /** Arguments on the command line, in docopt's grammar, without the names of program and method; lines as help shows them. */
   readonly usage: readonly string[];
-  /** In the order in which positional arguments are taken. */
+  /** Parameters in the order of positional arguments. */
   readonly params: readonly ParamDeclaration[];
   readonly result: Schema;
   readonly needs: readonly ComponentName[];

@@ -82,7 +82,7 @@ export class Dispatcher {
     this.byName = byName;
   }
 
-  /** At once where the method answers so. Never rejects. */
+  /** Calls a method; synchronous if the method is. Never rejects. */
   call(request: JsonObject, isGone: IsGone): Answer | Promise<Answer> {
     const members = new Map(request.entries);
     const method = members.get('method');

@@ -20,7 +20,7 @@ import { hashFromHex } from '../../util/bytes.js';
 
 type Json = Record<string, JsonOut>;
 
-/** What answers show of a claim's value; nulls where it cannot be understood. */
+/** Fields of answers from a claim's value; null if it cannot be decoded. */
 function valueMembers(claim: StoredClaim | null, port: ShowPort): Json {
   const bytes = claim === null ? null : Buffer.from(claim.value, 'hex');
   try {
@@ -43,7 +43,7 @@ function feeToJson(raw: string | null, port: ShowPort): JsonOut {
   );
 }
 
-/** Where the wallet has the claim by now, if it was in no block when it was kept. */
+/** Present height of a claim that was unconfirmed when stored. */
 async function heightOf(claim: StoredClaim | null, { services }: DaemonContext): Promise<number | null> {
   if (claim === null) return null;
   if (claim.height > 0) return claim.height;

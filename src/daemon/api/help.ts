@@ -11,7 +11,7 @@ import { exampleLines } from './exampleLines.js';
 
 const INDENT = '    ';
 const WIDTH = 100;
-/** Where descriptions of parameters and fields begin, unless the name is longer. */
+/** Column of descriptions, unless the name is longer. */
 const NAME_WIDTH = 32;
 
 const TYPE_WORDS: Readonly<Record<ParamDeclaration['type'], string>> = {

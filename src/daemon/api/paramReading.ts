@@ -8,7 +8,7 @@ import { DaemonError } from '../base/daemonError.js';
 import type { AnyArgs } from './args.js';
 import type { MethodDeclaration, ParamDeclaration, ParamType } from './declaration.js';
 
-/** What a call brings. */
+/** Data of a call. */
 export interface CallParams {
   readonly positional: readonly JsonValue[];
   readonly named: ReadonlyMap<string, JsonValue>;

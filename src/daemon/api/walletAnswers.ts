@@ -16,7 +16,7 @@ type Json = Record<string, JsonOut>;
 
 export const walletToJson = ({ id, name }: LoadedWallet): Json => ({ id, name });
 
-/** As in the file, without the channel keys. */
+/** Account in the form of the file, without the channel keys. */
 export function accountToJson(account: Account, isDefault: boolean): Json {
   const stored = account.toJson().entries.filter(([key]) => key !== 'certificates');
   return { ...Object.fromEntries(stored), id: account.id, is_default: isDefault };
@@ -27,7 +27,7 @@ function roundedLbc(dewies: bigint): JsonOut {
   return rawNumber(pythonFloat(Number((Number(dewies) / 1e8).toFixed(2))));
 }
 
-/** As in a list: with what it holds. `isDefault` is left out where only one account was asked for. */
+/** Account in the form of a list, with its balance. `isDefault` is absent if only one account was requested. */
 export function listedAccountToJson(
   account: Account,
   balance: Balance,

@@ -60,7 +60,7 @@ function sortedMembers(entries: Iterable<readonly [string, JsonOut | undefined]>
   return sortByKey(members as [string, JsonOut][]);
 }
 
-/** What a container holds, null for anything else. Sources that must be waited for come read. */
+/** Members of a container; null for another value. */
 function openContainer(value: JsonOut): Container | null {
   if (value === null || typeof value !== 'object') return null;
   if (value instanceof JsonNumber || value instanceof HexFragment || value instanceof RawJson) return null;
@@ -92,7 +92,7 @@ function writeScalar(value: JsonOut): string {
   }
 }
 
-/** Of values that never change, the text and the level for which it was written; null before it was wanted. */
+/** Cached texts of constant values with their nesting level; null before the first use. */
 const fixedTexts = new WeakMap<object, { level: number; text: string | null }>();
 
 /** The same value, which never changes from here on: it is written once. */

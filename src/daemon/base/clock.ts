@@ -11,7 +11,7 @@ export interface Clock {
   nowSec(): number;
   /** Milliseconds since some moment. They never go back. */
   nowMs(): number;
-  /** Runs the task once, after so many milliseconds. */
+  /** Runs the task once, after this many milliseconds. */
   after(delayMs: number, task: () => void): Timer;
 }
 
@@ -30,7 +30,7 @@ export const systemClock: Clock = {
 
 export const systemRandom: RandomSource = { bytes: (count) => randomBytes(count) };
 
-/** Resolves when the promise does, at the latest after so many milliseconds. Rejects as the promise does. */
+/** Resolves when the promise does, at the latest after this many milliseconds. Rejects as the promise does. */
 export async function atMost(clock: Clock, limitMs: number, promise: Promise<unknown>): Promise<void> {
   let timer: Timer | undefined;
   const late = new Promise<void>((resolve) => {
@@ -43,7 +43,7 @@ export async function atMost(clock: Clock, limitMs: number, promise: Promise<unk
   }
 }
 
-/** Resolves to true after so many milliseconds, to false as soon as the signal aborts. */
+/** Resolves to true after this many milliseconds, to false as soon as the signal aborts. */
 export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false);
   return new Promise((resolve) => {

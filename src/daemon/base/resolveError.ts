@@ -1,4 +1,4 @@
-/** Why a URL does not lead to a stream that can be downloaded. Source: lbry-sdk lbry/error/__init__.py `ResolveError`. */
+/** Reason why a URL does not lead to a stream that can be downloaded. Source: lbry-sdk lbry/error/__init__.py `ResolveError`. */
 import { DaemonError } from './daemonError.js';
 
 export type ResolveProblem =

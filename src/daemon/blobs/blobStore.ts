@@ -186,13 +186,13 @@ export class BlobStore {
     return bytes;
   }
 
-  /** All blobs in the folder: those that are known, and those that were not checked yet. */
+  /** All blobs in the folder, known and unchecked. */
   get inFolder(): readonly string[] {
     const known = [...this.#finished].filter((hash) => !this.originals.has(hash));
     return [...known, ...this.#unknown];
   }
 
-  /** Those of the blobs in the folder that begin as descriptors do. No more than their first bytes are read. */
+  /** Blobs of the folder that begin like descriptors; only their first bytes are read. */
   async descriptorsAmong(hashes: readonly string[]): Promise<string[]> {
     const found = await Promise.all(
       hashes.map(async (hash) => ((await beginsAsDescriptor(this.#pathOf(hash))) ? [hash] : [])),
@@ -200,7 +200,7 @@ export class BlobStore {
     return found.flat();
   }
 
-  /** As `read`, also of files that were not checked yet. Blobs of a lost library count as own ones. */
+  /** Like `read`, also for unchecked files. Blobs of a lost library count as own ones. */
   readInFolder(hash: string): Promise<Uint8Array | null> {
     return this.#unknown.has(hash) ? this.#takeOver(hash, true) : this.read(hash);
   }

@@ -22,7 +22,7 @@ import { blobHashOf, MAX_BLOB_BYTES, PIECE_BYTES } from '../content/blobHash.js'
 import type { OriginalRow } from '../content/rows.js';
 import { decryptBlob, encryptParts, encryptPiece } from './cipher.js';
 
-/** By which a change of a file is seen: inode, size and times of the last changes. */
+/** Detects changes of a file: inode, size and times of the last changes. */
 export type FileStamp = string;
 
 /** How a blob that was read is to be decrypted. */

@@ -31,7 +31,7 @@ export interface DiskSpaceDeps {
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** The first of the blobs that have so many bytes together. */
+/** The first of the blobs that have this many bytes together. */
 function chooseBlobs(blobs: readonly StoredBlob[], bytes: number): StoredBlob[] {
   let left = bytes;
   const chosen: StoredBlob[] = [];
@@ -91,7 +91,7 @@ export class DiskSpace {
     this.#usage = count === 0 ? used : await this.#measure();
   }
 
-  /** Deletes the first of the removable blobs until so many bytes are gone; the number of blobs. */
+  /** Deletes the first of the removable blobs until this many bytes are gone; the number of blobs. */
   async #remove(
     list: (limit: number) => Promise<readonly StoredBlob[]>,
     excessBytes: number,

@@ -44,13 +44,13 @@ interface Piece {
   readonly position: number;
 }
 
-/** What decrypts the blobs of a stream, and their positions. */
+/** Key and initialization vectors of a stream's blobs, with their positions. */
 interface Secrets {
   readonly key: Buffer;
   readonly blobs: readonly StreamBlobRow[];
 }
 
-/** What is there in the place of a file: its stamp, or why it cannot be used. */
+/** State of a file path: the file's stamp, or the reason why it cannot be used. */
 interface Look {
   readonly stamp: string;
   /** Null if it cannot be used. */
@@ -286,7 +286,7 @@ export class Originals {
     return [...(this.#byStream.get(streamHash)?.hashes ?? [])];
   }
 
-  /** All blobs of the stream are on disk. */
+  /** Called when all blobs of the stream are on disk. */
   async release(streamHash: string): Promise<void> {
     await this.#deps.database.removeOriginal(streamHash);
     this.removeStream(streamHash);

@@ -169,7 +169,7 @@ export class BlobRows {
     });
   }
 
-  /** Those of the hashes that are finished, to be announced at once, once. Source: `should_single_announce_blobs`. */
+  /** Marks finished hashes for one announcement at once. Source: `should_single_announce_blobs`. */
   announceSoon(hashes: readonly string[], nowSec: number): void {
     this.#main.run(
       `update blob set single_announce = 1, next_announce_time = ? where status = 'finished' and blob_hash in ${GIVEN}`,

@@ -107,10 +107,10 @@ export function openContentDatabase(
   return isComplete && { ...(Object.fromEntries(calls) as ContentDatabase), close: () => thread.close() };
 }
 
-/** Where the DHT keeps its peers over restarts. */
+/** Stores the DHT's peers over restarts. */
 export interface PeerStore {
   load(): Promise<readonly PeerRow[]>;
-  /** Puts these in the place of all. */
+  /** Puts these in place of all. */
   save(peers: readonly PeerRow[]): Promise<void>;
 }
 

@@ -43,7 +43,7 @@ export interface ContentStoreOptions {
 const hexOf = (text: string): string => Buffer.from(text, 'utf8').toString('hex');
 
 export class ContentStore {
-  /** What the operator is to know of a migration; null without one. */
+  /** Message for the operator about a migration; null without one. */
   readonly notice: string | null;
   readonly #main: Statements;
   readonly #own: Statements;
@@ -448,7 +448,7 @@ export class ContentStore {
     });
   }
 
-  /** Puts these in the place of all. Source: `save_kademlia_peers`. */
+  /** Puts these in place of all. Source: `save_kademlia_peers`. */
   savePeers(peers: readonly PeerRow[]): void {
     this.#main.transaction(() => {
       this.#main.run('delete from peer');

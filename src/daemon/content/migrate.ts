@@ -39,7 +39,7 @@ const columnsOf = (database: SqliteDatabase, prefix = ''): Columns =>
     }),
   );
 
-/** What of a table each revision added; the newest first. */
+/** Columns that each revision added to a table, the newest first. */
 const ADDED: readonly (readonly [revision: number, table: string, column: string])[] = [
   [15, 'blob', 'is_mine'],
   [14, 'peer', 'node_id'],

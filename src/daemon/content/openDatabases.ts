@@ -27,11 +27,11 @@ const PRAGMAS = 'pragma journal_mode = wal; pragma synchronous = full; pragma fo
 export interface OpenedDatabases {
   readonly main: SqliteDatabase;
   readonly own: SqliteDatabase;
-  /** What the operator is to know of a migration; null without one. */
+  /** Message for the operator about a migration; null without one. */
   readonly notice: string | null;
 }
 
-/** What the file `db_revision` says; null if it is missing. */
+/** Content of the file `db_revision`; null if missing. */
 function readRevision(path: string): number | null {
   refuseSpecialFile(path);
   if (!existsSync(path)) return null;

@@ -27,7 +27,7 @@ export class OriginalRows {
     }));
   }
 
-  /** Adds the row or puts it in the place of the one of its stream. */
+  /** Adds the row or puts it in place of the one of its stream. */
   put({ streamHash, sdHash, path, sizeBytes, goodStamp, seenStamp, isSame }: OriginalRow): void {
     this.#own.run(
       'insert or replace into original values (?, ?, ?, ?, ?, ?, ?)',

@@ -1,4 +1,4 @@
-/** What the content database takes and gives. Times are Unix seconds. */
+/** Types of the content database. Times are Unix seconds. */
 import type { PackedHashes } from './blobHashes.js';
 import type { StreamDescriptor } from './descriptor.js';
 
@@ -50,11 +50,11 @@ export interface MadeRow {
 
 /** Sums of finished blobs in bytes, sd blobs of known streams left out. */
 export interface DiskUsage {
-  /** In a stream and not own. */
+  /** Bytes of blobs in streams of others. */
   readonly contentBytes: number;
   /** Own. */
   readonly privateBytes: number;
-  /** In no stream and not own. */
+  /** Bytes of blobs without a stream. */
   readonly networkBytes: number;
   readonly totalBytes: number;
 }
@@ -84,7 +84,7 @@ export interface StreamBlobRow {
   readonly isFinished: boolean;
 }
 
-/** What a look at a slice of the saved files found. */
+/** Result of checking a slice of the saved files. */
 export interface LostOutputs {
   /** Stream hashes of those that are gone. */
   readonly lost: readonly string[];

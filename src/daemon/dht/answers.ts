@@ -29,7 +29,7 @@ export interface AnswersDeps {
   readonly book: PeerBook;
   readonly announcements: Announcements;
   readonly tokens: Tokens;
-  /** Where this node serves blobs to others; null while its address is not known. */
+  /** Address at which this node serves blobs; null while unknown. */
   readonly ownPlace: () => { readonly address: string; readonly tcpPort: number } | null;
   /** Whether this node has the blob (hexadecimal digits). */
   readonly hasBlob: (hash: string) => boolean;

@@ -21,7 +21,7 @@ export type Target = Contact | (Endpoint & { readonly nodeId: null });
 
 export const endpointKey = (address: string, udpPort: number): string => `${address}:${udpPort}`;
 
-/** What is wrong with the address of a peer, in the words of lbry-sdk; null if nothing is. */
+/** Error of a peer address in the words of lbry-sdk, or null. */
 export function endpointFault(address: string, udpPort: number, allowLocalhost: boolean): string | null {
   if (!isPeerPort(udpPort)) return `invalid udp port: ${address}:${udpPort}`;
   return isPublicAddress(address, allowLocalhost) ? null : `invalid ip address: '${address}'`;

@@ -1,4 +1,4 @@
-/** Which datagrams are looked at: so many a second from an address and in all. What is beyond is dropped before it is read. */
+/** Which datagrams are looked at: this many a second from an address and in all. What is beyond is dropped before it is read. */
 import { isIPv4 } from 'node:net';
 import type { Clock } from '../base/clock.js';
 import { Lru } from './lru.js';

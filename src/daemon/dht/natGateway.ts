@@ -6,7 +6,7 @@ const LEASE_SEC = 3600;
 /** The package has no bound of its own for the requests over HTTP that a gateway leaves unanswered. */
 const TIMEOUT_MS = 10_000;
 
-/** As far as it is used; the package declares no types. */
+/** The used part of the package, which declares no types. */
 interface NatApi {
   map(options: object): Promise<boolean>;
   unmap(options: object): Promise<boolean>;
@@ -14,7 +14,7 @@ interface NatApi {
   destroy(): Promise<unknown>;
 }
 
-/** What the promise gives, or `otherwise` where it takes too long or rejects. */
+/** Result of the promise, or `otherwise` if it takes too long or rejects. */
 async function inTime<T>(promise: Promise<T>, otherwise: T): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<T>((resolve) => {

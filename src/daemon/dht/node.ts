@@ -44,11 +44,11 @@ export interface DhtNodeOptions {
   readonly splitBucketsUnderIndex: number;
   readonly isBootstrapNode: boolean;
   readonly rpcTimeoutMs: () => number;
-  /** Where joining begins beside stored peers. Resolves to those whose names could be resolved. */
+  /** Bootstrap nodes whose names could be resolved, in addition to stored peers. */
   readonly knownNodes: () => Promise<readonly Endpoint[]>;
   readonly peerStore: {
     load(): Promise<readonly StoredPeer[]>;
-    /** Puts these in the place of all. */
+    /** Puts these in place of all. */
     save(peers: readonly StoredPeer[]): Promise<void>;
   };
   /** Where others reach this node. The address is null while it is not known; ports are those that a gateway forwards. */

@@ -117,7 +117,7 @@ export class PeerFinder implements PeerSource {
     while (running.size > 0) await Promise.race(running);
   }
 
-  /** Where the node of the peer listens: as it is known, else as its TCP port suggests. */
+  /** UDP address of the peer's node, if known; else guessed from its TCP port. */
   #contactOf(node: DhtNode, { nodeId, address, tcpPort }: BlobPeer): Contact | null {
     const known = node.book.contactOf(nodeId);
     if (known?.address === address) return known;

@@ -1,4 +1,4 @@
-/** What a download sees of the DHT and of trackers: peers that may have a blob. */
+/** Source of peers for a download: DHT or tracker. */
 
 /** A peer of the blob exchange. */
 export interface ContentPeer {

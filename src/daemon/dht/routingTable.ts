@@ -10,7 +10,7 @@ import { K } from './kademlia.js';
 import type { PeerBook } from './peerBook.js';
 
 const ID_BITS = BigInt(ID_BYTES * 8);
-/** The first bucket of a bootstrap node holds so many. lbry-sdk has no bound there; memory has. */
+/** The first bucket of a bootstrap node holds this many. lbry-sdk has no bound there; memory has. */
 const BOOTSTRAP_CAPACITY = 65_536;
 /** A contact that replied so recently is not pinged to find out whether it may be replaced. */
 const RECENT_MS = 60_000;

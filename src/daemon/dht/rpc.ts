@@ -27,7 +27,7 @@ import { K } from './kademlia.js';
 import type { PeerBook } from './peerBook.js';
 import type { UdpPort } from './udpPort.js';
 
-/** Contacts of one answer beyond so many are not looked at; lbry-sdk sends 8. */
+/** Contacts of one answer beyond this many are not looked at; lbry-sdk sends 8. */
 const MAX_CONTACTS = 2 * K;
 /** Requests that wait for an answer. */
 const MAX_WAITING = 4096;

@@ -132,7 +132,7 @@ export class TrackerClient {
     }
   }
 
-  /** None where the tracker fails. An answer to a question without a port is not kept as an announcement. */
+  /** Peers of a tracker; empty if it fails. A request without a port does not count as an announcement. */
   async #peersOf(
     [host, trackerPort]: TrackerServer,
     hash: Buffer,

@@ -4,7 +4,7 @@
 import { DecodeError } from './bencode.js';
 
 export const ACTION = { connect: 0, announce: 1, error: 3 } as const;
-/** What a client sends as connection id to get one. Source: BEP 15. */
+/** Connection id of a connect request. Source: BEP 15. */
 const PROTOCOL_ID = 0x41727101980n;
 const HEADER_BYTES = 8;
 const CONNECT_RESPONSE_BYTES = 16;
@@ -14,7 +14,7 @@ const PEER_BYTES = 6;
 const HASH_BYTES = 20;
 const PEER_ID_BYTES = 20;
 
-/** What was announced: a finished download, a start, or an end. Source: BEP 15. */
+/** Event of an announcement: completed, started or stopped. Source: BEP 15. */
 export const ANNOUNCE_EVENT = { none: 0, completed: 1, started: 2, stopped: 3 } as const;
 
 export interface AnnounceRequest {

@@ -2,7 +2,7 @@
 
 export type LineOutcome =
   | { readonly kind: 'blob'; readonly bytes: Buffer }
-  /** It has not got the blob now. */
+  /** The holder lacks the blob at present. */
   | { readonly kind: 'lacks' }
   /** The line is closed: a timeout, a lie, a lost connection, or `close` was called. */
   | { readonly kind: 'failed'; readonly reason: string };

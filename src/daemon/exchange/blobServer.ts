@@ -125,7 +125,7 @@ export class BlobServer {
     });
   }
 
-  /** Nothing is answered where only a blob was asked for that is not there, as lbry-sdk's server does. */
+  /** Sends the answer; none if only a missing blob was requested, as in lbry-sdk. */
   async #send(socket: Served['socket'], peer: string, bytes: Buffer | null): Promise<boolean> {
     if (bytes === null) return true;
     this.#deps.bandwidth.sent(peer, bytes.length);

@@ -20,7 +20,7 @@ export interface HttpDeps {
   readonly edgeToken: () => string | null;
 }
 
-/** What one server said that it has not got; its lines share it. */
+/** Blobs that a server reported as missing, shared by its connections. */
 export class HttpServerMemory extends MissMemory {
   constructor() {
     super(MISS_MS);

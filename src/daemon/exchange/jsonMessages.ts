@@ -3,7 +3,7 @@
  * once and each byte is looked at only once.
  */
 
-/** What a peer sent is not the protocol. The connection ends; the text is for logs. */
+/** A peer violated the protocol. The connection ends; the text is for logs. */
 export class ProtocolError extends Error {
   override readonly name: string = 'ProtocolError';
 }

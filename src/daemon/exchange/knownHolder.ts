@@ -43,7 +43,7 @@ export class Known {
   restsUntilMs = -Infinity;
   /** Bytes a second of the last blob; 0 unknown. */
   score = 0;
-  /** What it is asked for while it is busy. */
+  /** Requests made while it is busy. */
   wanted: Wanted | null = null;
   /** Times of negative answers, by blob. */
   readonly lacks = new Map<string, { readonly untilMs: number; readonly pauseMs: number }>();

@@ -26,7 +26,7 @@ export interface Place {
 
 export const placeText = ({ host, port }: Place): string => `${host}:${port}`;
 
-/** What is read at a time. Arbitrary. */
+/** Number of bytes read at a time. Arbitrary. */
 const READ_BYTES = 128 * 1024;
 
 /** Connects. Rejects when that fails or the signal aborts; then no event follows. */

@@ -16,7 +16,7 @@ export const MAX_ASKED_BESIDE_BLOB = 3;
 /** An answer is smaller. Arbitrary: four hashes and an address take 600 bytes. */
 export const ANSWER_LIMIT_BYTES = 8192;
 
-/** What a request asks for. */
+/** Content of a request. */
 export interface BlobRequest {
   readonly requestedBlobs: readonly string[] | null;
   readonly asksForRate: boolean;
@@ -73,7 +73,7 @@ export function availabilityRequestBytes(hashes: readonly string[]): Buffer {
   );
 }
 
-/** What a server answers; members that were not asked for are left out. */
+/** Answer of a server; members that were not requested are absent. */
 export interface AnswerParts {
   readonly incomingBlob?: { readonly hash: string; readonly lengthBytes: number };
   readonly acceptsRate?: boolean;
@@ -100,7 +100,7 @@ export function answerBytes({
   return members.length === 0 ? null : Buffer.from(`{${members.join(', ')}}`);
 }
 
-/** What an answer says about a request for one blob. */
+/** Answer about one requested blob. */
 export type ReadAnswer =
   | { readonly kind: 'coming'; readonly lengthBytes: number; readonly available: readonly string[] }
   | { readonly kind: 'lacks'; readonly available: readonly string[] };

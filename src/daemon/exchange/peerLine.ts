@@ -16,9 +16,9 @@ export interface LineDeps {
   readonly bandwidth: Pick<Bandwidth, 'sent' | 'received'>;
   /** Limits what all peers together send. */
   readonly rate: RateLimiter;
-  /** To connect (`peer_connect_timeout`). Read at each use. */
+  /** Time limit for connecting (`peer_connect_timeout`), read at each use. */
   readonly connectTimeoutMs: () => number;
-  /** For the answer, and again for the whole blob (`blob_download_timeout`). Read at each use. */
+  /** Time limit for the answer, and again for the blob (`blob_download_timeout`), read at each use. */
   readonly blobTimeoutMs: () => number;
 }
 

@@ -6,16 +6,16 @@
 /** The most and the least bytes of a piece. Arbitrary. */
 const MAX_PIECE_BYTES = 512 * 1024;
 const MIN_PIECE_BYTES = 64 * 1024;
-/** What all transfers together may take while pieces can still become smaller. Arbitrary. */
+/** Memory for all transfers, beyond which pieces become smaller. Arbitrary. */
 const BUDGET_BYTES = 8 * 1024 * 1024;
-/** What is kept for later. Arbitrary. */
+/** Memory kept for reuse. Arbitrary. */
 const KEPT_BYTES = 4 * 1024 * 1024;
 
 export class PieceBuffers {
   readonly #free = new Map<number, Uint8Array[]>();
   #keptBytes = 0;
 
-  /** Bytes of a piece while there are so many transfers, each with two of them: a power of two. */
+  /** Bytes of a piece while there are this many transfers, each with two of them: a power of two. */
   static pieceBytes(transfers: number): number {
     let bytes = MAX_PIECE_BYTES;
     while (bytes > MIN_PIECE_BYTES && bytes * 2 * transfers > BUDGET_BYTES) bytes /= 2;

@@ -45,7 +45,7 @@ export interface NamedPeerSource extends PeerSource {
   readonly precedesFixed?: () => boolean;
 }
 
-/** What a blob is wanted for: a reader waits for it (it goes first), or one may come for it soon. */
+/** Urgency of a blob: a reader waits for it, or one may come soon. */
 export type Urgency = 'reader' | 'ahead';
 
 export interface FetchOptions {
@@ -83,7 +83,7 @@ export interface UploadProgress {
   /** `host:port`. */
   readonly reflector: string;
   readonly blobsSent: number;
-  /** What the reflector wants and this daemon has. */
+  /** Blobs that the reflector wants and this daemon has. */
   readonly blobsToSend: number;
   readonly bytesSent: number;
   /** Together with what was sent already; 0 before the reflector said what it wants. */

@@ -1,7 +1,7 @@
 /** A limit on bytes a second that several transfers share. */
 import { sleep, type Clock } from '../base/clock.js';
 
-/** What may pass at once after a pause, in milliseconds of the rate. Arbitrary. */
+/** Burst after a pause, in milliseconds of the rate. Arbitrary. */
 const BURST_MS = 250;
 
 export class RateLimiter {

@@ -19,7 +19,7 @@ const AVOID_MS = 600_000;
 /** Descriptors that are listed together. Arbitrary. */
 const STREAMS_AT_ONCE = 500;
 
-/** What is noted about streams and reflectors; `ContentDatabase` is one. */
+/** Stores which streams are on reflectors; `ContentDatabase` implements it. */
 export interface ReflectedNotes {
   /** A page of the descriptors of the streams that have a file and some blob, and were never noted: those behind `after`. */
   streamsToReflect(after: number, limit: number): Promise<HashPage>;
@@ -111,7 +111,7 @@ export class Reflecting {
     return this.#uploads.get(sdHash)?.upload.progress ?? null;
   }
 
-  /** Why the last upload of the stream did not end well; null if it did, or there was none. */
+  /** Reason why the last upload of the stream did not end well; null if it did, or there was none. */
   failureOf(sdHash: string): string | null {
     return this.#failures.get(sdHash) ?? null;
   }

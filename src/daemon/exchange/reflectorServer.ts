@@ -9,7 +9,7 @@ import type { RateLimiter } from './rateLimiter.js';
 import type { Refusal, ReflectorStore } from './reflectorStore.js';
 import { SocketReader, TcpServer, writeBytes, type ConnectionLimits, type Served } from './tcpServer.js';
 
-/** For each message, and for each blob. Source: `DefaultTimeout` of cmd/reflector.go. */
+/** Time limit for each message and each blob. Source: `DefaultTimeout` of cmd/reflector.go. */
 const STEP_MS = 180_000;
 /** Blobs in one list: clients take 2,000,000 bytes of answer, and ask again. */
 const MAX_LISTED = 10_000;

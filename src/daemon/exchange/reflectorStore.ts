@@ -39,7 +39,7 @@ export interface ReflectorStoreDeps {
   readonly quotaMb: () => number;
 }
 
-/** What a reflector says to the offer of a descriptor. */
+/** Answer of a reflector to the offer of a descriptor. */
 export type StreamOffer =
   | { readonly kind: 'wanted' }
   | { readonly kind: 'known'; readonly missing: readonly string[] }

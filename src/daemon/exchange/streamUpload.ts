@@ -52,7 +52,7 @@ export class StreamUpload {
   readonly #unwanted = new Set<string>();
   #blobsToSend = 0;
   #bytesToSend = 0;
-  /** Those of a blob that is under way, too. A blob that was cut off is taken back at the next pass. */
+  /** Bytes sent, including a blob in progress. An interrupted blob is subtracted at the next pass. */
   #bytesSent = 0;
   readonly #rate: RateWindow;
   /** Whether the reflector took blobs over a second connection; null while that is not known. */

@@ -8,14 +8,14 @@ import type { Holder, Line, LineOutcome } from './blobHolders.js';
 import { holdersNeeded, isStuck, Known, type Wanted } from './knownHolder.js';
 import type { BlobKeeper, DownloadProgress, Urgency } from './ports.js';
 
-/** While no holder has sent anything, so many times the limit may be asked. Source: `should_race_continue`. */
+/** Factor on the limit of requests while no holder has sent data. Source: `should_race_continue`. */
 const COLD_FACTOR = 10;
 /** The most seconds that a failing holder is left alone. Source: `clearbanned`. */
 const MAX_REST_SEC = 30;
 const REST_EXPONENT = 2;
 /** How long a holder that lied is left alone: longer than a download takes. Arbitrary. */
 const LIAR_REST_MS = 3_600_000;
-/** So long a connection that is being made counts as work. Arbitrary. */
+/** Time for which a pending connection counts as progress. Arbitrary. */
 const CONNECTING_MS = 500;
 /** How often the state is looked at while blobs are wanted. */
 const TICK_MS = 100;

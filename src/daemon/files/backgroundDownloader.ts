@@ -21,7 +21,7 @@ const ROUND_MS = 60_000;
 const MIB = 1024 * 1024;
 /** No download begins with less space. Source: `download_blobs_in_background`. */
 const LEAST_FREE_BYTES = 10 * MIB;
-/** A data blob may take so many times the timeout of a descriptor. Source: `download_stream_blob`. */
+/** A data blob may take this many times the timeout of a descriptor. Source: `download_stream_blob`. */
 const DATA_TIMEOUTS = 10;
 /** What was looked at is left alone for so long. lbry-sdk tries a hash that fails again each minute, and no other one. */
 const LEFT_ALONE_MS = 6 * 3600_000;

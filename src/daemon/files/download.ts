@@ -39,7 +39,7 @@ export interface DownloadPorts {
   readonly resolver: Pick<Resolver, 'resolve'>;
 }
 
-/** Aborts with an error after so many milliseconds. */
+/** Aborts with an error after this many milliseconds. */
 function timeLimit(
   { clock }: FilesDeps,
   ms: number,
@@ -241,7 +241,7 @@ async function download(request: DownloadRequest, ports: DownloadPorts): Promise
 
 export class Downloads {
   readonly #ports: DownloadPorts;
-  /** Those under way, by what was asked for: the same question shares one answer. */
+  /** Running downloads by request; equal requests share one. */
   readonly #running = new Map<string, Promise<ManagedFile>>();
 
   constructor(ports: DownloadPorts) {

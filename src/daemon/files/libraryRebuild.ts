@@ -27,7 +27,7 @@ const PAGE_SIZE = 50;
 const WAIT_MS = 2000;
 const RETRY_MS = 30_000;
 
-/** What the claims are found by; null while the wallet does not run. */
+/** Finds claims; null while the wallet does not run. */
 export interface ClaimFinder {
   readonly resolver: Pick<Resolver, 'search'>;
   readonly params: LedgerParams;
@@ -42,7 +42,7 @@ export interface LibraryRebuildDeps {
   readonly signal: AbortSignal;
 }
 
-/** What was found again, and what was not. */
+/** Recovered and missing files. */
 export interface RebuildReport {
   /** Streams whose rows were made from their descriptors. */
   readonly streams: number;

@@ -12,7 +12,7 @@ export interface PinsDeps {
   readonly clock: Pick<Clock, 'nowSec'>;
 }
 
-/** What is pinned or unpinned together. */
+/** Files that are pinned or unpinned in one step. */
 export interface PinChoice {
   /** Stream hashes of files. */
   readonly streams: readonly string[];

@@ -49,7 +49,7 @@ function claimedSize({ row, bounds }: ManagedFile): number | null {
   }
 }
 
-/** Where each data blob begins in the file. All but the last have exactly one byte of padding. */
+/** Offset of each data blob in the file. All except the last have exactly one byte of padding. */
 function startsOf(stream: OpenStream): readonly number[] {
   const starts: number[] = [];
   let start = 0;

@@ -22,7 +22,7 @@ export interface OpenStream {
 
 /** Blobs that are fetched ahead of a reader. */
 const AHEAD_BLOBS = 4;
-/** A blob has so many times the time of an answer to come whole. Source: lbry-sdk `read_blob`. */
+/** A blob has this many times the time of an answer to come whole. Source: lbry-sdk `read_blob`. */
 const BLOB_TIMEOUTS = 10;
 
 type ReaderDeps = Pick<FilesDeps, 'database' | 'blobs' | 'fetcher' | 'settings' | 'clock'>;

@@ -44,7 +44,7 @@ export interface ApiServerDeps {
   readonly onRefusedOrigin: (origin: string) => void;
 }
 
-/** What becomes of a body: its bytes, or how many there are beyond the bound. */
+/** Result of reading a body: its bytes, or the number beyond the limit. */
 type UseBody = (body: Buffer | number) => void;
 
 /** Reads at most the bound; what is longer is read on and forgotten, so that the answer arrives. */

@@ -42,7 +42,7 @@ function joined(ranges: readonly ByteRange[]): ByteRange[] {
 }
 
 /**
- * What a header `Range` asks for of a file with so many bytes. Null if the header must be ignored: another unit, another
+ * What a header `Range` asks for of a file with this many bytes. Null if the header must be ignored: another unit, another
  * form, an end before the start, too many ranges. No ranges where none of them has a byte of the file (status 416).
  */
 export function readRanges(header: string, sizeBytes: number): readonly ByteRange[] | null {

@@ -25,7 +25,7 @@ export interface MediaServerDeps {
   readonly onFailure: (path: string, error: unknown) => void;
 }
 
-/** After how many seconds a client may ask again for what failed for a passing reason. Arbitrary. */
+/** Seconds after which a client may retry a temporary failure. Arbitrary. */
 const RETRY_SEC = 5;
 
 function sendText(

@@ -2,7 +2,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { JsonOut } from '../../util/jsonWrite.js';
 
-/** By their names in `status`; those of the object store stand below `blob_store` there. */
+/** Metrics by their names in `status`; those of the object store are below `blob_store`. */
 const NUMBERS: Readonly<Record<string, string>> = {
   blobs: 'Blobs that are kept',
   used_bytes: 'Bytes that count for the quota',

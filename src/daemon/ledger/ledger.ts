@@ -13,7 +13,7 @@ export interface HeaderView {
   readonly height: number;
   /** Block id, 32 bytes in wire order; null if there is no such header. */
   hashAt(height: number): Buffer | null;
-  /** From the header, or estimated where there is none; null for what is in no block. */
+  /** Time from the header, or an estimate; null for an unconfirmed transaction. */
   timeSecAt(height: number): number | null;
 }
 
@@ -36,7 +36,7 @@ export interface TransactionEvent {
 
 /** How far the ledger is behind the hub of the moment. */
 export interface SyncState {
-  /** Where the headers are on their way to, at least where they are; null until a hub sent it. */
+  /** Target height of the header sync, at least the present height; null until a hub sent it. */
   readonly targetHeight: number | null;
   /** Addresses for which a hub is asked; 0 without one. */
   readonly addresses: number;
@@ -64,7 +64,7 @@ export interface LedgerEvents {
  * where one fails. Throws `DaemonError`: `RPCError` for what the hub refuses, `TimeoutError`, `ConnectionError`.
  */
 export interface HubPort {
-  /** Also while its headers come. */
+  /** True also during the header sync. */
   readonly isConnected: boolean;
   /** The message `Outputs`, one row a URL. */
   resolve(urls: readonly string[]): Promise<Buffer>;

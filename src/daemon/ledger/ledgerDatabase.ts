@@ -75,12 +75,12 @@ export interface TransactionRow {
   readonly txid: Buffer;
   readonly raw: Buffer;
   readonly height: number;
-  /** In its block; -1 where it is in none. */
+  /** Position in its block; -1 if unconfirmed. */
   readonly position: number;
   readonly isVerified: boolean;
   /** As printed; null if it is not a purchase. */
   readonly purchasedClaimId: string | null;
-  /** What each input spends, null if it is not known. */
+  /** Spent output of each input; null if unknown. */
   readonly spent: readonly (TxoRow | null)[];
   /** Null for outputs that are not kept: not mine, and not of a transaction that spends mine. */
   readonly outputs: readonly (TxoRow | null)[];
@@ -132,13 +132,16 @@ export interface LedgerDatabase {
 
   /** Coins of types other and purchase, unspent and not reserved, in the order `height` of lists. */
   spendable(accountIds: readonly string[], withProofs?: boolean): Promise<CoinCandidate[]>;
-  /** Of coins with at least that amount, of all where it is null; `amounts` is 0 then. */
+  /** Totals of coins with at least this amount; of all for null, and `amounts` is then 0. */
   coinTotals(filter: CoinFilter, fromDewies: bigint | null): Promise<CoinTotals>;
   /** The next amounts below that one, or from the largest on (null), largest first; none where there are no more. */
   coinAmounts(filter: CoinFilter, belowDewies: bigint | null): Promise<CoinAmount[]>;
   /** The least amount from that one on; null if there is none. */
   leastCoinAmount(filter: CoinFilter, fromDewies: bigint): Promise<bigint | null>;
-  /** Numbers of the first so many coins of an amount, by account, each account's in the order `height` of lists; fewer where there are not as many. */
+  /**
+   * Numbers of the first this many coins of an amount, by account, each account's in the order `height` of lists; fewer
+   * where there are not as many.
+   */
   coinsOfAmount(filter: CoinFilter, chosen: CoinAmount): Promise<number[]>;
   /** Reserves candidates, all or none: null, and nothing changed, where one is gone, spent or reserved already. On disk when it resolves. */
   reserveCoins(candidates: readonly number[]): Promise<SpendableCoin[] | null>;
@@ -158,7 +161,7 @@ export interface LedgerDatabase {
 
   addresses(filter: AddressFilter, page?: Page, order?: AddressOrder): Promise<AddressRow[]>;
   addressCount(filter: AddressFilter): Promise<number>;
-  /** At most so many addresses, ten unless given, that were used less often than allowed, least used first, then by index. */
+  /** At most this many addresses, ten unless given, that were used less often than allowed, least used first, then by index. */
   unusedAddresses(accountId: string, chain: number, maxUses: number, count?: number): Promise<AddressRow[]>;
   /** Longest run of unused addresses before a used one. */
   maxGap(accountId: string, chain: number): Promise<number>;

@@ -54,7 +54,7 @@ export interface LedgerOptions {
   readonly country?: () => string | null;
   /** Whether targets and proof of work of headers are checked; unless given on all chains but regtest. */
   readonly checksWork?: boolean;
-  /** In a thread of its own unless given. */
+  /** Store; by default in a thread of its own. */
   readonly store?: LedgerStorePort;
 }
 

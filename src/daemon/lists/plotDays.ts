@@ -25,7 +25,7 @@ function readDay(text: string): number {
   return day;
 }
 
-/** Days before `today`, unless a first day is given; from that on to the end, for so many days, or to a last day. */
+/** Days before `today`, unless a first day is given; from that on to the end, for this many days, or to a last day. */
 export function plotRangeOf(
   given: {
     readonly daysBack: number;

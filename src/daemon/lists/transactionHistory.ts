@@ -13,7 +13,7 @@ import { outputsOf, transactionOf } from './transactionTxos.js';
 
 type Json = Record<string, JsonOut>;
 
-/** What the history takes from the chain. */
+/** Chain data that the history needs. */
 export interface HistoryPort {
   readonly ledger: LedgerParams;
   /** Height of the last header. */
@@ -104,7 +104,7 @@ const isSameClaim = (a: Txo, b: Txo): boolean => {
   return left !== null && right !== null && left.equals(right);
 };
 
-/** Of one's own claims what the update changed in them; claims that others gave change nothing. */
+/** Changes by updates of own claims; claims received from others have none. */
 function updates({ outputs, spent, isAllMine, port }: View): Json[] {
   return outputs
     .filter((one) => isMine(one) && one.txo.isUpdate)

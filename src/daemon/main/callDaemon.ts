@@ -51,7 +51,7 @@ export interface ShownAnswer {
   readonly isError: boolean;
 }
 
-/** What is shown of an answer: its result or its error. */
+/** Shown part of an answer: result or error. */
 export function shownAnswer(answer: string | null): ShownAnswer {
   if (answer === null) return { text: UNREACHABLE, isError: true };
   let parsed: JsonValue;

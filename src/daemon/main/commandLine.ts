@@ -30,7 +30,7 @@ export interface StartCommand {
   readonly withNode: boolean;
   readonly isReflector: boolean;
   readonly initialHeaders: string | null;
-  /** What was passed over, for the log. */
+  /** Skipped entries, for the log. */
   readonly warnings: readonly string[];
 }
 
@@ -142,7 +142,7 @@ export function parseCommandLine(argv: readonly string[]): Command {
   return parseCall([first, second], words.slice(1), given);
 }
 
-/** What was most likely meant by words that are no command: a sentence, or nothing. */
+/** Suggestion for an unknown command, or an empty text. */
 function meant(first: string, next: string | undefined): string {
   const quoted = (word: string): string => `'${word}'`;
   const commandsOf = (group: string): string[] =>

@@ -17,7 +17,7 @@ interface Entry {
   readonly words: readonly string[];
 }
 
-/** What may follow `lbcnet`, a group, or a command. */
+/** Words that may follow `lbcnet`, a group or a command. */
 function entries(): Entry[] {
   const groups = Object.keys(GROUPS);
   const alone = DECLARATIONS.filter(({ group }) => group === null);

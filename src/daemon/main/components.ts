@@ -13,7 +13,7 @@ export interface Component {
   readonly dependsOn: readonly ComponentName[];
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** What `status` shows under the name; nothing where that is null. */
+  /** Member of `status` with this name; null for none. */
   status(): JsonOut;
 }
 
@@ -132,7 +132,7 @@ export class Components implements ComponentGate {
     return Object.fromEntries(failed.filter((one): one is [ComponentName, string] => one[1] !== null));
   }
 
-  /** What each shows of itself, by name. */
+  /** Status of each component, by name. */
   statuses(): Record<string, JsonOut> {
     const shown = this.parts.map(({ component }) => [component.name, component.status()] as const);
     return Object.fromEntries(shown.filter(([, status]) => status !== null));

@@ -52,7 +52,7 @@ export interface DaemonOptions {
   readonly makeWalletPart: (deps: WalletPartDeps) => WalletPart;
   /** Whether it is a reflector too. */
   readonly isReflector?: boolean;
-  /** What `status` shows of a node that runs beside the daemon. */
+  /** Member of `status` about a node in this process. */
   readonly nodeStatus?: () => JsonOut;
   /** Called when a component did not start, which is in the log then; the others continue. */
   readonly onComponentFailure?: (name: ComponentName, error: unknown) => void;
@@ -94,7 +94,7 @@ async function listen(app: FastifyInstance, [host, port]: HostPort, what: string
   return [host, address.port];
 }
 
-/** Those that are not skipped. A component that needs a skipped one is skipped with it. */
+/** Components without the skipped ones. A component that needs a skipped one is skipped too. */
 function withoutSkipped(
   components: readonly Component[],
   toSkip: readonly string[],

@@ -59,7 +59,7 @@ function warnOfStrays(row: SettingRow, value: JsonValue, where: string, warn: Wa
     warn(`${where}: in setting '${row.name}' ${pythonRepr(stray)} is no HOST:PORT and is passed over.`);
 }
 
-/** In the place of a secret. */
+/** Text shown in place of a secret. */
 const HIDDEN = '[hidden]';
 
 /** A value as answers show it. */

@@ -17,7 +17,7 @@ export interface Folders {
   readonly download_dir: string;
 }
 
-/** What the choice of folders depends on. */
+/** Inputs of the choice of folders. */
 export interface Machine {
   readonly platform: NodeJS.Platform;
   readonly home: string;
@@ -84,7 +84,7 @@ export function expandPath(path: string, { home, environment }: Machine): string
   return expanded === '~' || expanded.startsWith('~/') ? home + expanded.slice(1) : expanded;
 }
 
-/** What a permission mends. */
+/** Errors that permissions cause. */
 const DENIED: ReadonlySet<string | null> = new Set(['EACCES', 'EPERM']);
 
 /** What the folder of a setting is called, where its making is worth a line of the log. */

@@ -7,7 +7,7 @@ import { float } from '../base/answerJson.js';
 import { DaemonError } from '../base/daemonError.js';
 import { pythonRepr } from '../base/pythonText.js';
 
-/** What a setting holds: plain values, lists of them, and for a price an object. */
+/** Value of a setting: a plain value, a list, or an object for a price. */
 export type SettingValue = null | boolean | number | string | JsonNumber | SettingList | PriceValue;
 export type SettingList = readonly (string | readonly [string, number])[];
 // An alias: objects of it are `JsonOut`, which those of an interface are not.
@@ -26,7 +26,7 @@ export interface SettingRow {
   readonly description: string;
   /** Names of earlier versions, which files may still have. */
   readonly previousNames?: readonly string[];
-  /** What help calls the value. */
+  /** Name of the value in help. */
   readonly valueName?: string;
   /** Allowed values of a choice. */
   readonly choices?: readonly string[];
@@ -61,7 +61,7 @@ const noForm = ({ name, form }: SettingRow, value: string): DaemonError =>
 
 const INTEGER = /^[+-]?[0-9]+(?:_[0-9]+)*$/;
 
-/** As `int` of Python takes it: texts of digits, numbers without their fraction, booleans as 0 and 1. */
+/** Converts like Python's `int`: digit texts, truncated numbers, booleans as 0 and 1. */
 function cleanInteger(row: SettingRow, value: JsonValue): number {
   if (typeof value === 'boolean') return Number(value);
   let number = NaN;

@@ -26,7 +26,7 @@ import { pythonFloat } from '../base/pythonJson.js';
 const MODE_BITS = 0o7777;
 const EXTENSIONS: readonly string[] = ['.yml', '.yaml'];
 
-/** What is in the file, by name. */
+/** Entries of the file, by name. */
 export type FileMembers = Map<string, JsonValue>;
 
 /** Throws `EnvironmentError` where the name of the file is none of a settings file. */

@@ -16,11 +16,11 @@ export interface StatusSources {
   readonly ffmpeg: JsonOut;
   /** Status of the node in this process; null without one. */
   readonly node: JsonOut;
-  /** What cannot be reached, a line each. */
+  /** Unreachable parts, one a line. */
   readonly warnings: readonly string[];
   /** Status of the reflector; null without this role. */
   readonly reflector: JsonOut;
-  /** What travels now. */
+  /** Running transfers. */
   readonly transfers: JsonOut;
 }
 

@@ -13,7 +13,7 @@ export interface ShownTransfer {
   readonly peers: number | null;
 }
 
-/** What a terminal is to this module: `process.stderr` is one. */
+/** A terminal as this module uses it; `process.stderr` is one. */
 export interface BarStream {
   readonly columns?: number;
   write(text: string): unknown;

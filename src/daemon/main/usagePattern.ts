@@ -16,7 +16,7 @@ type Pattern =
   | ({ readonly kind: 'option' } & OptionRow)
   | { readonly kind: 'required' | 'optional' | 'either' | 'repeated'; readonly parts: readonly Pattern[] };
 
-/** What stands on the command line: an option by its full name, or a word without one. */
+/** An argument: an option by its full name, or a word. */
 interface Token {
   readonly name: string | null;
   readonly value: string | true;

@@ -24,7 +24,7 @@ import { warnOfExpiry } from './expiryWarnings.js';
 import { txBuildingPortsOf, type TxBuildingFiles } from './txBuildingPorts.js';
 import { logProgress } from './progressLog.js';
 
-/** What methods reach of it. */
+/** Parts of it that methods can use. */
 export type WalletServices = Pick<
   DaemonServices,
   'ledger' | 'wallets' | 'resolver' | 'txBuilder' | 'exchange'
@@ -35,7 +35,7 @@ export interface WalletPart extends Component {
   readonly services: WalletServices | null;
 }
 
-/** What the component is made of. */
+/** Parts of the component. */
 export interface WalletPartDeps {
   readonly settings: Settings;
   readonly log: Logger;

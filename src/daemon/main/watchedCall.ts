@@ -9,7 +9,7 @@ const LOOK_MS = 500;
 /** A call that takes no longer shows nothing. */
 const PATIENCE_MS = 1000;
 
-/** What runs while the method does, by method. */
+/** Components that must run, by method. */
 const KINDS: Readonly<Record<string, string>> = {
   get: 'download',
   publish: 'publish',

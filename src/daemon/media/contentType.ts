@@ -5,7 +5,7 @@
  */
 import { open } from 'node:fs/promises';
 
-/** Only so many bytes are looked at. Source: filetype/utils.py `_NUM_SIGNATURE_BYTES`. */
+/** Only this many bytes are looked at. Source: filetype/utils.py `_NUM_SIGNATURE_BYTES`. */
 export const HEAD_BYTES = 8192;
 
 interface Signature {

@@ -4,7 +4,7 @@
  */
 import { CallThread } from '../../util/callThread.js';
 
-/** What a claim says of a film, a picture or a sound; what the file does not show is absent. */
+/** Media fields of a claim; unknown ones are absent. */
 export interface MediaFacts {
   readonly width?: number;
   readonly height?: number;

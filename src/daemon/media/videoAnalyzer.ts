@@ -64,7 +64,7 @@ interface Output {
 
 /** A playlist may not lead to other places than files. */
 const ONLY_FILES = ['-protocol_whitelist', 'file'];
-/** What a program prints beyond this is cut off and the program ended. Arbitrary. */
+/** Limit of a program's output; beyond it the program is ended. Arbitrary. */
 const MAX_OUTPUT_BYTES = 16 << 20;
 /** Number of characters of ffmpeg's output in an error message, from its end. */
 const SHOWN_CHARS = 600;

@@ -28,7 +28,7 @@ export interface VideoScan {
 /** Shorter ones are pictures. Source: `_get_scan_data`. */
 const LEAST_DURATION_SEC = 0.1;
 
-/** What ffprobe printed; null if that is not a film. */
+/** Output of ffprobe; null if the file is not a video. */
 export function parseScan(text: string): VideoScan | null {
   let parsed: unknown;
   try {

@@ -59,9 +59,9 @@ class Sizes {
 }
 
 export class DiskCache {
-  /** Not in the store yet. */
+  /** Blobs that are not in the store yet. */
   readonly waiting: Pick<Sizes, 'count' | 'bytes'>;
-  /** In the store too. */
+  /** Blobs that are also in the store. */
   readonly stored: Pick<Sizes, 'count' | 'bytes'>;
   readonly #deps: DiskCacheDeps;
   readonly #waiting = new Sizes();
@@ -77,7 +77,7 @@ export class DiskCache {
     this.stored = this.#stored;
   }
 
-  /** On this disk. */
+  /** Bytes on this disk. */
   get bytes(): number {
     return this.#waiting.bytes + this.#stored.bytes;
   }

@@ -169,7 +169,7 @@ export class OffsiteBlobs {
     return (await this.#deps.database.ofKnownStreams([hash])).length > 0;
   }
 
-  /** As `BlobStore.write`: when it resolves to true, the blob is on this disk, and goes to the store when its stream is known. */
+  /** Like `BlobStore.write`: true means that the blob is on disk; it is uploaded once its stream is known. */
   async write(hash: string, bytes: Uint8Array): Promise<boolean> {
     const { local, database, clock } = this.#deps;
     if (!(await local.write(hash, bytes))) return false;
@@ -241,7 +241,7 @@ export class OffsiteBlobs {
     return this.#offsite.has(hash) ? this.#fetch(hash) : null;
   }
 
-  /** As `read`, in parts: the blob is on this disk then, unless the disk takes nothing. */
+  /** Like `read`, in parts; the blob is then on disk, unless the disk fails. */
   async openParts(hash: string): Promise<OpenBytes | null> {
     const { local } = this.#deps;
     for (;;) {

@@ -11,7 +11,7 @@ import { MAX_BLOB_BYTES } from '../content/blobHash.js';
 const TRANSFER_MS = 60_000;
 /** Time limit for a request without a body. Arbitrary. */
 const LOOK_MS = 10_000;
-/** What is read of the text of a refusal. Arbitrary. */
+/** Number of bytes read from the text of a refusal. Arbitrary. */
 const MAX_REFUSAL_BYTES = 4096;
 const MAX_RETRY_AFTER_SEC = 300;
 /** Metadata of each object: the descriptor of the stream that the blob is part of. */
@@ -41,7 +41,7 @@ export interface S3BucketDeps {
   readonly stopping: AbortSignal;
 }
 
-/** What is known of an object without its bytes. */
+/** Metadata of an object. */
 export interface ObjectHead {
   readonly lengthBytes: number;
   /** The descriptor of the stream that the blob is part of; null if no reflector of ours put the object. */
@@ -85,7 +85,7 @@ export class S3Bucket {
     this.#deps = deps;
   }
 
-  /** Puts an object in the place of any that has its name. When it resolves, the store said that it has it. */
+  /** Puts an object in place of any that has its name. When it resolves, the store said that it has it. */
   async put(name: string, bytes: Uint8Array, sdHash: string): Promise<void> {
     const body = new Uint8Array(bytes);
     // The store compares the bytes that arrive with it.

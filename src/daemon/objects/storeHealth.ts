@@ -40,7 +40,7 @@ export class StoreHealth {
     return this.#failures >= FAILURES;
   }
 
-  /** Why the store fails; null while it works. */
+  /** Reason why the store fails; null while it works. */
   get reason(): string | null {
     return this.isDegraded ? this.#lastReason : null;
   }

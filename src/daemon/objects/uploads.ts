@@ -9,7 +9,7 @@ import type { DueUpload } from '../content/offsiteRows.js';
 import { ObjectStoreError } from './s3Bucket.js';
 import type { StoreHealth } from './storeHealth.js';
 
-/** At a time; each has a blob in memory twice. Arbitrary: 16 MiB. */
+/** Number of concurrent uploads; each has a blob in memory twice. Arbitrary: 16 MiB. */
 const PARALLEL = 4;
 /** Rows that are asked for at once. Arbitrary. */
 const BATCH = 64;
@@ -76,7 +76,7 @@ export class Uploads {
     }
   }
 
-  /** What is due, that of blobs that failed last; only one while the store fails. */
+  /** Due uploads, failed ones last; only one while the store fails. */
   async #next(): Promise<DueUpload[]> {
     this.#isPoked = false;
     const limit = this.#deps.health.pauseMs > 0 || this.#deps.health.isDegraded ? 1 : BATCH;

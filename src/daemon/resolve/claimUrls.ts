@@ -8,7 +8,7 @@ import { hashToHex } from '../../util/bytes.js';
 import type { Txo } from '../txo/txo.js';
 
 const CLAIM_ID_DIGITS = 40;
-/** QUIRK: of ids that are not whole the hub of the reference compares so many digits. */
+/** QUIRK: of ids that are not whole the hub of the reference compares this many digits. */
 const COMPARED_DIGITS = 10;
 
 const filed = (name: string): string => Buffer.from(normalizeName(Buffer.from(name))).toString('utf8');
@@ -26,7 +26,7 @@ function fits({ name, claimId }: UrlSegment, txo: Txo): boolean {
   return isSameName(name, txo.claimName!) && id.startsWith((claimId ?? '').slice(0, COMPARED_DIGITS));
 }
 
-/** Of a claim; of one in a channel, the channel is looked at where it is known. */
+/** Checks the URL of a claim; for one in a channel also the channel, if known. */
 export function mayBeAt({ channel, stream }: ClaimUrl, txo: Txo): boolean {
   if (!fits((stream ?? channel)!, txo)) return false;
   return stream === null || channel === null || !txo.notes.channel || fits(channel, txo.notes.channel);

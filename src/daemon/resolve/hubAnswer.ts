@@ -64,7 +64,7 @@ export interface ErrorRow {
 export type AnswerRow = ClaimRow | ErrorRow;
 
 export interface HubAnswer {
-  /** In the order of what was asked. */
+  /** Rows in the order of the request. */
   readonly rows: readonly AnswerRow[];
   /** Claims that the rows refer to. */
   readonly extraRows: readonly ClaimRow[];

@@ -25,7 +25,7 @@ import {
 /** Claims within claims that are told at most. Arbitrary: a repost of a repost by a channel in a channel has four. */
 const MAX_DEPTH = 8;
 
-/** What a URL or id leads to instead of a claim. */
+/** Result of a URL or id without a claim. */
 export interface ResolveFailure {
   readonly name: ErrorRow['error'];
   readonly text: string;
@@ -80,7 +80,7 @@ class Inflater {
   readonly #headers: HeaderView;
   /** Rows by their places; those with numbers go first. */
   readonly #rows = new Map<string, ClaimRow>();
-  /** What references lead to, made once. */
+  /** Referenced objects, each made once. */
   readonly #referred = new Map<string, Txo>();
 
   constructor(

@@ -28,7 +28,7 @@ const NOT_FOR_HUBS: ReadonlySet<string> = new Set([
   'remove_duplicates',
 ]);
 
-/** What hubs want as lists, of one value too. */
+/** Parameters that hubs require as lists, even for one value. */
 const LISTS =
   /^(?:claim_ids|(?:not_)?channel_ids|stream_types|media_types|(?:any|all|not)_(?:tags|languages|locations))$/;
 const OLD_TRENDING: ReadonlySet<string> = new Set([

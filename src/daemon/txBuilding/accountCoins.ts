@@ -63,7 +63,7 @@ export class AccountCoins implements UtxoPool<NumberedCoin> {
     return numbers.map((number) => ({ number, effectiveAmount }));
   }
 
-  /** By account, in the order in which these are given: what is chosen of equal coins hangs on it. */
+  /** Coins by account in the given order, which decides among equal coins. */
   async all(): Promise<NumberedCoin[]> {
     const { accountIds, isConfirmed } = this.#filter;
     const coins: NumberedCoin[] = [];

@@ -68,7 +68,7 @@ function addressOf(keyHash: Bytes, { addressPrefixes }: LedgerParams): string {
 export interface ClaimPlan extends SendOptions {
   readonly wallet: WalletPort;
   readonly funding: readonly AccountPort[];
-  /** Not signed. */
+  /** Unsigned output. */
   readonly output: NewOutput;
   /** For an update: the claim that it spends. */
   readonly old?: Txo;

@@ -8,7 +8,7 @@ const keyOf = (txo: Txo): string => `${txo.txidHex}:${txo.nout}`;
 
 export class HeldOutputs {
   readonly #held = new Map<string, Promise<void>>();
-  /** What was let go while someone looked; a set for each who looks. */
+  /** Entries released during a lookup, with a set for each lookup. */
   readonly #lookers = new Set<Set<string>>();
 
   /**

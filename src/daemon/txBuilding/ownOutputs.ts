@@ -43,7 +43,7 @@ export function givenOf(row: TxoRow, wallet: WalletPort): GivenOutput {
   return { txo: txoOf(row, wallet), isCoin };
 }
 
-/** What is not spent and not reserved of the accounts' own outputs. */
+/** Unspent and unreserved outputs of the accounts. */
 export function unspent(ledger: LedgerPort, filter: TxoFilter): Promise<TxoRow[]> {
   return ledger.database.txos({ ...filter, isSpent: false, isMyOutput: true });
 }

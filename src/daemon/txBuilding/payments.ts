@@ -52,7 +52,7 @@ export interface Transfer {
   readonly toAccount?: string | undefined;
   readonly fromAccount?: string | undefined;
   readonly amountDewies: bigint;
-  /** All coins instead of an amount. */
+  /** Sends all coins instead of an amount. */
   readonly everything: boolean;
   /** Equal parts of the amount. */
   readonly outputs: number;

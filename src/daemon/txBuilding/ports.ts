@@ -38,7 +38,7 @@ export interface AccountPort {
   readonly id: string;
   /** Whether it has a private key, locked or not: one that a channel was imported for may have the public one alone. */
   readonly isSpendable: boolean;
-  /** Where a transaction of ours pays to: no other one gets it until it is freed. */
+  /** Reserves a receiving address for a transaction until it is freed. */
   takeReceivingAddress(): Promise<string>;
   nextChangeKeyHash(): Promise<Bytes>;
   /** Whether change goes to a witness program of the key hash (P2WPKH). */

@@ -129,7 +129,7 @@ interface Publishing {
   readonly prepared: PreparedFile | null;
 }
 
-/** What may have gone out: everything after the sending began, but what a hub refused. */
+/** Transactions that may have been sent: all whose sending began, except refused ones. */
 const isCertainlyUnsent = (error: unknown, isSending: boolean): boolean =>
   !isSending || (error instanceof DaemonError && error.name === 'RPCError');
 
@@ -198,7 +198,7 @@ export interface StreamChange {
   readonly clearChannel: boolean;
   readonly fields: ClaimArguments;
   readonly signing: ChannelChoice;
-  /** The file in the place of that of the stream. */
+  /** The file in place of that of the stream. */
   readonly file?: FileChoice | undefined;
 }
 
@@ -268,7 +268,7 @@ export interface Publication {
   readonly clearChannel: boolean;
   readonly fields: ClaimArguments;
   readonly signing: ChannelChoice;
-  /** The file in the place of that of the stream. */
+  /** The file in place of that of the stream. */
   readonly file?: FileChoice | undefined;
 }
 

@@ -29,7 +29,7 @@ import { payTo } from './destinations.js';
 import { HeldOutputs } from './heldOutputs.js';
 import type { AccountPort, TxBuildingPorts, WalletPort } from './ports.js';
 
-/** What a transaction is made of. */
+/** Parts of a transaction. */
 export interface Plan {
   readonly wallet: WalletPort;
   /** Outputs that it spends whatever else it needs, in this order, first. */
@@ -74,10 +74,10 @@ export interface SendOptions {
   readonly preview: boolean;
 }
 
-/** After ten minutes there is hardly hope. Source: lbry-sdk lbry/wallet/ledger.py `wait`. */
+/** Time limit of a blocking call: ten minutes. Source: lbry-sdk lbry/wallet/ledger.py `wait`. */
 const BLOCKING_MS = 600_000;
 
-/** A standard transaction has at most so many bytes: it has no witness. Source: lbrycrd policy.h `MAX_STANDARD_TX_WEIGHT`. */
+/** A standard transaction has at most this many bytes: it has no witness. Source: lbrycrd policy.h `MAX_STANDARD_TX_WEIGHT`. */
 const MAX_STANDARD_SIZE = 100_000;
 
 interface UnsentTransaction {

@@ -13,7 +13,7 @@ import { hasExpired } from '../base/claimTerm.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
 import type { Txo } from './txo.js';
 
-/** What an answer takes from the chain. */
+/** Chain data for an answer. */
 export interface ShowPort {
   readonly ledger: LedgerParams;
   /** Height of the last header. */

@@ -71,7 +71,7 @@ export type InputTemplate = keyof typeof INPUT_TEMPLATES;
 
 const TIME_LOCK: readonly Part[] = ['height', OP.OP_CHECKLOCKTIMEVERIFY, OP.OP_DROP, ...PAY_PUBKEY_HASH];
 
-/** What was pushed, by the names of the form. */
+/** Pushed data by the names of the template. */
 export type ScriptValues = Readonly<Record<string, Buffer>>;
 
 export interface ReadScript<Name extends string> {

@@ -35,7 +35,7 @@ export interface TxoFacts {
   readonly firstOutPoint: Bytes | null;
 }
 
-/** What is known of an output beyond its transaction; what is absent is not shown. */
+/** Additional data of an output; absent members are not shown. */
 export interface TxoNotes {
   isSpent?: boolean;
   isMyOutput?: boolean;

@@ -39,7 +39,7 @@ export type AddressGenerator =
 
 type SecretField = 'seed' | 'private_key';
 
-/** What an account takes from its surroundings. */
+/** Dependencies of an account. */
 export interface AccountTools {
   readonly clock: Clock;
   readonly random: RandomSource;
@@ -141,7 +141,7 @@ export class Account {
   /** For each field that was encrypted: it stays as long as the account is held. */
   readonly initVectors = new Map<SecretField, Buffer>();
 
-  /** Of the form in the file, in which all except the ledger and one key may be missing. Throws `ValueError`. */
+  /** Reads the form of the file; only ledger and one key are required. Throws `ValueError`. */
   constructor(account: JsonObject, tools: AccountTools) {
     this.#tools = tools;
     this.ledger = ledgerIn(account);
@@ -233,7 +233,7 @@ export class Account {
     return new JsonObject(entries);
   }
 
-  /** What the account adds to the hash by which copies of a wallet are compared. */
+  /** Contribution of the account to the hash for comparing wallets. */
   hash(): Buffer {
     if (this.isLocked) throw assertionFailure('Cannot hash an encrypted account.');
     const hash = createHash('sha256').update(writePythonJson(this.toJson({ isForHash: true })));

@@ -20,7 +20,7 @@ import { KEY_CHAIN } from './keys.js';
 
 type AddressChainName = 'receiving' | 'change';
 
-/** From so many addresses the next one is drawn. Source: account.py `get_or_create_usable_address`. */
+/** From this many addresses the next one is drawn. Source: account.py `get_or_create_usable_address`. */
 const CHOICE = 10;
 
 /** Unused addresses that are kept ahead at least. Source: `save_max_gap`. */
@@ -37,7 +37,7 @@ export class LoadedAccount implements AddressSource {
   readonly ledger: Ledger;
   readonly channelKeys: ChannelKeys;
   readonly #random: RandomSource;
-  /** Addresses that a wallet of before had given out: so many are derived, used or not. */
+  /** Addresses that a wallet of before had given out: this many are derived, used or not. */
   readonly #givenOut: Record<AddressChainName, number> = { receiving: 0, change: 0 };
   /** The number of additional addresses kept ahead while the gap is filled, since that many are in hand. */
   readonly #ahead: Record<AddressChainName, number> = { receiving: 0, change: 0 };
@@ -134,7 +134,7 @@ export class LoadedAccount implements AddressSource {
     return (await this.#nextAddress('change')).address;
   }
 
-  /** None that is in hand; `takes`: this one is, from then on. Of an account with a single address that one, always. */
+  /** Next free address; `takes` reserves it. An account with a single address always returns that one. */
   async #nextAddress(name: AddressChainName, takes = false): Promise<AddressRow> {
     const { chain, maxUses, gap } =
       this.chains.find((one) => one.chain === KEY_CHAIN[name]) ?? this.chains[0]!;
@@ -187,7 +187,7 @@ export class LoadedAccount implements AddressSource {
     return privateKey && Buffer.from(privateKey);
   }
 
-  /** Only of outputs with so many confirmations; 0 counts those in no block too. */
+  /** Only of outputs with this many confirmations; 0 counts those in no block too. */
   balance(confirmations = 0): Promise<Balance> {
     return this.ledger.database.balance([this.id], maxHeightOf(this.ledger, confirmations));
   }
@@ -228,7 +228,7 @@ export class LoadedAccount implements AddressSource {
   }
 }
 
-/** The highest block whose outputs have so many confirmations; undefined if it does not matter. */
+/** The highest block whose outputs have this many confirmations; undefined if it does not matter. */
 export function maxHeightOf(ledger: Pick<Ledger, 'height'>, confirmations: number): number | undefined {
   return confirmations > 0 ? ledger.height - confirmations + 1 : undefined;
 }

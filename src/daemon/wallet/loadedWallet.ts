@@ -13,7 +13,7 @@ import { LoadedAccount, maxHeightOf } from './loadedAccount.js';
 import { parseWalletText, unpackWallet, type MergedAccounts, type Wallet } from './walletContents.js';
 import { fileStamp, keepCopy, writeWalletFile } from './walletFile.js';
 
-/** What a wallet at work takes from its surroundings. */
+/** Dependencies of a loaded wallet. */
 export interface WalletSurroundings {
   readonly ledger: Ledger;
   readonly tools: AccountTools;
@@ -25,7 +25,7 @@ export interface WalletSurroundings {
 
 export type GeneratorName = 'deterministic-chain' | 'single-address';
 
-/** What of an account's settings is to change; undefined stays as it is. */
+/** Changes of an account's settings; undefined leaves one unchanged. */
 export interface AccountChange {
   readonly isDefault: boolean;
   readonly name: string | undefined;
@@ -66,7 +66,7 @@ export class LoadedWallet {
     return this.wallet.isEncrypted;
   }
 
-  /** Those on the daemon's chain; the file may hold others, which stay in it. The first is the default one. */
+  /** Accounts on the daemon's chain, the default first; accounts of other chains stay in the file. */
   get accounts(): readonly LoadedAccount[] {
     const { ledger } = this.#around;
     return this.wallet.accounts

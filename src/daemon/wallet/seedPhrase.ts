@@ -15,7 +15,7 @@ const INDEX = new Map(WORDS.map((word, index) => [word, BigInt(index)]));
 /** First hex digits of the hash of a standard wallet's phrase. */
 const VERSION_PREFIX = '01';
 const VERSION_KEY = 'Seed version';
-/** What is in for a passphrase where none is given. */
+/** Default passphrase. */
 export const DEFAULT_PASSPHRASE = 'lbryum';
 const ROUNDS = 2048;
 const SEED_SIZE = 64;

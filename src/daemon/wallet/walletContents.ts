@@ -258,7 +258,7 @@ export async function unpackWallet(password: string, text: string): Promise<Json
   return parseWalletText(decodeUtf8(inflated) ?? '');
 }
 
-/** As lbry-sdk writes wallets, which need not be JSON. Throws `ValueError` where the text is not an object. */
+/** Parses lbry-sdk's wallet text, which need not be JSON. Throws `ValueError` if it is not an object. */
 export function parseWalletText(text: string): JsonObject {
   let wallet: JsonValue;
   try {
@@ -300,7 +300,7 @@ function timeOf(preference: JsonObject): number | null {
   return Number.isFinite(number) ? number : null;
 }
 
-/** What Python takes for true. */
+/** Truth of a value in Python. */
 function isTrue(value: JsonValue | undefined): boolean {
   if (value === undefined || value === null || value === false || value === '') return false;
   if (isJsonNumber(value)) return Number(numberText(value)) !== 0;

@@ -105,7 +105,7 @@ export async function keepCopy(path: string, kind: 'damaged' | 'foreign'): Promi
   }
 }
 
-/** By which it is seen that the file is another one than before; null if there is none. */
+/** Stamp that detects a changed file; null without a file. */
 export async function fileStamp(path: string): Promise<string | null> {
   try {
     const { ino, size, mtimeNs } = await stat(path, { bigint: true });
@@ -169,7 +169,7 @@ async function modeOf(path: string): Promise<number> {
   }
 }
 
-/** Puts the text in the place of the file and returns when it is on disk. The file's mode stays; a new one is the owner's alone. */
+/** Puts the text in place of the file and returns when it is on disk. The file's mode stays; a new one is the owner's alone. */
 export async function writeWalletFile(path: string, text: string): Promise<void> {
   const mode = await modeOf(path);
   const temporary = `${path}.tmp.${process.pid}`;

@@ -168,7 +168,7 @@ export class Wallets {
     for (const wallet of this.#wallets) await wallet.settled();
   }
 
-  /** It may be removed while it is being made. */
+  /** Forgets the wallet, which may still be in creation. */
   #forget(wallet: LoadedWallet): void {
     const at = this.#wallets.indexOf(wallet);
     if (at >= 0) this.#wallets.splice(at, 1);

@@ -8,7 +8,7 @@ import type { TakenBlock } from '../messages.js';
 import { AskError } from '../explorerRpcStub.js';
 import type { PageContext } from '../pageContext.js';
 
-/** What happened, in the past tense. */
+/** Event text in the past tense. */
 const PAST: Readonly<Record<string, string>> = {
   claim: 'claimed',
   update: 'updated',
@@ -116,7 +116,7 @@ export function ClaimLine({ claim }: { readonly claim: OutputClaim }): VNode {
   );
 }
 
-/** What the answer of a question that an option must be on for is shown as. */
+/** Shown text if the option for a query is off. */
 export async function orNull<Result>(question: Promise<Result>): Promise<Result | AskError> {
   try {
     return await question;

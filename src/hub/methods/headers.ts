@@ -52,7 +52,7 @@ async function* withMembers(
   yield `,${members.slice(1)}`;
 }
 
-/** What the node has of so many headers from a height on, and their bytes page by page. */
+/** What the node has of this many headers from a height on, and their bytes page by page. */
 async function headersOf(
   { client, turn, hub }: HubCall,
   start: number,

@@ -7,7 +7,7 @@ import type { NodeCall, NodeMethod } from '../method.js';
 import type { HeadersStart } from '../nodeOperations.js';
 import { withCommas } from '../pythonText.js';
 
-/** How many of so many headers there are from a height on, their proof, and then their bytes. */
+/** How many of this many headers there are from a height on, their proof, and then their bytes. */
 export async function* headersFrom(
   call: NodeCall,
   start: number,

@@ -17,7 +17,7 @@ import { pythonText, withCommas } from '../pythonText.js';
 
 /** Source: `transaction_get_batch`. */
 const MAX_TRANSACTIONS = 100;
-/** Up to here a batch is read before the first of it is sent, so that one that cannot be read is an error. */
+/** Bytes of a batch read before the first part is sent, so that a read error becomes an error answer. */
 const READ_AHEAD_BYTES = 1 << 20;
 const NO_TRANSACTION = 'No such mempool or blockchain transaction.';
 

@@ -77,7 +77,7 @@ interface SupportChange {
   readonly group: string;
   /** The sum in satoshis of all unspent ones. */
   sumSat: bigint;
-  /** Of the active ones, by the name under which the trie has them: others do not count for the claim. */
+  /** Sums of active supports by name in the trie; supports under other names do not count. */
   readonly activeSat: Map<string, bigint>;
   /** Whether any was made or spent, rather than only activated or expired. */
   isMoved: boolean;

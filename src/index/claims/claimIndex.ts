@@ -38,7 +38,7 @@ export interface ClaimIndexOptions {
   readonly rules: ClaimRules;
   /** Number of blocks with undo rows. */
   readonly window: ProofWindow;
-  /** Of the chain, while no block is being connected; lower while the chain's next block is. */
+  /** Height of the chain; lower while the next block is being connected. */
   readonly tipHeight: () => number;
 }
 

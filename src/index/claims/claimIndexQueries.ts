@@ -42,7 +42,7 @@ import { RecentScripts } from './recentScripts.js';
 import { forEachRow } from './rowWalk.js';
 import { findByUrls, resolveUrls, type ResolveScope } from './resolveUrl.js';
 
-/** So often an answer is started over because the chain moved; then the chain is held until it is made. */
+/** Number of restarts of an answer because the chain moved; then the chain is held. */
 const MAX_ATTEMPTS = 3;
 /** Claims of a walk over all that are assembled at one tip. */
 const CLAIMS_A_STEP = 256;

@@ -77,7 +77,7 @@ export class ClaimRecords {
     return claimIds.map((id) => this.claims.get(id) ?? null);
   }
 
-  /** What is kept of names in the claim trie, as they are filed. */
+  /** Data of names in the claim trie, as filed. */
   async statesOf(names: readonly string[]): Promise<(NameState | null)[]> {
     const missing = [...new Set(names)].filter((name) => !this.states.has(name));
     const found = await this.rows.getMany(missing.map(nameKey));

@@ -8,7 +8,7 @@ import { RowDecoder, RowEncoder } from '../../store/claims/rowCodec.js';
 import type { Bytes } from '../../util/bytes.js';
 import { TAG_LENGTH } from './claimIndexKeys.js';
 
-/** What the index knows of a live claim. */
+/** Index data of a live claim. */
 export interface ClaimRow {
   /** The latest output: txid and output number as the claim trie keys it. */
   readonly point: string;

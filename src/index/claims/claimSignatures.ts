@@ -22,7 +22,7 @@ const SIGNATURE_BYTES = 64;
 const CHECKSUM_BYTES = 4;
 /** Verified in one call: a few milliseconds of one thread. */
 const BATCH = 64;
-/** From so many on another thread verifies: about as many as take the time of the way there. */
+/** Number of signatures from which another thread verifies, since the transfer costs about as much. */
 const ASIDE = 4;
 
 /** Numbers of the keys that may have made one signature; most signatures have two. */

@@ -19,7 +19,7 @@ export interface ClaimWeight {
   readonly amountSat: bigint | null;
   /** Active supports. */
   readonly supportSat: bigint;
-  /** Under which name the trie has these; null without any. */
+  /** Name in the trie; null without items. */
   readonly name: string | null;
 }
 

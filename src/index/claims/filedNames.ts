@@ -1,4 +1,4 @@
-/** Under which names the claim trie may have filed an output, and the output itself, found by its place. */
+/** Finds an output by position, and the names under which the claim trie may have filed it. */
 import type { Item } from '../../claimtrie/item.js';
 import { normalizeKey } from '../../claimtrie/nameKey.js';
 import { filesNormalized } from '../../claimtrie/rules.js';

@@ -22,7 +22,7 @@ const ABSENT = 0;
 
 /** One row of the index while a block changes it. */
 interface NotedRow {
-  /** What was there before the block, null for nothing; undefined while that is not known. */
+  /** Value before the block; null for none, undefined while unknown. */
   former: Bytes | null | undefined;
   /** Value after the block; undefined if unchanged. */
   value: Bytes | null | undefined;

@@ -18,7 +18,7 @@ import { formatEndedRow, formatSeriesRow, isPastKnown, parseEndedRow } from './c
 
 /** Rows read, or written, in one go: some milliseconds. */
 const ROWS_AT_ONCE = 1000;
-/** Where the name begins in an item's key: behind one byte of length, or three where that says 255. */
+/** Start of the name in an item's key: behind one byte of length, or three where that says 255. */
 const nameAt = (key: string): number => (key.charCodeAt(1) === 255 ? 4 : 2);
 /** `since` and outpoint behind the name. */
 const BEHIND_NAME = 40;

@@ -36,7 +36,7 @@ export const LONGEST_URL = 2 * LONGEST_NAME + 128;
 /** Claims of a name that are weighed together. Arbitrary. */
 const CLAIMS_A_PART = 4096;
 
-/** What a question about one tip goes by. */
+/** Context of a query at one tip. */
 export interface ResolveScope {
   readonly rows: RowReader;
   readonly rules: ClaimRules;
@@ -72,7 +72,7 @@ export async function resolveUrls(scope: ResolveScope, urls: readonly string[]):
   });
 }
 
-/** What stands before a claim's own short URL in its canonical one. */
+/** Prefix before the claim's short URL in its canonical URL. */
 const CHANNEL_PART = /^.*?#[0-9a-f]{1,40}\//s;
 const SHORT_URL = /^(.*)#([0-9a-f]{1,40})$/s;
 
@@ -211,7 +211,7 @@ async function nthByAmount(scope: ResolveScope, rawName: string, place: number):
   return at >= order.length ? null : toLatin1(Buffer.from(order.subarray(at, at + ID_LENGTH)).reverse());
 }
 
-/** What of a claim decides its place. */
+/** Fields of a claim that decide its order. */
 interface Weighed {
   readonly id: Uint8Array;
   readonly effectiveAmountSat: bigint;

@@ -112,7 +112,7 @@ async function putIn(
   }
 }
 
-/** Those of the supports whose data names a signer. */
+/** Supports whose data names a signer. */
 async function readSigned(block: LoadedBlock, supports: readonly Item[]): Promise<SignedSupport[]> {
   const byPoint = new Map(supports.map((item) => [item.point, item]));
   const { raw, parsed } = block;

@@ -8,7 +8,7 @@
 
 /** The moving averages of one horizon: what is kept on disk. */
 export interface ConfirmAverages {
-  /** What is left of a figure after a block; between 0 and 1. */
+  /** Decay factor of a figure for each block; between 0 and 1. */
   readonly decay: number;
   /** Blocks in a period. */
   readonly scale: number;
@@ -17,7 +17,7 @@ export interface ConfirmAverages {
   readonly rateSums: Float64Array;
   /** Weight of confirmed transactions, by bucket. */
   readonly counts: Float64Array;
-  /** For each period and bucket (row by row), how much confirmed within so many periods. */
+  /** For each period and bucket (row by row), how much confirmed within this many periods. */
   readonly confirmed: Float64Array;
   /** Weight of transactions that left unconfirmed, by period and bucket. */
   readonly failed: Float64Array;
@@ -114,7 +114,7 @@ export class ConfirmStats {
     this.waiting[this.rowOf(height) + bucket]!++;
   }
 
-  /** It waits no longer, having come at `height`. Source: `removeTx`. */
+  /** Removes a transaction that arrived at `height`. Source: `removeTx`. */
   leave(height: number, bestHeight: number, bucket: number, isConfirmed: boolean): void {
     const age = bestHeight === 0 ? 0 : bestHeight - height;
     if (age < 0) return;
@@ -147,7 +147,7 @@ export class ConfirmStats {
   private outstanding(target: number, bestHeight: number): Int32Array {
     const sums = this.waitingLonger.slice();
     for (let age = target; age < this.maxConfirms; age++) {
-      // QUIRK: before there are so many blocks the difference wraps at 2^32, as unsigned numbers do.
+      // QUIRK: before there are this many blocks the difference wraps at 2^32, as unsigned numbers do.
       const row = this.rowOf((bestHeight - age) >>> 0);
       for (let bucket = 0; bucket < sums.length; bucket++) sums[bucket]! += this.waiting[row + bucket]!;
     }

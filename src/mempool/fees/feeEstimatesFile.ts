@@ -25,7 +25,7 @@ const CLIENT_VERSION = 170_303;
 const MAX_BUCKETS = 1000;
 /** A week. */
 const MAX_CONFIRMS = 6 * 24 * 7;
-/** Larger than any file that passes: three horizons of so many buckets and periods. */
+/** Larger than any file that passes: three horizons of this many buckets and periods. */
 const MAX_FILE_BYTES = 3 * 2 * 8 * MAX_BUCKETS * (MAX_CONFIRMS + 2);
 
 function damaged(what: string): ReadError {

@@ -1,5 +1,5 @@
 /**
- * What fee rate lets a transaction confirm within so many blocks, learnt from transactions that came and were confirmed,
+ * What fee rate lets a transaction confirm within this many blocks, learnt from transactions that came and were confirmed,
  * or were not, over three horizons up to 1,008 blocks. Its memory is fixed: averages and counts by bucket of fee rate;
  * which bucket a waiting transaction fell into is noted in its entry. Source: lbrycrd policy/fees.cpp
  * `CBlockPolicyEstimator`.
@@ -32,7 +32,7 @@ const SUFFICIENT_TXS = { short: 0.5, medium: 0.1, long: 0.1 } as const;
 const HALF_SUCCESS = 0.6;
 const SUCCESS = 0.85;
 const DOUBLE_SUCCESS = 0.95;
-/** Figures of a file last for so many blocks. Source: `OLDEST_ESTIMATE_HISTORY`. */
+/** Figures of a file last for this many blocks. Source: `OLDEST_ESTIMATE_HISTORY`. */
 const OLDEST_HISTORY_BLOCKS = 6 * 1008;
 
 /** Bounds of buckets, satoshis per 1,000 virtual bytes. */

@@ -21,7 +21,7 @@ export const MIN_FAIL_SEC = 7 * 86_400;
 
 /** A tried address that answered so recently keeps its place. */
 export const REPLACEMENT_SEC = 4 * 3600;
-/** For how long a place in the tried table is contested before the newcomer gets it untested. */
+/** Time after which a newcomer gets a contested place in the tried table untested. */
 export const TEST_WINDOW_SEC = 40 * 60;
 /** How many newcomers may wait for a place in the tried table. */
 export const MAX_COLLISIONS = 10;

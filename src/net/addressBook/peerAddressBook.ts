@@ -271,13 +271,13 @@ export class PeerAddressBook {
     return found;
   }
 
-  /** What the book knows of the IP address, whatever the port; null when nothing. */
+  /** Entry of the IP address with any port, or null. */
   lookUp(address: NetAddress): SelectedAddress | null {
     const entry = this.tables.get(ipKey(address));
     return entry === null ? null : selected(entry);
   }
 
-  /** All that a file must keep. The entries are live: use it before anything else happens. */
+  /** State for a file. The entries are live: use them synchronously. */
   snapshot(): BookSnapshot {
     return this.tables.snapshot();
   }

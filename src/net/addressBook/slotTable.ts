@@ -42,7 +42,7 @@ export class SlotTable<T> {
     this.where[last] = at;
   }
 
-  /** What is in a random occupied slot; there must be one. */
+  /** Content of a random occupied slot; there must be one. */
   random(random: RandomSource): T {
     return this.slots[this.occupied[random.int(this.occupied.length)]!]!;
   }

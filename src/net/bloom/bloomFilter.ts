@@ -134,7 +134,7 @@ export class BloomFilter {
     return (this.data[bit >> 3]! & (1 << (bit & 7))) !== 0;
   }
 
-  /** Whether so much was hashed that it is time for a pause. */
+  /** Whether this much was hashed that it is time for a pause. */
   private isPauseDue(): boolean {
     if (this.hashes < HASHES_AT_ONCE) return false;
     this.hashes = 0;

@@ -1,5 +1,5 @@
 /**
- * Remembers the last so many items, and up to half as many before them, in little memory; now and then it takes another
+ * Remembers the last this many items, and up to half as many before them, in little memory; now and then it takes another
  * item for one of them. Source: Core bloom.cpp `CRollingBloomFilter`.
  */
 import { assert } from '../../util/assert.js';

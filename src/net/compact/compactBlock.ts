@@ -62,7 +62,7 @@ export function buildCompactBlock(
   return { header, nonce, shortIds, prefilled: [{ index: 0, raw: rawTransactionAt(block, 0, withWitness) }] };
 }
 
-/** The transactions that a getblocktxn asks for, or null when the block has not so many (which costs 100 points). */
+/** The transactions that a getblocktxn asks for, or null when the block has not this many (which costs 100 points). */
 export function pickTransactions(
   block: LoadedBlock,
   indexes: readonly number[],
@@ -98,7 +98,7 @@ export class PartialBlock {
   /** Transactions by position in the block; null if missing. */
   private readonly txs: (Bytes | null)[];
   private readonly table: ShortIdTable;
-  /** What stands for a short id, by its number; `AMBIGUOUS` when more than one transaction has it. */
+  /** Transaction of a short id by number; `AMBIGUOUS` for more than one. */
   private readonly found: (Candidate | typeof AMBIGUOUS | undefined)[];
   private readonly prefilledCount: number;
   private matches = 0;

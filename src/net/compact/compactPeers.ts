@@ -14,12 +14,12 @@ const PLAIN_VERSION = 1n;
 const MAX_UNASKED = 3;
 
 interface CompactPeer {
-  /** It named a version that we know; the first settles what we send it. */
+  /** True if the peer announced a known version; the first one decides what is sent. */
   speaks: boolean;
   wantsWitness: boolean;
-  /** It wants new blocks unasked. */
+  /** The peer wants new blocks in high-bandwidth mode. */
   prefersCompact: boolean;
-  /** It sends what we want. */
+  /** The peer sends the version that we use. */
   supportsWanted: boolean;
 }
 
@@ -35,7 +35,7 @@ export class CompactPeers implements MessageHandler {
     sendcmpct: (peer: Peer, message: Payload<'sendcmpct'>) => this.onSendCompact(peer, message),
   };
   private readonly own = new Map<number, CompactPeer>();
-  /** Those that were asked to send new blocks unasked, the one that has been useful longest ago first. */
+  /** Peers asked for high-bandwidth compact blocks, the least recently useful first. */
   private unasked: Peer[] = [];
 
   onReady(peer: Peer): void {

@@ -18,7 +18,7 @@ import { PartialBlock, type Candidate } from './compactBlock.js';
 import type { CompactPeers } from './compactPeers.js';
 import type { ExtraTransactions } from './extraTransactions.js';
 
-/** So far ahead of the tip the mempool is of use. */
+/** Distance from the tip up to which the mempool helps to complete a block. */
 const MAX_AHEAD = 2;
 /** Transactions of the mempool that are looked at in one go. */
 const PORTION = 2000;

@@ -1,5 +1,5 @@
 /**
- * Transactions that are in no mempool and may yet be in a block: orphans, refused and replaced ones, the last so many
+ * Transactions that are in no mempool and may yet be in a block: orphans, refused and replaced ones, the last this many
  * (`-blockreconstructionextratxn`). Source: Core net_processing.cpp `vExtraTxnForCompact`, `AddToCompactExtraTransactions`.
  */
 import type { Candidate } from './compactBlock.js';

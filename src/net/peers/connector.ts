@@ -50,7 +50,7 @@ export interface ConnectorDeps {
   /** Addresses built into the program, for when nothing else is available. */
   addFixedSeeds(): void;
   dialer: Dialer;
-  /** Resolves after so many milliseconds, or rejects as soon as the signal aborts; by default the system's timers. */
+  /** Resolves after this many milliseconds, or rejects as soon as the signal aborts; by default the system's timers. */
   sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
@@ -68,7 +68,7 @@ const ADDED_INTERVAL_MS = 60_000;
 
 export interface AddedNode {
   name: string;
-  /** What it resolved to when it is connected. */
+  /** Resolved address while connected. */
   connected: { address: string; inbound: boolean } | null;
 }
 

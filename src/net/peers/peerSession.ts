@@ -39,7 +39,7 @@ export interface SessionHost {
   readonly random: RandomSource;
   readonly parts: readonly MessageHandler[];
   readonly sendsRejects: boolean;
-  /** One of so many messages that come is dropped, so that it shows what a lossy peer leads to; 0 for none. */
+  /** One of this many messages that come is dropped, so that it shows what a lossy peer leads to; 0 for none. */
   readonly dropsOneIn: number;
   /** Whether the log names addresses of peers. */
   readonly logsAddresses: boolean;
@@ -49,7 +49,7 @@ export interface SessionHost {
   nowSec(): number;
   /** Our version message to this peer. */
   ownVersion(peer: PeerSession): VersionMessage;
-  /** Why the peer must go for what its version says, or null; may already have told the peer. */
+  /** Reason why the peer must go for what its version says, or null; may already have told the peer. */
   refuseVersion(peer: PeerSession, version: VersionMessage): string | null;
   versionAccepted(peer: PeerSession, version: VersionMessage): void;
   /** The peer's score has grown; `before` is what it was. */
@@ -65,7 +65,7 @@ export interface SessionInfo {
   local: NetAddress | null;
   name: string;
   isWhitelisted: boolean;
-  /** To recognise a connection to ourselves. */
+  /** Nonce that detects a connection to ourselves. */
   nonce: bigint;
   /** Keyed by the network group of the address, which a peer cannot foresee. */
   keyedGroup: bigint;
@@ -369,7 +369,7 @@ export class PeerSession implements Peer {
     for (const part of host.parts) part.onVersion?.(this);
   }
 
-  /** What a line of log about the peer ends with. */
+  /** End of log lines about the peer. */
   private get shownAddress(): string {
     return this.host.logsAddresses ? `, peeraddr=${formatNetAddress(this.remote)}` : '';
   }

@@ -35,7 +35,7 @@ export class SendQueue {
     this.blockBytes += frame.copy(this.block, this.blockBytes);
   }
 
-  /** To be called when the socket has drained, and before it is ended. */
+  /** Must be called when the socket has drained, and before it is ended. */
   flush(): void {
     if (this.block === null) return;
     const block = this.block.subarray(0, this.blockBytes);

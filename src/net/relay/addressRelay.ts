@@ -54,13 +54,13 @@ const SEND_INTERVAL_MS = 30_000;
 const LOCAL_INTERVAL_MS = 24 * 60 * 60_000;
 const MINUTE_SEC = 60;
 const DAY_SEC = 24 * 60 * 60;
-/** An address is news when it was seen within this time, and so much may it lie ahead. */
+/** An address is news when it was seen within this time, and this much may it lie ahead. */
 const FRESH_SEC = 10 * MINUTE_SEC;
 /** No node was seen before. */
 const FIRST_TIME_SEC = 100_000_000;
 /** Age given to an address whose time cannot be. */
 const UNKNOWN_AGE_SEC = 5 * DAY_SEC;
-/** The book takes what peers report for so much older. */
+/** The book takes what peers report for this much older. */
 const HEARSAY_PENALTY_SEC = 2 * 60 * MINUTE_SEC;
 /** A longer message is not news but an answer. */
 const MAX_RELAYED_MESSAGE = 10;

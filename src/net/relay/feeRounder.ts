@@ -5,7 +5,7 @@
 import type { RandomSource } from '../messageHandler.js';
 
 const MAX_RATE = 1e7;
-/** Each step is so many times the one before. */
+/** Each step is this many times the one before. */
 const SPACING = 1.1;
 
 export class FeeRounder {

@@ -15,7 +15,7 @@ export class Heap<T> {
     return this.items.length;
   }
 
-  /** What goes first, left where it is. */
+  /** First entry in the queue, not removed. */
   peek(): T | undefined {
     return this.items[0];
   }

@@ -113,7 +113,7 @@ export class OrphanPool {
       this.deps.log.debug('mempool', `Erased ${expired.length} orphan tx due to expiration`);
   }
 
-  /** The orphans that spend an output of a transaction with so many outputs, each once. */
+  /** The orphans that spend an output of a transaction with this many outputs, each once. */
   spendersOf(key: string, outputCount: number): Orphan[] {
     const found = new Set<Orphan>();
     const index = Buffer.alloc(4);

@@ -16,7 +16,7 @@ interface Relayed {
 }
 
 const LIFETIME_MS = 15 * 60_000;
-/** What an entry takes besides the transaction. */
+/** Memory of an entry besides the transaction. */
 const ENTRY_BYTES = 150;
 
 export class RelayMemory {

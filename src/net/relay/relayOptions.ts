@@ -2,7 +2,7 @@
 import type { Peer } from '../messageHandler.js';
 
 export interface RelayOptions {
-  /** Not `-blocksonly`. */
+  /** False with `-blocksonly`. */
   readonly relaysTransactions: boolean;
   /** `-whitelistrelay`: whitelisted peers may send transactions all the same. */
   readonly whitelistRelay: boolean;

@@ -1,6 +1,6 @@
 /**
  * When each transaction was, or will be, requested, from any peer: two peers are asked for the same one two minutes
- * apart. Holds the latest so many, at least half of its bound. Source: Core net.cpp `mapAlreadyAskedFor`.
+ * apart. Holds the latest this many, at least half of its bound. Source: Core net.cpp `mapAlreadyAskedFor`.
  *
  * The reference forgets the one with the earliest time, this the half that was not asked for the longest.
  */

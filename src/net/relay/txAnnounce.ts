@@ -35,7 +35,7 @@ export interface TxAnnouncerDeps {
   readonly mempool: RelaySource;
   readonly filters: Pick<BloomFilters, 'relaysTo' | 'filterOf'>;
   readonly fees: Pick<FeeFilters, 'rateOf'>;
-  /** Whether so much was sent today that mempools are not told any more (`-maxuploadtarget`). */
+  /** Whether this much was sent today that mempools are not told any more (`-maxuploadtarget`). */
   readonly uploadTarget: Pick<UploadTarget, 'isReached'>;
   readonly random: RandomSource;
   readonly nowMs: () => number;
@@ -62,7 +62,7 @@ const OUTBOUND_INTERVAL_MS = 2000;
 const BATCH = 7 * 5;
 /** What a peer should learn of. Arbitrary: far more than it could get in an hour. */
 const MAX_TO_SEND = 50_000;
-/** So much is kept when there is more. */
+/** Limit of the queue after a reduction. */
 const KEPT_TO_SEND = MAX_TO_SEND * 0.9;
 /** Source: net.cpp `filterInventoryKnown`. */
 const KNOWN_ITEMS = 50_000;

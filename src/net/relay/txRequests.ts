@@ -37,7 +37,7 @@ interface Request {
 }
 
 interface PeerRequests {
-  /** What is to be asked. */
+  /** Pending requests. */
   readonly queue: Heap<Request>;
   /** Keys of that, and of what was asked and has not come; true for the latter. */
   readonly asked: Map<string, boolean>;
@@ -46,13 +46,13 @@ interface PeerRequests {
 /** Bounds of one peer. Source: `MAPASKFOR_MAX_SZ`, `SETASKFOR_MAX_SZ`. */
 const MAX_QUEUED = MAX_INV_ITEMS;
 const MAX_ASKED = 2 * MAX_INV_ITEMS;
-/** From so many on, about 150 bytes each, a peer gets no more than its share. Arbitrary. */
+/** From this many on, about 150 bytes each, a peer gets no more than its share. Arbitrary. */
 const MAX_ASKED_TOTAL = 250_000;
 const RETRY_MS = 2 * 60_000;
 /** A first request counts from a second ago. */
 const HEAD_START_MS = 1000;
 const GETDATA_BATCH = 1000;
-/** What one turn may ask for, so that others get theirs. */
+/** Limit of requests in one turn, for fairness. */
 const BATCHES_PER_TICK = 5;
 
 const goesFirst = (a: Request, b: Request): number => a.dueMs - b.dueMs || a.order - b.order;

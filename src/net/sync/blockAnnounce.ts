@@ -22,7 +22,7 @@ const SENDHEADERS_VERSION = 70_012;
 const UNCHECKED_COMPACT_VERSION = 70_015;
 /** Headers at hand for announcements: of one that may be long, and of the one before. */
 const HEADERS_KEPT = 2 * MAX_BLOCKS_TO_ANNOUNCE;
-/** A peer that claimed to be so many blocks further than we are now is told nothing. */
+/** A peer that claimed to be this many blocks further than we are now is told nothing. */
 const START_HEIGHT_SLACK = 2000;
 
 export interface BlockAnnounceDeps extends SyncDeps {

@@ -61,7 +61,7 @@ export class BlockConnector {
     await (this.running ??= this.run());
   }
 
-  /** Nothing more can be connected for now: what is left waits for an ancestor, or lost. */
+  /** Called when nothing more can be connected: remaining blocks wait for an ancestor or have less work. */
   private settle(): void {
     this.ahead.clear();
     this.aheadBytes = 0;

@@ -49,7 +49,7 @@ export interface BlockSyncDeps {
 }
 
 export interface BlockSync {
-  /** In their order; those of transactions and addresses may come behind. */
+  /** Handlers in order; those of transactions and addresses may follow. */
   readonly parts: readonly MessageHandler[];
   readonly peers: PeerTable;
   readonly inFlight: BlocksInFlight;

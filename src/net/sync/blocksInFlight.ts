@@ -9,16 +9,16 @@ export interface BlockInFlight<Partial> {
   /** Header id. */
   readonly id: number;
   readonly peer: Peer;
-  /** What is known of the block since it was announced in compact form. */
+  /** Data of the block from its compact announcement. */
   partial: Partial | null;
 }
 
 interface Downloads<Partial> {
-  /** In the order in which they were asked for. */
+  /** Blocks in order of request. */
   readonly blocks: Map<number, BlockInFlight<Partial>>;
   /** Time since which the first of them is the next expected block. */
   sinceMs: number;
-  /** Since when others have nothing to do but wait for this peer; 0 when no one waits. */
+  /** Start of the time in which others wait for this peer; 0 if none waits. */
   stallingSinceMs: number;
   /** How many times over it may not be blamed, because we keep its messages waiting. */
   holds: number;

@@ -30,7 +30,7 @@ export interface FilterServingDeps {
   readonly log: Logger;
 }
 
-/** What a right question is about. */
+/** A valid request. */
 interface Asked {
   readonly filters: NonNullable<FilterServingDeps['filters']>;
   /** The last block. */

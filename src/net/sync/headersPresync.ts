@@ -29,7 +29,7 @@ export const HELD_HEADERS = COMMITMENT_PERIOD * COMMITMENT_DEPTH;
 const MAX_HEADERS_PER_SEC = 6;
 
 export interface PresyncOptions {
-  /** Behind the last header that is known, from which the peer's chain continues. Each phase gets one of its own. */
+  /** A walk from the last known header of the peer's chain; each phase has one. */
   readonly beginWalk: () => HeaderWalk;
   /** Id of that header, wire order. */
   readonly startHash: Buffer;
@@ -41,7 +41,7 @@ export interface PresyncOptions {
   readonly salt: Buffer;
 }
 
-/** Why a sync ends: the chain breaks a rule, or it cannot be a chain of this length, or it is not the one of before. */
+/** Reason why a sync ends: the chain breaks a rule, or it cannot be a chain of this length, or it is not the one of before. */
 export type PresyncFault =
   { readonly kind: 'invalid'; readonly error: ValidationError } | { readonly kind: 'tooLong' | 'changed' };
 
@@ -162,7 +162,7 @@ export class HeadersPresync {
   }
 }
 
-/** Bits, first in first out. */
+/** A FIFO queue of bits. */
 class BitQueue {
   private bytes = new Uint8Array(64);
   private first = 0;

@@ -23,7 +23,7 @@ import { Presyncs, type Arrived } from './presyncs.js';
 import { sendGetHeaders, type SyncDeps } from './syncDeps.js';
 
 const DAY_SEC = 24 * 60 * 60;
-/** Time for the first headers: a base, and so much for each that is to be expected. */
+/** Time for the first headers: a base, and this much for each that is to be expected. */
 const DOWNLOAD_LIMIT_BASE_MS = 15 * 60 * 1000;
 const DOWNLOAD_LIMIT_PER_HEADER_MS = 1;
 /** Headers that follow nothing known, in a row, that cost nothing. */
@@ -364,7 +364,7 @@ export class HeadersSync implements MessageHandler {
     return { error: null, firstInvalid: Buffer.alloc(0) };
   }
 
-  /** What valid headers from a peer lead to. */
+  /** Result of valid headers from a peer. */
   private follow(state: SyncPeer, last: number, hasNews: boolean, isFull: boolean): void {
     const { chain, clock, peers, requests, staleTips, log } = this.deps;
     const { headers } = chain.index;

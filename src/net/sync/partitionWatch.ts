@@ -39,12 +39,12 @@ export class PartitionWatch {
     this.startSec = deps.nowSec();
   }
 
-  /** What looks wrong at present; empty when nothing does. */
+  /** Present warnings; empty without one. */
   get warning(): string {
     return this.message;
   }
 
-  /** To be called about once in the time that a block takes. */
+  /** Must be called about once in the time that a block takes. */
   check(): void {
     const { chain, nowSec, warn } = this.deps;
     const now = nowSec();

@@ -17,7 +17,7 @@ const CHAIN_SYNC_LIMIT_SEC = 20 * 60;
 const HEADERS_RESPONSE_SEC = 2 * 60;
 /** How often to look whether the tip is stale. */
 const STALE_CHECK_INTERVAL_SEC = 10 * 60;
-/** A tip is stale after so many blocks' time. */
+/** A tip is stale after this many blocks' time. */
 const STALE_TIP_BLOCKS = 3;
 /** A younger connection had no time to tell anything. */
 const MIN_CONNECT_SEC = 30;

@@ -28,7 +28,7 @@ export interface SyncDeps {
 
 /** The protocol that locators name. */
 const PROTOCOL_VERSION = 70_015;
-/** A tip younger than so many blocks' time is nearly in sync. */
+/** A tip younger than this many blocks' time is nearly in sync. */
 const NEARLY_IN_STEP_BLOCKS = 20;
 
 /**

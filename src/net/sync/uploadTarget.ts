@@ -36,7 +36,7 @@ export class UploadTarget {
     this.sentBytes += bytes;
   }
 
-  /** Whether so much was sent that mempools are not told any more and filtered blocks not made. */
+  /** Whether this much was sent that mempools are not told any more and filtered blocks not made. */
   get isReached(): boolean {
     return this.targetBytes > 0 && this.sentBytes >= this.targetBytes;
   }

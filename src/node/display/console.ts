@@ -5,7 +5,7 @@
 import { inspect } from 'node:util';
 import { cutTo, printable, ROW_INDENT, USUAL_COLUMNS, wrapTo } from './textWidth.js';
 
-/** What is used of `process.stdout`. */
+/** The used part of `process.stdout`. */
 export interface ConsoleStream {
   write(text: string): unknown;
   readonly isTTY?: boolean;

@@ -3,7 +3,7 @@
 /** The usual columns of a terminal that does not tell. */
 export const USUAL_COLUMNS = 80;
 
-/** What rows of a line begin with, except for the first. */
+/** Indentation of continuation rows. */
 export const ROW_INDENT = '    ';
 
 /**
@@ -35,12 +35,12 @@ export function cutTo(text: string, columns: number): string {
 }
 const ELLIPSIS = '...';
 
-/** What is to be typed, at the end of a line behind a colon. */
+/** A command at the end of a line, after a colon. */
 const COMMAND = /: ((?:cd|node|npm|lbcnode|lbcnode-cli) .*)$/;
 
 /**
- * Rows of at most so many columns, broken at spaces where there are any; all except the first begin with `indent`. A command
- * at the end stays in one piece, on a row of its own if need be: who copies it gets all of it.
+ * Rows of at most this many columns, broken at spaces where there are any; all except the first begin with `indent`. A
+ * command at the end stays in one piece, on a row of its own if need be: who copies it gets all of it.
  */
 export function wrapTo(text: string, columns: number, indent: string): string[] {
   const rows: string[] = [];

@@ -119,7 +119,7 @@ class ShownValues {
     this.values = values;
   }
 
-  /** Of an event that reports a new output; of others nothing: their outputs may be of any block. */
+  /** Metadata for an event with a new output; none for other events. */
   of({ type, txid, n }: ClaimEvent): Fields {
     if (type !== 'claim' && type !== 'update' && type !== 'support') return {};
     const { block, metadata } = this.values;

@@ -56,7 +56,7 @@ function filedPoints({ claims, supportsWithoutClaim }: NameInfo): Set<string> {
   return points;
 }
 
-/** Those of the items that a block up to height `to` spends, as far as these blocks are on disk. Each block is read once. */
+/** Items that a block up to height `to` spends, if on disk. Each block is read once. */
 async function spentWithin(
   { chain }: OrphanDeps,
   items: readonly OutputInfo[],

@@ -207,7 +207,7 @@ export class ClaimOutputs {
     }
   }
 
-  /** Of an item that was read. Worked out at each call, so that an answer of many outputs never holds all their texts. */
+  /** Output info of an item, computed at each call to keep large answers out of memory. */
   of(item: OutputInfo): ShownOutput {
     const script = this.scripts.get(item);
     return script === undefined ? PRUNED : this.shownOf(script);
@@ -225,7 +225,7 @@ export class ClaimOutputs {
     return script && this.metadata?.ofScript(script);
   }
 
-  /** As `showScript`; the outputs of an answer often pay to the same few addresses, which take longest to write. */
+  /** Like `showScript`, with a cache, since outputs often pay to the same few addresses. */
   private shownOf(script: Bytes): ShownOutput {
     const claim = decodeClaimScript(script);
     const payment = toLatin1(script.subarray(claim?.prefixLength ?? 0));

@@ -175,7 +175,7 @@ export interface OutputFate {
     readonly height: number | undefined;
     readonly blockHash: Bytes | undefined;
   } | null;
-  /** Of a claim or support in the active chain; null when it never counted, undefined when it waits. */
+  /** State of a claim or support in the chain; null if it never counted, undefined if it waits. */
   readonly state: OutputState | null | undefined;
 }
 

@@ -49,7 +49,7 @@ export interface EsploraDeps {
   readonly services: RpcServices;
   /** Origins of web pages that may read answers; `*` for any (`-esploraorigin`). */
   readonly origins: readonly string[];
-  /** Why the node cannot answer yet; null once it can. */
+  /** Reason why the node cannot answer yet; null once it can. */
   readonly warmupStatus: () => string | null;
   readonly log: Logger;
   /** The cache of answers; null without `-rpccache`. */

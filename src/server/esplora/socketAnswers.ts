@@ -23,7 +23,7 @@ const MAX_SAMPLED = 5000;
 
 export type Message = Record<string, JsonOut | undefined>;
 
-/** As `getmempoolinfo`, with the sum of fees. Amounts in coins. */
+/** Like `getmempoolinfo`, with the sum of fees. Amounts in coins. */
 export function mempoolInfo({ services: { mempool } }: EsploraNode): JsonOut {
   return {
     loaded: mempool.isLoaded,

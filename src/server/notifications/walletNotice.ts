@@ -135,7 +135,7 @@ export class WalletWatch implements NotificationListener {
     }
   }
 
-  /** Of claims whose output is the wallet's. */
+  /** Notifies about claims whose output belongs to the wallet. */
   private tellClaims({ name, ledger }: Wallet, block: BlockNotice): void {
     for (const { event, json } of block.claims) {
       const { txid, n } = event;

@@ -20,7 +20,7 @@ import { utxosHandler } from './utxos.js';
 export interface RestDeps {
   readonly services: RpcServices;
   readonly table: MethodTable;
-  /** Why the node cannot answer yet; null once it can. */
+  /** Reason why the node cannot answer yet; null once it can. */
   readonly warmupStatus: () => string | null;
   /** Notified of every exception that is not an answer. */
   readonly onException: (error: unknown, what: string) => void;

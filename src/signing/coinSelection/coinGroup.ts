@@ -51,7 +51,8 @@ export class CoinGroup<C extends Selectable> {
     this.valueSat += coin.valueSat;
     this.depth = Math.min(this.depth, depth);
     this.isFromMe &&= isFromMe;
-    // A transaction that spends all of them has at most so many ancestors, and the longest line of descendants is one coin's.
+    // A transaction that spends all of them has at most this many ancestors, and the longest line of descendants is one
+    // coin's.
     this.ancestors += ancestors;
     this.descendants = Math.max(this.descendants, descendants);
   }

@@ -111,7 +111,7 @@ export function rangeOfFew(name: string, height: number): RowRange {
   return { gte: prefix + u32Key(0), lt: prefix + u32Key(height + 1), limit: FEW_ITEMS + 1 };
 }
 
-/** Those of the rows in this range that are filed after block `height`; null when there are more than a few. */
+/** Items of this range that are filed after block `height`; null if there are more than a few. */
 export function aliveOfFew(name: string, few: readonly [string, Bytes][], height: number): Item[] | null {
   if (few.length > FEW_ITEMS) return null;
   return few.map((row) => parseRow(name, row)).filter((item) => wasFiled(item, height));

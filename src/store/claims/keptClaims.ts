@@ -9,7 +9,7 @@ import { NamePlaces } from './namePlaces.js';
 
 /** Shorter rows are parsed again. Arbitrary: some fifty claims. */
 const LEAST_BYTES = 4096;
-/** Of rows that are kept, all together. What is made of a row takes some four times as much. */
+/** Limit of cached rows in bytes. Decoded data takes some four times as much. */
 const MOST_BYTES = 4 << 20;
 
 /** The claims, best first, the takeover height, and the hashes of the claims. */

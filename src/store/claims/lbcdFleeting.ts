@@ -16,7 +16,7 @@ import { fleetingAtKey, fleetingKey, fleetingNameKey, readU32 } from './claimKey
 import { readPoint, writePoint } from './nameRow.js';
 import { RowDecoder, RowEncoder } from './rowCodec.js';
 
-/** In the place of the due height: an older version of the program wrote the row. */
+/** Value in place of the due height in rows of an older version. */
 export const NOT_NOTED = -1;
 
 /** Notes of one block for one name. */

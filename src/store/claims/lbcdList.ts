@@ -49,7 +49,7 @@ export class LbcdList {
     return first;
   }
 
-  /** Puts another output in the place of one. */
+  /** Puts another output in place of one. */
   replace(entry: Entry, listed: Listed): void {
     this.leaving.get(entry.listed.item.removed)?.delete(entry);
     entry.listed = listed;

@@ -77,7 +77,7 @@ export interface NameHistoryQuery {
   /** First block and last. */
   from: number;
   to: number;
-  /** The page ends with the block that brings so many events. */
+  /** The page ends with the block that brings this many events. */
   count: number;
 }
 

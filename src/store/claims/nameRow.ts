@@ -9,7 +9,7 @@ const FLAG_ORIGINAL = 1;
 export const FLAG_REFILED = 2;
 /** The claim id follows the outpoint. */
 export const FLAG_HAS_ID = 4;
-/** From this many claims on, ids are stored even where they follow from the outpoint: hashing them costs time. */
+/** From this number of claims on, ids are stored even where they follow from the outpoint: hashing them costs time. */
 const MANY_CLAIMS = 16;
 
 const encoder = new RowEncoder();

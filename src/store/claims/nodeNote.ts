@@ -21,7 +21,7 @@ const PART = 0;
 const WHOLE = 1;
 /** Bytes of a part before the first bytes of what was not there: its kind, and their number. */
 const PART_HEAD = 2;
-/** A whole node is noted when it takes at most so many times what its part takes. Arbitrary. */
+/** A whole node is noted when it takes at most this many times what its part takes. Arbitrary. */
 const CHEAP_WHOLE = 2;
 const FIRST_BYTES = 256;
 const NONE: Bytes = Buffer.alloc(0);

@@ -22,7 +22,7 @@ export interface UpcomingQuery {
   /** First block and last; all behind `height`. */
   from: number;
   to: number;
-  /** The page ends with the block that brings so many of the wanted events. */
+  /** The page ends with the block that brings this many of the wanted events. */
   count: number;
   isWanted: (type: ForecastEvent['type']) => boolean;
 }

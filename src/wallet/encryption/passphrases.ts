@@ -107,8 +107,9 @@ async function findMasterKey(
 }
 
 /**
- * Puts another passphrase in the place of one; the wallet stays locked or unlocked as it is, and may be locked meanwhile. The
- * new one is stretched as in new wallets, whatever the old one was. False, and the wallet is locked, when the old one is wrong.
+ * Puts another passphrase in place of one; the wallet stays locked or unlocked as it is, and may be locked meanwhile. The
+ * new one is stretched as in new wallets, whatever the old one was. False, and the wallet is locked, when the old one is
+ * wrong.
  */
 export function changePassphrase(wallet: Wallet, old: Bytes, passphrase: Bytes): Promise<boolean> {
   return alone(wallet, () => change(wallet, old, passphrase));

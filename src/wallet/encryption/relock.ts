@@ -21,7 +21,7 @@ export class Relock {
     return this.until;
   }
 
-  /** Locks in so many seconds, and not at the time that was set before. */
+  /** Locks in this many seconds, and not at the time that was set before. */
   arm(seconds: number, nowSec: number): void {
     this.cancel();
     this.until = nowSec + seconds;

@@ -16,7 +16,7 @@ import type { HdKeys } from './hdKeys.js';
 import type { Keypool, ReservedKey } from './keypool.js';
 import type { Keyring } from './keyring.js';
 
-/** Keys of a pool that are made without a pause, and then written: so many of both take less than a slice's time. */
+/** Keys of a pool that are made without a pause, and then written: this many of both take less than a slice's time. */
 const KEYS_AT_ONCE = 24;
 
 /** The wallet that the keys are for. */

@@ -215,7 +215,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return this.watched.metadata(scriptId);
   }
 
-  /** Nothing of the wallet is older; 1 when no one knows, `Infinity` without keys. Source: `nTimeFirstKey`. */
+  /** Birth time of the oldest key; 1 if unknown, `Infinity` without keys. Source: `nTimeFirstKey`. */
   get firstKeySec(): number {
     return this.earliestSec;
   }
@@ -542,7 +542,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   }
 }
 
-/** A master key that opens none of so many keys is taken for a wrong one. Arbitrary. */
+/** A master key that opens none of this many keys is taken for a wrong one. Arbitrary. */
 const MOST_DAMAGED = 64;
 
 /** The private key in a row. Throws `WalletRowError`. */

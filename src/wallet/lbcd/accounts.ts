@@ -8,7 +8,7 @@ import type { Wallet } from '../wallet.js';
 import { ACCOUNT_NOTE, assignedOf } from './assigned.js';
 
 export const DEFAULT_ACCOUNT = 0;
-/** Of keys and scripts that were imported as such. Source: `ImportedAddrAccount`. */
+/** Account of imported keys and scripts. Source: `ImportedAddrAccount`. */
 export const IMPORTED_ACCOUNT = 0x7fffffff;
 export const DEFAULT_ACCOUNT_NAME = 'default';
 export const IMPORTED_ACCOUNT_NAME = 'imported';

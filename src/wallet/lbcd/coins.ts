@@ -80,7 +80,7 @@ export interface Received {
   readonly txKeys: string[];
 }
 
-/** All that was received with so many confirmations, spent or not, by destination (`destinationKey`). */
+/** All that was received with this many confirmations, spent or not, by destination (`destinationKey`). */
 export function* receivedByDestination(ledger: Ledger, minDepth: number): Slices<Map<string, Received>> {
   const sums = new Map<string, Received>();
   let looked = 0;

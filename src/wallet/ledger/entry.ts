@@ -30,7 +30,7 @@ export interface Entry {
   readonly key: string;
   /** Data of the row; replaced as a whole. */
   row: Omit<TxRecord, 'tx'>;
-  /** Of the row, but without reading it where it is on disk only: its place in the order, its block and its place there. */
+  /** Order, block and position from the row, without reading a row that is only on disk. */
   readonly orderPos: number;
   readonly blockHash: Bytes;
   readonly blockIndex: number;

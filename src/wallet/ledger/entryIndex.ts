@@ -218,7 +218,7 @@ export class EntryIndex {
     this.ownStakes.delete(entry);
   }
 
-  /** Those with a claim or support, without `spent` only what nothing of the wallet spends; the first that came first. */
+  /** Entries with a claim or support in order of arrival; without `spent` only unspent ones. */
   stakes(spent: boolean): Entry[] {
     const own = spent
       ? this.allOwnStakes()

@@ -97,12 +97,12 @@ export abstract class LedgerReader {
     return this.index.countInBlock(blockHash);
   }
 
-  /** Those with an output of the wallet's to a destination (`destinationKey`), each once. */
+  /** Entries with an own output to a destination (`destinationKey`), each once. */
   payingTo(destination: string): readonly Entry[] {
     return this.index.payingTo(destination);
   }
 
-  /** Those that were sent in the name of a deprecated account, not the unnamed one. */
+  /** Entries sent from a named deprecated account. */
   paidBy(account: string): readonly Entry[] {
     return this.index.byPayer.of(account);
   }

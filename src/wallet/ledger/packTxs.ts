@@ -44,7 +44,7 @@ class Shared {
   }
 }
 
-/** Where each of some lists begins, one behind the other, and where the last ends. */
+/** Start of each of some lists, one behind the other, and where the last ends. */
 function startsOf(lengths: readonly number[]): Uint32Array {
   const starts = new Uint32Array(lengths.length + 1);
   for (const [at, length] of lengths.entries()) starts[at + 1] = starts[at]! + length;

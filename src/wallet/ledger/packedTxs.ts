@@ -48,7 +48,7 @@ export interface TxColumns {
   readonly ownRows: Uint32Array;
   /** Own outputs that hold a claim or support. */
   readonly stakes: Uint32Array;
-  /** Where the key of a destination begins (`destinationKey`), and where the last ends. */
+  /** Start of the key of a destination (`destinationKey`), and where the last ends. */
   readonly toStarts: Uint32Array;
   readonly toBytes: Uint8Array;
   readonly toSlots: Int32Array;

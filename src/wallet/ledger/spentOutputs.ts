@@ -129,7 +129,7 @@ export class SpentOutputs {
     }
   }
 
-  /** Those that pay to one of these (`destinationKey`). The first question costs as much as all of them. */
+  /** Unspent outputs to these destinations (`destinationKey`). The first query costs as much as all. */
   *unspentAt(destinations: Iterable<string>): Generator<[key: string, output: OwnOutput]> {
     if (this.leftByDestination === null) {
       this.leftByDestination = new OutputLists();

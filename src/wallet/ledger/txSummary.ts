@@ -156,7 +156,7 @@ export function skipTransaction(reader: Reader): void {
   reader.skip(4);
 }
 
-/** A list for so many texts and no more. Throws `ReadError` where they cannot follow. */
+/** A list for this many texts and no more. Throws `ReadError` where they cannot follow. */
 function roomFor(reader: Reader, count: number): string[] {
   if (count > reader.remaining / MIN_INPUT_BYTES) throw new ReadError('end of data in inputs');
   return new Array<string>(count);

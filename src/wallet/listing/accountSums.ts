@@ -38,7 +38,7 @@ class AccountSum {
   readonly received = new HeightSums();
   /** Sum of coinbases, which count once mature. */
   readonly mined = new HeightSums();
-  /** Nothing but where those are whose payer the account is. */
+  /** Position of the entries paid by the account. */
   readonly minedFrom = new HeightSums();
   takenSat = 0n;
   takenCount = 0;
@@ -154,7 +154,7 @@ export class AccountSums extends RunningSums<AccountFlow> {
     return balances;
   }
 
-  /** The height up to which coinbases are mature, and have so many confirmations. */
+  /** The height up to which coinbases are mature, and have this many confirmations. */
   private matureHeight(minDepth: number): number {
     return this.heightOfDepth(Math.max(minDepth, COINBASE_MATURITY + 1));
   }

@@ -23,7 +23,7 @@ interface Kept {
   readonly list: OrderedEntries;
   /** Changed since they were looked at. */
   readonly touched: Set<Entry>;
-  /** So much has changed that it is of no use any more. */
+  /** This much has changed that it is of no use any more. */
   isStale: boolean;
 }
 

@@ -3,7 +3,7 @@ import { inSlices } from '../../scheduler/slices.js';
 import { atOnce, type Slices } from '../../util/slices.js';
 import type { Wallet } from '../wallet.js';
 
-/** So often a sum is started over because something has changed; then it is made without a pause. */
+/** This often a sum is started over because something has changed; then it is made without a pause. */
 const MAX_ATTEMPTS = 3;
 
 /** What `work` gives when nothing changes between its beginning and its end. It may run several times. */

@@ -12,7 +12,7 @@ import type { DestinationSum } from './receivedSums.js';
 import { byId } from './sinceBlock.js';
 import { sumsOf } from './sumsOf.js';
 
-/** Of destinations with more payments sums are kept from the first question on. Arbitrary. */
+/** Destinations with more payments have cached sums. Arbitrary. */
 const FEW_PAYMENTS = 32;
 const NOTHING: DestinationSum = { sumSat: 0n, plainSat: 0n, depth: null };
 

@@ -88,7 +88,7 @@ export abstract class RunningSums<Part> {
     yield* this.untimely;
   }
 
-  /** The height up to which blocks have so many confirmations. */
+  /** The height up to which blocks have this many confirmations. */
   protected heightOfDepth(depth: number): number {
     return this.wallet.followedHeight + 1 - depth;
   }

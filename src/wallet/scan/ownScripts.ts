@@ -21,7 +21,7 @@ function p2sh(scriptId: Bytes): Buffer {
   return scriptForDestination({ type: 'scripthash', hash: scriptId });
 }
 
-/** Of all that a wallet has and watches; some that no one would pay to are among them. */
+/** All scripts that a wallet owns or watches, including unusual ones. */
 export function* ownScripts(keyring: Keyring): Slices<Buffer[]> {
   const scripts: Buffer[] = [];
   let count = 0;

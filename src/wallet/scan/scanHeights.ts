@@ -10,7 +10,7 @@ import { ownScripts, scriptsOfKeys } from './ownScripts.js';
 
 /** Scripts that the index is asked for at a time. Arbitrary. */
 const SCRIPTS_A_QUESTION = 1000;
-/** To look so many scripts up takes about as long as to read a block. */
+/** To look this many scripts up takes about as long as to read a block. */
 const SCRIPTS_A_BLOCK = 8;
 
 export interface ScanHeights {
@@ -91,7 +91,7 @@ export class EveryHeight implements ScanHeights {
 export class IndexedHeights implements ScanHeights {
   private readonly chain: ChainPort;
   private readonly bounds: ScanBounds;
-  /** Ascending; those before `at` are done. */
+  /** Heights in ascending order; those before `at` are done. */
   private heights: number[];
   private at = 0;
   /** Heights for the next round. */

@@ -5,7 +5,7 @@ import { beginOwedScan } from './rescan.js';
 import { endShortage } from './shortage.js';
 
 /**
- * To be called when a wallet was unlocked. Where blocks were looked through while it was locked and keys were missing (a
+ * Must be called when a wallet was unlocked. Where blocks were looked through while it was locked and keys were missing (a
  * restored copy of a wallet that was in use elsewhere), the keys are made and those blocks looked through again.
  * Resolves when that has begun.
  */
@@ -22,7 +22,7 @@ export class ShortageEnder {
     this.wallet = wallet;
   }
 
-  /** To be called after whatever may have used many keys. */
+  /** Must be called after whatever may have used many keys. */
   begin(): void {
     if (this.isBusy || this.wallet.scans.lockedFrom === null || this.wallet.isLocked) return;
     this.isBusy = true;

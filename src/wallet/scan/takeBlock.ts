@@ -52,10 +52,10 @@ export interface Look {
 /** Transactions of a block with what taking them in asks of them, by their places. */
 export type FactsAhead = ReadonlyMap<number, TxFacts>;
 
-/** A block with so many transactions of the wallet is made ready ahead: fewer take less than a slice's time. */
+/** A block with this many transactions of the wallet is made ready ahead: fewer take less than a slice's time. */
 export const MANY = 64;
 
-/** Whether a block has so much of the wallet's that taking it in at once would hold the event loop. */
+/** Whether a block has this much of the wallet's that taking it in at once would hold the event loop. */
 export function hasMuchOf(wallet: Wallet, { raw, parsed }: WalletBlock): boolean {
   if (parsed.txCount < MANY) return false;
   for (let index = 0, found = 0; index < parsed.txCount; index++)

@@ -35,7 +35,7 @@ export interface WalletCoin extends Selectable {
 export interface CoinQuery extends CoinBounds {
   /** Unspent claims and supports count only when it selects them. */
   readonly control: CoinControl | null;
-  /** So much, or so many by their ids, are enough; null for all. */
+  /** This much, or this many by their ids, are enough; null for all. */
   readonly enoughSat: bigint | null;
   readonly enoughCoins: number | null;
 }

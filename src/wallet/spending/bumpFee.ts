@@ -20,7 +20,7 @@ import { signInputs } from './signInputs.js';
 import { SPEND_ERROR, SpendError } from './spendError.js';
 import { inSpendTurn, spendStateOf } from './spendState.js';
 
-/** Rates grow by so much at least, whatever the network asks for now. Source: `WALLET_INCREMENTAL_RELAY_FEE`. */
+/** Rates grow by this much at least, whatever the network asks for now. Source: `WALLET_INCREMENTAL_RELAY_FEE`. */
 const INCREMENTAL_RATE_PER_KB = 5000n;
 
 export interface Bumped {

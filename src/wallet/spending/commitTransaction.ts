@@ -22,7 +22,7 @@ import { inSpendTurn } from './spendState.js';
 export interface Committed {
   /** Wire order. */
   readonly txid: Bytes;
-  /** Why the mempool did not take it, in the reference's words; null when it did, or was not asked. */
+  /** Reason why the mempool did not take it, in the reference's words; null when it did, or was not asked. */
   readonly refusal: string | null;
 }
 

@@ -170,7 +170,7 @@ function chooseLockTime(height: number, chance: Chance): number {
   return chance.below(10) === 0 ? Math.max(0, lockTime - chance.below(100)) : lockTime;
 }
 
-/** Why it would not be relayed for its size, or for what it depends on; null when it would. */
+/** Reason why it would not be relayed for its size, or for what it depends on; null when it would. */
 function standingProblem({ options, node: { mempool } }: Wallet, tx: Transaction): string | null {
   if (transactionWeight(tx) > MAX_STANDARD_TX_WEIGHT) return TOO_LARGE;
   if (!options.rejectsLongChains) return null;

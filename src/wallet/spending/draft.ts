@@ -200,7 +200,7 @@ export class Drafting {
     return position;
   }
 
-  /** Whether so much of the fee is not needed that it makes change; then the fee is what it costs with change. */
+  /** Whether this much of the fee is not needed that it makes change; then the fee is what it costs with change. */
   private makesChange(sizeBytes: number, namesSat: bigint): boolean {
     const { wallet, changeScript: script } = this.task;
     const withChange = minimumFee(wallet, sizeBytes + this.changeBytes + COUNT_ROOM_BYTES, this.rate);

@@ -1,4 +1,4 @@
-/** Why a transaction cannot be made or sent, with the code by which callers are told. Source: lbrycrd rpc/protocol.h. */
+/** Reason why a transaction cannot be made or sent, with the code by which callers are told. Source: lbrycrd rpc/protocol.h. */
 
 /** Codes of the RPC interface, which lies above wallets. */
 export const SPEND_ERROR = {

@@ -19,7 +19,7 @@ export class FileRow {
     return this.index.keyView(this.at);
   }
 
-  /** What follows so many bytes of it, a byte a character. */
+  /** What follows this many bytes of it, a byte a character. */
   keyText(from: number): string {
     return this.index.keyAt(this.at, from);
   }

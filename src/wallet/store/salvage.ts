@@ -33,7 +33,7 @@ export interface Salvaged {
   readonly lostBytes: number;
 }
 
-/** Puts what is readable into a new file in the place of the old one, which gets a name of its own beside it. */
+/** Puts what is readable into a new file in place of the old one, which gets a name of its own beside it. */
 export async function salvageWallet(path: string, { log, warn, nowSec }: NodePort): Promise<void> {
   let bytes: Buffer;
   try {

@@ -36,7 +36,7 @@ const closeFile = promisify(close);
 /** Files with less than half of live data are rewritten when they are opened, unless they are small. */
 const SMALL_BYTES = 1 << 20;
 
-/** After more changes than one in so many rows since an image was made, and more than so many, all rows are read. */
+/** After more changes than one in this many rows since an image was made, and more than this many, all rows are read. */
 const CHANGED_SHARE = 8;
 const CHANGED_LEAST = 256;
 

@@ -141,7 +141,7 @@ function versionOf(data: Buffer): number {
 export interface Changes {
   /** Records of committed transactions since the last checkpoint. */
   readonly committed: readonly LogRecord[];
-  /** Those of transactions that did not come to their end; they must not be seen. */
+  /** Records of unfinished transactions, which must not be visible. */
   readonly unfinished: readonly LogRecord[];
   /** Position in the log from which the file may lack changes. */
   readonly start: Lsn;

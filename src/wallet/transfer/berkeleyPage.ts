@@ -60,7 +60,7 @@ function heapOf(page: Buffer): number {
   return heap === 0 ? page.length : heap;
 }
 
-/** Puts an item of so many bytes in before another; without a head it is plain data. */
+/** Puts an item of this many bytes in before another; without a head it is plain data. */
 export function insertItem(page: Buffer, index: number, size: number, head: Buffer, data: Buffer): void {
   const count = page.readUInt16LE(PAGE.count);
   const start = heapOf(page) - size;
@@ -93,7 +93,7 @@ export function deleteItem(page: Buffer, index: number, size: number): void {
   page.writeUInt16LE(count - 1, PAGE.count);
 }
 
-/** Moves the items before an offset by so many bytes, towards the end of the page when positive. */
+/** Moves the items before an offset by this many bytes, towards the end of the page when positive. */
 function moveItems(page: Buffer, offset: number, by: number): void {
   const heap = heapOf(page);
   const count = page.readUInt16LE(PAGE.count);
@@ -107,7 +107,7 @@ function moveItems(page: Buffer, offset: number, by: number): void {
   }
 }
 
-/** Plain data in the place of an item, with this many bytes kept at either end. */
+/** Plain data in place of an item, with this many bytes kept at either end. */
 export function replaceItem(
   page: Buffer,
   index: number,

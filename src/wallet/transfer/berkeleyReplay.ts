@@ -50,7 +50,10 @@ const HEAD_BYTES = PAGE.items;
 /** Records between two yields. */
 const RECORDS_A_SLICE = 64;
 
-/** A copy of the file with all that was committed; `from` in the place of the last checkpoint. Throws `BerkeleyDbError` where file and log do not fit together. */
+/**
+ * A copy of the file with all that was committed; `from` in place of the last checkpoint. Throws `BerkeleyDbError` where
+ * file and log do not fit together.
+ */
 export function* replayLog(file: Buffer, log: readonly LogFile[], from?: Lsn): Slices<Buffer> {
   if (file.length < 512 || file.readUInt32LE(META.magic) !== MAGIC)
     throw new BerkeleyDbError('The file is no little-endian Berkeley DB B-tree');

@@ -1,5 +1,5 @@
 /**
- * Calls of wallet methods that are wrong somewhere: each parameter with each of many values in the place of a right one,
+ * Calls of wallet methods that are wrong somewhere: each parameter with each of many values in place of a right one,
  * options one by one, lists that are too short or too long. Right calls are among them where a value happens to fit.
  */
 
@@ -113,7 +113,7 @@ export const RIGHT_CALLS: Readonly<Record<string, Right>> = {
   abandonsupport: ({ own }) => [NOBODY, own],
 };
 
-/** What is in the place of a right argument. */
+/** What is in place of a right argument. */
 function wrongValues({ own, other, txid, witness }: CallPlaces): unknown[] {
   return [
     null,

@@ -27,7 +27,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** After so long something hangs. However slow or busy a machine is, nothing that is waited for takes so long. */
+/** After this time something hangs. However slow or busy a machine is, nothing that is waited for takes so long. */
 export const HANG_MS = 240_000;
 
 /** Wallets of tests have few keys ready: making two thousand takes a part of a second at each start. */

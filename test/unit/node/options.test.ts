@@ -460,7 +460,7 @@ describe('configuration files', () => {
     expect(load().warnings).toEqual([]);
   });
 
-  it('name no other file in the place of themselves', () => {
+  it('name no other file in place of themselves', () => {
     config('txindex=1\nconf=other.conf\n');
     expect(load().options.txindex).toBe(true);
     expect(load().warnings).toEqual([

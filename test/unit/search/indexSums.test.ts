@@ -120,7 +120,7 @@ function flipped(bytes: Buffer, at: number): Buffer {
   return copy;
 }
 
-/** The pages of some files in the place of those of others, up to a share. */
+/** The pages of some files in place of those of others, up to a share. */
 function mixed(old: Buffer, young: Buffer, share: number, unit: number): Buffer {
   const bytes = Buffer.alloc(Math.max(old.length, young.length));
   old.copy(bytes);

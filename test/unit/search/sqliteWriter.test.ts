@@ -170,7 +170,7 @@ describe('a beginning of words', () => {
   });
 });
 
-describe('what is in the place of a file', () => {
+describe('what is in place of a file', () => {
   it.each(['', '-wal', '-journal', '-sums'])('is named: claimsearch.sqlite%s', (suffix) => {
     build().close();
     rmSync(path + suffix, { force: true });

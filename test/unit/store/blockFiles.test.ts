@@ -46,7 +46,7 @@ describe('BlockFiles', () => {
     return sizes;
   };
 
-  it('names a pipe in the place of a file that it is to write to', () => {
+  it('names a pipe in place of a file that it is to write to', () => {
     const { file } = files.writeBlock(block(10, 1));
     execFileSync('mkfifo', [files.path('rev', file)]);
     expect(() => files.writeUndo(file, block(32, 0), block(10, 2))).toThrow(

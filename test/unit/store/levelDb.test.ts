@@ -301,7 +301,7 @@ describe.each(makers)('damage to the files of LevelDB (%s)', (_name, make) => {
     );
   });
 
-  it('is reported by name where a folder is in the place of a file', async () => {
+  it('is reported by name where a folder is in place of a file', async () => {
     for (const file of [
       'CURRENT',
       readdirSync(join(original, 'db')).find((name) => name.endsWith('.log'))!,

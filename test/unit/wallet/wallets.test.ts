@@ -128,7 +128,7 @@ describe('Wallets', () => {
     await wallets.close();
   });
 
-  it('says what to do about what is in the place of its folder', async () => {
+  it('says what to do about what is in place of its folder', async () => {
     const walletDir = join(folder, 'wallets');
     const open = (): Promise<string> => problemOf(walletsOf(walletDir).openOrCreate('one'));
     writeFileSync(walletDir, '');

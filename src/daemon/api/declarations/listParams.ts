@@ -199,7 +199,7 @@ export const txoFilter = [
   excludeInternalTransfers,
 ] as const;
 
-/** What lists of outputs have in common. */
+/** Common parameters of lists of outputs. */
 export const listing = [
   accountId,
   walletId,

@@ -304,19 +304,19 @@ export const claims = declareParam({
 export const password = declareParam({ name: 'password', type: 'str', description: 'the password' });
 export const data = declareParam({ name: 'data', type: 'str', description: 'an exported wallet' });
 
-/** What claims of every type say. */
+/** Fields of all claim types. */
 export const metadata = [title, description, tags, languages, locations, thumbnailUrl] as const;
 
 /** The channel that signs what is made. */
 export const signing = [channelId, channelName, channelAccountId] as const;
 
-/** What all methods that make claims take. */
+/** Parameters of all methods that make claims. */
 export const making = [accountId, walletId, claimAddress, fundingAccountIds, preview, blocking] as const;
 
-/** What updates of claims can empty. */
+/** Fields that an update can clear. */
 export const clearing = [clearTags, clearLanguages, clearLocations] as const;
 
-/** What streams say beyond other claims. */
+/** Additional fields of streams. */
 export const streamFields = [
   fileName,
   fileHash,

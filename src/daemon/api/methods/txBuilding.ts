@@ -49,7 +49,7 @@ export function signingOf(args: SigningArgs): ChannelChoice {
 
 const namesOf = (params: readonly { readonly name: string }[]): string[] => params.map(({ name }) => name);
 
-/** What commands say about claims, by kind. */
+/** Arguments of commands about claims, by kind. */
 export const FIELDS = {
   stream: [...namesOf([...streamFields, ...metadata, ...clearing]), 'clear_fee'],
   repost: namesOf([...metadata, ...clearing]),
@@ -88,7 +88,7 @@ export function fileOf({ services }: DaemonContext, args: FileArgs): FileChoice 
   };
 }
 
-/** What a method needs at hand to make a transaction. */
+/** Objects that a method needs to build a transaction. */
 export interface MakingHand {
   readonly txBuilder: TxBuilder;
   readonly wallet: LoadedWallet;

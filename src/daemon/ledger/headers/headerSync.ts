@@ -21,11 +21,11 @@ export interface HubTip {
 
 /** Position of a hub relative to the headers after a sync. */
 export type HubStanding =
-  /** At our tip. */
+  /** The hub is at our tip. */
   | 'level'
   /** Below our tip, on our chain. */
   | 'behind'
-  /** On a branch with less work than ours. */
+  /** The hub is on a branch with less work than ours. */
   | 'weaker';
 
 /** Reads what `blockchain.headers.subscribe` tells. Throws `HubLie`. */

@@ -13,14 +13,14 @@ import { HeaderSync, type HubStanding, type HubTip } from './headerSync.js';
 /** How long a hub may stay below or beside the best chain while there are others. Arbitrary. */
 export const PATIENCE_MS = 30_000;
 
-/** What the operator is notified of headers that are cut off. */
+/** Message for the operator about truncated headers. */
 export const corruptionText = (path: string, height: number): string =>
   `The block headers in ${path} are damaged from height ${height} on. Those are fetched from a hub again; if it happens ` +
   'often, have the disk checked.';
 
 export interface FollowingPort {
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** `PATIENCE_MS` but in tests. */
+  /** `PATIENCE_MS`, except in tests. */
   readonly patienceMs: number;
   /** Called before headers above the fork yield to others, so that nothing that hung on them outlives them. */
   rewind(forkHeight: number): Promise<void>;

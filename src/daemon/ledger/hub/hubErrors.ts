@@ -1,4 +1,4 @@
-/** What goes wrong between the ledger and a hub. */
+/** Errors between the ledger and a hub. */
 import { DaemonError } from '../../base/daemonError.js';
 
 /** An error that a hub answers; to a caller of the daemon it is lbry-sdk's `RPCError` with the hub's words. */

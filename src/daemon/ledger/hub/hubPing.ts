@@ -15,7 +15,7 @@ const AVAILABLE = 1;
 
 const AT = { flags: 1, height: 2, address: 38, country: 42 } as const;
 
-/** What a hub says of itself. */
+/** Features of a hub. */
 export interface PongFacts {
   readonly isAvailable: boolean;
   readonly height: number;
@@ -39,7 +39,7 @@ function countryOf(number: number): string {
   return name.replace(/^R(?=\d)/, '');
 }
 
-/** What an answer says; null if it is too short. Source: `SPVPong.decode`. */
+/** Decoded answer; null if too short. Source: `SPVPong.decode`. */
 export function readPong(bytes: Buffer): PongFacts | null {
   if (bytes.length < PONG_SIZE) return null;
   return {

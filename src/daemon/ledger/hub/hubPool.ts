@@ -42,7 +42,7 @@ const PEERS_NOTIFICATION = 'blockchain.peers.subscribe';
 /** Ping and distances between tries are lbry-sdk's except for the first, which is short; distrust is arbitrary. */
 export const POOL_TIMES = { pingMs: 3_000, retryMs: [1_000, 300_000], distrustMs: 600_000 } as const;
 
-/** What is done with a hub that connects. */
+/** Called with each connected hub. */
 export interface HubUser {
   /** The hub may be used when it resolves; throws `HubLie` or `HubGone` where it is not fit. */
   joined(session: HubSession): Promise<void>;
@@ -71,7 +71,7 @@ export class HubPool {
     this.#log = log;
   }
 
-  /** The hub of the moment. */
+  /** The present hub. */
   get session(): HubSession | null {
     return this.#session;
   }

@@ -76,7 +76,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 export class HubSession {
   readonly server: HostPort;
   readonly name: string;
-  /** What `server.features` answered. */
+  /** Answer of `server.features`. */
   features: Readonly<Record<string, unknown>> = {};
   /** How long the first answer took. */
   latencySec = 0;

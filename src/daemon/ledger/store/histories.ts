@@ -42,7 +42,7 @@ export interface ChainEnd {
   readonly unused: number;
 }
 
-/** What a filed transaction is known as. */
+/** Identifiers of a stored transaction. */
 export interface KnownTransaction {
   readonly txid: Buffer;
   readonly height: number;

@@ -28,7 +28,7 @@ export interface StoreOptions {
 const MAX_ANSWERS = 256;
 
 export class LedgerStore {
-  /** What the operator is to know of how the file was found; null of nothing. */
+  /** Message for the operator about the state of the file, or null. */
   readonly notice: string | null;
   readonly #answers = new Map<string, unknown>();
   readonly #statements: Statements;
@@ -55,7 +55,7 @@ export class LedgerStore {
     this.#txos.markLeftReservations();
   }
 
-  /** What was answered before, as long as nothing is written. */
+  /** Answers cached until the next write. */
   #remembered<T>(name: string, args: readonly unknown[], answer: () => T): T {
     const key = `${name} ${JSON.stringify(args)}`;
     if (this.#answers.has(key)) return this.#answers.get(key) as T;

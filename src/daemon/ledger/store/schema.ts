@@ -203,7 +203,7 @@ function quarantine(path: string): string {
 
 export interface OpenedStore {
   readonly database: SqliteDatabase;
-  /** What the operator is to know; null of a file that was fine. */
+  /** Message for the operator; null for a valid file. */
   readonly notice: string | null;
 }
 

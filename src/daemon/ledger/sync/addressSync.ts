@@ -87,7 +87,7 @@ export class AddressSync {
   #asked = 0;
   #subscribing = 0;
   #fetched = 0;
-  /** Of the addresses of the round at hand, so many as the transactions that are there already make up. */
+  /** Addresses of the present round, limited by the number of their transactions. */
   #ofRound = 0;
 
   constructor(session: HubSession, port: AddressSyncPort) {
@@ -415,7 +415,7 @@ function heightsOf(told: readonly Told[]): Map<string, number> {
   return new Map(told.flatMap(({ history }) => history.map(({ id, height }) => [id, height] as const)));
 }
 
-/** In the mempool the history reports whether inputs are unconfirmed. */
+/** Height; in the mempool the history reports whether inputs are unconfirmed. */
 function heightOf({ txid, height }: CheckedTransaction, told: ReadonlyMap<string, number>): number {
   return height > 0 ? height : Math.min(0, told.get(hashToHex(txid)) ?? 0);
 }

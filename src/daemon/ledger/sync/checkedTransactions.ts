@@ -16,7 +16,7 @@ import type { HubSession } from '../hub/hubSession.js';
 export const MAX_BATCH = 100;
 /** No tree of a block is as high. */
 const MAX_BRANCH = 32;
-/** As long as a node of the tree: what is proven to be a transaction might be one of them. Source: CVE-2017-12842. */
+/** Size of a merkle tree node: a transaction of this size could be a forged node. Source: CVE-2017-12842. */
 const NODE_SIZE = 64;
 /** The largest size of a block, and thus of a transaction. Source: lbrycrd consensus/consensus.h `MAX_BLOCK_SERIALIZED_SIZE`. */
 const MAX_SIZE = 8_000_000;

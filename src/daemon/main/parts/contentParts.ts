@@ -20,7 +20,7 @@ import type { Component } from '../components.js';
 /** Between two looks at published files from which blobs are made. Arbitrary. */
 const ORIGINALS_ROUND_MS = 60_000;
 
-/** What methods reach of the components. */
+/** Components that methods can use. */
 export type ContentServices = Pick<DaemonServices, 'content' | 'blobs' | 'diskSpace'>;
 
 /** What works with blobs while the component `blob_manager` runs, without being a component. */

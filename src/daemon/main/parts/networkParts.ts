@@ -90,7 +90,7 @@ export class NetworkParts {
     return this.#finder(this.#node, this.#trackers, 'list');
   }
 
-  /** Where downloads look for peers, of those that run now. Trackers learn of the download. */
+  /** Running peer sources for downloads. Trackers are notified of the download. */
   sources(): (PeerSource & { readonly name: string; readonly precedesFixed: () => boolean })[] {
     const named = (name: string, finder: PeerFinder, precedesFixed: () => boolean) => ({
       name,

@@ -200,7 +200,7 @@ export class ReflectorRole {
     return join(this.#folder, BLOCKED_NAME);
   }
 
-  /** What was blocked before, so that a start without a hub gives nothing of it. */
+  /** Stored blocked streams, so that a start without a hub does not serve them. */
   #savedBlocked(): string[] {
     try {
       const saved = JSON.parse(readFileSync(this.#blockedPath, 'utf8')) as unknown;
@@ -251,7 +251,7 @@ export class ReflectorRole {
     return found;
   }
 
-  /** What the operator is to know, a line each. */
+  /** Messages for the operator, one a line. */
   get warnings(): readonly string[] {
     const warning = this.#running?.offsite?.warning ?? null;
     return warning === null ? [] : [warning];

@@ -1,9 +1,8 @@
 /**
  * Coins that pay so exactly that no change is left, looked for depth first over including or leaving out each, largest first;
  * of equal waste the later wins. Where a coin was left out, an equal one would only give the same sums again and is left out
- * too, so that coins are decided on amount by amount: the first so many of each are taken. Tries are counted coin by coin all
- * the same, since what is found hangs on their limit.
- * Source: lbry-sdk lbry/wallet/coinselection.py `branch_and_bound`.
+ * too, so that coins are decided on amount by amount: the first this many of each are taken. Tries are counted coin by coin
+ * all the same, since what is found hangs on their limit. Source: lbry-sdk lbry/wallet/coinselection.py `branch_and_bound`.
  */
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import type { Coin, CoinAmount, UtxoPool } from './utxoPool.js';
@@ -12,7 +11,7 @@ const MAX_TRIES = 100_000;
 /** Steps between two looks at the time. */
 const STEPS_AT_ONCE = 512;
 
-/** What is decided of coins with equal amounts. */
+/** Decision about coins with equal amounts. */
 interface Decision {
   readonly effectiveAmount: bigint;
   readonly count: number;
@@ -47,7 +46,7 @@ export class BranchAndBound<C extends Coin> {
     this.tries = tries;
   }
 
-  /** What to take, none where nothing fits. */
+  /** Selected coins; empty if nothing fits. */
   async run(): Promise<readonly CoinAmount[]> {
     if (await this.#leaveOutTooLarge()) return [];
     let since = performance.now();

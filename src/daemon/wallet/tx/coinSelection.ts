@@ -124,7 +124,7 @@ export interface BandedCoin extends Coin {
   readonly amountDewies: bigint;
   /** Whether its merkle branch was checked. */
   readonly isVerified: boolean;
-  /** What its transaction is known by. */
+  /** Id of its transaction. */
   readonly tx: number | string;
 }
 

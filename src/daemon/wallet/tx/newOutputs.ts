@@ -40,7 +40,7 @@ export function outputSize(script: Bytes): number {
   return AMOUNT_SIZE + varIntSize(script.length) + script.length;
 }
 
-/** What an output adds to the fee; a new claim at least so much for each byte of its name. */
+/** What an output adds to the fee; a new claim at least this much for each byte of its name. */
 export function outputFee(script: Bytes, feePerNameChar: bigint): bigint {
   const { template, values } = readOutputScript(script);
   const nameFee = template.startsWith('claim_name+')

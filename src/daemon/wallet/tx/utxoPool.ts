@@ -1,6 +1,6 @@
 /** Coins from which those that pay are chosen, read by their amounts. */
 
-/** What is chosen. */
+/** Selected coins. */
 export interface Coin {
   /** The amount less what spending it costs, dewies. */
   readonly effectiveAmount: bigint;
@@ -20,7 +20,7 @@ export interface CoinTotals {
   readonly sum: bigint;
 }
 
-/** What is chosen from: coins in an order that counts among equal ones. */
+/** Candidate coins, in an order that decides among equal ones. */
 export interface UtxoPool<C extends Coin> {
   /** Sum of all coins. */
   sum(): Promise<bigint>;
@@ -30,7 +30,7 @@ export interface UtxoPool<C extends Coin> {
   below(effectiveAmount: bigint | null): Promise<readonly CoinAmount[]>;
   /** The least amount from that one on; null if there is none. */
   leastFrom(effectiveAmount: bigint): Promise<bigint | null>;
-  /** The first so many coins of an amount, in their order. */
+  /** The first this many coins of an amount, in their order. */
   take(chosen: CoinAmount): Promise<readonly C[]>;
   /** All coins, in their order. */
   all(): Promise<readonly C[]>;

@@ -1,7 +1,7 @@
 /** Answers that put chain and mempool together: both must be seen at one tip. */
 import type { RpcServices } from '../../services.js';
 
-/** So often an answer is started over because the chain moved; then the chain is held until it is read. */
+/** This often an answer is started over because the chain moved; then the chain is held until it is read. */
 const MAX_ATTEMPTS = 3;
 
 /**

@@ -6,7 +6,7 @@ import type { Bytes } from '../../../util/bytes.js';
 import type { AddressService, RpcServices } from '../../services.js';
 import type { AddressQuery, MempoolMark } from './query.js';
 
-/** As a mark of pages: the transaction's arrival, and the number of the move within it. */
+/** Page cursor: arrival of the transaction, and index of the move in it. */
 export interface MempoolMove extends MempoolMark {
   /** Id of the transaction in wire order. */
   readonly txid: Buffer;

@@ -98,7 +98,7 @@ async function confirmed(index: AddressService, key: string, from: number, to: n
   return places;
 }
 
-/** Those behind the first `skip`, `count` at most: in the order of the chain and then of the mempool, or in reverse. */
+/** Up to `count` places after the first `skip`: in chain order, then mempool order, or reversed. */
 async function findPlaces(
   index: AddressService,
   key: string,

@@ -26,7 +26,7 @@ type Metric = keyof typeof METRICS;
 const DEFAULT_POINTS = 600;
 const MAX_POINTS = 2000;
 
-/** The last blocks of so many stretches, which are as long as one another; `from` and `to` are the first and the last. */
+/** The last blocks of this many stretches, which are as long as one another; `from` and `to` are the first and the last. */
 function heightsOf(from: number, to: number, points: number): number[] {
   const count = Math.min(points, to - from + 1);
   if (count === 1) return [to];

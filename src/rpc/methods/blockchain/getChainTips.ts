@@ -49,7 +49,7 @@ async function findTips({ headers, chain }: ChainReader): Promise<number[]> {
 /** Finds the lowest blocks of branches; what one walk came through no other goes through again. */
 class Branches {
   private readonly reader: ChainReader;
-  /** Of a header beside the active chain, by its id: the lowest of its branch, plus one. */
+  /** Lowest header of a branch plus one, by header id. */
   private readonly lowest: Int32Array;
 
   constructor(reader: ChainReader) {

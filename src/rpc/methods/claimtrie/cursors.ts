@@ -25,7 +25,7 @@ export function cursorText({ blockHash, order, place }: Cursor): string {
   return toHex(new Writer(CURSOR_BYTES).raw(blockHash).u8(order).u32(place).finish());
 }
 
-/** Throws on what is not a cursor of a list with so many orders. */
+/** Throws on what is not a cursor of a list with this many orders. */
 export function parseCursor(text: string, orders = 1): Cursor {
   const bytes = Buffer.from(isHex(text) ? fromHex(text) : []);
   if (bytes.length !== CURSOR_BYTES || bytes[HASH_BYTES]! >= orders)

@@ -96,7 +96,7 @@ function* ofAccount(wallet: Wallet, { accounts }: LbcdHistory, account: string):
   return (yield* payingToAny(wallet, assignedOf(wallet).of(number))).reverse();
 }
 
-/** Those that paid to one of the destinations, in the order in which they came. */
+/** Transactions that paid to one of the destinations, in order of arrival. */
 function* payingToAny({ ledger }: Wallet, destinations: Iterable<string>): Slices<Entry[]> {
   const found: Entry[] = [];
   const known = new SpreadMap<true>();
@@ -207,7 +207,7 @@ export const listAddressTransactions = lbcwalletMethod({
   },
 });
 
-/** Those in blocks above a height, and those in none, in the order in which they came. */
+/** Entries above a height or unconfirmed, in order of arrival. */
 function* entriesAfter(wallet: Wallet, after: number): Slices<Entry[]> {
   const found = yield* entriesSince(wallet, after);
   return yield* sortedInSlices(found.filter(isAlive), byOrder);

@@ -27,7 +27,7 @@ function tailOf({ feeSat, sigopsCost, weight }: BlockCandidate, sigopsDivisor: n
   return `],"fee":${feeSat},"sigops":${sigopsCost / sigopsDivisor},"weight":${weight}}`;
 }
 
-/** Entries are passed on in pieces of about so many characters: a step of the writer costs more than a short entry. */
+/** Entries are passed on in pieces of about this many characters: a step of the writer costs more than a short entry. */
 const PIECE_CHARS = 16 << 10;
 
 /**

@@ -106,7 +106,7 @@ export class Spenders {
     this.txid = txid;
   }
 
-  /** Of output `n` with this script. `isConfirmed`: the transaction is in the active chain. */
+  /** Facts of output `n` with this script. `isConfirmed`: the transaction is in the active chain. */
   async of(n: number, script: Bytes, isConfirmed: boolean): Promise<Omit<OutputFate, 'state'>> {
     const { mempool, chain } = this.services;
     const outPoint = formatOutPoint({ hash: this.txid, index: n });

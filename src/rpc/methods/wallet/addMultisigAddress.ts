@@ -17,7 +17,7 @@ import { walletOf } from './walletOf.js';
 
 const KEY_DIGITS = [COMPRESSED_KEY_SIZE * 2, UNCOMPRESSED_KEY_SIZE * 2];
 
-/** Of a key in hex, or of an address whose key the wallet knows. Source: `HexToPubKey`, `AddrToPubKey`. */
+/** Public key from hex, or of an address in the wallet. Source: `HexToPubKey`, `AddrToPubKey`. */
 function publicKeyFor({ keyring, prefixes }: Wallet, text: string): Bytes {
   const fail = (message: string, code: number = RPC_ERROR.INVALID_ADDRESS_OR_KEY): never => {
     throw rpcError(code, message);

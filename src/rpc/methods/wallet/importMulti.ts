@@ -102,7 +102,7 @@ function unscanned(timeSec: number, scannedFromSec: number): RpcError {
   );
 }
 
-/** What became of so many requests, by their errors; made while it is written. */
+/** What became of this many requests, by their errors; made while it is written. */
 function answerOf(count: number, errorAt: (n: number) => RpcError | null): JsonOut {
   function* answers(): Generator<JsonOut> {
     for (let n = 0; n < count; n++) {

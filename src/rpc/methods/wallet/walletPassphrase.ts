@@ -1,4 +1,4 @@
-/** `walletpassphrase`: private keys are there for so many seconds. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `walletpassphrase`: private keys are there for this many seconds. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { unlockWallet } from '../../../wallet/encryption/passphrases.js';
 import { afterUnlock } from '../../../wallet/scan/shortageEnder.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';

@@ -339,7 +339,7 @@ const denied: Way = ({ path, random }) => {
   };
 };
 
-/** Something else is in the place of a file. */
+/** Something else is in place of a file. */
 const PLACES: readonly Way[] = [folderInPlace, pipeInPlace, linkInPlace, ...(DENIES ? [denied] : [])];
 const WAYS: readonly Way[] = [
   ...[flipped, flipped, flipped, flipped, overwritten, zeroed, zeroTail, grown, truncated, truncated],

@@ -17,7 +17,7 @@ const bytes = Buffer.from(Uint8Array.from({ length: SIZE_BYTES }, (_, n) => (n *
 
 /** The pieces in which streams are given. */
 let pieceBytes = 1000;
-/** Throws in the place of the piece at this position. */
+/** Throws in place of the piece at this position. */
 let failAt: { position: number; error: Error } | null = null;
 /** Positions between which streams were read, and how far. */
 let reads: { from: number; to: number; given: number; isEnded: boolean; signal: AbortSignal }[] = [];

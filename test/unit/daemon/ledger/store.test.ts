@@ -625,7 +625,7 @@ describe('LedgerStore', () => {
     expect(store.chainEnd('alice', 0)).toEqual({ lastIndex: 0, unused: 0 });
   });
 
-  it.each(['', '-wal', '-journal'])('says what is in the place of its file%s', (suffix) => {
+  it.each(['', '-wal', '-journal'])('says what is in place of its file%s', (suffix) => {
     store.close();
     removeFiles();
     if (suffix !== '') open().close();

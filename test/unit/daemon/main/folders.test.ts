@@ -1,4 +1,4 @@
-/** What is in the place of the daemon's own files and folders is reported with what to do. */
+/** What is in place of the daemon's own files and folders is reported with what to do. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ it('the installation has an id that stays', () => {
   expect(readFileSync(at('install_id'), 'utf8')).toBe(id);
 });
 
-it('a folder or a pipe in the place of a file is told', () => {
+it('a folder or a pipe in place of a file is told', () => {
   mkdirSync(at('install_id'));
   expect(() => installationId(folder)).toThrow(EnvironmentError);
   expect(() => installationId(folder)).toThrow(/install_id: it is a folder where a file should be/);
@@ -52,7 +52,7 @@ it('a folder or a pipe in the place of a file is told', () => {
   ]);
 });
 
-it('a file in the place of a folder is told', () => {
+it('a file in place of a folder is told', () => {
   writeFileSync(at('file'), '');
   expect(() => ensureFolder(at('file'), 'data_dir')).toThrow(
     /cannot be written to: something else lies there \(EEXIST\)\. Mend that, or name .*--data-dir/,

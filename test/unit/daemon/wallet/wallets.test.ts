@@ -79,7 +79,7 @@ describe('opening', () => {
     expect(text('default_wallet.damaged.1')).toBe(before);
   });
 
-  it('says so where a file is in the place of the folder', async () => {
+  it('says so where a file is in place of the folder', async () => {
     rmSync(folder, { recursive: true });
     writeFileSync(folder, '');
     await expect(open()).rejects.toThrow(/: something else lies there \(EEXIST\)\. Move it away/);
