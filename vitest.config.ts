@@ -14,7 +14,7 @@ export default defineConfig({
     environment: 'node',
     ...runner,
     // A long test may hold its worker's loop for a minute, and the runner then counts a report that came late as an
-    // unhandled error. The others are counted by scripts/outcomeReporter.mjs.
+    // unhandled error. The others are counted by scripts/jsonlReporter.mjs.
     dangerouslyIgnoreUnhandledErrors: long,
     sequence: { sequencer: LongestFirst },
     pool: 'forks',

@@ -10,7 +10,7 @@
 // - `--node=<major version>`: runs on that version of Node. Without that version it prints a line and runs no test.
 //
 // The script runs each file with failures a second time, one after the other, each in its own process. A test that fails
-// twice has failed (lines that begin with `FAILED`). A test that fails once is flaky (lines that begin with `UNSTEADY`).
+// twice has failed (lines that begin with `FAILED`). A test that fails once is flaky (lines that begin with `FLAKY`).
 //
 // With LBCNODE_TESTS_UNTIL (seconds since 1970) no file starts that would end after that time, by its recorded time and by how slow
 // the last run of the fast tests was (lines that begin with `NOT RUN`). The second attempt has ten more minutes. Fast tests that
@@ -74,7 +74,7 @@ function drawnSeeds() {
 }
 const seeds = drawnSeeds();
 
-/** Runs vitest. What came of each file, see outcomeReporter.mjs; as a problem of no file when it does not say. */
+/** Runs vitest. What came of each file, see jsonlReporter.mjs; as a problem of no file when it does not say. */
 function attempt(args, env = {}) {
   const path = join(root, 'build', long ? 'test-long.jsonl' : 'test.jsonl');
   mkdirSync(dirname(path), { recursive: true });
@@ -85,7 +85,7 @@ function attempt(args, env = {}) {
       join(root, 'node_modules', 'vitest', 'vitest.mjs'),
       'run',
       '--reporter=default',
-      `--reporter=${join(root, 'scripts', 'outcomeReporter.mjs')}`,
+      `--reporter=${join(root, 'scripts', 'jsonlReporter.mjs')}`,
       // The reporter reports them, except for those that only say that the machine is busy.
       '--dangerouslyIgnoreUnhandledErrors',
       ...args,
@@ -138,7 +138,7 @@ function pairsOf(first, second) {
 const SECOND_ATTEMPT_SECONDS = 600;
 
 const failed = [];
-const unsteady = [];
+const flaky = [];
 const notRun = [];
 let passed = 0;
 
@@ -163,13 +163,13 @@ for (const [file, { problems, tests, notRun: isNotRun }] of Object.entries(first
   const repeated = second[file]?.notRun === true ? undefined : second[file];
   if (problems.length > 0) {
     const isSteady = repeated === undefined || repeated.problems.length > 0;
-    (isSteady ? failed : unsteady).push(...problems);
-  } else if (repeated !== undefined) unsteady.push(...repeated.problems);
+    (isSteady ? failed : flaky).push(...problems);
+  } else if (repeated !== undefined) flaky.push(...repeated.problems);
   for (const [one, other] of pairsOf(tests, repeated?.tests ?? [])) {
     const failure = [one, other].find((test) => test?.state === 'failed');
     const hasPassed = [one, other].some((test) => test?.state === 'passed');
     if (hasPassed) passed++;
-    if (failure !== undefined) (hasPassed ? unsteady : failed).push(failure);
+    if (failure !== undefined) (hasPassed ? flaky : failed).push(failure);
   }
 }
 // The second attempt may also have failed as a whole.
@@ -178,7 +178,7 @@ for (const file of Object.keys(second)) if (first[file] === undefined) failed.pu
 const tell = (word, { where, lines }) =>
   console.log([where, ...lines].map((line) => `${word} ${line}`).join('\n'));
 for (const one of failed) tell('FAILED', one);
-for (const one of unsteady) tell('UNSTEADY', one);
+for (const one of flaky) tell('FLAKY', one);
 for (const one of notRun) tell('NOT RUN', one);
 /** The seconds of the files that ran, which a failure may have shortened. */
 const measured = Object.fromEntries(

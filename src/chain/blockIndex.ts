@@ -56,7 +56,7 @@ export class BlockIndex {
   bestInvalid = NO_HEADER;
   /**
    * Height of the snapshot on which the active chain stands while its blocks are validated in the background; -1 when it stands on
-   * its own blocks. Until then nothing at or below it is taken back.
+   * its own blocks. Until then nothing at or below it is disconnected.
    */
   snapshotHeight = -1;
   private readonly options: BlockIndexOptions;

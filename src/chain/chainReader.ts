@@ -53,7 +53,7 @@ export class ChainReader {
     return this.headers.hasStatus(id, STATUS.haveData);
   }
 
-  /** Why a block's data is not there, as a sentence, when that is on account of a snapshot; else null. */
+  /** Reason why a block's data is not there, as a sentence, when that is on account of a snapshot; else null. */
   behindSnapshot(id: number): string | null {
     const { snapshotHeight } = this.chain.index;
     const height = this.headers.height(id);

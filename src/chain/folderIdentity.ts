@@ -39,7 +39,7 @@ export function formatIdentity(identity: FolderIdentity): Buffer {
   return Buffer.from(JSON.stringify({ schema: SCHEMA, ...identity }));
 }
 
-/** Where it is kept. */
+/** Key of the row with the identity. */
 export const IDENTITY_KEY = PREFIX.meta + 'identity';
 
 /** Indexes of an older folder, made when an index could not be behind the tip. */

@@ -31,7 +31,7 @@ export function SyncStrip({ tip, headers, etaSec }: SyncStripProps): VNode {
 
 interface ErrorBodyProps {
   readonly error: PageError;
-  /** The path of the page that will be there later; null where none will. */
+  /** The path of the page that will be there later; null if none will. */
   readonly again: string | null;
 }
 

@@ -61,7 +61,7 @@ export interface TakenEvent {
 /** A block that a reorganisation disconnected. */
 export interface TakenBlock {
   readonly height: number;
-  /** As printed. */
+  /** Id in the hex form that programs print. */
   readonly hash: string;
   /** At most 1,000. */
   readonly events: readonly TakenEvent[];
@@ -70,12 +70,12 @@ export interface TakenBlock {
 /** To the explorer's thread. */
 export type ToExplorer =
   | { readonly kind: 'answer'; readonly id: number; readonly text: string }
-  /** `sync` is null when the node is in step with the chain. */
+  /** `sync` is null when the node is in sync with the chain. */
   | { readonly kind: 'tip'; readonly tip: Tip | null; readonly sync: SyncState | null }
   | { readonly kind: 'disconnected'; readonly block: TakenBlock }
   /** A block was connected that a reorganisation had disconnected before. */
   | { readonly kind: 'reconnected'; readonly hash: string }
-  /** What the node starts or stops with; null while it runs. */
+  /** Start or stop status of the node; null while it runs. */
   | { readonly kind: 'status'; readonly status: string | null }
   /** The mempool changed. */
   | { readonly kind: 'mempool' }

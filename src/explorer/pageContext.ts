@@ -11,7 +11,7 @@ export interface PageContext {
   readonly tip: Tip;
   /** Whether the node still downloads the chain: what comes next and the mempool are not known yet. */
   readonly isSyncing: boolean;
-  /** Blocks that a reorganisation disconnected lately. */
+  /** Blocks that a reorganisation disconnected recently. */
   readonly taken: readonly TakenBlock[];
   readonly nowSec: number;
   readonly network: string;

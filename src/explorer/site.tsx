@@ -31,11 +31,11 @@ const YEAR_SEC = 31_536_000;
 
 export interface SiteState {
   tip: Tip | null;
-  /** Null when the node is in step with the chain. */
+  /** Null when the node is in sync with the chain. */
   sync: { readonly headers: number; readonly etaSec: number | null } | null;
-  /** Blocks that a reorganisation disconnected lately, the latest first. */
+  /** Blocks that a reorganisation disconnected recently, the latest first. */
   taken: readonly TakenBlock[];
-  /** What the node starts or stops with; null while it runs. */
+  /** Start or stop status of the node; null while it runs. */
   status: string | null;
 }
 
@@ -85,7 +85,7 @@ function securityHeaders(showsPictures: boolean): Record<string, string> {
   };
 }
 
-/** A path of this site; the home page in the place of what a browser could take for another site. */
+/** A path of this site; the home page in place of what a browser could take for another site. */
 function localPath(path = '/'): string {
   return /^\/(?!\/)[\x21-\x7e]*$/.test(path) && !path.includes('\\') ? path : '/';
 }
@@ -503,7 +503,7 @@ export class Site {
   }
 }
 
-/** The decoded parts of a path; the last is not empty but for the root. Throws `PageError` for malformed ones. */
+/** The decoded parts of a path; the last is not empty except for the root. Throws `PageError` for malformed ones. */
 export function partsOf(path: string): string[] {
   try {
     const parts = path.slice(1).split('/').map(decodeURIComponent);

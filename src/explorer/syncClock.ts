@@ -1,7 +1,7 @@
 /** How long a sync still takes, by the blocks of the last minute. */
 
 const WINDOW_MS = 60_000;
-/** Before so much time has passed, an estimate would be arbitrary. */
+/** Before this much time has passed, an estimate would be arbitrary. */
 const LEAST_MS = 5000;
 
 interface Sample {

@@ -1,7 +1,7 @@
 /** Blocks that a reorganisation disconnected, as pages of names and claims speak of them. */
 import type { TakenBlock, TakenEvent } from './messages.js';
 
-/** A reorganisation is spoken of until so many blocks are above it. */
+/** A reorganisation is spoken of until this many blocks are above it. */
 const DEPTH = 10;
 const MAX_BLOCKS = 100;
 

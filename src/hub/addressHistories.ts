@@ -92,7 +92,7 @@ export class AddressHistories {
     for (const entry of this.unconfirmed(key)) {
       hash.update(textOf(entry), 'latin1');
       isEmpty = false;
-      // Of very many some may come or go meanwhile; whoever subscribed hears of that.
+      // Of very many some may come or go meanwhile; subscribers are notified of that.
       const pause = ++looked > FEW_UNCONFIRMED ? turn.yieldIfDue() : null;
       if (pause !== null) await pause;
     }

@@ -45,7 +45,7 @@ export interface SessionsOptions {
 export interface SessionsDeps {
   readonly hub: ClientServices;
   readonly turns: ClientQueue;
-  /** What others see of the clients. */
+  /** Public view of the clients. */
   readonly counters: HubCounters;
   readonly method: (name: string) => HubMethod | undefined;
   readonly log: (level: 'info' | 'warn' | 'debug', text: string) => void;

@@ -172,7 +172,7 @@ export class BackgroundFill {
     return this.indexes.filter(({ synced, failure }) => !synced && failure === null);
   }
 
-  /** Those of them that can go on now. */
+  /** Those of them that can continue now. */
   private behind(): TrackedIndex[] {
     return this.unfinished().filter((tracked) => !this.waits(tracked));
   }
@@ -187,7 +187,7 @@ export class BackgroundFill {
     return `It is filled once the blocks up to the snapshot's, at height ${this.deps.chain.index.snapshotHeight}, are validated.`;
   }
 
-  /** The blocks below the snapshot are there: goes on with what waited for them. */
+  /** The blocks below the snapshot are there: continues with what waited for them. */
   resume(): void {
     this.goOn();
   }

@@ -67,9 +67,9 @@ export interface NodeServices {
   attach(opened: OpenedChain, pruner: Pruner | null, indexes: Pick<BackgroundFill, 'statuses'>): void;
   /** Opens the index by which claims are searched. Rejects with `EnvironmentError` where there is nothing to keep it in. */
   openSearch(): Promise<{ close(): Promise<void> }>;
-  /** The background validation that methods tell of. */
+  /** The background validation that methods report. */
   showValidation(validation: BackgroundValidation): void;
-  /** The hub that methods tell of. */
+  /** The hub that methods report. */
   showHub(hub: HubService): void;
   /** Finds peers and talks to them. Tells where it cannot listen, one line an address, and how to stop. */
   connect(onBug: (error: unknown) => void): Promise<Listening & { net: PeerNetwork; stop(): Promise<void> }>;

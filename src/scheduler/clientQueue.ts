@@ -1,7 +1,7 @@
 /**
  * Shares a thread's time among clients. A few clients work at a time, each in a slot; the others wait in a fair queue, in which
  * the use of a client is multiplied by the number of its open requests. So a client that asks for little is hardly held up by
- * many that ask for much. Long work gives way now and then, and a client that waits for another thread has no slot meanwhile.
+ * many that ask for much. Long work yields now and then, and a client that waits for another thread has no slot meanwhile.
  * All clients together work for some milliseconds in each round of the event loop; the rest of the process has as long.
  */
 import { setImmediate as nextRound } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { runSlices } from './slices.js';
 
 /** Slots: more than one, since most clients wait for other threads most of the time. */
 const SLOTS = 4;
-/** After so long other clients go first; after so long no work begins or goes on in this round of the event loop. */
+/** After this time other clients go first; after so long no work begins or continues in this round of the event loop. */
 const SLICE_MS = 4;
 /** The least that a turn counts, so that equal clients alternate. */
 const LEAST_COST_MS = 0.01;
@@ -136,7 +136,7 @@ export class Turn {
     this.sinceMs = nowMs();
   }
 
-  /** Call it often during long work: null while it may go on, else resolves when it may again. */
+  /** Call it often during long work: null while it may continue, else resolves when it may again. */
   yieldIfDue(): Promise<void> | null {
     if (this.hasSlot) this.usedMs += this.queue.lap();
     const mayGoOn = this.nowMs() - this.sinceMs < SLICE_MS && !this.queue.isRoundOver();

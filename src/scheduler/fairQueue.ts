@@ -86,7 +86,7 @@ export class FairQueue<Item> {
     account.use += ms * this.scale();
   }
 
-  /** Takes the next item among those that `isEligible`; undefined where there is none. */
+  /** Takes the next item among those that `isEligible`; undefined if there is none. */
   take(
     isEligible: (item: Item) => boolean = () => true,
   ): { readonly client: object; readonly item: Item } | undefined {

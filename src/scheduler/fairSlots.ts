@@ -93,7 +93,7 @@ export class FairSlots<Slot, Task, Result> {
     });
   }
 
-  /** Rejects tasks that wait; tasks that run go on. */
+  /** Rejects tasks that wait; tasks that run continue. */
   close(): void {
     this.isClosed = true;
     for (const entry of [...this.queue.items()]) {

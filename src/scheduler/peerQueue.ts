@@ -1,8 +1,8 @@
 /**
  * Shares the event loop's time among peers. Work for peers waits in a fair queue; one turn is given in each round of the
  * loop. So a hundred peers that keep the node busy take no more of the loop's time than one does, and RPC, timers and the
- * chain go on meanwhile. The peer with the least use comes first: a peer that sends little waits for none that sends much.
- * There is one queue for the process, as there is one loop.
+ * chain continue meanwhile. The peer with the least use comes first: a peer that sends little waits for none that sends
+ * much. There is one queue for the process, as there is one loop.
  */
 import type { Slices } from '../util/slices.js';
 import { FairQueue } from './fairQueue.js';
@@ -23,7 +23,7 @@ export interface Loop {
   nowMs(): number;
   /** Runs both in the loop's next round, the second directly after the first and its microtasks. */
   nextRound(first: () => void, second: () => void): void;
-  /** Runs a task after so many milliseconds. */
+  /** Runs a task after this many milliseconds. */
   after(ms: number, task: () => void): void;
 }
 

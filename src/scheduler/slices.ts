@@ -2,7 +2,7 @@
 import type { Slices } from '../util/slices.js';
 import { yieldIfDue } from './yield.js';
 
-/** Runs the work to its end. After each part `pause` tells what to wait for, or null to go on at once. */
+/** Runs the work to its end. After each part `pause` says what to wait for, or null to continue at once. */
 export async function runSlices<T>(work: Slices<T>, pause: () => Promise<unknown> | null): Promise<T> {
   for (;;) {
     const { done, value } = work.next();

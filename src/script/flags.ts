@@ -16,7 +16,7 @@ export const SCRIPT_VERIFY = {
   LOW_S: 1 << 3,
   /** The extra element of CHECKMULTISIG is empty (BIP147). */
   NULLDUMMY: 1 << 4,
-  /** Only pushes in a scriptSig. */
+  /** A scriptSig may have only pushes. */
   SIGPUSHONLY: 1 << 5,
   /** Shortest pushes and numbers. Not enforced where the spent script starts with a claim opcode. */
   MINIMALDATA: 1 << 6,

@@ -19,7 +19,7 @@ export class SharedSearch {
   readonly follower: AskedFollower;
   /** Registers what lets go of the file; answers what ends that. */
   readonly onRelease: (release: () => Promise<void>) => () => void;
-  /** Of the other thread. */
+  /** Load of the other thread. */
   load: (() => SlotLoad) | null = null;
   private readonly listeners = new Set<(status: FollowerStatus) => void>();
 

@@ -24,7 +24,7 @@ export interface HealthDeps {
   readonly indexes?: (() => readonly IndexStatus[]) | undefined;
   /** What the node stands on while the blocks up to it are not validated; null when it stands on its own blocks. */
   readonly snapshot?: (() => SnapshotStatus | null) | undefined;
-  /** Null where claims are not searched. */
+  /** Null if claims are not searched. */
   readonly search?: (() => SearchHealth | null) | undefined;
   /** Null if there is no hub. */
   readonly hub?: (() => HubHealth | null) | undefined;

@@ -1,6 +1,6 @@
 /**
- * Fills a new database that nobody reads until it is complete: rows go to LevelDB in large batches, without overlay and
- * journal. What a kill leaves is no database; whoever begins one removes it first.
+ * Fills a new database that no one reads until it is complete: rows go to LevelDB in large batches, without overlay and
+ * journal. What a kill leaves is not a database; the code that begins one removes it first.
  */
 import { rm } from 'node:fs/promises';
 import { makeFolder } from '../util/makeFolder.js';
@@ -12,7 +12,7 @@ import { RecordWriter } from './rowRecords.js';
 import type { RowWriter } from './rows.js';
 
 const BATCH_BYTES = 2 << 20;
-/** Tables of so many bytes are written at once. Arbitrary: four times that of a node, for rows come in order. */
+/** Tables of this many bytes are written at once. Arbitrary: four times that of a node, for rows come in order. */
 const WRITE_BUFFER_BYTES = 64 << 20;
 const CACHE_BYTES = 8 << 20;
 
@@ -26,7 +26,7 @@ export class BulkLoad implements RowWriter {
     this.db = db;
   }
 
-  /** Begins an empty database in a folder, removing what lies there. */
+  /** Begins an empty database in a folder, removing what is there. */
   static async begin(path: string): Promise<BulkLoad> {
     await rm(path, { recursive: true, force: true });
     makeFolder(path);

@@ -1,6 +1,6 @@
-// So many viewers of one page, each with a live socket from an address of its own behind a proxy. As a browser does, a viewer that
-// gets a hint waits up to two seconds and asks for the page again with the tag that it has. Prints "ready", and when its input ends
-// one line of JSON: hints, answers by status. Belongs to explorer.mjs.
+// This many viewers of one page, each with a live socket from an address of its own behind a proxy. As a browser does, a
+// viewer that gets a hint waits up to two seconds and asks for the page again with the tag that it has. Prints "ready",
+// and when its input ends one line of JSON: hints, answers by status. Belongs to explorer.mjs.
 //
 //   node explorerViewers.mjs <port> <viewers> <path>
 import { Agent, get } from 'node:http';

@@ -70,7 +70,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     return { address, claimId: claim!.claimId, txid };
   }
 
-  it('has pages that everybody can use, in all looks', async () => {
+  it('has pages that everyone can use, in all looks', async () => {
     const { node, base } = await nodeWith([]);
     const { address, claimId, txid } = await withClaim(node);
     const paths = ['/', '/names', '/name/mindblown', '/name/free', '/name/mindblown?block=361', '/blocks']

@@ -40,7 +40,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
   });
 
   // The long test has all pages in all looks.
-  it('has pages that everybody can use', async () => {
+  it('has pages that everyone can use', async () => {
     for (const [colorScheme, width, paths] of [
       ['light', 320, ['/name/mindblown', '/console']],
       ['dark', 1280, ['/', `/claim/${claimId}`]],
@@ -198,7 +198,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     await context.close();
   });
 
-  it('pauses, and goes on when the visitor wants it', async () => {
+  it('pauses, and continues when the visitor wants it', async () => {
     const context = await browser.newContext();
     const { page } = await watched(context, base);
     await page.goto(base);

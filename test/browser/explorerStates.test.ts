@@ -175,7 +175,7 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
     expect([status, text.includes('This address is too long')]).toEqual([414, true]);
   });
 
-  it('answer what is asked too often, and go on after the time that they say', async () => {
+  it('answer what is asked too often, and continue after the time that they say', async () => {
     nowMs += 60_000;
     for (let n = 0; n < 60; n++) await fetch(`${base}/robots.txt`);
     for (let n = 0; n < 60; n++) await fetch(`${base}/nothing`);

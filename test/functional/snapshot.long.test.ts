@@ -117,7 +117,7 @@ describe('a node started from a snapshot', () => {
       txindex: { synced: false },
     });
 
-    // What it mines goes on from the snapshot, and is taken back down to it.
+    // What it mines continues from the snapshot, and is taken back down to it.
     await node.rpc('generatetoaddress', [2, await node.rpc('getnewaddress')]);
     await node.rpc('invalidateblock', [await node.rpc('getblockhash', [HEIGHT + 1])]);
     await expect(node.rpc('invalidateblock', [old])).rejects.toThrow('not there yet');
@@ -197,7 +197,7 @@ describe('a node started from a snapshot', () => {
     });
   });
 
-  it('goes on after kills at each step of loading and validation', async () => {
+  it('continues after kills at each step of loading and validation', async () => {
     const folder = group.folder();
     const file = join(folder, 'chain.snapshot');
     copyFileSync(dump.filename, file);

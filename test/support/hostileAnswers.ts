@@ -424,7 +424,7 @@ export const ECHO = {
   params: [{ name: 'text', description: 'a text', isRequired: true, cli: 'string' as const }],
 };
 
-/** `long` is in the place of texts that have no length of their own. */
+/** `long` is in place of texts that have no length of their own. */
 export function contextOf(
   text: string,
   parts: readonly string[],

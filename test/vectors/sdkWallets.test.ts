@@ -17,7 +17,7 @@ import {
   phraseAbove,
   seedBytes,
 } from '../../src/daemon/wallet/seedPhrase.js';
-import { parseWalletText, unpackWallet, Wallet } from '../../src/daemon/wallet/walletContents.js';
+import { parseWalletText, unpackWallet, WalletContents } from '../../src/daemon/wallet/walletContents.js';
 import { convertLbryumWallet, isLbryumWallet } from '../../src/daemon/wallet/lbryumWallet.js';
 import { ecdsaBackend } from '../../src/crypto/ecdsa.js';
 import { parseJson } from '../../src/util/jsonParse.js';
@@ -60,7 +60,7 @@ function seedAccount(
 }
 
 /** The channel keys that accounts have after a start. */
-function certificatesDiffer({ accounts }: Wallet, line: SdkLine): string | null {
+function certificatesDiffer({ accounts }: WalletContents, line: SdkLine): string | null {
   for (const account of accounts) account.refileChannelKeys();
   return differs(
     accounts.map(({ channelKeys }) => toPlain(new JsonObject([...channelKeys]))),
@@ -168,7 +168,7 @@ checkSdkVectors('wallets', {
   },
 
   async wallet(line) {
-    const open = (file: string): Wallet => new Wallet('wallet', parseWalletText(file), tools);
+    const open = (file: string): WalletContents => new WalletContents('wallet', parseWalletText(file), tools);
     const password = text(line['password']);
     const wallet = open(text(line['file_text']));
     const packed = line['packed'] as { iv: string; text: string };
@@ -229,7 +229,7 @@ checkSdkVectors('wallets', {
   },
 
   async merge(line) {
-    const wallet = new Wallet('wallet', parseWalletText(text(line['local_text'])), tools);
+    const wallet = new WalletContents('wallet', parseWalletText(text(line['local_text'])), tools);
     const before = hex(wallet.hash());
     const incoming =
       line['data'] === undefined
@@ -268,7 +268,7 @@ checkSdkVectors('wallets', {
       );
     }
     const written = writePythonJson(converted.json, { indent: 4, sortKeys: true });
-    const wallet = new Wallet('default_wallet', parseWalletText(written), tools);
+    const wallet = new WalletContents('default_wallet', parseWalletText(written), tools);
     const loaded = JSON.parse(writePythonJson(wallet.toJson())) as unknown;
     const unlocked = line['unlocked'] === undefined ? undefined : wallet.unlock('password');
     if (line['error'] !== undefined)

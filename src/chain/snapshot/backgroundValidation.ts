@@ -1,7 +1,7 @@
 /**
- * Validates the blocks up to a snapshot's block from the genesis block on, while the chain goes on from the snapshot. It connects
- * them to coins and claims of its own, in a database beside that of the chain, and writes their undo data where the chain's own
- * lies. Then it compares both states by their hashes. Headers and block files are those of the chain.
+ * Validates the blocks up to a snapshot's block from the genesis block on, while the chain continues from the snapshot. It
+ * connects them to coins and claims of its own, in a database beside that of the chain, and writes their undo data where the
+ * chain's own lies. Then it compares both states by their hashes. Headers and block files are those of the chain.
  *
  * The chain is always flushed first, so that it knows the data and undo data of every block that this database has connected. A
  * kill costs what was not flushed. Source: the idea of Core's assumeutxo, validation.cpp `MaybeCompleteSnapshotValidation`.
@@ -54,7 +54,7 @@ export interface ValidationOptions {
   readonly claimCacheBytes: number;
   readonly batchBytes: number;
   readonly log: Logger;
-  /** Tells the operator and the log. */
+  /** Warns the operator and writes to the log. */
   readonly warn: (message: string) => void;
   /** The snapshot is wrong, or the environment failed: the node must stop. */
   readonly onFatal: (error: unknown) => void;
@@ -404,7 +404,7 @@ export class BackgroundValidation {
     await chain.activateBestChain();
   }
 
-  /** Notes that the snapshot is wrong, so that no start goes on with it. Returns the error for the operator. */
+  /** Notes that the snapshot is wrong, so that no start continues with it. Returns the error for the operator. */
   private async refute(problem: string): Promise<EnvironmentError> {
     const { chain, flusher, options, ground } = this;
     const record: SnapshotRecord = { ...options.record, state: 'refuted', problem };

@@ -39,7 +39,7 @@ export interface SnapshotSection {
   takeBack?(rows: RowTransaction, height: number): Promise<void>;
   /** Writes what belongs to the rows in a database that got them from a snapshot of this block (wire order). */
   finish?(rows: Pick<RowWriter, 'put'>, block: Bytes): void;
-  /** Why the rows are not those of the tip now, as a sentence; null when they are. */
+  /** Reason why the rows do not match the tip, as a sentence; null if they do. */
   problem?(): string | null;
 }
 

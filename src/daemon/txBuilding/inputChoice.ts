@@ -1,6 +1,6 @@
 /**
  * Coins that pay, out of what accounts have: chosen by the strategy of the settings and reserved at once, so
- * that no two transactions get one coin. Source: lbry-sdk lbry/wallet/ledger.py `get_spendable_utxos`; sdk-facts 5.4.
+ * that no two transactions get one coin. Source: lbry-sdk lbry/wallet/ledger.py `get_spendable_utxos`.
  */
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { SerialQueue } from '../../scheduler/serialQueue.js';

@@ -10,7 +10,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { Balance } from '../ledger/ledgerDatabase.js';
 import type { Account, AccountTools, AddressGap } from './account.js';
 import { LoadedAccount, maxHeightOf } from './loadedAccount.js';
-import { parseWalletText, unpackWallet, type MergedAccounts, type Wallet } from './walletContents.js';
+import { parseWalletText, unpackWallet, type MergedAccounts, type WalletContents } from './walletContents.js';
 import { fileStamp, keepCopy, writeWalletFile } from './walletFile.js';
 
 /** Dependencies of a loaded wallet. */
@@ -34,7 +34,7 @@ export interface AccountChange {
 }
 
 export class LoadedWallet {
-  readonly wallet: Wallet;
+  readonly wallet: WalletContents;
   readonly path: string;
   readonly #around: WalletSurroundings;
   readonly #loaded = new Map<Account, LoadedAccount>();
@@ -43,7 +43,7 @@ export class LoadedWallet {
   #saving: Promise<void> = Promise.resolve();
   #waiting: Promise<void> | null = null;
 
-  constructor(wallet: Wallet, path: string, stamp: string | null, around: WalletSurroundings) {
+  constructor(wallet: WalletContents, path: string, stamp: string | null, around: WalletSurroundings) {
     this.wallet = wallet;
     this.path = path;
     this.#stamp = stamp;

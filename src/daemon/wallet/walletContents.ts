@@ -30,7 +30,7 @@ export interface MergedAccounts {
   readonly merged: readonly Account[];
 }
 
-export class Wallet {
+export class WalletContents {
   readonly #tools: AccountTools;
   readonly id: string;
   readonly name: string;

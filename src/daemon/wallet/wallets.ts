@@ -11,7 +11,7 @@ import { makeFolder } from '../../util/makeFolder.js';
 import { badValue, DaemonError } from '../base/daemonError.js';
 import type { LoadedAccount } from './loadedAccount.js';
 import { takeOverLbryumFile, type LbryumAddresses } from './lbryumWallet.js';
-import { ENCRYPT_ON_DISK, Wallet, WALLET_VERSION } from './walletContents.js';
+import { ENCRYPT_ON_DISK, WalletContents, WALLET_VERSION } from './walletContents.js';
 import { LoadedWallet, type GeneratorName, type WalletSurroundings } from './loadedWallet.js';
 import {
   fileStamp,
@@ -186,7 +186,7 @@ export class Wallets {
   }
 
   #loaded(id: string, path: string, json: JsonObject, stamp: string | null): LoadedWallet {
-    return new LoadedWallet(new Wallet(id, json, this.#options.tools), path, stamp, this.#options);
+    return new LoadedWallet(new WalletContents(id, json, this.#options.tools), path, stamp, this.#options);
   }
 
   async #open(id: string): Promise<LoadedWallet> {

@@ -5,7 +5,7 @@ import { isMissing, orNull } from './parts.js';
 
 export interface BlockRow {
   readonly header: BlockHeaderAnswer;
-  /** Null where the data are pruned. */
+  /** Null if the data are pruned. */
   readonly block: BlockAnswer | null;
 }
 

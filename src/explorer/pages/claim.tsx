@@ -35,7 +35,7 @@ import { isMissing, orNull, TakenBack } from './parts.js';
 
 const SUPPORTS = 100;
 const CLAIMS = 50;
-/** Bids among which the place of the claim is looked for. */
+/** Bids among which the place of the claim is searched. */
 const PLACES = 100;
 
 /** The page of a claim that lives no more. */

@@ -34,7 +34,7 @@ function feeText(fee: unknown): string | null {
   return currency !== null && amount !== null ? `${amount} ${currency}` : null;
 }
 
-/** What the value says, as rows. */
+/** Content of the value, as rows. */
 export function valueRows(value: unknown): [string, ComponentChildren][] {
   const source = partOf(value, 'source');
   const media = partOf(value, 'video') ?? partOf(value, 'image') ?? partOf(value, 'audio');

@@ -126,7 +126,7 @@ export async function orNull<Result>(question: Promise<Result>): Promise<Result 
   }
 }
 
-/** In the place of what is not known while the chain is downloaded. */
+/** In place of what is not known while the chain is downloaded. */
 export const NotYet = (): VNode => (
   <Notice>Not yet: this is known when the node has downloaded the chain.</Notice>
 );

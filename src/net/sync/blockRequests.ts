@@ -185,7 +185,7 @@ export class BlockRequests implements MessageHandler {
     return found;
   }
 
-  /** Up to `count` blocks below a snapshot that the peer has and nobody was asked for. */
+  /** Up to `count` blocks below a snapshot that the peer has and no one was asked for. */
   private findBehind(state: SyncPeer, count: number): number[] {
     const { chain, inFlight } = this.deps;
     const { headers, active } = chain.index;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { yieldIfDue } from '../../../src/scheduler/yield.js';
 
 describe('yieldIfDue', () => {
-  it('goes on at once while a slice lasts', () => {
+  it('continues at once while a slice lasts', () => {
     const since = performance.now();
     expect(yieldIfDue(since, 1e6)).toBe(since);
   });

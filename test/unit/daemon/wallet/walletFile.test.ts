@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { takeOverLbryumFile } from '../../../../src/daemon/wallet/lbryumWallet.js';
-import { Wallet } from '../../../../src/daemon/wallet/walletContents.js';
+import { WalletContents } from '../../../../src/daemon/wallet/walletContents.js';
 import { readWalletFile, writeWalletFile } from '../../../../src/daemon/wallet/walletFile.js';
 import { ledgerParams } from '../../../../src/daemon/base/ledgerParams.js';
 import { systemClock, systemRandom } from '../../../../src/daemon/base/clock.js';
@@ -63,7 +63,7 @@ describe('a wallet file', () => {
 
 describe('a wallet', () => {
   it('with a new account is locked, saved, opened and unlocked by its password alone', () => {
-    const wallet = new Wallet('w', new JsonObject(), tools);
+    const wallet = new WalletContents('w', new JsonObject(), tools);
     const { id, seed } = wallet.generateAccount(ledgerParams('lbc_regtest'));
     expect(seed.split(' ')).toHaveLength(12);
     expect(() => wallet.lock()).toThrow('encrypt first');
@@ -71,7 +71,7 @@ describe('a wallet', () => {
     wallet.lock();
     expect(wallet.defaultAccount?.root.privateKey).toBeNull();
     expect(wallet.fileText().text).not.toContain(seed);
-    const opened = new Wallet('w', wallet.toJson(), tools);
+    const opened = new WalletContents('w', wallet.toJson(), tools);
     expect(opened.isLocked).toBe(true);
     expect([opened.unlock('wrong'), opened.isLocked]).toEqual([false, true]);
     expect([opened.unlock('pass'), opened.defaultAccount?.seed, opened.defaultAccount?.id]).toEqual([
@@ -83,7 +83,7 @@ describe('a wallet', () => {
   });
 
   it('that shall be encrypted but has no password is saved in clear, and says so', () => {
-    const wallet = new Wallet('w', new JsonObject(), tools);
+    const wallet = new WalletContents('w', new JsonObject(), tools);
     wallet.generateAccount(ledgerParams('lbc_regtest'));
     wallet.setPreference('encrypt-on-disk', true);
     expect(wallet.fileText().wasReset).toBe(true);
@@ -96,7 +96,7 @@ describe('a wallet', () => {
       ['ledger', 'lbc_mainnet'],
       ['seed', seed],
     ]);
-    const wallet = new Wallet('w', new JsonObject([['accounts', [account]]]), tools);
+    const wallet = new WalletContents('w', new JsonObject([['accounts', [account]]]), tools);
     wallet.encrypt('pass');
     wallet.lock();
     expect([wallet.unlock('pasS'), wallet.unlock('pass'), wallet.defaultAccount?.seed]).toEqual([

@@ -16,7 +16,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemRandom, systemClock } from '../../../../src/daemon/base/clock.js';
 import { ledgerParams } from '../../../../src/daemon/base/ledgerParams.js';
 import { writePythonJson } from '../../../../src/daemon/base/pythonJson.js';
-import { parseWalletText, Wallet } from '../../../../src/daemon/wallet/walletContents.js';
+import { parseWalletText, WalletContents } from '../../../../src/daemon/wallet/walletContents.js';
 import { encryptExport } from '../../../../src/daemon/wallet/walletCipher.js';
 import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
 import { parseJson } from '../../../../src/util/jsonParse.js';
@@ -432,10 +432,14 @@ describe('a locked wallet', () => {
     await expect(mine.addAccount(added)).rejects.toThrow(/in clear into a locked wallet, unlock first/);
     expect(mine.accounts).toHaveLength(1);
     expect(text()).not.toMatch(/prv|smoke/);
-    const watched = new Wallet('other', parseWalletText(JSON.stringify(wallet(account({ seed: OTHER })))), {
-      clock: { ...systemClock, nowSec: () => timeSec },
-      random: systemRandom,
-    }).accounts[0]!.publicKeyText;
+    const watched = new WalletContents(
+      'other',
+      parseWalletText(JSON.stringify(wallet(account({ seed: OTHER })))),
+      {
+        clock: { ...systemClock, nowSec: () => timeSec },
+        random: systemRandom,
+      },
+    ).accounts[0]!.publicKeyText;
     await mine.addAccount(parseWalletText(JSON.stringify({ ...account(), seed: '', public_key: watched })));
     expect(mine.unlock('pass')).toBe(true);
     mine.lock();
@@ -501,10 +505,14 @@ describe('an export', () => {
   it('that would lock the wallet is not joined by sync_apply', async () => {
     write('default_wallet', wallet(account()));
     const { default: mine } = await open();
-    const locked = new Wallet('other', parseWalletText(JSON.stringify(wallet(account({ seed: OTHER })))), {
-      clock: { ...systemClock, nowSec: () => timeSec },
-      random: systemRandom,
-    });
+    const locked = new WalletContents(
+      'other',
+      parseWalletText(JSON.stringify(wallet(account({ seed: OTHER })))),
+      {
+        clock: { ...systemClock, nowSec: () => timeSec },
+        random: systemRandom,
+      },
+    );
     locked.encrypt('pass');
     locked.lock();
     const data = encryptExport('pass', deflateSync(writePythonJson(locked.toJson())), systemRandom);

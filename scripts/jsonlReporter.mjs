@@ -40,7 +40,7 @@ function outcomeOf(module) {
   return { problems, tests, seconds, notRun: module.meta().notRun === true };
 }
 
-export default class OutcomeReporter {
+export default class JsonlReporter {
   /** The outcomes of each file; a process or the runner itself may end at any time. */
   outcomes = {};
 
