@@ -137,7 +137,7 @@ describe('plain words', () => {
 
 describe('subjects of commits', () => {
   it('are of one form', async () => {
-    const script = pathToFileURL(join(ROOT, 'scripts/checkCommits.mjs')).href;
+    const script = pathToFileURL(join(ROOT, 'scripts/lint/checkCommits.mjs')).href;
     const { problemOf } = (await import(script)) as { problemOf: (subject: string) => string | null };
     expect(problemOf('net: rename NetPart to MessageHandler')).toBeNull();
     expect(problemOf('index/claims: bring the fill behind the tip')).toBeNull();
