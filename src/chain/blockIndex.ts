@@ -63,7 +63,7 @@ export class BlockIndex {
   /** Blocks whose data is here while an ancestor's is not, by parent. */
   private readonly unlinked = new Map<number, number[]>();
   private readonly chunkChecks: ChunkChecks | null;
-  /** The branch that was found to be there as a whole, and how often blocks had been disconnected until then. */
+  /** The branch whose blocks are all on disk, with the number of disconnects at that check. */
   private readonly whole = { end: NO_HEADER as number, disconnects: 0 };
 
   constructor(headers: HeaderTable, options: BlockIndexOptions) {

@@ -67,7 +67,7 @@ export class Chain {
   readonly deps: ConnectDeps;
   readonly events = new ChainEvents();
   /**
-   * Awaited in the chain's queue after each step of the active chain, before its tip is announced and before the code that
+   * Awaited in the chain's queue after each step of the active chain, before its tip is announced and before the caller that
    * asked for the change gets an answer; told whether blocks were disconnected. What rejects stops the node.
    */
   readonly afterStep: ((disconnected: boolean) => Promise<void>)[] = [];

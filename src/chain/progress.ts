@@ -1,6 +1,6 @@
 /**
- * How far long work on the chain has come, as data: the events `progress` and `backgroundProgress`. The code that shows it
- * works out speed and what is left; nothing here looks at a clock.
+ * How far long work on the chain has come, as data: the events `progress` and `backgroundProgress`. The display code works
+ * out speed and what is left; nothing here looks at a clock.
  */
 import { NO_HEADER } from '../store/headerTable.js';
 import type { Chain } from './chain.js';

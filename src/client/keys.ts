@@ -43,7 +43,7 @@ export function makeKey(network: NetworkName): KeyPair {
 }
 
 /**
- * The key whose private part are these 32 bytes. Throws `RangeError` if invalid. The code that has an old key
+ * The key whose private part are these 32 bytes. Throws `RangeError` if invalid. A caller with an old key
  * without compression says so: its addresses are others.
  */
 export function keyOfSecret(secret: Uint8Array, network: NetworkName, { compressed = true } = {}): KeyPair {

@@ -1,4 +1,4 @@
-/** What the hub reports clients by itself, as text. Those about addresses come as a batch, of one member too. */
+/** Notifications of the hub to clients, as text. Those about addresses come as a batch, of one member too. */
 import { quoteJson, stringifyJson, type JsonOut } from '../util/jsonWrite.js';
 import { notificationText, type WireVersion } from './wireMessages.js';
 

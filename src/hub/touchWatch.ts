@@ -74,7 +74,7 @@ export class TouchWatch {
     ];
   }
 
-  /** The height of the block that clients were reported. */
+  /** Height of the last block announced to clients. */
   get toldHeight(): number {
     return this.deps.reader.headers.height(this.toldTip);
   }

@@ -1,5 +1,5 @@
 /**
- * Bans: addresses and subnets, each until a time. Kept in `banlist.dat` in Core's format. The code that bans
+ * Bans: addresses and subnets, each until a time. Kept in `banlist.dat` in Core's format. Callers that ban
  * disconnects the peers that are there. Source: Core net.cpp `CConnman::Ban`, `Unban`, `IsBanned`, `SweepBanned`,
  * `DumpBanlist`, addrdb.h `CBanEntry`.
  *

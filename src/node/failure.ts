@@ -31,7 +31,7 @@ const OPERATOR_ERRORS: ReadonlySet<string> = new Set([
 export interface Failure {
   /** Message for people, in whole sentences. */
   readonly text: string;
-  /** Whether no one but a programmer can mend it: then the stack belongs in the log. */
+  /** Whether only a developer can fix it: then the stack belongs in the log. */
   readonly isBug: boolean;
 }
 

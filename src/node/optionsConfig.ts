@@ -201,7 +201,7 @@ function statOf(path: string): ReturnType<typeof statSync> | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch {
-    // The code that makes the folder reports errors.
+    // Errors are reported when the folder is made.
     return undefined;
   }
 }

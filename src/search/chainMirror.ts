@@ -44,7 +44,7 @@ export interface MirroredChain extends FollowedChain {
   exclusively<T>(task: () => Promise<T>): Promise<T>;
 }
 
-/** The told blocks of the blocks at the top this many are told, as many as are ever gone back in steps and more. */
+/** Number of top blocks sent unasked; more than a follower ever walks back in steps. */
 const TOLD_BLOCKS = 400;
 /** Blocks far below the tip whose facts are kept: claims are in any order. Arbitrary, some megabytes. */
 const KEPT_FACTS = 50_000;

@@ -15,7 +15,7 @@ export class WorkerPort {
   private nextId = 0;
   private failure: Error | null = null;
   private isClosing = false;
-  /** Resolves when the thread has ended: to what it reported why. */
+  /** Resolves when the thread has ended: to the reason that it reported. */
   readonly exited: Promise<string>;
 
   /** `program` is the file of `dist/search` that answers calls in its role. */

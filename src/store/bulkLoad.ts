@@ -1,6 +1,6 @@
 /**
  * Fills a new database that no one reads until it is complete: rows go to LevelDB in large batches, without overlay and
- * journal. What a kill leaves is not a database; the code that begins one removes it first.
+ * journal. What a kill leaves is not a database; the next load removes it first.
  */
 import { rm } from 'node:fs/promises';
 import { makeFolder } from '../util/makeFolder.js';

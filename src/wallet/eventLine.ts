@@ -2,7 +2,7 @@
  * Events of the node that a wallet has not applied yet: one event after the other, in the order in which they came. Most are
  * little and applied at once. What is much is made ready in slices, and applied in slices too as long as no one uses the
  * wallet; a call meanwhile waits, or applies the rest at once. So a wallet may be a little behind the chain, but is
- * of one moment for the code that uses it. Source: the reference's `CScheduler` behind the validation interface,
+ * consistent for its user. Source: the reference's `CScheduler` behind the validation interface,
  * `cs_wallet`.
  */
 import { yieldIfDue, nextSlice } from '../scheduler/yield.js';

@@ -24,7 +24,7 @@ export interface NodePort {
   onFatal(error: unknown): void;
   /** Warns the operator and writes to the log. */
   warn(message: string): void;
-  /** Tells the code that calls the node while it starts what it is at; later no one. */
+  /** Status for callers while the node starts; later no one. */
   readonly showStart: (status: string) => void;
 }
 

@@ -25,7 +25,7 @@ import type { WalletOptions } from './walletOptions.js';
 import { isThere, removeFolder, type WalletPlace } from './walletPlace.js';
 
 /**
- * A wallet cannot be opened or made; the message is for the code that asked, and says what to do where something is to be
+ * A wallet cannot be opened or made; the message is for the caller, and says what to do where something is to be
  * done.
  */
 export class WalletOpenError extends Error {
@@ -240,7 +240,7 @@ export class WalletOpener {
     }
   }
 
-  /** What went wrong, for the code that asked. Bugs stay what they are. */
+  /** Converts an error for the caller. Bugs are passed on unchanged. */
   private told({ name, path }: WalletPlace, error: unknown): unknown {
     if (error instanceof WalletRowError || error instanceof FollowError)
       return new WalletOpenError('refused', `Error loading ${name === '' ? path : name}: ${error.message}`);

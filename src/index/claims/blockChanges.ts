@@ -1,5 +1,5 @@
 /**
- * What a block changed, for the code that follows the index: rows of what was touched and deleted, kept as long as the block
+ * What a block changed, for followers of the index: rows of what was touched and deleted, kept as long as the block
  * can be disconnected, and rows of the changes of effective amounts, kept permanently. Where one thing touches very many
  * claims (a takeover all of its name, another key of a channel all that these keys signed, a change of a claim its reposts)
  * only that is noted, and the claims are found when a caller asks.

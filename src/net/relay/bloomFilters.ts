@@ -1,5 +1,5 @@
 /**
- * The bloom filters that peers set on what they are told (BIP37), and whether they want transactions at all. Owns the
+ * The bloom filters of peers (BIP37), and whether they want transactions at all. Owns the
  * filters of peers; the filter itself is `bloom/bloomFilter.ts`. Source: Core net_processing.cpp `ProcessMessage`
  * (filterload, filteradd, filterclear); BIP111.
  */

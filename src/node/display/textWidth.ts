@@ -1,6 +1,6 @@
 /** How wide text is on a terminal, and how it is made to fit. */
 
-/** The usual columns of a terminal that does not tell. */
+/** Columns assumed for a terminal of unknown width. */
 export const USUAL_COLUMNS = 80;
 
 /** Indentation of continuation rows. */

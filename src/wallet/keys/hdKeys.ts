@@ -91,7 +91,7 @@ export class HdKeys {
 
   /**
    * Derives the next keys that the wallet does not know yet and takes them in. The wallet must have a seed and be unlocked.
-   * Yields after each, so that the code that makes many can let others work; ends early when the wallet is locked meanwhile.
+   * Yields after each, so that long loops can yield; ends early when the wallet is locked meanwhile.
    */
   *make(batch: WalletBatch, count: number, isInternal: boolean, nowSec: number): Generator<Bytes> {
     const { chain } = this;

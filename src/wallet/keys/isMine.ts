@@ -22,7 +22,7 @@ export const MINE = {
 export const MINE_ALL = MINE.watchOnly | MINE.spendable;
 export const MINE_STAKE = MINE.claim | MINE.support;
 
-/** What the code that asks must know. Ids are hashes of 20 bytes. */
+/** What the caller must know. Ids are hashes of 20 bytes. */
 export interface OwnedKeys {
   hasKey(keyId: Bytes): boolean;
   publicKey(keyId: Bytes): Bytes | null;

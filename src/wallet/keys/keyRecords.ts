@@ -54,7 +54,7 @@ export function keyMetadataSec(bytes: Bytes): number {
   return createdSec;
 }
 
-/** Key and checksum of a private key in clear; the code that asks wipes it. */
+/** Key and checksum of a private key in clear; the caller wipes it. */
 export function formatKeyRecord(privateKey: Bytes, publicKey: Bytes): Buffer {
   const der = formatPrivateKeyDer(privateKey, publicKey);
   const check = checksumOf(publicKey, der);

@@ -82,7 +82,7 @@ export class SleepingTxs {
     this.looked[row] = undefined;
   }
 
-  /** The entries of some rows that have not left. */
+  /** Entries of rows that are still in the wallet. */
   entries(rows: Iterable<number>): PackedEntry[] {
     const found: PackedEntry[] = [];
     for (const row of rows) if (this.has(row)) found.push(this.entry(row));

@@ -69,7 +69,7 @@ async function scan(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise
       continue;
     }
     const block = await reader.read(height, quick.isPossible ? [] : heights.ahead(READ_AHEAD));
-    // A block that the wallet does not follow yet is for the code that follows.
+    // A block that the wallet does not follow yet is left to the follower.
     await wallet.events.caughtUp();
     if (block === null) unreadable = Math.max(unreadable, height);
     // A block that is not in the chain any more made way for one that the follower took in.

@@ -56,7 +56,7 @@ export class EveryHeight implements ScanHeights {
 
   private get last(): number {
     const { bounds, chain } = this;
-    // What comes meanwhile is applied by the code that follows the chain, but with the keys of then.
+    // The follower applies later blocks, but with the keys of that time.
     const tip = this.stop < 0 ? Math.min(this.tipAtStart, chain.height) : chain.height;
     return Math.min(bounds.last ?? Infinity, tip);
   }

@@ -1,5 +1,5 @@
 /**
- * Taking what concerns a wallet out of blocks and out of the mempool, the code that reads them: the follower as they come, a
+ * Extracts a wallet's transactions from blocks and from the mempool, for each reader: the follower as they come, a
  * rescan again. Of a block all except a few transactions are distinguished without parsing. Source: lbrycrd
  * wallet/wallet.cpp `SyncTransaction`, `AddToWalletIfInvolvingMe`.
  */

@@ -24,7 +24,7 @@ export interface WalletCoin extends Selectable {
   readonly entry: Entry;
   readonly script: Bytes;
   readonly depth: number;
-  /** Private keys are the wallet's, or it is watched and the code that spends asked for those too. */
+  /** The wallet has the private keys, or it is watched and the spender asked for watched coins too. */
   readonly isSpendable: boolean;
   /** Scripts and public keys are known. */
   readonly isSolvable: boolean;

@@ -20,7 +20,7 @@ export interface SpentCoin {
   readonly script: Bytes;
 }
 
-/** The output of a transaction that the wallet knows, the code that it belongs to; null for others. */
+/** An output of a transaction in the wallet, own or foreign; null for others. */
 export function knownOutput(wallet: Wallet, key: string): SpentCoin | null {
   const entry = wallet.ledger.entry(txKeyOf(key));
   if (entry === undefined) return null;

@@ -1,4 +1,4 @@
-/** What the code that spends may say of how: coins, change, fee. Source: lbrycrd wallet/coincontrol.h. */
+/** Options for spending: coins, change, fee. Source: lbrycrd wallet/coincontrol.h. */
 import type { OutputType } from '../../signing/outputType.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { Wallet } from '../wallet.js';

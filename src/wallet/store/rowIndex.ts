@@ -402,7 +402,7 @@ export class RowIndex {
   }
 }
 
-/** Source: FNV-1a, four bytes a step. The code that chooses keys so that they collide has only their own wallet slow. */
+/** Source: FNV-1a, four bytes a step. A user who chooses colliding keys slows only the own wallet. */
 function hashOf(key: Bytes, start: number, end: number): number {
   let hash = 0x811c9dc5;
   let i = start;

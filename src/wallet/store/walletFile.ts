@@ -43,7 +43,7 @@ const CHANGED_LEAST = 256;
 /** In place of the number of an open file. */
 const NO_FILE = -1;
 
-/** What a file has, for the code that only looks. */
+/** Content of a file, for read-only use. */
 export type WalletRows = Pick<WalletFile, 'get' | 'eachKey'>;
 
 export class WalletFile {
@@ -267,7 +267,7 @@ export class WalletFile {
     }
   }
 
-  /** Throws `WalletClosedError`: the code that took long with a wallet finds that it was closed meanwhile. */
+  /** Throws `WalletClosedError`: a long call finds that the wallet was closed meanwhile. */
   private refuseClosed(): void {
     if (this.isClosed) throw new WalletClosedError();
   }

@@ -1,6 +1,6 @@
 /**
  * Taking in single keys, addresses and scripts that come from elsewhere. Owns no rescan: outputs of transactions that the
- * wallet has already are looked at again by the code that calls, once for all. Source: lbrycrd wallet/rpcdump.cpp.
+ * wallet has already are rescanned by the caller, once for all. Source: lbrycrd wallet/rpcdump.cpp.
  */
 import { hash160 } from '../../crypto/hash.js';
 import { encodeDestination } from '../../script/address.js';

@@ -28,7 +28,7 @@ export class HeaderFile {
   readonly #path: string;
   readonly #file: number;
   readonly #pieces = new Map<number, Buffer>();
-  /** Height of the first header that was cut off when the file was opened, since it did not follow; null of none. */
+  /** Height of the first header that was cut off when the file was opened, since it did not follow; null without one. */
   readonly cutAt: number | null;
   #count: number;
 
@@ -59,7 +59,10 @@ export class HeaderFile {
     return null;
   }
 
-  /** Goes through all of the file, whatever was read of it: the height of the first header that does not follow the one before it; null of none. */
+  /**
+   * Goes through all of the file, whatever was read of it: the height of the first header that does not follow the one
+   * before it; null without one.
+   */
   async firstBreak(): Promise<number | null> {
     this.#pieces.clear();
     let prevHash: Buffer | null = null;

@@ -47,7 +47,7 @@ export function openHeaders(
 
 export class LedgerHeaders implements HeaderView {
   readonly path: string;
-  /** Height from which headers were cut off when the file was opened, since they are damaged; null of none. */
+  /** Height from which headers were cut off when the file was opened, since they are damaged; null without one. */
   readonly cutAt: number | null;
   readonly #file: HeaderFile;
   readonly #params: LedgerParams;

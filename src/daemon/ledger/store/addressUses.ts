@@ -58,7 +58,7 @@ export class AddressUses {
     }
   }
 
-  /** No hub has taken it, nor may have. */
+  /** Certainly not accepted by any hub. */
   forgetSending({ txid, raw }: SentTransaction): void {
     for (const address of this.#filing.ownAddresses(txid, raw))
       this.#statements.run('DELETE FROM former_use WHERE address = ? AND txid = ?', address, txid);

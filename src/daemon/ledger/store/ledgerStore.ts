@@ -231,7 +231,7 @@ export class LedgerStore {
     this.#write(() => this.#uses.noteSending(transaction));
   }
 
-  /** No hub has taken it, nor may have. */
+  /** Certainly not accepted by any hub. */
   forgetSending(transaction: SentTransaction): void {
     this.#write(() => this.#uses.forgetSending(transaction));
   }

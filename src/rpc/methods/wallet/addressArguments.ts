@@ -2,7 +2,7 @@
 import { isOutputType, type OutputType } from '../../../signing/outputType.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 
-/** The added address params of an address that is added to the wallet. */
+/** Parameters of an address that is added to the wallet. */
 export const ADDED_ADDRESS_PARAMS = [
   { name: 'label|account', type: 'string', default: '', description: 'A label to assign the address to' },
   {
