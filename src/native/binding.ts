@@ -144,7 +144,7 @@ export interface NativeNameClaims {
   readonly end: number;
 }
 
-/** What a block adds to the address index. */
+/** Address index rows of a block. */
 export interface NativeAddressRows {
   /** Rows of histories and unspent outputs, in the order in which they count. */
   records: Buffer;

@@ -136,7 +136,7 @@ export class KeptNames {
     if (items >= LEAST_ITEMS && this.mayKeep(before, now)) this.infos.set(keyOf(form, name), info, items);
   }
 
-  /** `choice` tells which claim of the name. */
+  /** `choice` says which claim of the name. */
   findClaim(form: Form, name: string, choice: string, marks: TipMarks): ClaimOfName | undefined {
     return this.isOf(marks) ? this.claims.get(keyOf(form, name))?.byChoice.get(choice) : undefined;
   }

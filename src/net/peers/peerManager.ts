@@ -67,7 +67,7 @@ export interface PeerManagerDeps {
   onSent(bytes: number): void;
   /** Notified of an inbound peer's opinion on where we are, and of every peer's clock. */
   onVersion(peer: Peer, message: VersionMessage): void;
-  /** In which peers wait for their turns; by default the process's. */
+  /** Turn queue of the peers, by default the process's. */
   turns?: PeerQueue;
 }
 

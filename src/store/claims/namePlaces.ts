@@ -139,7 +139,10 @@ export class NamePlaces {
 /** Smaller rows are parsed here: to pass them to the addon takes as long. Arbitrary. */
 const MANY_CLAIMS = 64;
 
-/** The claims of a row with so many, from offset `from` on. The addon needs no warm-up: most rows are read before code is optimized. */
+/**
+ * The claims of a row with this many, from offset `from` on. The addon needs no warm-up: most rows are read before code is
+ * optimized.
+ */
 function claimsIn(row: Buffer, from: number, count: number): NativeNameClaims {
   return (
     (count < MANY_CLAIMS ? null : loadNative()?.nameClaims(row, from, count)) ?? readClaims(row, from, count)

@@ -1,4 +1,4 @@
-/** Offsets in rows of names with many claims, held against the parsed row, with the addon and without it. */
+/** Offsets in rows of names with many claims, compared with the parsed row, with the addon and without it. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ActiveClaim, emptyNameState, type NameState } from '../../../../src/claimtrie/nameState.js';
 import { pointIndex, pointKey } from '../../../../src/claimtrie/item.js';
