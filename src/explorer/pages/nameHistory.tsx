@@ -34,19 +34,19 @@ interface PastEvent extends ClaimEvent {
 export interface Past {
   /** At most 50, the latest first. */
   readonly events: readonly PastEvent[];
-  /** Where older events begin; null where there are none. */
+  /** Where older events begin; null if there are none. */
   readonly older: Place | null;
   /** The blocks that were read, the oldest first. */
   readonly blocks: readonly HistoryBlock[];
 }
 
-/** A place in the history: the events up to a block, without so many of the latest of that block. */
+/** A place in the history: the events up to a block, without this many of the latest of that block. */
 export interface Place {
   readonly height: number;
   readonly skipped: number;
 }
 
-/** `120` or `120-50`, as links have it; null where it is malformed. */
+/** `120` or `120-50`, as links have it; null if it is malformed. */
 export function placeOf(text: string): Place | null {
   const found = /^([0-9]{1,10})(?:-([0-9]{1,10}))?$/.exec(text);
   return found && { height: Number(found[1]), skipped: Number(found[2] ?? 0) };
@@ -59,7 +59,7 @@ const countOf = (blocks: readonly HistoryBlock[]): number =>
   blocks.reduce((sum, { events }) => sum + events.length, 0);
 
 /**
- * The latest blocks with so many events. The method tells the oldest first, so windows below the end grow until they have
+ * The latest blocks with this many events. The method tells the oldest first, so windows below the end grow until they have
  * enough; one that has more than an answer takes is halved, down to a single block. A crowded name is never read whole.
  */
 async function latestBlocks(read: Read, end: number, enough: number): Promise<readonly HistoryBlock[]> {
