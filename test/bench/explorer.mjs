@@ -308,7 +308,7 @@ async function flood() {
   const file = FILE.endsWith('.gz') ? join(folder, 'bootstrap.dat') : FILE;
   if (FILE.endsWith('.gz')) await pipeline(createReadStream(FILE), createGunzip(), createWriteStream(file));
   const source = await startRegtest({
-    args: ['-listen=1', '-supportdelay=proportional', `-loadblock=${file}`],
+    args: ['-listen=1', '-maxtipage=2000000000', '-supportdelay=proportional', `-loadblock=${file}`],
     timeoutMs: 600_000,
   });
   let height = 0;
