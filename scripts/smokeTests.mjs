@@ -17,7 +17,7 @@ export const SMOKE_TESTS = [
   'test/functional/firstStart.test.ts',
   'test/functional/hub.test.ts',
   'test/functional/notifications.test.ts',
-  'test/functional/recovery.test.ts',
+  'test/functional/folder.test.ts',
   'test/functional/relay.test.ts',
   'test/functional/rest.test.ts',
   'test/functional/walletFiles.test.ts',

@@ -11,6 +11,7 @@ import { scriptForDestination } from '../../src/script/standard.js';
 import { hashFromHex, toHex } from '../../src/util/bytes.js';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 import { runToEnd } from './support/process.js';
+import { longIt } from '../support/long.js';
 
 /** Anyone can spend them: hashes of scripts that say yes. */
 const redeem = (n: number): Buffer => Buffer.of(0x50 + n);
@@ -162,7 +163,7 @@ describe('-addressindex', () => {
     }
   }
 
-  it('is turned off and on again, and is filled in the background, through kills too', async () => {
+  longIt('is turned off and on again, and is filled in the background, through kills too', async () => {
     await node.stop();
     await start();
     await expect(balance(FIRST)).rejects.toThrow('Start with -addressindex');

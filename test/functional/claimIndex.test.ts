@@ -13,6 +13,7 @@ import { scriptForDestination } from '../../src/script/standard.js';
 import { hashFromHex, hashToHex, toHex } from '../../src/util/bytes.js';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 import { runToEnd } from './support/process.js';
+import { longIt } from '../support/long.js';
 
 /** Anyone can spend it: the hash of a script that says yes. */
 const REDEEM = Buffer.of(0x51);
@@ -142,7 +143,7 @@ describe('-claimindex', () => {
     expect(await resolve('lbry://@c/Foo', 'again', '@c')).toEqual([found, again, alone]);
   });
 
-  it('is filled in the background, through kills, to the same answers', async () => {
+  longIt('is filled in the background, through kills, to the same answers', async () => {
     const urls = ['@c/foo', '@c', 'foo', 'again', `foo#${printed(streamId)}`];
     await node.stop();
     await start();

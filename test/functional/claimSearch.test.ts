@@ -8,6 +8,7 @@ import { encodeClaim } from '../../src/metadata/claim.js';
 import { ClaimSchema } from '../../src/metadata/messages/claim_pb.js';
 import { newPostgresTarget, postgresUrl } from '../support/searchBackends.js';
 import { startRegtest, type RegtestNode } from './support/node.js';
+import { longIt } from '../support/long.js';
 
 interface Page {
   total: number;
@@ -113,7 +114,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('$name',
     expect((await search({ text: 'bitcoin' })).sort()).toEqual(['first', 'second']);
   });
 
-  it('has the same after a kill, and when its file was deleted', async () => {
+  longIt('has the same after a kill, and when its file was deleted', async () => {
     await node.kill();
     await start();
     expect(await search({ order_by: '^amount' })).toEqual(['first', 'second']);

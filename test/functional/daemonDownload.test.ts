@@ -10,6 +10,7 @@ import { WebSocket } from 'ws';
 import { startDaemon, type TestDaemon } from './support/daemon.js';
 import { freePort, HANG_MS, program, startRegtest, type RegtestNode } from './support/node.js';
 import { hasTerminals, shownOn, startInTerminal, type TerminalProcess } from './support/terminal.js';
+import { longIt } from '../support/long.js';
 
 const SKIPPED = ['dht', 'hash_announcer', 'upnp', 'tracker_announcer_component', 'background_downloader'];
 const LENGTH = 7_000_000;
@@ -234,7 +235,7 @@ describe('the media server', () => {
     expect((await files({ claim_name: 'lost' })).total_items).toBe(0);
   });
 
-  it('says that no hub is there, which is not the same as that there is no such claim', async () => {
+  longIt('says that no hub is there, which is not the same as that there is no such claim', async () => {
     await node.stop();
     let answer = await ask('anything');
     // The question may be under way when the connection ends.

@@ -15,6 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDaemon, walletOfSeed, type TestDaemon } from './support/daemon.js';
 import { freePort, HANG_MS, startRegtest, type RegtestNode } from './support/node.js';
+import { longIt } from '../support/long.js';
 
 const SEED = 'carbon smart garage balance margin twelve chest sword toast envelope bottom stomach absent';
 const LONG_BYTES = 5_000_000;
@@ -330,7 +331,7 @@ describe('files', () => {
     expect(blobNames()).toEqual(before);
   });
 
-  it('are there after a restart, and after a kill', async () => {
+  longIt('are there after a restart, and after a kill', async () => {
     const before = (await files()).items.map(({ sd_hash: hash, status }) => [hash, status]);
     await daemon.stop();
     unlinkSync(join(folder, 'files', 'a long film_1'));

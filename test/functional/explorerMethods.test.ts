@@ -11,6 +11,7 @@ import { buildClaimPrefix } from '../../src/script/claimScript.js';
 import { ClaimSource } from './support/claimSource.js';
 import { OPEN_ADDRESS } from './support/network.js';
 import { startRegtest, type RegtestNode } from './support/node.js';
+import { longIt } from '../support/long.js';
 
 interface Input {
   txid?: string;
@@ -719,7 +720,7 @@ describe('getchainseries', () => {
 });
 
 describe('an index that lacks the past', () => {
-  it('is gone through in the background, and tells the same', async () => {
+  longIt('is gone through in the background, and tells the same', async () => {
     const series = await seriesOf('amount');
     // Off for some blocks, it has to be filled: as one of an older version it lacks what came before.
     await restart(['-claimindex=0']);

@@ -20,6 +20,7 @@ import { regtestParams } from '../../src/params/regtest.js';
 import { RowStore } from '../../src/store/rowStore.js';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 import { runToEnd } from './support/process.js';
+import { longIt } from '../support/long.js';
 
 describe('a data folder', () => {
   let dataDir: string;
@@ -72,7 +73,7 @@ describe('a data folder', () => {
     expect(await state()).toEqual(later);
   });
 
-  it('is compacted with -forcecompactdb, and holds the same', async () => {
+  longIt('is compacted with -forcecompactdb, and holds the same', async () => {
     const tables = (): number =>
       readdirSync(join(dataDir, 'regtest', 'chainstate')).filter((name) => name.endsWith('.ldb')).length;
     for (let round = 0; round < 3; round++) {
@@ -97,7 +98,7 @@ describe('a data folder', () => {
       expect(log).toContain(`Could not open blocks file ${file}\n`);
   });
 
-  it('takes over block files that someone copied in', async () => {
+  longIt('takes over block files that someone copied in', async () => {
     await start();
     await node!.rpc('generatetoaddress', [30, ADDRESS]);
     const before = await state();
@@ -129,7 +130,7 @@ describe('a data folder', () => {
     }
   });
 
-  it('loses nothing to a torn record at the end of a block file', async () => {
+  longIt('loses nothing to a torn record at the end of a block file', async () => {
     await start();
     await node!.rpc('generatetoaddress', [5, ADDRESS]);
     await node!.kill();
@@ -147,7 +148,7 @@ describe('a data folder', () => {
     expect(await node!.rpc('getblockcount')).toBe(8);
   });
 
-  it('reports a last block that a flipped bit made another, which is invalid', async () => {
+  longIt('reports a last block that a flipped bit made another, which is invalid', async () => {
     await start();
     const hashes = await node!.rpc<string[]>('generatetoaddress', [3, ADDRESS]);
     const raw = Buffer.from(await node!.rpc<string>('getblock', [hashes[2], 0]), 'hex');
@@ -199,7 +200,7 @@ describe('a data folder', () => {
     expect(await node!.rpc('getblockcount')).toBe(2);
   });
 
-  it('is refused when it is damaged or belongs to another program', async () => {
+  longIt('is refused when it is damaged or belongs to another program', async () => {
     await start();
     await node!.rpc('generatetoaddress', [2, ADDRESS]);
     await stop();
@@ -217,7 +218,7 @@ describe('a data folder', () => {
     expect(refused().stderr).toContain('holds the database of another node');
   });
 
-  it.each(['CURRENT', 'MANIFEST', 'log', 'everything'])(
+  longIt.each(['CURRENT', 'MANIFEST', 'log', 'everything'])(
     'has -reindex as a way out when its %s is lost, and never is taken for another program’s',
     async (lost) => {
       await start();
@@ -244,7 +245,7 @@ describe('a data folder', () => {
     },
   );
 
-  it('sets a damaged database aside that does not say whose it is', async () => {
+  longIt('sets a damaged database aside that does not say whose it is', async () => {
     await start();
     await node!.rpc('generatetoaddress', [5, ADDRESS]);
     const before = await state();
@@ -259,7 +260,7 @@ describe('a data folder', () => {
     expect(readFileSync(join(`${database}.damaged`, manifest), 'utf8')).toBe('garbage');
   });
 
-  it('reports about what should be files and are not, in one line and with what to do', async () => {
+  longIt('reports about what should be files and are not, in one line and with what to do', async () => {
     await start();
     await node!.rpc('generatetoaddress', [2, ADDRESS]);
     await stop();
@@ -290,7 +291,7 @@ describe('a data folder', () => {
     }
   });
 
-  it('is left as it is when its database is another program’s', async () => {
+  longIt('is left as it is when its database is another program’s', async () => {
     const path = join(dataDir, 'regtest', 'chainstate');
     mkdirSync(path, { recursive: true });
     const theirs = await RowStore.open({ path, cacheBytes: 1 << 20 });

@@ -17,6 +17,7 @@ import {
   type Spend,
   type Template,
 } from './support/templateMiner.js';
+import { longIt } from '../support/long.js';
 
 /** Anyone can spend it. */
 const OPEN = Buffer.of(0x51);
@@ -309,7 +310,7 @@ describe('a miner with only templates', () => {
     });
   });
 
-  it('is let go when the node stops', async () => {
+  longIt('is let go when the node stops', async () => {
     const { longpollid } = await template();
     const waiting = template({ ...SEGWIT, longpollid }).then(
       () => 'answered',

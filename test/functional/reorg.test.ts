@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
+import { longIt } from '../support/long.js';
 
 const OTHER = '2NGFrZmcc9pRLpL1veuDercvpTQHhicwg5r';
 
@@ -61,7 +62,7 @@ describe('branches', () => {
     expect(await node.rpc('getbestblockhash')).toBe(best);
   });
 
-  it('undoes 300 blocks and connects 301 others', async () => {
+  longIt('undoes 300 blocks and connects 301 others', async () => {
     const deep = await startRegtest();
     const wide = await startRegtest();
     try {
@@ -77,7 +78,7 @@ describe('branches', () => {
     }
   });
 
-  it('remembers which of two equal branches came first after a kill', async () => {
+  longIt('remembers which of two equal branches came first after a kill', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'ties-'));
     let tied = await startRegtest({ dataDir });
     const maker = await startRegtest();

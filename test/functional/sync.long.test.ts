@@ -1,4 +1,5 @@
 /** A chain of full blocks fetched from a peer, over a stop and a kill. */
+import './sync.test.js';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';

@@ -12,6 +12,7 @@ import {
   until,
   untilSameTip,
 } from './support/network.js';
+import { longIt } from '../support/long.js';
 
 describe('syncing', () => {
   const peers = new PeerGroup();
@@ -57,7 +58,7 @@ describe('syncing', () => {
     expect(await chainState(a)).toEqual(await chainState(b));
   });
 
-  it('keeps the tip that came first among equals, and follows the next block', async () => {
+  longIt('keeps the tip that came first among equals, and follows the next block', async () => {
     const [a, b, c] = [await start(), await start(), await start()];
     const [tipA] = await generate(a, 1);
     const [tipB] = await generate(b, 1, 'n2eMqTT929pb1RDNuqEnxdaLau1rxy3efi');
@@ -71,7 +72,7 @@ describe('syncing', () => {
     await untilSameTip([a, b, c]);
   });
 
-  it('syncs what a pruned node still has, and not what it dropped', async () => {
+  longIt('syncs what a pruned node still has, and not what it dropped', async () => {
     const dataDir = folder();
     const small = '-maxblockfilesize=65536';
     const full = await start({ dataDir, args: [small] });
@@ -106,7 +107,7 @@ describe('syncing', () => {
     expect(pruned.output()).not.toContain('below NODE_NETWORK_LIMITED threshold');
   });
 
-  it('gives no old blocks when the bound on uploads is near, but to whom it trusts', async () => {
+  longIt('gives no old blocks when the bound on uploads is near, but to whom it trusts', async () => {
     const dataDir = folder();
     const old = Math.floor(Date.now() / 1000) - 8 * 24 * 60 * 60;
     const bounded = ['-maxuploadtarget=1', '-debug=net'];

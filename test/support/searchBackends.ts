@@ -1,7 +1,7 @@
 /**
  * The backends of claim search that tests run on: SQLite always; PostgreSQL where `LBCNODE_TEST_POSTGRES` names a server
- * (`postgres://…`, whose user may make schemas), or where its programs are installed: then a server is started for the
- * tests of this process, and ends with it.
+ * (`postgres://…`, whose user may make schemas), and in the long tests also where its programs are installed: then a server is
+ * started for the tests of this process, and ends with it.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -24,6 +24,7 @@ import { SqliteIndexWriter } from '../../src/search/sqliteIndexWriter.js';
 import { loadSqlite } from '../../src/sqlite/sqliteProvider.js';
 import { SqliteReader } from '../../src/search/sqliteReader.js';
 import { SqliteWriter } from '../../src/search/sqliteWriter.js';
+import { IS_LONG } from './long.js';
 
 const CHAIN = 'chain';
 const prefixes = addressPrefixesOf(regtestParams);
@@ -160,6 +161,7 @@ let started: Promise<string> | undefined;
 export function postgresUrl(): Promise<string> | null {
   const named = process.env['LBCNODE_TEST_POSTGRES'];
   if (named !== undefined && named !== '') return Promise.resolve(named);
+  if (!IS_LONG) return null;
   if (programs !== null) return (started ??= startServer(programs));
   console.log(
     'skipped: there is no PostgreSQL (LBCNODE_TEST_POSTGRES=postgres://…, or its programs installed)',

@@ -25,6 +25,7 @@ import type { Progress } from '../../../src/chain/progress.js';
 import { hashToHex, toHex } from '../../../src/util/bytes.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
 import { ADDRESS_SCRIPT, OPEN_SCRIPT, spend, TestChain } from '../../support/testChain.js';
+import { longIt } from '../../support/long.js';
 
 const ON = { txIndex: true, addressIndex: true };
 const OFF = { txIndex: false, addressIndex: false };
@@ -129,7 +130,7 @@ describe('an index filled in the background', () => {
     chain.timeSec = source.timeSec;
   }
 
-  it('is what it would be if it had been there from the start, whatever happens meanwhile', async () => {
+  longIt('is what it would be if it had been there from the start, whatever happens meanwhile', async () => {
     await mine(110);
     for (let n = 0; n < 20; n++) {
       await pay();

@@ -6,6 +6,7 @@ import { toHex } from '../../../src/util/bytes.js';
 import { SMALL_RULES } from '../../support/claimComparison.js';
 import { ClaimLife, LIFE_NAMES, randomOf } from '../../support/claimLife.js';
 import { MemoryRows } from '../../support/memoryRows.js';
+import { IS_LONG } from '../../support/long.js';
 
 const PLAIN_NAMES = LIFE_NAMES.filter((name) => /^[a-zA-Z]*$/.test(name.toString()));
 
@@ -66,9 +67,12 @@ async function compare(
   return figures;
 }
 
+/** Of the rules of life; a run of the fast tests takes these alone. */
+const FEW = ['forks as on regtest', 'forks from the start'];
+
 describe('the claim root of a block to come', () => {
   for (const [title, rules] of Object.entries(SMALL_RULES)) {
-    it(`is that of connecting it: ${title}`, async () => {
+    it.runIf(IS_LONG || FEW.includes(title))(`is that of connecting it: ${title}`, async () => {
       await compare(7, rules, LIFE_NAMES, 270);
     });
   }

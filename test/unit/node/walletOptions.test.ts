@@ -31,7 +31,7 @@ const OTHER: Readonly<Record<string, string>> = {
 /** Options that say nothing to wallets themselves, and who listens to them: tests of what they do stand in `test/functional`. */
 const ELSEWHERE: Readonly<Record<string, { file: string; test: string }>> = {
   disablewallet: { file: 'src/node/node.ts', test: 'walletFiles.test.ts' },
-  walletnotify: { file: 'src/node/services.ts', test: 'walletMigrate.test.ts' },
+  walletnotify: { file: 'src/node/services.ts', test: 'walletMigrate.long.test.ts' },
   walletrpccert: { file: 'src/node/options.ts', test: 'tls.test.ts' },
   walletrpckey: { file: 'src/node/options.ts', test: 'tls.test.ts' },
   walletrpclisten: { file: 'src/node/rpcServers.ts', test: 'tls.test.ts' },

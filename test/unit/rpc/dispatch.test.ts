@@ -13,6 +13,7 @@ import { SILENT_LOGGER } from '../../../src/util/logging.js';
 import { heldBytes } from '../../support/memory.js';
 import { countTurns } from '../../support/slices.js';
 import { send, TEST_ORIGIN, testDispatcher, testServices } from './support.js';
+import { longIt } from '../../support/long.js';
 
 const echoArgs = defineMethod({
   name: 'test_echo',
@@ -281,7 +282,7 @@ describe('batches', () => {
     expect(longest).toBeLessThan(300_000);
   });
 
-  it('stays bounded and lets others run while answering 200,001 empty requests', async () => {
+  longIt('stays bounded and lets others run while answering 200,001 empty requests', async () => {
     let [before, most, count] = [0, 0, 0];
     const answer = async (): Promise<void> => {
       const reply = await dispatcher.handle(Buffer.from(`[${'{},'.repeat(200_000)}{}]`), TEST_ORIGIN);

@@ -22,6 +22,7 @@ import { randomOf } from '../../support/claimLife.js';
 import { countTurns } from '../../support/slices.js';
 import { FakeNode } from './support/fakeNode.js';
 import { WALLET_OPTIONS } from './support/openWallet.js';
+import { IS_LONG } from '../../support/long.js';
 
 const STEPS = 70;
 const FIRST_BLOCKS = 3;
@@ -140,7 +141,7 @@ function told({ ledger, balanceOptions }: Wallet): string {
   return [trusted, pending, count, ledger.size].join();
 }
 
-it.each([1, 2])(
+it.each(IS_LONG ? [1, 2] : [2])(
   'life %i',
   async (seed) => {
     const random = randomOf(seed);

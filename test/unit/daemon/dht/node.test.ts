@@ -6,6 +6,7 @@ import { compareDistance } from '../../../../src/daemon/dht/addresses.js';
 import type { DhtNode } from '../../../../src/daemon/dht/node.js';
 import type { BlobPeer } from '../../../../src/daemon/dht/rpc.js';
 import { idOf, memoryPeers, SimulatedDht } from './simulatedNodes.js';
+import { longIt } from '../../../support/long.js';
 
 let dht: SimulatedDht;
 afterEach(() => dht.stop());
@@ -138,28 +139,32 @@ describe('DhtNode', () => {
     expect(peers.map(({ nodeId }) => nodeId.equals(nodes[7]!.nodeId))).toEqual([true]);
   });
 
-  it('puts announcements at 80 % of the eight nearest of 100 nodes, and others find them', async () => {
-    dht = new SimulatedDht();
-    const nodes = await dht.start(100, 3);
-    await dht.clock.advance(300_000);
-    let held = 0;
-    const hashes = Array.from({ length: 10 }, (_, index) => idOf(`blob ${index}`));
-    for (const [index, hash] of hashes.entries()) {
-      const announcing = nodes[index * 7]!;
-      const { found, accepted } = await dht.clock.until(announcing.announce(hash));
-      expect([found, accepted]).toEqual([8, 8]);
-      const others = nodes.filter((node) => node !== announcing);
-      const nearest = others.sort((a, b) => compareDistance(hash, a.nodeId, b.nodeId)).slice(0, 8);
-      held += nearest.filter((node) => node.announcements.peersOf(hash).length === 1).length;
-    }
-    expect(held / (8 * hashes.length)).toBeGreaterThanOrEqual(0.8);
-    for (const [index, hash] of hashes.entries()) {
-      const peers = await dht.clock.until(peersOf(nodes[99 - index]!, hash));
-      expect(peers.map(({ nodeId }) => nodeId.toString('hex'))).toEqual([
-        nodes[index * 7]!.nodeId.toString('hex'),
-      ]);
-    }
-  }, 120_000);
+  longIt(
+    'puts announcements at 80 % of the eight nearest of 100 nodes, and others find them',
+    async () => {
+      dht = new SimulatedDht();
+      const nodes = await dht.start(100, 3);
+      await dht.clock.advance(300_000);
+      let held = 0;
+      const hashes = Array.from({ length: 10 }, (_, index) => idOf(`blob ${index}`));
+      for (const [index, hash] of hashes.entries()) {
+        const announcing = nodes[index * 7]!;
+        const { found, accepted } = await dht.clock.until(announcing.announce(hash));
+        expect([found, accepted]).toEqual([8, 8]);
+        const others = nodes.filter((node) => node !== announcing);
+        const nearest = others.sort((a, b) => compareDistance(hash, a.nodeId, b.nodeId)).slice(0, 8);
+        held += nearest.filter((node) => node.announcements.peersOf(hash).length === 1).length;
+      }
+      expect(held / (8 * hashes.length)).toBeGreaterThanOrEqual(0.8);
+      for (const [index, hash] of hashes.entries()) {
+        const peers = await dht.clock.until(peersOf(nodes[99 - index]!, hash));
+        expect(peers.map(({ nodeId }) => nodeId.toString('hex'))).toEqual([
+          nodes[index * 7]!.nodeId.toString('hex'),
+        ]);
+      }
+    },
+    120_000,
+  );
 
   it('finds all peers of a popular blob, page by page, each once', async () => {
     dht = new SimulatedDht();

@@ -32,6 +32,7 @@ import {
   transactionOf,
   type TestKey,
 } from '../../../support/ledgerTransactions.js';
+import { IS_LONG } from '../../../support/long.js';
 
 let provider: SqliteProvider;
 let folder: string;
@@ -393,15 +394,18 @@ class Life {
 }
 
 describe('LedgerStore', () => {
-  it.each([1, 2, 3])('answers as plain lists do, whatever came in whatever order (%d)', (seed) => {
-    const life = new Life(seed);
-    for (let step = 0; step < 200; step++) {
-      life.step();
-      if (step % 4 === 3) life.compare();
-      if (step % 24 === 23) life.compareBalances();
-    }
-    expect(life.model.txos().length).toBeGreaterThan(20);
-  });
+  it.each(IS_LONG ? [1, 2, 3] : [1])(
+    'answers as plain lists do, whatever came in whatever order (%d)',
+    (seed) => {
+      const life = new Life(seed);
+      for (let step = 0; step < 200; step++) {
+        life.step();
+        if (step % 4 === 3) life.compare();
+        if (step % 24 === 23) life.compareBalances();
+      }
+      expect(life.model.txos().length).toBeGreaterThan(20);
+    },
+  );
 
   it('reserves all or nothing, keeps reservations over a restart, and tells the old ones from the new', () => {
     const [key] = keysOf('key', 1);

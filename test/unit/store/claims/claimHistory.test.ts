@@ -15,6 +15,7 @@ import { hashToHex, toHex, type Bytes } from '../../../../src/util/bytes.js';
 import { HandChain, PAST_FORKS, type Made } from '../../../support/claimBlocks.js';
 import type { MemoryRows } from '../../../support/memoryRows.js';
 import { countTurns } from '../../../support/slices.js';
+import { longIt } from '../../../support/long.js';
 
 /** Counts the rows that a query reads. */
 class CountingRows implements RowReader {
@@ -48,7 +49,7 @@ class CountingRows implements RowReader {
 }
 
 describe('history of a hot name', () => {
-  it('costs in proportion to what is alive, at any height', async () => {
+  longIt('costs in proportion to what is alive, at any height', async () => {
     const chain = new HandChain(PAST_FORKS, 10);
     let claim = chain.claim('hot', 10);
     await chain.mine();
@@ -162,7 +163,7 @@ describe('a name with many claims and many supports', () => {
 });
 
 describe('a block of very many claims', () => {
-  it('lets the event loop yieldIfDue, and is taken back as it was', async () => {
+  longIt('yields to the event loop, and is taken back as it was', async () => {
     const chain = new HandChain(PAST_FORKS, 10);
     for (let i = 0; i < 15_000; i++) chain.claim(`name ${i % 12_000}`, 10 + (i % 7));
     const { turns } = await countTurns(() => chain.mine());

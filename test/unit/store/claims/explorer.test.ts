@@ -15,6 +15,7 @@ import { SMALL_RULES } from '../../../support/claimComparison.js';
 import { LIFE_NAMES } from '../../../support/claimLife.js';
 import { claimedNames, claimsOf, normalized, pointOf } from '../../../support/claimModel.js';
 import { hex, naiveBlock, PROOF_WINDOW, TwoLives, type NaiveBlock } from '../../../support/explorerModel.js';
+import { IS_LONG, longIt } from '../../../support/long.js';
 
 const BLOCKS = 280;
 
@@ -125,7 +126,7 @@ describe('the history and the list of names, and the naive model', () => {
     );
   }
 
-  for (const title of ['forks as on main', 'forks at once']) {
+  for (const title of IS_LONG ? ['forks as on main', 'forks at once'] : ['forks at once']) {
     it(`tell the same, ${title}`, async () => {
       const two = new TwoLives(4201, SMALL_RULES[title]!);
       for (let to = 40; to <= BLOCKS; to += 40) {
@@ -137,7 +138,7 @@ describe('the history and the list of names, and the naive model', () => {
     });
   }
 
-  it('tell the same of hot names, whose history has snapshots', async () => {
+  longIt('tell the same of hot names, whose history has snapshots', async () => {
     const names = ['ab', 'Ab'].map((name) => Buffer.from(name));
     const two = new TwoLives(17, SMALL_RULES['forks as on main']!, { names });
     await two.liveTo(BLOCKS);

@@ -32,6 +32,7 @@ import { randomOf } from '../../../support/claimLife.js';
 import { FakeNode } from '../support/fakeNode.js';
 import { openTestWallet } from '../support/openWallet.js';
 import * as naive from './naiveSums.js';
+import { IS_LONG } from '../../../support/long.js';
 
 const FOREIGN = scriptForDestination({ type: 'scripthash', hash: Buffer.alloc(20, 9) });
 const LABELS = ['a', 'b', '', 'c'];
@@ -88,107 +89,110 @@ function expectSame(wallet: Wallet, minDepth: number): void {
 }
 
 describe('running sums', () => {
-  it.each([1, 2, 3])('are what looking at all of history finds, whatever happens (seed %i)', async (seed) => {
-    const random = randomOf(seed);
-    const node = new FakeNode();
-    node.mineEmpty(1);
-    const opened = await openTestWallet(node, { keypoolSize: 10 });
-    const { wallet } = opened;
-    const scripts: Buffer[] = [];
-    for (let i = 0; i < 8; i++) scripts.push(await opened.script());
-    const addressOf = (script: Buffer): string =>
-      encodeDestination(extractDestination(script)!, wallet.prefixes);
-    /** A key that the wallet does not have yet, and one that it will watch. */
-    const secrets = [1, 2].map((n) => sha256(Buffer.from(`${seed} ${n}`)));
-    const publicKeys = secrets.map((secret) => ecdsaBackend().publicKeyOf(secret, true));
-    const strangers = publicKeys.map((key) =>
-      scriptForDestination({ type: 'pubkeyhash', hash: hash160(key) }),
-    );
-    const paid = [...scripts, ...strangers, scriptForPublicKey(publicKeys[1]!), FOREIGN];
-    const coins: Coin[] = [];
-    let serial = 0;
-    const script = (): Buffer => paid[random(paid.length)]!;
+  it.each(IS_LONG ? [1, 2, 3] : [1])(
+    'are what looking at all of history finds, whatever happens (seed %i)',
+    async (seed) => {
+      const random = randomOf(seed);
+      const node = new FakeNode();
+      node.mineEmpty(1);
+      const opened = await openTestWallet(node, { keypoolSize: 10 });
+      const { wallet } = opened;
+      const scripts: Buffer[] = [];
+      for (let i = 0; i < 8; i++) scripts.push(await opened.script());
+      const addressOf = (script: Buffer): string =>
+        encodeDestination(extractDestination(script)!, wallet.prefixes);
+      /** A key that the wallet does not have yet, and one that it will watch. */
+      const secrets = [1, 2].map((n) => sha256(Buffer.from(`${seed} ${n}`)));
+      const publicKeys = secrets.map((secret) => ecdsaBackend().publicKeyOf(secret, true));
+      const strangers = publicKeys.map((key) =>
+        scriptForDestination({ type: 'pubkeyhash', hash: hash160(key) }),
+      );
+      const paid = [...scripts, ...strangers, scriptForPublicKey(publicKeys[1]!), FOREIGN];
+      const coins: Coin[] = [];
+      let serial = 0;
+      const script = (): Buffer => paid[random(paid.length)]!;
 
-    const pay = (): void => {
-      const isSent = coins.length > 2 && random(2) === 0;
-      const spent = isSent ? coins.splice(random(coins.length - 1), 1 + random(2)) : [];
-      // Some spend again what is spent, and conflict.
-      if (isSent && random(3) === 0) coins.push(spent[0]!);
-      const outputs = [
-        { value: BigInt(1000 + serial), script: script() },
-        { value: BigInt(10 + serial), script: script() },
+      const pay = (): void => {
+        const isSent = coins.length > 2 && random(2) === 0;
+        const spent = isSent ? coins.splice(random(coins.length - 1), 1 + random(2)) : [];
+        // Some spend once more what is spent, and conflict.
+        if (isSent && random(3) === 0) coins.push(spent[0]!);
+        const outputs = [
+          { value: BigInt(1000 + serial), script: script() },
+          { value: BigInt(10 + serial), script: script() },
+        ];
+        const lockTime = random(4) === 0 ? node.timeSec - random(2000) : 0;
+        const tx = makeTx(serial++, spent, outputs, lockTime);
+        coins.push({ hash: txid(tx), index: 0 }, { hash: txid(tx), index: 1 });
+        if (random(4) > 0) node.mine([{ value: 50n, script: script() }], [tx]);
+        else node.addToMempool(tx);
+      };
+      const happenings: (() => unknown)[] = [
+        pay,
+        pay,
+        pay,
+        () => node.mineEmpty(random(40)),
+        () => {
+          for (let n = 1 + random(3); n > 0 && node.blocks.length > 2; n--) node.disconnect();
+        },
+        () => {
+          const address = addressOf(paid[random(8)]!);
+          return wallet.change((batch) => wallet.book.set(batch, address, LABELS[random(4)]!, 'receive'));
+        },
+        () => {
+          const address = addressOf(paid[random(10)]!);
+          return wallet.change((batch) => wallet.book.delete(batch, address));
+        },
+        () =>
+          wallet.change((batch) =>
+            moveBetweenAccounts(wallet, batch, LABELS[random(4)]!, LABELS[random(4)]!, 7n, ''),
+          ),
+        () => {
+          const address = addressOf(paid[random(8)]!);
+          return wallet.change((batch) => new LbcdAccounts(wallet).assign(batch, address, random(3)));
+        },
+        () => {
+          const entry = [...wallet.ledger.unsettled()].find((one) => wallet.ledger.canAbandon(one));
+          return wallet.change((batch) => entry !== undefined && wallet.ledger.abandon(batch, entry));
+        },
+        () => {
+          const waiting = [...wallet.ledger.unsettled()].find(({ inMempool }) => inMempool);
+          if (waiting !== undefined) node.dropFromMempool(Buffer.from(waiting.key, 'latin1'));
+        },
+        () => {
+          const entries = [...wallet.ledger.all()];
+          const entry = entries[random(entries.length)];
+          return wallet.change((batch) => entry !== undefined && wallet.ledger.remove(batch, entry));
+        },
+        () => {
+          const entries = [...wallet.ledger.all()];
+          const entry = entries[random(entries.length)];
+          if (entry === undefined) return undefined;
+          const record = { ...wallet.ledger.record(entry), fromAccount: LABELS[random(4)]! };
+          return wallet.change((batch) => wallet.ledger.restore(batch, entry, record));
+        },
+        // The clock is set back, and forth again.
+        () => (node.timeSec += random(2) === 0 ? -3000 : 3000),
+        async () => {
+          const n = random(30);
+          if (n === 0)
+            await wallet.change((batch) =>
+              wallet.keyring.addKey(batch, secrets[0]!, publicKeys[0]!, plainMetadata(0)),
+            );
+          else if (n < 3)
+            await wallet.change((batch) => wallet.keyring.watch(batch, strangers[1]!, plainMetadata(0)));
+          await inSlices(wallet.ledger.reconsiderOutputs());
+        },
       ];
-      const lockTime = random(4) === 0 ? node.timeSec - random(2000) : 0;
-      const tx = makeTx(serial++, spent, outputs, lockTime);
-      coins.push({ hash: txid(tx), index: 0 }, { hash: txid(tx), index: 1 });
-      if (random(4) > 0) node.mine([{ value: 50n, script: script() }], [tx]);
-      else node.addToMempool(tx);
-    };
-    const happenings: (() => unknown)[] = [
-      pay,
-      pay,
-      pay,
-      () => node.mineEmpty(random(40)),
-      () => {
-        for (let n = 1 + random(3); n > 0 && node.blocks.length > 2; n--) node.disconnect();
-      },
-      () => {
-        const address = addressOf(paid[random(8)]!);
-        return wallet.change((batch) => wallet.book.set(batch, address, LABELS[random(4)]!, 'receive'));
-      },
-      () => {
-        const address = addressOf(paid[random(10)]!);
-        return wallet.change((batch) => wallet.book.delete(batch, address));
-      },
-      () =>
-        wallet.change((batch) =>
-          moveBetweenAccounts(wallet, batch, LABELS[random(4)]!, LABELS[random(4)]!, 7n, ''),
-        ),
-      () => {
-        const address = addressOf(paid[random(8)]!);
-        return wallet.change((batch) => new LbcdAccounts(wallet).assign(batch, address, random(3)));
-      },
-      () => {
-        const entry = [...wallet.ledger.unsettled()].find((one) => wallet.ledger.canAbandon(one));
-        return wallet.change((batch) => entry !== undefined && wallet.ledger.abandon(batch, entry));
-      },
-      () => {
-        const waiting = [...wallet.ledger.unsettled()].find(({ inMempool }) => inMempool);
-        if (waiting !== undefined) node.dropFromMempool(Buffer.from(waiting.key, 'latin1'));
-      },
-      () => {
-        const entries = [...wallet.ledger.all()];
-        const entry = entries[random(entries.length)];
-        return wallet.change((batch) => entry !== undefined && wallet.ledger.remove(batch, entry));
-      },
-      () => {
-        const entries = [...wallet.ledger.all()];
-        const entry = entries[random(entries.length)];
-        if (entry === undefined) return undefined;
-        const record = { ...wallet.ledger.record(entry), fromAccount: LABELS[random(4)]! };
-        return wallet.change((batch) => wallet.ledger.restore(batch, entry, record));
-      },
-      // The clock is set back, and forth again.
-      () => (node.timeSec += random(2) === 0 ? -3000 : 3000),
-      async () => {
-        const n = random(30);
-        if (n === 0)
-          await wallet.change((batch) =>
-            wallet.keyring.addKey(batch, secrets[0]!, publicKeys[0]!, plainMetadata(0)),
-          );
-        else if (n < 3)
-          await wallet.change((batch) => wallet.keyring.watch(batch, strangers[1]!, plainMetadata(0)));
-        await inSlices(wallet.ledger.reconsiderOutputs());
-      },
-    ];
-    for (let step = 0; step < 250; step++) {
-      await happenings[random(happenings.length)]!();
-      if (random(3) === 0) expectSame(wallet, DEPTHS[random(DEPTHS.length)]!);
-    }
-    for (const depth of DEPTHS) expectSame(wallet, depth);
-    expect(wallet.ledger.size).toBeGreaterThan(30);
-    await opened.close();
-  });
+      for (let step = 0; step < 250; step++) {
+        await happenings[random(happenings.length)]!();
+        if (random(3) === 0) expectSame(wallet, DEPTHS[random(DEPTHS.length)]!);
+      }
+      for (const depth of DEPTHS) expectSame(wallet, depth);
+      expect(wallet.ledger.size).toBeGreaterThan(30);
+      await opened.close();
+    },
+  );
 });
 
 const LISTED = [

@@ -16,6 +16,7 @@ import { WalletClosedError, WalletFileError } from '../../../../src/wallet/store
 import { HEAD_BYTES } from '../../../../src/wallet/store/walletFileHead.js';
 import { EnvironmentError } from '../../../../src/util/environmentError.js';
 import { randomOf } from '../../../support/claimLife.js';
+import { longIt } from '../../../support/long.js';
 
 let folder: string;
 let path: string;
@@ -159,7 +160,7 @@ describe('WalletFile', () => {
     await again.close();
   });
 
-  it('opens again after one very large commit', async () => {
+  longIt('opens again after one very large commit', async () => {
     const file = await WalletFile.create(path);
     const value = Buffer.alloc(16 << 20, 1);
     await file.commit(Array.from({ length: 9 }, (_, n) => [`k${n}`, value] as const));

@@ -1,0 +1,2 @@
+/** Data folders: the tests of `folder.test.ts` in full. */
+import './folder.test.js';

@@ -1,0 +1,2 @@
+/** What `rpc.discover` says: the tests of `openRpc.test.ts` for all profiles. */
+import './openRpc.test.js';

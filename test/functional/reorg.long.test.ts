@@ -1,0 +1,2 @@
+/** Branches: the tests of `reorg.test.ts` in full. */
+import './reorg.test.js';
