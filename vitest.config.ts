@@ -19,15 +19,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
     // Two processes run all files, so that each module is loaded twice and not by every file anew: a third of the time
-    // of the unit tests.
+    // of the unit tests. With three, the runner fails now and then: it ends a process that has not started yet.
     poolOptions: { forks: { maxForks: alone ? 1 : 2, isolate: alone || long } },
-    // `npm run coverage`: the unit tests alone, in about a minute.
-    coverage: {
-      provider: 'v8',
-      include: ['src/**/*.{ts,tsx}'],
-      exclude: ['src/metadata/messages/**', 'src/page/browser/**', 'src/**/*Worker.ts'],
-      reporter: ['text-summary', 'json-summary'],
-    },
     // These only end what hangs: a machine may be busy with something else.
     testTimeout: long ? 1_200_000 : 300_000,
     hookTimeout: long ? 1_200_000 : 300_000,

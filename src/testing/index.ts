@@ -233,7 +233,12 @@ function httpPost(port: number, path: string, body: string): Promise<{ status: n
         response.on('error', reject);
       },
     );
-    call.on('error', reject);
+    call.on('error', (error: NodeJS.ErrnoException) => {
+      // The node closes a connection that was idle for some seconds, and this process may not know yet. Source: Node.js,
+      // documentation of `request.reusedSocket`.
+      if (call.reusedSocket && error.code === 'ECONNRESET') httpPost(port, path, body).then(resolve, reject);
+      else reject(error);
+    });
     call.end(data);
   });
 }

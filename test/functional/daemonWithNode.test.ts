@@ -10,6 +10,7 @@ import { RpcClient } from '../../src/client/rpcClient.js';
 import { startDaemon, type TestDaemon } from './support/daemon.js';
 import { until } from './support/network.js';
 import { freePort, HANG_MS } from './support/node.js';
+import { longIt } from '../support/long.js';
 
 interface Status {
   readonly node: { readonly hub: string; readonly is_ready: boolean; readonly blocks: number | null };
@@ -71,14 +72,14 @@ describe('lbcnet start --with-node', { timeout: HANG_MS }, () => {
     expect(await answers()).toBe(false);
   });
 
-  it('takes the node with it when it is killed', async () => {
+  longIt('takes the node with it when it is killed', async () => {
     const ours = await open();
     await until('the node answers', answers);
     await ours.kill();
     await isGone();
   });
 
-  it('ends with an error where the node ends by itself', async () => {
+  longIt('ends with an error where the node ends by itself', async () => {
     const ours = await open();
     await until('the node answers', answers);
     await node.call('stop');
@@ -86,7 +87,7 @@ describe('lbcnet start --with-node', { timeout: HANG_MS }, () => {
     expect(ours.log).toMatch(/The node beside it ended \(0\)/);
   });
 
-  it('ends well with the node at Ctrl-C, whichever is the first', async () => {
+  longIt('ends well with the node at Ctrl-C, whichever is the first', async () => {
     daemon = await startDaemon({ hubPorts: [], folder, args: ['--with-node'], hasOwnGroup: true });
     expect(await daemon.interrupt()).toBe(0);
     expect(daemon.log).not.toContain('ERROR');

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ADDRESS, freePort, startRegtest } from './support/node.js';
 import { startProcess, type NodeProcess } from './support/process.js';
+import { longIt } from '../support/long.js';
 
 const IMPORTED = 'All blocks are imported';
 const ANSWERS_EARLY = 'Importing blocks, calls are answered meanwhile';
@@ -105,7 +106,7 @@ describe('while blocks are imported', () => {
     rmSync(other, { recursive: true });
   });
 
-  it('from our own files, a kill or a stop leaves it to the next start', async () => {
+  longIt('from our own files, a kill or a stop leaves it to the next start', async () => {
     await meanwhile(async (times) => {
       const blocks = await mineChain(dataDir);
       writeFileSync(join(dataDir, 'regtest', 'blocks', 'blk00000.dat'), repeated(blocks, times));
@@ -136,7 +137,7 @@ describe('while blocks are imported', () => {
 });
 
 describe('a tip from the future', () => {
-  it('is refused, unless the clock says so too', async () => {
+  longIt('is refused, unless the clock says so too', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'future-'));
     const nowSec = Math.floor(Date.now() / 1000);
     const node = await startRegtest({ dataDir, args: [`-mocktime=${nowSec + 3 * 3600}`] });

@@ -219,7 +219,7 @@ describe('the package', () => {
       join(project, 'test.js'),
       `import { startRegtest } from 'lbcnode/testing';
        import { RpcClient } from 'lbcnode/client';
-       const node = await startRegtest({ args: ['-zmqpubhashblock=tcp://127.0.0.1:${await freePort()}', '-rest', '-metrics'] });
+       const node = await startRegtest({ timeoutMs: 600_000, args: ['-zmqpubhashblock=tcp://127.0.0.1:${await freePort()}', '-rest', '-metrics'] });
        await node.rpc('generatetoaddress', [2, '${ADDRESS}']);
        console.log(await new RpcClient({ url: node.url }).call('getblockcount'));
        await node.stop();`,

@@ -48,8 +48,7 @@ describe('a wallet in the middle of a reorganisation', () => {
         await change('invalidateblock');
         await change('reconsiderblock');
       }
-      isOver = true;
-    })();
+    })().finally(() => (isOver = true));
     const seen = new Set<string>();
     while (!isOver) seen.add(await has());
     await reorganising;

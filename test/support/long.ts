@@ -2,8 +2,8 @@
  * Tests and sizes that only runs of the long tests have. A file `x.long.test.ts` that imports `x.test.js` runs the tests of that file
  * in full; a run of the fast tests leaves out those that `longIt` defines.
  */
-import { it } from 'vitest';
+import { it, type TestAPI } from 'vitest';
 
 export const IS_LONG = process.env['LBCNODE_LONG_TESTS'] === '1';
 
-export const longIt = it.runIf(IS_LONG);
+export const longIt: ReturnType<TestAPI['runIf']> = it.runIf(IS_LONG);

@@ -1,0 +1,2 @@
+/** Imports of blocks: the tests of `importing.test.ts` in full. */
+import './importing.test.js';
