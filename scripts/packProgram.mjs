@@ -43,9 +43,21 @@ async function typeFiles(dist) {
   return [...found].sort();
 }
 
+/**
+ * Names of packages that only development needs. A dependency may import one of them where it is there (`debug` imports
+ * `supports-color`).
+ */
+function developmentPackages() {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
+  const place = /^node_modules\/((?:@[^/]+\/)?[^/]+)$/;
+  return Object.entries(packages).flatMap(([path, { dev }]) => (dev ? (place.exec(path)?.[1] ?? []) : []));
+}
+
 /** Paths below the project of the files of packages that the program reaches. */
 async function reachedPackageFiles(build, options) {
-  const { metafile } = await build({ ...options, packages: 'bundle', write: false, metafile: true });
+  const external = [...options.external, ...developmentPackages()];
+  const bundled = { ...options, external, packages: 'bundle', write: false, metafile: true };
+  const { metafile } = await build(bundled);
   const paths = Object.keys(metafile.inputs);
   const outside = paths.find((path) => path.startsWith('../'));
   if (outside !== undefined)

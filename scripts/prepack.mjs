@@ -8,10 +8,19 @@
  * environment: LBCNODE_PREBUILT=<target>,<target>… or none (default: all of scripts/native/targets.mjs)
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BuildError } from './native/compile.mjs';
-import { LIBRARIES, ROOT, VENDOR, libraryFolder } from './native/sources.mjs';
+import { LIBRARIES, ROOT, SECP256K1_WINDOW, VENDOR, libraryFolder } from './native/sources.mjs';
 import { PREBUILT_TARGETS } from './native/targets.mjs';
 import { noticesText } from './notices.mjs';
 import { packProgram } from './packProgram.mjs';
@@ -34,6 +43,16 @@ function clean() {
     rmSync(path, { recursive: true, force: true });
 }
 
+/** The table for verifying, without the points of larger windows than the build's: the compiler leaves them out, too. */
+function trimTable() {
+  const path = join(VENDOR, 'secp256k1', 'src', 'precomputed_ecmult.c');
+  const trimmed = readFileSync(path, 'latin1').replace(
+    /^#if WINDOW_G > (\d+)\n[^#]*#endif\n/gm,
+    (block, window) => (Number(window) < SECP256K1_WINDOW ? block : ''),
+  );
+  writeFileSync(path, trimmed, 'latin1');
+}
+
 function copySources() {
   for (const { name, files } of LIBRARIES) {
     const from = libraryFolder(name);
@@ -46,6 +65,7 @@ function copySources() {
       cpSync(join(from, path), join(VENDOR, name, path));
     }
   }
+  trimTable();
 }
 
 function wantedTargets() {

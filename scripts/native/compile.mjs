@@ -12,6 +12,7 @@ import {
   NATIVE,
   ROOT,
   SECP256K1,
+  SECP256K1_WINDOW,
   SNAPPY,
   databaseSources,
   hashOf,
@@ -70,7 +71,12 @@ export function bundledSecp256k1() {
 function bundledFlags(target) {
   return [
     ...['-std=c99', '-w', `-I${join(SECP256K1, 'include')}`],
-    ...['-DECMULT_WINDOW_SIZE=11', '-DCOMB_BLOCKS=11', '-DCOMB_TEETH=6', '-DENABLE_MODULE_RECOVERY=1'],
+    ...[
+      `-DECMULT_WINDOW_SIZE=${SECP256K1_WINDOW}`,
+      '-DCOMB_BLOCKS=11',
+      '-DCOMB_TEETH=6',
+      '-DENABLE_MODULE_RECOVERY=1',
+    ],
     ...(target.arch === 'x64' ? ['-DUSE_ASM_X86_64=1'] : []),
   ];
 }

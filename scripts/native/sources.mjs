@@ -59,6 +59,8 @@ export const HEADERS = join(libraryFolder('node-api-headers'), 'include');
 export const SECP256K1 = libraryFolder('secp256k1');
 /** The release of libsecp256k1 in `third_party/`. */
 export const SECP256K1_VERSION = '0.5.0';
+/** Its `ECMULT_WINDOW_SIZE`. The table of multiples of the generator for verifying has 2^(size - 2) points twice. */
+export const SECP256K1_WINDOW = 11;
 export const LEVELDB = libraryFolder('leveldb');
 export const SNAPPY = libraryFolder('snappy');
 /** LevelDB's port for Windows, and the names that Node's program exports. Only a checkout has them: see `buildPrebuilt.mjs`. */
