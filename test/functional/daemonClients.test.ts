@@ -66,7 +66,8 @@ async function mine(): Promise<void> {
 
 describe('LBRY Desktop at its start', () => {
   it('reads status and version until the daemon runs', async () => {
-    expect(await daemon.call('status')).toMatchObject({
+    const status = await daemon.call<{ ffmpeg_status: { available: boolean } }>('status');
+    expect(status).toMatchObject({
       is_running: true,
       installation_id: TEXT,
       startup_status: { wallet: true, database: true, file_manager: true },
@@ -74,7 +75,7 @@ describe('LBRY Desktop at its start', () => {
       wallet: { connected: TEXT, blocks: NUMBER, blocks_behind: 0, best_blockhash: TEXT },
       ffmpeg_status: {
         available: expect.any(Boolean),
-        which: expect.anything(),
+        which: status.ffmpeg_status.available ? TEXT : null,
         analyze_audio_volume: expect.anything(),
       },
     });

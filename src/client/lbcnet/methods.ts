@@ -103,7 +103,7 @@ export interface LbcnetMethods {
       wallet_id?: string;
       /** count only what has at least this many confirmations */
       confirmations?: number;
-      /** taken for the sake of older clients; `account_balance` says what is in claims */
+      /** taken for the sake of older clients; `account_balance` tells what lies in claims */
       include_claims?: boolean;
       /** show seeds */
       show_seed?: boolean;
@@ -202,7 +202,7 @@ export interface LbcnetMethods {
     };
     result: AddressPage;
   };
-  /** Show an address that no one has paid to yet. */
+  /** Show an address without any payment. */
   address_unused: {
     params: {
       /** the account; otherwise all of them, or the default one where only one can be meant */
@@ -760,7 +760,7 @@ export interface LbcnetMethods {
   /** List your collections. */
   collection_list: {
     params: {
-      /** add this many claims of each collection */
+      /** add so many claims of each collection */
       resolve_claims?: number;
       /** show claims as the claim index has them */
       resolve?: boolean;
@@ -2188,7 +2188,7 @@ export interface LbcnetMethods {
     };
     result: boolean;
   };
-  /** Leave the hub and connect again. */
+  /** Disconnect from the hub and connect again. */
   wallet_reconnect: {
     params: Record<string, never>;
     result: null;

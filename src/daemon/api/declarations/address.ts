@@ -40,7 +40,7 @@ export const addressList = declareMethod({
 export const addressUnused = declareMethod({
   name: 'address_unused',
   group: 'address',
-  summary: 'Show an address that nobody has paid to yet.',
+  summary: 'Show an address without any payment.',
   usage: ['[--account_id=<account_id>] [--wallet_id=<wallet_id>]'],
   params: [accountId, walletId],
   result: t.str('the address'),

@@ -25,7 +25,7 @@ export const singleKey = declareParam({
 export const confirmations = declareParam({
   name: 'confirmations',
   type: 'int',
-  description: 'count only what has at least so many confirmations',
+  description: 'count only what has at least this many confirmations',
   default: 0,
 });
 export const preview = declareParam({

@@ -130,7 +130,7 @@ export const walletLock = declareMethod({
 export const walletReconnect = declareMethod({
   name: 'wallet_reconnect',
   group: 'wallet',
-  summary: 'Leave the hub and connect anew.',
+  summary: 'Disconnect from the hub and connect again.',
   usage: [],
   params: [],
   result: t.none(),

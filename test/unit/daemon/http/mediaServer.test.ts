@@ -350,7 +350,7 @@ describe('names', () => {
     [`/get/film/${'a1'.repeat(20)}`, `lbry://film#${'a1'.repeat(20)}`],
     ['/get/film:a1', 'lbry://film:a1'],
     ['/get/@txBuilder:1/film:2', 'lbry://@txBuilder:1/film:2'],
-    ['/get/%40maker%231/caf%C3%A9', 'lbry://@txBuilder#1/café'],
+    ['/get/%40maker%231/caf%C3%A9', 'lbry://@maker#1/café'],
     [`/get/${'%F0%9F%90%8B'.repeat(63)}abc`, `lbry://${'🐋'.repeat(63)}abc`],
   ])('lead to their streams: %s', async (path, url) => {
     const { status, headers, body } = await ask(path);
