@@ -18,7 +18,7 @@ function pageOf(status: number): string {
 /** Answers with the page of a status and ends the connection. */
 export function sendErrorPage(response: ServerResponse, status: 400 | 501 | 503): void {
   const page = pageOf(status);
-  const headers = { 'Content-Type': 'text/html', HttpConnection: 'close', 'Content-Length': page.length };
+  const headers = { 'Content-Type': 'text/html', Connection: 'close', 'Content-Length': page.length };
   response.writeHead(status, headers).end(page);
 }
 

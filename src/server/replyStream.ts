@@ -55,7 +55,7 @@ export function sendWhole(
   }
   const length = Buffer.byteLength(body);
   const headers = ['Content-Type', contentType ?? JSON_TYPE, 'Content-Length', String(length), ...more];
-  if (isLast) headers.push('HttpConnection', 'close');
+  if (isLast) headers.push('Connection', 'close');
   response.writeHead(status, headers);
   // Text that is ASCII is handed over without being encoded.
   response.write(body, length === body.length ? 'latin1' : 'utf8');
@@ -64,7 +64,7 @@ export function sendWhole(
   response.end();
 }
 
-const CLOSING = { HttpConnection: 'close' };
+const CLOSING = { Connection: 'close' };
 
 function pairsOf(headers: readonly string[] = []): Record<string, string> {
   const pairs: Record<string, string> = {};

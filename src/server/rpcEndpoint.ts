@@ -215,7 +215,7 @@ function refuseCaller(response: ServerResponse): void {
 function refuseBody(response: ServerResponse): void {
   sendText(response, 413, 'Request body is too large', {
     'Content-Type': 'text/plain; charset=utf-8',
-    HttpConnection: 'close',
+    Connection: 'close',
   });
 }
 

@@ -220,6 +220,7 @@ describe('the declarations', () => {
     );
     // Each of them changes or begins something, waits by itself, or holds the chain while it looks.
     expect(acts.map(({ name }) => name).sort()).toEqual([
+      'dumpsnapshot',
       'generatetoaddress',
       'getblocktemplate',
       'gettxoutsetinfo',
@@ -235,6 +236,7 @@ describe('the declarations', () => {
       'submitblock',
       'syncwithvalidationinterfacequeue',
       'verifychain',
+      'verifysnapshot',
       'waitforblock',
       'waitforblockheight',
       'waitfornewblock',

@@ -56,11 +56,11 @@ describe('a request', () => {
   });
 
   it('may be of HTTP/1.0, which ends the connection by default, and need not name a host', async () => {
-    expect(await send(post(ECHO, '', '1.0'))).toMatch(/HttpConnection: close\r\n\r\n.*\n$/);
-    const kept = await send(post(ECHO, 'HttpConnection: keep-alive\r\n', '1.0') + post(ECHO), 2);
+    expect(await send(post(ECHO, '', '1.0'))).toMatch(/Connection: close\r\n\r\n.*\n$/);
+    const kept = await send(post(ECHO, 'Connection: keep-alive\r\n', '1.0') + post(ECHO), 2);
     expect(statuses(kept)).toEqual(['200', '200']);
     expect(await send(post(ECHO).replace('Host: localhost\r\n', ''), 1)).toContain(ANSWER);
-    expect(statuses(await send(post(ECHO, 'HttpConnection: close\r\n')))).toEqual(['200']);
+    expect(statuses(await send(post(ECHO, 'Connection: close\r\n')))).toEqual(['200']);
   });
 
   it('may ask whether its body is wanted', async () => {
@@ -113,6 +113,6 @@ describe('a request', () => {
     const piece = `100000\r\n${' '.repeat(0x100000)}\r\n`;
     const head = `POST / HTTP/1.1\r\n${AUTHORIZATION}Transfer-Encoding: chunked\r\n\r\n`;
     const answer = await send([head, ...Array<string>(32).fill(piece), '1\r\n \r\n']);
-    expect(answer).toMatch(/^HTTP\/1\.1 413 [^]*HttpConnection: close[^]*\r\n\r\nRequest body is too large$/);
+    expect(answer).toMatch(/^HTTP\/1\.1 413 [^]*Connection: close[^]*\r\n\r\nRequest body is too large$/);
   });
 });

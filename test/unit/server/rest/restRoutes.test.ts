@@ -143,7 +143,12 @@ describe('REST', () => {
       ({
         ...services,
         pruner,
-        chain: { ...services.chain, hasData: () => false, headers: { txCount: () => txCount } },
+        chain: {
+          ...services.chain,
+          hasData: () => false,
+          behindSnapshot: () => null,
+          headers: { txCount: () => txCount },
+        },
       }) as unknown as RestDeps['services'];
     const pruned = await get(await start({ services: without({}, 5) }), '/rest/block/tip.json');
     expect([pruned.status, pruned.text]).toEqual([404, 'tip not available (pruned data)\r\n']);
