@@ -101,7 +101,7 @@ struct RecentKey {
 };
 constexpr size_t kRecentKeys = 512;
 
-// The point of a compressed key, null for any other key and where there is no such point. Valid until the next call.
+// The point of a compressed key; null for any other key and for a key that is not on the curve. Valid until the next call.
 const secp256k1_pubkey* recentPoint(const uint8_t* key, size_t size) {
   static thread_local RecentKey recent[kRecentKeys];
   if (size != kCompressedKeySize || !hasPublicKeySize(key, size)) return nullptr;

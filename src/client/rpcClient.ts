@@ -90,7 +90,7 @@ export class RpcClient {
     this.credentials = hasCredentials
       ? `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
       : '';
-    // What is in this machine's own folder is told to no other caller unless that is asked for.
+    // The cookie of this machine is sent to another host only if the caller names its file or folder.
     const mayLook =
       options.cookieFile !== undefined || options.dataDir !== undefined || LOOPBACK_HOST.test(hostname);
     this.cookieFile =
