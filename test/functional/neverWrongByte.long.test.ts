@@ -8,7 +8,8 @@ const SEED = Number(process.env['LBCNODE_SEED'] ?? Date.now() % 1_000_000);
 let run: CorruptionRun;
 afterEach(() => run.close());
 
-it(`plays, saves and serves no wrong byte after ${ROUNDS} corruptions and kills (LBCNODE_SEED=${SEED})`, async () => {
+it(`plays, saves and serves no wrong byte after ${ROUNDS} corruptions and kills`, async () => {
+  console.log(`LBCNODE_SEED=${SEED}`);
   run = new CorruptionRun(SEED);
   await run.open();
   for (let round = 0; round < ROUNDS; round++) await run.round();

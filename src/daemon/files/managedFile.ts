@@ -46,6 +46,8 @@ export class ManagedFile {
   /** Bytes of the saved file; null if there is none. */
   writtenBytes: number | null = null;
   #save: Save | null = null;
+  /** Counts the saves that began. */
+  #saves = 0;
   /** Resolves when the saved file is synced to disk. */
   #syncing: Promise<void> = Promise.resolve();
   #readers = 0;
@@ -115,7 +117,11 @@ export class ManagedFile {
   async lookAtOutput(): Promise<void> {
     // A file that is being written may have gaps.
     if (this.#save !== null) return;
-    this.writtenBytes = await outputSize(this.place);
+    const saves = this.#saves;
+    const writtenBytes = await outputSize(this.place);
+    // A save that began meanwhile may have ended already, at another place.
+    if (this.#saves !== saves) return;
+    this.writtenBytes = writtenBytes;
     if (this.writtenBytes === null && this.row.isSaved) await this.#setPlace(null, false);
   }
 
@@ -162,6 +168,7 @@ export class ManagedFile {
       throw error;
     }
     this.writtenBytes = 0;
+    this.#saves++;
     const save = this.#begin(place, file);
     this.#save = save;
     if (signal === null) return save.firstWritten;

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { create } from '@bufbuild/protobuf';
 import { BlobThreads } from '../../../../src/daemon/blobs/blobThreads.js';
 import { makeStream, type MadeStream } from '../../../../src/daemon/blobs/makeStream.js';
@@ -10,11 +10,25 @@ import type { FileStatus } from '../../../../src/daemon/content/rows.js';
 import type { BlobFetcher, FetchOptions } from '../../../../src/daemon/exchange/ports.js';
 import { FileManager } from '../../../../src/daemon/files/fileManager.js';
 import type { ManagedFile } from '../../../../src/daemon/files/managedFile.js';
+import type * as outputs from '../../../../src/daemon/files/outputs.js';
 import { dataBlobs } from '../../../../src/daemon/files/streamReader.js';
 import { encodeClaim } from '../../../../src/metadata/claim.js';
 import { ClaimSchema } from '../../../../src/metadata/messages/claim_pb.js';
 import { ContentFolder, NOW_SEC } from '../../../support/contentFolder.js';
 import { FakeClock } from '../../../support/fakeClock.js';
+
+/** While it is set, looks at the sizes of saved files do not end. */
+const slowLooks = vi.hoisted(() => ({ until: null as Promise<void> | null }));
+vi.mock('../../../../src/daemon/files/outputs.js', async (importOriginal) => {
+  const original = await importOriginal<typeof outputs>();
+  const outputSize: typeof outputs.outputSize = async (place) => {
+    const { until: end } = slowLooks;
+    const size = await original.outputSize(place);
+    await end;
+    return size;
+  };
+  return { ...original, outputSize };
+});
 
 const PIECE_BYTES = 2_097_151;
 const bytes = randomBytes(PIECE_BYTES + 1000);
@@ -448,6 +462,19 @@ describe('a saved file', () => {
       null,
       false,
     ]);
+  });
+
+  it('is complete after a save that began and ended while its former place was looked at', async () => {
+    const file = await add();
+    let endLook = (): void => undefined;
+    slowLooks.until = new Promise((resolve) => (endLook = resolve));
+    const look = file.lookAtOutput();
+    slowLooks.until = null;
+    await file.save({});
+    await file.settled();
+    endLook();
+    await look;
+    expect([file.isCompleted, file.place?.fileName]).toEqual([true, 'film.mp4']);
   });
 
   it('is not complete where it is cut', async () => {
