@@ -217,11 +217,12 @@ export class ManagedFile {
     const { signal } = this.#resuming;
     const { place, row } = this;
     if (place === null || !row.isSaved || this.isSaving) return;
+    const saves = this.#saves;
     const stream = await this.#reader.open(row.sdHash, signal);
     const { finished } = this.#deps.blobs;
     if (!dataBlobs(stream.descriptor).every(({ blobHash }) => finished.has(blobHash!))) return;
     if (!(await this.#holds(place, true, signal))) {
-      if (signal.aborted || this.isSaving || !this.row.isSaved) return;
+      if (signal.aborted || this.#saves !== saves || !this.row.isSaved) return;
       this.#deps.log.warn(`The file ${pathOf(place)} was cut off by a crash. It is saved again.`);
       await removeOutput(place);
       return this.save({});
