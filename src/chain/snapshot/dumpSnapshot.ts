@@ -87,7 +87,7 @@ async function packHeaders(
 
 /**
  * Writes a snapshot of a height, or of the tip for null, to a file that must not exist. The same chain gives the same bytes.
- * Throws `SnapshotError`; then there is no file.
+ * Throws `SnapshotError` and leaves no file behind.
  */
 export async function dumpSnapshot(
   chain: ViewedChain,

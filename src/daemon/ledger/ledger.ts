@@ -11,7 +11,7 @@ import type { LedgerDatabase } from './ledgerDatabase.js';
 export interface HeaderView {
   /** Height of the last header; -1 without headers. */
   readonly height: number;
-  /** Block id, 32 bytes in wire order; null if there is no such header. */
+  /** Block id, 32 bytes in wire order; null for an unknown header. */
   hashAt(height: number): Buffer | null;
   /** Time from the header, or an estimate; null for an unconfirmed transaction. */
   timeSecAt(height: number): number | null;

@@ -121,11 +121,11 @@ export function writeSettingsFile(path: string, members: ReadonlyMap<string, unk
   }
 }
 
-/** Unless what is there is no file, and so none of ours. */
+/** Removes a file. A failure is ignored: a folder at this path was not made by the daemon. */
 function removeFile(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // What kept it from being written is told.
+    // The caller reports the error of the write.
   }
 }

@@ -138,8 +138,8 @@ export class WalletContents {
   }
 
   /**
-   * What the file is to hold. A wallet that should be encrypted on disk, but has no known password, is no longer:
-   * `wasReset` says so.
+   * The text of the wallet file. If the wallet is to be encrypted on disk but its password is unknown, this turns that
+   * preference off, and `wasReset` is true.
    */
   fileText(): { text: string; wasReset: boolean } {
     const hasNoPassword = this.isEncryptedOnDisk && this.password === null && !this.isLocked;

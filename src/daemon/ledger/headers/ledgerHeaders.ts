@@ -109,7 +109,7 @@ export class LedgerHeaders implements HeaderView {
     return this.#file.count - 1;
   }
 
-  /** The 112 bytes; null if there is no such header. */
+  /** The 112 bytes; null for an unknown header. */
   headerAt(height: number): Buffer | null {
     return Number.isSafeInteger(height) && height >= 0 && height <= this.height
       ? this.#file.at(height)

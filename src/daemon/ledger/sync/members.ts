@@ -20,7 +20,7 @@ interface Member {
 }
 
 export interface MembersPort {
-  /** The hub's work; null if there is no hub. */
+  /** The hub's work; null without a hub. */
   sync(): AddressSync | null;
   /** Whether the hub is at the best tip and histories are asked for. */
   isActive(): boolean;
