@@ -3,8 +3,8 @@ import prettier from 'eslint-config-prettier';
 
 /** Functions of `src` and `scripts` with more lines. The aim is an empty list: an entry may only leave it. */
 const LONG_FUNCTIONS = [
-  'src/chain/blockImporter.ts',
-  'src/chain/openChain.ts',
+  'src/chain/open/blockImporter.ts',
+  'src/chain/open/openChain.ts',
   'src/daemon/http/apiServer.ts',
   'src/daemon/main/daemon.ts',
   'src/explorer/pages/address.tsx',
@@ -18,8 +18,8 @@ const LONG_FUNCTIONS = [
   'src/explorer/pages/proof.tsx',
   'src/explorer/pages/tx.tsx',
   'src/node/node.ts',
-  'src/node/services.ts',
-  'src/rpc/claimReader.ts',
+  'src/node/services/services.ts',
+  'src/rpc/lookup/claimReader.ts',
   'src/wallet/transfer/berkeleyReplay.ts',
 ];
 

@@ -1,4 +1,4 @@
-// The JavaScript class over CoinTable, and the undo blob of a block. Contracts: src/store/coinTable.ts.
+// The JavaScript class over CoinTable, and the undo blob of a block. Contracts: src/store/cache/coinTable.ts.
 #include "addon.h"
 #include "coinTable.h"
 #include "coinTableBlocks.h"

@@ -1,5 +1,5 @@
 // What a block does to a coin table: which coins it needs, what they are, spending and creating, and back. The contracts
-// are those of src/store/coinTable.ts. No JavaScript here.
+// are those of src/store/cache/coinTable.ts. No JavaScript here.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // anyone sees a byte of it, table files are read and not mapped, and rows travel in packed form. Knows no Node-API.
 //
 // Packed rows: `u32 length of the key ‖ u32 length of the value, or 0xffffffff for a deletion ‖ key ‖ value`
-// (src/store/rowRecords.ts). Packed values: `u32 length, or 0xffffffff where there is no row ‖ value`. Little endian.
+// (src/store/rows/rowRecords.ts). Packed values: `u32 length, or 0xffffffff where there is no row ‖ value`. Little endian.
 #pragma once
 
 #include <cstdint>

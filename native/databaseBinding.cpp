@@ -2,7 +2,7 @@
 //
 // Reads that are likely to find their rows in memory happen on the thread of the caller, within a time that it sets; all
 // else on threads of the pool. The caller keeps the order: nothing may be under way when the database is closed, which
-// the wrapper in src/store/nativeLevelDb.ts sees to.
+// the wrapper in src/store/leveldb/nativeLevelDb.ts sees to.
 #include <chrono>
 #include <limits>
 

@@ -11,7 +11,7 @@ namespace lbc {
 
 namespace {
 
-// First bytes of keys. Source: PREFIX of src/store/keys.ts.
+// First bytes of keys. Source: PREFIX of src/store/rows/keys.ts.
 constexpr uint8_t kTxIndex = 'X';
 constexpr uint8_t kHistory = 'A';
 constexpr uint8_t kUnspent = 'U';

@@ -1,4 +1,4 @@
-// Looking through blocks for transactions that may concern a wallet. Fallback: src/chain/paymentScan.ts.
+// Looking through blocks for transactions that may concern a wallet. Fallback: src/chain/blocks/paymentScan.ts.
 #include <memory>
 #include <string>
 #include <vector>

@@ -13,7 +13,12 @@ import { fileURLToPath } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const fromDist = (...path) => import(join(root, 'dist', ...path));
 const { decodeDatagram, encodeDatagram, pingRequest } = await fromDist('daemon', 'dht', 'datagrams.js');
-const { decodeConnectResponse, encodeConnect } = await fromDist('daemon', 'dht', 'trackerPackets.js');
+const { decodeConnectResponse, encodeConnect } = await fromDist(
+  'daemon',
+  'dht',
+  'reach',
+  'trackerPackets.js',
+);
 const { FrameReader, formatFrame } = await fromDist('net', 'framing.js');
 const { versionCodec } = await fromDist('net', 'messages', 'version.js');
 const { NO_ADDRESS } = await fromDist('net', 'netAddress.js');

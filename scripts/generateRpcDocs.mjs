@@ -11,7 +11,9 @@ const { operatorFiles } = await import(
   new URL('../dist/bin/generate/operatorFiles.js', import.meta.url).href
 );
 const { methodErrorsText } = await import('./rpcErrors.mjs');
-const { generatedFiles } = await import(new URL('../dist/node/optionsGenerated.js', import.meta.url).href);
+const { generatedFiles } = await import(
+  new URL('../dist/node/options/optionsGenerated.js', import.meta.url).href
+);
 
 const { generatedDaemonFiles } = await import(
   new URL('../dist/daemon/api/generated.js', import.meta.url).href
@@ -26,7 +28,7 @@ for (const [name, text] of Object.entries({
   ...operatorFiles(),
   ...generatedDaemonFiles(),
   ...daemonOperatorFiles(),
-  'src/rpc/methodErrors.ts': methodErrorsText(root),
+  'src/rpc/reference/methodErrors.ts': methodErrorsText(root),
 })) {
   const path = join(root, name);
   let present = null;

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** `lbcnode-cli`: sends one command to a running node and prints the answer. */
 import { fitted } from '../node/display/fitted.js';
-import { homeFolder } from '../node/optionsConfig.js';
+import { homeFolder } from '../node/options/optionsConfig.js';
 import { runCli } from './cli/run.js';
 import { programVersion } from '../util/project.js';
 

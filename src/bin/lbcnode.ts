@@ -6,14 +6,14 @@ import { spawn } from 'node:child_process';
 import { setFlagsFromString } from 'node:v8';
 import { firstSteps } from '../node/display/firstSteps.js';
 import { fitted } from '../node/display/fitted.js';
-import { describeFailure } from '../node/failure.js';
-import { FolderLockError, lockFolder } from '../store/folderLock.js';
-import { createFileLogger, logsToConsole, type FileLogger } from '../node/logger.js';
+import { describeFailure } from '../node/log/failure.js';
+import { FolderLockError, lockFolder } from '../store/files/folderLock.js';
+import { createFileLogger, logsToConsole, type FileLogger } from '../node/log/logger.js';
 import { startNode, type NodeHandle } from '../node/node.js';
-import { OptionError } from '../node/optionArgs.js';
-import { loadOptions, parseCommandLine, type LoadedOptions } from '../node/options.js';
-import { helpText, versionText } from '../node/optionsHelp.js';
-import { refuseSwallowed } from '../node/npmOptions.js';
+import { OptionError } from '../node/options/optionArgs.js';
+import { loadOptions, parseCommandLine, type LoadedOptions } from '../node/options/options.js';
+import { helpText, versionText } from '../node/options/optionsHelp.js';
+import { refuseSwallowed } from '../node/options/npmOptions.js';
 
 /** Set in the environment of the detached process that `-daemon` starts. */
 const DAEMON_MARK = 'LBCNODE_DAEMON_CHILD';

@@ -6,25 +6,25 @@
 import { blockWork } from '../primitives/compactTarget.js';
 import type { ValidationError } from '../consensus/reject.js';
 import { headerHash, parseHeaderBytes } from '../primitives/header.js';
-import type { FilePosition } from '../store/blockFiles.js';
-import { NO_HEADER, STATUS } from '../store/headerTable.js';
+import type { FilePosition } from '../store/files/blockFiles.js';
+import { NO_HEADER, STATUS } from '../store/files/headerTable.js';
 import type { Logger } from '../util/logging.js';
 import { hashToHex, type Bytes } from '../util/bytes.js';
 import { yieldIfDue } from '../scheduler/yield.js';
 import { SerialQueue } from '../scheduler/serialQueue.js';
 import { inSlices } from '../scheduler/slices.js';
-import { AssumedValid } from './assumedValid.js';
+import { AssumedValid } from './index/assumedValid.js';
 import { ChainEvents } from './chainEvents.js';
-import { checkBlockView, contextualCheckBlockView } from './checkBlockView.js';
-import { logConnectedClaims, logDisconnectedClaims } from './claimLog.js';
-import { connectBlock, describeClaims, disconnectBlock, type ConnectDeps } from './connectBlock.js';
+import { checkBlockView, contextualCheckBlockView } from './connect/checkBlockView.js';
+import { logConnectedClaims, logDisconnectedClaims } from './connect/claimLog.js';
+import { connectBlock, describeClaims, disconnectBlock, type ConnectDeps } from './connect/connectBlock.js';
 import type { Flusher } from './flusher.js';
-import { HeaderChain } from './headerChain.js';
-import type { LoadedBlock } from './loadedBlock.js';
-import type { FoundPayments, SoughtPayments } from './paymentScan.js';
+import { HeaderChain } from './index/headerChain.js';
+import type { LoadedBlock } from './blocks/loadedBlock.js';
+import type { FoundPayments, SoughtPayments } from './blocks/paymentScan.js';
 import { Reorganisation } from './reorganisation.js';
-import { Route } from './route.js';
-import { StoredBlocks } from './storedBlocks.js';
+import { Route } from './index/route.js';
+import { StoredBlocks } from './blocks/storedBlocks.js';
 
 /** Blocks that may run ahead of the tip unasked (Core's MIN_BLOCKS_TO_KEEP). */
 export const MIN_BLOCKS_TO_KEEP = 288;

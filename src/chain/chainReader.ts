@@ -8,19 +8,23 @@ import type { CoinValue } from '../native/binding.js';
 import type { BlockHeader } from '../primitives/header.js';
 import { TX_OUTPUT_COUNT, TX_STRIDE } from '../primitives/blockLayout.js';
 import { txidAt } from '../primitives/blockView.js';
-import { parseCoinRow } from '../store/coinRow.js';
-import { OUTPOINT_SIZE_BYTES } from '../store/coinTable.js';
-import { NO_HEADER, STATUS } from '../store/headerTable.js';
-import { coinKey, PREFIX } from '../store/keys.js';
-import { prefixEnd } from '../store/rows.js';
+import { parseCoinRow } from '../store/cache/coinRow.js';
+import { OUTPOINT_SIZE_BYTES } from '../store/cache/coinTable.js';
+import { NO_HEADER, STATUS } from '../store/files/headerTable.js';
+import { coinKey, PREFIX } from '../store/rows/keys.js';
+import { prefixEnd } from '../store/rows/rows.js';
 import { yieldIfDue } from '../scheduler/yield.js';
 import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import type { MaybePromise } from '../util/maybePromise.js';
 import type { Chain } from './chain.js';
 import type { Flusher } from './flusher.js';
-import type { LoadedBlock } from './loadedBlock.js';
-import type { FoundPayments, SoughtPayments } from './paymentScan.js';
-import { StoredTransactions, type StoredTransaction, type WantedTransaction } from './storedTransactions.js';
+import type { LoadedBlock } from './blocks/loadedBlock.js';
+import type { FoundPayments, SoughtPayments } from './blocks/paymentScan.js';
+import {
+  StoredTransactions,
+  type StoredTransaction,
+  type WantedTransaction,
+} from './blocks/storedTransactions.js';
 
 /** Number of transactions whose unspent outputs are searched one after the other. Arbitrary: each takes some milliseconds. */
 const FEW_TXIDS = 8;

@@ -2,19 +2,19 @@
  * Decides when the coin cache, the overlay and the headers go to disk, and brings them there as one step: coins, claims,
  * indexes, headers and tip always belong to the same block. Source: Core `FlushStateToDisk`.
  */
-import type { BlockFiles, FilePosition } from '../store/blockFiles.js';
-import { DELETED_VALUE, OUTPOINT_SIZE_BYTES, type CoinTable } from '../store/coinTable.js';
-import type { JournalOp } from '../store/flushJournal.js';
-import type { RowStore } from '../store/rowStore.js';
-import { PREFIX } from '../store/keys.js';
+import type { BlockFiles, FilePosition } from '../store/files/blockFiles.js';
+import { DELETED_VALUE, OUTPOINT_SIZE_BYTES, type CoinTable } from '../store/cache/coinTable.js';
+import type { JournalOp } from '../store/leveldb/flushJournal.js';
+import type { RowStore } from '../store/rows/rowStore.js';
+import { PREFIX } from '../store/rows/keys.js';
 import { hashToHex } from '../util/bytes.js';
-import { environmentError, onFile } from '../util/environmentError.js';
+import { environmentError, onFile } from '../util/text/environmentError.js';
 import type { Logger } from '../util/logging.js';
-import { NO_HEADER } from '../store/headerTable.js';
-import type { BlockIndex } from './blockIndex.js';
-import { formatChainState, type ChainState } from './chainState.js';
-import { checkDiskSpace } from './diskSpace.js';
-import type { StepTimers } from './stepTimers.js';
+import { NO_HEADER } from '../store/files/headerTable.js';
+import type { BlockIndex } from './index/blockIndex.js';
+import { formatChainState, type ChainState } from './connect/chainState.js';
+import { checkDiskSpace } from './blocks/diskSpace.js';
+import type { StepTimers } from './connect/stepTimers.js';
 
 /** A cache that fits is flushed this often all the same, so that a crash costs little work. */
 const FLUSH_INTERVAL_MS = 10 * 60_000;

@@ -2,7 +2,7 @@
  * How far long work on the chain has come, as data: the events `progress` and `backgroundProgress`. The display code works
  * out speed and what is left; nothing here looks at a clock.
  */
-import { NO_HEADER } from '../store/headerTable.js';
+import { NO_HEADER } from '../store/files/headerTable.js';
 import type { Chain } from './chain.js';
 import type { Progress } from './chainEvents.js';
 

@@ -1,7 +1,7 @@
 /**
  * Whether blocks are being exchanged for others: from the first that is disconnected until the tip is not worse than before
  * and the mempool belongs to it. The reference lets no one look meanwhile (`cs_main`); here others run on, and calls wait
- * for the end (`rpc/onChain.ts`, `rpc/onWallets.ts`).
+ * for the end (`rpc/call/onChain.ts`, `rpc/call/onWallets.ts`).
  */
 export class Reorganisation {
   private running: { readonly done: Promise<void>; readonly end: () => void } | null = null;

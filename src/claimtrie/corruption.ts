@@ -1,7 +1,7 @@
 /**
  * Errors for rows of the claim trie that are missing or contradict one another. They are never a verdict on a block, and
  * never a reason to give up a data folder: nodes are rebuilt from names, and the rest is computed again from the block
- * files. Who catches them is in `chain/claimRepair.ts`.
+ * files. Who catches them is in `chain/open/claimRepair.ts`.
  */
 
 /** Rows of the claim trie are missing, or contradict one another. The message says which. */

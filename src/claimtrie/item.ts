@@ -1,6 +1,6 @@
 /**
  * One claim or support as the trie files it: what it is, since when, and what became of it. Plain data and its orders.
- * Its bytes on disk are `store/claims/itemRow.ts`'s business.
+ * Its bytes on disk are `store/claims/rows/itemRow.ts`'s business.
  */
 import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import { hash160Of } from './fastHash.js';

@@ -29,7 +29,7 @@ import {
 } from '../script/claimScript.js';
 import { extractDestination, scriptForDestination } from '../script/standard.js';
 import { asBuffer, hashFromHex, hashToHex, isHex, type Bytes } from '../util/bytes.js';
-import { formatCoins, parseFixedPoint } from '../util/json.js';
+import { formatCoins, parseFixedPoint } from '../util/json/json.js';
 
 export type { NetworkName } from '../params/network.js';
 export type { ClaimKind } from '../script/claimScript.js';

@@ -4,8 +4,8 @@
  * imports neither the methods nor the node.
  */
 import { Agent, request } from 'node:http';
-import { JsonObject, isJsonNumber, numberText, toPlain, type JsonValue } from '../util/json.js';
-import { parseJson } from '../util/jsonParse.js';
+import { JsonObject, isJsonNumber, numberText, toPlain, type JsonValue } from '../util/json/json.js';
+import { parseJson } from '../util/json/jsonParse.js';
 import { LOCAL_NETWORKS, localCookieFile, readCookie, type LocalNetwork } from './localNode.js';
 import type { RpcMethodTypes } from './types/index.js';
 

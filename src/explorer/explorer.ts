@@ -4,13 +4,13 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { ChainReader } from '../chain/chainReader.js';
-import type { RpcDispatcher, RpcReply } from '../rpc/dispatch.js';
-import { isOpenTo } from '../rpc/explorerMethods.js';
-import type { MethodTable } from '../rpc/table.js';
+import type { RpcDispatcher, RpcReply } from '../rpc/call/dispatch.js';
+import { isOpenTo } from '../rpc/declare/explorerMethods.js';
+import type { MethodTable } from '../rpc/declare/table.js';
 import type { ConnectedBlock } from '../chain/chainEvents.js';
-import { NO_HEADER } from '../store/headerTable.js';
+import { NO_HEADER } from '../store/files/headerTable.js';
 import { hashToHex, toHex } from '../util/bytes.js';
-import { EnvironmentError } from '../util/environmentError.js';
+import { EnvironmentError } from '../util/text/environmentError.js';
 import type { Logger } from '../util/logging.js';
 import { projectFile } from '../util/project.js';
 import type {

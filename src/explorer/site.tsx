@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { documentText, type Assets, type Look } from '../page/document.js';
 import { HostNames } from '../server/hostNames.js';
-import { parseIp, Subnet } from '../util/subnet.js';
+import { parseIp, Subnet } from '../util/network/subnet.js';
 import { ErrorBody, SyncStrip } from './frameParts.js';
 import { RateLimit, visitorOf } from './limits.js';
 import { Live } from './live.js';

@@ -4,8 +4,8 @@
  * `A`, `U` and `S` (`addressRows.ts`). The addon makes them of a block in one call; those of a block with much in it on
  * another thread, while its scripts run. To sums stored ones are added.
  */
-import type { BegunBlock } from '../chain/contributor.js';
-import type { LoadedBlock } from '../chain/loadedBlock.js';
+import type { BegunBlock } from '../chain/connect/contributor.js';
+import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
 import {
   loadNative,
   type NativeAddon,
@@ -14,9 +14,9 @@ import {
   type ResolvedInputs,
 } from '../native/binding.js';
 import { INPUT_STRIDE, OUTPUT_STRIDE } from '../primitives/blockLayout.js';
-import { PREFIX } from '../store/keys.js';
-import { PackedValues } from '../store/rowRecords.js';
-import type { RowTransaction } from '../store/rows.js';
+import { PREFIX } from '../store/rows/keys.js';
+import { PackedValues } from '../store/rows/rowRecords.js';
+import type { RowTransaction } from '../store/rows/rows.js';
 import { yieldIfDue } from '../scheduler/yield.js';
 import { asBuffer } from '../util/bytes.js';
 import { isPromise } from '../util/maybePromise.js';

@@ -3,8 +3,8 @@
  * in pages. A page begins behind a mark that the one before ended with, so that what is connected meanwhile moves
  * nothing; memory is bounded by the page, not by the history.
  */
-import { u32Key } from '../store/keys.js';
-import { prefixEnd, type RowReader } from '../store/rows.js';
+import { u32Key } from '../store/rows/keys.js';
+import { prefixEnd, type RowReader } from '../store/rows/rows.js';
 import { asBuffer, fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import {
   historyPrefix,

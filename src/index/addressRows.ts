@@ -3,7 +3,7 @@
  * themselves there are only keys (`addressScripts.ts`), the rest is with the coins and the blocks. The addon writes the
  * same rows (`native/indexRows.cpp`).
  */
-import { PREFIX, u32Key } from '../store/keys.js';
+import { PREFIX, u32Key } from '../store/rows/keys.js';
 import { asBuffer, toLatin1, type Bytes } from '../util/bytes.js';
 
 /** Sums of a script in the index. */

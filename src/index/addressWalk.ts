@@ -2,7 +2,7 @@
  * What a block does to the address index, transaction by transaction, forwards and backwards. Forwards it is the readable
  * fallback of the addon's (`native/indexRows.cpp`).
  */
-import type { LoadedBlock } from '../chain/loadedBlock.js';
+import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
 import type { ResolvedInputs } from '../native/binding.js';
 import {
   TX_FIRST_INPUT,
@@ -14,8 +14,8 @@ import {
   TX_STRIDE,
 } from '../primitives/blockLayout.js';
 import { outputAmountAt, outputScriptAt, prevoutAt, txidAt } from '../primitives/blockView.js';
-import { parseUndo } from '../store/coinRow.js';
-import type { RowTransaction } from '../store/rows.js';
+import { parseUndo } from '../store/cache/coinRow.js';
+import type { RowTransaction } from '../store/rows/rows.js';
 import { yieldIfDue } from '../scheduler/yield.js';
 import type { Bytes } from '../util/bytes.js';
 import {

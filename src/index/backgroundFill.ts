@@ -8,12 +8,12 @@
  */
 import type { Chain } from '../chain/chain.js';
 import type { Flusher } from '../chain/flusher.js';
-import { FolderError } from '../chain/folderIdentity.js';
-import type { LoadedBlock } from '../chain/loadedBlock.js';
+import { FolderError } from '../chain/open/folderIdentity.js';
+import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
 import { replayProgress } from '../chain/progress.js';
-import { BlockFileError } from '../store/blockFiles.js';
-import { resolvedFromUndo } from '../store/coinRow.js';
-import { NO_HEADER, STATUS } from '../store/headerTable.js';
+import { BlockFileError } from '../store/files/blockFiles.js';
+import { resolvedFromUndo } from '../store/cache/coinRow.js';
+import { NO_HEADER, STATUS } from '../store/files/headerTable.js';
 import { yieldIfDue } from '../scheduler/yield.js';
 import type { Logger } from '../util/logging.js';
 import { letOthersWork } from '../scheduler/pace.js';

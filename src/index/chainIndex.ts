@@ -9,12 +9,12 @@ import {
   type BegunBlock,
   type BlockContributor,
   type OpenedContributor,
-} from '../chain/contributor.js';
-import type { LoadedBlock } from '../chain/loadedBlock.js';
+} from '../chain/connect/contributor.js';
+import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
 import type { ResolvedInputs } from '../native/binding.js';
 import type { ConnectedClaims } from '../store/claims/claimStore.js';
-import type { RowStore } from '../store/rowStore.js';
-import { prefixEnd, type RowTransaction } from '../store/rows.js';
+import type { RowStore } from '../store/rows/rowStore.js';
+import { prefixEnd, type RowTransaction } from '../store/rows/rows.js';
 import { equalBytes, type Bytes } from '../util/bytes.js';
 
 /** What an index is: its rows, and what a block does to them. Blocks come in the order of one branch, each once. */

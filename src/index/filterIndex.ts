@@ -3,13 +3,13 @@
  * and its header. Written in the commit of a block and disconnected with it, once it has been filled up to the tip. Owns
  * rows of the prefixes `F` and `G`.
  */
-import type { ActiveChain } from '../chain/activeChain.js';
-import type { LoadedBlock } from '../chain/loadedBlock.js';
+import type { ActiveChain } from '../chain/index/activeChain.js';
+import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
 import type { ResolvedInputs } from '../native/binding.js';
 import { INPUT_STRIDE, OUTPUT_STRIDE, TX_INPUT_COUNT } from '../primitives/blockLayout.js';
 import { outputScriptAt } from '../primitives/blockView.js';
-import { PREFIX, readU32, u32Key } from '../store/keys.js';
-import type { RowReader } from '../store/rows.js';
+import { PREFIX, readU32, u32Key } from '../store/rows/keys.js';
+import type { RowReader } from '../store/rows/rows.js';
 import { assert } from '../util/assert.js';
 import { asBuffer, type Bytes } from '../util/bytes.js';
 import type { ChainIndex } from './chainIndex.js';

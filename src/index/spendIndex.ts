@@ -4,7 +4,7 @@
  * it. The value holds the first bytes of the spender's txid, by which what is read later is known to be right. Two
  * outputs that share the bytes of a key are distinguished when the spender is read. Owns rows of the prefix `P`.
  */
-import type { LoadedBlock } from '../chain/loadedBlock.js';
+import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
 import {
   TX_FIRST_INPUT,
   TX_FLAGS,
@@ -14,8 +14,8 @@ import {
   TX_STRIDE,
 } from '../primitives/blockLayout.js';
 import { prevoutAt, txidAt } from '../primitives/blockView.js';
-import { PREFIX, readU32, u32Key } from '../store/keys.js';
-import { prefixEnd, type RowReader, type RowTransaction } from '../store/rows.js';
+import { PREFIX, readU32, u32Key } from '../store/rows/keys.js';
+import { prefixEnd, type RowReader, type RowTransaction } from '../store/rows/rows.js';
 import { yieldIfDue } from '../scheduler/yield.js';
 import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import type { ChainIndex } from './chainIndex.js';

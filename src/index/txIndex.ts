@@ -6,13 +6,13 @@
  * QUIRK: the reference forgets nothing when a block is disconnected, so that what was in a block stays available; here
  * the row gets the block's id as its value. Test: test/unit/rpc/methods/rawtransactions/getRawTransaction.test.ts.
  */
-import type { LoadedBlock } from '../chain/loadedBlock.js';
-import { WITNESS_CHECK_BYTES } from '../chain/storedTransactions.js';
+import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
+import { WITNESS_CHECK_BYTES } from '../chain/blocks/storedTransactions.js';
 import { loadNative } from '../native/binding.js';
 import { TX_FLAGS, TX_HAS_WITNESS, TX_START, TX_STRIDE } from '../primitives/blockLayout.js';
 import { txidAt, wtxidAt } from '../primitives/blockView.js';
-import { PREFIX, readU32, u32Key } from '../store/keys.js';
-import { prefixEnd, type RowReader, type RowTransaction, type RowWriter } from '../store/rows.js';
+import { PREFIX, readU32, u32Key } from '../store/rows/keys.js';
+import { prefixEnd, type RowReader, type RowTransaction, type RowWriter } from '../store/rows/rows.js';
 import { EMPTY_BYTES, toLatin1, type Bytes } from '../util/bytes.js';
 import { whenResolved, type MaybePromise } from '../util/maybePromise.js';
 import type { ChainIndex } from './chainIndex.js';

@@ -13,7 +13,7 @@ import {
 import type { CoinValue } from '../native/binding.js';
 import { LOCKTIME_THRESHOLD } from '../script/script.js';
 import type { Transaction } from '../primitives/transaction.js';
-import { NO_HEADER } from '../store/headerTable.js';
+import { NO_HEADER } from '../store/files/headerTable.js';
 import { fromLatin1 } from '../util/bytes.js';
 import { whenResolved, type MaybePromise } from '../util/maybePromise.js';
 import { NO_LOCKS, txKeyOf, type LockPoints, type PoolEntry } from './poolEntry.js';

@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { open, rename, type FileHandle } from 'node:fs/promises';
 import { parseTransaction, type Transaction } from '../primitives/transaction.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
-import { environmentError } from '../util/environmentError.js';
+import { environmentError } from '../util/text/environmentError.js';
 import { Reader, ReadError } from '../util/reader.js';
 import { Writer } from '../util/writer.js';
 import { refuseSpecialFile } from '../util/specialFile.js';

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { txid, type Transaction } from '../primitives/transaction.js';
 import { toLatin1 } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
-import { systemErrorCode } from '../util/environmentError.js';
+import { systemErrorCode } from '../util/text/environmentError.js';
 import { ReadError } from '../util/reader.js';
 import { quarantine } from '../util/quarantine.js';
 import type { AcceptOptions, AcceptVerdict } from './acceptance.js';

@@ -3,8 +3,8 @@
  * Owns the entry's own memory figure; `txPool.ts` has relations and sums.
  * Source: Core txmempool.h `CTxMemPoolEntry`.
  */
-import { OUTPOINT_SIZE_BYTES } from '../store/coinTable.js';
-import { NO_HEADER } from '../store/headerTable.js';
+import { OUTPOINT_SIZE_BYTES } from '../store/cache/coinTable.js';
+import { NO_HEADER } from '../store/files/headerTable.js';
 import { parseTransaction, type Transaction } from '../primitives/transaction.js';
 import { assert } from '../util/assert.js';
 import { fromLatin1 } from '../util/bytes.js';

@@ -1,6 +1,6 @@
 /** The JSON arguments of commands, and taking values out of them; what does not fit is refused with its name. */
 import { isHex } from '../util/bytes.js';
-import { isJsonNumber, numberText, type JsonObject, type JsonValue } from '../util/json.js';
+import { isJsonNumber, numberText, type JsonObject, type JsonValue } from '../util/json/json.js';
 import { decimalOfDouble, parseDecimal, type Decimal } from './decimal.js';
 import { MetadataError } from './metadataError.js';
 

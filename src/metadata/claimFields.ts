@@ -3,7 +3,7 @@
  * is added to, unless it is cleared first. Source: lbry-sdk lbry/schema/claim.py `update`, attrs.py.
  */
 import { clone, create } from '@bufbuild/protobuf';
-import type { JsonObject, JsonValue } from '../util/json.js';
+import type { JsonObject, JsonValue } from '../util/json/json.js';
 import { Arguments, hexOf, textOf } from './arguments.js';
 import type { DecodedKind } from './claim.js';
 import { parseLanguage } from './languages.js';

@@ -6,7 +6,7 @@ import { toJson } from '@bufbuild/protobuf';
 import { hash160 } from '../crypto/hash.js';
 import { encodeDestination, type AddressPrefixes } from '../script/address.js';
 import { hashToHex, toHex } from '../util/bytes.js';
-import type { JsonOut } from '../util/jsonWrite.js';
+import type { JsonOut } from '../util/json/jsonWrite.js';
 import { channelPublicKey } from './channelSignature.js';
 import type { DecodedClaim } from './claim.js';
 import { formatFeeAddress, formatFeeAmount } from './fee.js';

@@ -1,8 +1,8 @@
 /** Claims as clients of 2016 wrote them, in JSON, turned into messages of today. Source: lbry-sdk lbry/schema/compat.py. */
 import { create } from '@bufbuild/protobuf';
 import type { Bytes } from '../util/bytes.js';
-import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../util/json.js';
-import { decodeUtf8, JsonParseError, parseJson } from '../util/jsonParse.js';
+import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../util/json/json.js';
+import { decodeUtf8, JsonParseError, parseJson } from '../util/json/jsonParse.js';
 import { decimalOf, hexOf, textOf } from './arguments.js';
 import { parseFeeAddress, setFeeAmount } from './fee.js';
 import { setLanguage } from './languages.js';

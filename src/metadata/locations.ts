@@ -1,7 +1,7 @@
 /** Places of claims: their JSON, and the texts and objects that commands take. Source: lbry-sdk lbry/schema/attrs.py. */
 import { create } from '@bufbuild/protobuf';
-import { JsonObject, type JsonValue } from '../util/json.js';
-import { JsonParseError, parseJson } from '../util/jsonParse.js';
+import { JsonObject, type JsonValue } from '../util/json/json.js';
+import { JsonParseError, parseJson } from '../util/json/jsonParse.js';
 import { decimalOf, textOf } from './arguments.js';
 import { compareToInteger, formatQuotient, scaleToInteger } from './decimal.js';
 import { enumNames } from './enumNames.js';

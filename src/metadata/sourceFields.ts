@@ -1,6 +1,6 @@
 /** Sets the fields of a source (a file, a picture) from the arguments of commands. Source: lbry-sdk lbry/schema/attrs.py. */
 import { create } from '@bufbuild/protobuf';
-import type { JsonValue } from '../util/json.js';
+import type { JsonValue } from '../util/json/json.js';
 import { hexOf, integerOf, MAX_UINT64, textOf, type Arguments } from './arguments.js';
 import { SourceSchema, type Source } from './messages/claim_pb.js';
 import { MetadataError } from './metadataError.js';

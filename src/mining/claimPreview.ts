@@ -14,14 +14,14 @@ import { normalizeKey } from '../claimtrie/nameKey.js';
 import type { NameState } from '../claimtrie/nameState.js';
 import { hashesAllClaims, inRemovalWorkaround, isHashFork, matchesNormalized } from '../claimtrie/rules.js';
 import { WorkTrie } from '../claimtrie/workTrie.js';
-import { dueKey, SUMMARY_KEY } from '../store/claims/claimKeys.js';
+import { dueKey, SUMMARY_KEY } from '../store/claims/rows/claimKeys.js';
 import type { ClaimOutput, ClaimSpend, ClaimStore, ClaimTx } from '../store/claims/claimStore.js';
 import { expiringItems, processDueItems, processTransactions, settle } from '../store/claims/connect.js';
-import { parseDueRow, type DueEntry } from '../store/claims/queueRow.js';
-import { parseSummaryRow, type Summary } from '../store/claims/summaryRow.js';
+import { parseDueRow, type DueEntry } from '../store/claims/rows/queueRow.js';
+import { parseSummaryRow, type Summary } from '../store/claims/rows/summaryRow.js';
 import { VersionWriter } from '../store/claims/versions.js';
 import { WorkStore } from '../store/claims/workStore.js';
-import type { RowTransaction } from '../store/rows.js';
+import type { RowTransaction } from '../store/rows/rows.js';
 import { assert } from '../util/assert.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
 

@@ -2,7 +2,7 @@
  * Making blocks on demand and taking those of others: what the RPC methods of mining stand on.
  * Source: lbrycrd rpc/mining.cpp `generateBlocks`.
  */
-import { loadBlock, type LoadedBlock } from '../chain/loadedBlock.js';
+import { loadBlock, type LoadedBlock } from '../chain/blocks/loadedBlock.js';
 import { decodeCompact } from '../primitives/compactTarget.js';
 import type { ValidationError } from '../consensus/reject.js';
 import { formatHeader } from '../primitives/header.js';
@@ -18,7 +18,7 @@ import {
 } from './blockAssembler.js';
 import { grind } from './grind.js';
 import { waitForWork, type KnownWork } from './longPoll.js';
-import { NO_HEADER } from '../store/headerTable.js';
+import { NO_HEADER } from '../store/files/headerTable.js';
 import { letOthersWork } from '../scheduler/pace.js';
 import { checkProposal } from './proposal.js';
 import { submitBlock } from './submitBlock.js';

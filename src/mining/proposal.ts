@@ -3,8 +3,8 @@
  * Source: lbrycrd rpc/mining.cpp `getblocktemplate`.
  */
 import type { Chain } from '../chain/chain.js';
-import type { LoadedBlock } from '../chain/loadedBlock.js';
-import { NO_HEADER, STATUS } from '../store/headerTable.js';
+import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
+import { NO_HEADER, STATUS } from '../store/files/headerTable.js';
 import { equalBytes } from '../util/bytes.js';
 
 /**

@@ -3,7 +3,7 @@
  * Source: lbrycrd rpc/mining.cpp `submitblock`, validation.cpp `UpdateUncommittedBlockStructures`.
  */
 import type { Chain } from '../chain/chain.js';
-import { loadLargeBlock, type LoadedBlock } from '../chain/loadedBlock.js';
+import { loadLargeBlock, type LoadedBlock } from '../chain/blocks/loadedBlock.js';
 import { checkBlockLength } from '../consensus/checkBlock.js';
 import { findWitnessCommitment } from '../consensus/witnessCommitment.js';
 import {
@@ -16,7 +16,7 @@ import {
 } from '../primitives/blockLayout.js';
 import { outputScriptAt, txBytes } from '../primitives/blockView.js';
 import { formatTransaction, parseTransaction } from '../primitives/transaction.js';
-import { NO_HEADER, STATUS } from '../store/headerTable.js';
+import { NO_HEADER, STATUS } from '../store/files/headerTable.js';
 import { concatBytes } from '../util/bytes.js';
 import { Reader } from '../util/reader.js';
 import { WITNESS_RESERVED_VALUE } from './coinbase.js';

@@ -2,10 +2,10 @@
  * What the transactions chosen for a block do to the claim trie, and the root that follows. Remembers both for one tip, so
  * that a template with a few more transactions costs what these do. Changes nothing.
  */
-import { blockClaims } from '../chain/blockClaims.js';
-import { withClaimRepair } from '../chain/claimRepair.js';
-import { loadCoins, type ConnectDeps } from '../chain/connectBlock.js';
-import { loadBlock } from '../chain/loadedBlock.js';
+import { blockClaims } from '../chain/connect/blockClaims.js';
+import { withClaimRepair } from '../chain/open/claimRepair.js';
+import { loadCoins, type ConnectDeps } from '../chain/connect/connectBlock.js';
+import { loadBlock } from '../chain/blocks/loadedBlock.js';
 import type { BlockCandidate } from '../mempool/mempoolReader.js';
 import { HEADER_SIZE_BYTES } from '../primitives/header.js';
 import type { ClaimTx } from '../store/claims/claimStore.js';

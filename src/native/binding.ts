@@ -62,7 +62,7 @@ export interface CoinValue {
   script: Uint8Array;
 }
 
-/** See `store/coinTable.ts` for the contract of every method. */
+/** See `store/cache/coinTable.ts` for the contract of every method. */
 export interface NativeCoinTable {
   readonly usageBytes: number;
   readonly entryCount: number;
@@ -83,7 +83,7 @@ export interface NativeCoinTable {
 
 /**
  * Rows by their key, off the JavaScript heap; `null` marks a deletion. Keys are strings of one code unit a byte, or bytes.
- * Records are those of `store/flushJournal.ts`.
+ * Records are those of `store/leveldb/flushJournal.ts`.
  */
 export interface NativeRows {
   /** Memory that the rows take. */
@@ -101,7 +101,7 @@ export interface NativeRows {
   addRecords(records: Uint8Array): void;
   /**
    * `u32 how many of the keys nothing is known of ‖ packed values` of the keys of records, 0xfffffffe in place of a
-   * length where nothing is known; see `store/rowRecords.ts`.
+   * length where nothing is known; see `store/rows/rowRecords.ts`.
    */
   readRecords(records: Uint8Array): Buffer;
   clear(): void;
@@ -167,7 +167,7 @@ export interface NativeDatabaseOptions {
  * LevelDB. Every read verifies checksums; what fails them throws, or rejects with, an error whose `code` is
  * LEVEL_CORRUPTION. Keys are strings of one code unit a byte. Nothing may be under way, and no walk open, at `close`.
  * "Packed values" are `u32 length, or 0xffffffff where there is no row ‖ value`; records those of
- * `store/rowRecords.ts`; all numbers are little endian.
+ * `store/rows/rowRecords.ts`; all numbers are little endian.
  */
 export interface NativeDatabase {
   open(): Promise<void>;
@@ -326,7 +326,7 @@ export interface NativeAddon {
    */
   scanTx(bytes: Uint8Array, ids: Uint8Array): number;
   /**
-   * Looks through blocks for transactions that a wallet may have a part in; see `chain/paymentScan.ts`. `places`: where each
+   * Looks through blocks for transactions that a wallet may have a part in; see `chain/blocks/paymentScan.ts`. `places`: where each
    * block begins and ends in the bytes; `ids`: 32 bytes a block; `scripts`, `txids`: words of `PrefixFilter`s.
    */
   scanPayments(
@@ -351,7 +351,7 @@ export interface NativeAddon {
   /** See `util/standardSort.ts`; -1 where the whole list must be sorted. */
   standardPlace(numbers: Float64Array, of: number): number;
   buildUndo(parsed: ParsedBlock, resolved: ResolvedInputs): Buffer;
-  /** See `index/addressRows.ts`: the rows of a block that follows, as records of `store/rowRecords.ts`. */
+  /** See `index/addressRows.ts`: the rows of a block that follows, as records of `store/rows/rowRecords.ts`. */
   addressRows(
     block: Uint8Array,
     parsed: ParsedBlock,

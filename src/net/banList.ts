@@ -7,11 +7,11 @@
  */
 import { compareBytes, toLatin1 } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
-import { systemErrorCode } from '../util/environmentError.js';
+import { systemErrorCode } from '../util/text/environmentError.js';
 import { Reader, ReadError } from '../util/reader.js';
 import { SerialQueue } from '../scheduler/serialQueue.js';
 import { quarantine } from '../util/quarantine.js';
-import { Subnet } from '../util/subnet.js';
+import { Subnet } from '../util/network/subnet.js';
 import { Writer } from '../util/writer.js';
 import { readCheckedFile, writeCheckedFile } from './checkedFile.js';
 import { formatSubnet, isValid, parseHost, type HostAddress } from './netAddress.js';

@@ -6,7 +6,7 @@
 import { open, readFile, rename, stat } from 'node:fs/promises';
 import { sha256d } from '../crypto/hash.js';
 import { asBuffer, concatBytes, equalBytes, type Bytes } from '../util/bytes.js';
-import { environmentError } from '../util/environmentError.js';
+import { environmentError } from '../util/text/environmentError.js';
 import { ReadError } from '../util/reader.js';
 import { refuseSpecialFile } from '../util/specialFile.js';
 

@@ -6,7 +6,7 @@
  */
 import { connect as netConnect, type Socket } from 'node:net';
 import { getSystemErrorMap } from 'node:util';
-import { joinHostPort, splitHostPort } from '../util/hostPort.js';
+import { joinHostPort, splitHostPort } from '../util/network/hostPort.js';
 import type { Logger } from '../util/logging.js';
 import { ONION_NAME, systemLookUp, type LookUp } from './lookup.js';
 import {

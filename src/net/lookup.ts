@@ -3,7 +3,7 @@
  */
 import { ADDRCONFIG } from 'node:dns';
 import { lookup } from 'node:dns/promises';
-import { splitHostPort } from '../util/hostPort.js';
+import { splitHostPort } from '../util/network/hostPort.js';
 import { isValid, parseHost, parseNetAddress, type NetAddress } from './netAddress.js';
 
 /** Names of onion services are never asked of a name server. */

@@ -1,10 +1,10 @@
 /** What a light client gets of a block: the header, and the proof of the transactions that it wants (BIP37). Source: Core merkleblock.cpp `CMerkleBlock`. */
 import { buildPartialMerkleTreeInSlices } from '../consensus/partialMerkleTree.js';
-import type { LoadedBlock } from '../chain/loadedBlock.js';
+import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
 import { HEADER_SIZE_BYTES } from '../primitives/header.js';
 import { txidAt } from '../primitives/blockView.js';
 import type { Slices } from '../util/slices.js';
-import type { MerkleBlockMessage } from './messages/merkleblock.js';
+import type { MerkleBlockMessage } from './messages/filters/merkleblock.js';
 
 export interface MerkleBlock {
   readonly message: MerkleBlockMessage;

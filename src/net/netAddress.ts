@@ -3,9 +3,9 @@
  * written. Owns no name resolution. Source: Core netaddress.cpp, netbase.cpp.
  */
 import { sha256 } from '../crypto/hash.js';
-import { splitHostPort } from '../util/hostPort.js';
+import { splitHostPort } from '../util/network/hostPort.js';
 import type { Reader } from '../util/reader.js';
-import { parseIp, type Subnet } from '../util/subnet.js';
+import { parseIp, type Subnet } from '../util/network/subnet.js';
 import type { Writer } from '../util/writer.js';
 
 export interface NetAddress {

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SeedAddress } from '../params/network.js';
-import { joinHostPort } from '../util/hostPort.js';
+import { joinHostPort } from '../util/network/hostPort.js';
 import type { Logger } from '../util/logging.js';
 import type { PeerAddressBook } from './addressBook/peerAddressBook.js';
 import type { AddressEntry } from './messages/addr.js';

@@ -11,7 +11,7 @@ import { createHmac } from 'node:crypto';
 import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { equalBytes, fromHex, fromLatin1, isHex, toHex } from '../util/bytes.js';
-import { splitHostPort } from '../util/hostPort.js';
+import { splitHostPort } from '../util/network/hostPort.js';
 import type { Logger } from '../util/logging.js';
 import { isSpecialFile, refuseSpecialFile } from '../util/specialFile.js';
 import { LOCAL_SCORE, type LocalAddresses } from './localAddresses.js';

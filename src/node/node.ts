@@ -4,9 +4,9 @@
  */
 import type { Chain } from '../chain/chain.js';
 import type { ChainReader } from '../chain/chainReader.js';
-import { openChain } from '../chain/openChain.js';
-import { Pruner } from '../chain/pruner.js';
-import { verifyChain } from '../chain/verifyChain.js';
+import { openChain } from '../chain/open/openChain.js';
+import { Pruner } from '../chain/blocks/pruner.js';
+import { verifyChain } from '../chain/open/verifyChain.js';
 import { MAX_FUTURE_BLOCK_TIME_SEC } from '../consensus/limits.js';
 import type { Explorer } from '../explorer/explorer.js';
 import { addressIndex } from '../index/addressIndex.js';
@@ -17,35 +17,35 @@ import { CLAIM_INDEX_NAME, claimIndex } from '../index/claims/claimIndex.js';
 import { PastWalk } from '../index/claims/pastWalk.js';
 import { spendIndex } from '../index/spendIndex.js';
 import { txIndex } from '../index/txIndex.js';
-import { RpcDispatcher, type RpcDispatcherDeps } from '../rpc/dispatch.js';
-import { METHODS } from '../rpc/methodTable.js';
-import { MethodTable } from '../rpc/table.js';
+import { RpcDispatcher, type RpcDispatcherDeps } from '../rpc/call/dispatch.js';
+import { METHODS } from '../rpc/declare/methodTable.js';
+import { MethodTable } from '../rpc/declare/table.js';
 import { AssertionError } from '../util/assert.js';
 import { hashToHex } from '../util/bytes.js';
 import type { Logger, LogControl } from '../util/logging.js';
 import type { Wallets } from '../wallet/wallets.js';
-import { watchBlockIndex, watchTip } from './chainWatch.js';
+import { watchBlockIndex, watchTip } from './watch/chainWatch.js';
 import { AdjustedClock } from './clock.js';
-import { CloseStack, errorText } from './closeStack.js';
-import { simulatedCrashes } from './crashSimulation.js';
-import { shareConnections, systemDescriptorLimit } from './descriptors.js';
-import { httpRoutes, makeEsplora, makeMetrics } from './httpRoutes.js';
+import { CloseStack, errorText } from './start/closeStack.js';
+import { simulatedCrashes } from './start/crashSimulation.js';
+import { shareConnections, systemDescriptorLimit } from './options/descriptors.js';
+import { httpRoutes, makeEsplora, makeMetrics } from './services/httpRoutes.js';
 import type { StatusLine } from './display/console.js';
 import type { RpcPlace } from './display/firstSteps.js';
 import { ProgressMonitor } from './display/progressMonitor.js';
-import { describeFailure } from './failure.js';
-import { IMPORT_ENDED, importBlocks } from './importFiles.js';
-import { startNative } from './nativeStart.js';
-import { startNotifications } from './notifications.js';
-import { notifyBlocks } from './notify.js';
-import { folderIdentity, supportDelayOf } from './folderIdentity.js';
-import type { LoadedOptions } from './options.js';
+import { describeFailure } from './log/failure.js';
+import { IMPORT_ENDED, importBlocks } from './start/importFiles.js';
+import { startNative } from './start/nativeStart.js';
+import { startNotifications } from './services/notifications.js';
+import { notifyBlocks } from './services/notify.js';
+import { folderIdentity, supportDelayOf } from './start/folderIdentity.js';
+import type { LoadedOptions } from './options/options.js';
 import { programVersion } from '../util/project.js';
-import { peerSettings } from './peerSettings.js';
-import { writePidFile } from './pidFile.js';
-import { openValidation, snapshotSource } from './snapshotStart.js';
-import { startServer, startWalletServer, wantedConnections } from './rpcServers.js';
-import { makeAnswerCache, makeServices } from './services.js';
+import { peerSettings } from './services/peerSettings.js';
+import { writePidFile } from './start/pidFile.js';
+import { openValidation, snapshotSource } from './start/snapshotStart.js';
+import { startServer, startWalletServer, wantedConnections } from './services/rpcServers.js';
+import { makeAnswerCache, makeServices } from './services/services.js';
 
 /** Indexes that must be at the tip for correct answers to clients. */
 const HUB_INDEXES: readonly string[] = ['txindex', 'addressindex', 'claimindex'];
@@ -112,7 +112,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   for (const note of loaded.notes) logger.debug('net', note);
   for (const warning of loaded.warnings) logger.warn(warning);
   for (const hint of loaded.hints) logger.info(hint);
-  const hubService = options.hub ? await import('./hubService.js') : null;
+  const hubService = options.hub ? await import('./services/hubService.js') : null;
   hubService?.checkHubOptions(loaded, (text) => logger.warn(text));
   await startNative(loaded, logger, deps.signal);
 
@@ -173,7 +173,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   closers.push(() => server?.close());
   explorer = options.explorer
     ? await (
-        await import('./explorerService.js')
+        await import('./services/explorerService.js')
       ).startExplorer(loaded, {
         dispatcher,
         table: rpc.table,

@@ -2,7 +2,7 @@
  * Declared answers as JSON Schema (draft 7, which OpenRPC is written in). A shape with a name is told once, among the
  * components, and referred to where it recurs.
  */
-import type { JsonOut } from '../util/jsonWrite.js';
+import type { JsonOut } from '../util/json/jsonWrite.js';
 import type { OptionalSchema, Schema } from './schema.js';
 
 export type JsonSchema = { readonly [key: string]: JsonOut | undefined };

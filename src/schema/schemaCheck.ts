@@ -2,9 +2,9 @@
  * Holding an answer against its declared schema: the tests' conscience. The answer is written out and parsed again
  * first, so that what is checked is what a client would see, number literals and all.
  */
-import { isJsonNumber, JsonObject, jsonTypeName, numberText, type JsonValue } from '../util/json.js';
-import { parseJson } from '../util/jsonParse.js';
-import { jsonChunks, type JsonOut } from '../util/jsonWrite.js';
+import { isJsonNumber, JsonObject, jsonTypeName, numberText, type JsonValue } from '../util/json/json.js';
+import { parseJson } from '../util/json/jsonParse.js';
+import { jsonChunks, type JsonOut } from '../util/json/jsonWrite.js';
 import type { Schema, SchemaFields } from './schema.js';
 
 /** Every way in which the answer differs from its declaration, as `path: what`; empty when it fits. */

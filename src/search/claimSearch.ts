@@ -5,18 +5,18 @@
 import type { ClaimIndexReader } from '../index/claims/claimReader.js';
 import { hashFromHex, hashToHex } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
-import { parseConstraints, type Constraints } from './constraints.js';
-import type { FollowerStatus } from './followerStatus.js';
-import type { BlockId } from './indexChange.js';
+import { parseConstraints, type Constraints } from './query/constraints.js';
+import type { FollowerStatus } from './follow/followerStatus.js';
+import type { BlockId } from './follow/indexChange.js';
 import type { SearchBackend, SearchPage } from './searchBackend.js';
-import { SearchError, badRequest } from './searchError.js';
-import type { SearchQuery } from './searchQuery.js';
-import { SearchWalks, constraintsKey, type WalkPage } from './searchWalks.js';
-import type { SharedSearch } from './sharedSearch.js';
-import type { FollowerView } from './remoteStatus.js';
-import { channelOfUrl, findUrls } from './urlConditions.js';
-import { mergesWaiting, withWaiting } from './waitingPage.js';
-import type { WaitingSearch } from './waitingSearch.js';
+import { SearchError, badRequest } from './query/searchError.js';
+import type { SearchQuery } from './query/searchQuery.js';
+import { SearchWalks, constraintsKey, type WalkPage } from './hits/searchWalks.js';
+import type { SharedSearch } from './sqlite/sharedSearch.js';
+import type { FollowerView } from './follow/remoteStatus.js';
+import { channelOfUrl, findUrls } from './query/urlConditions.js';
+import { mergesWaiting, withWaiting } from './waiting/waitingPage.js';
+import type { WaitingSearch } from './waiting/waitingSearch.js';
 import type { WaitingOutput } from '../index/waiting/waitingOutputs.js';
 
 /** Longest wait of a search for the index. */

@@ -1,7 +1,7 @@
 /** What the rest of the node asks of search, and what a backend has to offer. */
 import type { Bytes } from '../util/bytes.js';
-import type { IndexWriter } from './indexChange.js';
-import type { SearchQuery } from './searchQuery.js';
+import type { IndexWriter } from './follow/indexChange.js';
+import type { SearchQuery } from './query/searchQuery.js';
 
 /** Rows of one page. Ids in wire order. */
 export interface SearchPage {

@@ -4,7 +4,7 @@
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { EnvironmentError, systemErrorCode, systemErrorReason } from '../util/environmentError.js';
+import { EnvironmentError, systemErrorCode, systemErrorReason } from '../util/text/environmentError.js';
 import type { Logger } from '../util/logging.js';
 import { isSpecialFile } from '../util/specialFile.js';
 

@@ -3,7 +3,7 @@
  * however many connections. When they are checked at all is up to `passwordChecks.ts`. Owns no connection; what waits is
  * bounded.
  */
-import { parseIp } from '../util/subnet.js';
+import { parseIp } from '../util/network/subnet.js';
 
 /** What a wrong password costs. Source: the reference's `MilliSleep(250)` in httprpc.cpp. */
 const COST_MS = 250;

@@ -1,5 +1,5 @@
 /** Where the server listens. Source: `HTTPBindAddresses`. */
-import { splitHostPort, type HostPort } from '../util/hostPort.js';
+import { splitHostPort, type HostPort } from '../util/network/hostPort.js';
 
 export type Endpoint = HostPort;
 

@@ -6,7 +6,7 @@ import type { SnapshotStatus } from '../chain/snapshot/backgroundValidation.js';
 import type { FastifyInstance } from 'fastify';
 import type { ChainReader } from '../chain/chainReader.js';
 import type { IndexStatus } from '../index/chainIndex.js';
-import { stringifyJson, type JsonOut } from '../util/jsonWrite.js';
+import { stringifyJson, type JsonOut } from '../util/json/jsonWrite.js';
 
 const HEALTH_PATH = '/health';
 

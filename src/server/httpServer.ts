@@ -7,12 +7,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import fastify, { type FastifyInstance } from 'fastify';
-import type { RpcDispatcher } from '../rpc/dispatch.js';
-import type { Profile } from '../rpc/method.js';
-import { joinHostPort, splitHostPort } from '../util/hostPort.js';
-import { asksForWebSocket, handBack } from '../util/httpUpgrade.js';
+import type { RpcDispatcher } from '../rpc/call/dispatch.js';
+import type { Profile } from '../rpc/declare/method.js';
+import { joinHostPort, splitHostPort } from '../util/network/hostPort.js';
+import { asksForWebSocket, handBack } from '../util/network/httpUpgrade.js';
 import type { Logger } from '../util/logging.js';
-import { parseIp, Subnet } from '../util/subnet.js';
+import { parseIp, Subnet } from '../util/network/subnet.js';
 import { Authenticator, type AuthOptions } from './auth.js';
 import { CallTurns } from './callTurns.js';
 import { Connections } from './connections.js';

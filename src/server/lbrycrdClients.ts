@@ -3,7 +3,7 @@
  * names and units: they read zeros where they look for lbrycrd's. Owns one line of the log; changes no answer.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { decodeUtf8 } from '../util/jsonParse.js';
+import { decodeUtf8 } from '../util/json/jsonParse.js';
 import type { Logger } from '../util/logging.js';
 
 /** Methods whose answers differ between the profiles. */

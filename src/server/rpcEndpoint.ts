@@ -4,9 +4,9 @@
  * Source: httprpc.cpp.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { RpcDispatcher, RpcOrigin } from '../rpc/dispatch.js';
-import type { Profile } from '../rpc/method.js';
-import { AT_ONCE_BYTES } from '../rpc/requestText.js';
+import type { RpcDispatcher, RpcOrigin } from '../rpc/call/dispatch.js';
+import type { Profile } from '../rpc/declare/method.js';
+import { AT_ONCE_BYTES } from '../rpc/call/requestText.js';
 import type { Logger } from '../util/logging.js';
 import type { Authenticator } from './auth.js';
 import type { CallTurns } from './callTurns.js';

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { refuseUpgrade } from '../util/httpUpgrade.js';
+import { refuseUpgrade } from '../util/network/httpUpgrade.js';
 
 const CHALLENGE = 'WWW-Authenticate: Basic realm="jsonrpc"\r\n';
 

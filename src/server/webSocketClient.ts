@@ -3,11 +3,11 @@
  * client that is too slow for it is closed instead of being waited for.
  */
 import type { WebSocket } from 'ws';
-import { RPC_ERROR, RpcError, rpcError } from '../rpc/errors.js';
+import { RPC_ERROR, RpcError, rpcError } from '../rpc/declare/errors.js';
 import type { AddressPrefixes } from '../script/address.js';
-import { JsonObject, type JsonValue } from '../util/json.js';
-import { JsonParseError, parseJson } from '../util/jsonParse.js';
-import { stringifyJson, type JsonOut } from '../util/jsonWrite.js';
+import { JsonObject, type JsonValue } from '../util/json/json.js';
+import { JsonParseError, parseJson } from '../util/json/jsonParse.js';
+import { stringifyJson, type JsonOut } from '../util/json/jsonWrite.js';
 import type { Logger } from '../util/logging.js';
 import type { ClientEvent } from './webSocketEvents.js';
 import { parseSubscription, sizeOf, type Subscription } from './webSocketSubscription.js';

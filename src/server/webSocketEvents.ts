@@ -3,7 +3,7 @@
  * messages are made as a client takes them, so that a large block never is in memory as text.
  */
 import { hashToHex } from '../util/bytes.js';
-import { stringifyJson } from '../util/jsonWrite.js';
+import { stringifyJson } from '../util/json/jsonWrite.js';
 import type { BlockNotice } from './notifications/blockNotice.js';
 import type { TipNotice } from './notifications/stream.js';
 import type { WalletNotice } from './notifications/walletNotice.js';

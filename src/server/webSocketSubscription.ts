@@ -1,10 +1,10 @@
 /** What a WebSocket client asks to learn of, read from its request, and whether something is part of it. */
 import { normalizeKey } from '../claimtrie/nameKey.js';
-import { RPC_ERROR, rpcError } from '../rpc/errors.js';
+import { RPC_ERROR, rpcError } from '../rpc/declare/errors.js';
 import { decodeDestination, type AddressPrefixes } from '../script/address.js';
 import { scriptForDestination } from '../script/standard.js';
 import { hashFromHex, isHex, toLatin1 } from '../util/bytes.js';
-import type { JsonObject, JsonValue } from '../util/json.js';
+import type { JsonObject, JsonValue } from '../util/json/json.js';
 import type { ClaimNotice } from './notifications/claimNotice.js';
 import type { TransactionNotice } from './notifications/transactionNotice.js';
 

@@ -9,7 +9,7 @@ import {
   environmentError,
   systemErrorCode,
   systemErrorText,
-} from '../util/environmentError.js';
+} from '../util/text/environmentError.js';
 
 /** Primary result codes (sqlite3.h) and texts of failures that are the file's, and the system's code for the last of them. */
 const FAILURES: readonly (readonly [code: number, text: RegExp, systemCode: string | null])[] = [

@@ -3,7 +3,7 @@
  * `@photostructure/sqlite`, which has the same calls and brings binaries for most machines.
  */
 import { createRequire, isBuiltin } from 'node:module';
-import { EnvironmentError } from '../util/environmentError.js';
+import { EnvironmentError } from '../util/text/environmentError.js';
 
 export type SqlValue = null | number | bigint | string | Uint8Array;
 export type SqlRow = Readonly<Record<string, SqlValue>>;

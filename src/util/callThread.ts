@@ -3,7 +3,7 @@
  * It keeps the process alive only while it has calls to answer.
  */
 import { Worker, type Transferable } from 'node:worker_threads';
-import { EnvironmentError } from './environmentError.js';
+import { EnvironmentError } from './text/environmentError.js';
 import { projectFile } from './project.js';
 
 /** What goes to the thread. */

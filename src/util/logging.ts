@@ -1,5 +1,5 @@
 /**
- * The logging port: what every layer may log to, and the debug categories. Owns no output; `src/node/logger.ts` writes.
+ * The logging port: what every layer may log to, and the debug categories. Owns no output; `src/node/log/logger.ts` writes.
  * Categories are those of the interface document's section 4.4, with `claims` for the claim trie.
  */
 

@@ -1,6 +1,6 @@
 /** Files that the node can do without (waiting transactions, peers, bans, fees): what becomes of one that cannot be used. */
 import { existsSync, renameSync } from 'node:fs';
-import { systemErrorCode } from './environmentError.js';
+import { systemErrorCode } from './text/environmentError.js';
 
 /** This many are kept of one name; arbitrary. */
 const MOST_KEPT = 9;

@@ -1,7 +1,7 @@
 /** The inside of a `CallThread`: answers calls with the methods of one object, one after the other. */
 import { parentPort, type Transferable } from 'node:worker_threads';
 import type { Call, CallAnswer, CallNotice } from './callThread.js';
-import { EnvironmentError } from './environmentError.js';
+import { EnvironmentError } from './text/environmentError.js';
 
 /** A result whose buffers are handed over instead of copied. */
 export class Transferred<Value = unknown> {

@@ -3,7 +3,7 @@
  * thread meanwhile. Code that opens a file of unknown kind asks here first.
  */
 import { statSync } from 'node:fs';
-import { systemErrorReason } from './environmentError.js';
+import { systemErrorReason } from './text/environmentError.js';
 
 /** BSD's error code for a file of the wrong type. Linux has none. */
 const CODE = 'EFTYPE';

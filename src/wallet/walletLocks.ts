@@ -1,7 +1,7 @@
 /** The locks of a node on folders with wallets, which keep other nodes out. Source: lbrycrd wallet/db.cpp `LockDirectory`. */
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { FolderLockError, lockFolder } from '../store/folderLock.js';
+import { FolderLockError, lockFolder } from '../store/files/folderLock.js';
 import { isThere, LOCK_NAME } from './walletPlace.js';
 
 const LOCK = { name: LOCK_NAME, what: 'wallet directory' } as const;

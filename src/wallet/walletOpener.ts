@@ -6,8 +6,8 @@
 import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { FolderLockError } from '../store/folderLock.js';
-import { environmentError, EnvironmentError } from '../util/environmentError.js';
+import { FolderLockError } from '../store/files/folderLock.js';
+import { environmentError, EnvironmentError } from '../util/text/environmentError.js';
 import { makeFolder } from '../util/makeFolder.js';
 import { inSlices } from '../scheduler/slices.js';
 import { Follower, FollowError } from './follower.js';

@@ -24,9 +24,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const dist = (path) => import(pathToFileURL(join(root, 'dist', path)).href);
-const { RowStore } = await dist('store/rowStore.js');
+const { RowStore } = await dist('store/rows/rowStore.js');
 const { ClaimStore } = await dist('store/claims/claimStore.js');
-const { CLAIM_PREFIX, RECENT_SHARES } = await dist('store/claims/claimKeys.js');
+const { CLAIM_PREFIX, RECENT_SHARES } = await dist('store/claims/rows/claimKeys.js');
 
 const args = process.argv.slice(2);
 const option = (name, fallback) => {

@@ -8,15 +8,15 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const dist = (path) => import(pathToFileURL(join(root, 'dist', path)).href);
-const { BlockIndex } = await dist('chain/blockIndex.js');
-const { HeaderTable } = await dist('store/headerTable.js');
+const { BlockIndex } = await dist('chain/index/blockIndex.js');
+const { HeaderTable } = await dist('store/files/headerTable.js');
 const { regtestParams } = await dist('params/regtest.js');
 const { mainParams } = await dist('params/main.js');
 const { formatHeader, headerHash, parseHeaderBytes } = await dist('primitives/header.js');
 const { nextWorkRequired } = await dist('primitives/retarget.js');
 const { decodeCompact, encodeCompact } = await dist('primitives/compactTarget.js');
 const { HeadersSync } = await dist('net/sync/headersSync.js');
-const { HeaderChain } = await dist('chain/headerChain.js');
+const { HeaderChain } = await dist('chain/index/headerChain.js');
 const { PeerTable } = await dist('net/sync/peerTable.js');
 const { Chain } = await dist('chain/chain.js');
 const { loadNative } = await dist('native/binding.js');

@@ -12,10 +12,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const dist = (path) => import(pathToFileURL(join(root, 'dist', path)).href);
-const { RowStore } = await dist('store/rowStore.js');
+const { RowStore } = await dist('store/rows/rowStore.js');
 const { ClaimStore } = await dist('store/claims/claimStore.js');
-const { RECENT_SHARES } = await dist('store/claims/claimKeys.js');
-const { claimReader } = await dist('rpc/claimReader.js');
+const { RECENT_SHARES } = await dist('store/claims/rows/claimKeys.js');
+const { claimReader } = await dist('rpc/lookup/claimReader.js');
 
 const args = process.argv.slice(2);
 const at = args.indexOf('--blocks');

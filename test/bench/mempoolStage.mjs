@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 /** A module of the built node. */
 export const dist = (path) => import(pathToFileURL(join(root, 'dist', path)).href);
-const { openChain } = await dist('chain/openChain.js');
+const { openChain } = await dist('chain/open/openChain.js');
 const { Mempool } = await dist('mempool/mempool.js');
 const { regtestParams } = await dist('params/regtest.js');
 const { SILENT_LOGGER } = await dist('util/logging.js');

@@ -17,9 +17,9 @@ import { parseBlockFallback } from '../../src/primitives/blockScan.js';
 import { formatOutPoint, formatTransaction, type Transaction } from '../../src/primitives/transaction.js';
 import { SCRIPT_VERIFY } from '../../src/script/flags.js';
 import { SIG_VERSION, signatureHash } from '../../src/script/sighash.js';
-import { formatCoinRow } from '../../src/store/coinRow.js';
-import { CoinTableFallback } from '../../src/store/coinTableFallback.js';
-import type { CoinTable } from '../../src/store/coinTable.js';
+import { formatCoinRow } from '../../src/store/cache/coinRow.js';
+import { CoinTableFallback } from '../../src/store/cache/coinTableFallback.js';
+import type { CoinTable } from '../../src/store/cache/coinTable.js';
 import { Random, coinbaseTx, formatRawBlock } from '../differential/support.js';
 
 const TXS = 1000;

@@ -62,14 +62,14 @@ if (!existsSync(join(work, 'regtest'))) {
   if (imported.status !== 0) throw new Error(imported.stdout + imported.stderr);
 }
 
-const { RpcDispatcher } = await dist('rpc/dispatch.js');
-const { invokeMethod } = await dist('rpc/invoke.js');
-const { METHODS } = await dist('rpc/methodTable.js');
-const { MethodTable } = await dist('rpc/table.js');
-const { jsonChunks, stringifyJson } = await dist('util/jsonWrite.js');
+const { RpcDispatcher } = await dist('rpc/call/dispatch.js');
+const { invokeMethod } = await dist('rpc/call/invoke.js');
+const { METHODS } = await dist('rpc/declare/methodTable.js');
+const { MethodTable } = await dist('rpc/declare/table.js');
+const { jsonChunks, stringifyJson } = await dist('util/json/jsonWrite.js');
 const { startNode } = await dist('node/node.js');
-const { createFileLogger } = await dist('node/logger.js');
-const { loadOptions, parseCommandLine } = await dist('node/options.js');
+const { createFileLogger } = await dist('node/log/logger.js');
+const { loadOptions, parseCommandLine } = await dist('node/options/options.js');
 const { hashToHex } = await dist('util/bytes.js');
 
 // The composition root keeps its services to itself; the dispatcher is told when they are complete.

@@ -4,8 +4,8 @@ import { existsSync, statSync } from 'node:fs';
 import { CLAIMS_A_BLOCK, SEED_TIME, TAGS, WORDS } from './searchClaims.mjs';
 import { below, channelsOf, claim, dist, hex, idOf, ranked, reseed } from './searchClaims.mjs';
 
-const { SqliteBackend } = await dist('search/searchWorkers.js');
-const { parseConstraints } = await dist('search/constraints.js');
+const { SqliteBackend } = await dist('search/sqlite/searchWorkers.js');
+const { parseConstraints } = await dist('search/query/constraints.js');
 const { addressPrefixesOf } = await dist('script/address.js');
 const { regtestParams } = await dist('params/regtest.js');
 

@@ -42,9 +42,9 @@ async function measure(name, dataDir, args) {
 
 /** Fills a fresh folder with headers that follow the genesis block. */
 async function makeHeaders(dataDir) {
-  const { RowStore } = await dist('store/rowStore.js');
-  const { HeaderTable } = await dist('store/headerTable.js');
-  const { formatChainState, parseChainState } = await dist('chain/chainState.js');
+  const { RowStore } = await dist('store/rows/rowStore.js');
+  const { HeaderTable } = await dist('store/files/headerTable.js');
+  const { formatChainState, parseChainState } = await dist('chain/connect/chainState.js');
   const { sha256 } = await dist('crypto/hash.js');
   const node = await startRegtest({ dataDir });
   await node.stop();

@@ -6,16 +6,16 @@
 //   node test/bench/template.mjs [--transactions 50000] [--claims 10] [--news 100] [--rounds 15] [--names 20000]
 import { close, dist, makeCoin, median, newMempool, nowSec, opened, option } from './mempoolStage.mjs';
 
-const { blockClaims } = await dist('chain/blockClaims.js');
-const { loadCoins } = await dist('chain/connectBlock.js');
-const { loadBlock } = await dist('chain/loadedBlock.js');
+const { blockClaims } = await dist('chain/connect/blockClaims.js');
+const { loadCoins } = await dist('chain/connect/connectBlock.js');
+const { loadBlock } = await dist('chain/blocks/loadedBlock.js');
 const { Miner } = await dist('mining/miner.js');
 const { formatTemplate, setExtraNonce } = await dist('mining/blockAssembler.js');
 const { commitmentScript } = await dist('mining/coinbase.js');
 const { txid } = await dist('primitives/transaction.js');
 const { templateAnswer } = await dist('rpc/methods/mining/templateAnswer.js');
 const { pushData } = await dist('script/script.js');
-const { jsonChunks } = await dist('util/jsonWrite.js');
+const { jsonChunks } = await dist('util/json/jsonWrite.js');
 
 const count = option('transactions', 50_000);
 const claimPercent = option('claims', 10);

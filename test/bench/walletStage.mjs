@@ -17,7 +17,7 @@ const { txid } = await dist('primitives/transaction.js');
 const { encodeDestination } = await dist('script/address.js');
 const { scriptForDestination } = await dist('script/standard.js');
 const { inSlices } = await dist('scheduler/slices.js');
-const { stringifyJson } = await dist('util/jsonWrite.js');
+const { stringifyJson } = await dist('util/json/jsonWrite.js');
 const { Follower } = await dist('wallet/follower.js');
 const { WalletBatch } = await dist('wallet/store/records.js');
 const { WalletFile } = await dist('wallet/store/walletFile.js');
@@ -203,8 +203,8 @@ async function closed(wallet, times) {
 }
 
 async function openIt() {
-  const { METHODS } = await dist('rpc/methodTable.js');
-  const { invokeMethod } = await dist('rpc/invoke.js');
+  const { METHODS } = await dist('rpc/declare/methodTable.js');
+  const { invokeMethod } = await dist('rpc/call/invoke.js');
   /** Opens it; `times` gets what that takes. */
   const opened = async (times, name) => {
     const started = performance.now();

@@ -7,8 +7,8 @@ import {
   checkBlockView,
   contextualCheckBlockView,
   type ContextualRules,
-} from '../../src/chain/checkBlockView.js';
-import { loadBlock } from '../../src/chain/loadedBlock.js';
+} from '../../src/chain/connect/checkBlockView.js';
+import { loadBlock } from '../../src/chain/blocks/loadedBlock.js';
 import { checkBlock } from '../../src/consensus/checkBlock.js';
 import {
   contextualCheckBlock,

@@ -3,8 +3,13 @@
  * same verdict and the same fees. The coins are made by hand, as the coin table would hand them over.
  */
 import { describe, expect, it } from 'vitest';
-import { checkSpends, spentScript, type SpendRules, type SpendVerdict } from '../../src/chain/checkSpends.js';
-import { loadBlock } from '../../src/chain/loadedBlock.js';
+import {
+  checkSpends,
+  spentScript,
+  type SpendRules,
+  type SpendVerdict,
+} from '../../src/chain/connect/checkSpends.js';
+import { loadBlock } from '../../src/chain/blocks/loadedBlock.js';
 import { checkTxInputs, type SpentCoin } from '../../src/consensus/checkTxInputs.js';
 import { isMoneyRange, MAX_BLOCK_SIGOPS_COST, MAX_MONEY } from '../../src/consensus/limits.js';
 import { calculateSequenceLocks, sequenceLocksOpen } from '../../src/consensus/lockTime.js';

@@ -7,9 +7,14 @@ import {
   txid,
   type Transaction,
 } from '../../src/primitives/transaction.js';
-import { buildUndoFallback, formatCoinRow, parseUndo, resolvedFromUndo } from '../../src/store/coinRow.js';
-import { CoinTableFallback } from '../../src/store/coinTableFallback.js';
-import type { CoinTable } from '../../src/store/coinTable.js';
+import {
+  buildUndoFallback,
+  formatCoinRow,
+  parseUndo,
+  resolvedFromUndo,
+} from '../../src/store/cache/coinRow.js';
+import { CoinTableFallback } from '../../src/store/cache/coinTableFallback.js';
+import type { CoinTable } from '../../src/store/cache/coinTable.js';
 import { Random, addon, coinbaseTx, formatRawBlock, native, randomScript, randomTx } from './support.js';
 
 /** What the database would hold: latin1 key to row. */

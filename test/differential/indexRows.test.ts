@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadBlock } from '../../src/chain/loadedBlock.js';
+import { loadBlock } from '../../src/chain/blocks/loadedBlock.js';
 import { addressIndex } from '../../src/index/addressIndex.js';
 import { scriptKeyFallback } from '../../src/index/addressScripts.js';
 import { BlockWalk, spentBy } from '../../src/index/addressWalk.js';
@@ -10,7 +10,7 @@ import { putTxRows, txIndex } from '../../src/index/txIndex.js';
 import type { ResolvedInputs } from '../../src/native/binding.js';
 import { INPUT_STRIDE } from '../../src/primitives/blockLayout.js';
 import { formatTransaction } from '../../src/primitives/transaction.js';
-import { RowStore } from '../../src/store/rowStore.js';
+import { RowStore } from '../../src/store/rows/rowStore.js';
 import { concatBytes } from '../../src/util/bytes.js';
 import { MemoryRows } from '../support/memoryRows.js';
 import {

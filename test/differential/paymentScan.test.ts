@@ -4,7 +4,7 @@ import {
   scanPayments,
   scanPaymentsFallback,
   type BlockRun,
-} from '../../src/chain/paymentScan.js';
+} from '../../src/chain/blocks/paymentScan.js';
 import { merkleRoot } from '../../src/crypto/merkle.js';
 import { sha256dPair } from '../../src/crypto/hash.js';
 import { parseBlockFallback } from '../../src/primitives/blockScan.js';

@@ -16,7 +16,7 @@ import { formatTransaction, parseTransaction } from '../../src/primitives/transa
 import { encodeSecret } from '../../src/script/wif.js';
 import { rootOfSeed, type ExtendedKey } from '../../src/signing/extendedKey.js';
 import { fromHex, hashToHex, toHex } from '../../src/util/bytes.js';
-import type { HostPort } from '../../src/util/hostPort.js';
+import type { HostPort } from '../../src/util/network/hostPort.js';
 import { SILENT_LOGGER } from '../../src/util/logging.js';
 import { Reader } from '../../src/util/reader.js';
 import { regtest, transactionOf } from '../support/ledgerTransactions.js';

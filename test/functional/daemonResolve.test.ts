@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DECLARATIONS } from '../../src/daemon/api/declarations/table.js';
 import { checkResult } from '../../src/schema/schemaCheck.js';
-import type { JsonOut } from '../../src/util/jsonWrite.js';
+import type { JsonOut } from '../../src/util/json/jsonWrite.js';
 import { startDaemon, type TestDaemon } from './support/daemon.js';
 import { freePort, HANG_MS, startRegtest, type RegtestNode } from './support/node.js';
 

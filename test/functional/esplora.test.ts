@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { checkJson } from '../../src/schema/schemaCheck.js';
 import { ESPLORA_PATHS } from '../../src/server/esplora/pathTable.js';
-import { parseJson } from '../../src/util/jsonParse.js';
+import { parseJson } from '../../src/util/json/jsonParse.js';
 import { startRegtest, type RegtestNode } from './support/node.js';
 
 const PAGE = 'https://wallet.example';

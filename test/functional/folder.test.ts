@@ -14,10 +14,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadBlock } from '../../src/chain/loadedBlock.js';
+import { loadBlock } from '../../src/chain/blocks/loadedBlock.js';
 import { checkHeader } from '../../src/consensus/checkHeader.js';
 import { regtestParams } from '../../src/params/regtest.js';
-import { RowStore } from '../../src/store/rowStore.js';
+import { RowStore } from '../../src/store/rows/rowStore.js';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 import { runToEnd } from './support/process.js';
 import { longIt } from '../support/long.js';

@@ -19,7 +19,7 @@ import { encodeSecret } from '../../src/script/wif.js';
 import { ecdsaBackend } from '../../src/crypto/ecdsa.js';
 import { formatKeyRecord } from '../../src/wallet/keys/keyRecords.js';
 import { recordKey } from '../../src/wallet/store/records.js';
-import { JsonObject } from '../../src/util/json.js';
+import { JsonObject } from '../../src/util/json/json.js';
 import { berkeleyWallet } from '../support/berkeleyFile.js';
 import { FakeLedger } from '../support/fakeLedger.js';
 import { walletOfSeed } from './support/daemon.js';

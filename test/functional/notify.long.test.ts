@@ -9,7 +9,7 @@ import { formatTransaction, type Transaction } from '../../src/primitives/transa
 import { addressPrefixesOf, encodeDestination } from '../../src/script/address.js';
 import { scriptForDestination } from '../../src/script/standard.js';
 import { hashFromHex, toHex } from '../../src/util/bytes.js';
-import { formatCoins } from '../../src/util/json.js';
+import { formatCoins } from '../../src/util/json/json.js';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 import { until, untilExists } from './support/process.js';
 

@@ -8,21 +8,21 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import * as openRpc from '@open-rpc/meta-schema';
 import jsonSchemaDraft7 from 'ajv/dist/refs/json-schema-draft-07.json' with { type: 'json' };
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PROFILES, type Profile } from '../../src/rpc/method.js';
-import { METHODS } from '../../src/rpc/methodTable.js';
+import { PROFILES, type Profile } from '../../src/rpc/declare/method.js';
+import { METHODS } from '../../src/rpc/declare/methodTable.js';
 import {
   callKey,
   examplesFor,
   EXAMPLES_FILE,
   recordedCalls,
   type RecordedCall,
-} from '../../src/rpc/recordedExamples.js';
+} from '../../src/rpc/reference/recordedExamples.js';
 import { checkJson } from '../../src/schema/schemaCheck.js';
-import { MethodTable } from '../../src/rpc/table.js';
+import { MethodTable } from '../../src/rpc/declare/table.js';
 import { freePort, startRegtest, type RegtestNode } from './support/node.js';
-import { JsonObject, toPlain, type JsonValue } from '../../src/util/json.js';
-import { parseJson } from '../../src/util/jsonParse.js';
-import { stringifyJson } from '../../src/util/jsonWrite.js';
+import { JsonObject, toPlain, type JsonValue } from '../../src/util/json/json.js';
+import { parseJson } from '../../src/util/json/jsonParse.js';
+import { stringifyJson } from '../../src/util/json/jsonWrite.js';
 import { projectFile } from '../../src/util/project.js';
 import { answerShape } from '../support/answerShape.js';
 import { EXAMPLE_NODE_ARGS, makeExampleCalls } from '../support/exampleCalls.js';

@@ -15,9 +15,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { IDENTITY_KEY } from '../../src/chain/folderIdentity.js';
-import { coinKey } from '../../src/store/keys.js';
-import { RowStore } from '../../src/store/rowStore.js';
+import { IDENTITY_KEY } from '../../src/chain/open/folderIdentity.js';
+import { coinKey } from '../../src/store/rows/keys.js';
+import { RowStore } from '../../src/store/rows/rowStore.js';
 import type { Bytes } from '../../src/util/bytes.js';
 import { OPEN_ADDRESS } from './support/network.js';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';

@@ -3,8 +3,8 @@
  * words; and that nothing spends what holds a claim unless it was named.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { METHODS } from '../../src/rpc/methodTable.js';
-import { MethodTable } from '../../src/rpc/table.js';
+import { METHODS } from '../../src/rpc/declare/methodTable.js';
+import { MethodTable } from '../../src/rpc/declare/table.js';
 import { checkedCall, type Failure } from './support/checkedCall.js';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 

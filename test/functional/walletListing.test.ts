@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { METHODS } from '../../src/rpc/methodTable.js';
+import { METHODS } from '../../src/rpc/declare/methodTable.js';
 import { checkJson } from '../../src/schema/schemaCheck.js';
-import { parseJson } from '../../src/util/jsonParse.js';
+import { parseJson } from '../../src/util/json/jsonParse.js';
 import { ADDRESS as NOBODY, startRegtest, type RegtestNode } from './support/node.js';
 
 interface Item {

@@ -6,11 +6,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { METHODS } from '../../src/rpc/methodTable.js';
+import { METHODS } from '../../src/rpc/declare/methodTable.js';
 import { checkResult } from '../../src/schema/schemaCheck.js';
-import type { JsonObject } from '../../src/util/json.js';
-import { parseJson } from '../../src/util/jsonParse.js';
-import type { JsonOut } from '../../src/util/jsonWrite.js';
+import type { JsonObject } from '../../src/util/json/json.js';
+import { parseJson } from '../../src/util/json/jsonParse.js';
+import type { JsonOut } from '../../src/util/json/jsonWrite.js';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 
 interface Failure {

@@ -3,9 +3,9 @@
  * a careless reader takes time by the square of the length. Each test's time-out is the guard against a hang.
  */
 import { describe, expect, it } from 'vitest';
-import { loadBlock } from '../../src/chain/loadedBlock.js';
-import { checkBlockView, contextualCheckBlockView } from '../../src/chain/checkBlockView.js';
-import { parseConfigText } from '../../src/node/configFile.js';
+import { loadBlock } from '../../src/chain/blocks/loadedBlock.js';
+import { checkBlockView, contextualCheckBlockView } from '../../src/chain/connect/checkBlockView.js';
+import { parseConfigText } from '../../src/node/options/configFile.js';
 import { mainParams } from '../../src/params/main.js';
 import { parseBlockBytes } from '../../src/primitives/block.js';
 import { parseBlockFallback, parseTxFallback } from '../../src/primitives/blockScan.js';
@@ -14,7 +14,7 @@ import { parseTransaction } from '../../src/primitives/transaction.js';
 import { addressPrefixesOf, decodeDestination } from '../../src/script/address.js';
 import { formatAsm } from '../../src/script/asm.js';
 import { decodeSecret } from '../../src/script/wif.js';
-import { JsonParseError, parseJson } from '../../src/util/jsonParse.js';
+import { JsonParseError, parseJson } from '../../src/util/json/jsonParse.js';
 import { Reader, ReadError } from '../../src/util/reader.js';
 import { Writer } from '../../src/util/writer.js';
 import { native } from '../differential/support.js';

@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import { parseCommandLine as parseDaemonLine } from '../../src/daemon/main/commandLine.js';
-import { DaemonSettings } from '../../src/daemon/main/daemonSettings.js';
-import { HUB_PORT } from '../../src/hub/hubPeers.js';
-import { parseCommandLine } from '../../src/node/options.js';
+import { DaemonSettings } from '../../src/daemon/main/settings/daemonSettings.js';
+import { HUB_PORT } from '../../src/hub/protocol/hubPeers.js';
+import { parseCommandLine } from '../../src/node/options/options.js';
 import { mainParams } from '../../src/params/main.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 const src = resolve(dirname(fileURLToPath(import.meta.url)), '../../src');
 
-/** The rank of each room (docs/architecture.md). A file imports only from lower ranks or its own room. */
+/** The rank of each module (docs/architecture.md). A file imports only from lower ranks or its own module. */
 const RANKS: Readonly<Record<string, number>> = {
   util: 0,
   scheduler: 1,
@@ -56,7 +56,7 @@ const RANKS: Readonly<Record<string, number>> = {
   'daemon/main': 29,
 };
 
-/** The only rooms of the node that the daemon's may use. */
+/** The only modules of the node that the daemon's may use. */
 const OPEN_TO_DAEMON: ReadonlySet<string> = new Set([
   'util',
   'scheduler',
@@ -83,36 +83,36 @@ function filesBelow(folder: string): string[] {
   });
 }
 
-function roomOf(path: string): string {
-  const [room, inner] = relative(src, path).split(sep);
-  return room === 'daemon' ? `daemon/${inner}` : room!;
+function moduleOf(path: string): string {
+  const [name, inner] = relative(src, path).split(sep);
+  return name === 'daemon' ? `daemon/${inner}` : name!;
 }
 
-function mayImport(room: string, other: string): boolean {
-  if (room === other) return true;
-  const isClosed = room.startsWith('daemon/') && !other.startsWith('daemon/') && !OPEN_TO_DAEMON.has(other);
-  return !isClosed && RANKS[other]! < RANKS[room]!;
+function mayImport(module: string, other: string): boolean {
+  if (module === other) return true;
+  const isClosed = module.startsWith('daemon/') && !other.startsWith('daemon/') && !OPEN_TO_DAEMON.has(other);
+  return !isClosed && RANKS[other]! < RANKS[module]!;
 }
 
 describe('layers', () => {
   const files = filesBelow(src);
 
-  it('knows every room', () => {
-    for (const file of files) expect(RANKS, file).toHaveProperty(roomOf(file));
+  it('knows every module', () => {
+    for (const file of files) expect(RANKS, file).toHaveProperty(moduleOf(file));
   });
 
-  it('lets a file import only from lower ranks or its own room', () => {
+  it('lets a file import only from lower ranks or its own module', () => {
     const broken: string[] = [];
     const used = new Set<string>();
     for (const file of files) {
       const text = readFileSync(file, 'utf8');
       for (const [, target] of text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)) {
-        const room = roomOf(file);
-        const other = roomOf(resolve(dirname(file), target!));
-        if (mayImport(room, other)) continue;
+        const module = moduleOf(file);
+        const other = moduleOf(resolve(dirname(file), target!));
+        if (mayImport(module, other)) continue;
         const short = relative(src, file).split(sep).join('/');
         const exception = EXCEPTIONS.find(
-          (known) => known === `${short} -> ${other}` || known === `${room} -> ${other}`,
+          (known) => known === `${short} -> ${other}` || known === `${module} -> ${other}`,
         );
         if (exception) used.add(exception);
         else broken.push(`${short} -> ${other}`);

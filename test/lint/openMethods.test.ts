@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { isOpenTo } from '../../src/rpc/explorerMethods.js';
-import { LBCWALLET_METHODS } from '../../src/rpc/lbcwalletTable.js';
-import { METHODS } from '../../src/rpc/methodTable.js';
-import type { Category, RpcMethod } from '../../src/rpc/method.js';
+import { isOpenTo } from '../../src/rpc/declare/explorerMethods.js';
+import { LBCWALLET_METHODS } from '../../src/rpc/declare/lbcwalletTable.js';
+import { METHODS } from '../../src/rpc/declare/methodTable.js';
+import type { Category, RpcMethod } from '../../src/rpc/declare/method.js';
 
 const ALL: readonly RpcMethod[] = [...METHODS, ...LBCWALLET_METHODS];
 

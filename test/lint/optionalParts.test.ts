@@ -20,7 +20,7 @@ function loadedAtStart(): Set<string> {
     .filter((name) => name.endsWith('.ts'))
     .map((name) => join(SRC, 'bin', name));
   // Loaded by a start with -claimsearch.
-  waiting.push(join(SRC, 'node', 'claimSearch.ts'));
+  waiting.push(join(SRC, 'node', 'services', 'claimSearch.ts'));
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     if (loaded.has(path)) continue;
     loaded.add(path);
@@ -35,7 +35,7 @@ function loadedAtStart(): Set<string> {
 it('a start loads neither PostgreSQL search nor a second LevelDB', () => {
   const loaded = loadedAtStart();
   // The walk sees what it should: a module deep in the node, and packages.
-  for (const expected of ['store/packageLevelDb.ts', 'search/searchWorkers.ts', 'fastify'])
+  for (const expected of ['store/leveldb/packageLevelDb.ts', 'search/sqlite/searchWorkers.ts', 'fastify'])
     expect(loaded).toContain(expected);
   expect(
     [...loaded].filter((name) => /postgres/i.test(name) || name === 'pg' || name === 'classic-level'),

@@ -1,8 +1,8 @@
 /** What an answer is made of, without its values: which members there are, of which kind. */
 import type { Schema } from '../../src/schema/schema.js';
 import { checkJson } from '../../src/schema/schemaCheck.js';
-import type { JsonObject } from '../../src/util/json.js';
-import { jsonTypeName, type JsonValue } from '../../src/util/json.js';
+import type { JsonObject } from '../../src/util/json/json.js';
+import { jsonTypeName, type JsonValue } from '../../src/util/json/json.js';
 
 /** Equal for answers that differ in values and in the number of items alone; keys that are data do not count. */
 export function answerShape(schema: Schema, value: JsonValue): string {

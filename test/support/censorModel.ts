@@ -1,5 +1,5 @@
 /** What lists of channels censor, by loops over documents; and random lists. */
-import type { CensorLists } from '../../src/search/censor.js';
+import type { CensorLists } from '../../src/search/hits/censor.js';
 import { modelSearch, type ModelDocument, type ModelSearch, type Random } from './claimSearchModel.js';
 
 interface Censored {

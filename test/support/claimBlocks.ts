@@ -9,7 +9,7 @@ import type {
   ClaimTx,
 } from '../../src/store/claims/claimStore.js';
 import { ClaimStore, type ProofWindow } from '../../src/store/claims/claimStore.js';
-import { readName, type NameInfo } from '../../src/store/claims/claimQueries.js';
+import { readName, type NameInfo } from '../../src/store/claims/query/claimQueries.js';
 import { toHex } from '../../src/util/bytes.js';
 import { MemoryRows } from './memoryRows.js';
 

@@ -13,12 +13,12 @@ import {
   readTotals,
   type NameInfo,
   type NameQuery,
-} from '../../src/store/claims/claimQueries.js';
-import { CLAIM_PREFIX } from '../../src/store/claims/claimKeys.js';
+} from '../../src/store/claims/query/claimQueries.js';
+import { CLAIM_PREFIX } from '../../src/store/claims/rows/claimKeys.js';
 import { IdleNames } from '../../src/store/claims/idleNames.js';
-import { rowHasClaims } from '../../src/store/claims/nameRow.js';
+import { rowHasClaims } from '../../src/store/claims/rows/nameRow.js';
 import { ClaimStore, type ClaimRules, type ProofWindow } from '../../src/store/claims/claimStore.js';
-import { readPresentProof, readProof } from '../../src/store/claims/proofQueries.js';
+import { readPresentProof, readProof } from '../../src/store/claims/query/proofQueries.js';
 import { toHex, toLatin1 } from '../../src/util/bytes.js';
 import { ClaimLife, LIFE_NAMES, randomOf } from './claimLife.js';
 import { ClaimModel, claimedNames, claimsOf, normalized, pointOf, type ModelState } from './claimModel.js';

@@ -16,7 +16,7 @@ import {
 import { hash160 } from '../../src/crypto/hash.js';
 import { regtestParams } from '../../src/params/regtest.js';
 import { addressPrefixesOf, encodeDestination } from '../../src/script/address.js';
-import type { ClaimMetadata } from '../../src/search/document.js';
+import type { ClaimMetadata } from '../../src/search/document/document.js';
 import { toHex } from '../../src/util/bytes.js';
 import { randomOf } from './claimLife.js';
 import { pointOf } from './claimModel.js';

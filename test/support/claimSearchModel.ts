@@ -2,8 +2,8 @@
  * Searching told naively: documents in an array, each constraint a loop over them. And what to compare it with: random
  * documents, and random searches of every kind of constraint, many of them with hits.
  */
-import { textWords } from '../../src/search/analyze.js';
-import { makeDocument, type ClaimDocument, type ClaimMetadata } from '../../src/search/document.js';
+import { textWords } from '../../src/search/document/analyze.js';
+import { makeDocument, type ClaimDocument, type ClaimMetadata } from '../../src/search/document/document.js';
 import type { ClaimRecord } from '../../src/index/claims/claimReader.js';
 
 /** Numbers from a seed (mulberry32). */

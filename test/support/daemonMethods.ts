@@ -6,9 +6,9 @@ import type { DaemonServices } from '../../src/daemon/api/context.js';
 import type { MethodImplementation } from '../../src/daemon/api/implement.js';
 import { checkParams, readParams } from '../../src/daemon/api/paramReading.js';
 import { checkJson } from '../../src/schema/schemaCheck.js';
-import { parseJson } from '../../src/util/jsonParse.js';
-import { toPlain, type JsonObject, type JsonValue } from '../../src/util/json.js';
-import { stringifyJson } from '../../src/util/jsonWrite.js';
+import { parseJson } from '../../src/util/json/jsonParse.js';
+import { toPlain, type JsonObject, type JsonValue } from '../../src/util/json/json.js';
+import { stringifyJson } from '../../src/util/json/jsonWrite.js';
 
 export interface MethodAnswer {
   readonly result?: unknown;

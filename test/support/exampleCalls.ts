@@ -16,7 +16,7 @@ import {
   type OutputDraft,
 } from '../../src/client/index.js';
 import { makeWalletExamples } from './exampleWalletCalls.js';
-import type { Profile } from '../../src/rpc/method.js';
+import type { Profile } from '../../src/rpc/declare/method.js';
 import { encodeDestination } from '../../src/script/address.js';
 import { encodeSecret } from '../../src/script/wif.js';
 import { signingKeyOf } from '../../src/signing/signingProvider.js';

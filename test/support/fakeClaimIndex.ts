@@ -14,8 +14,8 @@ import { encodeClaim } from '../../src/metadata/claim.js';
 import { parseLanguage } from '../../src/metadata/languages.js';
 import { parseLocation } from '../../src/metadata/locations.js';
 import { ClaimSchema, Fee_Currency } from '../../src/metadata/messages/claim_pb.js';
-import type { ClaimMetadata } from '../../src/search/document.js';
-import type { FollowedChain } from '../../src/search/followedClaims.js';
+import type { ClaimMetadata } from '../../src/search/document/document.js';
+import type { FollowedChain } from '../../src/search/follow/followedClaims.js';
 import { MODEL_PLACES, Random, keyOf, randomClaims } from './claimSearchModel.js';
 
 interface FakeClaim {

@@ -8,10 +8,10 @@ import { runInNewContext } from 'node:vm';
 import { claimsHash } from '../../src/claimtrie/claimsHash.js';
 import { TrieBuilder } from '../../src/claimtrie/trieBuilder.js';
 import { ClaimStore, type ClaimRules, type ClaimTx } from '../../src/store/claims/claimStore.js';
-import { CLAIM_PREFIX } from '../../src/store/claims/claimKeys.js';
-import { parseNameRow } from '../../src/store/claims/nameRow.js';
-import { RowStore } from '../../src/store/rowStore.js';
-import { prefixEnd } from '../../src/store/rows.js';
+import { CLAIM_PREFIX } from '../../src/store/claims/rows/claimKeys.js';
+import { parseNameRow } from '../../src/store/claims/rows/nameRow.js';
+import { RowStore } from '../../src/store/rows/rowStore.js';
+import { prefixEnd } from '../../src/store/rows/rows.js';
 import { toHex } from '../../src/util/bytes.js';
 
 const PER_BLOCK = 2000;

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { ClaimStore, type ClaimRules } from '../../src/store/claims/claimStore.js';
 import { ClaimCorruptionError, TrieCorruptionError } from '../../src/claimtrie/corruption.js';
-import { CLAIM_PREFIX, DROPPED_KEY, NOTED_KEY, SUMMARY_KEY } from '../../src/store/claims/claimKeys.js';
+import { CLAIM_PREFIX, DROPPED_KEY, NOTED_KEY, SUMMARY_KEY } from '../../src/store/claims/rows/claimKeys.js';
 import type { TrieTip } from '../../src/store/claims/claimStore.js';
-import { prefixEnd } from '../../src/store/rows.js';
+import { prefixEnd } from '../../src/store/rows/rows.js';
 import { fromHex, toHex, type Bytes } from '../../src/util/bytes.js';
 import { ClaimLife, randomOf } from './claimLife.js';
 import { ClaimModel } from './claimModel.js';

@@ -1,7 +1,12 @@
 /** A row store in memory for tests: ordered, with transactions that are committed or thrown away. */
 import type { Bytes } from '../../src/util/bytes.js';
-import { KeyedRows } from '../../src/store/keyedRows.js';
-import { collectRows, type RowRange, type RowReader, type RowTransaction } from '../../src/store/rows.js';
+import { KeyedRows } from '../../src/store/rows/keyedRows.js';
+import {
+  collectRows,
+  type RowRange,
+  type RowReader,
+  type RowTransaction,
+} from '../../src/store/rows/rows.js';
 
 export class MemoryRows implements RowReader {
   readonly rows = new KeyedRows();

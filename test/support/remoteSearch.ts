@@ -4,15 +4,15 @@
  */
 import type { Worker } from 'node:worker_threads';
 import { expect } from 'vitest';
-import { followedChain } from '../../src/node/claimSearch.js';
+import { followedChain } from '../../src/node/services/claimSearch.js';
 import { regtestParams } from '../../src/params/regtest.js';
 import { addressPrefixesOf } from '../../src/script/address.js';
-import type { MirroredChain } from '../../src/search/chainMirror.js';
+import type { MirroredChain } from '../../src/search/follow/chainMirror.js';
 import { BackedClaimSearch } from '../../src/search/claimSearch.js';
-import { SearchFollower } from '../../src/search/follower.js';
-import { RemoteFollower } from '../../src/search/remoteFollower.js';
-import { SqliteBackend } from '../../src/search/searchWorkers.js';
-import { SqliteIndexWriter } from '../../src/search/sqliteIndexWriter.js';
+import { SearchFollower } from '../../src/search/follow/follower.js';
+import { RemoteFollower } from '../../src/search/sqlite/remoteFollower.js';
+import { SqliteBackend } from '../../src/search/sqlite/searchWorkers.js';
+import { SqliteIndexWriter } from '../../src/search/sqlite/sqliteIndexWriter.js';
 import { loadSqlite } from '../../src/sqlite/sqliteProvider.js';
 import { SILENT_LOGGER } from '../../src/util/logging.js';
 import { sqliteContents } from './searchBackends.js';

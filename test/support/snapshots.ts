@@ -7,7 +7,7 @@ import {
 } from '../../src/chain/snapshot/dumpSnapshot.js';
 import { freshIndex, readSnapshot, type ReadSnapshot } from '../../src/chain/snapshot/readSnapshot.js';
 import { viewedChain, type SnapshotSection } from '../../src/chain/snapshot/snapshotState.js';
-import { snapshotSections } from '../../src/node/snapshotService.js';
+import { snapshotSections } from '../../src/node/services/snapshotService.js';
 import type { TestChain } from './testChain.js';
 
 export const SNAPSHOT_RULES: SnapshotRules = { network: 'regtest', rules: 'of the test' };

@@ -5,9 +5,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openChain, type OpenedChain } from '../../src/chain/openChain.js';
-import { loadBlock, type LoadedBlock } from '../../src/chain/loadedBlock.js';
-import { Pruner } from '../../src/chain/pruner.js';
+import { openChain, type OpenedChain } from '../../src/chain/open/openChain.js';
+import { loadBlock, type LoadedBlock } from '../../src/chain/blocks/loadedBlock.js';
+import { Pruner } from '../../src/chain/blocks/pruner.js';
 import { addressIndex } from '../../src/index/addressIndex.js';
 import { filterIndex } from '../../src/index/filterIndex.js';
 import { AddressQueries } from '../../src/index/addressQueries.js';
@@ -29,18 +29,18 @@ import {
   wtxid,
   type Transaction,
 } from '../../src/primitives/transaction.js';
-import { claimReader } from '../../src/rpc/claimReader.js';
-import { CoinScan } from '../../src/rpc/coinScan.js';
-import { invokeMethod } from '../../src/rpc/invoke.js';
-import { type Profile, type RpcContext, type RpcMethod } from '../../src/rpc/method.js';
+import { claimReader } from '../../src/rpc/lookup/claimReader.js';
+import { CoinScan } from '../../src/rpc/lookup/coinScan.js';
+import { invokeMethod } from '../../src/rpc/call/invoke.js';
+import { type Profile, type RpcContext, type RpcMethod } from '../../src/rpc/declare/method.js';
 import { checkJson } from '../../src/schema/schemaCheck.js';
-import type { RpcServices } from '../../src/rpc/services.js';
-import { MethodTable } from '../../src/rpc/table.js';
+import type { RpcServices } from '../../src/rpc/declare/services.js';
+import { MethodTable } from '../../src/rpc/declare/table.js';
 import { scriptForDestination } from '../../src/script/standard.js';
 import { hashFromHex, toLatin1, type Bytes } from '../../src/util/bytes.js';
-import { toPlain, type JsonValue } from '../../src/util/json.js';
-import { parseJson } from '../../src/util/jsonParse.js';
-import { jsonChunks } from '../../src/util/jsonWrite.js';
+import { toPlain, type JsonValue } from '../../src/util/json/json.js';
+import { parseJson } from '../../src/util/json/jsonParse.js';
+import { jsonChunks } from '../../src/util/json/jsonWrite.js';
 import { LogCategorySet, SILENT_LOGGER, type Logger } from '../../src/util/logging.js';
 import { Writer } from '../../src/util/writer.js';
 import { emptyMempool } from './emptyMempool.js';

@@ -40,7 +40,7 @@ import { formatOutPoint, txid, type OutPoint, type Transaction } from '../../src
 import { SIG_VERSION, SIGHASH, signatureHash } from '../../src/script/sighash.js';
 import { payKeyHash } from '../../src/daemon/wallet/tx/newOutputs.js';
 import { hashToHex, toHex, type Bytes } from '../../src/util/bytes.js';
-import { JsonObject } from '../../src/util/json.js';
+import { JsonObject } from '../../src/util/json/json.js';
 import { parseUrl } from '../../src/metadata/url.js';
 import { systemClock } from '../../src/daemon/base/clock.js';
 

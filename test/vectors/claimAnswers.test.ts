@@ -9,8 +9,8 @@ import {
   type ClaimInfo,
   type NameInfo,
   type OutputInfo,
-} from '../../src/store/claims/claimQueries.js';
-import { readProof } from '../../src/store/claims/proofQueries.js';
+} from '../../src/store/claims/query/claimQueries.js';
+import { readProof } from '../../src/store/claims/query/proofQueries.js';
 import type { NameProof } from '../../src/claimtrie/proof.js';
 import { hashToHex, type Bytes } from '../../src/util/bytes.js';
 import { CHAIN_RULES, ClaimChain, recordedLines } from '../support/claimChain.js';

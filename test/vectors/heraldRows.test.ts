@@ -16,7 +16,7 @@ import { regtestParams } from '../../src/params/regtest.js';
 import { formatHeader, headerHash, parseHeaderBytes } from '../../src/primitives/header.js';
 import { formatTransaction, parseTransaction, txid } from '../../src/primitives/transaction.js';
 import { decodeClaimScript } from '../../src/script/claimScript.js';
-import { loadBlock } from '../../src/chain/loadedBlock.js';
+import { loadBlock } from '../../src/chain/blocks/loadedBlock.js';
 import { Reader } from '../../src/util/reader.js';
 import { Writer } from '../../src/util/writer.js';
 import { MemoryRows } from '../support/memoryRows.js';

@@ -18,8 +18,8 @@ import { MetadataError } from '../../src/metadata/metadataError.js';
 import { decodePurchase, encodePurchase } from '../../src/metadata/purchase.js';
 import { decodeSupport, encodeSupport } from '../../src/metadata/support.js';
 import { hashFromHex, hashToHex } from '../../src/util/bytes.js';
-import { JsonObject, type JsonValue } from '../../src/util/json.js';
-import { parseJson } from '../../src/util/jsonParse.js';
+import { JsonObject, type JsonValue } from '../../src/util/json/json.js';
+import { parseJson } from '../../src/util/json/jsonParse.js';
 import { AcceptedDifferences } from '../support/acceptedDifferences.js';
 import {
   checkAccepted,

@@ -17,9 +17,9 @@ import {
   encodeAnnounce,
   encodeConnect,
   trackerPeerId,
-} from '../../src/daemon/dht/trackerPackets.js';
+} from '../../src/daemon/dht/reach/trackerPackets.js';
 import { pingBytes, readPong } from '../../src/daemon/ledger/hub/hubPing.js';
-import { isPing } from '../../src/hub/statusPort.js';
+import { isPing } from '../../src/hub/session/statusPort.js';
 import { AcceptedDifferences } from '../support/acceptedDifferences.js';
 import { checkAccepted, checkSdkVectors, differs, firstOf, type SdkLine } from './sdkVectors.js';
 

@@ -12,11 +12,11 @@ import { parse, stringify } from 'yaml';
 import { DECLARATIONS } from '../../src/daemon/api/declarations/table.js';
 import { writePythonJson } from '../../src/daemon/base/pythonJson.js';
 import { startDaemon, type RunningDaemon } from '../../src/daemon/main/daemon.js';
-import { DaemonSettings } from '../../src/daemon/main/daemonSettings.js';
-import { OWN_SETTINGS, SETTINGS } from '../../src/daemon/main/settingsTable.js';
+import { DaemonSettings } from '../../src/daemon/main/settings/daemonSettings.js';
+import { OWN_SETTINGS, SETTINGS } from '../../src/daemon/main/settings/settingsTable.js';
 import { SILENT_LOGGER } from '../../src/util/logging.js';
-import { parseJson } from '../../src/util/jsonParse.js';
-import { JsonObject, type JsonValue } from '../../src/util/json.js';
+import { parseJson } from '../../src/util/json/jsonParse.js';
+import { JsonObject, type JsonValue } from '../../src/util/json/json.js';
 import { AcceptedDifferences } from '../support/acceptedDifferences.js';
 import { checkAccepted, readLines } from './sdkVectors.js';
 

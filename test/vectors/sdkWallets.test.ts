@@ -20,9 +20,9 @@ import {
 import { parseWalletText, unpackWallet, WalletContents } from '../../src/daemon/wallet/walletContents.js';
 import { convertLbryumWallet, isLbryumWallet } from '../../src/daemon/wallet/lbryumWallet.js';
 import { ecdsaBackend } from '../../src/crypto/ecdsa.js';
-import { parseJson } from '../../src/util/jsonParse.js';
+import { parseJson } from '../../src/util/json/jsonParse.js';
 import { writePythonJson } from '../../src/daemon/base/pythonJson.js';
-import { JsonObject, toPlain } from '../../src/util/json.js';
+import { JsonObject, toPlain } from '../../src/util/json/json.js';
 import { AcceptedDifferences } from '../support/acceptedDifferences.js';
 import { checkAccepted, checkSdkVectors, differs, firstOf, type SdkLine } from './sdkVectors.js';
 import { systemClock } from '../../src/daemon/base/clock.js';

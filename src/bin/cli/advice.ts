@@ -1,10 +1,10 @@
 /** What to type next: lines of the client for calls that the node refused or that did not reach it. Owns no connection. */
 import { existsSync } from 'node:fs';
-import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json.js';
+import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json/json.js';
 import { suggestion } from '../../util/nearest.js';
 import { CLI_OPTIONS, type CallSettings } from './options.js';
 
-/** The codes of `src/rpc/errors.ts` that have advice. */
+/** The codes of `src/rpc/declare/errors.ts` that have advice. */
 const MISC_ERROR = -1;
 const INVALID_PARAMETER = -8;
 const WALLET_ERROR = -4;

@@ -1,6 +1,6 @@
 /** From the words of a command line to the parameters of a call. Source: `RPCConvertValues`, `RPCConvertNamedValues`. */
-import { JsonObject, type JsonValue } from '../../util/json.js';
-import { JsonParseError, parseJson } from '../../util/jsonParse.js';
+import { JsonObject, type JsonValue } from '../../util/json/json.js';
+import { JsonParseError, parseJson } from '../../util/json/jsonParse.js';
 import { CONVERSIONS, type Conversion } from './convertTable.js';
 
 /** The command cannot be sent; the message is for the user. */

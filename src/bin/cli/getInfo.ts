@@ -1,5 +1,5 @@
 /** `-getinfo`: an overview assembled from a batch of calls. Source: `GetinfoRequestHandler`. */
-import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json.js';
+import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json/json.js';
 import { CliError } from './convert.js';
 
 const METHODS = ['getnetworkinfo', 'getblockchaininfo', 'getwalletinfo'] as const;

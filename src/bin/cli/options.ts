@@ -1,7 +1,7 @@
 /** The command-line client's own options, its help, and what follows from them for a call. Source: bitcoin-cli.cpp. */
 import { resolve } from 'node:path';
 import { COOKIE_NAME, LOCAL_NETWORKS, readCookie, type LocalNetwork } from '../../client/localNode.js';
-import { loadConfig } from '../../node/optionsConfig.js';
+import { loadConfig } from '../../node/options/optionsConfig.js';
 import {
   interpretBool,
   isInteger,
@@ -11,8 +11,8 @@ import {
   OptionError,
   placeText,
   type NetworkSection,
-} from '../../node/optionArgs.js';
-import { failureReason, systemErrorCode } from '../../util/environmentError.js';
+} from '../../node/options/optionArgs.js';
+import { failureReason, systemErrorCode } from '../../util/text/environmentError.js';
 import { CliError } from './convert.js';
 
 export interface CliOption {

@@ -1,8 +1,8 @@
 /** The command-line client from words to exit status, with its streams passed in. Source: `CommandLineRPC`, `CallRPC`. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json.js';
-import { JsonParseError, parseJson } from '../../util/jsonParse.js';
-import { stringifyJson } from '../../util/jsonWrite.js';
+import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json/json.js';
+import { JsonParseError, parseJson } from '../../util/json/jsonParse.js';
+import { stringifyJson } from '../../util/json/jsonWrite.js';
 import { adviceOnError, adviceOnRefusal } from './advice.js';
 import { CliError, convertNamed, convertPositional } from './convert.js';
 import { getInfoReply, getInfoRequest } from './getInfo.js';
@@ -11,7 +11,7 @@ import { InputLines } from './inputLines.js';
 import { CLI_OPTIONS, CliOptions, type CallSettings } from './options.js';
 import { newPassword, rpcAuthText } from './rpcAuth.js';
 
-/** The codes of `src/rpc/errors.ts` that the client acts on. */
+/** The codes of `src/rpc/declare/errors.ts` that the client acts on. */
 const IN_WARMUP = -28;
 const WALLET_NOT_SPECIFIED = -19;
 /** How long `-rpcwait` waits between tries. */

@@ -1,6 +1,6 @@
 /** The manual pages of the node and its client, from the tables of options. */
-import type { OptionRow } from '../../node/optionRow.js';
-import { optionSentence } from '../../node/optionsHelp.js';
+import type { OptionRow } from '../../node/options/optionRow.js';
+import { optionSentence } from '../../node/options/optionsHelp.js';
 import type { CliOption } from '../cli/options.js';
 import {
   entry,
@@ -11,7 +11,7 @@ import {
   section,
   tagged,
   taggedFile,
-} from '../../util/roff.js';
+} from '../../util/text/roff.js';
 
 /** A group of help without the rows that are hidden. */
 export interface OptionGroup {

@@ -2,15 +2,15 @@
  * What is made for operators out of the tables: manual pages, a sample configuration, completion. Texts only;
  * `scripts/generateRpcDocs.mjs` writes them to files, and a test compares.
  */
-import { optionDefault, optionSentence } from '../../node/optionsHelp.js';
+import { optionDefault, optionSentence } from '../../node/options/optionsHelp.js';
 import {
   isRepeatable,
   OPTION_CATEGORIES,
   type OptionCategory,
   type OptionRow,
-} from '../../node/optionRow.js';
-import { OPTION_GROUPS } from '../../node/optionsTable.js';
-import { METHODS } from '../../rpc/methodTable.js';
+} from '../../node/options/optionRow.js';
+import { OPTION_GROUPS } from '../../node/options/optionsTable.js';
+import { METHODS } from '../../rpc/declare/methodTable.js';
 import { CLI_OPTIONS } from '../cli/options.js';
 import { bashCompletion, zshCompletion, type Completed, type CompletedOption } from './completions.js';
 import { cliPage, nodePage, type OptionGroup } from './manPages.js';

@@ -2,7 +2,7 @@
 import { formatHeader } from '../../primitives/header.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { hashToHex } from '../../util/bytes.js';
-import type { FolderIdentity } from '../folderIdentity.js';
+import type { FolderIdentity } from '../open/folderIdentity.js';
 import { KIND, SNAPSHOT_FORMAT, type SectionSummary, type SnapshotHead } from './snapshotFormat.js';
 import { SnapshotError, SnapshotPacker, writeSnapshotFile } from './snapshotFile.js';
 import {

@@ -6,11 +6,11 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { ClaimRules } from '../../claimtrie/types.js';
-import { BulkLoad } from '../../store/bulkLoad.js';
+import { BulkLoad } from '../../store/rows/bulkLoad.js';
 import { putFirstProvable } from '../../store/claims/versions.js';
-import { HeaderTable, STATUS_FAILED_MASK } from '../../store/headerTable.js';
-import { PREFIX } from '../../store/keys.js';
-import type { RowStore } from '../../store/rowStore.js';
+import { HeaderTable, STATUS_FAILED_MASK } from '../../store/files/headerTable.js';
+import { PREFIX } from '../../store/rows/keys.js';
+import type { RowStore } from '../../store/rows/rowStore.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { hashToHex } from '../../util/bytes.js';
 import {
@@ -19,12 +19,12 @@ import {
   onFile,
   systemErrorOfText,
   systemErrorText,
-} from '../../util/environmentError.js';
+} from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
-import type { BlockIndex, BlockIndexOptions } from '../blockIndex.js';
-import { formatChainState, parseChainState } from '../chainState.js';
-import { checkDiskSpace } from '../diskSpace.js';
-import { FolderError, IDENTITY_KEY, formatIdentity, type FolderIdentity } from '../folderIdentity.js';
+import type { BlockIndex, BlockIndexOptions } from '../index/blockIndex.js';
+import { formatChainState, parseChainState } from '../connect/chainState.js';
+import { checkDiskSpace } from '../blocks/diskSpace.js';
+import { FolderError, IDENTITY_KEY, formatIdentity, type FolderIdentity } from '../open/folderIdentity.js';
 import { snapshotRules } from './dumpSnapshot.js';
 import { freshIndex, readSnapshot, type ReadSnapshot, type SnapshotTarget } from './readSnapshot.js';
 import { SnapshotError, SnapshotReader, syncFolder } from './snapshotFile.js';

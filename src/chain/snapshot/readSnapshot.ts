@@ -5,14 +5,14 @@
  */
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { headerHash, parseHeaderBytes } from '../../primitives/header.js';
-import { CLAIM_PREFIX } from '../../store/claims/claimKeys.js';
-import { DerivedClaimRows } from '../../store/claims/claimRows.js';
-import { HeaderTable, STATUS } from '../../store/headerTable.js';
-import type { RowReader, RowWriter } from '../../store/rows.js';
+import { CLAIM_PREFIX } from '../../store/claims/rows/claimKeys.js';
+import { DerivedClaimRows } from '../../store/claims/rows/claimRows.js';
+import { HeaderTable, STATUS } from '../../store/files/headerTable.js';
+import type { RowReader, RowWriter } from '../../store/rows/rows.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { equalBytes, hashToHex } from '../../util/bytes.js';
-import { BlockIndex, type BlockIndexOptions } from '../blockIndex.js';
-import { loadBlock } from '../loadedBlock.js';
+import { BlockIndex, type BlockIndexOptions } from '../index/blockIndex.js';
+import { loadBlock } from '../blocks/loadedBlock.js';
 import { kindOfSection, type SnapshotRules } from './dumpSnapshot.js';
 import { KIND, unpackHeaders, unpackRows, type SectionSummary, type SnapshotHead } from './snapshotFormat.js';
 import { SnapshotError, SnapshotReader } from './snapshotFile.js';

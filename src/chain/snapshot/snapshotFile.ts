@@ -7,7 +7,7 @@ import { closeSync, fsyncSync, openSync, readSync } from 'node:fs';
 import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Bytes } from '../../util/bytes.js';
-import { environmentError, EnvironmentError } from '../../util/environmentError.js';
+import { environmentError, EnvironmentError } from '../../util/text/environmentError.js';
 import { ReadError } from '../../util/reader.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 import { sha256 } from '../../crypto/hash.js';

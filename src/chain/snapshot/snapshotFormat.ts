@@ -15,8 +15,8 @@
 import { sha256 } from '../../crypto/hash.js';
 import type { Bytes } from '../../util/bytes.js';
 import { ReadError } from '../../util/reader.js';
-import { RowDecoder, RowEncoder } from '../../store/claims/rowCodec.js';
-import { COIN_ROW_HEADER_BYTES } from '../../store/coinRow.js';
+import { RowDecoder, RowEncoder } from '../../store/claims/rows/rowCodec.js';
+import { COIN_ROW_HEADER_BYTES } from '../../store/cache/coinRow.js';
 
 export const SNAPSHOT_MAGIC = Buffer.from('LBCSNAP\n', 'latin1');
 /** Raised when the layout changes, or the meaning of a row. */

@@ -1,6 +1,6 @@
 /** What a database keeps of the snapshot that it was started from, and the folders beside it. */
-import type { RowReader, RowWriter } from '../../store/rows.js';
-import { PREFIX } from '../../store/keys.js';
+import type { RowReader, RowWriter } from '../../store/rows/rows.js';
+import { PREFIX } from '../../store/rows/keys.js';
 import type { SectionSummary } from './snapshotFormat.js';
 
 const RECORD_KEY = `${PREFIX.meta}snapshot`;

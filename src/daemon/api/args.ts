@@ -1,5 +1,5 @@
 /** What the implementation of a method gets of its parameters, derived from the declaration. */
-import type { JsonObject, JsonValue } from '../../util/json.js';
+import type { JsonObject, JsonValue } from '../../util/json/json.js';
 import type { MethodDeclaration, ParamDeclaration } from './declaration.js';
 
 /** Types of values by type of parameter. */

@@ -1,5 +1,5 @@
 /** Services for a running method, filled by the composition root. */
-import type { JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { Clock, RandomSource } from '../base/clock.js';
 import type { BlobStore } from '../blobs/blobStore.js';
 import type { DiskSpace } from '../blobs/diskSpace.js';

@@ -2,10 +2,10 @@
  * From a request to its answer: which method is meant, whether its parameters fit, whether what it needs is running, and
  * what becomes of what it throws. Source: lbry-sdk lbry/extras/daemon/daemon.py `_process_rpc_call`.
  */
-import { EnvironmentError } from '../../util/environmentError.js';
-import { boundedErrorText } from '../../util/errorText.js';
-import { JsonObject, type JsonValue } from '../../util/json.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import { EnvironmentError } from '../../util/text/environmentError.js';
+import { boundedErrorText } from '../../util/text/errorText.js';
+import { JsonObject, type JsonValue } from '../../util/json/json.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { DaemonError } from '../base/daemonError.js';
 import { pythonStr } from '../base/pythonText.js';
 import type { DaemonServices } from './context.js';

@@ -4,7 +4,7 @@ import { claimToJson } from '../../metadata/claimJson.js';
 import { mediaTypeOfFile } from '../../metadata/mediaTypes.js';
 import { parseTransaction } from '../../primitives/transaction.js';
 import { Reader } from '../../util/reader.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { basename } from 'node:path';
 import { float } from '../base/answerJson.js';
 import type { StoredClaim } from '../content/rows.js';

@@ -1,5 +1,5 @@
 /** Binds what a method does to its declaration. */
-import type { JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { AnyArgs, ArgsOf } from './args.js';
 import type { DaemonContext } from './context.js';
 import type { MethodDeclaration } from './declaration.js';

@@ -2,7 +2,7 @@
  * Reads the parameters of a call by their declarations. Source: lbry-sdk lbry/extras/daemon/daemon.py `_check_params`;
  * required parameters and unknown names are checked for every method.
  */
-import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json.js';
+import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json/json.js';
 import { parseLbc } from '../base/amounts.js';
 import { DaemonError } from '../base/daemonError.js';
 import type { AnyArgs } from './args.js';

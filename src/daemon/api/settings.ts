@@ -1,6 +1,6 @@
 /** What methods and parts of the daemon see of its settings. The table of them and their file are `daemon/main`'s. */
-import type { JsonValue } from '../../util/json.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import type { JsonValue } from '../../util/json/json.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { VideoSettings } from '../media/videoAnalyzer.js';
 
 /** A server as settings have it. */

@@ -3,8 +3,8 @@
  * lbry/extras/daemon/json_response_encoder.py `encode_account`, lbry/wallet/account.py `get_details`.
  */
 import { formatLbc } from '../../metadata/amounts.js';
-import { rawNumber } from '../../util/json.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import { rawNumber } from '../../util/json/json.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { pythonFloat } from '../base/pythonJson.js';
 import type { AddressRow, Balance } from '../ledger/ledgerDatabase.js';
 import { generatorToJson, type Account } from '../wallet/account.js';

@@ -3,15 +3,15 @@
  * a line break at the end. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_dumps_pretty`.
  */
 import { yieldIfDue } from '../../scheduler/yield.js';
-import { JsonNumber, JsonObject } from '../../util/json.js';
-import { parseJson } from '../../util/jsonParse.js';
+import { JsonNumber, JsonObject } from '../../util/json/json.js';
+import { parseJson } from '../../util/json/jsonParse.js';
 import {
   HexFragment,
   JsonArrayStream,
   JsonObjectStream,
   RawJson,
   type JsonOut,
-} from '../../util/jsonWrite.js';
+} from '../../util/json/jsonWrite.js';
 import { compareCodePoints, pythonFloat, pythonNumber, quotePython } from './pythonJson.js';
 
 const INDENT = '  ';

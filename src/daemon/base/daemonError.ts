@@ -4,7 +4,7 @@
  * Source: lbry-sdk lbry/error/__init__.py.
  */
 
-import { failureReason } from '../../util/environmentError.js';
+import { failureReason } from '../../util/text/environmentError.js';
 
 export class DaemonError extends Error {
   constructor(name: string, message: string) {

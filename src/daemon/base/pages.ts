@@ -1,7 +1,7 @@
 /**
  * Pages of lists. Source: lbry-sdk lbry/extras/daemon/daemon.py `paginate_rows`, `paginate_list`.
  */
-import type { JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 
 /** Source: `DEFAULT_PAGE_SIZE`. */
 const DEFAULT_PAGE_SIZE = 20;

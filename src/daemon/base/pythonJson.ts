@@ -2,8 +2,8 @@
  * JSON as Python's `json` module writes it: ASCII only, its forms of numbers, and its separators. The hashes by which
  * wallets are compared are over such texts. Source: CPython Lib/json/encoder.py, `float.__repr__`.
  */
-import type { JsonObject } from '../../util/json.js';
-import { JsonNumber, numberText, type JsonValue } from '../../util/json.js';
+import type { JsonObject } from '../../util/json/json.js';
+import { JsonNumber, numberText, type JsonValue } from '../../util/json/json.js';
 
 export interface PythonJsonForm {
   /** Blanks a level; 0 is one line with `", "` and `": "`. */

@@ -1,5 +1,5 @@
 /** Parsed JSON as Python's `str` and `repr` show it, which messages of lbry-sdk quote. Source: CPython Objects/unicodeobject.c. */
-import { isJsonNumber, numberText, type JsonObject, type JsonValue } from '../../util/json.js';
+import { isJsonNumber, numberText, type JsonObject, type JsonValue } from '../../util/json/json.js';
 import { pythonNumber } from './pythonJson.js';
 
 /** What `str.isprintable` refuses: control, format, surrogate, private and unassigned characters, blanks but the plain one. */

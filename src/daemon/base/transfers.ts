@@ -2,7 +2,7 @@
  * What travels at the moment: files that are saved, files that are made into streams, streams that go to reflectors. Those who
  * do it report it here; `status`, the events of the API and the command line show it.
  */
-import type { JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { Clock, Timer } from './clock.js';
 
 /** Between two reports of progress to listeners. */

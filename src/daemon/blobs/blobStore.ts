@@ -5,7 +5,7 @@
  */
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { environmentError, failureReason } from '../../util/environmentError.js';
+import { environmentError, failureReason } from '../../util/text/environmentError.js';
 import { KeyedQueue } from '../../scheduler/keyedQueue.js';
 import type { Logger } from '../../util/logging.js';
 import type { Clock } from '../base/clock.js';

@@ -15,7 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { systemErrorCode, systemErrorReason, withPath } from '../../util/environmentError.js';
+import { systemErrorCode, systemErrorReason, withPath } from '../../util/text/environmentError.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 import { Transferred } from '../../util/serveCalls.js';
 import { blobHashOf, MAX_BLOB_BYTES, PIECE_BYTES } from '../content/blobHash.js';

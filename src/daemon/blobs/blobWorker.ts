@@ -1,6 +1,6 @@
 /** The program of the threads that work on blobs. */
 import { workerData } from 'node:worker_threads';
-import { environmentError } from '../../util/environmentError.js';
+import { environmentError } from '../../util/text/environmentError.js';
 import { serveCalls } from '../../util/serveCalls.js';
 import { BlobWork } from './blobWork.js';
 

@@ -2,8 +2,8 @@
  * The space that blobs take, and the deletion of blobs that exceed the limits of the settings.
  * Source: lbry-sdk lbry/blob/disk_space_manager.py `DiskSpaceManager`.
  */
-import type { JsonOut } from '../../util/jsonWrite.js';
-import { failureReason } from '../../util/environmentError.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
+import { failureReason } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
 import type { DiskUsage, StoredBlob } from '../content/rows.js';

@@ -4,7 +4,7 @@
  */
 import { open, type FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { environmentError } from '../../util/environmentError.js';
+import { environmentError } from '../../util/text/environmentError.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 import type { Clock, RandomSource } from '../base/clock.js';
 import { failure } from '../base/daemonError.js';

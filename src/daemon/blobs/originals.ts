@@ -5,7 +5,7 @@
  * blobs are not offered from then on.
  */
 import { stat } from 'node:fs/promises';
-import { systemErrorCode, systemErrorReason } from '../../util/environmentError.js';
+import { systemErrorCode, systemErrorReason } from '../../util/text/environmentError.js';
 import { SerialQueue } from '../../scheduler/serialQueue.js';
 import type { Logger } from '../../util/logging.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';

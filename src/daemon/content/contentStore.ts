@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SqliteProvider } from '../../sqlite/sqliteProvider.js';
 import { Statements, textList } from '../../sqlite/statements.js';
-import { onFile } from '../../util/environmentError.js';
+import { onFile } from '../../util/text/environmentError.js';
 import { Transferred } from '../../util/serveCalls.js';
 import { BlobRows } from './blobRows.js';
 import { FileRows } from './fileRows.js';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { workerData } from 'node:worker_threads';
 import { loadSqlite } from '../../sqlite/sqliteProvider.js';
-import { environmentError } from '../../util/environmentError.js';
+import { environmentError } from '../../util/text/environmentError.js';
 import { serveCalls } from '../../util/serveCalls.js';
 import { ContentStore, type ContentStoreOptions } from './contentStore.js';
 import { DATABASE_NAME, mainDatabaseError } from './openDatabases.js';

@@ -3,8 +3,8 @@
  * Source: lbry-sdk lbry/stream/descriptor.py `StreamDescriptor`.
  */
 import { createHash } from 'node:crypto';
-import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json.js';
-import { parseJson } from '../../util/jsonParse.js';
+import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json/json.js';
+import { parseJson } from '../../util/json/jsonParse.js';
 import { DaemonError } from '../base/daemonError.js';
 import { blobHashOf, isBlobHash, MAX_BLOB_BYTES } from './blobHash.js';
 

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SqliteDatabase, SqliteProvider, SqlRow } from '../../sqlite/sqliteProvider.js';
-import { EnvironmentError, failureReason } from '../../util/environmentError.js';
+import { EnvironmentError, failureReason } from '../../util/text/environmentError.js';
 import { rebuiltDescriptor, type DescriptorBlob } from './descriptor.js';
 import { CREATE_TABLES, REVISION, TABLES } from './tables.js';
 

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeBase58, encodeBase58 } from '../../script/base58.js';
-import { EnvironmentError, onFile } from '../../util/environmentError.js';
+import { EnvironmentError, onFile } from '../../util/text/environmentError.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 import type { RandomSource } from '../base/clock.js';
 import { ID_BYTES } from './datagrams.js';

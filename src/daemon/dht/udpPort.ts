@@ -1,6 +1,6 @@
 /** A UDP port as the DHT and trackers use it, and the one over a real IPv4 socket. */
 import { createSocket } from 'node:dgram';
-import { EnvironmentError } from '../../util/environmentError.js';
+import { EnvironmentError } from '../../util/text/environmentError.js';
 
 export type DatagramListener = (data: Buffer, address: string, port: number) => void;
 

@@ -1,5 +1,5 @@
 /** Bytes to and from peers. Source: lbry-sdk lbry/connection_manager.py `ConnectionManager`. */
-import type { JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { float } from '../base/answerJson.js';
 import type { Clock, Timer } from '../base/clock.js';
 

@@ -5,7 +5,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import { isIPv4 } from 'node:net';
-import { failureReason } from '../../util/environmentError.js';
+import { failureReason } from '../../util/text/environmentError.js';
 import { sleep, type Clock, type RandomSource, type Timer } from '../base/clock.js';
 import type { Bandwidth } from './bandwidth.js';
 import { HttpHolder, HttpServerMemory } from './httpHolder.js';

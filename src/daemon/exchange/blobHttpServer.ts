@@ -1,7 +1,7 @@
 /** Blobs over HTTP: `GET` and `HEAD /blob?hash=<hash>`. Source: reflector.go server/http/routes.go. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { EnvironmentError } from '../../util/environmentError.js';
+import { EnvironmentError } from '../../util/text/environmentError.js';
 import { BlobUnavailableError } from '../base/blobUnavailable.js';
 import { isBlobHash } from '../content/blobHash.js';
 import type { Bandwidth } from './bandwidth.js';

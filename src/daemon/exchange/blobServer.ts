@@ -2,7 +2,7 @@
  * The server of the blob exchange: answers which blobs are there and sends them, within limits.
  * Source: lbry-sdk lbry/blob_exchange/server.py `BlobServer`, `BlobServerProtocol`.
  */
-import type { JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { BlobUnavailableError } from '../base/blobUnavailable.js';
 import type { Clock, Timer } from '../base/clock.js';
 import type { Bandwidth } from './bandwidth.js';

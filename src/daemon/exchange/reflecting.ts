@@ -2,7 +2,7 @@
  * Which streams go to reflectors and when: those of the settings one after another in the background, others on demand.
  * Source: lbry-sdk lbry/stream/stream_manager.py `_reflect_streams`, `reflect_stream`.
  */
-import { failureReason } from '../../util/environmentError.js';
+import { failureReason } from '../../util/text/environmentError.js';
 import { sleep, type Clock, type RandomSource } from '../base/clock.js';
 import type { EndTransfer, Transfers } from '../base/transfers.js';
 import { readDescriptor } from '../content/descriptor.js';

@@ -1,6 +1,6 @@
 /** A TCP port that takes a bounded number of connections, in all and from each address. */
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { EnvironmentError, systemErrorCode } from '../../util/environmentError.js';
+import { EnvironmentError, systemErrorCode } from '../../util/text/environmentError.js';
 
 export interface ConnectionLimits {
   readonly total: number;

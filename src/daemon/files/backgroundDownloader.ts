@@ -4,9 +4,9 @@
  * Source: lbry-sdk lbry/stream/background_downloader.py `BackgroundDownloader`, lbry/extras/daemon/components.py
  * `BackgroundDownloaderComponent`.
  */
-import { failureReason } from '../../util/environmentError.js';
+import { failureReason } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { sleep, type Clock } from '../base/clock.js';
 import { DaemonError } from '../base/daemonError.js';
 import type { BlobStore } from '../blobs/blobStore.js';

@@ -5,7 +5,7 @@
 import { stat } from 'node:fs/promises';
 import { formatTransaction } from '../../primitives/transaction.js';
 import { hashToHex } from '../../util/bytes.js';
-import { JsonObject } from '../../util/json.js';
+import { JsonObject } from '../../util/json/json.js';
 import { parseUrl } from '../../metadata/url.js';
 import { DaemonError, failure } from '../base/daemonError.js';
 import { pythonStr } from '../base/pythonText.js';

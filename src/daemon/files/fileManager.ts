@@ -3,7 +3,7 @@
  * an object of a file exists only while the file is used. A descriptor is read when it is first needed.
  * Source: lbry-sdk lbry/stream/stream_manager.py `StreamManager`.
  */
-import { failureReason } from '../../util/environmentError.js';
+import { failureReason } from '../../util/text/environmentError.js';
 import { hashToHex } from '../../util/bytes.js';
 import { encodeClaim } from '../../metadata/claim.js';
 import type { LedgerParams } from '../base/ledgerParams.js';

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { failureReason } from '../../util/environmentError.js';
+import { failureReason } from '../../util/text/environmentError.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
 import { sleep } from '../base/clock.js';
 import { readDescriptor, type StreamDescriptor } from '../content/descriptor.js';

@@ -3,7 +3,7 @@
  * Source: lbry-sdk lbry/stream/managed_stream.py `ManagedStream`.
  */
 import { open, type FileHandle } from 'node:fs/promises';
-import { environmentError, failureReason } from '../../util/environmentError.js';
+import { environmentError, failureReason } from '../../util/text/environmentError.js';
 import { failure } from '../base/daemonError.js';
 import type { Timer } from '../base/clock.js';
 import { RateWindow } from '../base/rateWindow.js';

@@ -1,7 +1,7 @@
 /** Saved files on disk: names that are free, and what is there. Source: lbry-sdk `_get_next_available_file_name`. */
 import { mkdir, open, rm, stat, type FileHandle } from 'node:fs/promises';
 import { basename, join, parse } from 'node:path';
-import { environmentError } from '../../util/environmentError.js';
+import { environmentError } from '../../util/text/environmentError.js';
 import type { SavedPlace } from '../content/rows.js';
 
 /** Names that are tried. Arbitrary. */

@@ -4,7 +4,7 @@
  */
 import { decodeClaim } from '../../metadata/claim.js';
 import { mediaTypeOfFile } from '../../metadata/mediaTypes.js';
-import { failureReason } from '../../util/environmentError.js';
+import { failureReason } from '../../util/text/environmentError.js';
 import { DaemonError } from '../base/daemonError.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
 import type { FileManager } from './fileManager.js';

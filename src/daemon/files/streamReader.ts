@@ -3,7 +3,7 @@
  * in memory. Source: lbry-sdk lbry/stream/managed_stream.py `_aiter_read_stream`, lbry/stream/downloader.py.
  */
 import type { FileHandle } from 'node:fs/promises';
-import { EnvironmentError } from '../../util/environmentError.js';
+import { EnvironmentError } from '../../util/text/environmentError.js';
 import { failure } from '../base/daemonError.js';
 import {
   invalidDescriptor,

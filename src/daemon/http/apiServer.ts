@@ -5,9 +5,9 @@
 import { validateHeaderValue, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { asksForWebSocket, handBack } from '../../util/httpUpgrade.js';
-import { JsonObject } from '../../util/json.js';
-import { decodeUtf8, JsonParseError, parseJson } from '../../util/jsonParse.js';
+import { asksForWebSocket, handBack } from '../../util/network/httpUpgrade.js';
+import { JsonObject } from '../../util/json/json.js';
+import { decodeUtf8, JsonParseError, parseJson } from '../../util/json/jsonParse.js';
 import { ERROR_CODE, errorAnswer, type Answer, type Dispatcher } from '../api/dispatch.js';
 import { answerText } from '../base/answerJson.js';
 import type { EventSockets } from './eventSockets.js';

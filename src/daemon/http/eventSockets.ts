@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { refuseUpgrade } from '../../util/httpUpgrade.js';
+import { refuseUpgrade } from '../../util/network/httpUpgrade.js';
 import type { Clock } from '../base/clock.js';
 import type { EventFeed } from './eventFeed.js';
 

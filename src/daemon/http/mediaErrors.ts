@@ -2,8 +2,8 @@
  * Errors of the media server as statuses of HTTP. lbry-sdk sends a status line that HTTP does not know.
  * Source: RFC 9110, section 15; RFC 7725 for 451.
  */
-import { EnvironmentError } from '../../util/environmentError.js';
-import { boundedErrorText } from '../../util/errorText.js';
+import { EnvironmentError } from '../../util/text/environmentError.js';
+import { boundedErrorText } from '../../util/text/errorText.js';
 import { DaemonError } from '../base/daemonError.js';
 import { ResolveError, type ResolveProblem } from '../base/resolveError.js';
 

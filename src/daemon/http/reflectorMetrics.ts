@@ -1,6 +1,6 @@
 /** Numbers about the reflector for Prometheus, from what `status` shows of it. */
 import { Gauge, type Registry } from 'prom-client';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 
 /** Metrics by their names in `status`; those of the object store are below `blob_store`. */
 const NUMBERS: Readonly<Record<string, string>> = {

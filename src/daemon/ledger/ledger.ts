@@ -3,7 +3,7 @@
  * Source of the meaning: lbry-sdk lbry/wallet/ledger.py `Ledger`.
  */
 import type { Transaction } from '../../primitives/transaction.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
 import type { AddressSource } from './addressSource.js';
 import type { LedgerDatabase } from './ledgerDatabase.js';

@@ -1,7 +1,7 @@
 /** What `status` shows of the ledger under `wallet`. Source: lbry-sdk lbry/extras/daemon/components.py `WalletComponent.get_status`. */
 import { hashToHex } from '../../util/bytes.js';
-import { joinHostPort } from '../../util/hostPort.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import { joinHostPort } from '../../util/network/hostPort.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { HubPool } from './hub/hubPool.js';
 import type { HeaderView, SyncState } from './ledger.js';
 

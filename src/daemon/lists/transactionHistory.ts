@@ -4,7 +4,7 @@
  */
 import { formatLbc } from '../../metadata/amounts.js';
 import { hashToHex } from '../../util/bytes.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
 import type { TransactionRow } from '../ledger/ledgerDatabase.js';
 import type { TxoRow } from '../ledger/txoQuery.js';

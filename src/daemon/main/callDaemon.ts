@@ -1,7 +1,7 @@
 /** A call from the command line to the daemon, as lbrynet makes it. Source: lbry-sdk lbry/extras/cli.py `execute_command`. */
 import { request } from 'node:http';
-import { JsonObject, type JsonValue } from '../../util/json.js';
-import { JsonParseError, parseJson } from '../../util/jsonParse.js';
+import { JsonObject, type JsonValue } from '../../util/json/json.js';
+import { JsonParseError, parseJson } from '../../util/json/jsonParse.js';
 import { writePythonJson } from '../base/pythonJson.js';
 import type { HostPort } from '../api/settings.js';
 

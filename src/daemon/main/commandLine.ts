@@ -1,20 +1,20 @@
 /**
  * The command line: what is to be done, in the grammar of lbrynet. Source: lbry-sdk lbry/extras/cli.py.
  */
-import type { JsonObject, JsonValue } from '../../util/json.js';
+import type { JsonObject, JsonValue } from '../../util/json/json.js';
 import { nearestWord, suggestion } from '../../util/nearest.js';
 import { GROUPS, type Group, type MethodDeclaration } from '../api/declaration.js';
 import { ALIASES, DECLARATIONS } from '../api/declarations/table.js';
 import { commandWords, groupHelp, methodHelp, programHelp } from '../api/help.js';
 import { readCommandParams } from './commandParams.js';
-import { OWN_SETTINGS, SETTINGS } from './settingsTable.js';
+import { OWN_SETTINGS, SETTINGS } from './settings/settingsTable.js';
 import {
   readSettingWords,
   resolveOption,
   settingOptionNames,
   settingOptions,
   type GivenSettings,
-} from './settingWords.js';
+} from './settings/settingWords.js';
 import { UsageError } from './usagePattern.js';
 
 /** For a command line that cannot be understood: argparse's for words that are no command, docopt's for its arguments. */

@@ -1,7 +1,7 @@
 /**
  * Words of the command line as parameters of a call. Source: lbry-sdk lbry/extras/cli.py `set_kwargs`, `normalize_value`.
  */
-import { JsonObject, rawNumber, type JsonValue } from '../../util/json.js';
+import { JsonObject, rawNumber, type JsonValue } from '../../util/json/json.js';
 import type { MethodDeclaration } from '../api/declaration.js';
 import { UsageError, UsagePattern, type UsageValues } from './usagePattern.js';
 

@@ -2,8 +2,8 @@
  * The parts of the daemon: started in the order of what they depend on, stopped the other way round, asked whether they run.
  * Source: lbry-sdk lbry/extras/daemon/componentmanager.py `ComponentManager`.
  */
-import { EnvironmentError, failureReason } from '../../util/environmentError.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import { EnvironmentError, failureReason } from '../../util/text/environmentError.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { ComponentName } from '../api/declaration.js';
 import type { ComponentGate } from '../api/dispatch.js';
 import { DaemonError, skippedComponent } from '../base/daemonError.js';

@@ -4,9 +4,9 @@
  */
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { EnvironmentError, failureReason } from '../../util/environmentError.js';
+import { EnvironmentError, failureReason } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { DaemonControl, DaemonServices } from '../api/context.js';
 import { COMPONENT_NAMES, type ComponentName } from '../api/declaration.js';
 import { ALIASES, DECLARATIONS } from '../api/declarations/table.js';
@@ -24,7 +24,7 @@ import { mediaServer } from '../http/mediaServer.js';
 import { CallMetrics, metricsServer } from '../http/metricsServer.js';
 import { addReflectorMetrics } from '../http/reflectorMetrics.js';
 import { Components, type Component } from './components.js';
-import type { DaemonSettings } from './daemonSettings.js';
+import type { DaemonSettings } from './settings/daemonSettings.js';
 import { findFfmpeg } from './ffmpeg.js';
 import { lockFolder } from './folderLock.js';
 import { ensureFolder, installationId } from './folders.js';
@@ -38,7 +38,7 @@ import { backgroundPart } from './parts/backgroundPart.js';
 import { ratesPart } from './parts/ratesPart.js';
 import { RateFeed } from '../txBuilding/rateFeed.js';
 import { Outages } from './outages.js';
-import { parseServer } from './settingKinds.js';
+import { parseServer } from './settings/settingKinds.js';
 import { statusOf } from './status.js';
 import type { WalletPart, WalletPartDeps, WalletServices } from './walletPart.js';
 

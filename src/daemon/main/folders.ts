@@ -7,7 +7,12 @@ import { accessSync, constants, existsSync, readFileSync, statSync, writeFileSyn
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { encodeBase58 } from '../../script/base58.js';
-import { EnvironmentError, failureReason, onFile, systemErrorCode } from '../../util/environmentError.js';
+import {
+  EnvironmentError,
+  failureReason,
+  onFile,
+  systemErrorCode,
+} from '../../util/text/environmentError.js';
 import { makeFolder } from '../../util/makeFolder.js';
 import { isSpecialFile, refuseSpecialFile } from '../../util/specialFile.js';
 

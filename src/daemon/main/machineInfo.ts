@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { arch, release, type } from 'node:os';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { programVersion, projectFile } from '../../util/project.js';
 
 /** The generation of lbrynet whose clients this daemon serves. */

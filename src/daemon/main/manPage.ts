@@ -2,10 +2,10 @@
 import { GROUPS, type Group } from '../api/declaration.js';
 import { DECLARATIONS } from '../api/declarations/table.js';
 import { commandWords } from '../api/help.js';
-import { example, escapeRoff, page, paragraphs, section, tagged, taggedFile } from '../../util/roff.js';
+import { example, escapeRoff, page, paragraphs, section, tagged, taggedFile } from '../../util/text/roff.js';
 import { CALL_ROWS, START_FLAGS } from './commandLine.js';
-import { SETTINGS } from './settingsTable.js';
-import { settingOptions } from './settingWords.js';
+import { SETTINGS } from './settings/settingsTable.js';
+import { settingOptions } from './settings/settingWords.js';
 
 type Row = readonly [name: string, text: string];
 

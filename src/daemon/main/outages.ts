@@ -3,7 +3,7 @@
  * `status` shows them under `warnings` while they last.
  */
 import type { Logger } from '../../util/logging.js';
-import { OutageWatch } from '../../util/outage.js';
+import { OutageWatch } from '../../util/network/outage.js';
 import type { Clock, Timer } from '../base/clock.js';
 
 const CHECK_MS = 5000;

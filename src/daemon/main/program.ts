@@ -3,8 +3,8 @@
  */
 import { join } from 'node:path';
 import { loadSqlite } from '../../sqlite/sqliteProvider.js';
-import { EnvironmentError, failureReason } from '../../util/environmentError.js';
-import { JsonObject } from '../../util/json.js';
+import { EnvironmentError, failureReason } from '../../util/text/environmentError.js';
+import { JsonObject } from '../../util/json/json.js';
 import { SILENT_LOGGER, type Logger } from '../../util/logging.js';
 import { programVersion } from '../../util/project.js';
 import type { ComponentName } from '../api/declaration.js';
@@ -14,11 +14,11 @@ import { requestOf, send, shownAnswer } from './callDaemon.js';
 import { parseCommandLine, type CallCommand, type StartCommand } from './commandLine.js';
 import { startDaemon } from './daemon.js';
 import { DaemonLog } from './daemonLog.js';
-import { DaemonSettings } from './daemonSettings.js';
+import { DaemonSettings } from './settings/daemonSettings.js';
 import { ensureFolder } from './folders.js';
 import { COMPATIBLE_VERSION } from './machineInfo.js';
 import { NodeBeside } from './nodeBeside.js';
-import { parseServer } from './settingKinds.js';
+import { parseServer } from './settings/settingKinds.js';
 import { WalletAndLedger } from './walletPart.js';
 import { isWatched, WatchedCall } from './watchedCall.js';
 

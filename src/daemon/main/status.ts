@@ -2,7 +2,7 @@
  * The answer to `status`: what lbry-sdk sends, and what the document names beside it. Source: lbry/extras/daemon/daemon.py
  * `jsonrpc_version`.
  */
-import type { JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { ComponentName } from '../api/declaration.js';
 import { float } from '../base/answerJson.js';
 import type { Components } from './components.js';

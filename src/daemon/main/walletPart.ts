@@ -3,9 +3,9 @@
  * Source: lbry-sdk lbry/wallet/manager.py `from_lbrynet_config`, lbry/extras/daemon/components.py `WalletComponent`.
  */
 import { join } from 'node:path';
-import { EnvironmentError } from '../../util/environmentError.js';
+import { EnvironmentError } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { DaemonServices } from '../api/context.js';
 import type { HostPort, Settings } from '../api/settings.js';
 import type { Clock, RandomSource } from '../base/clock.js';

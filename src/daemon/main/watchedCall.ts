@@ -1,6 +1,6 @@
 /** A call of the command line whose transfer is shown on the terminal while it runs. */
 import { basename } from 'node:path';
-import type { JsonObject } from '../../util/json.js';
+import type { JsonObject } from '../../util/json/json.js';
 import type { Clock } from '../base/clock.js';
 import { sumOf, TransferBar, type BarStream, type ShownTransfer } from './transferBar.js';
 

@@ -1,7 +1,7 @@
 /** The program of the worker that inspects a media file. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import mediaInfoFactory from 'mediainfo.js';
-import { environmentError } from '../../util/environmentError.js';
+import { environmentError } from '../../util/text/environmentError.js';
 import { serveCalls } from '../../util/serveCalls.js';
 import type { MediaFacts } from './inspection.js';
 

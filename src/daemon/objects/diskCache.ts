@@ -2,7 +2,7 @@
  * Which blobs of an object store are on this disk, and which are removed when they take too much of it: those that were used
  * longest ago. What the store does not have yet is never removed, and the store is asked for a blob before its file goes.
  */
-import { failureReason } from '../../util/environmentError.js';
+import { failureReason } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
 import type { Clock, Timer } from '../base/clock.js';
 import type { BlobStore } from '../blobs/blobStore.js';

@@ -3,8 +3,8 @@
  * until the store has it; the disk is a cache of the others, bounded in size. Bytes from the store are checked against their
  * hash before anyone gets them. Blobs that another reflector put into the store are found when someone asks for them.
  */
-import { EnvironmentError, failureReason } from '../../util/environmentError.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import { EnvironmentError, failureReason } from '../../util/text/environmentError.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { Logger } from '../../util/logging.js';
 import { BlobUnavailableError } from '../base/blobUnavailable.js';
 import { sleep, type Clock } from '../base/clock.js';

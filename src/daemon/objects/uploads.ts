@@ -2,7 +2,7 @@
  * Sends blobs that wait on this disk to the object store. What waits is in the database, so that a kill loses nothing of it.
  * A few go at a time; while the store fails one is tried after each pause.
  */
-import { failureReason } from '../../util/environmentError.js';
+import { failureReason } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
 import { sleep, type Clock } from '../base/clock.js';
 import type { DueUpload } from '../content/offsiteRows.js';

@@ -8,7 +8,7 @@ import { formatLbc } from '../../metadata/amounts.js';
 import type { ClaimMeta } from '../../metadata/messages/result_pb.js';
 import { formatOutPoint } from '../../primitives/transaction.js';
 import { hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { HeaderView, Ledger, LedgerTransaction } from '../ledger/ledger.js';
 import { Txo, type TxoNotes } from '../txo/txo.js';
 import {

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hashToHex } from '../../util/bytes.js';
-import { boundedErrorText } from '../../util/errorText.js';
+import { boundedErrorText } from '../../util/text/errorText.js';
 import type { Logger } from '../../util/logging.js';
 import { parseUrl, type ClaimUrl } from '../../metadata/url.js';
 import { DaemonError } from '../base/daemonError.js';

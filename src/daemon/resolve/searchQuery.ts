@@ -2,7 +2,7 @@
  * Parameters of `claim_search` in the terms of hubs, which take what they know and pass over the rest.
  * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_claim_search`.
  */
-import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json.js';
+import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json/json.js';
 import { DaemonError } from '../base/daemonError.js';
 
 export type SearchQuery = Record<string, unknown>;

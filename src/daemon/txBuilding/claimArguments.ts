@@ -5,7 +5,7 @@
 import type { Claim } from '../../metadata/messages/claim_pb.js';
 import { setClaimFields } from '../../metadata/claimFields.js';
 import { MetadataError } from '../../metadata/metadataError.js';
-import { JsonObject, type JsonValue } from '../../util/json.js';
+import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import { badValue, DaemonError, failure } from '../base/daemonError.js';
 
 /** Arguments by name; null is a value that is refused, undefined one that was not given. */

@@ -1,6 +1,6 @@
 /** What making transactions takes from the ledger, from wallets and from the daemon, as narrow as it is needed. */
 import type { Bytes } from '../../util/bytes.js';
-import type { JsonObject, JsonValue } from '../../util/json.js';
+import type { JsonObject, JsonValue } from '../../util/json/json.js';
 import type { Clock, RandomSource } from '../base/clock.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LedgerDatabase } from '../ledger/ledgerDatabase.js';

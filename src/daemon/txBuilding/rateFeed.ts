@@ -4,7 +4,7 @@
  * Source of the call: MEXC's documentation of its spot API v3, "Symbol Price Ticker".
  */
 import { parseDecimal, type Decimal } from '../../metadata/decimal.js';
-import { failureReason } from '../../util/environmentError.js';
+import { failureReason } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
 import type { Clock, Timer } from '../base/clock.js';
 import { DaemonError } from '../base/daemonError.js';

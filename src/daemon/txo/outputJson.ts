@@ -8,7 +8,7 @@ import { encodeClaim } from '../../metadata/claim.js';
 import { encodeSupport } from '../../metadata/support.js';
 import { formatTransaction, txid, type Transaction } from '../../primitives/transaction.js';
 import { hashToHex } from '../../util/bytes.js';
-import { hexOf, type JsonOut } from '../../util/jsonWrite.js';
+import { hexOf, type JsonOut } from '../../util/json/jsonWrite.js';
 import { hasExpired } from '../base/claimTerm.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
 import type { Txo } from './txo.js';

@@ -16,7 +16,7 @@ import { decodeBase58 } from '../../script/base58.js';
 import { claimIdOf } from '../../script/claimScript.js';
 import type { Bytes } from '../../util/bytes.js';
 import { hashToHex } from '../../util/bytes.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
 import { readOutputScript, witnessKeyHash, type ReadScript, type OutputTemplate } from './scriptTemplates.js';
 

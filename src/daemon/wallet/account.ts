@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { rootOfSeed, type ExtendedKey } from '../../signing/extendedKey.js';
 import type { Bytes } from '../../util/bytes.js';
-import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json.js';
+import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json/json.js';
 import type { Clock, RandomSource } from '../base/clock.js';
 import { assertionFailure, badValue, invalidPassword } from '../base/daemonError.js';
 import { isLedgerId, ledgerParams, type LedgerParams } from '../base/ledgerParams.js';

@@ -5,7 +5,7 @@
 import { constants } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { JsonObject, type JsonValue } from '../../util/json.js';
+import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import { badValue } from '../base/daemonError.js';
 import { writePythonJson } from '../base/pythonJson.js';
 import { readWalletFile, writeWalletFile } from './walletFile.js';

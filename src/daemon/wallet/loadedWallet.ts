@@ -3,7 +3,7 @@
  * other, each of the wallet as it is when it begins, and a waiting save serves all calls made meanwhile.
  * Source: lbry-sdk lbry/wallet/wallet.py, lbry/extras/daemon/daemon.py `jsonrpc_sync_apply`.
  */
-import { JsonObject, type JsonValue } from '../../util/json.js';
+import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import type { Bytes } from '../../util/bytes.js';
 import { assertionFailure, badValue, unwritableFile } from '../base/daemonError.js';
 import type { Ledger } from '../ledger/ledger.js';

@@ -6,8 +6,8 @@
 import { createHash } from 'node:crypto';
 import { deflate, inflate } from 'node:zlib';
 import { promisify } from 'node:util';
-import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json.js';
-import { decodeUtf8, MAX_JSON_VALUES, parseJson } from '../../util/jsonParse.js';
+import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json/json.js';
+import { decodeUtf8, MAX_JSON_VALUES, parseJson } from '../../util/json/jsonParse.js';
 import { assertionFailure, badValue, invalidPassword } from '../base/daemonError.js';
 import { compareCodePoints, hasNumberWords, isTooDeep, writePythonJson } from '../base/pythonJson.js';
 import { Account, accountKeysIn, ledgerIn, type AccountTools } from './account.js';

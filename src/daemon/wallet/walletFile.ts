@@ -16,9 +16,9 @@ import {
   stat,
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { EnvironmentError, environmentError } from '../../util/environmentError.js';
-import type { JsonObject } from '../../util/json.js';
-import { decodeUtf8 } from '../../util/jsonParse.js';
+import { EnvironmentError, environmentError } from '../../util/text/environmentError.js';
+import type { JsonObject } from '../../util/json/json.js';
+import { decodeUtf8 } from '../../util/json/jsonParse.js';
 import { linkTarget } from '../../util/linkTarget.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 import { DaemonError } from '../base/daemonError.js';

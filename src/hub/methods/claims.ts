@@ -1,12 +1,12 @@
 /** `blockchain.claimtrie.*`. Source: lbryio/hub herald/session.py. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { givenConstraints } from '../../search/givenConstraints.js';
-import type { JsonObject } from '../../util/json.js';
-import { claimIdOf } from '../arguments.js';
-import { messageOf } from '../foundOutputs.js';
-import { badRequest, internalError } from '../hubError.js';
-import type { HubCall, HubMethod } from '../method.js';
-import { pythonText } from '../pythonText.js';
+import { givenConstraints } from '../../search/query/givenConstraints.js';
+import type { JsonObject } from '../../util/json/json.js';
+import { claimIdOf } from '../protocol/arguments.js';
+import { messageOf } from '../claims/foundOutputs.js';
+import { badRequest, internalError } from '../protocol/hubError.js';
+import type { HubCall, HubMethod } from './method.js';
+import { pythonText } from '../protocol/pythonText.js';
 
 /** lbry-sdk asks for 100 at most; the reference has no bound. */
 const MAX_URLS = 2000;

@@ -2,11 +2,11 @@
 import { Readable } from 'node:stream';
 import { constants, createDeflateRaw } from 'node:zlib';
 import { toHex } from '../../util/bytes.js';
-import { stringifyJson } from '../../util/jsonWrite.js';
-import { booleanOf, nonNegativeInteger } from '../arguments.js';
-import { StreamedJson } from '../hubClient.js';
-import type { HubCall, HubMethod } from '../method.js';
-import type { HeadersStart } from '../nodeOperations.js';
+import { stringifyJson } from '../../util/json/jsonWrite.js';
+import { booleanOf, nonNegativeInteger } from '../protocol/arguments.js';
+import { StreamedJson } from '../protocol/hubClient.js';
+import type { HubCall, HubMethod } from './method.js';
+import type { HeadersStart } from '../link/nodeOperations.js';
 
 /** Source: `MAX_CHUNK_SIZE`. */
 const MAX_HEADERS = 40_960;

@@ -1,14 +1,14 @@
 /** What `blockchain.address.*` and `blockchain.scripthash.*` report a script. Source: lbryio/hub herald/session.py. */
 import { formatOutPoint } from '../../primitives/transaction.js';
 import { mempoolMoves } from '../../rpc/methods/addressindex/mempoolMoves.js';
-import type { AddressService } from '../../rpc/services.js';
+import type { AddressService } from '../../rpc/declare/services.js';
 import { addressPrefixesOf } from '../../script/address.js';
 import { assert } from '../../util/assert.js';
 import { hashToHex } from '../../util/bytes.js';
-import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
+import { jsonArray, type JsonOut } from '../../util/json/jsonWrite.js';
 import type { UnspentEntry } from '../../index/addressQueries.js';
-import { positionOf } from '../blockTxids.js';
-import type { NodeCall, NodeMethod } from '../method.js';
+import { positionOf } from '../history/blockTxids.js';
+import type { NodeCall, NodeMethod } from './method.js';
 import { addressKey, scriptHashKey, type KeyOf } from './scriptKeys.js';
 
 const PAGE_ENTRIES = 1000;

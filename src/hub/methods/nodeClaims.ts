@@ -1,11 +1,11 @@
 /** For claims what other hubs do not have: `lbcnode.claimtrie.*`. */
 import { hashFromHex, hashToHex } from '../../util/bytes.js';
-import type { JsonValue } from '../../util/json.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
-import { booleanOf, claimIdOf, nonNegativeInteger } from '../arguments.js';
-import { HUB_ERROR, HubError } from '../hubError.js';
-import type { NodeCall, NodeMethod } from '../method.js';
-import { supportSums } from '../supportSums.js';
+import type { JsonValue } from '../../util/json/json.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
+import { booleanOf, claimIdOf, nonNegativeInteger } from '../protocol/arguments.js';
+import { HUB_ERROR, HubError } from '../protocol/hubError.js';
+import type { NodeCall, NodeMethod } from './method.js';
+import { supportSums } from '../claims/supportSums.js';
 
 /** Sums of a page that is not told its size. Arbitrary. */
 const DEFAULT_SUMS = 100;

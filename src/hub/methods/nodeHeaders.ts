@@ -1,11 +1,11 @@
 /** `blockchain.block.*` about single headers, and lists of headers as far as the chain must be asked. Source: lbryio/hub herald/session.py. */
-import { NO_HEADER } from '../../store/headerTable.js';
+import { NO_HEADER } from '../../store/files/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
-import { nonNegativeInteger } from '../arguments.js';
-import { badRequest, notThere } from '../hubError.js';
-import type { NodeCall, NodeMethod } from '../method.js';
-import type { HeadersStart } from '../nodeOperations.js';
-import { withCommas } from '../pythonText.js';
+import { nonNegativeInteger } from '../protocol/arguments.js';
+import { badRequest, notThere } from '../protocol/hubError.js';
+import type { NodeCall, NodeMethod } from './method.js';
+import type { HeadersStart } from '../link/nodeOperations.js';
+import { withCommas } from '../protocol/pythonText.js';
 
 /** How many of this many headers there are from a height on, their proof, and then their bytes. */
 export async function* headersFrom(

@@ -1,19 +1,19 @@
 /** `blockchain.transaction.*`. Source: lbryio/hub herald/session.py, db/db.py. */
 import { formatTransaction, type Transaction } from '../../primitives/transaction.js';
-import { findTransaction, type FoundTransaction } from '../../rpc/blockLookup.js';
-import { RpcError } from '../../rpc/errors.js';
+import { findTransaction, type FoundTransaction } from '../../rpc/lookup/blockLookup.js';
+import { RpcError } from '../../rpc/declare/errors.js';
 import { submitTransaction } from '../../rpc/methods/rawtransactions/sendRawTransaction.js';
 import { addressPrefixesOf, encodeDestination, type AddressPrefixes } from '../../script/address.js';
 import { decodeClaimScript, stripClaimPrefix } from '../../script/claimScript.js';
 import { extractDestination } from '../../script/standard.js';
-import { NO_HEADER } from '../../store/headerTable.js';
+import { NO_HEADER } from '../../store/files/headerTable.js';
 import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
-import type { JsonValue } from '../../util/json.js';
-import { hexOf, jsonArray, jsonObject, type JsonMember, type JsonOut } from '../../util/jsonWrite.js';
-import { txidOf } from '../arguments.js';
-import { badRequest, internalError, notThere } from '../hubError.js';
-import type { NodeCall, NodeMethod } from '../method.js';
-import { pythonText, withCommas } from '../pythonText.js';
+import type { JsonValue } from '../../util/json/json.js';
+import { hexOf, jsonArray, jsonObject, type JsonMember, type JsonOut } from '../../util/json/jsonWrite.js';
+import { txidOf } from '../protocol/arguments.js';
+import { badRequest, internalError, notThere } from '../protocol/hubError.js';
+import type { NodeCall, NodeMethod } from './method.js';
+import { pythonText, withCommas } from '../protocol/pythonText.js';
 
 /** Source: `transaction_get_batch`. */
 const MAX_TRANSACTIONS = 100;

@@ -3,9 +3,9 @@ import { SCRIPT_KEY_BYTES, scriptKeyOf } from '../../index/addressScripts.js';
 import { decodeDestination, type AddressPrefixes } from '../../script/address.js';
 import { scriptForDestination } from '../../script/standard.js';
 import { hashFromHex, isHex, toLatin1 } from '../../util/bytes.js';
-import type { JsonValue } from '../../util/json.js';
-import { badRequest } from '../hubError.js';
-import { pythonText } from '../pythonText.js';
+import type { JsonValue } from '../../util/json/json.js';
+import { badRequest } from '../protocol/hubError.js';
+import { pythonText } from '../protocol/pythonText.js';
 
 /** Longest text that may be an address. */
 const MAX_ADDRESS_CHARS = 120;

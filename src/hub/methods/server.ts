@@ -1,12 +1,12 @@
 /** `server.*`, and what the reference answers with constants. Source: lbryio/hub herald/session.py. */
 import { readFile } from 'node:fs/promises';
-import { rawNumber, type JsonValue } from '../../util/json.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import { rawNumber, type JsonValue } from '../../util/json/json.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
-import { badRequest } from '../hubError.js';
-import type { HubCall, HubMethod } from '../method.js';
-import { negotiate, PROTOCOL_MAX, PROTOCOL_MIN, SERVER_VERSION } from '../protocolVersion.js';
-import { pythonText } from '../pythonText.js';
+import { badRequest } from '../protocol/hubError.js';
+import type { HubCall, HubMethod } from './method.js';
+import { negotiate, PROTOCOL_MAX, PROTOCOL_MIN, SERVER_VERSION } from '../protocol/protocolVersion.js';
+import { pythonText } from '../protocol/pythonText.js';
 
 /** Characters of a client's name that count. Source: `server_version`. */
 const NAME_CHARS = 17;

@@ -1,7 +1,7 @@
 /** Which scripts a client is notified of. Source: lbryio/hub herald/session.py. */
-import type { JsonValue } from '../../util/json.js';
-import { badRequest } from '../hubError.js';
-import type { HubCall, HubMethod } from '../method.js';
+import type { JsonValue } from '../../util/json/json.js';
+import { badRequest } from '../protocol/hubError.js';
+import type { HubCall, HubMethod } from './method.js';
 import { addressKey, scriptHashKey, type KeyOf } from './scriptKeys.js';
 
 /** Source: `address_subscribe`. */

@@ -4,8 +4,8 @@
  * claims (a takeover all of its name, another key of a channel all that these keys signed, a change of a claim its reposts)
  * only that is noted, and the claims are found when a caller asks.
  */
-import { RowDecoder, RowEncoder } from '../../store/claims/rowCodec.js';
-import type { RowReader, RowTransaction } from '../../store/rows.js';
+import { RowDecoder, RowEncoder } from '../../store/claims/rows/rowCodec.js';
+import type { RowReader, RowTransaction } from '../../store/rows/rows.js';
 import { ReadError } from '../../util/reader.js';
 import { changesKey, ID_LENGTH, TAG_LENGTH, trendingKey } from './claimIndexKeys.js';
 

@@ -5,10 +5,10 @@
  */
 import type { WorkEvent } from '../../claimtrie/claimWork.js';
 import { REMOVAL, type Item } from '../../claimtrie/item.js';
-import { logKey } from '../../store/claims/claimKeys.js';
-import { itemsByOrdinal } from '../../store/claims/itemHistory.js';
-import { parseLogChunk, type ItemRef, type LogEvent } from '../../store/claims/logRow.js';
-import type { RowReader } from '../../store/rows.js';
+import { logKey } from '../../store/claims/rows/claimKeys.js';
+import { itemsByOrdinal } from '../../store/claims/query/itemHistory.js';
+import { parseLogChunk, type ItemRef, type LogEvent } from '../../store/claims/rows/logRow.js';
+import type { RowReader } from '../../store/rows/rows.js';
 import { assert } from '../../util/assert.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 

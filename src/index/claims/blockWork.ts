@@ -3,13 +3,13 @@
  * rows. Owns the rules of channels, signatures, reposts and counts; taking a block back is `notedRows.ts`.
  * Source: hub scribe/service.py.
  */
-import type { LoadedBlock } from '../../chain/loadedBlock.js';
+import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import type { Item } from '../../claimtrie/item.js';
 import { filesNormalized } from '../../claimtrie/rules.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import type { NetworkParams } from '../../params/network.js';
 import type { NamesAfter } from '../../store/claims/claimStore.js';
-import type { RowTransaction } from '../../store/rows.js';
+import type { RowTransaction } from '../../store/rows/rows.js';
 import { assert } from '../../util/assert.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { EMPTY_BYTES, fromLatin1, toLatin1 } from '../../util/bytes.js';

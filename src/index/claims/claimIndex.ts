@@ -8,16 +8,16 @@
  * way back is the index's own undo rows, kept for as many blocks as name proofs are, and where they end the index is made
  * again.
  */
-import type { LoadedBlock } from '../../chain/loadedBlock.js';
+import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import type { ResolvedInputs } from '../../native/binding.js';
 import type { NetworkParams } from '../../params/network.js';
-import { PREFIX } from '../../store/keys.js';
-import { SUMMARY_KEY } from '../../store/claims/claimKeys.js';
-import { parseSummaryRow } from '../../store/claims/summaryRow.js';
+import { PREFIX } from '../../store/rows/keys.js';
+import { SUMMARY_KEY } from '../../store/claims/rows/claimKeys.js';
+import { parseSummaryRow } from '../../store/claims/rows/summaryRow.js';
 import type { ConnectedClaims, ProofWindow } from '../../store/claims/claimStore.js';
-import { RecordWriter } from '../../store/rowRecords.js';
-import type { RowTransaction } from '../../store/rows.js';
+import { RecordWriter } from '../../store/rows/rowRecords.js';
+import type { RowTransaction } from '../../store/rows/rows.js';
 import type { ChainIndex } from '../chainIndex.js';
 import { writeChanges, writeTrending, type NotedChanges, type NotedTrending } from './blockChanges.js';
 import { itemsOfLog, readBlockItems, type BlockItems } from './blockItems.js';

@@ -3,7 +3,7 @@
  * order, so that rows sort as ids are read. Names are groups: every spelling that normalizes alike is one.
  */
 import { normalizeKey } from '../../claimtrie/nameKey.js';
-import { PREFIX, readU32, u32Key } from '../../store/keys.js';
+import { PREFIX, readU32, u32Key } from '../../store/rows/keys.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 
 /** `claimId` and whatever else is 20 bytes long: latin1, wire order. */

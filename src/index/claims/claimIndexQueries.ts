@@ -5,8 +5,8 @@
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { Item } from '../../claimtrie/item.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
-import { PREFIX } from '../../store/keys.js';
-import { prefixEnd, type RowReader } from '../../store/rows.js';
+import { PREFIX } from '../../store/rows/keys.js';
+import { prefixEnd, type RowReader } from '../../store/rows/rows.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { isPromise, type MaybePromise } from '../../util/maybePromise.js';

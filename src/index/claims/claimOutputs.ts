@@ -2,7 +2,7 @@
  * The outputs of a block that make and update claims, as far as the index asks for them: where they stand, what their
  * values say, and where claims that the block updated were made in it. Pure.
  */
-import type { LoadedBlock } from '../../chain/loadedBlock.js';
+import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import { claimIdAtPoint, pointKey } from '../../claimtrie/item.js';
 import { channelPublicKey } from '../../metadata/channelSignature.js';
 import { readClaimFacts, type ClaimFacts } from '../../metadata/claimFacts.js';

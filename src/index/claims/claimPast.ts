@@ -5,12 +5,12 @@
  * older version, pruned or not, needs no block again.
  */
 import type { Item } from '../../claimtrie/item.js';
-import { itemKey } from '../../store/claims/claimKeys.js';
-import { parseItemRow } from '../../store/claims/itemRow.js';
-import { readPoint, writePoint } from '../../store/claims/nameRow.js';
-import { RowDecoder, RowEncoder } from '../../store/claims/rowCodec.js';
-import type { ClaimTotals } from '../../store/claims/summaryRow.js';
-import type { RowReader } from '../../store/rows.js';
+import { itemKey } from '../../store/claims/rows/claimKeys.js';
+import { parseItemRow } from '../../store/claims/rows/itemRow.js';
+import { readPoint, writePoint } from '../../store/claims/rows/nameRow.js';
+import { RowDecoder, RowEncoder } from '../../store/claims/rows/rowCodec.js';
+import type { ClaimTotals } from '../../store/claims/rows/summaryRow.js';
+import type { RowReader } from '../../store/rows/rows.js';
 import type { Bytes } from '../../util/bytes.js';
 import { endedKey, PAST_KEY, seriesKey } from './claimIndexKeys.js';
 

@@ -4,7 +4,7 @@
  */
 import { pointIndex } from '../../claimtrie/item.js';
 import type { ClaimKind } from '../../metadata/claimFacts.js';
-import { RowDecoder, RowEncoder } from '../../store/claims/rowCodec.js';
+import { RowDecoder, RowEncoder } from '../../store/claims/rows/rowCodec.js';
 import type { Bytes } from '../../util/bytes.js';
 import { TAG_LENGTH } from './claimIndexKeys.js';
 

@@ -1,5 +1,5 @@
 /** Values of claims, out of the blocks that they came with. Owns no blocks. */
-import type { StoredTransaction, WantedTransaction } from '../../chain/storedTransactions.js';
+import type { StoredTransaction, WantedTransaction } from '../../chain/blocks/storedTransactions.js';
 import { pointIndex, pointTxid } from '../../claimtrie/item.js';
 import { decodeClaimScript } from '../../script/claimScript.js';
 import { yieldIfDue } from '../../scheduler/yield.js';

@@ -5,11 +5,11 @@
 import type { Item } from '../../claimtrie/item.js';
 import { findClaim, type NameState } from '../../claimtrie/nameState.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
-import { nameKey } from '../../store/claims/claimKeys.js';
-import { aliveItems } from '../../store/claims/itemHistory.js';
-import { parseNameRow } from '../../store/claims/nameRow.js';
+import { nameKey } from '../../store/claims/rows/claimKeys.js';
+import { aliveItems } from '../../store/claims/query/itemHistory.js';
+import { parseNameRow } from '../../store/claims/rows/nameRow.js';
 import type { NamesAfter } from '../../store/claims/claimStore.js';
-import type { RowReader } from '../../store/rows.js';
+import type { RowReader } from '../../store/rows/rows.js';
 import { assert } from '../../util/assert.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { filedNames } from './filedNames.js';

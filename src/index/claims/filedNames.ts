@@ -3,8 +3,8 @@ import type { Item } from '../../claimtrie/item.js';
 import { normalizeKey } from '../../claimtrie/nameKey.js';
 import { filesNormalized } from '../../claimtrie/rules.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
-import { aliveItems, itemsAt } from '../../store/claims/itemHistory.js';
-import type { RowReader } from '../../store/rows.js';
+import { aliveItems, itemsAt } from '../../store/claims/query/itemHistory.js';
+import type { RowReader } from '../../store/rows/rows.js';
 
 /**
  * The likeliest first: normalized where the chain does so after block `height`, else as it is. What waits across the

@@ -2,8 +2,8 @@
  * The live claims of names by age, and what follows from their order: to which claim the beginning of an id leads, and how
  * much of its id a claim needs. Keeps the lists of one tip, up to a bound, since a name with many claims is asked for often.
  */
-import type { RowReader } from '../../store/rows.js';
-import { prefixEnd } from '../../store/rows.js';
+import type { RowReader } from '../../store/rows/rows.js';
+import { prefixEnd } from '../../store/rows/rows.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { asBuffer } from '../../util/bytes.js';
 import { ID_LENGTH, nameOrderPrefix } from './claimIndexKeys.js';

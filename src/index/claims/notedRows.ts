@@ -2,10 +2,10 @@
  * The index's rows while one block changes them, and what is kept to take the block back: of each row that it changed what
  * was there before. Owns the undo rows. A disconnect writes the previous rows back, whatever made them.
  */
-import { RowDecoder, RowEncoder } from '../../store/claims/rowCodec.js';
-import { PREFIX } from '../../store/keys.js';
-import { PackedValues, type RecordWriter } from '../../store/rowRecords.js';
-import { prefixEnd, type RowReader, type RowTransaction } from '../../store/rows.js';
+import { RowDecoder, RowEncoder } from '../../store/claims/rows/rowCodec.js';
+import { PREFIX } from '../../store/rows/keys.js';
+import { PackedValues, type RecordWriter } from '../../store/rows/rowRecords.js';
+import { prefixEnd, type RowReader, type RowTransaction } from '../../store/rows/rows.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
 import { heightOfKey, UNDO_PREFIX, undoKey } from './claimIndexKeys.js';

@@ -6,10 +6,10 @@
  */
 import type { Chain } from '../../chain/chain.js';
 import { REMOVAL, type Item } from '../../claimtrie/item.js';
-import { CLAIM_PREFIX, claimIdKey, parseItemKey, parseOwnerKey } from '../../store/claims/claimKeys.js';
-import { parseItemRow } from '../../store/claims/itemRow.js';
-import { parseOwnerRow } from '../../store/claims/markRow.js';
-import { prefixEnd } from '../../store/rows.js';
+import { CLAIM_PREFIX, claimIdKey, parseItemKey, parseOwnerKey } from '../../store/claims/rows/claimKeys.js';
+import { parseItemRow } from '../../store/claims/rows/itemRow.js';
+import { parseOwnerRow } from '../../store/claims/rows/markRow.js';
+import { prefixEnd } from '../../store/rows/rows.js';
 import { EMPTY_BYTES } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
 import { letOthersWork } from '../../scheduler/pace.js';

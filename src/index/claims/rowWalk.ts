@@ -1,5 +1,5 @@
 /** Walking over all rows of a prefix. */
-import { prefixEnd, type RowReader } from '../../store/rows.js';
+import { prefixEnd, type RowReader } from '../../store/rows/rows.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Bytes } from '../../util/bytes.js';
 

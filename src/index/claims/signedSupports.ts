@@ -2,7 +2,7 @@
  * Supports whose data a channel signed: for each unspent one the keys that signed it, and their sums by claim, channel and key.
  * Kept with the blocks that make and spend them, so that a query neither reads transactions nor verifies signatures.
  */
-import type { LoadedBlock } from '../../chain/loadedBlock.js';
+import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import { pointKey, type Item } from '../../claimtrie/item.js';
 import {
   OUTPUT_CLAIM_KIND,

@@ -3,7 +3,7 @@
  * noted to take blocks back is left out, and ended claims and sums by block, which follow from the rows of claims
  * (`pastWalk.ts`).
  */
-import { formatIndexPosition, indexPositionKey } from '../../chain/contributor.js';
+import { formatIndexPosition, indexPositionKey } from '../../chain/connect/contributor.js';
 import { SnapshotError } from '../../chain/snapshot/snapshotFile.js';
 import type { SnapshotSection } from '../../chain/snapshot/snapshotState.js';
 import type { IndexStatus } from '../chainIndex.js';

@@ -9,7 +9,7 @@
  */
 import { readFileSync, statSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
-import { failureReason } from '../../util/environmentError.js';
+import { failureReason } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
 import { Reader, ReadError } from '../../util/reader.js';
 import { quarantine } from '../../util/quarantine.js';

@@ -4,7 +4,7 @@
  */
 import { toLatin1 } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
-import { systemErrorCode } from '../../util/environmentError.js';
+import { systemErrorCode } from '../../util/text/environmentError.js';
 import { Reader, ReadError } from '../../util/reader.js';
 import { quarantine } from '../../util/quarantine.js';
 import { SerialQueue } from '../../scheduler/serialQueue.js';

@@ -22,7 +22,7 @@ import { OP } from '../../script/opcodes.js';
 import { solveScript } from '../../script/standard.js';
 import type { Bytes } from '../../util/bytes.js';
 import { atOnce, type Slices } from '../../util/slices.js';
-import type { FilterLoadMessage } from '../messages/filterload.js';
+import type { FilterLoadMessage } from '../messages/filters/filterload.js';
 import { murmur3 } from './murmur3.js';
 
 /** Bytes: 20,000 items at a false positive rate below 0.1%, or 10,000 below 0.0001%. */

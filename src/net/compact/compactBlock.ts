@@ -8,7 +8,7 @@ import {
   MIN_SERIALIZABLE_TRANSACTION_WEIGHT,
 } from '../../consensus/limits.js';
 import { compactSizeLength } from '../../consensus/txSize.js';
-import { loadBlock, type LoadedBlock } from '../../chain/loadedBlock.js';
+import { loadBlock, type LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import { sha256 } from '../../crypto/hash.js';
 import { TX_FLAGS, TX_HAS_WITNESS, TX_STRIDE } from '../../primitives/blockLayout.js';
 import { txBytes, txidAt, wtxidAt } from '../../primitives/blockView.js';

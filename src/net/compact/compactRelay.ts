@@ -3,7 +3,7 @@
  * that does not help. Source: Core net_processing.cpp `CMPCTBLOCK`, `BLOCKTXN`; BIP152.
  */
 import { headerHash, parseHeaderBytes } from '../../primitives/header.js';
-import { NO_HEADER, STATUS } from '../../store/headerTable.js';
+import { NO_HEADER, STATUS } from '../../store/files/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
 import { yieldIfDue } from '../../scheduler/peerQueue.js';
 import type { Payload } from '../messages/table.js';

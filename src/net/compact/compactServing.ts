@@ -2,9 +2,9 @@
  * Gives transactions of a block to a peer that got it in compact form. Source: Core net_processing.cpp `GETBLOCKTXN`,
  * `SendBlockTransactions`.
  */
-import type { LoadedBlock } from '../../chain/loadedBlock.js';
-import { BlockFileError } from '../../store/blockFiles.js';
-import { NO_HEADER, STATUS } from '../../store/headerTable.js';
+import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
+import { BlockFileError } from '../../store/files/blockFiles.js';
+import { NO_HEADER, STATUS } from '../../store/files/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
 import { INV } from '../inventory.js';
 import type { Payload } from '../messages/table.js';

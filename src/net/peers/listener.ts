@@ -4,7 +4,7 @@
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import { getSystemErrorMap } from 'node:util';
-import { joinHostPort } from '../../util/hostPort.js';
+import { joinHostPort } from '../../util/network/hostPort.js';
 import type { Logger } from '../../util/logging.js';
 import { formatNetAddress, parseHost, type NetAddress } from '../netAddress.js';
 import { hasDesirableServices } from '../services.js';

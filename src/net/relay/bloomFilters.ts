@@ -4,8 +4,8 @@
  * (filterload, filteradd, filterclear); BIP111.
  */
 import { BloomFilter, isWithinFilterLimits } from '../bloom/bloomFilter.js';
-import { MAX_FILTER_ITEM_SIZE, type FilterAddMessage } from '../messages/filteradd.js';
-import type { FilterLoadMessage } from '../messages/filterload.js';
+import { MAX_FILTER_ITEM_SIZE, type FilterAddMessage } from '../messages/filters/filteradd.js';
+import type { FilterLoadMessage } from '../messages/filters/filterload.js';
 import type { MessageHandler, Peer, PeerStateInfo } from '../messageHandler.js';
 
 export interface BloomFilterPartOptions {

@@ -5,7 +5,7 @@
  */
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { RelaySource } from '../../mempool/mempoolReader.js';
-import { OUTPOINT_SIZE_BYTES } from '../../store/coinTable.js';
+import { OUTPOINT_SIZE_BYTES } from '../../store/cache/coinTable.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import type { RollingBloomFilter } from '../bloom/rollingBloomFilter.js';
 import type { RandomSource } from '../messageHandler.js';

@@ -5,7 +5,7 @@
  */
 import type { ChainEventMap } from '../../chain/chainEvents.js';
 import { formatHeader, HEADER_SIZE_BYTES } from '../../primitives/header.js';
-import { NO_HEADER } from '../../store/headerTable.js';
+import { NO_HEADER } from '../../store/files/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
 import type { CompactPeers } from '../compact/compactPeers.js';
 import { INV } from '../inventory.js';

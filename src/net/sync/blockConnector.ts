@@ -3,7 +3,7 @@
  * connected. One run is under way and at most one waits. Owns no verdict: what fails here the chain has told already.
  */
 import type { Chain } from '../../chain/chain.js';
-import { NO_HEADER } from '../../store/headerTable.js';
+import { NO_HEADER } from '../../store/files/headerTable.js';
 
 /** Accepted and not connected beyond this, peers that send blocks must wait. */
 const BACKLOG_LIMIT_BYTES = 32 << 20;

@@ -2,9 +2,9 @@
  * Blocks that come: parsed, stored at once, connected in the background. A peer that sends more than can be connected must
  * wait. Source: Core net_processing.cpp `BLOCK`, validation.cpp `ProcessNewBlock`.
  */
-import { loadBlock, type LoadedBlock } from '../../chain/loadedBlock.js';
+import { loadBlock, type LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import { REJECT_CODE } from '../../consensus/reject.js';
-import { NO_HEADER } from '../../store/headerTable.js';
+import { NO_HEADER } from '../../store/files/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
 import { ReadError } from '../../util/reader.js';
 import type { Payload } from '../messages/table.js';

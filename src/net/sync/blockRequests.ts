@@ -4,7 +4,7 @@
  * chain knows which blocks it has, and this part has nothing to remember. Source: Core net_processing.cpp
  * `FindNextBlocksToDownload`, `SendMessages` (stalling, download timeout, getdata), `ProcessHeadersMessage` (direct fetch).
  */
-import { NO_HEADER, STATUS } from '../../store/headerTable.js';
+import { NO_HEADER, STATUS } from '../../store/files/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
 import { INV, type InvItem } from '../inventory.js';
 import type { MessageHandler, Peer, PeerStateInfo } from '../messageHandler.js';

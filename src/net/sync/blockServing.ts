@@ -4,12 +4,12 @@
  * Source: Core net_processing.cpp `ProcessGetBlockData`, `BlockRequestAllowed`.
  */
 import type { Chain } from '../../chain/chain.js';
-import type { LoadedBlock } from '../../chain/loadedBlock.js';
+import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import { workEquivalentTimeSec } from '../../primitives/compactTarget.js';
 import { HEADER_SIZE_BYTES } from '../../primitives/header.js';
 import { txBytes } from '../../primitives/blockView.js';
-import { BlockFileError } from '../../store/blockFiles.js';
-import { NO_HEADER, STATUS } from '../../store/headerTable.js';
+import { BlockFileError } from '../../store/files/blockFiles.js';
+import { NO_HEADER, STATUS } from '../../store/files/headerTable.js';
 import { equalBytes, hashToHex } from '../../util/bytes.js';
 import { Writer } from '../../util/writer.js';
 import type { BloomFilter } from '../bloom/bloomFilter.js';

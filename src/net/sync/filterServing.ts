@@ -7,13 +7,13 @@
 import type { Chain } from '../../chain/chain.js';
 import type { BlockFilters } from '../../index/filterIndex.js';
 import type { NetworkParams } from '../../params/network.js';
-import { NO_HEADER } from '../../store/headerTable.js';
+import { NO_HEADER } from '../../store/files/headerTable.js';
 import type { Logger } from '../../util/logging.js';
 import { yieldIfDue } from '../../scheduler/peerQueue.js';
-import type { FilterRangeMessage } from '../messages/filterRange.js';
-import { CHECKPOINT_INTERVAL, type GetCfcheckptMessage } from '../messages/getcfcheckpt.js';
-import { MAX_FILTER_HEADERS } from '../messages/getcfheaders.js';
-import { MAX_FILTERS } from '../messages/getcfilters.js';
+import type { FilterRangeMessage } from '../messages/filters/filterRange.js';
+import { CHECKPOINT_INTERVAL, type GetCfcheckptMessage } from '../messages/filters/getcfcheckpt.js';
+import { MAX_FILTER_HEADERS } from '../messages/filters/getcfheaders.js';
+import { MAX_FILTERS } from '../messages/filters/getcfilters.js';
 import type { MessageHandler, Peer } from '../messageHandler.js';
 import { mayServe } from './blockServing.js';
 

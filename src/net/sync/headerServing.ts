@@ -4,7 +4,7 @@
  */
 import { MIN_BLOCKS_TO_KEEP } from '../../chain/chain.js';
 import { formatHeader } from '../../primitives/header.js';
-import { NO_HEADER, STATUS } from '../../store/headerTable.js';
+import { NO_HEADER, STATUS } from '../../store/files/headerTable.js';
 import { equalBytes } from '../../util/bytes.js';
 import { yieldIfDue } from '../../scheduler/peerQueue.js';
 import { INV, type InvItem } from '../inventory.js';

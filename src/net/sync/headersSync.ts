@@ -8,7 +8,7 @@
 import { blockWork } from '../../primitives/compactTarget.js';
 import type { ValidationError } from '../../consensus/reject.js';
 import { headerHash } from '../../primitives/header.js';
-import { NO_HEADER } from '../../store/headerTable.js';
+import { NO_HEADER } from '../../store/files/headerTable.js';
 import { equalBytes, hashToHex } from '../../util/bytes.js';
 import { yieldIfDue } from '../../scheduler/peerQueue.js';
 import { INV, MAX_INV_ITEMS } from '../inventory.js';

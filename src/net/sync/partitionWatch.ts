@@ -4,7 +4,7 @@
  * the reference has lost.
  */
 import type { Chain } from '../../chain/chain.js';
-import { NO_HEADER } from '../../store/headerTable.js';
+import { NO_HEADER } from '../../store/files/headerTable.js';
 
 const HOUR_SEC = 60 * 60;
 const SPAN_HOURS = 4;

@@ -3,12 +3,12 @@
  * Several parts of the block side read and write it; what only one of them needs it keeps itself.
  * Source: Core net_processing.cpp `CNodeState`, `ProcessBlockAvailability`, `UpdateBlockAvailability`, `PeerHasHeader`.
  */
-import type { BlockIndex } from '../../chain/blockIndex.js';
-import { NO_HEADER } from '../../store/headerTable.js';
+import type { BlockIndex } from '../../chain/index/blockIndex.js';
+import { NO_HEADER } from '../../store/files/headerTable.js';
 import { INV } from '../inventory.js';
 import type { MessageHandler, Peer, PeerStateInfo } from '../messageHandler.js';
 import { NODE } from '../services.js';
-import type { HeaderChain } from '../../chain/headerChain.js';
+import type { HeaderChain } from '../../chain/index/headerChain.js';
 
 export interface SyncPeer {
   readonly peer: Peer;

@@ -3,7 +3,7 @@
  * compact form made once. Source: Core net_processing.cpp `most_recent_block`, `most_recent_compact_block`.
  */
 import type { ConnectedBlock } from '../../chain/chainEvents.js';
-import type { LoadedBlock } from '../../chain/loadedBlock.js';
+import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import { parseHeaderBytes } from '../../primitives/header.js';
 import { asBuffer } from '../../util/bytes.js';
 import { buildCompactBlock } from '../compact/compactBlock.js';

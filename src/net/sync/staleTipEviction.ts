@@ -3,7 +3,7 @@
  * for long, and of too many the one that told least news goes. Connects no one; the peer layer asks here.
  * Source: Core net_processing.cpp `ConsiderEviction`, `CheckForStaleTipAndEvictPeers`, `EvictExtraOutboundPeers`.
  */
-import { NO_HEADER } from '../../store/headerTable.js';
+import { NO_HEADER } from '../../store/files/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
 import type { MessageHandler, Peer } from '../messageHandler.js';
 import type { BlocksInFlight } from './blocksInFlight.js';

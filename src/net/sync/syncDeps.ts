@@ -5,7 +5,7 @@ import { NULL_HASH } from '../../primitives/transaction.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
 import type { Peer } from '../messageHandler.js';
-import type { HeaderChain } from '../../chain/headerChain.js';
+import type { HeaderChain } from '../../chain/index/headerChain.js';
 import type { PeerTable } from './peerTable.js';
 
 export interface Clock {

@@ -1,6 +1,6 @@
 /** What is said once the node answers: where it does so, and what can be typed next. */
 import { dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import type { LoadedOptions } from '../options.js';
+import type { LoadedOptions } from '../options/options.js';
 
 /** What is reached at 127.0.0.1, where the command looks by itself. */
 const NEAR: ReadonlySet<string> = new Set(['127.0.0.1', '0.0.0.0', '::']);

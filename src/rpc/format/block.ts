@@ -1,14 +1,14 @@
 /** Blocks and headers as answers show them. Source: lbrycrd rpc/blockchain.cpp `blockheaderToJSON`, `blockToJSON`. */
 import type { ChainReader } from '../../chain/chainReader.js';
-import type { LoadedBlock } from '../../chain/loadedBlock.js';
+import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import type { BlockHeader } from '../../primitives/header.js';
 import { txidAt } from '../../primitives/blockView.js';
-import { NO_HEADER } from '../../store/headerTable.js';
+import { NO_HEADER } from '../../store/files/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
-import { jsonArray, rawJson, smallJson, type JsonOut } from '../../util/jsonWrite.js';
+import { jsonArray, rawJson, smallJson, type JsonOut } from '../../util/json/jsonWrite.js';
 import { t, type SchemaFields } from '../../schema/schema.js';
 import { difficultyAnswer, type View } from './difficulty.js';
-import type { BlockText, BlockTexts } from '../blockTexts.js';
+import type { BlockText, BlockTexts } from '../lookup/blockTexts.js';
 import type { ScriptContext } from './script.js';
 import {
   rawTransactionAtAnswer,

@@ -4,13 +4,13 @@
  */
 import { decodeUtf8 } from '../../claimtrie/unicode/utf8.js';
 import type { ClaimEvent } from '../../claimtrie/types.js';
-import type { LoadedBlock } from '../../chain/loadedBlock.js';
+import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import { TX_FIRST_OUTPUT, TX_STRIDE } from '../../primitives/blockLayout.js';
 import { outputScriptAt, txidAt } from '../../primitives/blockView.js';
 import { decodeClaimScript } from '../../script/claimScript.js';
 import { equalBytes, hashToHex, toHex, toLatin1, type Bytes } from '../../util/bytes.js';
-import { coins } from '../../util/json.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import { coins } from '../../util/json/json.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { t } from '../../schema/schema.js';
 import type { ClaimMetadata } from './claimMetadata.js';
 import { METADATA } from './claimMetadata.js';

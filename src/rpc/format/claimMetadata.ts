@@ -15,9 +15,9 @@ import { OP } from '../../script/opcodes.js';
 import { MAX_SCRIPT_SIZE, nextOp, opDataStart } from '../../script/script.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
-import { jsonObject, type JsonMember, type JsonOut } from '../../util/jsonWrite.js';
+import { jsonObject, type JsonMember, type JsonOut } from '../../util/json/jsonWrite.js';
 import { t, type OptionalSchema } from '../../schema/schema.js';
-import type { RpcNodeOptions } from '../services.js';
+import type { RpcNodeOptions } from '../declare/services.js';
 import { addressPrefixes } from './addresses.js';
 
 const SUPPORT = 'support';

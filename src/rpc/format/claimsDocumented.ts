@@ -7,13 +7,13 @@
  */
 import { expirationHeight } from '../../claimtrie/rules.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
-import type { ClaimInfo, NameInfo, OutputInfo } from '../../store/claims/claimQueries.js';
+import type { ClaimInfo, NameInfo, OutputInfo } from '../../store/claims/query/claimQueries.js';
 import { hashToHex } from '../../util/bytes.js';
-import { coins } from '../../util/json.js';
+import { coins } from '../../util/json/json.js';
 import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
-import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
+import { jsonArray, type JsonOut } from '../../util/json/jsonWrite.js';
 import type { ChainReader } from '../../chain/chainReader.js';
-import type { ClaimReader } from '../claimReader.js';
+import type { ClaimReader } from '../lookup/claimReader.js';
 import { t, type OptionalSchema, type Schema, type SchemaFields } from '../../schema/schema.js';
 import { METADATA } from './claimMetadata.js';
 import { BlockHashTexts, ClaimOutputs, longArray, TxidTexts, type OutputDeps } from './claimsOutput.js';

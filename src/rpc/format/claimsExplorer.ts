@@ -6,12 +6,17 @@ import { isUtf8 } from 'node:buffer';
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { Owner } from '../../claimtrie/forecast.js';
 import { pointIndex, pointTxid, type Item } from '../../claimtrie/item.js';
-import type { ListedName } from '../../store/claims/nameList.js';
-import { isTakeover, NAME_EVENTS, type NameBlock, type NameEvent } from '../../store/claims/nameHistory.js';
-import type { UpcomingEvent } from '../../store/claims/upcoming.js';
+import type { ListedName } from '../../store/claims/query/nameList.js';
+import {
+  isTakeover,
+  NAME_EVENTS,
+  type NameBlock,
+  type NameEvent,
+} from '../../store/claims/query/nameHistory.js';
+import type { UpcomingEvent } from '../../store/claims/query/upcoming.js';
 import { fromLatin1, hashToHex, toHex, type Bytes } from '../../util/bytes.js';
-import { coins } from '../../util/json.js';
-import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
+import { coins } from '../../util/json/json.js';
+import { jsonArray, type JsonOut } from '../../util/json/jsonWrite.js';
 import { t, type SchemaFields } from '../../schema/schema.js';
 import { nameText } from './claimsText.js';
 

@@ -6,9 +6,9 @@
  */
 import { compareClaims } from '../../claimtrie/nameState.js';
 import { pointKey } from '../../claimtrie/item.js';
-import type { ClaimInfo, NameInfo, OutputInfo } from '../../store/claims/claimQueries.js';
+import type { ClaimInfo, NameInfo, OutputInfo } from '../../store/claims/query/claimQueries.js';
 import { hashToHex } from '../../util/bytes.js';
-import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
+import { jsonArray, type JsonOut } from '../../util/json/jsonWrite.js';
 import { t, type SchemaFields } from '../../schema/schema.js';
 import { METADATA } from './claimMetadata.js';
 import { ClaimOutputs, type OutputDeps } from './claimsOutput.js';

@@ -2,9 +2,9 @@
  * Claims as lbrycrd 0.17.3 shows them: camel case, amounts in satoshis, names from its index of living claims, values
  * from the unspent outputs. Source: rpc/claimtrie.cpp `claimToJSON`, `supportToJSON`, `claimAndSupportsToJSON`.
  */
-import type { ClaimInfo, NameInfo, OutputInfo } from '../../store/claims/claimQueries.js';
+import type { ClaimInfo, NameInfo, OutputInfo } from '../../store/claims/query/claimQueries.js';
 import { hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
-import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
+import { jsonArray, type JsonOut } from '../../util/json/jsonWrite.js';
 import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 import { t, type SchemaFields } from '../../schema/schema.js';
 import { METADATA } from './claimMetadata.js';

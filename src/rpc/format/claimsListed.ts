@@ -1,9 +1,9 @@
 /** Bids for a name and supports of a claim as lists show them, page by page. */
 import { expirationHeight } from '../../claimtrie/rules.js';
-import type { ClaimInfo, OutputInfo } from '../../store/claims/claimQueries.js';
+import type { ClaimInfo, OutputInfo } from '../../store/claims/query/claimQueries.js';
 import { hashToHex } from '../../util/bytes.js';
-import { coins } from '../../util/json.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import { coins } from '../../util/json/json.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { t, type SchemaFields } from '../../schema/schema.js';
 import { BRIEF_VALUE_FIELDS, briefValue } from './claimsBrief.js';
 import type { DocumentedDeps } from './claimsDocumented.js';

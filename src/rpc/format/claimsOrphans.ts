@@ -11,11 +11,11 @@ import { pointKey } from '../../claimtrie/item.js';
 import { MAX_DELAY } from '../../claimtrie/rules.js';
 import { INPUT_STRIDE } from '../../primitives/blockLayout.js';
 import { prevoutAt } from '../../primitives/blockView.js';
-import type { NameInfo, OutputInfo } from '../../store/claims/claimQueries.js';
-import { NO_HEADER } from '../../store/headerTable.js';
+import type { NameInfo, OutputInfo } from '../../store/claims/query/claimQueries.js';
+import { NO_HEADER } from '../../store/files/headerTable.js';
 import { equalBytes, toLatin1, type Bytes } from '../../util/bytes.js';
 import { Writer } from '../../util/writer.js';
-import type { ClaimReader } from '../claimReader.js';
+import type { ClaimReader } from '../lookup/claimReader.js';
 import type { MaybePromise } from '../../util/maybePromise.js';
 import { isCoinNow, type OutputDeps } from './claimsOutput.js';
 

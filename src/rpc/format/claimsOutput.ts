@@ -3,19 +3,19 @@
  * pruned node an output whose block is gone is read from the unspent outputs, and when it is spent as well it is gone.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
-import type { StoredTransaction } from '../../chain/storedTransactions.js';
+import type { StoredTransaction } from '../../chain/blocks/storedTransactions.js';
 import { encodeDestination } from '../../script/address.js';
 import { decodeClaimScript, type ClaimScript } from '../../script/claimScript.js';
 import { isUnspendable } from '../../script/script.js';
 import { extractDestination } from '../../script/standard.js';
-import type { OutputInfo } from '../../store/claims/claimQueries.js';
-import { NO_HEADER } from '../../store/headerTable.js';
+import type { OutputInfo } from '../../store/claims/query/claimQueries.js';
+import { NO_HEADER } from '../../store/files/headerTable.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { equalBytes, hashToHex, toHex, toLatin1, type Bytes } from '../../util/bytes.js';
 import { Reader, ReadError } from '../../util/reader.js';
 import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 import { Writer } from '../../util/writer.js';
-import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
+import { jsonArray, type JsonOut } from '../../util/json/jsonWrite.js';
 import { addressPrefixes } from './addresses.js';
 import { ClaimMetadata, type MetadataDeps } from './claimMetadata.js';
 

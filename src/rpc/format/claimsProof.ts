@@ -4,8 +4,8 @@
  */
 import type { NameProof } from '../../claimtrie/proof.js';
 import { hashToHex } from '../../util/bytes.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
-import type { Profile } from '../method.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
+import type { Profile } from '../declare/method.js';
 import { t, type Schema, type SchemaFields } from '../../schema/schema.js';
 
 function proofFields(child: Schema): SchemaFields {

@@ -3,7 +3,7 @@ import { isCoinbase, type Transaction } from '../../primitives/transaction.js';
 import { parseTransactionInSlices } from '../../primitives/transactionSlices.js';
 import { hasValidOps, MAX_SCRIPT_SIZE } from '../../script/script.js';
 import type { Bytes } from '../../util/bytes.js';
-import { decodeHexInSlices } from '../../util/hexSlices.js';
+import { decodeHexInSlices } from '../../util/text/hexSlices.js';
 import { Reader, ReadError } from '../../util/reader.js';
 import { inSlices } from '../../scheduler/slices.js';
 import { AT_ONCE_SIZE, atOnce, type Slices } from '../../util/slices.js';

@@ -1,7 +1,7 @@
 /** How hard a block was to find, as each profile shows it. */
 import { decodeCompact, difficultyOf } from '../../primitives/compactTarget.js';
 import type { NetworkParams } from '../../params/network.js';
-import type { Profile } from '../method.js';
+import type { Profile } from '../declare/method.js';
 
 /** The viewer of an answer. */
 export interface View {

@@ -3,9 +3,9 @@
  * the height from which lbcd takes it for active. Source: lbcd rpcserver.go `handleGetBlockChainInfo`, chaincfg/params.go,
  * blockchain/thresholdstate.go `deploymentState`.
  */
-import type { BlockIndex } from '../../chain/blockIndex.js';
+import type { BlockIndex } from '../../chain/index/blockIndex.js';
 import type { Deployment, DeploymentId, NetworkParams } from '../../params/network.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 
 interface LbcdDeployment extends Deployment {
   /** The deployment of ours that signals in the same way, if there is one. */

@@ -4,12 +4,12 @@ import { WITNESS_SCALE_FACTOR } from '../../consensus/limits.js';
 import { formatTransaction } from '../../primitives/transaction.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { hashToHex, type Bytes } from '../../util/bytes.js';
-import { coins } from '../../util/json.js';
-import { jsonArray, jsonObject, type JsonMember, type JsonOut } from '../../util/jsonWrite.js';
+import { coins } from '../../util/json/json.js';
+import { jsonArray, jsonObject, type JsonMember, type JsonOut } from '../../util/json/jsonWrite.js';
 import { t, type Schema } from '../../schema/schema.js';
-import type { Profile, RpcContext } from '../method.js';
-import { whenWhole } from '../onChain.js';
-import type { RpcServices } from '../services.js';
+import type { Profile, RpcContext } from '../declare/method.js';
+import { whenWhole } from '../call/onChain.js';
+import type { RpcServices } from '../declare/services.js';
 
 function feesSchema(text: string): Schema {
   return t.union([

@@ -1,6 +1,6 @@
 /** The name by which answers call the network. */
 import type { NetworkName, NetworkParams } from '../../params/network.js';
-import type { Profile } from '../method.js';
+import type { Profile } from '../declare/method.js';
 
 const LBCD_NAMES: Readonly<Record<NetworkName, string>> = {
   main: 'mainnet',

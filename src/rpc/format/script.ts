@@ -10,7 +10,7 @@ import { OP } from '../../script/opcodes.js';
 import { extractDestinations } from '../../script/standard.js';
 import { toHex, type Bytes } from '../../util/bytes.js';
 import { atOnce, type Slices } from '../../util/slices.js';
-import type { Profile } from '../method.js';
+import type { Profile } from '../declare/method.js';
 import { t, type SchemaFields } from '../../schema/schema.js';
 import type { ClaimMetadata } from './claimMetadata.js';
 

@@ -1,5 +1,5 @@
 /** What showing scripts and outputs needs to know, as the node's options have it. */
-import type { Profile } from '../method.js';
+import type { Profile } from '../declare/method.js';
 import { addressPrefixes } from './addresses.js';
 import { ClaimMetadata, type MetadataDeps } from './claimMetadata.js';
 import type { ScriptContext } from './script.js';

@@ -1,7 +1,7 @@
 /** The states of soft forks as `getblockchaininfo` shows them. Source: lbrycrd rpc/blockchain.cpp `SoftForkDesc`, `BIP9SoftForkDesc`. */
-import type { BlockIndex } from '../../chain/blockIndex.js';
+import type { BlockIndex } from '../../chain/index/blockIndex.js';
 import { DEPLOYMENT_IDS, type DeploymentId, type NetworkParams } from '../../params/network.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { t } from '../../schema/schema.js';
 
 export const SOFT_FORKS_SCHEMA = t.array(

@@ -1,7 +1,7 @@
 /** Transactions as answers show them. Source: lbrycrd core_write.cpp `TxToUniv`. */
-import type { LoadedBlock } from '../../chain/loadedBlock.js';
-import { transactionAt } from '../../chain/checkBlockView.js';
-import type { StoredTransaction } from '../../chain/storedTransactions.js';
+import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
+import { transactionAt } from '../../chain/connect/checkBlockView.js';
+import type { StoredTransaction } from '../../chain/blocks/storedTransactions.js';
 import { strippedSize, weightOf, witnessSize } from '../../consensus/txSize.js';
 import { txBytes, txidAt, txSizeBytes, txWeight, wtxidAt } from '../../primitives/blockView.js';
 import {
@@ -18,11 +18,11 @@ import { formatTransactionInSlices, sha256dInSlices } from '../../primitives/tra
 import { formatAsm } from '../../script/asm.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
-import { coins } from '../../util/json.js';
-import { hexOf, jsonArray, type JsonOut } from '../../util/jsonWrite.js';
+import { coins } from '../../util/json/json.js';
+import { hexOf, jsonArray, type JsonOut } from '../../util/json/jsonWrite.js';
 import { inSlices } from '../../scheduler/slices.js';
 import { atOnce, type Slices } from '../../util/slices.js';
-import type { Profile } from '../method.js';
+import type { Profile } from '../declare/method.js';
 import { t, type SchemaFields } from '../../schema/schema.js';
 import { METADATA } from './claimMetadata.js';
 import {

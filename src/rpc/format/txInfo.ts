@@ -11,10 +11,10 @@ import { encodeDestination, type AddressPrefixes } from '../../script/address.js
 import { decodeClaimScript, stripClaimPrefix } from '../../script/claimScript.js';
 import { MAX_SCRIPT_SIZE } from '../../script/script.js';
 import { extractDestinations } from '../../script/standard.js';
-import type { OutputState } from '../../store/claims/outputStates.js';
+import type { OutputState } from '../../store/claims/query/outputStates.js';
 import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
-import { coins } from '../../util/json.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import { coins } from '../../util/json/json.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { t } from '../../schema/schema.js';
 import { OUTPUT_CLAIM_FIELDS, outputClaim } from './claimsBrief.js';
 import { SCRIPT_TYPES } from './script.js';

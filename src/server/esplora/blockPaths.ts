@@ -1,13 +1,13 @@
 /** Paths about blocks. Source: Esplora API.md "Blocks"; electrs rest.rs. */
-import type { LoadedBlock } from '../../chain/loadedBlock.js';
+import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import { difficultyOf } from '../../primitives/compactTarget.js';
 import { formatHeader } from '../../primitives/header.js';
 import { txidAt } from '../../primitives/blockView.js';
-import { readBlockOrNull } from '../../rpc/blockLookup.js';
+import { readBlockOrNull } from '../../rpc/lookup/blockLookup.js';
 import { t } from '../../schema/schema.js';
-import { NO_HEADER } from '../../store/headerTable.js';
+import { NO_HEADER } from '../../store/files/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { isPromise, whenResolved } from '../../util/maybePromise.js';
 import { badRequest, notFound, type EsploraCall, type EsploraNode, type EsploraPath } from './declaration.js';
 import { blockParam, numberParam } from './params.js';

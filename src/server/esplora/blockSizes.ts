@@ -1,5 +1,5 @@
 /** Cache of block sizes. Answers show the size of a block, and its header does not have it. */
-import type { LoadedBlock } from '../../chain/loadedBlock.js';
+import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 
 /** Maximum number of cached sizes; each takes less than 100 bytes. */
 const MAX_KEPT = 20_000;

@@ -3,8 +3,8 @@
  * (docs/esplora.md) and the test of answers are derived from the declarations (`pathTable.ts`).
  */
 import type { Schema } from '../../schema/schema.js';
-import type { AnswerSource } from '../../rpc/method.js';
-import type { RpcServices } from '../../rpc/services.js';
+import type { AnswerSource } from '../../rpc/declare/method.js';
+import type { RpcServices } from '../../rpc/declare/services.js';
 import type { HttpReply } from '../replyStream.js';
 import type { FeeProjection } from './feeProjection.js';
 import type { BlockSizes } from './blockSizes.js';

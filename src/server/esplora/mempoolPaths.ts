@@ -1,7 +1,7 @@
 /** Paths about mempool and fees. Source: Esplora API.md "Mempool", "Fee estimates"; mempool backend bitcoin.routes.ts. */
 import { t, type SchemaFields } from '../../schema/schema.js';
 import { hashToHex, type Bytes } from '../../util/bytes.js';
-import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
+import { jsonArray, type JsonOut } from '../../util/json/jsonWrite.js';
 import { inSlices } from '../../scheduler/slices.js';
 import { whenResolved } from '../../util/maybePromise.js';
 import type { EsploraCall, EsploraNode, EsploraPath } from './declaration.js';

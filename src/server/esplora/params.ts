@@ -1,10 +1,10 @@
 /** Reading the parameters of paths, with the errors of electrs. Source: electrs rest.rs. */
 import { scriptKeyOf } from '../../index/addressScripts.js';
 import { addressPrefixes } from '../../rpc/format/addresses.js';
-import type { RpcServices } from '../../rpc/services.js';
+import type { RpcServices } from '../../rpc/declare/services.js';
 import { decodeDestination } from '../../script/address.js';
 import { scriptForDestination } from '../../script/standard.js';
-import { NO_HEADER } from '../../store/headerTable.js';
+import { NO_HEADER } from '../../store/files/headerTable.js';
 import { hashFromHex, isHex, toLatin1 } from '../../util/bytes.js';
 import { badRequest, notFound, type EsploraCall } from './declaration.js';
 

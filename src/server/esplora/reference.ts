@@ -1,5 +1,5 @@
 /** The text of `docs/esplora.md`, made from the declarations of the paths. `scripts/generateRpcDocs.mjs` writes the file. */
-import { schemaLines } from '../../rpc/helpText.js';
+import { schemaLines } from '../../rpc/reference/helpText.js';
 import type { OptionalSchema, Schema } from '../../schema/schema.js';
 import { MAX_CLIENTS } from './esploraSockets.js';
 import type { EsploraCost, EsploraPath } from './declaration.js';

@@ -1,5 +1,5 @@
 /** Answers of the Esplora-compatible interface: JSON, a line of text, bytes. */
-import { jsonChunks, smallJson, type JsonOut } from '../../util/jsonWrite.js';
+import { jsonChunks, smallJson, type JsonOut } from '../../util/json/jsonWrite.js';
 import type { HttpReply } from '../replyStream.js';
 
 /** Bytes handed over at a time. */

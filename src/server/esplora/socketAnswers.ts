@@ -3,10 +3,10 @@
  * websocket-handler.ts, difficulty-adjustment.ts (LBRYFoundation's: each block has a target of its own).
  */
 import { difficultyOf } from '../../primitives/compactTarget.js';
-import { NO_HEADER } from '../../store/headerTable.js';
+import { NO_HEADER } from '../../store/files/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
-import { coins } from '../../util/json.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import { coins } from '../../util/json/json.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { programVersion } from '../../util/project.js';
 import { blocksFrom } from './blockPaths.js';
 import type { EsploraNode } from './declaration.js';

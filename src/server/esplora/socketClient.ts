@@ -4,7 +4,7 @@
  * Source: mempool backend websocket-handler.ts.
  */
 import type { WebSocket } from 'ws';
-import { stringifyJson } from '../../util/jsonWrite.js';
+import { stringifyJson } from '../../util/json/jsonWrite.js';
 import type { Message } from './socketAnswers.js';
 
 /** Largest request. Source: `MAX_MESSAGE_SIZE`. */

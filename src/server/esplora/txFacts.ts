@@ -2,14 +2,14 @@
  * Finds transactions for the paths that show them: their location, and the outputs that they spend. For a transaction with few
  * inputs these outputs are read from the index. For a transaction with many inputs they are read from the undo data of its block.
  */
-import { BlockFileError } from '../../store/blockFiles.js';
-import { NO_HEADER } from '../../store/headerTable.js';
-import { parseUndo } from '../../store/coinRow.js';
-import type { LoadedBlock } from '../../chain/loadedBlock.js';
+import { BlockFileError } from '../../store/files/blockFiles.js';
+import { NO_HEADER } from '../../store/files/headerTable.js';
+import { parseUndo } from '../../store/cache/coinRow.js';
+import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import type { CoinValue } from '../../native/binding.js';
 import { TX_FIRST_INPUT, TX_INPUT_COUNT, TX_STRIDE } from '../../primitives/blockLayout.js';
 import { isCoinbase, type Transaction } from '../../primitives/transaction.js';
-import { findByIndex, type FoundTransaction } from '../../rpc/blockLookup.js';
+import { findByIndex, type FoundTransaction } from '../../rpc/lookup/blockLookup.js';
 import { addressPrefixes } from '../../rpc/format/addresses.js';
 import {
   shownStored,
@@ -18,10 +18,10 @@ import {
   type ShownTransaction,
 } from '../../rpc/format/transaction.js';
 import { coinsInUndo, coinsOfWaiting, placeInBlock } from '../../rpc/methods/rawtransactions/txInfoFacts.js';
-import type { RpcServices } from '../../rpc/services.js';
+import type { RpcServices } from '../../rpc/declare/services.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Bytes } from '../../util/bytes.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 import { notFound } from './declaration.js';
 import { transactionAnswer, type ConfirmedAt, type SpentOutput, type TxFormat } from './txFormat.js';

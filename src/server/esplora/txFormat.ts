@@ -14,7 +14,7 @@ import { decodeClaimScript, startsWithClaimOpcode, stripClaimPrefix } from '../.
 import { lastPush } from '../../script/script.js';
 import { extractDestinations, type ScriptType } from '../../script/standard.js';
 import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
-import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
+import { jsonArray, type JsonOut } from '../../util/json/jsonWrite.js';
 import { atOnce, type Slices } from '../../util/slices.js';
 import { esploraAsm } from './asm.js';
 

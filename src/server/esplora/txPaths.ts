@@ -1,16 +1,16 @@
 /** Paths about transactions. Source: Esplora API.md "Transactions"; electrs rest.rs. */
 import { merklePath } from '../../crypto/merkle.js';
 import { formatTransaction } from '../../primitives/transaction.js';
-import { RpcError } from '../../rpc/errors.js';
+import { RpcError } from '../../rpc/declare/errors.js';
 import { submitTransaction } from '../../rpc/methods/rawtransactions/sendRawTransaction.js';
 import { placeInBlock, Spenders } from '../../rpc/methods/rawtransactions/txInfoFacts.js';
-import type { FoundTransaction } from '../../rpc/blockLookup.js';
+import type { FoundTransaction } from '../../rpc/lookup/blockLookup.js';
 import type { OutputFate } from '../../rpc/format/txInfo.js';
 import { t } from '../../schema/schema.js';
-import { NO_HEADER } from '../../store/headerTable.js';
+import { NO_HEADER } from '../../store/files/headerTable.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { asBuffer, hashToHex } from '../../util/bytes.js';
-import { stringifyJson, type JsonOut } from '../../util/jsonWrite.js';
+import { stringifyJson, type JsonOut } from '../../util/json/jsonWrite.js';
 import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 import { cacheBlock } from './blockPaths.js';
 import { badRequest, notFound, type EsploraCall, type EsploraPath } from './declaration.js';

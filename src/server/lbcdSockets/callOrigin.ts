@@ -1,5 +1,5 @@
 /** The origin of a call over a WebSocket, and its turn in the queue of these calls. */
-import type { RpcOrigin } from '../../rpc/dispatch.js';
+import type { RpcOrigin } from '../../rpc/call/dispatch.js';
 import type { JobQueue } from '../../scheduler/jobQueue.js';
 
 export class CallOrigin implements RpcOrigin {

@@ -5,14 +5,14 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { WebSocket } from 'ws';
-import type { RpcDispatcher, RpcReply } from '../../rpc/dispatch.js';
-import { RPC_ERROR, RpcError, rpcError } from '../../rpc/errors.js';
-import { AT_ONCE_BYTES, checkBatchSyntax, readElement, readWhole } from '../../rpc/requestText.js';
-import type { RpcServices } from '../../rpc/services.js';
+import type { RpcDispatcher, RpcReply } from '../../rpc/call/dispatch.js';
+import { RPC_ERROR, RpcError, rpcError } from '../../rpc/declare/errors.js';
+import { AT_ONCE_BYTES, checkBatchSyntax, readElement, readWhole } from '../../rpc/call/requestText.js';
+import type { RpcServices } from '../../rpc/declare/services.js';
 import type { AddressPrefixes } from '../../script/address.js';
-import { JsonObject, isJsonNumber, type JsonValue } from '../../util/json.js';
-import { decodeUtf8, decodeUtf8InSlices, JsonParseError, JsonScanner } from '../../util/jsonParse.js';
-import { stringifyJson, type JsonOut } from '../../util/jsonWrite.js';
+import { JsonObject, isJsonNumber, type JsonValue } from '../../util/json/json.js';
+import { decodeUtf8, decodeUtf8InSlices, JsonParseError, JsonScanner } from '../../util/json/jsonParse.js';
+import { stringifyJson, type JsonOut } from '../../util/json/jsonWrite.js';
 import type { JobQueue } from '../../scheduler/jobQueue.js';
 import type { Logger } from '../../util/logging.js';
 import { inSlices } from '../../scheduler/slices.js';

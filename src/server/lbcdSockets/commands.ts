@@ -2,13 +2,13 @@
  * The commands that lbcd has only over WebSockets: their parameters, their help and their effects. Source: lbcd
  * rpcwebsocket.go `wsHandlers`, btcjson/chainsvrwscmds.go.
  */
-import { RPC_ERROR, rpcError } from '../../rpc/errors.js';
-import type { RpcServices } from '../../rpc/services.js';
+import { RPC_ERROR, rpcError } from '../../rpc/declare/errors.js';
+import type { RpcServices } from '../../rpc/declare/services.js';
 import { formatTransaction } from '../../primitives/transaction.js';
 import type { AddressPrefixes } from '../../script/address.js';
 import { fromLatin1, toLatin1 } from '../../util/bytes.js';
-import type { JsonValue } from '../../util/json.js';
-import { rawJson, type JsonOut } from '../../util/jsonWrite.js';
+import type { JsonValue } from '../../util/json/json.js';
+import { rawJson, type JsonOut } from '../../util/json/jsonWrite.js';
 import { relevantTransaction } from './notices.js';
 import {
   outPointKeys,

@@ -6,14 +6,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
-import type { RpcDispatcher } from '../../rpc/dispatch.js';
+import type { RpcDispatcher } from '../../rpc/call/dispatch.js';
 import { scriptContextOf } from '../../rpc/format/scriptContext.js';
 import { rawTransactionAnswer, shownTransaction, transactionAnswer } from '../../rpc/format/transaction.js';
-import type { RpcServices } from '../../rpc/services.js';
+import type { RpcServices } from '../../rpc/declare/services.js';
 import type { Transaction } from '../../primitives/transaction.js';
 import type { AddressPrefixes } from '../../script/address.js';
 import { JobQueue } from '../../scheduler/jobQueue.js';
-import { jsonChunks } from '../../util/jsonWrite.js';
+import { jsonChunks } from '../../util/json/jsonWrite.js';
 import type { Logger } from '../../util/logging.js';
 import type { BlockNotice } from '../notifications/blockNotice.js';
 import type { AddedTransaction, NotificationListener } from '../notifications/stream.js';

@@ -3,8 +3,8 @@
  * btcjson/cmdparse.go `MarshalCmd`.
  */
 import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
-import { coins } from '../../util/json.js';
-import { stringifyJson, type JsonOut } from '../../util/jsonWrite.js';
+import { coins } from '../../util/json/json.js';
+import { stringifyJson, type JsonOut } from '../../util/json/jsonWrite.js';
 
 const HEADER_BYTES = 112;
 const TIME_AT = 100;

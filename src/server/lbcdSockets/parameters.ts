@@ -2,9 +2,9 @@
  * Reading the parameters of lbcd's WebSocket commands, with the errors of its parser. Source: lbcd btcjson/cmdparse.go
  * `UnmarshalCmd`, chaincfg/chainhash `NewHashFromStr`.
  */
-import { RPC_ERROR, rpcError, type RpcError } from '../../rpc/errors.js';
+import { RPC_ERROR, rpcError, type RpcError } from '../../rpc/declare/errors.js';
 import { hashFromHex, toLatin1 } from '../../util/bytes.js';
-import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json.js';
+import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json/json.js';
 import { outPointKey } from './watchedTransaction.js';
 
 export interface CommandParam {

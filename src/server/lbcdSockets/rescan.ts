@@ -4,13 +4,13 @@
  * `handleRescanBlocks`.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
-import { readBlockOrNull } from '../../rpc/blockLookup.js';
-import { RPC_ERROR, rpcError, type RpcError } from '../../rpc/errors.js';
-import type { RpcServices } from '../../rpc/services.js';
-import { NO_HEADER } from '../../store/headerTable.js';
+import { readBlockOrNull } from '../../rpc/lookup/blockLookup.js';
+import { RPC_ERROR, rpcError, type RpcError } from '../../rpc/declare/errors.js';
+import type { RpcServices } from '../../rpc/declare/services.js';
+import { NO_HEADER } from '../../store/files/headerTable.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { equalBytes, hashToHex, type Bytes } from '../../util/bytes.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { relevantTransaction, rescanFinished, rescanProgress, type NotedBlock } from './notices.js';
 import { hashOf, notHex } from './parameters.js';
 import { outPointKey, WatchedTransaction } from './watchedTransaction.js';

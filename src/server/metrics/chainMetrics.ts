@@ -1,14 +1,14 @@
 /** Metrics of the chain and of its caches. */
 import type { Chain } from '../../chain/chain.js';
 import type { ChainReader } from '../../chain/chainReader.js';
-import type { Step } from '../../chain/stepTimers.js';
+import type { Step } from '../../chain/connect/stepTimers.js';
 import { difficultyOf } from '../../primitives/compactTarget.js';
-import { readTotals } from '../../store/claims/claimQueries.js';
-import type { ClaimTotals } from '../../store/claims/summaryRow.js';
-import { freeBytesOrNull } from '../../chain/diskSpace.js';
+import { readTotals } from '../../store/claims/query/claimQueries.js';
+import type { ClaimTotals } from '../../store/claims/rows/summaryRow.js';
+import { freeBytesOrNull } from '../../chain/blocks/diskSpace.js';
 import type { ChainTxData } from '../../params/network.js';
 import { sizeOnDisk, verificationProgress } from '../../rpc/methods/blockchain/getBlockchainInfo.js';
-import { NO_HEADER } from '../../store/headerTable.js';
+import { NO_HEADER } from '../../store/files/headerTable.js';
 import type { Metrics } from './registry.js';
 
 /** From a tenth of a millisecond to ten seconds. */

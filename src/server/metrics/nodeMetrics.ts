@@ -8,7 +8,7 @@ import type { ChainReader } from '../../chain/chainReader.js';
 import type { BackgroundFill } from '../../index/backgroundFill.js';
 import type { Mempool } from '../../mempool/mempool.js';
 import type { NetworkParams } from '../../params/network.js';
-import type { RpcDispatcherDeps } from '../../rpc/dispatch.js';
+import type { RpcDispatcherDeps } from '../../rpc/call/dispatch.js';
 import {
   addCacheMetrics,
   addChainMetrics,

@@ -1,7 +1,7 @@
 /** Metrics of RPC calls. */
-import type { AnswerCache } from '../../rpc/answerCache.js';
-import type { BlockTexts } from '../../rpc/blockTexts.js';
-import type { RpcDispatcherDeps } from '../../rpc/dispatch.js';
+import type { AnswerCache } from '../../rpc/call/answerCache.js';
+import type { BlockTexts } from '../../rpc/lookup/blockTexts.js';
+import type { RpcDispatcherDeps } from '../../rpc/call/dispatch.js';
 import type { ServerLoad } from '../routes.js';
 import type { Metrics } from './registry.js';
 

@@ -1,14 +1,14 @@
 /** `/rest/block/…`, `/rest/block/notxdetails/…` and `/rest/headers/…`. Source: lbrycrd rest.cpp `rest_block`, `rest_headers`. */
 import type { ChainReader } from '../../chain/chainReader.js';
-import type { LoadedBlock } from '../../chain/loadedBlock.js';
+import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import { formatBlock, parseBlockBytes } from '../../primitives/block.js';
 import { formatHeader, type BlockHeader } from '../../primitives/header.js';
-import { readBlockOrNull } from '../../rpc/blockLookup.js';
+import { readBlockOrNull } from '../../rpc/lookup/blockLookup.js';
 import { blockAnswer, headerAnswer } from '../../rpc/format/block.js';
-import type { RpcServices } from '../../rpc/services.js';
-import { NO_HEADER } from '../../store/headerTable.js';
+import type { RpcServices } from '../../rpc/declare/services.js';
+import { NO_HEADER } from '../../store/files/headerTable.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { HttpReply } from '../replyStream.js';
 import { answerAs, binaryReply, hexReply, jsonReply } from './reply.js';
 import {

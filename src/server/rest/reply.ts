@@ -2,7 +2,7 @@
  * The answers of REST in their three formats, written as the client reads them: bytes as they are, as one line of hex, or
  * as one line of JSON.
  */
-import { jsonChunks, type JsonOut } from '../../util/jsonWrite.js';
+import { jsonChunks, type JsonOut } from '../../util/json/jsonWrite.js';
 import type { HttpReply } from '../replyStream.js';
 import { noSuchFormat, type RestError, type RestFormat } from './request.js';
 

@@ -1,9 +1,9 @@
 /** What a REST resource is: a handler of the paths that begin with its prefix, and what handlers may ask of the node. */
 import { scriptContextOf } from '../../rpc/format/scriptContext.js';
 import type { ScriptContext } from '../../rpc/format/script.js';
-import type { RpcContext } from '../../rpc/method.js';
-import type { RpcServices } from '../../rpc/services.js';
-import type { MethodTable } from '../../rpc/table.js';
+import type { RpcContext } from '../../rpc/declare/method.js';
+import type { RpcServices } from '../../rpc/declare/services.js';
+import type { MethodTable } from '../../rpc/declare/table.js';
 import type { HttpReply } from '../replyStream.js';
 
 /** One request. */

@@ -3,10 +3,10 @@
  * authentication, to the addresses of `-rpcallowip`, in the work queue of RPC. Source: lbrycrd rest.cpp, httpserver.cpp.
  */
 import type { FastifyInstance } from 'fastify';
-import { RpcError } from '../../rpc/errors.js';
-import { readingChain } from '../../rpc/onChain.js';
-import type { RpcServices } from '../../rpc/services.js';
-import type { MethodTable } from '../../rpc/table.js';
+import { RpcError } from '../../rpc/declare/errors.js';
+import { readingChain } from '../../rpc/call/onChain.js';
+import type { RpcServices } from '../../rpc/declare/services.js';
+import type { MethodTable } from '../../rpc/declare/table.js';
 import type { HttpReply } from '../replyStream.js';
 import { REST_PATH, targetOf, type RouteTools } from '../routes.js';
 import { blockHandler, headersHandler } from './blocks.js';

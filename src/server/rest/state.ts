@@ -1,10 +1,10 @@
 /** `/rest/chaininfo`, `/rest/mempool/info` and `/rest/mempool/contents`: JSON only. Source: lbrycrd rest.cpp. */
 import { mempoolMembers } from '../../rpc/format/mempool.js';
-import { invokeMethod } from '../../rpc/invoke.js';
-import type { RpcMethod } from '../../rpc/method.js';
+import { invokeMethod } from '../../rpc/call/invoke.js';
+import type { RpcMethod } from '../../rpc/declare/method.js';
 import { getBlockchainInfo } from '../../rpc/methods/blockchain/getBlockchainInfo.js';
-import { getMempoolInfo } from '../../rpc/methods/blockchain/getMempoolInfo.js';
-import { jsonObject } from '../../util/jsonWrite.js';
+import { getMempoolInfo } from '../../rpc/methods/blockchain/mempool/getMempoolInfo.js';
+import { jsonObject } from '../../util/json/jsonWrite.js';
 import { inSlices } from '../../scheduler/slices.js';
 import type { HttpReply } from '../replyStream.js';
 import { jsonReply } from './reply.js';

@@ -1,8 +1,8 @@
 /** `/rest/tx/…`: a transaction wherever it is found. Source: lbrycrd rest.cpp `rest_tx`. */
 import { formatTransaction } from '../../primitives/transaction.js';
-import { findTransaction } from '../../rpc/blockLookup.js';
+import { findTransaction } from '../../rpc/lookup/blockLookup.js';
 import { rawTransactionAnswer, shownTransaction, transactionAnswer } from '../../rpc/format/transaction.js';
-import { NO_HEADER } from '../../store/headerTable.js';
+import { NO_HEADER } from '../../store/files/headerTable.js';
 import { asBuffer, hashToHex } from '../../util/bytes.js';
 import type { HttpReply } from '../replyStream.js';
 import { answerAs, binaryReply, hexReply, jsonReply } from './reply.js';

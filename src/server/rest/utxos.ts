@@ -2,11 +2,11 @@
  * `/rest/getutxos`: which of some outputs are unspent, and what they hold. The outputs are named by the path or by a
  * posted body. Source: BIP64; lbrycrd rest.cpp `rest_getutxos`.
  */
-import type { RpcServices } from '../../rpc/services.js';
+import type { RpcServices } from '../../rpc/declare/services.js';
 import { scriptAnswer } from '../../rpc/format/script.js';
 import { hashFromHex, hashToHex, isHex, type Bytes } from '../../util/bytes.js';
-import { coins } from '../../util/json.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import { coins } from '../../util/json/json.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { inSlices } from '../../scheduler/slices.js';
 import { Writer } from '../../util/writer.js';
 import type { HttpReply } from '../replyStream.js';

@@ -6,7 +6,7 @@ import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { dirname } from 'node:path';
-import { EnvironmentError, systemErrorCode, systemErrorReason } from '../../util/environmentError.js';
+import { EnvironmentError, systemErrorCode, systemErrorReason } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
 import { newPrivateKey, selfSignedCertificate } from './certificate.js';
 

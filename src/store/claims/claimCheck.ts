@@ -11,7 +11,7 @@ import { expiringCreation, hashesAllClaims } from '../../claimtrie/rules.js';
 import type { ClaimBlock, ClaimRules } from '../../claimtrie/types.js';
 import { equalBytes, toLatin1, type Bytes } from '../../util/bytes.js';
 import { ReadError } from '../../util/reader.js';
-import { prefixEnd, type RowReader, type RowTransaction } from '../rows.js';
+import { prefixEnd, type RowReader, type RowTransaction } from '../rows/rows.js';
 import { YieldTimer } from '../../scheduler/yieldTimer.js';
 import {
   CLAIM_PREFIX,
@@ -21,14 +21,14 @@ import {
   parseItemKey,
   SUMMARY_KEY,
   type Generation,
-} from './claimKeys.js';
+} from './rows/claimKeys.js';
 import { buildTrie, rebuildNodes } from './hashFork.js';
 import type { IdleNames } from './idleNames.js';
-import { aliveItems, itemsByOrdinal } from './itemHistory.js';
-import { parseItemRow } from './itemRow.js';
-import { countLogChunks, readLog } from './logRow.js';
-import { parseNameRow, rowHasClaims } from './nameRow.js';
-import { parseDueRow } from './queueRow.js';
+import { aliveItems, itemsByOrdinal } from './query/itemHistory.js';
+import { parseItemRow } from './rows/itemRow.js';
+import { countLogChunks, readLog } from './rows/logRow.js';
+import { parseNameRow, rowHasClaims } from './rows/nameRow.js';
+import { parseDueRow } from './rows/queueRow.js';
 import {
   moveTotals,
   noTotals,
@@ -36,7 +36,7 @@ import {
   putSummary,
   totalsOf,
   type ClaimTotals,
-} from './summaryRow.js';
+} from './rows/summaryRow.js';
 
 /** The trie after a block, as its header has it. */
 export interface TrieTip {

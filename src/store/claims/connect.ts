@@ -11,17 +11,17 @@ import { expiringCreation, hashesAllClaims, isHashFork } from '../../claimtrie/r
 import type { ClaimBlock, ClaimEvent, ClaimRules } from '../../claimtrie/types.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { refuseLostTotals } from './claimCheck.js';
-import { describeEvents } from './claimEvents.js';
-import { dueKey, SUMMARY_KEY } from './claimKeys.js';
+import { describeEvents } from './query/claimEvents.js';
+import { dueKey, SUMMARY_KEY } from './rows/claimKeys.js';
 import { rebuildNodes } from './hashFork.js';
-import { itemsByOrdinal } from './itemHistory.js';
-import { readLog } from './logRow.js';
+import { itemsByOrdinal } from './query/itemHistory.js';
+import { readLog } from './rows/logRow.js';
 import { isRefileFork, refileNames, settleMarkedNames } from './refileFork.js';
-import { parseDueRow, type DueEntry } from './queueRow.js';
-import { noteDifference } from './lbcdDifferences.js';
-import { noteFleeting } from './lbcdFleeting.js';
-import { spendStranded, strandSupports } from './stranded.js';
-import { parseSummaryRow, putSummary } from './summaryRow.js';
+import { parseDueRow, type DueEntry } from './rows/queueRow.js';
+import { noteDifference } from './lbcd/lbcdDifferences.js';
+import { noteFleeting } from './lbcd/lbcdFleeting.js';
+import { spendStranded, strandSupports } from './query/stranded.js';
+import { parseSummaryRow, putSummary } from './rows/summaryRow.js';
 import { noteDropped } from './versions.js';
 import { WorkStore, type ItemKey, type WorkStoreDeps } from './workStore.js';
 

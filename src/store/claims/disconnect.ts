@@ -9,15 +9,15 @@ import { hashesAllClaims, isHashFork } from '../../claimtrie/rules.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import type { Bytes } from '../../util/bytes.js';
 import { refuseLostTotals } from './claimCheck.js';
-import { logKey, ownerKey, snapshotKey, SUMMARY_KEY } from './claimKeys.js';
+import { logKey, ownerKey, snapshotKey, SUMMARY_KEY } from './rows/claimKeys.js';
 import { rebuildNodes } from './hashFork.js';
-import { itemsSince } from './itemHistory.js';
-import { countLogChunks, parseLogChunk, type ItemRef, type LogEvent } from './logRow.js';
-import { undoDifferences } from './lbcdDifferences.js';
-import { undoFleeting } from './lbcdFleeting.js';
+import { itemsSince } from './query/itemHistory.js';
+import { countLogChunks, parseLogChunk, type ItemRef, type LogEvent } from './rows/logRow.js';
+import { undoDifferences } from './lbcd/lbcdDifferences.js';
+import { undoFleeting } from './lbcd/lbcdFleeting.js';
 import { isRefileFork } from './refileFork.js';
-import { undoStranded } from './stranded.js';
-import { parseSummaryRow, putSummary } from './summaryRow.js';
+import { undoStranded } from './query/stranded.js';
+import { parseSummaryRow, putSummary } from './rows/summaryRow.js';
 import { WorkStore, type ItemKey, type WorkStoreDeps } from './workStore.js';
 
 /** Answers the root after the parent of block `height`, which must be the latest connected one. */

@@ -7,11 +7,11 @@ import { claimsHash } from '../../claimtrie/claimsHash.js';
 import { TrieBuilder } from '../../claimtrie/trieBuilder.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import type { Bytes } from '../../util/bytes.js';
-import { prefixEnd, type RowReader, type RowTransaction } from '../rows.js';
+import { prefixEnd, type RowReader, type RowTransaction } from '../rows/rows.js';
 import { YieldTimer } from '../../scheduler/yieldTimer.js';
-import { CLAIM_PREFIX, nodeKey, type Generation } from './claimKeys.js';
-import { parseNameRow, rowHasClaims } from './nameRow.js';
-import { formatNodeRow } from './nodeRow.js';
+import { CLAIM_PREFIX, nodeKey, type Generation } from './rows/claimKeys.js';
+import { parseNameRow, rowHasClaims } from './rows/nameRow.js';
+import { formatNodeRow } from './rows/nodeRow.js';
 
 /** Nodes that are handed over at once. Arbitrary. */
 const NODES_AT_ONCE = 1000;

@@ -7,8 +7,8 @@
  * discarded, or a block taken back, leaves bits that say too much, never too little. Each row is written whole whenever
  * a name of it is, for the same reason.
  */
-import { prefixEnd, type RowReader, type RowWriter } from '../rows.js';
-import { CLAIM_PREFIX, idleNamesKey } from './claimKeys.js';
+import { prefixEnd, type RowReader, type RowWriter } from '../rows/rows.js';
+import { CLAIM_PREFIX, idleNamesKey } from './rows/claimKeys.js';
 
 /** 2 MiB of memory: a name in a hundred is searched in vain when 170,000 are idle. */
 const BITS = 2 ** 24;

@@ -7,8 +7,8 @@ import { loadNative, type NativeNameClaims } from '../../native/binding.js';
 import { asBuffer, equalBytes, toLatin1, type Bytes } from '../../util/bytes.js';
 import { ReadError } from '../../util/reader.js';
 import { standardPlace, standardSort } from '../../util/standardSort.js';
-import { RowDecoder } from './rowCodec.js';
-import { FLAG_HAS_ID, FLAG_REFILED, parseClaimAt } from './nameRow.js';
+import { RowDecoder } from './rows/rowCodec.js';
+import { FLAG_HAS_ID, FLAG_REFILED, parseClaimAt } from './rows/nameRow.js';
 
 const TXID_BYTES = 32;
 const ID_BYTES = 20;

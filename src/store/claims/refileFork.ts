@@ -14,11 +14,11 @@ import { countActiveSupports } from '../../claimtrie/nameState.js';
 import { refileName } from '../../claimtrie/refile.js';
 import { unpackSlots } from '../../claimtrie/slots.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
-import { prefixEnd } from '../rows.js';
-import { CLAIM_PREFIX } from './claimKeys.js';
-import { aliveItems } from './itemHistory.js';
-import { parseMarkRow } from './markRow.js';
-import { parseNodeRow } from './nodeRow.js';
+import { prefixEnd } from '../rows/rows.js';
+import { CLAIM_PREFIX } from './rows/claimKeys.js';
+import { aliveItems } from './query/itemHistory.js';
+import { parseMarkRow } from './rows/markRow.js';
+import { parseNodeRow } from './rows/nodeRow.js';
 import type { WorkStore } from './workStore.js';
 
 /** Names that are worked on at once. Bounds the memory: a few kilobytes each, twice. */

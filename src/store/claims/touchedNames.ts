@@ -2,10 +2,10 @@
  * The names that some blocks changed, from the logs of these blocks. Caches of names use it to remove the changed names. A log names every item that a block filed, moved or removed, and every changed takeover height.
  */
 import type { MaybePromise } from '../../util/maybePromise.js';
-import type { RowReader } from '../rows.js';
-import { readAtHand } from '../rowsAtHand.js';
-import { logKey, readU32 } from './claimKeys.js';
-import { parseLogChunk } from './logRow.js';
+import type { RowReader } from '../rows/rows.js';
+import { readAtHand } from '../rows/rowsAtHand.js';
+import { logKey, readU32 } from './rows/claimKeys.js';
+import { parseLogChunk } from './rows/logRow.js';
 
 /** Maximum number of log parts (32 KiB each) that are read. Arbitrary: about ten thousand operations. */
 const MOST_CHUNKS = 64;

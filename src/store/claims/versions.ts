@@ -3,9 +3,9 @@
  * only, kept for a window of blocks and dropped by whole epochs behind it.
  */
 import type { NodeChange } from '../../claimtrie/workTrie.js';
-import { u32Key } from '../keys.js';
+import { u32Key } from '../rows/keys.js';
 import type { Bytes } from '../../util/bytes.js';
-import { prefixEnd, type RowReader, type RowTransaction, type RowWriter } from '../rows.js';
+import { prefixEnd, type RowReader, type RowTransaction, type RowWriter } from '../rows/rows.js';
 import {
   CLAIM_PREFIX,
   DROPPED_KEY,
@@ -14,9 +14,16 @@ import {
   nodeNoteKey,
   slotNoteKey,
   type Generation,
-} from './claimKeys.js';
-import { changedSlots, formatNodeNote, joinNotes, noteOf, parseNodeNote, type NodeNote } from './nodeNote.js';
-import { RowDecoder, RowEncoder } from './rowCodec.js';
+} from './rows/claimKeys.js';
+import {
+  changedSlots,
+  formatNodeNote,
+  joinNotes,
+  noteOf,
+  parseNodeNote,
+  type NodeNote,
+} from './rows/nodeNote.js';
+import { RowDecoder, RowEncoder } from './rows/rowCodec.js';
 
 /** Blocks of an epoch: what is dropped at once. Arbitrary, a fraction of the default window. */
 const EPOCH_BLOCKS = 1024;

@@ -17,7 +17,7 @@ import { emptyNameState, isBlank } from '../../claimtrie/nameState.js';
 import type { TrieNode } from '../../claimtrie/trieNode.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import type { Bytes } from '../../util/bytes.js';
-import type { RowTransaction } from '../rows.js';
+import type { RowTransaction } from '../rows/rows.js';
 import { YieldTimer } from '../../scheduler/yieldTimer.js';
 import {
   claimIdKey,
@@ -30,15 +30,15 @@ import {
   ownerKey,
   snapshotKey,
   type Generation,
-} from './claimKeys.js';
-import { formatItemRow, itemRowKey, parseItemRow } from './itemRow.js';
-import { aliveItems } from './itemHistory.js';
+} from './rows/claimKeys.js';
+import { formatItemRow, itemRowKey, parseItemRow } from './rows/itemRow.js';
+import { aliveItems } from './query/itemHistory.js';
 import type { IdleNames } from './idleNames.js';
 import type { LateReads, LateRow } from './lateReads.js';
-import { LogWriter } from './logRow.js';
-import { formatMarkRow, formatOwnerRow, parseMarkRow } from './markRow.js';
-import { formatNameRow, parseNameRow } from './nameRow.js';
-import { formatNodeRow, parseNodeRow } from './nodeRow.js';
+import { LogWriter } from './rows/logRow.js';
+import { formatMarkRow, formatOwnerRow, parseMarkRow } from './rows/markRow.js';
+import { formatNameRow, parseNameRow } from './rows/nameRow.js';
+import { formatNodeRow, parseNodeRow } from './rows/nodeRow.js';
 import {
   compareDue,
   formatDueRow,
@@ -47,9 +47,9 @@ import {
   parseDueRow,
   SNAPSHOT_ITEMS,
   type DueEntry,
-} from './queueRow.js';
-import { CROWDED_ITEMS, putSupportRows } from './supportRows.js';
-import { moveTotals, totalsOf, type ClaimTotals, type Summary } from './summaryRow.js';
+} from './rows/queueRow.js';
+import { CROWDED_ITEMS, putSupportRows } from './rows/supportRows.js';
+import { moveTotals, totalsOf, type ClaimTotals, type Summary } from './rows/summaryRow.js';
 import type { VersionWriter } from './versions.js';
 
 /** Rows that are fetched and decoded between two chances to yield. Arbitrary. */

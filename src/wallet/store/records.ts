@@ -3,7 +3,7 @@
  * is the name of its kind as a string with its length, and what distinguishes rows of the kind. Source: lbrycrd
  * wallet/walletdb.cpp.
  */
-import type { RowChange } from '../../store/rowRecords.js';
+import type { RowChange } from '../../store/rows/rowRecords.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 
 /** The kinds of rows, by what the reference calls them; `lockedfrom` and `scanfrom` are ours (`scan/scans.ts`). */

@@ -4,7 +4,7 @@
  */
 import { constants, existsSync } from 'node:fs';
 import { copyFile, link, readFile, rename, rm } from 'node:fs/promises';
-import { EnvironmentError, environmentError } from '../../util/environmentError.js';
+import { EnvironmentError, environmentError } from '../../util/text/environmentError.js';
 import { toLatin1 } from '../../util/bytes.js';
 import { inSlices } from '../../scheduler/slices.js';
 import { AT_ONCE_SIZE, type Slices } from '../../util/slices.js';
@@ -12,7 +12,7 @@ import { parseKeyRecord } from '../keys/keyRecords.js';
 import { parseTxRecord } from '../ledger/txRecord.js';
 import { Reader } from '../../util/reader.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
-import { changesOf } from '../../store/rowRecords.js';
+import { changesOf } from '../../store/rows/rowRecords.js';
 import type { NodePort } from '../port.js';
 import { RECORD_KINDS, splitKey } from './records.js';
 import { COMMIT_HEAD_BYTES, commitNumber, isWhole } from './walletCommits.js';

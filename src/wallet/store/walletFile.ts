@@ -14,9 +14,9 @@
 import { close, fsync, openSync, readSync, fstatSync, ftruncateSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { crc32c } from '../../crypto/crc32c.js';
-import { RecordCursor, RecordWriter, type RowChange } from '../../store/rowRecords.js';
+import { RecordCursor, RecordWriter, type RowChange } from '../../store/rows/rowRecords.js';
 import type { Bytes } from '../../util/bytes.js';
-import { EnvironmentError, environmentError } from '../../util/environmentError.js';
+import { EnvironmentError, environmentError } from '../../util/text/environmentError.js';
 import { inSlices } from '../../scheduler/slices.js';
 import type { Slices } from '../../util/slices.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';

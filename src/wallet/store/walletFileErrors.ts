@@ -1,5 +1,5 @@
 /** What can be wrong with a wallet file, or with when it is asked. */
-import { EnvironmentError } from '../../util/environmentError.js';
+import { EnvironmentError } from '../../util/text/environmentError.js';
 
 /** The file is not a wallet of ours, or is damaged; the message says what to do. */
 export class WalletFileError extends EnvironmentError {

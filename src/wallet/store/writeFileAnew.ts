@@ -7,7 +7,7 @@ import { close, fsync, fsyncSync, fstatSync, openSync, writeSync } from 'node:fs
 import { link, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { RecordWriter } from '../../store/rowRecords.js';
+import { RecordWriter } from '../../store/rows/rowRecords.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Bytes } from '../../util/bytes.js';
 import { makeCommit } from './walletCommits.js';

@@ -2,8 +2,8 @@
  * The order in which a wallet file is written: one change after the other, those that came together with one sync. What was
  * acknowledged is a beginning of what was asked for: once something failed, nothing that may build on it is written any more.
  */
-import type { RowChange } from '../../store/rowRecords.js';
-import { environmentError } from '../../util/environmentError.js';
+import type { RowChange } from '../../store/rows/rowRecords.js';
+import { environmentError } from '../../util/text/environmentError.js';
 
 /** What is done to the file; each throws where the disk refuses, and has changed nothing then. */
 export interface WriteTasks {

@@ -6,7 +6,7 @@ import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { toLatin1 } from '../../util/bytes.js';
-import { EnvironmentError, environmentError } from '../../util/environmentError.js';
+import { EnvironmentError, environmentError } from '../../util/text/environmentError.js';
 import { inSlices } from '../../scheduler/slices.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 import { splitKey } from '../store/records.js';

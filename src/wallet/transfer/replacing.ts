@@ -3,7 +3,7 @@
  * there.
  */
 import { fromLatin1, type Bytes } from '../../util/bytes.js';
-import { EnvironmentError } from '../../util/environmentError.js';
+import { EnvironmentError } from '../../util/text/environmentError.js';
 import { ReadError, Reader } from '../../util/reader.js';
 import { inSlices } from '../../scheduler/slices.js';
 import type { Slices } from '../../util/slices.js';

@@ -2,9 +2,9 @@
  * Calls by someone with credentials who wants the node to stand still: for every declared method and parameter, values
  * as large as a request may be. Bodies are made one at a time; `sizeBytes` is about the size of each.
  */
-import { paramNames, type ParamDecl, type RpcMethod } from '../../../src/rpc/method.js';
-import { LBCWALLET_METHODS } from '../../../src/rpc/lbcwalletTable.js';
-import { METHODS } from '../../../src/rpc/methodTable.js';
+import { paramNames, type ParamDecl, type RpcMethod } from '../../../src/rpc/declare/method.js';
+import { LBCWALLET_METHODS } from '../../../src/rpc/declare/lbcwalletTable.js';
+import { METHODS } from '../../../src/rpc/declare/methodTable.js';
 import { Writer } from '../../../src/util/writer.js';
 import { bigTransaction } from '../../support/bigTransaction.js';
 import type { Place } from '../support/rawChain.js';

@@ -1,8 +1,8 @@
 /** Calls whose answers are compared with the declaration of the method, as a client sees them. */
-import type { RpcMethod } from '../../../src/rpc/method.js';
+import type { RpcMethod } from '../../../src/rpc/declare/method.js';
 import { checkJson } from '../../../src/schema/schemaCheck.js';
-import { parseJson } from '../../../src/util/jsonParse.js';
-import type { JsonObject } from '../../../src/util/json.js';
+import { parseJson } from '../../../src/util/json/jsonParse.js';
+import type { JsonObject } from '../../../src/util/json/json.js';
 
 export interface Failure {
   readonly code: number;

@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DECLARATIONS } from '../../../src/daemon/api/declarations/table.js';
 import { checkJson } from '../../../src/schema/schemaCheck.js';
-import { parseJson } from '../../../src/util/jsonParse.js';
-import type { JsonObject } from '../../../src/util/json.js';
+import { parseJson } from '../../../src/util/json/jsonParse.js';
+import type { JsonObject } from '../../../src/util/json/json.js';
 import { freePort, HANG_MS, program } from './node.js';
 
 const declared = new Map(DECLARATIONS.map(({ name, result }) => [name, result]));

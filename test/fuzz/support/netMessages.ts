@@ -1,5 +1,5 @@
 /** Random messages of every kind, whole and sound, as seeds for what is done to them. */
-import { loadBlock, type LoadedBlock } from '../../../src/chain/loadedBlock.js';
+import { loadBlock, type LoadedBlock } from '../../../src/chain/blocks/loadedBlock.js';
 import { buildCompactBlock } from '../../../src/net/compact/compactBlock.js';
 import type { InventoryMessage } from '../../../src/net/inventory.js';
 import { buildMerkleBlock } from '../../../src/net/merkleBlock.js';

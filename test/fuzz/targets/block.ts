@@ -1,5 +1,5 @@
 /** Fuzz target: the three block parsers, and bringing a block into its canonical form. */
-import { loadBlock } from '../../../src/chain/loadedBlock.js';
+import { loadBlock } from '../../../src/chain/blocks/loadedBlock.js';
 import { formatBlock, parseBlock, type Block } from '../../../src/primitives/block.js';
 import { parseBlockFallback } from '../../../src/primitives/blockScan.js';
 import { HEADER_SIZE_BYTES } from '../../../src/primitives/header.js';

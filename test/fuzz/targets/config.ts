@@ -1,10 +1,10 @@
 /** Fuzz targets: the configuration file's text, the command line's words, and the values read from both. */
-import { ConfigFileError, parseConfigText, type ConfigEntry } from '../../../src/node/configFile.js';
-import { OptionArgs, OptionError } from '../../../src/node/optionArgs.js';
-import { applyInteractions, checkOptions, paramsFor } from '../../../src/node/optionChecks.js';
-import type { OptionRow } from '../../../src/node/optionRow.js';
-import { OPTION_ROWS, type Options } from '../../../src/node/optionsTable.js';
-import { readOptions } from '../../../src/node/optionValues.js';
+import { ConfigFileError, parseConfigText, type ConfigEntry } from '../../../src/node/options/configFile.js';
+import { OptionArgs, OptionError } from '../../../src/node/options/optionArgs.js';
+import { applyInteractions, checkOptions, paramsFor } from '../../../src/node/options/optionChecks.js';
+import type { OptionRow } from '../../../src/node/options/optionRow.js';
+import { OPTION_ROWS, type Options } from '../../../src/node/options/optionsTable.js';
+import { readOptions } from '../../../src/node/options/optionValues.js';
 import type { Random } from '../../differential/support.js';
 import { law, outcomeOf, type Target } from '../support/campaign.js';
 import { mutateBytes, noise } from '../support/mutate.js';

@@ -2,12 +2,12 @@
  * Fuzz targets: exact JSON against the runtime's own parser, and request bodies through the dispatcher. The methods are
  * the target's own, one for every type of parameter, so that no service of a node is needed.
  */
-import { RpcDispatcher, type RpcOrigin } from '../../../src/rpc/dispatch.js';
-import { defineMethod, PROFILES, type RpcMethod } from '../../../src/rpc/method.js';
-import { PARAM_TYPES, type ParamTypeName } from '../../../src/rpc/paramTypes.js';
+import { RpcDispatcher, type RpcOrigin } from '../../../src/rpc/call/dispatch.js';
+import { defineMethod, PROFILES, type RpcMethod } from '../../../src/rpc/declare/method.js';
+import { PARAM_TYPES, type ParamTypeName } from '../../../src/rpc/declare/paramTypes.js';
 import { t } from '../../../src/schema/schema.js';
-import type { RpcServices } from '../../../src/rpc/services.js';
-import { MethodTable } from '../../../src/rpc/table.js';
+import type { RpcServices } from '../../../src/rpc/declare/services.js';
+import { MethodTable } from '../../../src/rpc/declare/table.js';
 import {
   JsonNumber,
   JsonObject,
@@ -15,9 +15,9 @@ import {
   parseFixedPoint,
   toPlain,
   type JsonValue,
-} from '../../../src/util/json.js';
-import { decodeUtf8, JsonParseError, parseJson } from '../../../src/util/jsonParse.js';
-import { jsonChunks, stringifyJson } from '../../../src/util/jsonWrite.js';
+} from '../../../src/util/json/json.js';
+import { decodeUtf8, JsonParseError, parseJson } from '../../../src/util/json/jsonParse.js';
+import { jsonChunks, stringifyJson } from '../../../src/util/json/jsonWrite.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
 import type { Random } from '../../differential/support.js';
 import { law, outcomeOf, type Target } from '../support/campaign.js';

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { CLI_OPTIONS } from '../../../src/bin/cli/options.js';
-import { parseConfigText } from '../../../src/node/configFile.js';
-import { OPTION_GROUPS, OPTION_ROWS } from '../../../src/node/optionsTable.js';
-import { SETTINGS } from '../../../src/daemon/main/settingsTable.js';
-import { METHODS } from '../../../src/rpc/methodTable.js';
+import { parseConfigText } from '../../../src/node/options/configFile.js';
+import { OPTION_GROUPS, OPTION_ROWS } from '../../../src/node/options/optionsTable.js';
+import { SETTINGS } from '../../../src/daemon/main/settings/settingsTable.js';
+import { METHODS } from '../../../src/rpc/declare/methodTable.js';
 import { isInstalled } from '../../support/installed.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));

@@ -4,8 +4,8 @@
  * order of arrival.
  */
 import { afterEach, describe, expect, it } from 'vitest';
-import { checkBlockIndex } from '../../../src/chain/checkBlockIndex.js';
-import { loadBlock, type LoadedBlock } from '../../../src/chain/loadedBlock.js';
+import { checkBlockIndex } from '../../../src/chain/index/checkBlockIndex.js';
+import { loadBlock, type LoadedBlock } from '../../../src/chain/blocks/loadedBlock.js';
 import { merkleRoot } from '../../../src/crypto/merkle.js';
 import { decodeCompact } from '../../../src/primitives/compactTarget.js';
 import { buildCoinbase, commitmentScript } from '../../../src/mining/coinbase.js';
@@ -13,7 +13,7 @@ import { grind } from '../../../src/mining/grind.js';
 import { regtestParams } from '../../../src/params/regtest.js';
 import { formatHeader } from '../../../src/primitives/header.js';
 import { formatTransaction, txid } from '../../../src/primitives/transaction.js';
-import { STATUS } from '../../../src/store/headerTable.js';
+import { STATUS } from '../../../src/store/files/headerTable.js';
 import { hashToHex } from '../../../src/util/bytes.js';
 import { Writer } from '../../../src/util/writer.js';
 import { OPEN_SCRIPT, START_TIME_SEC, TestChain } from '../../support/testChain.js';

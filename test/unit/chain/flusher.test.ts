@@ -1,9 +1,9 @@
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { parseChainState } from '../../../src/chain/chainState.js';
+import { parseChainState } from '../../../src/chain/connect/chainState.js';
 import { Flusher } from '../../../src/chain/flusher.js';
-import { StepTimers } from '../../../src/chain/stepTimers.js';
-import { NO_HEADER } from '../../../src/store/headerTable.js';
+import { StepTimers } from '../../../src/chain/connect/stepTimers.js';
+import { NO_HEADER } from '../../../src/store/files/headerTable.js';
 import { SILENT_LOGGER, type Logger } from '../../../src/util/logging.js';
 import { TestHeaders } from './headers.js';
 

@@ -1,7 +1,7 @@
 /** A header table in memory, filled by short words, for the tests of what stands on it. */
 import { sha256 } from '../../../src/crypto/hash.js';
-import { HeaderTable, NO_HEADER } from '../../../src/store/headerTable.js';
-import type { RowReader } from '../../../src/store/rows.js';
+import { HeaderTable, NO_HEADER } from '../../../src/store/files/headerTable.js';
+import type { RowReader } from '../../../src/store/rows/rows.js';
 
 export const NO_ROWS: RowReader = {
   get: async () => undefined,

@@ -1,7 +1,7 @@
 /** Rows of the claim trie that are gone from the database: the chain rebuilds them, or says how it can be computed again. */
 import { afterEach, describe, expect, it } from 'vitest';
-import type { LoadedBlock } from '../../../src/chain/loadedBlock.js';
-import { verifyChain } from '../../../src/chain/verifyChain.js';
+import type { LoadedBlock } from '../../../src/chain/blocks/loadedBlock.js';
+import { verifyChain } from '../../../src/chain/open/verifyChain.js';
 import { txidAt } from '../../../src/primitives/blockView.js';
 import { txid, type Transaction } from '../../../src/primitives/transaction.js';
 import { buildClaimPrefix, buildSupportPrefix, claimIdOf } from '../../../src/script/claimScript.js';
@@ -13,8 +13,8 @@ import {
   nameKey,
   nodeKey,
   SUMMARY_KEY,
-} from '../../../src/store/claims/claimKeys.js';
-import { prefixEnd } from '../../../src/store/rows.js';
+} from '../../../src/store/claims/rows/claimKeys.js';
+import { prefixEnd } from '../../../src/store/rows/rows.js';
 import { hashToHex } from '../../../src/util/bytes.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
 import { OPEN_SCRIPT, spend, TestChain } from '../../support/testChain.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi, type MockInstance } from 'vitest';
 import { QUIET_MS } from '../../../src/chain/chain.js';
-import type { RowStore } from '../../../src/store/rowStore.js';
+import type { RowStore } from '../../../src/store/rows/rowStore.js';
 import { TestChain } from '../../support/testChain.js';
 
 /** A coin of this size makes a block worth some nine kilobytes of the cache. */

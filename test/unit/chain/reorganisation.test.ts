@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loadBlock, type LoadedBlock } from '../../../src/chain/loadedBlock.js';
+import { loadBlock, type LoadedBlock } from '../../../src/chain/blocks/loadedBlock.js';
 import { Reorganisation } from '../../../src/chain/reorganisation.js';
 import { grind } from '../../../src/mining/grind.js';
 import { decodeCompact } from '../../../src/primitives/compactTarget.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { RpcClient, RpcCallError, RpcTransportError } from '../../../src/client/index.js';
 import { RpcHttpServer } from '../../../src/server/httpServer.js';
-import { numberText, type JsonNumber } from '../../../src/util/json.js';
+import { numberText, type JsonNumber } from '../../../src/util/json/json.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
 import { testDispatcher } from '../rpc/support.js';
 

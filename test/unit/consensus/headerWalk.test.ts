@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ActiveChain } from '../../../src/chain/activeChain.js';
+import { ActiveChain } from '../../../src/chain/index/activeChain.js';
 import { contextualCheckHeader } from '../../../src/consensus/checkHeader.js';
 import { blockWork } from '../../../src/primitives/compactTarget.js';
 import { HeaderWalk } from '../../../src/consensus/headerWalk.js';
@@ -8,9 +8,9 @@ import { mainParams } from '../../../src/params/main.js';
 import { regtestParams } from '../../../src/params/regtest.js';
 import { testParams } from '../../../src/params/test.js';
 import type { NetworkParams } from '../../../src/params/network.js';
-import { NO_HEADER } from '../../../src/store/headerTable.js';
+import { NO_HEADER } from '../../../src/store/files/headerTable.js';
 import { NO_ROWS } from '../chain/headers.js';
-import { HeaderTable } from '../../../src/store/headerTable.js';
+import { HeaderTable } from '../../../src/store/files/headerTable.js';
 import { sha256 } from '../../../src/crypto/hash.js';
 
 const NOW_SEC = 1_900_000_000;

@@ -12,9 +12,9 @@ import { parseBlockBytes } from '../../../src/primitives/block.js';
 import { formatOutPoint, isCoinbase, txid, type Transaction } from '../../../src/primitives/transaction.js';
 import { buildClaimPrefix, buildSupportPrefix } from '../../../src/script/claimScript.js';
 import { scriptForPublicKey } from '../../../src/script/standard.js';
-import { prefixEnd } from '../../../src/store/rows.js';
+import { prefixEnd } from '../../../src/store/rows/rows.js';
 import { fromHex, hashToHex, toHex, toLatin1, type Bytes } from '../../../src/util/bytes.js';
-import { JsonObject, type JsonValue } from '../../../src/util/json.js';
+import { JsonObject, type JsonValue } from '../../../src/util/json/json.js';
 import { ADDRESS, ADDRESS_SCRIPT, OPEN_SCRIPT, spend, TestChain } from '../../support/testChain.js';
 
 /** Anyone can spend these, and no two are the same: a number, dropped, and then yes. */

@@ -4,7 +4,7 @@ import { buildFilter, FilterElements, filterHash, filterHeader } from '../../../
 import { BlockFilters } from '../../../src/index/filterIndex.js';
 import { parseBlockBytes } from '../../../src/primitives/block.js';
 import { formatOutPoint, isCoinbase, txid } from '../../../src/primitives/transaction.js';
-import { prefixEnd } from '../../../src/store/rows.js';
+import { prefixEnd } from '../../../src/store/rows/rows.js';
 import { toLatin1, type Bytes } from '../../../src/util/bytes.js';
 import { ADDRESS_SCRIPT, OPEN_SCRIPT, spend, TestChain } from '../../support/testChain.js';
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { txid, type Transaction } from '../../../src/primitives/transaction.js';
-import { claimReader } from '../../../src/rpc/claimReader.js';
+import { claimReader } from '../../../src/rpc/lookup/claimReader.js';
 import {
   buildClaimPrefix,
   buildSupportPrefix,

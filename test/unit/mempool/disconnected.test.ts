@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LoadedBlock } from '../../../src/chain/loadedBlock.js';
+import type { LoadedBlock } from '../../../src/chain/blocks/loadedBlock.js';
 import { DisconnectedTransactions } from '../../../src/mempool/disconnectedTransactions.js';
 import { formatTransaction, txid, type Transaction } from '../../../src/primitives/transaction.js';
 import { toLatin1 } from '../../../src/util/bytes.js';

@@ -4,8 +4,8 @@ import { newClaim, setClaimFields } from '../../../src/metadata/claimFields.js';
 import { claimToJson } from '../../../src/metadata/claimJson.js';
 import type { Claim } from '../../../src/metadata/messages/claim_pb.js';
 import { MetadataError } from '../../../src/metadata/metadataError.js';
-import { JsonObject } from '../../../src/util/json.js';
-import { parseJson } from '../../../src/util/jsonParse.js';
+import { JsonObject } from '../../../src/util/json/json.js';
+import { parseJson } from '../../../src/util/json/jsonParse.js';
 
 const argumentsOf = (values: object): JsonObject => parseJson(JSON.stringify(values)) as JsonObject;
 const set = (claim: Claim, values: object): Claim => setClaimFields(claim, argumentsOf(values));

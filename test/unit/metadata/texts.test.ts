@@ -5,7 +5,7 @@ import { formatDegrees, parseLocation, placeName, placesAround } from '../../../
 import { extensionOf, mediaTypeOfFile, streamKindOf } from '../../../src/metadata/mediaTypes.js';
 import { MetadataError } from '../../../src/metadata/metadataError.js';
 import { normalizeTag } from '../../../src/metadata/tags.js';
-import { parseJson } from '../../../src/util/jsonParse.js';
+import { parseJson } from '../../../src/util/json/jsonParse.js';
 
 describe('amounts', () => {
   it.each([

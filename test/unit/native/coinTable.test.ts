@@ -5,10 +5,10 @@ import {
   formatCoinRow,
   parseCoinRow,
   parseUndo,
-} from '../../../src/store/coinRow.js';
-import type { CoinTable, CoinValue } from '../../../src/store/coinTable.js';
-import { CoinTableFallback } from '../../../src/store/coinTableFallback.js';
-import { createCoinTable } from '../../../src/store/createCoinTable.js';
+} from '../../../src/store/cache/coinRow.js';
+import type { CoinTable, CoinValue } from '../../../src/store/cache/coinTable.js';
+import { CoinTableFallback } from '../../../src/store/cache/coinTableFallback.js';
+import { createCoinTable } from '../../../src/store/cache/createCoinTable.js';
 import { parseBlockView } from '../../../src/primitives/blockView.js';
 import { ReadError } from '../../../src/util/reader.js';
 import { Random, randomBlock } from '../../differential/support.js';

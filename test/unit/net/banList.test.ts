@@ -7,7 +7,7 @@ import { BanList, MAX_MISBEHAVIOUR_BANS, parseBanTarget } from '../../../src/net
 import { formatSubnet, parseNetAddress } from '../../../src/net/netAddress.js';
 import { regtestParams } from '../../../src/params/regtest.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
-import type { Subnet } from '../../../src/util/subnet.js';
+import type { Subnet } from '../../../src/util/network/subnet.js';
 
 const DAY = 86_400;
 

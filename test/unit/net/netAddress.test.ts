@@ -33,7 +33,7 @@ import {
   reachabilityScore,
   type NetAddress,
 } from '../../../src/net/netAddress.js';
-import { Subnet } from '../../../src/util/subnet.js';
+import { Subnet } from '../../../src/util/network/subnet.js';
 
 function address(host: string): NetAddress {
   const ip = parseHost(host);

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkHubOptions } from '../../../src/node/hubService.js';
-import { OptionError } from '../../../src/node/optionArgs.js';
-import { loadOptions, parseCommandLine } from '../../../src/node/options.js';
+import { checkHubOptions } from '../../../src/node/services/hubService.js';
+import { OptionError } from '../../../src/node/options/optionArgs.js';
+import { loadOptions, parseCommandLine } from '../../../src/node/options/options.js';
 
 let home: string;
 

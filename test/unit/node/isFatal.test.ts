@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { isFatal } from '../../../src/node/node.js';
-import { BlockFileError } from '../../../src/store/blockFiles.js';
+import { BlockFileError } from '../../../src/store/files/blockFiles.js';
 import { AssertionError } from '../../../src/util/assert.js';
 
 it('only broken invariants and the database concern the whole node', () => {

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadOptions, parseCommandLine, type LoadedOptions } from '../../../src/node/options.js';
-import { WALLET_DEBUG_OPTIONS, WALLET_OPTIONS } from '../../../src/node/optionsTableWallet.js';
-import { walletNamesAtStart, walletSettings } from '../../../src/node/walletSettings.js';
+import { loadOptions, parseCommandLine, type LoadedOptions } from '../../../src/node/options/options.js';
+import { WALLET_DEBUG_OPTIONS, WALLET_OPTIONS } from '../../../src/node/options/optionsTableWallet.js';
+import { walletNamesAtStart, walletSettings } from '../../../src/node/services/walletSettings.js';
 
 /** A value of each option that is not its default. */
 const OTHER: Readonly<Record<string, string>> = {
@@ -31,12 +31,12 @@ const OTHER: Readonly<Record<string, string>> = {
 /** Options that say nothing to wallets themselves, and who listens to them: tests of what they do stand in `test/functional`. */
 const ELSEWHERE: Readonly<Record<string, { file: string; test: string }>> = {
   disablewallet: { file: 'src/node/node.ts', test: 'walletFiles.test.ts' },
-  walletnotify: { file: 'src/node/services.ts', test: 'walletMigrate.long.test.ts' },
-  walletrpccert: { file: 'src/node/options.ts', test: 'tls.test.ts' },
-  walletrpckey: { file: 'src/node/options.ts', test: 'tls.test.ts' },
-  walletrpclisten: { file: 'src/node/rpcServers.ts', test: 'tls.test.ts' },
-  walletrpcnotls: { file: 'src/node/rpcServers.ts', test: 'tls.test.ts' },
-  walletrpcport: { file: 'src/node/rpcServers.ts', test: 'lbcwallet.test.ts' },
+  walletnotify: { file: 'src/node/services/services.ts', test: 'walletMigrate.long.test.ts' },
+  walletrpccert: { file: 'src/node/options/options.ts', test: 'tls.test.ts' },
+  walletrpckey: { file: 'src/node/options/options.ts', test: 'tls.test.ts' },
+  walletrpclisten: { file: 'src/node/services/rpcServers.ts', test: 'tls.test.ts' },
+  walletrpcnotls: { file: 'src/node/services/rpcServers.ts', test: 'tls.test.ts' },
+  walletrpcport: { file: 'src/node/services/rpcServers.ts', test: 'lbcwallet.test.ts' },
 };
 /** Options that mean nothing here; anyone who gives one is told. */
 const NOTHING = ['dblogsize', 'flushwallet', 'privdb'];

@@ -1,8 +1,8 @@
 /** What the dispatcher reports calls, for metrics. */
 import { expect, it } from 'vitest';
-import { RpcDispatcher } from '../../../src/rpc/dispatch.js';
-import { METHODS } from '../../../src/rpc/methodTable.js';
-import { MethodTable } from '../../../src/rpc/table.js';
+import { RpcDispatcher } from '../../../src/rpc/call/dispatch.js';
+import { METHODS } from '../../../src/rpc/declare/methodTable.js';
+import { MethodTable } from '../../../src/rpc/declare/table.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
 import { send, testServices } from './support.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { RpcError } from '../../../src/rpc/errors.js';
-import { invokeMethod } from '../../../src/rpc/invoke.js';
-import type { RpcContext, RpcMethod } from '../../../src/rpc/method.js';
+import { RpcError } from '../../../src/rpc/declare/errors.js';
+import { invokeMethod } from '../../../src/rpc/call/invoke.js';
+import type { RpcContext, RpcMethod } from '../../../src/rpc/declare/method.js';
 import { discover } from '../../../src/rpc/methods/control/discover.js';
 import { getMemoryInfo } from '../../../src/rpc/methods/control/getMemoryInfo.js';
 import { help } from '../../../src/rpc/methods/control/help.js';
@@ -11,9 +11,9 @@ import { uptime } from '../../../src/rpc/methods/control/uptime.js';
 import { echo, echoJson } from '../../../src/rpc/methods/hidden/echo.js';
 import { checkResult } from '../../../src/schema/schemaCheck.js';
 import { LOG_CATEGORIES } from '../../../src/util/logging.js';
-import { parseJson } from '../../../src/util/jsonParse.js';
-import type { JsonValue } from '../../../src/util/json.js';
-import { stringifyJson } from '../../../src/util/jsonWrite.js';
+import { parseJson } from '../../../src/util/json/jsonParse.js';
+import type { JsonValue } from '../../../src/util/json/json.js';
+import { stringifyJson } from '../../../src/util/json/jsonWrite.js';
 import { testContext, testServices } from './support.js';
 
 async function run(method: RpcMethod, params = '[]', ctx: RpcContext = testContext()): Promise<string> {

@@ -1,22 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { operatorFiles } from '../../../src/bin/generate/operatorFiles.js';
-import { generatedFiles } from '../../../src/node/optionsGenerated.js';
-import { arityError, methodHelp, methodUsage } from '../../../src/rpc/helpText.js';
-import { recordedCalls } from '../../../src/rpc/recordedExamples.js';
+import { generatedFiles } from '../../../src/node/options/optionsGenerated.js';
+import { arityError, methodHelp, methodUsage } from '../../../src/rpc/reference/helpText.js';
+import { recordedCalls } from '../../../src/rpc/reference/recordedExamples.js';
 import { checkJson, checkResult } from '../../../src/schema/schemaCheck.js';
-import { MethodTable } from '../../../src/rpc/table.js';
+import { MethodTable } from '../../../src/rpc/declare/table.js';
 import { WITHOUT_EXAMPLE } from '../../support/exampleCalls.js';
-import { defineMethod, paramNames, type Profile, type RpcMethod } from '../../../src/rpc/method.js';
-import { LBCWALLET_METHODS } from '../../../src/rpc/lbcwalletTable.js';
-import { METHODS } from '../../../src/rpc/methodTable.js';
+import { defineMethod, paramNames, type Profile, type RpcMethod } from '../../../src/rpc/declare/method.js';
+import { LBCWALLET_METHODS } from '../../../src/rpc/declare/lbcwalletTable.js';
+import { METHODS } from '../../../src/rpc/declare/methodTable.js';
 import { JsonSchemas } from '../../../src/schema/jsonSchema.js';
-import { methodErrors, openRpcDocument } from '../../../src/rpc/openRpc.js';
-import { PARAM_TYPES } from '../../../src/rpc/paramTypes.js';
+import { methodErrors, openRpcDocument } from '../../../src/rpc/reference/openRpc.js';
+import { PARAM_TYPES } from '../../../src/rpc/declare/paramTypes.js';
 import { t, type Schema } from '../../../src/schema/schema.js';
-import { coins, toPlain } from '../../../src/util/json.js';
-import { parseJson } from '../../../src/util/jsonParse.js';
-import { hexOf, jsonArray, stringifyJson } from '../../../src/util/jsonWrite.js';
+import { coins, toPlain } from '../../../src/util/json/json.js';
+import { parseJson } from '../../../src/util/json/jsonParse.js';
+import { hexOf, jsonArray, stringifyJson } from '../../../src/util/json/jsonWrite.js';
 
 describe('every declared method', () => {
   const declared = [...METHODS, ...LBCWALLET_METHODS];

@@ -1,10 +1,10 @@
 /** Shared by the RPC tests: a context with working services, a dispatcher, and the text of a reply. */
 import { Reorganisation } from '../../../src/chain/reorganisation.js';
-import { RpcDispatcher, type RpcOrigin } from '../../../src/rpc/dispatch.js';
-import type { RpcContext, RpcMethod } from '../../../src/rpc/method.js';
-import { METHODS } from '../../../src/rpc/methodTable.js';
-import type { RpcServices } from '../../../src/rpc/services.js';
-import { MethodTable } from '../../../src/rpc/table.js';
+import { RpcDispatcher, type RpcOrigin } from '../../../src/rpc/call/dispatch.js';
+import type { RpcContext, RpcMethod } from '../../../src/rpc/declare/method.js';
+import { METHODS } from '../../../src/rpc/declare/methodTable.js';
+import type { RpcServices } from '../../../src/rpc/declare/services.js';
+import { MethodTable } from '../../../src/rpc/declare/table.js';
 import { LogCategorySet, SILENT_LOGGER, type Logger } from '../../../src/util/logging.js';
 
 export function testServices(): RpcServices & { stops: number[] } {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseConstraints } from '../../../src/search/constraints.js';
-import { trendingAfter } from '../../../src/search/trending.js';
+import { parseConstraints } from '../../../src/search/query/constraints.js';
+import { trendingAfter } from '../../../src/search/document/trending.js';
 import {
   Random,
   modelDocuments,

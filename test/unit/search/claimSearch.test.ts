@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ClaimIndexReader, ClaimRecord, ResolvedUrl } from '../../../src/index/claims/claimReader.js';
 import { BackedClaimSearch } from '../../../src/search/claimSearch.js';
-import { cutPage } from '../../../src/search/hits.js';
-import type { SearchFollower } from '../../../src/search/follower.js';
+import { cutPage } from '../../../src/search/hits/hits.js';
+import type { SearchFollower } from '../../../src/search/follow/follower.js';
 import type { SearchBackend } from '../../../src/search/searchBackend.js';
-import type { SearchQuery } from '../../../src/search/searchQuery.js';
+import type { SearchQuery } from '../../../src/search/query/searchQuery.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
 
 /** A search over claims that a test names by a byte each, of which it may make others at any time. */

@@ -1,3 +1,3 @@
 /** Search indexes in SQLite and in PostgreSQL. */
 import './backendSearch.test.js';
-import './follower.test.js';
+import './follow/follower.test.js';

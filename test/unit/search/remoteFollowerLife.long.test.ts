@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { loadNative } from '../../../src/native/binding.js';
-import { BlockFileError } from '../../../src/store/blockFiles.js';
+import { BlockFileError } from '../../../src/store/files/blockFiles.js';
 import { ClaimIndexRun } from '../../support/claimIndexRun.js';
 import { LONG_MS, PAUSES_MS, RemoteSearch } from '../../support/remoteSearch.js';
 

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { RpcDispatcher } from '../../../src/rpc/dispatch.js';
+import type { RpcDispatcher } from '../../../src/rpc/call/dispatch.js';
 import { Authenticator, type AuthOptions } from '../../../src/server/auth.js';
 import type { CallTurns } from '../../../src/server/callTurns.js';
 import { HttpConnection } from '../../../src/server/connections.js';

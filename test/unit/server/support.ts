@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defineMethod } from '../../../src/rpc/method.js';
+import { defineMethod } from '../../../src/rpc/declare/method.js';
 import { t } from '../../../src/schema/schema.js';
 import {
   RpcHttpServer,
@@ -14,7 +14,7 @@ import {
   type HttpServerOptions,
 } from '../../../src/server/httpServer.js';
 import { SLICE_MS } from '../../../src/util/slices.js';
-import { CHUNK_CHARS, hexOf, jsonArray } from '../../../src/util/jsonWrite.js';
+import { CHUNK_CHARS, hexOf, jsonArray } from '../../../src/util/json/jsonWrite.js';
 import { SILENT_LOGGER, type Logger } from '../../../src/util/logging.js';
 import { testDispatcher } from '../rpc/support.js';
 

@@ -12,8 +12,8 @@ import {
   type Subscription,
 } from '../../../src/server/webSocketSubscription.js';
 import { hashFromHex, toHex, toLatin1 } from '../../../src/util/bytes.js';
-import type { JsonObject } from '../../../src/util/json.js';
-import { parseJson } from '../../../src/util/jsonParse.js';
+import type { JsonObject } from '../../../src/util/json/json.js';
+import { parseJson } from '../../../src/util/json/jsonParse.js';
 
 const prefixes = addressPrefixesOf(regtestParams);
 const parse = (params: unknown): Subscription =>

@@ -1,7 +1,7 @@
 /** Where SQLite comes from, and what is said where there is none. */
 import { describe, expect, it } from 'vitest';
 import { findSqlite } from '../../../src/sqlite/sqliteProvider.js';
-import { EnvironmentError } from '../../../src/util/environmentError.js';
+import { EnvironmentError } from '../../../src/util/text/environmentError.js';
 
 const absent = (name: string, code: string) => ({
   name,

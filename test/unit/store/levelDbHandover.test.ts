@@ -16,11 +16,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadNative } from '../../../src/native/binding.js';
-import { noteDurable } from '../../../src/store/databaseCheck.js';
-import { DatabaseCorruptionError, type LevelDb } from '../../../src/store/levelDb.js';
-import { PackageLevelDb } from '../../../src/store/packageLevelDb.js';
-import { NativeLevelDb } from '../../../src/store/nativeLevelDb.js';
-import { RecordWriter } from '../../../src/store/rowRecords.js';
+import { noteDurable } from '../../../src/store/leveldb/databaseCheck.js';
+import { DatabaseCorruptionError, type LevelDb } from '../../../src/store/leveldb/levelDb.js';
+import { PackageLevelDb } from '../../../src/store/leveldb/packageLevelDb.js';
+import { NativeLevelDb } from '../../../src/store/leveldb/nativeLevelDb.js';
+import { RecordWriter } from '../../../src/store/rows/rowRecords.js';
 import { Random } from '../../differential/support.js';
 
 /** The full size is for `npm run test:full`. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { MemtableFallback } from '../../../src/store/memtableFallback.js';
+import { MemtableFallback } from '../../../src/store/cache/memtableFallback.js';
 import { memoryOf } from '../../support/memory.js';
 
 it('rows in memory take the memory that they say', async () => {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import * as binding from '../../../src/native/binding.js';
-import { lockFolder } from '../../../src/store/folderLock.js';
-import { EnvironmentError } from '../../../src/util/environmentError.js';
+import { lockFolder } from '../../../src/store/files/folderLock.js';
+import { EnvironmentError } from '../../../src/util/text/environmentError.js';
 
 vi.mock('classic-level', () => {
   throw new Error('No native build was found');

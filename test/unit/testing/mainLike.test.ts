@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { importBlockFile } from '../../../src/chain/blockImporter.js';
+import { importBlockFile } from '../../../src/chain/open/blockImporter.js';
 import { FileProgress } from '../../../src/chain/progress.js';
 import { fallbackEcdsa } from '../../../src/crypto/ecdsaFallback.js';
 import { formatDer } from '../../../src/crypto/ecdsaEncoding.js';

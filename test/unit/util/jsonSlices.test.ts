@@ -1,14 +1,14 @@
 /** Reading JSON in slices: the same values and refusals as at once, with a pause for every bounded piece of work. */
 import { describe, expect, it } from 'vitest';
-import { JsonNumber, toPlain, type JsonValue } from '../../../src/util/json.js';
+import { JsonNumber, toPlain, type JsonValue } from '../../../src/util/json/json.js';
 import {
   decodeUtf8,
   decodeUtf8InSlices,
   JsonParseError,
   JsonScanner,
   parseJson,
-} from '../../../src/util/jsonParse.js';
-import { jsonChunks, quoteJson, stringifyJson } from '../../../src/util/jsonWrite.js';
+} from '../../../src/util/json/jsonParse.js';
+import { jsonChunks, quoteJson, stringifyJson } from '../../../src/util/json/jsonWrite.js';
 import { AT_ONCE_SIZE, type Slices } from '../../../src/util/slices.js';
 import { countPauses } from '../../support/slices.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SLICE_MS } from '../../../src/util/slices.js';
-import { decodeHexInSlices } from '../../../src/util/hexSlices.js';
+import { decodeHexInSlices } from '../../../src/util/text/hexSlices.js';
 import { inSlices } from '../../../src/scheduler/slices.js';
 import { AT_ONCE_SIZE, atOnce, sortedInSlices, type Slices } from '../../../src/util/slices.js';
 import { countPauses, countTurns } from '../../support/slices.js';

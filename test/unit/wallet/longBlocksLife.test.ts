@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { sha256 } from '../../../src/crypto/hash.js';
 import { txid, type Transaction } from '../../../src/primitives/transaction.js';
-import { onWallets } from '../../../src/rpc/onWallets.js';
+import { onWallets } from '../../../src/rpc/call/onWallets.js';
 import { scriptForDestination } from '../../../src/script/standard.js';
 import { destinationForKey } from '../../../src/signing/outputType.js';
 import { toHex, type Bytes } from '../../../src/util/bytes.js';

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { onWallets } from '../../../src/rpc/onWallets.js';
+import { onWallets } from '../../../src/rpc/call/onWallets.js';
 import { bytesKey } from '../../../src/wallet/keys/keyRecords.js';
 import { setNewSeed } from '../../../src/wallet/keys/newSeed.js';
 import { recordKey, WalletBatch } from '../../../src/wallet/store/records.js';

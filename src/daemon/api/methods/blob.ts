@@ -1,5 +1,5 @@
 /** Blobs on disk: lists, announcements, deletion. Source: lbry-sdk daemon.py `jsonrpc_blob_*`. */
-import { boundedErrorText } from '../../../util/errorText.js';
+import { boundedErrorText } from '../../../util/text/errorText.js';
 import { Txo } from '../../txo/txo.js';
 import { failure } from '../../base/daemonError.js';
 import { pageOf, pageOfList } from '../../base/pages.js';

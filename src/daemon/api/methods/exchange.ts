@@ -1,6 +1,6 @@
 /** Blobs from peers and to reflectors. Source: lbry-sdk daemon.py `jsonrpc_blob_get`, `jsonrpc_file_reflect`, `jsonrpc_blob_reflect`. */
-import { failureReason } from '../../../util/environmentError.js';
-import { splitHostPort } from '../../../util/hostPort.js';
+import { failureReason } from '../../../util/text/environmentError.js';
+import { splitHostPort } from '../../../util/network/hostPort.js';
 import { badValue, DaemonError, failure } from '../../base/daemonError.js';
 import { isBlobHash } from '../../content/blobHash.js';
 import type { Place } from '../../exchange/links.js';

@@ -5,9 +5,9 @@ import { paged, pageOf } from '../../base/pages.js';
 import type { FileFilter } from '../../files/fileFilters.js';
 import type { ManagedFile } from '../../files/managedFile.js';
 import { listPurchases } from '../../lists/listTxos.js';
-import { boundedErrorText } from '../../../util/errorText.js';
-import { JsonObject, type JsonValue } from '../../../util/json.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import { boundedErrorText } from '../../../util/text/errorText.js';
+import { JsonObject, type JsonValue } from '../../../util/json/json.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import type { DaemonContext } from '../context.js';
 import {
   fileDelete,

@@ -1,5 +1,5 @@
 /** What methods that list outputs have in common. Source: lbry-sdk daemon.py `jsonrpc_txo_list`. */
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { mapYielding } from '../../base/mapYielding.js';
 import { paged, pageOf } from '../../base/pages.js';
 import { txoFilterOf, txoOrderOf, type TxoChoice } from '../../lists/txoFilters.js';

@@ -2,7 +2,7 @@
  * Peers of the DHT and of the blob exchange. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_peer_list`,
  * `jsonrpc_peer_ping`, `jsonrpc_routing_table_get`.
  */
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { badValue, DaemonError, failure } from '../../base/daemonError.js';
 import { pageOf, pageOfList } from '../../base/pages.js';
 import { isBlobHash } from '../../content/blobHash.js';

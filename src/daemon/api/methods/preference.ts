@@ -1,7 +1,7 @@
 /** Preferences that applications keep in a wallet. Source: lbry-sdk daemon.py `jsonrpc_preference_*`. */
-import { parseJson } from '../../../util/jsonParse.js';
-import type { JsonValue } from '../../../util/json.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import { parseJson } from '../../../util/json/jsonParse.js';
+import type { JsonValue } from '../../../util/json/json.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { badValue } from '../../base/daemonError.js';
 import { preferenceGet, preferenceSet } from '../declarations/preference.js';
 import { implement, type MethodImplementation } from '../implement.js';

@@ -6,8 +6,8 @@
 import { feeCurrencies, formatFeeAmount } from '../../../metadata/fee.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { hashToHex } from '../../../util/bytes.js';
-import { boundedErrorText } from '../../../util/errorText.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import { boundedErrorText } from '../../../util/text/errorText.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { float } from '../../base/answerJson.js';
 import { badValue, failure } from '../../base/daemonError.js';
 import { paged, pageOf, type Page } from '../../base/pages.js';

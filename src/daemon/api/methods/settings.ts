@@ -1,5 +1,5 @@
 /** Reading and writing of settings. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_settings_*`. */
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { settingsClear, settingsGet, settingsSet } from '../declarations/settings.js';
 import { implement, type MethodImplementation } from '../implement.js';
 

@@ -3,7 +3,7 @@
  * Python's tracer.
  */
 import { Session } from 'node:inspector';
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { failure } from '../../base/daemonError.js';
 import { tracemallocDisable, tracemallocEnable, tracemallocTop } from '../declarations/tracemalloc.js';
 import { implement, type MethodImplementation } from '../implement.js';

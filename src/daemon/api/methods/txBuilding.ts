@@ -2,8 +2,8 @@
  * What methods that make transactions have in common: their parameters in the words of `daemon/txBuilding`, waiting where that
  * is asked for, and the form of the answer.
  */
-import type { JsonValue } from '../../../util/json.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import type { JsonValue } from '../../../util/json/json.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import type { ClaimArguments } from '../../txBuilding/claimArguments.js';
 import type { ClaimOptions } from '../../txBuilding/claimBuilding.js';
 import type { MadeTransaction, TxBuilder } from '../../txBuilding/txBuilder.js';

@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { headerHash, HEADER_SIZE_BYTES } from '../../../primitives/header.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
-import { onFile } from '../../../util/environmentError.js';
+import { onFile } from '../../../util/text/environmentError.js';
 import { makeFolder } from '../../../util/makeFolder.js';
 import { refuseSpecialFile } from '../../../util/specialFile.js';
 

@@ -5,7 +5,7 @@
  */
 import { open, type FileHandle } from 'node:fs/promises';
 import { HEADER_SIZE_BYTES } from '../../../primitives/header.js';
-import { EnvironmentError, failureReason } from '../../../util/environmentError.js';
+import { EnvironmentError, failureReason } from '../../../util/text/environmentError.js';
 import type { Logger } from '../../../util/logging.js';
 import { refuseSpecialFile } from '../../../util/specialFile.js';
 import { BadHeader, type LedgerHeaders } from './ledgerHeaders.js';

@@ -5,7 +5,7 @@
 import { createSocket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
 import { Location_CountrySchema, type Location_Country } from '../../../metadata/messages/claim_pb.js';
-import { joinHostPort, type HostPort } from '../../../util/hostPort.js';
+import { joinHostPort, type HostPort } from '../../../util/network/hostPort.js';
 
 const MAGIC = 1_446_058_291;
 const PROTOCOL_VERSION = 1;

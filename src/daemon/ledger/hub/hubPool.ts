@@ -3,8 +3,8 @@
  * lied comes last for a while. Owns no data: what is said is judged elsewhere, by `blame`.
  * Source: lbry-sdk lbry/wallet/network.py `Network`.
  */
-import type { HostPort } from '../../../util/hostPort.js';
-import { joinHostPort } from '../../../util/hostPort.js';
+import type { HostPort } from '../../../util/network/hostPort.js';
+import { joinHostPort } from '../../../util/network/hostPort.js';
 import type { Logger } from '../../../util/logging.js';
 import { HubGone, HubLie, isHubFault, noHub } from './hubErrors.js';
 import { pingHubs, type Pong } from './hubPing.js';

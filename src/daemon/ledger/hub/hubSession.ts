@@ -4,10 +4,10 @@
  * `ClientSession`.
  */
 import { connect, type Socket } from 'node:net';
-import { decodeUtf8InSlices, JsonScanner, MAX_JSON_VALUES } from '../../../util/jsonParse.js';
-import { toPlain } from '../../../util/json.js';
-import { joinHostPort, type HostPort } from '../../../util/hostPort.js';
-import { LineReader } from '../../../util/lineReader.js';
+import { decodeUtf8InSlices, JsonScanner, MAX_JSON_VALUES } from '../../../util/json/jsonParse.js';
+import { toPlain } from '../../../util/json/json.js';
+import { joinHostPort, type HostPort } from '../../../util/network/hostPort.js';
+import { LineReader } from '../../../util/text/lineReader.js';
 import { SerialQueue } from '../../../scheduler/serialQueue.js';
 import { inSlices } from '../../../scheduler/slices.js';
 import { AT_ONCE_SIZE } from '../../../util/slices.js';

@@ -6,8 +6,8 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { parse, stringify } from 'yaml';
-import { failureReason } from '../../../util/environmentError.js';
-import { HOST_NAME, joinHostPort, splitHostPort, type HostPort } from '../../../util/hostPort.js';
+import { failureReason } from '../../../util/text/environmentError.js';
+import { HOST_NAME, joinHostPort, splitHostPort, type HostPort } from '../../../util/network/hostPort.js';
 import type { Logger } from '../../../util/logging.js';
 import { refuseSpecialFile } from '../../../util/specialFile.js';
 

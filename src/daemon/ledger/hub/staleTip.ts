@@ -3,8 +3,8 @@
  * asked for their tips; headers of a better chain are checked and taken in, and the hub of the moment has to reach them.
  * lbry-sdk stays with such a hub. Compare Bitcoin Core net_processing.cpp `CheckForStaleTipAndEvictPeers`.
  */
-import type { HostPort } from '../../../util/hostPort.js';
-import { joinHostPort } from '../../../util/hostPort.js';
+import type { HostPort } from '../../../util/network/hostPort.js';
+import { joinHostPort } from '../../../util/network/hostPort.js';
 import type { Logger } from '../../../util/logging.js';
 import { HubGone, HubLie } from './hubErrors.js';
 import type { HubSession } from './hubSession.js';

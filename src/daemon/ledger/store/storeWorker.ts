@@ -2,7 +2,7 @@
 import { workerData } from 'node:worker_threads';
 import { sqliteFileError } from '../../../sqlite/sqliteFileError.js';
 import { loadSqlite } from '../../../sqlite/sqliteProvider.js';
-import { EnvironmentError } from '../../../util/environmentError.js';
+import { EnvironmentError } from '../../../util/text/environmentError.js';
 import { serveCalls } from '../../../util/serveCalls.js';
 import { LedgerStore, type StoreOptions } from './ledgerStore.js';
 import { isCorruption, markCorrupt } from './schema.js';

@@ -3,9 +3,9 @@
  * take. Source: lbry-sdk lbry/extras/daemon/components.py `DatabaseComponent`, `BlobComponent`, `DiskSpaceComponent`.
  */
 import { join } from 'node:path';
-import { failureReason } from '../../../util/environmentError.js';
+import { failureReason } from '../../../util/text/environmentError.js';
 import type { Logger } from '../../../util/logging.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import type { DaemonServices } from '../../api/context.js';
 import type { ComponentName } from '../../api/declaration.js';
 import type { Settings } from '../../api/settings.js';

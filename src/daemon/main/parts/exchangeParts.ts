@@ -3,9 +3,9 @@
  * reflectors and the count of bytes. Source: lbry-sdk lbry/extras/daemon/components.py `PeerProtocolServerComponent`.
  */
 import { lookup } from 'node:dns/promises';
-import { failureReason } from '../../../util/environmentError.js';
+import { failureReason } from '../../../util/text/environmentError.js';
 import type { Logger } from '../../../util/logging.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import type { Settings } from '../../api/settings.js';
 import type { Clock, RandomSource } from '../../base/clock.js';
 import type { Transfers } from '../../base/transfers.js';

@@ -7,7 +7,7 @@ import { isIPv4 } from 'node:net';
 import type { HostPort, Settings } from '../../api/settings.js';
 import { sleep, type Clock } from '../../base/clock.js';
 import { isPublicAddress } from '../../dht/addresses.js';
-import type { PortMapper } from '../../dht/portMapper.js';
+import type { PortMapper } from '../../dht/reach/portMapper.js';
 import type { Pong } from '../../ledger/hub/hubPing.js';
 
 /** Hubs are asked again after so long while the address is not known, and while it is. */

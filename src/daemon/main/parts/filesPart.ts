@@ -2,7 +2,7 @@
  * The component `file_manager`: the files of the daemon. It starts without the wallet, which may wait for a hub.
  * Source: lbry-sdk lbry/extras/daemon/components.py `FileManagerComponent`.
  */
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import type { Logger } from '../../../util/logging.js';
 import type { Settings } from '../../api/settings.js';
 import type { Clock, RandomSource } from '../../base/clock.js';

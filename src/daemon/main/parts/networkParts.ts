@@ -4,20 +4,20 @@
  * `TrackerAnnouncerComponent`.
  */
 import type { Logger } from '../../../util/logging.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import type { ComponentName } from '../../api/declaration.js';
 import type { HostPort, Settings } from '../../api/settings.js';
 import { atMost, sleep, type Clock, type RandomSource } from '../../base/clock.js';
 import { Announcer } from '../../dht/announcer.js';
 import type { Endpoint } from '../../dht/contact.js';
-import { findNatGateway } from '../../dht/natGateway.js';
+import { findNatGateway } from '../../dht/reach/natGateway.js';
 import { DhtNode } from '../../dht/node.js';
 import { readNodeId } from '../../dht/nodeId.js';
 import { PeerFinder } from '../../dht/peerFinder.js';
 import type { PeerSource } from '../../dht/peerSource.js';
-import { PortMapper } from '../../dht/portMapper.js';
-import { TrackerClient } from '../../dht/trackerClient.js';
-import { trackerPeerId } from '../../dht/trackerPackets.js';
+import { PortMapper } from '../../dht/reach/portMapper.js';
+import { TrackerClient } from '../../dht/reach/trackerClient.js';
+import { trackerPeerId } from '../../dht/reach/trackerPackets.js';
 import { openUdpSocket } from '../../dht/udpPort.js';
 import { peerStoreOf } from '../../content/contentDatabase.js';
 import type { HashPage } from '../../content/rows.js';

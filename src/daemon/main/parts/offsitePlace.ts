@@ -1,5 +1,5 @@
 /** The object store that the settings and the usual variables of the environment name. */
-import { EnvironmentError } from '../../../util/environmentError.js';
+import { EnvironmentError } from '../../../util/text/environmentError.js';
 import type { Settings } from '../../api/settings.js';
 import type { S3Credentials, S3Place } from '../../objects/s3Bucket.js';
 

@@ -5,9 +5,9 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { failureReason, onFile } from '../../../util/environmentError.js';
+import { failureReason, onFile } from '../../../util/text/environmentError.js';
 import type { Logger } from '../../../util/logging.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import type { Settings } from '../../api/settings.js';
 import { sleep, type Clock } from '../../base/clock.js';
 import { BlobStore } from '../../blobs/blobStore.js';

@@ -1,7 +1,7 @@
 /** `getaddressmempool`: what unconfirmed transactions do to addresses. */
 import { hashToHex } from '../../../util/bytes.js';
-import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
-import { defineMethod } from '../../method.js';
+import { jsonArray, type JsonOut } from '../../../util/json/jsonWrite.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { atOneTip } from './atOneTip.js';
 import { mempoolMoves, type MempoolMove } from './mempoolMoves.js';

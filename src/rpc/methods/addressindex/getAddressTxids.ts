@@ -2,10 +2,10 @@
 import { HISTORY_MARK_BYTES, type HistoryEntry, type Page } from '../../../index/addressQueries.js';
 import type { UnconfirmedTransaction } from '../../../index/mempoolAddresses.js';
 import { hashToHex, type Bytes } from '../../../util/bytes.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
-import { defineMethod } from '../../method.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
-import type { AddressService } from '../../services.js';
+import type { AddressService } from '../../declare/services.js';
 import { atOneTip } from './atOneTip.js';
 import {
   entryLimit,

@@ -3,10 +3,10 @@ import { UNSPENT_MARK_BYTES, type Page, type UnspentEntry } from '../../../index
 import { formatOutPoint } from '../../../primitives/transaction.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { hashToHex, toHex, type Bytes } from '../../../util/bytes.js';
-import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
-import { defineMethod } from '../../method.js';
+import { jsonArray, type JsonOut } from '../../../util/json/jsonWrite.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
-import type { AddressService, RpcServices } from '../../services.js';
+import type { AddressService, RpcServices } from '../../declare/services.js';
 import { atOneTip } from './atOneTip.js';
 import { mempoolMoves } from './mempoolMoves.js';
 import {

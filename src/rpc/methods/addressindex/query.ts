@@ -9,14 +9,14 @@ import { decodeDestination } from '../../../script/address.js';
 import { scriptForDestination } from '../../../script/standard.js';
 import { asBuffer, fromHex, isHex, toHex, type Bytes } from '../../../util/bytes.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
-import { JsonObject, type JsonValue } from '../../../util/json.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
-import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
+import { JsonObject, type JsonValue } from '../../../util/json/json.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
+import { RPC_ERROR, rpcError, type RpcError } from '../../declare/errors.js';
 import { addressPrefixes } from '../../format/addresses.js';
-import type { ParamDecl } from '../../method.js';
-import { getArray, getBool, getInt, getString } from '../../paramTypes.js';
+import type { ParamDecl } from '../../declare/method.js';
+import { getArray, getBool, getInt, getString } from '../../declare/paramTypes.js';
 import { t, type Schema } from '../../../schema/schema.js';
-import type { AddressService, RpcServices } from '../../services.js';
+import type { AddressService, RpcServices } from '../../declare/services.js';
 
 /** Addresses and scripts that one call may ask for. */
 const MAX_SCRIPTS = 1000;

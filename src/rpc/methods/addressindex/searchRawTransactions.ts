@@ -7,16 +7,16 @@ import { scriptKeyOf } from '../../../index/addressScripts.js';
 import { isCoinbase, type Transaction, type TxOutput } from '../../../primitives/transaction.js';
 import { decodeDestination } from '../../../script/address.js';
 import { scriptForDestination } from '../../../script/standard.js';
-import { NO_HEADER } from '../../../store/headerTable.js';
+import { NO_HEADER } from '../../../store/files/headerTable.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { hashToHex, toHex, toLatin1, type Bytes } from '../../../util/bytes.js';
-import { coins, type JsonValue } from '../../../util/json.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import { coins, type JsonValue } from '../../../util/json/json.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { inSlices } from '../../../scheduler/slices.js';
 import type { MaybePromise } from '../../../util/maybePromise.js';
 import { SpreadMap } from '../../../util/spreadMap.js';
-import { findInBlock, findTransaction, type FoundTransaction } from '../../blockLookup.js';
-import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
+import { findInBlock, findTransaction, type FoundTransaction } from '../../lookup/blockLookup.js';
+import { RPC_ERROR, rpcError, type RpcError } from '../../declare/errors.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { confirmationsOf } from '../../format/block.js';
 import { scriptAnswer, type ScriptContext } from '../../format/script.js';
@@ -28,10 +28,10 @@ import {
   shownTransaction,
   TRANSACTION_FIELDS,
 } from '../../format/transaction.js';
-import { defineMethod } from '../../method.js';
-import { getString } from '../../paramTypes.js';
+import { defineMethod } from '../../declare/method.js';
+import { getString } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
-import type { AddressService, RpcServices } from '../../services.js';
+import type { AddressService, RpcServices } from '../../declare/services.js';
 import { atOneTip } from './atOneTip.js';
 
 const DEFAULT_COUNT = 100;

@@ -1,7 +1,7 @@
 /** `dumpsnapshot`: writes a snapshot of the chain state (docs/snapshots.md). */
 import { SnapshotError } from '../../../chain/snapshot/snapshotFile.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 /** The reasons of a snapshot's refusal as the caller's error. */

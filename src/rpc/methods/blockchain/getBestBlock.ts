@@ -1,6 +1,6 @@
 /** `getbestblock`: id and height of the tip. Source: lbcd rpcserver.go. */
 import { hashToHex } from '../../../util/bytes.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const getBestBlock = defineMethod({

@@ -1,6 +1,6 @@
 /** `getbestblockhash`: the tip of the active chain. */
 import { hashToHex } from '../../../util/bytes.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const getBestBlockHash = defineMethod({

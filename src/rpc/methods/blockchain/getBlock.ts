@@ -1,7 +1,7 @@
 /** `getblock`: a block as hex, or decoded with transaction ids or with its transactions. */
-import { hexOf, type JsonOut } from '../../../util/jsonWrite.js';
+import { hexOf, type JsonOut } from '../../../util/json/jsonWrite.js';
 import { formatBlock, parseBlockBytes } from '../../../primitives/block.js';
-import { readBlockChecked, requireBlock } from '../../blockLookup.js';
+import { readBlockChecked, requireBlock } from '../../lookup/blockLookup.js';
 import {
   BLOCK_SCHEMA,
   BLOCK_WITH_TRANSACTIONS_SCHEMA,
@@ -9,7 +9,7 @@ import {
   keptBlockAnswer,
 } from '../../format/block.js';
 import { scriptContextOf } from '../../format/scriptContext.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const getBlock = defineMethod({

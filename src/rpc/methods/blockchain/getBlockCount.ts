@@ -1,5 +1,5 @@
 /** `getblockcount`: the height of the tip. */
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const getBlockCount = defineMethod({

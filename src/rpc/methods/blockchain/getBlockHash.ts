@@ -1,8 +1,8 @@
 /** `getblockhash`: a block of the active chain by its height. */
-import { NO_HEADER } from '../../../store/headerTable.js';
+import { NO_HEADER } from '../../../store/files/headerTable.js';
 import { hashToHex } from '../../../util/bytes.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const getBlockHash = defineMethod({

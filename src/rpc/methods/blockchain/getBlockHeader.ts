@@ -1,10 +1,10 @@
 /** `getblockheader`: a header as hex or decoded. */
 import { formatHeader } from '../../../primitives/header.js';
-import { hexOf, type JsonOut } from '../../../util/jsonWrite.js';
+import { hexOf, type JsonOut } from '../../../util/json/jsonWrite.js';
 import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
-import { requireBlock } from '../../blockLookup.js';
+import { requireBlock } from '../../lookup/blockLookup.js';
 import { HEADER_SCHEMA, headerAnswer } from '../../format/block.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const getBlockHeader = defineMethod({

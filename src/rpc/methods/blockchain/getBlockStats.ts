@@ -2,7 +2,7 @@
  * `getblockstats`: figures of one block. Fees come from the block's undo data, so no index is needed; the lbrycrd
  * profile demands one all the same, as the reference does. Source: lbrycrd rpc/blockchain.cpp.
  */
-import type { LoadedBlock } from '../../../chain/loadedBlock.js';
+import type { LoadedBlock } from '../../../chain/blocks/loadedBlock.js';
 import { MAX_BLOCK_SERIALIZED_SIZE, MAX_MONEY, WITNESS_SCALE_FACTOR } from '../../../consensus/limits.js';
 import { blockSubsidy } from '../../../consensus/subsidy.js';
 import { compactSizeLength } from '../../../consensus/txSize.js';
@@ -19,19 +19,19 @@ import {
   TX_STRIDE,
 } from '../../../primitives/blockLayout.js';
 import { outputAmountAt, txSizeBytes, txWeight } from '../../../primitives/blockView.js';
-import { NO_HEADER } from '../../../store/headerTable.js';
+import { NO_HEADER } from '../../../store/files/headerTable.js';
 import { hashToHex } from '../../../util/bytes.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
-import { readBlockChecked, readUndoChecked, requireBlock } from '../../blockLookup.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
+import { readBlockChecked, readUndoChecked, requireBlock } from '../../lookup/blockLookup.js';
 import { inSlices } from '../../../scheduler/slices.js';
 import type { Slices } from '../../../util/slices.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { networkName } from '../../format/networkName.js';
-import { defineMethod, type Profile } from '../../method.js';
-import { getInt, getString, parseLooseHash } from '../../paramTypes.js';
+import { defineMethod, type Profile } from '../../declare/method.js';
+import { getInt, getString, parseLooseHash } from '../../declare/paramTypes.js';
 import { t, type SchemaFields } from '../../../schema/schema.js';
-import type { RpcServices } from '../../services.js';
-import { isJsonNumber, type JsonValue } from '../../../util/json.js';
+import type { RpcServices } from '../../declare/services.js';
+import { isJsonNumber, type JsonValue } from '../../../util/json/json.js';
 
 /** Outpoint, height and coinbase flag of an entry of the reference's coin database. Source: `PER_UTXO_OVERHEAD`. */
 const COIN_OVERHEAD_BYTES = 41;

@@ -12,8 +12,8 @@ import {
   softForksAnswer,
 } from '../../format/softForks.js';
 import { difficultyAnswer } from '../../format/difficulty.js';
-import type { SnapshotService } from '../../services.js';
-import { defineMethod } from '../../method.js';
+import type { SnapshotService } from '../../declare/services.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 /** Share of the chain's transactions that are validated, 0 to 1; by the real clock, not a mocked one. */

@@ -1,12 +1,12 @@
 /** `getchainseries`: how a figure of the chain or of the claim trie went, as points for a chart. */
 import { requireClaimIndex } from '../claimindex/claimAnswer.js';
-import { coins } from '../../../util/json.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
+import { coins } from '../../../util/json/json.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { ofBlock, OF_BLOCK_FIELDS } from '../../format/claimsExplorer.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../services.js';
+import type { RpcServices } from '../../declare/services.js';
 import { retryWhileGone, type QueriedBlock } from '../claimtrie/atBlock.js';
 
 /** Hashes that a block of difficulty 1 takes on average: 2^256 over its target, 0xffff * 2^224 (`difficultyOf`). */

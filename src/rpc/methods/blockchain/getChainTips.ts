@@ -1,10 +1,10 @@
 /** `getchaintips`: the ends of all known branches. */
 import type { ChainReader } from '../../../chain/chainReader.js';
-import { NO_HEADER, STATUS } from '../../../store/headerTable.js';
+import { NO_HEADER, STATUS } from '../../../store/files/headerTable.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { hashToHex } from '../../../util/bytes.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
-import { defineMethod } from '../../method.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 /** Headers between two looks at the clock. Arbitrary: some microseconds. */

@@ -1,8 +1,8 @@
 /** `getchaintxstats`: number and rate of transactions over a window of blocks. */
-import { RPC_ERROR, rpcError } from '../../errors.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { hashToHex } from '../../../util/bytes.js';
-import { requireBlock } from '../../blockLookup.js';
-import { defineMethod } from '../../method.js';
+import { requireBlock } from '../../lookup/blockLookup.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 const MONTH_SEC = 30 * 24 * 60 * 60;

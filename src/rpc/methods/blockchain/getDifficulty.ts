@@ -1,6 +1,6 @@
 /** `getdifficulty`: how hard the tip was to find. */
 import { difficultyAnswer } from '../../format/difficulty.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const getDifficulty = defineMethod({

@@ -1,17 +1,17 @@
 /** `getheaders`: what a peer would be sent in answer to the message of that name. Source: lbcd rpcserver.go, `LocateHeaders`. */
 import { formatHeader } from '../../../primitives/header.js';
-import { NO_HEADER } from '../../../store/headerTable.js';
+import { NO_HEADER } from '../../../store/files/headerTable.js';
 import { equalBytes, hashFromHex, toHex, type Bytes } from '../../../util/bytes.js';
-import type { JsonValue } from '../../../util/json.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import type { JsonValue } from '../../../util/json/json.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { inSlices } from '../../../scheduler/slices.js';
 import type { Slices } from '../../../util/slices.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
-import { getString } from '../../paramTypes.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
+import { getString } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../services.js';
+import type { RpcServices } from '../../declare/services.js';
 
 /** Headers of one answer. Source: lbcd wire `MaxBlockHeadersPerMsg`. */
 const MAX_HEADERS = 2000;

@@ -1,14 +1,14 @@
 /** `gettxout`: one unspent output. Source: lbrycrd rpc/blockchain.cpp; lbcd rpcserver.go `handleGetTxOut`. */
 import { Writer } from '../../../util/writer.js';
 import { hashToHex, type Bytes } from '../../../util/bytes.js';
-import { coins } from '../../../util/json.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import { coins } from '../../../util/json/json.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { SCRIPT_SCHEMA, scriptAnswer } from '../../format/script.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../services.js';
+import type { RpcServices } from '../../declare/services.js';
 
 interface UnspentOutput {
   amountSat: bigint;

@@ -5,19 +5,24 @@ import {
 } from '../../../consensus/partialMerkleTree.js';
 import { HEADER_SIZE_BYTES } from '../../../primitives/header.js';
 import { txidAt } from '../../../primitives/blockView.js';
-import { NO_HEADER } from '../../../store/headerTable.js';
+import { NO_HEADER } from '../../../store/files/headerTable.js';
 import { hashFromHex, isHex, toLatin1, type Bytes } from '../../../util/bytes.js';
-import type { JsonValue } from '../../../util/json.js';
-import { hexOf } from '../../../util/jsonWrite.js';
+import type { JsonValue } from '../../../util/json/json.js';
+import { hexOf } from '../../../util/json/jsonWrite.js';
 import { inSlices } from '../../../scheduler/slices.js';
 import type { Slices } from '../../../util/slices.js';
 import { Writer } from '../../../util/writer.js';
-import { blockOfFirstCoin, findTransaction, readBlockOrNull, requireBlock } from '../../blockLookup.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
-import { getString } from '../../paramTypes.js';
+import {
+  blockOfFirstCoin,
+  findTransaction,
+  readBlockOrNull,
+  requireBlock,
+} from '../../lookup/blockLookup.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
+import { getString } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../services.js';
+import type { RpcServices } from '../../declare/services.js';
 
 /** The ids in order, by their bytes in wire order (latin1). */
 function* parseTxids(values: readonly JsonValue[]): Slices<Map<string, Buffer>> {

@@ -4,10 +4,10 @@ import type { CoinRowEntry } from '../../../chain/chainReader.js';
 import { sha256 } from '../../../crypto/hash.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { equalBytes, hashToHex, type Bytes } from '../../../util/bytes.js';
-import { coins } from '../../../util/json.js';
+import { coins } from '../../../util/json/json.js';
 import { Writer } from '../../../util/writer.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 /** Bytes of a coin besides its script: txid, number, height and coinbase, amount, length of the script. */

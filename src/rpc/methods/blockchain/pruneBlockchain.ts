@@ -1,9 +1,9 @@
 /** `pruneblockchain`: deletes old block files by hand. */
 import { MIN_BLOCKS_TO_KEEP } from '../../../chain/chain.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../services.js';
+import type { RpcServices } from '../../declare/services.js';
 
 /** Larger numbers are times. */
 const LARGEST_HEIGHT = 1_000_000_000;

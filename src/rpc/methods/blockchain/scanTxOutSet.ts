@@ -2,16 +2,16 @@
 import type { CoinRowEntry } from '../../../chain/chainReader.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { hashToHex, toHex } from '../../../util/bytes.js';
-import { coins, JsonObject, type JsonValue } from '../../../util/json.js';
-import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
-import type { CoinScanResult } from '../../coinScan.js';
+import { coins, JsonObject, type JsonValue } from '../../../util/json/json.js';
+import { jsonArray, type JsonOut } from '../../../util/json/jsonWrite.js';
+import type { CoinScanResult } from '../../lookup/coinScan.js';
 import { parseDescriptor } from '../../descriptor/descriptor.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { addressPrefixes } from '../../format/addresses.js';
-import { defineMethod, type RpcContext } from '../../method.js';
-import { getArray, getInt, getString } from '../../paramTypes.js';
+import { defineMethod, type RpcContext } from '../../declare/method.js';
+import { getArray, getInt, getString } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
-import { ScriptSet } from '../../scriptSet.js';
+import { ScriptSet } from '../../lookup/scriptSet.js';
 
 const DEFAULT_RANGE = 1000;
 const MAX_RANGE = 1_000_000;

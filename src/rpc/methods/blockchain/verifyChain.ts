@@ -1,6 +1,6 @@
 /** `verifychain`: checks the last blocks against what is stored. */
-import { verifyChain as verifyLastBlocks } from '../../../chain/verifyChain.js';
-import { defineMethod } from '../../method.js';
+import { verifyChain as verifyLastBlocks } from '../../../chain/open/verifyChain.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const verifyChain = defineMethod({

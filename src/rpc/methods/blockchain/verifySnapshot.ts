@@ -1,8 +1,8 @@
 /** `verifysnapshot`: checks a file that `dumpsnapshot` wrote. */
 import { hashFromHex } from '../../../util/bytes.js';
-import { NO_HEADER } from '../../../store/headerTable.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { NO_HEADER } from '../../../store/files/headerTable.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { orRefuse, PARTS_SCHEMA } from './dumpSnapshot.js';
 

@@ -6,11 +6,11 @@ import {
 } from '../../../consensus/partialMerkleTree.js';
 import { headerHash, parseHeader, type BlockHeader } from '../../../primitives/header.js';
 import { NULL_HASH } from '../../../primitives/transaction.js';
-import { NO_HEADER } from '../../../store/headerTable.js';
+import { NO_HEADER } from '../../../store/files/headerTable.js';
 import { equalBytes, hashToHex, type Bytes } from '../../../util/bytes.js';
 import { Reader, ReadError } from '../../../util/reader.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 /** Answers -1 with the reference's text where the bytes end early or hold a bad length. */

@@ -1,8 +1,8 @@
 /** `getclaim`: a live claim by its id. */
 import { hashFromHex, type Bytes } from '../../../util/bytes.js';
 import type { ClaimRecord } from '../../../index/claims/claimReader.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { ClaimShower, CONFIRMED_ONLY, FULL_CLAIM, requireClaimIndex, shownBy } from './claimAnswer.js';
 
 const ALL_DIGITS = 40;

@@ -7,20 +7,20 @@ import { TX_FIRST_INPUT, TX_INPUT_COUNT, TX_STRIDE } from '../../../primitives/b
 import { formatOutPoint } from '../../../primitives/transaction.js';
 import { decodeClaimScript } from '../../../script/claimScript.js';
 import { equalBytes, fromLatin1, hashFromHex, hashToHex, toHex, type Bytes } from '../../../util/bytes.js';
-import { coins } from '../../../util/json.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { readBlockOrNull } from '../../blockLookup.js';
+import { coins } from '../../../util/json/json.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { readBlockOrNull } from '../../lookup/blockLookup.js';
 import { BRIEF_VALUE_FIELDS, briefValue } from '../../format/claimsBrief.js';
 import { NAME_HEX, nameHex, ofBlock, OF_BLOCK_FIELDS } from '../../format/claimsExplorer.js';
 import { ClaimOutputs, showScript } from '../../format/claimsOutput.js';
 import { nameText } from '../../format/claimsText.js';
-import { outputOf } from '../../../store/claims/claimQueries.js';
-import { defineMethod } from '../../method.js';
+import { outputOf } from '../../../store/claims/query/claimQueries.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../services.js';
+import type { RpcServices } from '../../declare/services.js';
 import { retryWhileGone } from '../claimtrie/atBlock.js';
-import { CLAIM_ID_PARAM, claimNotFound, requireWholeId } from '../claimtrie/listSupports.js';
+import { CLAIM_ID_PARAM, claimNotFound, requireWholeId } from '../claimtrie/lists/listSupports.js';
 import { requireClaimIndex } from './claimAnswer.js';
 
 type Answer = Record<string, JsonOut | undefined>;

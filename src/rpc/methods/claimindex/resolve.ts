@@ -1,11 +1,11 @@
 /** `resolve`: the claims that URLs lead to. */
 import type { ResolveFailure } from '../../../index/claims/claimReader.js';
 import { LONGEST_URL } from '../../../index/claims/resolveUrl.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
-import type { JsonValue } from '../../../util/json.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
+import type { JsonValue } from '../../../util/json/json.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { ClaimShower, CONFIRMED_ONLY, FULL_CLAIM, requireClaimIndex, shownBy } from './claimAnswer.js';
 

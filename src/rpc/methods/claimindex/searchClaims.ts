@@ -1,13 +1,13 @@
 /** `searchclaims`: claims by constraints, texts and orders, a page of them. */
-import { refuseUnknownNames } from '../../../search/constraintNames.js';
-import { givenConstraints } from '../../../search/givenConstraints.js';
+import { refuseUnknownNames } from '../../../search/query/constraintNames.js';
+import { givenConstraints } from '../../../search/query/givenConstraints.js';
 import type { SearchPage } from '../../../search/searchBackend.js';
-import { SearchError } from '../../../search/searchError.js';
+import { SearchError } from '../../../search/query/searchError.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { hashToHex, toLatin1, type Bytes } from '../../../util/bytes.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import type { ClaimRecord } from '../../../index/claims/claimReader.js';
 import type { ShownClaims } from '../../../index/waiting/waitingIndex.js';

@@ -1,12 +1,12 @@
 /** What the claim methods share: asking for a name in the profile's way, and shaping one claim in the profile's shape. */
-import type { NameInfo, NameQuery } from '../../../store/claims/claimQueries.js';
-import type { ClaimChoice, ClaimOfName } from '../../../store/claims/oneClaim.js';
+import type { NameInfo, NameQuery } from '../../../store/claims/query/claimQueries.js';
+import type { ClaimChoice, ClaimOfName } from '../../../store/claims/query/oneClaim.js';
 import type { Bytes } from '../../../util/bytes.js';
 import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { CLAIM_SCHEMA, documentedClaim } from '../../format/claimsDocumented.js';
 import { LBRYCRD_CLAIM_SCHEMA, lbrycrdClaim } from '../../format/claimsLbrycrd.js';
-import type { RpcContext } from '../../method.js';
+import type { RpcContext } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { givenName, hexParam } from './hexNames.js';
 

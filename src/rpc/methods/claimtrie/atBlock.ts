@@ -1,10 +1,10 @@
 /** Claim queries as of one block of the active chain, named by its hash or the tip. */
 import type { Bytes } from '../../../util/bytes.js';
 import { isPromise, type MaybePromise } from '../../../util/maybePromise.js';
-import { NO_HEADER } from '../../../store/headerTable.js';
-import { requireBlock } from '../../blockLookup.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import type { RpcServices } from '../../services.js';
+import { NO_HEADER } from '../../../store/files/headerTable.js';
+import { requireBlock } from '../../lookup/blockLookup.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import type { RpcServices } from '../../declare/services.js';
 
 export interface QueriedBlock {
   readonly id: number;

@@ -2,7 +2,7 @@
 import { normalizeNameInSlices } from '../../../claimtrie/normalizeSlices.js';
 import { inSlices } from '../../../scheduler/slices.js';
 import { nameText } from '../../format/claimsText.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { givenName, hexParam } from './hexNames.js';
 

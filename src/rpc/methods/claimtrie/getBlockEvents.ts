@@ -1,20 +1,20 @@
 /** `getblockevents`: what a block did to claims, supports and names, as the notifications tell it. */
-import { blockClaims } from '../../../chain/blockClaims.js';
+import { blockClaims } from '../../../chain/connect/blockClaims.js';
 import type { ClaimEvent } from '../../../claimtrie/types.js';
-import type { LoadedBlock } from '../../../chain/loadedBlock.js';
-import { resolvedFromUndo } from '../../../store/coinRow.js';
+import type { LoadedBlock } from '../../../chain/blocks/loadedBlock.js';
+import { resolvedFromUndo } from '../../../store/cache/coinRow.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
-import { readBlockChecked, readUndoBytesChecked } from '../../blockLookup.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
+import { readBlockChecked, readUndoBytesChecked } from '../../lookup/blockLookup.js';
 import { CLAIM_EVENT_SCHEMA, CLAIM_EVENT_TYPES, claimEventShower } from '../../format/claimEvents.js';
 import { ClaimMetadata } from '../../format/claimMetadata.js';
 import { ofBlock, OF_BLOCK_FIELDS } from '../../format/claimsExplorer.js';
-import { defineMethod } from '../../method.js';
-import type { ClaimReader } from '../../claimReader.js';
+import { defineMethod } from '../../declare/method.js';
+import type { ClaimReader } from '../../lookup/claimReader.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../services.js';
+import type { RpcServices } from '../../declare/services.js';
 import { BLOCK_PARAM, blockOfHashOrHeight, retryWhileGone, type QueriedBlock } from './atBlock.js';
-import { pageParam } from './pages.js';
+import { pageParam } from './lists/pages.js';
 
 interface EventsOf {
   /** Id of the block; its events never change. */

@@ -1,8 +1,8 @@
 /** `getchangesinblock`: what went into the trie and what expired in a block. For lbcd's clients see `lbcdGetChangesInBlock.ts`. */
 import type { Bytes } from '../../../util/bytes.js';
 import { hashToHex } from '../../../util/bytes.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { atBlock, blockParam } from './atBlock.js';
 

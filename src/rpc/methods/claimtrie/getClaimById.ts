@@ -1,7 +1,7 @@
 /** `getclaimbyid`: a claim that is alive at the tip, by its id or the beginning of it. */
 import { whenResolved } from '../../../util/maybePromise.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { claimOfBytesAt, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
 import { atBlock } from './atBlock.js';
 

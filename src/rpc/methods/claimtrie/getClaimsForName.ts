@@ -3,7 +3,7 @@ import { hashToHex } from '../../../util/bytes.js';
 import { whenResolved } from '../../../util/maybePromise.js';
 import { documentedName, NAME_SCHEMA } from '../../format/claimsDocumented.js';
 import { LBRYCRD_NAME_SCHEMA, lbrycrdName } from '../../format/claimsLbrycrd.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { nameAt, NAME_HEX_PARAM, NAME_PARAM } from './answers.js';
 import { atBlock, blockParam } from './atBlock.js';

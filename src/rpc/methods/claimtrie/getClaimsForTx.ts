@@ -1,16 +1,16 @@
 /** `getclaimsfortx`: the claims and supports among the unspent outputs of a transaction. */
 import { claimIdOf, decodeClaimScript, type ClaimScript } from '../../../script/claimScript.js';
-import type { PresentOutput, Standing } from '../../../store/claims/standings.js';
+import type { PresentOutput, Standing } from '../../../store/claims/query/standings.js';
 import { hashToHex, toHex, toLatin1, type Bytes } from '../../../util/bytes.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
 import { ClaimMetadata, METADATA } from '../../format/claimMetadata.js';
 import { nameText } from '../../format/claimsText.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../services.js';
+import type { RpcServices } from '../../declare/services.js';
 import { atBlock } from './atBlock.js';
-import { firstUnspentOutput, unspentOutputs } from './unspentOutputs.js';
+import { firstUnspentOutput, unspentOutputs } from './lists/unspentOutputs.js';
 
 type Answer = Record<string, JsonOut | undefined>;
 

@@ -1,9 +1,9 @@
 /** `getclaimsintrie`: every active claim, name by name. Made while it is written, so that its size does not matter. */
 import { yieldIfDue } from '../../../scheduler/yield.js';
-import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
+import { jsonArray, type JsonOut } from '../../../util/json/jsonWrite.js';
 import { documentedEntry, ENTRY_SCHEMA } from '../../format/claimsDocumented.js';
 import { LBRYCRD_ENTRY_SCHEMA, lbrycrdEntry } from '../../format/claimsLbrycrd.js';
-import { defineMethod, type RpcContext } from '../../method.js';
+import { defineMethod, type RpcContext } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { blockParam, queriedBlock, whileNoneIsGone } from './atBlock.js';
 

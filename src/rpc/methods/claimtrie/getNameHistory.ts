@@ -1,8 +1,8 @@
 /** `getnamehistory`: the life of a name, block by block: what was made, spent and moved, who controlled it and for how much. */
 import type { ChainReader } from '../../../chain/chainReader.js';
-import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
-import type { NameBlock } from '../../../store/claims/nameHistory.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
+import { jsonArray, type JsonOut } from '../../../util/json/jsonWrite.js';
+import type { NameBlock } from '../../../store/claims/query/nameHistory.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import {
   NAME_BLOCK_SCHEMA,
   NAME_HEX,
@@ -12,12 +12,12 @@ import {
   OF_BLOCK_FIELDS,
 } from '../../format/claimsExplorer.js';
 import { nameText } from '../../format/claimsText.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { NAME_PARAM } from './answers.js';
 import { blockOfHashOrHeight, retryWhileGone } from './atBlock.js';
 import { givenName, hexParam } from './hexNames.js';
-import { countParam } from './pages.js';
+import { countParam } from './lists/pages.js';
 
 /** Hashes of the blocks, taken while they are in the active chain. */
 function hashesOf({ chain, headers }: ChainReader, blocks: readonly NameBlock[]): Uint8Array[] {

@@ -1,8 +1,8 @@
 /** `getnamesintrie`: every name with an active claim. Made while it is written, so that its size does not matter. */
 import { yieldIfDue } from '../../../scheduler/yield.js';
-import { jsonArray } from '../../../util/jsonWrite.js';
+import { jsonArray } from '../../../util/json/jsonWrite.js';
 import { nameText } from '../../format/claimsText.js';
-import { defineMethod, type RpcContext } from '../../method.js';
+import { defineMethod, type RpcContext } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { blockParam, queriedBlock, whileNoneIsGone } from './atBlock.js';
 

@@ -1,5 +1,5 @@
 /** `gettotalclaimednames`: how many names have an active claim. */
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const getTotalClaimedNames = defineMethod({

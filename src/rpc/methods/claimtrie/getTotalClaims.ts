@@ -1,5 +1,5 @@
 /** `gettotalclaims`: how many claims are active. */
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const getTotalClaims = defineMethod({

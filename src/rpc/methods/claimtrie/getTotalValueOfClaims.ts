@@ -1,6 +1,6 @@
 /** `gettotalvalueofclaims`: the own amounts of the active claims, or of the controlling ones. */
-import { coins } from '../../../util/json.js';
-import { defineMethod } from '../../method.js';
+import { coins } from '../../../util/json/json.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const getTotalValueOfClaims = defineMethod({

@@ -1,5 +1,5 @@
 /** `getvalueforname`: the claim that controls a name, or one of its claims by id. */
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { claimAt, NAME_HEX_PARAM, NAME_PARAM, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
 import { atBlock, blockParam } from './atBlock.js';
 

@@ -1,6 +1,6 @@
 /** Names, and beginnings of names, that are given as text or, since they are any bytes, in hex. */
 import { fromHex, isHex } from '../../../util/bytes.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { nameBytes } from '../../format/claimsText.js';
 
 /** Declares how the parameter `label` is given. */

@@ -1,7 +1,7 @@
 /** `debuglevel`: lbcd's way of switching what is logged, by its names for the parts of a node. Source: lbcd config.go `parseAndSetDebugLevels`. */
 import type { LogCategory, LogControl } from '../../../util/logging.js';
-import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { RPC_ERROR, rpcError, type RpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 /** lbcd's subsystems, and the categories of this node that report the same; none where nothing is debug logged. */

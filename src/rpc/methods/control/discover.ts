@@ -1,7 +1,7 @@
 /** `rpc.discover`: the machine-readable description of every method (OpenRPC's service discovery method). */
-import { defineMethod } from '../../method.js';
-import { openRpcDocument } from '../../openRpc.js';
-import { examplesFor } from '../../recordedExamples.js';
+import { defineMethod } from '../../declare/method.js';
+import { openRpcDocument } from '../../reference/openRpc.js';
+import { examplesFor } from '../../reference/recordedExamples.js';
 import { t } from '../../../schema/schema.js';
 import { programVersion } from '../../../util/project.js';
 

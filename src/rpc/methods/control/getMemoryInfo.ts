@@ -1,7 +1,7 @@
 /** `getmemoryinfo`: the process's memory, as figures or as the XML of an allocator. */
 import { getHeapSpaceStatistics } from 'node:v8';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { keyMemory } from '../../../wallet/keys/keyMemory.js';
 

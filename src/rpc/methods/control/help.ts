@@ -1,6 +1,6 @@
 /** `help`: the list of methods, or one method's help text. */
-import { helpAnswer } from '../../helpText.js';
-import { defineMethod } from '../../method.js';
+import { helpAnswer } from '../../reference/helpText.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const help = defineMethod({

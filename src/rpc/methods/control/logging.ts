@@ -1,10 +1,10 @@
 /** `logging`: shows and switches the debug categories of the log. */
 import { yieldIfDue } from '../../../scheduler/yield.js';
-import type { JsonValue } from '../../../util/json.js';
+import type { JsonValue } from '../../../util/json/json.js';
 import { LOG_CATEGORIES } from '../../../util/logging.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod, type RpcContext } from '../../method.js';
-import { getString } from '../../paramTypes.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod, type RpcContext } from '../../declare/method.js';
+import { getString } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
 
 export const logging = defineMethod({

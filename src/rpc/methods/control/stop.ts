@@ -1,5 +1,5 @@
 /** `stop`: begins a clean stop of the node; the answer still gets out. */
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const stop = defineMethod({

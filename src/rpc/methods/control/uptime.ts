@@ -1,5 +1,5 @@
 /** `uptime`: for how long the node has been running, by the mocked clock where there is one. */
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const uptime = defineMethod({

@@ -1,5 +1,5 @@
 /** `version`: the version of lbcd's JSON-RPC interface that the lbcd profile answers in. Source: lbcd rpcserver.go. */
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 const INTERFACE = [1, 3, 0] as const;

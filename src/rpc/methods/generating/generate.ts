@@ -2,12 +2,12 @@
 import { MiningError } from '../../../mining/miner.js';
 import { scriptForPublicKey } from '../../../script/standard.js';
 import { hashToHex } from '../../../util/bytes.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { WalletBatch } from '../../../wallet/store/records.js';
-import { ranOut } from '../wallet/addressArguments.js';
-import { walletOf } from '../wallet/walletOf.js';
+import { ranOut } from '../wallet/addresses/addressArguments.js';
+import { walletOf } from '../wallet/wallets/walletOf.js';
 
 export const generate = defineMethod({
   name: 'generate',

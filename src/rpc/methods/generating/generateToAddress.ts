@@ -3,9 +3,9 @@ import { MiningError } from '../../../mining/miner.js';
 import { decodeDestination } from '../../../script/address.js';
 import { scriptForDestination } from '../../../script/standard.js';
 import { hashToHex } from '../../../util/bytes.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { addressPrefixes } from '../../format/addresses.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const generateToAddress = defineMethod({

@@ -1,6 +1,6 @@
 /** `echo` and `echojson`: give the arguments back. They differ only in how the command line reads its words. */
-import type { JsonValue } from '../../../util/json.js';
-import { defineMethod, type ParamDecl, type RpcMethod } from '../../method.js';
+import type { JsonValue } from '../../../util/json/json.js';
+import { defineMethod, type ParamDecl, type RpcMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 function echoParams(cli: 'string' | 'json'): ParamDecl[] {

@@ -2,9 +2,9 @@
  * `getinfo`: the summary that pools still ask for. The reference dropped it; the shape is that of its last version
  * which had it, without the wallet's fields. Source: Bitcoin Core 0.15 rpc/misc.cpp, lbcd `InfoChainResult`.
  */
-import { coins } from '../../../util/json.js';
+import { coins } from '../../../util/json/json.js';
 import { difficultyAnswer } from '../../format/difficulty.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const getInfo = defineMethod({

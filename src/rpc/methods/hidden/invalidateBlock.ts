@@ -1,8 +1,8 @@
 /** `invalidateblock`: treats a block as invalid, whatever the rules say. */
-import { NO_HEADER } from '../../../store/headerTable.js';
-import { requireBlock } from '../../blockLookup.js';
-import { RPC_ERROR, RpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { NO_HEADER } from '../../../store/files/headerTable.js';
+import { requireBlock } from '../../lookup/blockLookup.js';
+import { RPC_ERROR, RpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const invalidateBlock = defineMethod({

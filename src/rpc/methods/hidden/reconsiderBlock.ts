@@ -1,6 +1,6 @@
 /** `reconsiderblock`: takes `invalidateblock` back. */
-import { requireBlock } from '../../blockLookup.js';
-import { defineMethod } from '../../method.js';
+import { requireBlock } from '../../lookup/blockLookup.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const reconsiderBlock = defineMethod({

@@ -1,6 +1,6 @@
 /** `setmocktime`: stops the clock of a test network. */
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const setMockTime = defineMethod({

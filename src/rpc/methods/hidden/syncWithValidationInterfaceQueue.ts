@@ -1,5 +1,5 @@
 /** `syncwithvalidationinterfacequeue`: waits for what is under way on the chain. */
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const syncWithValidationInterfaceQueue = defineMethod({

@@ -1,8 +1,8 @@
 /** What the three methods that wait for a block share: the wait, its parameter and its answer. */
 import { hashToHex } from '../../../util/bytes.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
-import type { RpcContext } from '../../method.js';
-import { whenWhole } from '../../onChain.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
+import type { RpcContext } from '../../declare/method.js';
+import { whenWhole } from '../../call/onChain.js';
 import { t } from '../../../schema/schema.js';
 
 export const TIMEOUT_PARAM = {

@@ -1,6 +1,6 @@
 /** `waitforblock`: waits until a certain block is the tip. */
 import { equalBytes } from '../../../util/bytes.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { TIMEOUT_PARAM, TIP_SCHEMA, waitForTip } from './tipWait.js';
 
 export const waitForBlock = defineMethod({

@@ -1,5 +1,5 @@
 /** `waitforblockheight`: waits until the chain is at least so high. */
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { TIMEOUT_PARAM, TIP_SCHEMA, waitForTip } from './tipWait.js';
 
 export const waitForBlockHeight = defineMethod({

@@ -1,5 +1,5 @@
 /** `waitfornewblock`: waits until the tip is another one. */
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { TIMEOUT_PARAM, TIP_SCHEMA, waitForTip } from './tipWait.js';
 
 export const waitForNewBlock = defineMethod({

@@ -1,7 +1,7 @@
 /** `addhub`: another hub that is announced to clients. Source: lbryio/hub herald/session.py `_notify_peer`. */
-import { isPlainHostPort } from '../../../util/hostPort.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { isPlainHostPort } from '../../../util/network/hostPort.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { hubOf } from './hubOf.js';
 

@@ -1,5 +1,5 @@
 /** `gethubinfo`: how the hub is, and what it did since it started. */
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { hubOf } from './hubOf.js';
 

@@ -7,11 +7,11 @@ import { newAddress } from '../../../wallet/keys/newAddress.js';
 import { DEFAULT_ACCOUNT, IMPORTED_ACCOUNT, LbcdAccounts } from '../../../wallet/lbcd/accounts.js';
 import { balancesBy } from '../../../wallet/lbcd/coins.js';
 import type { Wallet } from '../../../wallet/wallet.js';
-import { coins } from '../../../util/json.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
+import { coins } from '../../../util/json/json.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { t } from '../../../schema/schema.js';
-import { ranOut } from '../wallet/addressArguments.js';
-import { walletOf } from '../wallet/walletOf.js';
+import { ranOut } from '../wallet/addresses/addressArguments.js';
+import { walletOf } from '../wallet/wallets/walletOf.js';
 import {
   ACCOUNT_PARAM,
   ADDRESS_TYPE_PARAM,

@@ -15,11 +15,11 @@ import {
 import type { Wallet } from '../../../wallet/wallet.js';
 import type { Bytes } from '../../../util/bytes.js';
 import { toHex } from '../../../util/bytes.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { t } from '../../../schema/schema.js';
-import { ranOut } from '../wallet/addressArguments.js';
-import { walletOf } from '../wallet/walletOf.js';
+import { ranOut } from '../wallet/addresses/addressArguments.js';
+import { walletOf } from '../wallet/wallets/walletOf.js';
 import { accountAddress } from './accounts.js';
 import {
   ACCOUNT_PARAM,

@@ -14,12 +14,12 @@ import { outputNumber } from '../../../wallet/ledger/entry.js';
 import { spendStateOf } from '../../../wallet/spending/spendState.js';
 import type { Wallet } from '../../../wallet/wallet.js';
 import { fromLatin1, hashToHex, toHex } from '../../../util/bytes.js';
-import { coins } from '../../../util/json.js';
-import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
+import { coins } from '../../../util/json/json.js';
+import { jsonArray, type JsonOut } from '../../../util/json/jsonWrite.js';
 import { inSlices } from '../../../scheduler/slices.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { t } from '../../../schema/schema.js';
-import { walletOf } from '../wallet/walletOf.js';
+import { walletOf } from '../wallet/wallets/walletOf.js';
 import {
   ACCOUNT_PARAM,
   ADDRESS_TYPE_PARAM,

@@ -9,10 +9,10 @@ import type { OutputType } from '../../../signing/outputType.js';
 import { AccountError, DEFAULT_ACCOUNT_NAME } from '../../../wallet/lbcd/accounts.js';
 import type { Wallet } from '../../../wallet/wallet.js';
 import { hashFromHex } from '../../../util/bytes.js';
-import type { JsonValue } from '../../../util/json.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { callMethod } from '../../invoke.js';
+import type { JsonValue } from '../../../util/json/json.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { callMethod } from '../../call/invoke.js';
 import {
   defineMethod,
   type MethodDecl,
@@ -20,7 +20,7 @@ import {
   type Profile,
   type RpcContext,
   type RpcMethod,
-} from '../../method.js';
+} from '../../declare/method.js';
 
 const LBCD: readonly Profile[] = ['lbcd'];
 

@@ -7,10 +7,10 @@ import type { Recipient } from '../../../wallet/spending/createTransaction.js';
 import type { Wallet } from '../../../wallet/wallet.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { hashToHex } from '../../../util/bytes.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { getReal } from '../../paramTypes.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { getReal } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
-import { walletOf } from '../wallet/walletOf.js';
+import { walletOf } from '../wallet/wallets/walletOf.js';
 import {
   ADDRESS_TYPE_PARAM,
   addressKind,

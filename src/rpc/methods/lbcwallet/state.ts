@@ -1,12 +1,12 @@
 /** The state of the wallet in the form of lbcwallet, and what it refuses. */
 import { walletBalance } from '../../../wallet/lbcd/coins.js';
 import { hashToHex } from '../../../util/bytes.js';
-import { coins } from '../../../util/json.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
-import { RPC_ERROR, RpcError, rpcError } from '../../errors.js';
-import type { RpcMethod } from '../../method.js';
+import { coins } from '../../../util/json/json.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
+import { RPC_ERROR, RpcError, rpcError } from '../../declare/errors.js';
+import type { RpcMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
-import { walletOf } from '../wallet/walletOf.js';
+import { walletOf } from '../wallet/wallets/walletOf.js';
 import { callNode, lbcwalletMethod } from './lbcwalletMethod.js';
 
 /** Source: `MAX_SLEEP_TIME` of the reference. */

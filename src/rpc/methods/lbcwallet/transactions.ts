@@ -12,15 +12,15 @@ import { entriesSince } from '../../../wallet/listing/sinceBlock.js';
 import type { Wallet } from '../../../wallet/wallet.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { fromLatin1, hashToHex, toHex } from '../../../util/bytes.js';
-import { coins } from '../../../util/json.js';
-import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
+import { coins } from '../../../util/json/json.js';
+import { jsonArray, type JsonOut } from '../../../util/json/jsonWrite.js';
 import { sortedInSlices, type Slices } from '../../../util/slices.js';
 import { SpreadMap } from '../../../util/spreadMap.js';
 import { Writer } from '../../../util/writer.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { getString } from '../../paramTypes.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { getString } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
-import { walletOf } from '../wallet/walletOf.js';
+import { walletOf } from '../wallet/wallets/walletOf.js';
 import { ACCOUNT_PARAM, destinationOf, idOf, lbcwalletMethod } from './lbcwalletMethod.js';
 
 /** Longer answers are made as they are sent. */

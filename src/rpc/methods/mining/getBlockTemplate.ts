@@ -3,15 +3,15 @@
  * Source: lbrycrd rpc/mining.cpp `getblocktemplate`; lbcd rpcserver.go `handleGetBlockTemplate`.
  */
 import { equalBytes, hashFromHex, toLatin1, type Bytes } from '../../../util/bytes.js';
-import type { JsonValue } from '../../../util/json.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import type { JsonValue } from '../../../util/json/json.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { inSlices } from '../../../scheduler/slices.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod, type Profile, type RpcContext } from '../../method.js';
-import { whenWhole } from '../../onChain.js';
-import { parseLooseHash } from '../../paramTypes.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod, type Profile, type RpcContext } from '../../declare/method.js';
+import { whenWhole } from '../../call/onChain.js';
+import { parseLooseHash } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../services.js';
+import type { RpcServices } from '../../declare/services.js';
 import { decodeBlock } from './decodeBlock.js';
 import { TEMPLATE_SCHEMA, templateAnswer } from './templateAnswer.js';
 import { parseTemplateRequest, type TemplateRequest } from './templateRequest.js';

@@ -1,5 +1,5 @@
 /** `getgenerate`: whether the node mines by itself, which this one never does. Source: lbcd rpcserver.go. */
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const getGenerate = defineMethod({

@@ -1,5 +1,5 @@
 /** `gethashespersec`: how fast the node mines by itself, which it never does. Source: lbcd rpcserver.go. */
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const getHashesPerSec = defineMethod({

@@ -1,9 +1,9 @@
 /** `getmininginfo`: the state of mining. Source: lbrycrd rpc/mining.cpp; lbcd rpcserver.go `handleGetMiningInfo`. */
-import type { JsonOut } from '../../../util/jsonWrite.js';
-import { readBlockChecked } from '../../blockLookup.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
+import { readBlockChecked } from '../../lookup/blockLookup.js';
 import { networkName } from '../../format/networkName.js';
 import { difficultyAnswer } from '../../format/difficulty.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { DEFAULT_LOOKUP_BLOCKS, networkHashesPerSec } from './getNetworkHashPs.js';
 

@@ -2,8 +2,8 @@
 import type { ChainReader } from '../../../chain/chainReader.js';
 import { retargetIntervalBlocks } from '../../../primitives/retarget.js';
 import type { NetworkParams } from '../../../params/network.js';
-import { NO_HEADER } from '../../../store/headerTable.js';
-import { defineMethod } from '../../method.js';
+import { NO_HEADER } from '../../../store/files/headerTable.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const DEFAULT_LOOKUP_BLOCKS = 120;

@@ -1,8 +1,8 @@
 /** `prioritisetransaction`: makes a transaction count as if it paid more or less. Source: lbrycrd rpc/mining.cpp. */
 import { isHex } from '../../../util/bytes.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
-import { getReal, parseLooseHash } from '../../paramTypes.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
+import { getReal, parseLooseHash } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
 
 export const prioritiseTransaction = defineMethod({

@@ -2,8 +2,8 @@
  * `setgenerate`: turns mining by the node itself on and off. This node never mines by itself, so that it can only be turned
  * off. Source: lbcd rpcserver.go `handleSetGenerate`.
  */
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const setGenerate = defineMethod({

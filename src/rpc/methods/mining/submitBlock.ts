@@ -1,7 +1,7 @@
 /** `submitblock`: hands a block to the chain. Source: lbrycrd rpc/mining.cpp, BIP22. */
 import { startsWithCoinbase } from '../../../mining/submitBlock.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { decodeBlock } from './decodeBlock.js';
 

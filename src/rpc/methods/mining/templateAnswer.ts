@@ -2,7 +2,7 @@
  * A block template in the form of `getblocktemplate`. Source: lbrycrd rpc/mining.cpp; lbcd rpcserver.go
  * `blockTemplateResult`.
  */
-import type { BlockIndex } from '../../../chain/blockIndex.js';
+import type { BlockIndex } from '../../../chain/index/blockIndex.js';
 import { decodeCompact } from '../../../primitives/compactTarget.js';
 import {
   MAX_BLOCK_SERIALIZED_SIZE,
@@ -16,8 +16,8 @@ import type { BlockTemplate } from '../../../mining/blockAssembler.js';
 import { DEPLOYMENT_IDS } from '../../../params/network.js';
 import { formatTransaction, transactionWeight, txid, wtxid } from '../../../primitives/transaction.js';
 import { hashToHex, toHex } from '../../../util/bytes.js';
-import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
-import type { Profile } from '../../method.js';
+import { jsonArray, type JsonOut } from '../../../util/json/jsonWrite.js';
+import type { Profile } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import type { TemplateRequest } from './templateRequest.js';
 import { templateTransactions } from './templateTransactions.js';

@@ -1,8 +1,8 @@
 /** What a miner asks of `getblocktemplate` (BIP22, BIP23, BIP9). Source: lbrycrd rpc/mining.cpp `getblocktemplate`. */
-import { isJsonNumber, type JsonObject, type JsonValue } from '../../../util/json.js';
+import { isJsonNumber, type JsonObject, type JsonValue } from '../../../util/json/json.js';
 import type { Slices } from '../../../util/slices.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { getInt64, getString } from '../../paramTypes.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { getInt64, getString } from '../../declare/paramTypes.js';
 
 export interface TemplateRequest {
   readonly capabilities: ReadonlySet<string>;

@@ -5,7 +5,7 @@
 import type { BlockCandidate } from '../../../mempool/mempoolReader.js';
 import { spentKeysOf, txKeyOf } from '../../../mempool/poolEntry.js';
 import { hashToHex, toHex } from '../../../util/bytes.js';
-import { RawJson } from '../../../util/jsonWrite.js';
+import { RawJson } from '../../../util/json/jsonWrite.js';
 
 interface Prepared {
   /** Everything before the list of what it depends on. */

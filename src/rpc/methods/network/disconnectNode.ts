@@ -1,8 +1,8 @@
 /** `disconnectnode`: parts with a peer. Source: lbrycrd rpc/net.cpp. */
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { usageError } from '../../helpText.js';
-import { defineMethod, type RpcMethod } from '../../method.js';
-import { getInt64, getString } from '../../paramTypes.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { usageError } from '../../reference/helpText.js';
+import { defineMethod, type RpcMethod } from '../../declare/method.js';
+import { getInt64, getString } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';
 

@@ -1,6 +1,6 @@
 /** `getaddednodeinfo`: the nodes of the addnode list. Source: lbrycrd rpc/net.cpp. */
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';
 

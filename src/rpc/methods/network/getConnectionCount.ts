@@ -1,5 +1,5 @@
 /** `getconnectioncount`: the number of peers. */
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';
 

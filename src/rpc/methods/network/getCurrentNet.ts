@@ -1,6 +1,6 @@
 /** `getcurrentnet`: the number of the network. Source: lbcd rpcserver.go. */
 import { asBuffer } from '../../../util/bytes.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const getCurrentNet = defineMethod({

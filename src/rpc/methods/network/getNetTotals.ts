@@ -1,5 +1,5 @@
 /** `getnettotals`: bytes in and out. Source: lbrycrd rpc/net.cpp. */
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';
 

@@ -1,6 +1,6 @@
 /** `getnetworkinfo`: the state of the peer network. Source: lbrycrd rpc/net.cpp; lbcd rpcserver.go `handleGetNetworkInfo`. */
-import { coins } from '../../../util/json.js';
-import { defineMethod } from '../../method.js';
+import { coins } from '../../../util/json/json.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 /** Digits of `localservices`: 64 bits. */

@@ -1,6 +1,6 @@
 /** `getnodeaddresses`: addresses of other nodes. Source: Core 0.18 rpc/net.cpp. */
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';
 

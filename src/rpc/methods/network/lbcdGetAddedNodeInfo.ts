@@ -3,9 +3,9 @@
  * Difference from lbcd: names are not looked up again; the address shown is that of the connection, or the name itself.
  * Source: lbcd rpcserver.go.
  */
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
-import type { AddedNodeInfo } from '../../peerService.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
+import type { AddedNodeInfo } from '../../declare/peerService.js';
 import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';
 

@@ -3,9 +3,9 @@
  * Source: lbcd rpcserver.go `handleNode`, server.go `handleQuery`.
  */
 import { isIP } from 'node:net';
-import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
-import type { PeerService, PeerSnapshot } from '../../peerService.js';
+import { RPC_ERROR, rpcError, type RpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
+import type { PeerService, PeerSnapshot } from '../../declare/peerService.js';
 import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';
 

@@ -1,7 +1,7 @@
 /** `setban`: keeps addresses away, or lets them in again. Source: lbrycrd rpc/net.cpp. */
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { usageError } from '../../helpText.js';
-import { defineMethod, type RpcMethod } from '../../method.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { usageError } from '../../reference/helpText.js';
+import { defineMethod, type RpcMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';
 

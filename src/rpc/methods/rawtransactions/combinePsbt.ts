@@ -6,9 +6,9 @@ import { combinePsbtInSlices } from '../../../signing/psbtRoles.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { equalBytes } from '../../../util/bytes.js';
 import { inSlices } from '../../../scheduler/slices.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
-import { getString } from '../../paramTypes.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
+import { getString } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
 import { psbtText, requirePsbt } from './psbtArgument.js';
 

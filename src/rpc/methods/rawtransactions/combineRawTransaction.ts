@@ -8,13 +8,13 @@ import { InputSigner } from '../../../signing/signatureCreator.js';
 import { combineSignatures, emptySignatureData } from '../../../signing/signatureData.js';
 import { NO_KEYS } from '../../../signing/signingProvider.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
-import { hexOf } from '../../../util/jsonWrite.js';
+import { hexOf } from '../../../util/json/jsonWrite.js';
 import { inSlices } from '../../../scheduler/slices.js';
 import type { Slices } from '../../../util/slices.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { decodeTransaction } from '../../format/decodeTransaction.js';
-import { defineMethod } from '../../method.js';
-import { getString } from '../../paramTypes.js';
+import { defineMethod } from '../../declare/method.js';
+import { getString } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
 import { findSpentCoins, type SpentCoins } from './spentCoins.js';
 

@@ -14,10 +14,10 @@ import { OP } from '../../../script/opcodes.js';
 import { buildScript } from '../../../script/script.js';
 import { scriptForDestination } from '../../../script/standard.js';
 import { toHex } from '../../../util/bytes.js';
-import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../../util/json.js';
+import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../../util/json/json.js';
 import type { Slices } from '../../../util/slices.js';
 import { SpreadMap } from '../../../util/spreadMap.js';
-import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
+import { RPC_ERROR, rpcError, type RpcError } from '../../declare/errors.js';
 import {
   getArray,
   getInt,
@@ -26,7 +26,7 @@ import {
   parseAmount,
   parseHashParam,
   parseHexParam,
-} from '../../paramTypes.js';
+} from '../../declare/paramTypes.js';
 
 /** Highest sequence number by which an input says that it may be replaced (BIP125). */
 const MAX_REPLACEABLE_SEQUENCE = 0xfffffffd;

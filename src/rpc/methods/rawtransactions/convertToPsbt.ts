@@ -1,7 +1,7 @@
 /** `converttopsbt`: a serialized transaction as PSBT. Source: Core 0.17 rpc/rawtransaction.cpp. */
-import { RPC_ERROR, rpcError } from '../../errors.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { decodeTransaction } from '../../format/decodeTransaction.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { barePsbtText } from './psbtArgument.js';
 

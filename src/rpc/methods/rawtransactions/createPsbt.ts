@@ -1,7 +1,7 @@
 /** `createpsbt`: an unsigned transaction as PSBT (BIP174, creator). */
 import { inSlices } from '../../../scheduler/slices.js';
 import { addressPrefixes } from '../../format/addresses.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { CONSTRUCT_PARAMS, constructTransaction } from './constructTransaction.js';
 import { barePsbtText } from './psbtArgument.js';

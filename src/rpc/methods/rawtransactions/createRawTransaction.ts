@@ -1,9 +1,9 @@
 /** `createrawtransaction`: an unsigned transaction from inputs and outputs. */
 import { formatTransactionInSlices } from '../../../primitives/transactionSlices.js';
-import { hexOf } from '../../../util/jsonWrite.js';
+import { hexOf } from '../../../util/json/jsonWrite.js';
 import { inSlices } from '../../../scheduler/slices.js';
 import { addressPrefixes } from '../../format/addresses.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { CONSTRUCT_PARAMS, constructTransaction } from './constructTransaction.js';
 

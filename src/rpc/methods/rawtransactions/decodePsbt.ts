@@ -1,7 +1,7 @@
 /** `decodepsbt`: shows what a PSBT holds. */
 import { inSlices } from '../../../scheduler/slices.js';
 import { addressPrefixes } from '../../format/addresses.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { psbtAnswer, PSBT_SCHEMA } from './psbtAnswer.js';
 import { requirePsbt } from './psbtArgument.js';
 

@@ -1,9 +1,9 @@
 /** `decoderawtransaction`: shows what a serialized transaction says. */
 import { decodeTransaction } from '../../format/decodeTransaction.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { scriptContextOf } from '../../format/scriptContext.js';
 import { shownTransactionInSlices, transactionAnswer, TRANSACTION_SCHEMA } from '../../format/transaction.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { inSlices } from '../../../scheduler/slices.js';
 
 export const decodeRawTransaction = defineMethod({

@@ -3,7 +3,7 @@ import { hash160 } from '../../../crypto/hash.js';
 import { encodeDestination } from '../../../script/address.js';
 import { scriptForWitness, solveScript } from '../../../script/standard.js';
 import { EMPTY_BYTES, type Bytes } from '../../../util/bytes.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { inSlices } from '../../../scheduler/slices.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import {
@@ -12,8 +12,8 @@ import {
   scriptAnswerInSlices,
   type ScriptContext,
 } from '../../format/script.js';
-import { defineMethod } from '../../method.js';
-import { readHexParam } from '../../paramTypes.js';
+import { defineMethod } from '../../declare/method.js';
+import { readHexParam } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
 
 /** Shapes that may be put into a witness program. */

@@ -1,9 +1,9 @@
 /** `finalizepsbt`: completes what has its signatures (BIP174, finalizer and extractor). */
 import { formatTransactionInSlices } from '../../../primitives/transactionSlices.js';
 import { extractTransactionInSlices, finalizePsbt as finalize } from '../../../signing/psbtRoles.js';
-import { hexOf } from '../../../util/jsonWrite.js';
+import { hexOf } from '../../../util/json/jsonWrite.js';
 import { inSlices } from '../../../scheduler/slices.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { psbtText, requirePsbt } from './psbtArgument.js';
 

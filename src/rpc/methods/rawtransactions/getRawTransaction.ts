@@ -1,10 +1,10 @@
 /** `getrawtransaction`: a transaction as hex or decoded. Source: lbrycrd rpc/rawtransaction.cpp. */
-import { hexOf, type JsonOut } from '../../../util/jsonWrite.js';
-import { NO_HEADER } from '../../../store/headerTable.js';
+import { hexOf, type JsonOut } from '../../../util/json/jsonWrite.js';
+import { NO_HEADER } from '../../../store/files/headerTable.js';
 import { equalBytes, hashToHex, type Bytes } from '../../../util/bytes.js';
 import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
-import { findInBlock, findTransaction, type FoundTransaction } from '../../blockLookup.js';
-import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
+import { findInBlock, findTransaction, type FoundTransaction } from '../../lookup/blockLookup.js';
+import { RPC_ERROR, rpcError, type RpcError } from '../../declare/errors.js';
 import { scriptContextOf } from '../../format/scriptContext.js';
 import {
   rawTransactionAnswer,
@@ -14,9 +14,9 @@ import {
   TRANSACTION_FIELDS,
   type ShownTransaction,
 } from '../../format/transaction.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../services.js';
+import type { RpcServices } from '../../declare/services.js';
 
 /** What is known of the block around a transaction. */
 function placeAnswer({ chain }: RpcServices, block: number): Record<string, JsonOut> {

@@ -1,19 +1,19 @@
 /** `gettxinfo`: a transaction with what it spends and what became of its outputs, a page of both. */
 import { isCoinbase, type Transaction } from '../../../primitives/transaction.js';
 import { decodeClaimScript } from '../../../script/claimScript.js';
-import type { OutputState } from '../../../store/claims/outputStates.js';
-import { NO_HEADER } from '../../../store/headerTable.js';
+import type { OutputState } from '../../../store/claims/query/outputStates.js';
+import { NO_HEADER } from '../../../store/files/headerTable.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { equalBytes, hashToHex, type Bytes } from '../../../util/bytes.js';
-import { coins } from '../../../util/json.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
-import { findTransaction, type FoundTransaction } from '../../blockLookup.js';
+import { coins } from '../../../util/json/json.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
+import { findTransaction, type FoundTransaction } from '../../lookup/blockLookup.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { shownStored, shownTransaction } from '../../format/transaction.js';
 import { inputInfo, outputInfo, TX_INFO_SCHEMA, type TxInfoContext } from '../../format/txInfo.js';
-import { defineMethod } from '../../method.js';
-import type { RpcServices } from '../../services.js';
-import { pageParam } from '../claimtrie/pages.js';
+import { defineMethod } from '../../declare/method.js';
+import type { RpcServices } from '../../declare/services.js';
+import { pageParam } from '../claimtrie/lists/pages.js';
 import { transactionNotFound } from './getRawTransaction.js';
 import { coinsInUndo, coinsOfWaiting, placeInBlock, Spenders, type SpentCoin } from './txInfoFacts.js';
 

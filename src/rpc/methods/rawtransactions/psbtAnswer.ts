@@ -6,10 +6,10 @@ import type { KeyPath, Psbt, PsbtInput, PsbtOutput, UnknownFields } from '../../
 import { spentOutput } from '../../../signing/psbtRoles.js';
 import { sortedEntriesInSlices } from '../../../signing/signatureData.js';
 import { fromLatin1, toHex, type Bytes } from '../../../util/bytes.js';
-import { coins } from '../../../util/json.js';
-import { jsonArray, jsonObject, type JsonMember, type JsonOut } from '../../../util/jsonWrite.js';
+import { coins } from '../../../util/json/json.js';
+import { jsonArray, jsonObject, type JsonMember, type JsonOut } from '../../../util/json/jsonWrite.js';
 import type { Slices } from '../../../util/slices.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { SCRIPT_TYPES, scriptAnswerInSlices, type ScriptContext } from '../../format/script.js';
 import {
   lazily,

@@ -10,7 +10,7 @@ import {
   PsbtExtraDataError,
 } from '../../../signing/psbtCodec.js';
 import { inSlices } from '../../../scheduler/slices.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 
 /** -22 with the reference's account of what is wrong. Bad base64 counts up to its first bad character. */
 export async function requirePsbt(text: string): Promise<Psbt> {

@@ -5,11 +5,11 @@ import { txidInSlices } from '../../../primitives/transactionSlices.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { hashToHex } from '../../../util/bytes.js';
 import { inSlices } from '../../../scheduler/slices.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { decodeTransaction } from '../../format/decodeTransaction.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../services.js';
+import type { RpcServices } from '../../declare/services.js';
 
 /** Reads the transaction that a caller sends; -22 when it is none. */
 export async function requireTransaction(hex: string): Promise<Transaction> {

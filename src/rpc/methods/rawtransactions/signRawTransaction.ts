@@ -1,9 +1,9 @@
 /** `signrawtransaction`: the deprecated form, with keys or a wallet. Source: lbrycrd rpc/rawtransaction.cpp. */
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
-import { getString } from '../../paramTypes.js';
-import { signWithWallet } from '../wallet/signRawTransactionWithWallet.js';
-import { walletOf } from '../wallet/walletOf.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
+import { getString } from '../../declare/paramTypes.js';
+import { signWithWallet } from '../wallet/sending/signRawTransactionWithWallet.js';
+import { walletOf } from '../wallet/wallets/walletOf.js';
 import { PREVTXS_PARAM, SIGHASH_PARAM, SIGNED_SCHEMA } from './signTransaction.js';
 import { signWithKeys } from './signRawTransactionWithKey.js';
 

@@ -2,14 +2,14 @@
 import { decodeSecret } from '../../../script/wif.js';
 import { MemoryKeyStore, signingKeyOf } from '../../../signing/signingProvider.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
-import type { JsonValue } from '../../../util/json.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
+import type { JsonValue } from '../../../util/json/json.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { decodeTransaction } from '../../format/decodeTransaction.js';
-import { defineMethod } from '../../method.js';
-import { getString } from '../../paramTypes.js';
-import type { RpcServices } from '../../services.js';
+import { defineMethod } from '../../declare/method.js';
+import { getString } from '../../declare/paramTypes.js';
+import type { RpcServices } from '../../declare/services.js';
 import { PREVTXS_PARAM, SIGHASH_PARAM, SIGNED_SCHEMA, signTransaction } from './signTransaction.js';
 
 /** The keys and nothing else; -5 when one is none of this network. */

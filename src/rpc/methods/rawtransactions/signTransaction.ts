@@ -21,14 +21,14 @@ import {
   jsonTypeName,
   type JsonTypeName,
   type JsonValue,
-} from '../../../util/json.js';
-import { hexOf, jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
+} from '../../../util/json/json.js';
+import { hexOf, jsonArray, type JsonOut } from '../../../util/json/jsonWrite.js';
 import { inSlices } from '../../../scheduler/slices.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import type { ParamDecl } from '../../method.js';
-import { getInt, parseAmount, parseHashParam, parseHexParam } from '../../paramTypes.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import type { ParamDecl } from '../../declare/method.js';
+import { getInt, parseAmount, parseHashParam, parseHexParam } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../services.js';
+import type { RpcServices } from '../../declare/services.js';
 import { findSpentCoins, type SpentCoins } from './spentCoins.js';
 
 export const PREVTXS_PARAM = {

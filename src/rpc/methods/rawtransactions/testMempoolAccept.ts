@@ -2,9 +2,9 @@
 import { txidInSlices } from '../../../primitives/transactionSlices.js';
 import { hashToHex } from '../../../util/bytes.js';
 import { inSlices } from '../../../scheduler/slices.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
-import { getString } from '../../paramTypes.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
+import { getString } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
 import { requireTransaction } from './sendRawTransaction.js';
 

@@ -1,17 +1,17 @@
 /** What `gettxinfo` finds out about a transaction: the coins that it spends, and who spends its outputs. Owns no shape. */
-import { positionInBlock } from '../../../chain/storedTransactions.js';
-import type { LoadedBlock } from '../../../chain/loadedBlock.js';
+import { positionInBlock } from '../../../chain/blocks/storedTransactions.js';
+import type { LoadedBlock } from '../../../chain/blocks/loadedBlock.js';
 import type { CoinValue } from '../../../native/binding.js';
 import { TX_FIRST_INPUT, TX_INPUT_COUNT, TX_STRIDE } from '../../../primitives/blockLayout.js';
 import { formatOutPoint, type Transaction } from '../../../primitives/transaction.js';
 import { isUnspendable } from '../../../script/script.js';
-import { BlockFileError } from '../../../store/blockFiles.js';
-import { undoCoins } from '../../../store/coinRow.js';
-import { NO_HEADER } from '../../../store/headerTable.js';
+import { BlockFileError } from '../../../store/files/blockFiles.js';
+import { undoCoins } from '../../../store/cache/coinRow.js';
+import { NO_HEADER } from '../../../store/files/headerTable.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { equalBytes, type Bytes } from '../../../util/bytes.js';
 import type { OutputFate } from '../../format/txInfo.js';
-import type { RpcServices } from '../../services.js';
+import type { RpcServices } from '../../declare/services.js';
 
 /** What an input spends; without a height it waits itself. */
 export interface SpentCoin {

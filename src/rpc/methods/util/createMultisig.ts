@@ -8,11 +8,11 @@ import { destinationForScript, isOutputType, type OutputType } from '../../../si
 import { MemoryKeyStore } from '../../../signing/signingProvider.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { fromHex, isHex, toHex, type Bytes } from '../../../util/bytes.js';
-import type { JsonValue } from '../../../util/json.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
+import type { JsonValue } from '../../../util/json/json.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { addressPrefixes } from '../../format/addresses.js';
-import { defineMethod } from '../../method.js';
-import { getString } from '../../paramTypes.js';
+import { defineMethod } from '../../declare/method.js';
+import { getString } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
 
 const MAX_KEYS = 16;

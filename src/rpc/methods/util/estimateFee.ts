@@ -1,6 +1,6 @@
 /** `estimatefee`: gone from the reference, which says so. Source: lbrycrd rpc/mining.cpp. */
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const estimateFee = defineMethod({

@@ -1,10 +1,10 @@
 /** `estimaterawfee`: the estimator's own figures for each horizon. Source: lbrycrd rpc/mining.cpp. */
 import type { BucketRange } from '../../../mempool/fees/confirmStats.js';
 import { FEE_HORIZONS, type FeeEstimates, type FeeHorizon } from '../../../mempool/fees/feeEstimator.js';
-import { coins } from '../../../util/json.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { coins } from '../../../util/json/json.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { requireConfirmTarget } from './estimateSmartFee.js';
 

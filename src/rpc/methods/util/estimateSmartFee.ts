@@ -1,8 +1,8 @@
 /** `estimatesmartfee`: the fee rate for a confirmation in time. Source: lbrycrd rpc/mining.cpp. */
 import type { FeeEstimates } from '../../../mempool/fees/feeEstimator.js';
-import { coins } from '../../../util/json.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { coins } from '../../../util/json/json.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 /** Holds a target against what is tracked; -8 outside of it. Source: `ParseConfirmTarget`. */

@@ -1,6 +1,6 @@
 /** `getindexinfo`: which indexes run, and how far they are. Source: Bitcoin Core 0.21 rpc/misc.cpp. */
-import type { JsonOut } from '../../../util/jsonWrite.js';
-import { defineMethod } from '../../method.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const getIndexInfo = defineMethod({

@@ -1,7 +1,7 @@
 /** lbcd's `estimatefee`: a fee rate, as `estimatesmartfee` finds it. Source: lbcd rpcserver.go. */
-import { coins } from '../../../util/json.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { coins } from '../../../util/json/json.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const lbcdEstimateFee = defineMethod({

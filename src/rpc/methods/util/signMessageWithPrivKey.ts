@@ -3,9 +3,9 @@ import { decodeSecret } from '../../../script/wif.js';
 import { signMessage } from '../../../signing/signedMessage.js';
 import { signingKeyOf } from '../../../signing/signingProvider.js';
 import { inSlices } from '../../../scheduler/slices.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { addressPrefixes } from '../../format/addresses.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const signMessageWithPrivKey = defineMethod({

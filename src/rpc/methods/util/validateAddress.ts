@@ -2,9 +2,9 @@
 import { decodeDestination, encodeDestination } from '../../../script/address.js';
 import { scriptForDestination, type Destination } from '../../../script/standard.js';
 import { toHex, type Bytes } from '../../../util/bytes.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { addressPrefixes } from '../../format/addresses.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 function witnessAnswer(version: number, program: Bytes): Record<string, JsonOut> {

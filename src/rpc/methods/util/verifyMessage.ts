@@ -3,9 +3,9 @@ import { decodeDestination } from '../../../script/address.js';
 import { decodeBase64InSlices } from '../../../signing/base64.js';
 import { verifyMessage as verify } from '../../../signing/signedMessage.js';
 import { inSlices } from '../../../scheduler/slices.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
+import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { addressPrefixes } from '../../format/addresses.js';
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const verifyMessage = defineMethod({

@@ -1,5 +1,5 @@
 /** `getzmqnotifications`: what is published by ZeroMQ, and where. Source: lbrycrd zmq/zmqrpc.cpp. */
-import { defineMethod } from '../../method.js';
+import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const getZmqNotifications = defineMethod({

@@ -4,7 +4,7 @@
  */
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { loadBlock } from '../../../../src/chain/loadedBlock.js';
+import { loadBlock } from '../../../../src/chain/blocks/loadedBlock.js';
 import { hashToHex } from '../../../../src/util/bytes.js';
 import { damage, Random, SOFT, type Corruption } from './corruptions.js';
 import { act, askAll, feed, firstDifference, type Answer } from './questions.js';

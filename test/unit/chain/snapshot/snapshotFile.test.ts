@@ -17,7 +17,7 @@ import {
 import { SnapshotError, writeSnapshotFile } from '../../../../src/chain/snapshot/snapshotFile.js';
 import { txidAt } from '../../../../src/primitives/blockView.js';
 import { buildClaimPrefix } from '../../../../src/script/claimScript.js';
-import { formatCoinRow } from '../../../../src/store/coinRow.js';
+import { formatCoinRow } from '../../../../src/store/cache/coinRow.js';
 import { dumpOf, verify } from '../../../support/snapshots.js';
 import { OPEN_SCRIPT, spend, TestChain } from '../../../support/testChain.js';
 

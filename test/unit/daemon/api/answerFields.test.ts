@@ -10,9 +10,9 @@ import type { NewOutput } from '../../../../src/daemon/wallet/tx/newOutputs.js';
 import { formatOutPoint } from '../../../../src/primitives/transaction.js';
 import type { Schema } from '../../../../src/schema/schema.js';
 import { checkJson } from '../../../../src/schema/schemaCheck.js';
-import { JsonObject } from '../../../../src/util/json.js';
-import { parseJson } from '../../../../src/util/jsonParse.js';
-import { stringifyJson, type JsonOut } from '../../../../src/util/jsonWrite.js';
+import { JsonObject } from '../../../../src/util/json/json.js';
+import { parseJson } from '../../../../src/util/json/jsonParse.js';
+import { stringifyJson, type JsonOut } from '../../../../src/util/json/jsonWrite.js';
 import {
   claimTo,
   CLAIM_KINDS,

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { declareMethod } from '../../../../src/daemon/api/declaration.js';
 import { checkParams, readParams, type CallParams } from '../../../../src/daemon/api/paramReading.js';
 import { t } from '../../../../src/schema/schema.js';
-import type { JsonObject } from '../../../../src/util/json.js';
-import { type JsonValue } from '../../../../src/util/json.js';
-import { parseJson } from '../../../../src/util/jsonParse.js';
+import type { JsonObject } from '../../../../src/util/json/json.js';
+import { type JsonValue } from '../../../../src/util/json/json.js';
+import { parseJson } from '../../../../src/util/json/jsonParse.js';
 
 const method = declareMethod({
   name: 'method',

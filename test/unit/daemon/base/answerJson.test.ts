@@ -2,9 +2,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { answerText, fixed, float } from '../../../../src/daemon/base/answerJson.js';
 import { pythonRepr } from '../../../../src/daemon/base/pythonText.js';
-import { JsonObject, rawNumber } from '../../../../src/util/json.js';
-import { parseJson } from '../../../../src/util/jsonParse.js';
-import { hexOf, jsonArray, jsonObject, rawJson, type JsonOut } from '../../../../src/util/jsonWrite.js';
+import { JsonObject, rawNumber } from '../../../../src/util/json/json.js';
+import { parseJson } from '../../../../src/util/json/jsonParse.js';
+import { hexOf, jsonArray, jsonObject, rawJson, type JsonOut } from '../../../../src/util/json/jsonWrite.js';
 
 const ANSWER: JsonOut = {
   z: [1, 2.5, 10n ** 20n, float(3), null, true],

@@ -5,7 +5,7 @@ import {
   pythonNumber,
   writePythonJson,
 } from '../../../../src/daemon/base/pythonJson.js';
-import { parseJson } from '../../../../src/util/jsonParse.js';
+import { parseJson } from '../../../../src/util/json/jsonParse.js';
 
 describe('JSON as Python writes it', () => {
   it.each([

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { HeaderFile } from '../../../../src/daemon/ledger/headers/headerFile.js';
-import { EnvironmentError } from '../../../../src/util/environmentError.js';
+import { EnvironmentError } from '../../../../src/util/text/environmentError.js';
 
 it('a folder in place of the headers is told with what to do', () => {
   const folder = mkdtempSync(join(tmpdir(), 'headers-'));

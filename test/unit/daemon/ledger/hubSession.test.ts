@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HubGone } from '../../../../src/daemon/ledger/hub/hubErrors.js';
-import { LineReader } from '../../../../src/util/lineReader.js';
+import { LineReader } from '../../../../src/util/text/lineReader.js';
 import { HUB_LIMITS, HubSession } from '../../../../src/daemon/ledger/hub/hubSession.js';
 
 const GENESIS = '00'.repeat(32);

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { KnownHubs } from '../../../../src/daemon/ledger/hub/knownHubs.js';
 import type { OpenLedger } from '../../../../src/daemon/ledger/openLedger.js';
 import { Location_Country } from '../../../../src/metadata/messages/claim_pb.js';
-import { joinHostPort } from '../../../../src/util/hostPort.js';
+import { joinHostPort } from '../../../../src/util/network/hostPort.js';
 import { FakeChain, FakeHub } from '../../../support/fakeHub.js';
 import { testAccount, TestLedgers } from '../../../support/testLedger.js';
 

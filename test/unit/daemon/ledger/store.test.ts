@@ -14,7 +14,7 @@ import {
 import type { NewOutput } from '../../../../src/daemon/wallet/tx/newOutputs.js';
 import type { OutPoint } from '../../../../src/primitives/transaction.js';
 import { loadSqlite, type SqliteProvider } from '../../../../src/sqlite/sqliteProvider.js';
-import { EnvironmentError } from '../../../../src/util/environmentError.js';
+import { EnvironmentError } from '../../../../src/util/text/environmentError.js';
 import { toHex } from '../../../../src/util/bytes.js';
 import { LedgerModel, type ModelTx } from '../../../support/ledgerModel.js';
 import {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openHeaders, type LedgerHeaders } from '../../../../src/daemon/ledger/headers/ledgerHeaders.js';
 import { takeHeaders } from '../../../../src/daemon/ledger/headers/takeHeaders.js';
-import { EnvironmentError } from '../../../../src/util/environmentError.js';
+import { EnvironmentError } from '../../../../src/util/text/environmentError.js';
 import { GENESIS_HEADER, makeHeaders } from '../../../support/headerChains.js';
 import { regtest } from '../../../support/ledgerTransactions.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ComponentName } from '../../../../src/daemon/api/declaration.js';
 import { Components, type Component } from '../../../../src/daemon/main/components.js';
-import { EnvironmentError } from '../../../../src/util/environmentError.js';
+import { EnvironmentError } from '../../../../src/util/text/environmentError.js';
 
 const never = new AbortController().signal;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../../../src/daemon/api/settings.js';
-import type { PortMapper } from '../../../../src/daemon/dht/portMapper.js';
+import type { PortMapper } from '../../../../src/daemon/dht/reach/portMapper.js';
 import { ExternalPlace } from '../../../../src/daemon/main/parts/externalPlace.js';
 import type { Pong } from '../../../../src/daemon/ledger/hub/hubPing.js';
 import { FakeClock } from '../../../support/fakeClock.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { lockFolder } from '../../../../src/daemon/main/folderLock.js';
-import { EnvironmentError } from '../../../../src/util/environmentError.js';
+import { EnvironmentError } from '../../../../src/util/text/environmentError.js';
 
 let folder: string;
 let path: string;

@@ -7,8 +7,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { HeaderFile } from '../../../../src/daemon/ledger/headers/headerFile.js';
 import { KnownHubs } from '../../../../src/daemon/ledger/hub/knownHubs.js';
 import { ensureFolder, installationId } from '../../../../src/daemon/main/folders.js';
-import { writeSettingsFile } from '../../../../src/daemon/main/settingsFile.js';
-import { EnvironmentError } from '../../../../src/util/environmentError.js';
+import { writeSettingsFile } from '../../../../src/daemon/main/settings/settingsFile.js';
+import { EnvironmentError } from '../../../../src/util/text/environmentError.js';
 
 let folder: string;
 beforeEach(() => {

@@ -8,7 +8,7 @@ import {
   type ShownTransfer,
 } from '../../../../src/daemon/main/transferBar.js';
 import { isWatched, WatchedCall } from '../../../../src/daemon/main/watchedCall.js';
-import { JsonObject } from '../../../../src/util/json.js';
+import { JsonObject } from '../../../../src/util/json/json.js';
 import { FakeClock } from '../../../support/fakeClock.js';
 
 const transfer = (more: Partial<ShownTransfer> = {}): ShownTransfer => ({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { searchQuery } from '../../../../src/daemon/resolve/searchQuery.js';
-import type { JsonValue } from '../../../../src/util/json.js';
-import { parseJson } from '../../../../src/util/jsonParse.js';
+import type { JsonValue } from '../../../../src/util/json/json.js';
+import { parseJson } from '../../../../src/util/json/jsonParse.js';
 
 const PAGE = { offset: 20, limit: 10 };
 const NO_OTHERS: ReadonlyMap<string, JsonValue> = new Map();

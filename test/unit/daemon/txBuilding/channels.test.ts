@@ -8,7 +8,7 @@ import { isChannelSignatureValid } from '../../../../src/metadata/channelSignatu
 import { sha256 } from '../../../../src/crypto/hash.js';
 import { encodeBase58 } from '../../../../src/script/base58.js';
 import { hashToHex, toHex } from '../../../../src/util/bytes.js';
-import { JsonObject, type JsonValue } from '../../../../src/util/json.js';
+import { JsonObject, type JsonValue } from '../../../../src/util/json/json.js';
 import { TXO_TYPE } from '../../../../src/daemon/ledger/txoQuery.js';
 import { txBuildingWorld, WorldWallet } from '../../../support/txBuildingWorld.js';
 

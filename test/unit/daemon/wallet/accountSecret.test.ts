@@ -14,7 +14,7 @@ import { isSeedPhrase } from '../../../../src/daemon/wallet/seedPhrase.js';
 import { systemClock, systemRandom } from '../../../../src/daemon/base/clock.js';
 import { hash160 } from '../../../../src/crypto/hash.js';
 import { decodeDestination } from '../../../../src/script/address.js';
-import { JsonObject } from '../../../../src/util/json.js';
+import { JsonObject } from '../../../../src/util/json/json.js';
 import { toHex } from '../../../../src/util/bytes.js';
 
 const MAIN = ledgerParams('lbc_mainnet');

@@ -7,7 +7,7 @@ import { WalletContents } from '../../../../src/daemon/wallet/walletContents.js'
 import { readWalletFile, writeWalletFile } from '../../../../src/daemon/wallet/walletFile.js';
 import { ledgerParams } from '../../../../src/daemon/base/ledgerParams.js';
 import { systemClock, systemRandom } from '../../../../src/daemon/base/clock.js';
-import { JsonObject } from '../../../../src/util/json.js';
+import { JsonObject } from '../../../../src/util/json/json.js';
 
 const tools = { clock: systemClock, random: systemRandom };
 let folder: string;

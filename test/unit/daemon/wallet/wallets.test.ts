@@ -19,7 +19,7 @@ import { writePythonJson } from '../../../../src/daemon/base/pythonJson.js';
 import { parseWalletText, WalletContents } from '../../../../src/daemon/wallet/walletContents.js';
 import { encryptExport } from '../../../../src/daemon/wallet/walletCipher.js';
 import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
-import { parseJson } from '../../../../src/util/jsonParse.js';
+import { parseJson } from '../../../../src/util/json/jsonParse.js';
 import { FakeLedger } from '../../../support/fakeLedger.js';
 
 const SEED = 'carbon smart garage balance margin twelve chest sword toast envelope bottom stomach absent';

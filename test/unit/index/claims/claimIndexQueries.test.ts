@@ -3,7 +3,7 @@ import {
   ClaimIndexQueries,
   ClaimIndexNotReadyError,
 } from '../../../../src/index/claims/claimIndexQueries.js';
-import type { RowReader } from '../../../../src/store/rows.js';
+import type { RowReader } from '../../../../src/store/rows/rows.js';
 
 const CHANNEL = Buffer.alloc(20, 1);
 

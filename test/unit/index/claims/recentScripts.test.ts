@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loadBlock } from '../../../../src/chain/loadedBlock.js';
+import { loadBlock } from '../../../../src/chain/blocks/loadedBlock.js';
 import { pointKey } from '../../../../src/claimtrie/item.js';
 import { RecentScripts } from '../../../../src/index/claims/recentScripts.js';
 import { regtestParams } from '../../../../src/params/regtest.js';

@@ -3,7 +3,7 @@ import { ClaimRecords } from '../../../../src/index/claims/claimRecords.js';
 import { NameOrders } from '../../../../src/index/claims/nameOrders.js';
 import { resolveUrls, type ResolveScope } from '../../../../src/index/claims/resolveUrl.js';
 import { regtestParams } from '../../../../src/params/regtest.js';
-import type { RowReader } from '../../../../src/store/rows.js';
+import type { RowReader } from '../../../../src/store/rows/rows.js';
 
 /** Nothing at all, and the longest key that was asked for. */
 function emptyScope() {

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { WaitingClaims } from '../../../../src/index/waiting/waitingClaims.js';
 import { WaitingFeed } from '../../../../src/index/waiting/waitingFeed.js';
 import { waitingBytes, type WaitingTransaction } from '../../../../src/index/waiting/waitingOutputs.js';
-import { waitingService } from '../../../../src/node/waitingService.js';
+import { waitingService } from '../../../../src/node/services/waitingService.js';
 import { regtestParams } from '../../../../src/params/regtest.js';
 import { txid, type Transaction } from '../../../../src/primitives/transaction.js';
 import {

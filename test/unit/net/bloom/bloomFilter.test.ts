@@ -1,7 +1,7 @@
 import { createECDH } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { loadBlock, type LoadedBlock } from '../../../../src/chain/loadedBlock.js';
+import { loadBlock, type LoadedBlock } from '../../../../src/chain/blocks/loadedBlock.js';
 import { provedTransactions } from '../../../../src/consensus/partialMerkleTree.js';
 import { hash160 } from '../../../../src/crypto/hash.js';
 import { mainParams } from '../../../../src/params/main.js';
@@ -14,8 +14,8 @@ import {
 } from '../../../../src/net/bloom/bloomFilter.js';
 import { buildMerkleBlock, type MerkleBlock } from '../../../../src/net/merkleBlock.js';
 import { formatPayload, parsePayload } from '../../../../src/net/messages/codec.js';
-import { filterloadCodec } from '../../../../src/net/messages/filterload.js';
-import { merkleblockCodec } from '../../../../src/net/messages/merkleblock.js';
+import { filterloadCodec } from '../../../../src/net/messages/filters/filterload.js';
+import { merkleblockCodec } from '../../../../src/net/messages/filters/merkleblock.js';
 import { parseTxView, txidAt } from '../../../../src/primitives/blockView.js';
 import {
   formatOutPoint,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadBlock, type LoadedBlock } from '../../../../src/chain/loadedBlock.js';
+import { loadBlock, type LoadedBlock } from '../../../../src/chain/blocks/loadedBlock.js';
 import { sha256 } from '../../../../src/crypto/hash.js';
 import {
   buildCompactBlock,

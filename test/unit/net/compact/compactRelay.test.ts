@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { LoadedBlock } from '../../../../src/chain/loadedBlock.js';
+import type { LoadedBlock } from '../../../../src/chain/blocks/loadedBlock.js';
 import { REJECT_CODE } from '../../../../src/consensus/reject.js';
 import { buildCompactBlock } from '../../../../src/net/compact/compactBlock.js';
 import { ExtraTransactions } from '../../../../src/net/compact/extraTransactions.js';

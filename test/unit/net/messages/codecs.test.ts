@@ -5,7 +5,7 @@ import {
   parsePayload,
   type MessageCodec,
 } from '../../../../src/net/messages/codec.js';
-import { MAX_FILTER_ITEM_SIZE } from '../../../../src/net/messages/filteradd.js';
+import { MAX_FILTER_ITEM_SIZE } from '../../../../src/net/messages/filters/filteradd.js';
 import { MAX_HEADERS } from '../../../../src/net/messages/headers.js';
 import { isCommand, MESSAGES, type Command } from '../../../../src/net/messages/table.js';
 import { ReadError } from '../../../../src/util/reader.js';

@@ -1,7 +1,7 @@
 /** Messages as the reference daemon sent them: each is read and written back to the same bytes, and says what is expected. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { loadBlock } from '../../../../src/chain/loadedBlock.js';
+import { loadBlock } from '../../../../src/chain/blocks/loadedBlock.js';
 import { BloomFilter } from '../../../../src/net/bloom/bloomFilter.js';
 import {
   buildCompactBlock,

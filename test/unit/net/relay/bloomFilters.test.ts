@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BloomFilter } from '../../../../src/net/bloom/bloomFilter.js';
 import { MAX_BLOOM_FILTER_SIZE, MAX_HASH_FUNCTIONS } from '../../../../src/net/bloom/bloomFilter.js';
-import { MAX_FILTER_ITEM_SIZE } from '../../../../src/net/messages/filteradd.js';
+import { MAX_FILTER_ITEM_SIZE } from '../../../../src/net/messages/filters/filteradd.js';
 import { BloomFilters } from '../../../../src/net/relay/bloomFilters.js';
 import { parseTxView } from '../../../../src/primitives/blockView.js';
 import { formatTransaction } from '../../../../src/primitives/transaction.js';

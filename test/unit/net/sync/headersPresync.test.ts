@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ActiveChain } from '../../../../src/chain/activeChain.js';
+import { ActiveChain } from '../../../../src/chain/index/activeChain.js';
 import { HeaderWalk } from '../../../../src/consensus/headerWalk.js';
 import {
   COMMITMENT_PERIOD,
@@ -10,7 +10,7 @@ import {
 } from '../../../../src/net/sync/headersPresync.js';
 import { regtestParams } from '../../../../src/params/regtest.js';
 import { headerHash, parseHeaderBytes } from '../../../../src/primitives/header.js';
-import { HeaderTable, NO_HEADER } from '../../../../src/store/headerTable.js';
+import { HeaderTable, NO_HEADER } from '../../../../src/store/files/headerTable.js';
 import { GENESIS_HEADER, HEADER_WORK, makeHeaders } from '../../../support/headerChains.js';
 import { NO_ROWS } from '../../chain/headers.js';
 

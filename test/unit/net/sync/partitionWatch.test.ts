@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Chain } from '../../../../src/chain/chain.js';
 import { PartitionWatch, probability } from '../../../../src/net/sync/partitionWatch.js';
-import { NO_HEADER } from '../../../../src/store/headerTable.js';
+import { NO_HEADER } from '../../../../src/store/files/headerTable.js';
 
 const HOUR = 3600;
 const SPACING = 150;

@@ -4,7 +4,7 @@ import { INV } from '../../../../src/net/inventory.js';
 import { NODE } from '../../../../src/net/services.js';
 import { regtestWith } from '../../../../src/params/regtest.js';
 import { headerHash } from '../../../../src/primitives/header.js';
-import { loadBlock, type LoadedBlock } from '../../../../src/chain/loadedBlock.js';
+import { loadBlock, type LoadedBlock } from '../../../../src/chain/blocks/loadedBlock.js';
 import { spend } from '../../../support/testChain.js';
 import type { FakePeer } from '../../../support/fakePeer.js';
 import { itemsOf, NO_STOP, SyncWorld } from './support.js';

@@ -2,8 +2,8 @@
  * The block side of the protocol over a real chain: peers are fake, or another such node. Blocks come from a second chain
  * that mines.
  */
-import type { LoadedBlock } from '../../../../src/chain/loadedBlock.js';
-import { loadBlock } from '../../../../src/chain/loadedBlock.js';
+import type { LoadedBlock } from '../../../../src/chain/blocks/loadedBlock.js';
+import { loadBlock } from '../../../../src/chain/blocks/loadedBlock.js';
 import { decodeCompact } from '../../../../src/primitives/compactTarget.js';
 import { nextWorkRequired } from '../../../../src/primitives/retarget.js';
 import { formatTemplate, setExtraNonce, type BlockTemplate } from '../../../../src/mining/blockAssembler.js';

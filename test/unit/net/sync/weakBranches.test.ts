@@ -1,6 +1,6 @@
 /** Headers and blocks of chains with too little work, brought by peers: none is kept. */
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { loadBlock } from '../../../../src/chain/loadedBlock.js';
+import { loadBlock } from '../../../../src/chain/blocks/loadedBlock.js';
 import { buildCompactBlock } from '../../../../src/net/compact/compactBlock.js';
 import { INV } from '../../../../src/net/inventory.js';
 import { headerHash } from '../../../../src/primitives/header.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { firstSteps, type RpcPlace } from '../../../../src/node/display/firstSteps.js';
-import { loadOptions, parseCommandLine } from '../../../../src/node/options.js';
+import { loadOptions, parseCommandLine } from '../../../../src/node/options/options.js';
 
 const home = mkdtempSync(join(tmpdir(), 'first steps-'));
 afterAll(() => rmSync(home, { recursive: true }));

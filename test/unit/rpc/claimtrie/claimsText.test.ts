@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nameBytes, nameText, nameTextWithReplacements } from '../../../../src/rpc/format/claimsText.js';
-import { quoteJson } from '../../../../src/util/jsonWrite.js';
+import { quoteJson } from '../../../../src/util/json/jsonWrite.js';
 
 describe('nameText', () => {
   it('shows well-formed UTF-8 as it is, control characters too', () => {

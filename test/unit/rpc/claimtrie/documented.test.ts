@@ -1,7 +1,7 @@
 /** The claim methods as the interface document has them, over a real claim store. */
 import { describe, expect, it } from 'vitest';
 import { hashToHex } from '../../../../src/util/bytes.js';
-import { JsonNumber } from '../../../../src/util/json.js';
+import { JsonNumber } from '../../../../src/util/json/json.js';
 import { expirationHeight } from '../../../../src/claimtrie/rules.js';
 import { REGTEST_RULES } from '../../../support/claimChain.js';
 import {

@@ -1,9 +1,9 @@
 /** The claim methods as lbcd answers them, over a real claim store. */
 import { describe, expect, it } from 'vitest';
-import { invokeMethod } from '../../../../src/rpc/invoke.js';
-import { METHODS } from '../../../../src/rpc/methodTable.js';
+import { invokeMethod } from '../../../../src/rpc/call/invoke.js';
+import { METHODS } from '../../../../src/rpc/declare/methodTable.js';
 import { hashToHex } from '../../../../src/util/bytes.js';
-import { JsonArrayStream } from '../../../../src/util/jsonWrite.js';
+import { JsonArrayStream } from '../../../../src/util/json/jsonWrite.js';
 import { REGTEST_RULES } from '../../../support/claimChain.js';
 import { countTurns } from '../../../support/slices.js';
 import { testContext } from '../support.js';

@@ -1,7 +1,7 @@
 /** The claim methods as lbrycrd 0.17.3 answers them, over a real claim store. The recorded chains hold the rest. */
 import { describe, expect, it } from 'vitest';
 import { hashToHex } from '../../../../src/util/bytes.js';
-import { invokeMethod } from '../../../../src/rpc/invoke.js';
+import { invokeMethod } from '../../../../src/rpc/call/invoke.js';
 import { getClaimsInTrie } from '../../../../src/rpc/methods/claimtrie/getClaimsInTrie.js';
 import { checkResult } from '../../../../src/schema/schemaCheck.js';
 import { REGTEST_RULES } from '../../../support/claimChain.js';
@@ -238,12 +238,12 @@ describe('getclaimproofbyseq', () => {
     const world = new World(REGTEST_RULES);
     await world.mine();
     const services = world.services();
-    const { ProofUnavailableError } = await import('../../../../src/store/claims/proofQueries.js');
+    const { ProofUnavailableError } = await import('../../../../src/store/claims/query/proofQueries.js');
     const claims = {
       ...services.claims,
       proofAt: () => Promise.reject(new ProofUnavailableError(3, 10)),
     };
-    const { getNameProof } = await import('../../../../src/rpc/methods/claimtrie/getNameProof.js');
+    const { getNameProof } = await import('../../../../src/rpc/methods/claimtrie/proofs/getNameProof.js');
     const ctx = testContext({ profile: 'lbrycrd', services: { ...services, claims } });
     await expect(invokeMethod(getNameProof, ctx, ['n'])).rejects.toMatchObject({
       code: -32603,

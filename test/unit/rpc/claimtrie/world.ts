@@ -2,13 +2,13 @@
  * A small world for the claim methods: a real claim store over rows in memory, blocks of claim transactions, and as much
  * of a chain reader as the methods ask for. The id of a block is its height.
  */
-import { loadBlock, type LoadedBlock } from '../../../../src/chain/loadedBlock.js';
+import { loadBlock, type LoadedBlock } from '../../../../src/chain/blocks/loadedBlock.js';
 import { Reorganisation } from '../../../../src/chain/reorganisation.js';
 import {
   positionInBlock,
   storedTransactionAt,
   type WantedTransaction,
-} from '../../../../src/chain/storedTransactions.js';
+} from '../../../../src/chain/blocks/storedTransactions.js';
 import type { CoinValue } from '../../../../src/native/binding.js';
 import { networkParams } from '../../../../src/params/networks.js';
 import { TX_START, TX_STRIDE } from '../../../../src/primitives/blockLayout.js';
@@ -21,13 +21,13 @@ import {
   txid,
 } from '../../../../src/primitives/transaction.js';
 import type { OutPoint, Transaction, TxOutput } from '../../../../src/primitives/transaction.js';
-import { claimReader } from '../../../../src/rpc/claimReader.js';
-import { invokeMethod } from '../../../../src/rpc/invoke.js';
-import type { Profile } from '../../../../src/rpc/method.js';
-import { METHODS } from '../../../../src/rpc/methodTable.js';
+import { claimReader } from '../../../../src/rpc/lookup/claimReader.js';
+import { invokeMethod } from '../../../../src/rpc/call/invoke.js';
+import type { Profile } from '../../../../src/rpc/declare/method.js';
+import { METHODS } from '../../../../src/rpc/declare/methodTable.js';
 import { checkJson } from '../../../../src/schema/schemaCheck.js';
-import type { RpcServices } from '../../../../src/rpc/services.js';
-import { MethodTable } from '../../../../src/rpc/table.js';
+import type { RpcServices } from '../../../../src/rpc/declare/services.js';
+import { MethodTable } from '../../../../src/rpc/declare/table.js';
 import {
   buildClaimPrefix,
   buildSupportPrefix,
@@ -37,11 +37,11 @@ import {
 } from '../../../../src/script/claimScript.js';
 import { scriptForDestination } from '../../../../src/script/standard.js';
 import { ClaimStore, type ClaimRules, type ClaimTx } from '../../../../src/store/claims/claimStore.js';
-import { NO_HEADER } from '../../../../src/store/headerTable.js';
+import { NO_HEADER } from '../../../../src/store/files/headerTable.js';
 import { hashToHex, toHex, type Bytes } from '../../../../src/util/bytes.js';
-import { parseJson } from '../../../../src/util/jsonParse.js';
-import { jsonChunks } from '../../../../src/util/jsonWrite.js';
-import { toPlain, type JsonValue } from '../../../../src/util/json.js';
+import { parseJson } from '../../../../src/util/json/jsonParse.js';
+import { jsonChunks } from '../../../../src/util/json/jsonWrite.js';
+import { toPlain, type JsonValue } from '../../../../src/util/json/json.js';
 import { REGTEST_RULES } from '../../../support/claimChain.js';
 import { MemoryRows } from '../../../support/memoryRows.js';
 import { testContext, testServices } from '../support.js';

@@ -2,14 +2,14 @@ import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ChainEvents } from '../../../../src/chain/chainEvents.js';
 import type { ChainReader } from '../../../../src/chain/chainReader.js';
-import { StepTimers } from '../../../../src/chain/stepTimers.js';
+import { StepTimers } from '../../../../src/chain/connect/stepTimers.js';
 import { LateReads } from '../../../../src/store/claims/lateReads.js';
 import type { Mempool, MempoolListener } from '../../../../src/mempool/mempool.js';
 import { regtestParams } from '../../../../src/params/regtest.js';
 import { NodeMetrics } from '../../../../src/server/metrics/nodeMetrics.js';
 import type { MeasuredPeers } from '../../../../src/server/metrics/peerMetrics.js';
-import { putSummary, type ClaimTotals } from '../../../../src/store/claims/summaryRow.js';
-import type { RowWriter } from '../../../../src/store/rows.js';
+import { putSummary, type ClaimTotals } from '../../../../src/store/claims/rows/summaryRow.js';
+import type { RowWriter } from '../../../../src/store/rows/rows.js';
 import type { Bytes } from '../../../../src/util/bytes.js';
 import { ask, held, holdSlow, ServerBench } from '../support.js';
 

@@ -10,12 +10,12 @@ import {
   buildSupportPrefix,
   buildUpdatePrefix,
 } from '../../../../src/script/claimScript.js';
-import type { JsonOut } from '../../../../src/util/jsonWrite.js';
+import type { JsonOut } from '../../../../src/util/json/jsonWrite.js';
 import { spend } from '../../../support/testChain.js';
 import type { ClaimEvent } from '../../../../src/claimtrie/types.js';
 import { claimNotices } from '../../../../src/server/notifications/claimNotice.js';
 import { hashFromHex } from '../../../../src/util/bytes.js';
-import { parseFixedPoint } from '../../../../src/util/json.js';
+import { parseFixedPoint } from '../../../../src/util/json/json.js';
 
 interface Example {
   event: ClaimEvent['type'];

@@ -5,12 +5,12 @@ import {
   matchSupports,
   readChanges,
   readName,
-} from '../../../../src/store/claims/claimQueries.js';
-import { repeatPending } from '../../../../src/store/claims/referenceView.js';
-import { ProofUnavailableError, readProof } from '../../../../src/store/claims/proofQueries.js';
+} from '../../../../src/store/claims/query/claimQueries.js';
+import { repeatPending } from '../../../../src/store/claims/query/referenceView.js';
+import { ProofUnavailableError, readProof } from '../../../../src/store/claims/query/proofQueries.js';
 import type { ClaimEvent, ClaimTx } from '../../../../src/store/claims/claimStore.js';
 import type { Item } from '../../../../src/claimtrie/item.js';
-import { collectRows, type RowRange, type RowReader } from '../../../../src/store/rows.js';
+import { collectRows, type RowRange, type RowReader } from '../../../../src/store/rows/rows.js';
 import { hashToHex, toHex, type Bytes } from '../../../../src/util/bytes.js';
 import { HandChain, PAST_FORKS, type Made } from '../../../support/claimBlocks.js';
 import type { MemoryRows } from '../../../support/memoryRows.js';

@@ -4,25 +4,35 @@
  */
 import { describe, expect, it } from 'vitest';
 import { pointKey } from '../../../../src/claimtrie/item.js';
-import { claimReader } from '../../../../src/rpc/claimReader.js';
+import { claimReader } from '../../../../src/rpc/lookup/claimReader.js';
 import {
   chosenClaim,
   claimAtAge,
   claimByDigits,
   claimById,
   filedOutput,
-} from '../../../../src/rpc/nameLookup.js';
-import { byAge, filedName, readName, type NameInfo } from '../../../../src/store/claims/claimQueries.js';
-import { CLAIM_PREFIX, nameKey, supportKey, supportsKey } from '../../../../src/store/claims/claimKeys.js';
-import { aliveItems, presentItems } from '../../../../src/store/claims/itemHistory.js';
-import { parseNameRow } from '../../../../src/store/claims/nameRow.js';
-import { readPresentClaim, type ClaimChoice } from '../../../../src/store/claims/oneClaim.js';
-import { RowDecoder } from '../../../../src/store/claims/rowCodec.js';
-import { CROWDED_ITEMS } from '../../../../src/store/claims/supportRows.js';
-import { prefixEnd } from '../../../../src/store/rows.js';
+} from '../../../../src/rpc/lookup/nameLookup.js';
+import {
+  byAge,
+  filedName,
+  readName,
+  type NameInfo,
+} from '../../../../src/store/claims/query/claimQueries.js';
+import {
+  CLAIM_PREFIX,
+  nameKey,
+  supportKey,
+  supportsKey,
+} from '../../../../src/store/claims/rows/claimKeys.js';
+import { aliveItems, presentItems } from '../../../../src/store/claims/query/itemHistory.js';
+import { parseNameRow } from '../../../../src/store/claims/rows/nameRow.js';
+import { readPresentClaim, type ClaimChoice } from '../../../../src/store/claims/query/oneClaim.js';
+import { RowDecoder } from '../../../../src/store/claims/rows/rowCodec.js';
+import { CROWDED_ITEMS } from '../../../../src/store/claims/rows/supportRows.js';
+import { prefixEnd } from '../../../../src/store/rows/rows.js';
 import { KeptClaims } from '../../../../src/store/claims/keptClaims.js';
-import { readPresentProof, readProof } from '../../../../src/store/claims/proofQueries.js';
-import { readPresentStandings, readStandings } from '../../../../src/store/claims/standings.js';
+import { readPresentProof, readProof } from '../../../../src/store/claims/query/proofQueries.js';
+import { readPresentStandings, readStandings } from '../../../../src/store/claims/query/standings.js';
 import { equalBytes, hashToHex, toHex, toLatin1 } from '../../../../src/util/bytes.js';
 import { SMALL_RULES } from '../../../support/claimComparison.js';
 import { claimsOf, pointOf } from '../../../support/claimModel.js';

@@ -1,14 +1,14 @@
 /** The life of names, lists of them, and what comes, against the naive model: random lives with reorganisations. */
 import { describe, expect, it } from 'vitest';
-import { filedName } from '../../../../src/store/claims/claimQueries.js';
-import { readNameHistory, type NameBlock } from '../../../../src/store/claims/nameHistory.js';
+import { filedName } from '../../../../src/store/claims/query/claimQueries.js';
+import { readNameHistory, type NameBlock } from '../../../../src/store/claims/query/nameHistory.js';
 import {
   describePastNames,
   describePresentNames,
   namesBehind,
-} from '../../../../src/store/claims/nameList.js';
-import { isNodeAfter } from '../../../../src/store/claims/proofQueries.js';
-import { readDueNames, readUpcoming } from '../../../../src/store/claims/upcoming.js';
+} from '../../../../src/store/claims/query/nameList.js';
+import { isNodeAfter } from '../../../../src/store/claims/query/proofQueries.js';
+import { readDueNames, readUpcoming } from '../../../../src/store/claims/query/upcoming.js';
 import { toHex, toLatin1 } from '../../../../src/util/bytes.js';
 import type { ClaimEvent, ClaimRules } from '../../../../src/claimtrie/types.js';
 import { SMALL_RULES } from '../../../support/claimComparison.js';

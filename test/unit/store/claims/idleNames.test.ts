@@ -1,9 +1,9 @@
 /** Names without claims that have a row: never missed, and others never looked for. */
 import { describe, expect, it } from 'vitest';
-import { CLAIM_PREFIX, idleNamesKey, nameKey } from '../../../../src/store/claims/claimKeys.js';
+import { CLAIM_PREFIX, idleNamesKey, nameKey } from '../../../../src/store/claims/rows/claimKeys.js';
 import type { ClaimRules } from '../../../../src/store/claims/claimStore.js';
 import { IdleNames } from '../../../../src/store/claims/idleNames.js';
-import { readLog } from '../../../../src/store/claims/logRow.js';
+import { readLog } from '../../../../src/store/claims/rows/logRow.js';
 import { HandChain } from '../../../support/claimBlocks.js';
 import { MemoryRows, type MemoryTransaction } from '../../../support/memoryRows.js';
 

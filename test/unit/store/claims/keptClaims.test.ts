@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { valueHash } from '../../../../src/claimtrie/claimsHash.js';
 import { ActiveClaim, emptyNameState } from '../../../../src/claimtrie/nameState.js';
 import { KeptClaims } from '../../../../src/store/claims/keptClaims.js';
-import { formatNameRow } from '../../../../src/store/claims/nameRow.js';
+import { formatNameRow } from '../../../../src/store/claims/rows/nameRow.js';
 import { toHex } from '../../../../src/util/bytes.js';
 
 /** The row of a name with so many claims. */

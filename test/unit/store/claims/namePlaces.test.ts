@@ -10,7 +10,7 @@ import {
   referenceOrder,
   referencePlace,
 } from '../../../../src/store/claims/namePlaces.js';
-import { formatNameRow, parseNameRow } from '../../../../src/store/claims/nameRow.js';
+import { formatNameRow, parseNameRow } from '../../../../src/store/claims/rows/nameRow.js';
 import { fromLatin1, toLatin1 } from '../../../../src/util/bytes.js';
 
 const bytesOf = (n: number): Buffer => Buffer.from(sha256(Buffer.from(`claim ${n}`)));

@@ -1,9 +1,9 @@
 /** In which order the reference lists the supports of a name: what joined, and what disconnecting blocks brought back. */
 import { describe, expect, it } from 'vitest';
 import { compareJoining, pointKey, REMOVAL, type Item } from '../../../../src/claimtrie/item.js';
-import { LogWriter } from '../../../../src/store/claims/logRow.js';
-import { logKey } from '../../../../src/store/claims/claimKeys.js';
-import { compareRestored, leavingOrder } from '../../../../src/store/claims/referenceView.js';
+import { LogWriter } from '../../../../src/store/claims/rows/logRow.js';
+import { logKey } from '../../../../src/store/claims/rows/claimKeys.js';
+import { compareRestored, leavingOrder } from '../../../../src/store/claims/query/referenceView.js';
 import { MemoryRows } from '../../../support/memoryRows.js';
 
 let made = 0;

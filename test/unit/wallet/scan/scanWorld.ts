@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FoundPayments, scanPayments } from '../../../../src/chain/paymentScan.js';
+import { FoundPayments, scanPayments } from '../../../../src/chain/blocks/paymentScan.js';
 import { hash160, sha256d } from '../../../../src/crypto/hash.js';
 import { merkleRoot } from '../../../../src/crypto/merkle.js';
 import { scriptKeyOf } from '../../../../src/index/addressScripts.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RecordWriter } from '../../../../src/store/rowRecords.js';
+import { RecordWriter } from '../../../../src/store/rows/rowRecords.js';
 import { RowIndex } from '../../../../src/wallet/store/rowIndex.js';
 
 /** For a key and a value in records: their lengths stand before them. */

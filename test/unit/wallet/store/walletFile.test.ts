@@ -14,7 +14,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WalletFile } from '../../../../src/wallet/store/walletFile.js';
 import { WalletClosedError, WalletFileError } from '../../../../src/wallet/store/walletFileErrors.js';
 import { HEAD_BYTES } from '../../../../src/wallet/store/walletFileHead.js';
-import { EnvironmentError } from '../../../../src/util/environmentError.js';
+import { EnvironmentError } from '../../../../src/util/text/environmentError.js';
 import { randomOf } from '../../../support/claimLife.js';
 import { longIt } from '../../../support/long.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { WriteQueue } from '../../../../src/wallet/store/writeQueue.js';
-import { EnvironmentError } from '../../../../src/util/environmentError.js';
-import type { RowChange } from '../../../../src/store/rowRecords.js';
+import { EnvironmentError } from '../../../../src/util/text/environmentError.js';
+import type { RowChange } from '../../../../src/store/rows/rowRecords.js';
 
 const noRoom = (): Error => Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
 const change = (name: string): RowChange[] => [[name, Buffer.from(name)]];

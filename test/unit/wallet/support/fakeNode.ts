@@ -2,7 +2,7 @@
  * A node for wallets under test: a chain that the test makes, a mempool that takes what it is given, rates and a clock that
  * stand where they are put. Everything happens at once, and nothing is validated.
  */
-import { FoundPayments } from '../../../../src/chain/paymentScan.js';
+import { FoundPayments } from '../../../../src/chain/blocks/paymentScan.js';
 import { sha256 } from '../../../../src/crypto/hash.js';
 import { regtestParams } from '../../../../src/params/regtest.js';
 import { formatBlock } from '../../../../src/primitives/block.js';

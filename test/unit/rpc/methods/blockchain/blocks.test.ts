@@ -9,7 +9,7 @@ import { regtestParams } from '../../../../../src/params/regtest.js';
 import { txidAt } from '../../../../../src/primitives/blockView.js';
 import { buildClaimPrefix, buildSupportPrefix } from '../../../../../src/script/claimScript.js';
 import { hashToHex, toHex } from '../../../../../src/util/bytes.js';
-import { JsonNumber } from '../../../../../src/util/json.js';
+import { JsonNumber } from '../../../../../src/util/json/json.js';
 import { ADDRESS, ADDRESS_SCRIPT, OPEN_SCRIPT, spend, TestChain } from '../../../../support/testChain.js';
 
 const GENESIS = hashToHex(regtestParams.genesisHash);

@@ -1,9 +1,9 @@
 /** `getchaintips` over trees of headers, compared with the definition. */
 import { expect, it } from 'vitest';
-import { ActiveChain } from '../../../../../src/chain/activeChain.js';
+import { ActiveChain } from '../../../../../src/chain/index/activeChain.js';
 import { getChainTips } from '../../../../../src/rpc/methods/blockchain/getChainTips.js';
-import type { RpcContext } from '../../../../../src/rpc/method.js';
-import { NO_HEADER } from '../../../../../src/store/headerTable.js';
+import type { RpcContext } from '../../../../../src/rpc/declare/method.js';
+import { NO_HEADER } from '../../../../../src/store/files/headerTable.js';
 import { hashToHex } from '../../../../../src/util/bytes.js';
 import { randomOf } from '../../../../support/claimLife.js';
 import { TestHeaders } from '../../../chain/headers.js';

@@ -3,7 +3,7 @@ import { searchRawTransactions } from '../../../../../src/rpc/methods/addressind
 import { getHeaders } from '../../../../../src/rpc/methods/blockchain/getHeaders.js';
 import { regtestParams } from '../../../../../src/params/regtest.js';
 import { hashToHex } from '../../../../../src/util/bytes.js';
-import type { JsonValue } from '../../../../../src/util/json.js';
+import type { JsonValue } from '../../../../../src/util/json/json.js';
 import { countTurns } from '../../../../support/slices.js';
 import { ADDRESS, ADDRESS_SCRIPT, TestChain } from '../../../../support/testChain.js';
 

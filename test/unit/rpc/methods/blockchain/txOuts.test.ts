@@ -5,7 +5,7 @@ import { getTxOutProof } from '../../../../../src/rpc/methods/blockchain/getTxOu
 import { scanTxOutSet } from '../../../../../src/rpc/methods/blockchain/scanTxOutSet.js';
 import { verifyTxOutProof } from '../../../../../src/rpc/methods/blockchain/verifyTxOutProof.js';
 import { hashFromHex, hashToHex, toHex, type Bytes } from '../../../../../src/util/bytes.js';
-import { JsonObject } from '../../../../../src/util/json.js';
+import { JsonObject } from '../../../../../src/util/json/json.js';
 import {
   ADDRESS,
   ADDRESS_SCRIPT,

@@ -6,12 +6,12 @@ import type { ClaimRecord, ResolvedUrl } from '../../../../../src/index/claims/c
 import { encodeClaim } from '../../../../../src/metadata/claim.js';
 import { ClaimSchema } from '../../../../../src/metadata/messages/claim_pb.js';
 import { regtestParams } from '../../../../../src/params/regtest.js';
-import { invokeMethod } from '../../../../../src/rpc/invoke.js';
+import { invokeMethod } from '../../../../../src/rpc/call/invoke.js';
 import { resolve } from '../../../../../src/rpc/methods/claimindex/resolve.js';
-import type { RpcServices } from '../../../../../src/rpc/services.js';
-import { toPlain } from '../../../../../src/util/json.js';
-import { parseJson } from '../../../../../src/util/jsonParse.js';
-import { jsonChunks } from '../../../../../src/util/jsonWrite.js';
+import type { RpcServices } from '../../../../../src/rpc/declare/services.js';
+import { toPlain } from '../../../../../src/util/json/json.js';
+import { parseJson } from '../../../../../src/util/json/jsonParse.js';
+import { jsonChunks } from '../../../../../src/util/json/jsonWrite.js';
 import { keyOf, Random, randomClaims } from '../../../../support/claimSearchModel.js';
 import { testContext, testServices } from '../../support.js';
 

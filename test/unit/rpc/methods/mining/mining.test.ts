@@ -3,7 +3,7 @@ import { generateToAddress } from '../../../../../src/rpc/methods/generating/gen
 import { getMiningInfo } from '../../../../../src/rpc/methods/mining/getMiningInfo.js';
 import { getNetworkHashPs } from '../../../../../src/rpc/methods/mining/getNetworkHashPs.js';
 import { submitBlock } from '../../../../../src/rpc/methods/mining/submitBlock.js';
-import { loadBlock, type LoadedBlock } from '../../../../../src/chain/loadedBlock.js';
+import { loadBlock, type LoadedBlock } from '../../../../../src/chain/blocks/loadedBlock.js';
 import { decodeCompact } from '../../../../../src/primitives/compactTarget.js';
 import { merkleRoot } from '../../../../../src/crypto/merkle.js';
 import { grindFallback } from '../../../../../src/mining/grind.js';

@@ -1,6 +1,6 @@
 /** The network methods over a peer layer that notes what it is asked for. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { RpcMethod } from '../../../../../src/rpc/method.js';
+import type { RpcMethod } from '../../../../../src/rpc/declare/method.js';
 import { addNode } from '../../../../../src/rpc/methods/network/addNode.js';
 import { clearBanned } from '../../../../../src/rpc/methods/network/clearBanned.js';
 import { disconnectNode } from '../../../../../src/rpc/methods/network/disconnectNode.js';
@@ -13,9 +13,9 @@ import { listBanned } from '../../../../../src/rpc/methods/network/listBanned.js
 import { ping } from '../../../../../src/rpc/methods/network/ping.js';
 import { setBan } from '../../../../../src/rpc/methods/network/setBan.js';
 import { setNetworkActive } from '../../../../../src/rpc/methods/network/setNetworkActive.js';
-import type { PeerService, PeerSnapshot } from '../../../../../src/rpc/peerService.js';
-import type { RpcServices } from '../../../../../src/rpc/services.js';
-import type { JsonValue } from '../../../../../src/util/json.js';
+import type { PeerService, PeerSnapshot } from '../../../../../src/rpc/declare/peerService.js';
+import type { RpcServices } from '../../../../../src/rpc/declare/services.js';
+import type { JsonValue } from '../../../../../src/util/json/json.js';
 import { TestChain, type Answer } from '../../../../support/testChain.js';
 
 const PEER: PeerSnapshot = {

@@ -7,11 +7,11 @@ import { createRawTransaction } from '../../../../../src/rpc/methods/rawtransact
 import { decodePsbt } from '../../../../../src/rpc/methods/rawtransactions/decodePsbt.js';
 import { decodeRawTransaction } from '../../../../../src/rpc/methods/rawtransactions/decodeRawTransaction.js';
 import { finalizePsbt } from '../../../../../src/rpc/methods/rawtransactions/finalizePsbt.js';
-import type { RpcMethod } from '../../../../../src/rpc/method.js';
+import type { RpcMethod } from '../../../../../src/rpc/declare/method.js';
 import { regtestParams } from '../../../../../src/params/regtest.js';
 import { addressPrefixesOf, encodeDestination } from '../../../../../src/script/address.js';
-import { parseJson } from '../../../../../src/util/jsonParse.js';
-import type { JsonValue } from '../../../../../src/util/json.js';
+import { parseJson } from '../../../../../src/util/json/jsonParse.js';
+import type { JsonValue } from '../../../../../src/util/json/json.js';
 import { ADDRESS, TestChain, type Answer } from '../../../../support/testChain.js';
 
 const prefixes = addressPrefixesOf(regtestParams);

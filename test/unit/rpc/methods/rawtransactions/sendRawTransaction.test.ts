@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RpcContext, RpcMethod } from '../../../../../src/rpc/method.js';
+import type { RpcContext, RpcMethod } from '../../../../../src/rpc/declare/method.js';
 import { formatTransaction, txid, type Transaction } from '../../../../../src/primitives/transaction.js';
 import { prioritiseTransaction } from '../../../../../src/rpc/methods/mining/prioritiseTransaction.js';
-import { getRawMempool } from '../../../../../src/rpc/methods/blockchain/getRawMempool.js';
+import { getRawMempool } from '../../../../../src/rpc/methods/blockchain/mempool/getRawMempool.js';
 import { sendRawTransaction } from '../../../../../src/rpc/methods/rawtransactions/sendRawTransaction.js';
 import { testMempoolAccept } from '../../../../../src/rpc/methods/rawtransactions/testMempoolAccept.js';
 import { hashToHex, toHex } from '../../../../../src/util/bytes.js';
-import type { JsonValue } from '../../../../../src/util/json.js';
+import type { JsonValue } from '../../../../../src/util/json/json.js';
 import type { Answer } from '../../../../support/testChain.js';
 import { coinsOf, PoolWorld, spendCoins } from '../../../mempool/support.js';
 

@@ -17,7 +17,7 @@ import { scriptForDestination, scriptForMultisig } from '../../../../../src/scri
 import { encodeSecret } from '../../../../../src/script/wif.js';
 import { signingKeyOf, type SigningKey } from '../../../../../src/signing/signingProvider.js';
 import { concatBytes, hashToHex, toHex, type Bytes } from '../../../../../src/util/bytes.js';
-import { JsonObject, rawNumber, type JsonValue } from '../../../../../src/util/json.js';
+import { JsonObject, rawNumber, type JsonValue } from '../../../../../src/util/json/json.js';
 import { spend, TestChain, type Answer } from '../../../../support/testChain.js';
 
 const KEYS: SigningKey[] = ['a', 'b', 'c'].map((name) => signingKeyOf(sha256(Buffer.from(name)), true));

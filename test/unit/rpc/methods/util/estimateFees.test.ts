@@ -4,8 +4,8 @@ import { FeeEstimator } from '../../../../../src/mempool/fees/feeEstimator.js';
 import { estimateFee } from '../../../../../src/rpc/methods/util/estimateFee.js';
 import { estimateRawFee } from '../../../../../src/rpc/methods/util/estimateRawFee.js';
 import { estimateSmartFee } from '../../../../../src/rpc/methods/util/estimateSmartFee.js';
-import type { RpcMethod } from '../../../../../src/rpc/method.js';
-import type { JsonValue } from '../../../../../src/util/json.js';
+import type { RpcMethod } from '../../../../../src/rpc/declare/method.js';
+import type { JsonValue } from '../../../../../src/util/json/json.js';
 import { TestChain, type Answer } from '../../../../support/testChain.js';
 
 describe('the methods that estimate fees', () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMultisig } from '../../../../../src/rpc/methods/util/createMultisig.js';
 import { signMessageWithPrivKey } from '../../../../../src/rpc/methods/util/signMessageWithPrivKey.js';
 import { verifyMessage } from '../../../../../src/rpc/methods/util/verifyMessage.js';
-import type { JsonValue } from '../../../../../src/util/json.js';
+import type { JsonValue } from '../../../../../src/util/json/json.js';
 import { ADDRESS, TestChain, type Answer } from '../../../../support/testChain.js';
 
 const KEY = '0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';

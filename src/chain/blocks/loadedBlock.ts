@@ -1,0 +1,111 @@
+/** A block as the chain handles it: its bytes, the offset table over them, its header and its id. */
+import {
+  headerHash,
+  parseHeaderBytes,
+  HEADER_SIZE_BYTES,
+  type BlockHeader,
+} from '../../primitives/header.js';
+import {
+  TX_EMPTY_MARKER,
+  TX_END,
+  TX_FLAGS,
+  TX_START,
+  TX_STRIDE,
+  TX_STRIPPED_SIZE,
+} from '../../primitives/blockLayout.js';
+import { parseBlockView, parseBlockViewAside, type ParsedBlock } from '../../primitives/blockView.js';
+import { ReadError } from '../../util/reader.js';
+import { inSlices } from '../../scheduler/slices.js';
+import { atOnce, type Slices } from '../../util/slices.js';
+
+export interface LoadedBlock {
+  raw: Buffer;
+  parsed: ParsedBlock;
+  header: BlockHeader;
+  /** Wire order. */
+  hash: Buffer;
+  /** How many of the bytes it was parsed from belong to it. */
+  consumedBytes: number;
+}
+
+/** A block of up to this size is parsed at once: that takes some milliseconds. */
+const AT_ONCE_BYTES = 512 << 10;
+/** BIP144's marker and flag, which are behind the version. */
+const VERSION_BYTES = 4;
+const MARKER_BYTES = 2;
+const LOCK_TIME_BYTES = 4;
+/** Transactions between two pauses. */
+const TXS_AT_ONCE = 1024;
+
+/**
+ * Parses block bytes; throws `ReadError` when they are no block. Bytes behind the block are ignored, and a block in
+ * another than the canonical form (a witness marker without witness) is brought into it, as the reference does by
+ * deserializing and serializing.
+ */
+export function loadBlock(bytes: Buffer): LoadedBlock {
+  const parsed = parseBlockView(bytes);
+  if (isCanonical(parsed)) return loaded(bytes, parsed, parsed.consumedBytes);
+  const raw = atOnce(canonicalForm(bytes, parsed));
+  return loaded(raw, mustBeStorable(raw, parseBlockView(raw)), parsed.consumedBytes);
+}
+
+/** A block that is read ahead of its use is parsed on another thread from this size on: below, changing threads takes longer. */
+const ASIDE_BYTES = 16 << 10;
+
+/** `loadBlock` on another thread, for blocks that are read ahead of their use. The bytes must not change meanwhile. */
+export const loadBlockAside = (bytes: Buffer): Promise<LoadedBlock> => loadLargeBlock(bytes, ASIDE_BYTES);
+
+/**
+ * `loadBlock` for bytes that may be more than any block has: the event loop continues. They must not change meanwhile. Up to
+ * `atOnceBytes` they are parsed at once.
+ */
+export async function loadLargeBlock(bytes: Buffer, atOnceBytes = AT_ONCE_BYTES): Promise<LoadedBlock> {
+  if (bytes.length <= atOnceBytes) return loadBlock(bytes);
+  const parsed = await parseBlockViewAside(bytes);
+  if (isCanonical(parsed)) return loaded(bytes, parsed, parsed.consumedBytes);
+  const raw = await inSlices(canonicalForm(bytes, parsed));
+  return loaded(raw, mustBeStorable(raw, await parseBlockViewAside(raw)), parsed.consumedBytes);
+}
+
+function loaded(bytes: Buffer, parsed: ParsedBlock, consumedBytes: number): LoadedBlock {
+  const raw = bytes.length === parsed.sizeBytes ? bytes : bytes.subarray(0, parsed.sizeBytes);
+  const hash = headerHash(raw.subarray(0, HEADER_SIZE_BYTES));
+  return { raw, parsed, header: parseHeaderBytes(raw), hash, consumedBytes };
+}
+
+function isCanonical({ sizeBytes, consumedBytes }: ParsedBlock): boolean {
+  return sizeBytes === consumedBytes;
+}
+
+/** The block without markers of witnesses that are not there. */
+function* canonicalForm(
+  raw: Buffer,
+  { txs, txCount, sizeBytes, consumedBytes }: ParsedBlock,
+): Slices<Buffer> {
+  const out = Buffer.allocUnsafe(sizeBytes);
+  let written = 0;
+  let read = 0;
+  const copy = (from: number, to: number): void => {
+    written += raw.copy(out, written, from, to);
+    read = to;
+  };
+  for (let tx = 0; tx < txCount; tx++) {
+    if (tx % TXS_AT_ONCE === TXS_AT_ONCE - 1) yield;
+    const row = tx * TX_STRIDE;
+    if ((txs[row + TX_FLAGS]! & TX_EMPTY_MARKER) === 0) continue;
+    copy(read, txs[row + TX_START]! + VERSION_BYTES);
+    const lists = read + MARKER_BYTES;
+    copy(lists, lists + txs[row + TX_STRIPPED_SIZE]! - VERSION_BYTES - LOCK_TIME_BYTES);
+    read = txs[row + TX_END]! - LOCK_TIME_BYTES;
+  }
+  copy(read, consumedBytes);
+  return out;
+}
+
+/** Outputs without inputs read back as a witness marker: there is no form in which such a block could be stored. */
+function mustBeStorable({ length }: Buffer, parsed: ParsedBlock): ParsedBlock {
+  if (parsed.consumedBytes !== length || parsed.sizeBytes !== length) {
+    throw new ReadError('a transaction without inputs has outputs');
+  }
+  return parsed;
+}

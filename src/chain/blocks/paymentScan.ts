@@ -1,0 +1,225 @@
+/**
+ * Looking through stored blocks for transactions that a wallet may have a part in: those that may pay to its keys and scripts,
+ * those it may know, and those that may spend of what it knows. Owns the choice between the addon (`native/paymentScan.cpp`)
+ * and the fallback below, and the layout of the answer. A wallet has the last word on what is found.
+ */
+import { hash160, ripemd160 } from '../../crypto/hash.js';
+import { loadNative } from '../../native/binding.js';
+import {
+  INPUT_PREVOUT,
+  INPUT_STRIDE,
+  OUTPUT_SCRIPT,
+  OUTPUT_SCRIPT_LENGTH,
+  OUTPUT_STRIDE,
+  TX_END,
+  TX_FIRST_INPUT,
+  TX_FIRST_OUTPUT,
+  TX_FLAGS,
+  TX_HAS_WITNESS,
+  TX_INPUT_COUNT,
+  TX_IS_COINBASE,
+  TX_OUTPUT_COUNT,
+  TX_START,
+  TX_STRIDE,
+} from '../../primitives/blockLayout.js';
+import { HEADER_SIZE_BYTES } from '../../primitives/header.js';
+import { claimPrefixLength } from '../../script/claimScript.js';
+import { OP } from '../../script/opcodes.js';
+import type { StoredRun } from '../../store/files/blockFiles.js';
+import { equalBytes } from '../../util/bytes.js';
+import { addHash, mayHaveHash } from '../../util/prefixFilter.js';
+import { ReadError } from '../../util/reader.js';
+import { checkContents } from '../connect/checkBlockView.js';
+import { loadBlock, type LoadedBlock } from './loadedBlock.js';
+
+const ID_BYTES = 32;
+/** The row words of a row of the answer. */
+const ROW_WORDS = 13;
+const ROW_ID_WORD = 5;
+
+/** The sought scripts, as words of two `PrefixFilter`s. */
+export interface SoughtPayments {
+  /** Ids of keys and scripts. */
+  readonly scripts: Uint32Array;
+  /** Ids of transactions, in wire order. */
+  readonly txids: Uint32Array;
+  /** Blocks are read into it, as many as have room; not to be used for anything else until what was found is done with. */
+  readonly memory: Buffer;
+}
+
+type SoughtIds = Pick<SoughtPayments, 'scripts' | 'txids'>;
+
+/** Blocks that are in memory, one behind the other. */
+export interface BlockRun extends StoredRun {
+  /** The block ids, 32 bytes each, wire order. */
+  readonly ids: Buffer;
+  /** The number of the first block that may have witnesses; the number of blocks where none may. */
+  readonly segwitFrom: number;
+}
+
+/**
+ * The answer: how many blocks are what they should be (their id, transactions and witnesses), up to the first that is not or is
+ * not stored in canonical form; then a row for each transaction found in these: number of the block, place in it, where the
+ * transaction begins and ends in the block, `TX_FLAGS`, and its id (eight words of four bytes).
+ */
+type Answer = Uint32Array;
+
+/** Results found in blocks. */
+export class FoundPayments {
+  private readonly run: BlockRun;
+  private readonly answer: Answer;
+  private readonly idBytes: Buffer;
+
+  constructor(run: BlockRun, answer: Answer) {
+    this.run = run;
+    this.answer = answer;
+    this.idBytes = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength);
+  }
+
+  /** How many of the blocks were looked through: those before the first that needs a closer look. */
+  get blockCount(): number {
+    return this.answer[0]!;
+  }
+
+  /** How many transactions were found, numbered from 0 in the order of the chain. */
+  get count(): number {
+    return (this.answer.length - 1) / ROW_WORDS;
+  }
+
+  /** The hash of a block by its number, wire order. */
+  hash(block: number): Buffer {
+    return this.run.ids.subarray(ID_BYTES * block, ID_BYTES * (block + 1));
+  }
+
+  private word(found: number, word: number): number {
+    return this.answer[1 + found * ROW_WORDS + word]!;
+  }
+
+  /** The number of the block that holds it. */
+  block(found: number): number {
+    return this.word(found, 0);
+  }
+
+  /** Its place in the block. */
+  index(found: number): number {
+    return this.word(found, 1);
+  }
+
+  hasWitness(found: number): boolean {
+    return (this.word(found, 4) & TX_HAS_WITNESS) !== 0;
+  }
+
+  /** Its id in wire order, a byte a character. */
+  txKey(found: number): string {
+    const at = 4 * (1 + found * ROW_WORDS + ROW_ID_WORD);
+    return this.idBytes.toString('latin1', at, at + ID_BYTES);
+  }
+
+  /** Its bytes with witness, a view. */
+  txBytes(found: number): Buffer {
+    const start = this.run.places[2 * this.block(found)]!;
+    return this.run.bytes.subarray(start + this.word(found, 2), start + this.word(found, 3));
+  }
+}
+
+/** Up to this many bytes are searched on the event loop, in about two milliseconds. */
+const AT_ONCE_BYTES = 256 << 10;
+
+/** Looks through blocks, many on another thread. */
+export async function scanPayments(run: BlockRun, sought: SoughtIds): Promise<FoundPayments> {
+  const { bytes, places, ids, segwitFrom } = run;
+  const { scripts, txids } = sought;
+  const native = loadNative();
+  if (native === null) return new FoundPayments(run, scanPaymentsFallback(run, sought));
+  const scan = bytes.length > AT_ONCE_BYTES ? native.scanPaymentsAside : native.scanPayments;
+  return new FoundPayments(run, await scan(bytes, places, ids, segwitFrom, scripts, txids));
+}
+
+/** Fallback of the addon's `scanPayments`. */
+export function scanPaymentsFallback(
+  { bytes, places, ids, segwitFrom }: BlockRun,
+  sought: SoughtIds,
+): Answer {
+  const txids = sought.txids.slice();
+  const rows: number[] = [];
+  let count = 0;
+  for (; count < places.length / 2; count++) {
+    const stored = bytes.subarray(places[2 * count], places[2 * count + 1]);
+    const id = ids.subarray(ID_BYTES * count, ID_BYTES * (count + 1));
+    const block = intactBlock(stored, id, count >= segwitFrom);
+    if (block === null) break;
+    const { parsed } = block;
+    for (let index = 0; index < parsed.txCount; index++) {
+      if (!mayConcern(block, index, sought.scripts, txids)) continue;
+      const { txs } = parsed;
+      const at = index * TX_STRIDE;
+      // A later transaction of these blocks may spend it.
+      addHash(txids, parsed.txids, index * ID_BYTES);
+      rows.push(count, index, txs[at + TX_START]!, txs[at + TX_END]!, txs[at + TX_FLAGS]!);
+      for (let word = 0; word < ID_BYTES; word += 4)
+        rows.push(parsed.txids.readUInt32LE(index * ID_BYTES + word));
+    }
+  }
+  return Uint32Array.of(count, ...rows);
+}
+
+/** The block, where the bytes are the block of that id in canonical form; else null. */
+function intactBlock(stored: Buffer, id: Buffer, isSegwit: boolean): LoadedBlock | null {
+  if (stored.length < HEADER_SIZE_BYTES) return null;
+  let block: LoadedBlock;
+  try {
+    block = loadBlock(stored);
+  } catch (error) {
+    if (error instanceof ReadError) return null;
+    throw error;
+  }
+  const { parsed } = block;
+  if (!equalBytes(block.hash, id) || parsed.txCount === 0 || parsed.txs[TX_INPUT_COUNT] === 0) return null;
+  if (parsed.consumedBytes !== stored.length || parsed.sizeBytes !== stored.length) return null;
+  return checkContents(block, isSegwit) === null ? block : null;
+}
+
+function mayConcern(
+  { raw, parsed: { txs, inputs, outputs, txids: own } }: LoadedBlock,
+  index: number,
+  scripts: Uint32Array,
+  txids: Uint32Array,
+): boolean {
+  if (mayHaveHash(txids, own, index * ID_BYTES)) return true;
+  const at = index * TX_STRIDE;
+  const firstOutput = txs[at + TX_FIRST_OUTPUT]!;
+  for (let n = firstOutput; n < firstOutput + txs[at + TX_OUTPUT_COUNT]!; n++) {
+    const start = outputs[n * OUTPUT_STRIDE + OUTPUT_SCRIPT]!;
+    const length = outputs[n * OUTPUT_STRIDE + OUTPUT_SCRIPT_LENGTH]!;
+    if (mayPayTo(scripts, raw.subarray(start, start + length))) return true;
+  }
+  if ((txs[at + TX_FLAGS]! & TX_IS_COINBASE) !== 0) return false;
+  const firstInput = txs[at + TX_FIRST_INPUT]!;
+  for (let n = firstInput; n < firstInput + txs[at + TX_INPUT_COUNT]!; n++)
+    if (mayHaveHash(txids, raw, inputs[n * INPUT_STRIDE + INPUT_PREVOUT]!)) return true;
+  return false;
+}
+
+/** Whether one of the ids may be what a script pays to. */
+function mayPayTo(ids: Uint32Array, script: Buffer): boolean {
+  const prefix = claimPrefixLength(script);
+  if (prefix > 0) return mayPayTo(ids, script.subarray(prefix));
+  const first = script[0];
+  switch (script.length) {
+    case 25:
+      if (first !== OP.OP_DUP || script[1] !== OP.OP_HASH160 || script[2] !== 20) return false;
+      return mayHaveHash(ids, script, 3);
+    case 23:
+      return first === OP.OP_HASH160 && script[1] === 20 && mayHaveHash(ids, script, 2);
+    case 22:
+      return first === 0 && script[1] === 20 && mayHaveHash(ids, script, 2);
+    case 34:
+      return first === 0 && script[1] === 32 && mayHaveHash(ids, ripemd160(script.subarray(2)), 0);
+    case 35:
+    case 67:
+      if (first !== script.length - 2 || script[script.length - 1] !== OP.OP_CHECKSIG) return false;
+      return mayHaveHash(ids, hash160(script.subarray(1, -1)), 0);
+    default:
+      return false;
+  }
+}

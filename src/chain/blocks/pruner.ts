@@ -1,0 +1,153 @@
+/**
+ * Deletes old block and undo files (`-prune`): by itself to stay below a target, or up to a height that an operator
+ * names. The last 288 blocks always stay, and those that an index has yet to read. Source: Core `FindFilesToPrune`, `FindFilesToPruneManual`, `PruneOneBlockFile`.
+ */
+import { NO_HEADER } from '../../store/files/headerTable.js';
+import type { Logger } from '../../util/logging.js';
+import { MIN_BLOCKS_TO_KEEP, type Chain } from '../chain.js';
+import type { Flusher } from '../flusher.js';
+
+/** Room that the next piece of a block file and its undo may need, kept free below the target. */
+const HEADROOM_BYTES = 17 << 20;
+
+const mib = (bytes: number): number => Math.trunc(bytes / (1 << 20));
+
+export interface PruneOptions {
+  /** Bytes that block and undo files may take; null prunes by hand only. */
+  targetBytes: number | null;
+  /** Height from which on a caller has yet to read blocks; asked whenever files might go. */
+  neededFrom: () => number;
+}
+
+interface FileUse {
+  file: number;
+  /** Highest block in it, on whatever branch. */
+  lastHeight: number;
+  ids: number[];
+}
+
+export class Pruner {
+  private readonly chain: Chain;
+  private readonly flusher: Flusher;
+  private readonly options: PruneOptions;
+  private readonly log: Logger;
+  private checkedFile = -1;
+
+  constructor(chain: Chain, flusher: Flusher, options: PruneOptions, log: Logger) {
+    this.chain = chain;
+    this.flusher = flusher;
+    this.options = options;
+    this.log = log;
+    chain.events.on('tipChanged', () => {
+      const { currentFile } = chain.deps.files;
+      if (this.options.targetBytes === null || currentFile === this.checkedFile) return;
+      // The files are still being read.
+      if (flusher.isRebuilding) return;
+      this.checkedFile = currentFile;
+      // What fails is reported by the chain, which stops the node.
+      this.pruneToTarget().catch(() => undefined);
+    });
+  }
+
+  get automatic(): boolean {
+    return this.options.targetBytes !== null;
+  }
+
+  get targetBytes(): number {
+    return this.options.targetBytes ?? 0;
+  }
+
+  /** Bytes of block and undo files on disk. */
+  usageBytes(): number {
+    const { files } = this.chain.deps;
+    return files
+      .fileNumbers()
+      .reduce((sum, file) => sum + files.sizeBytes('blk', file) + files.sizeBytes('rev', file), 0);
+  }
+
+  /** Height of the lowest block of the active chain whose data is there and follows without a gap up to the tip. */
+  lowestStoredHeight(): number {
+    const { active, headers } = this.chain.index;
+    let height = active.height;
+    while (height > 0 && headers.file(active.at(height - 1)) >= 0) height--;
+    return height;
+  }
+
+  /** Content of each deletable file; empty if a crash came between dropping its headers and deleting it. */
+  private uses(): FileUse[] {
+    const { headers } = this.chain.index;
+    const { files } = this.chain.deps;
+    const uses = new Map<number, FileUse>();
+    if (this.flusher.pruned)
+      for (const file of files.fileNumbers()) uses.set(file, { file, lastHeight: 0, ids: [] });
+    for (let id = 0; id < headers.count; id++) {
+      const file = headers.file(id);
+      if (file < 0) continue;
+      let use = uses.get(file);
+      if (!use) uses.set(file, (use = { file, lastHeight: 0, ids: [] }));
+      use.lastHeight = Math.max(use.lastHeight, headers.height(id));
+      use.ids.push(id);
+    }
+    // From there on the next start reads what the index does not name.
+    const end = Math.min(files.currentFile, this.flusher.scanFrom?.file ?? Infinity);
+    return [...uses.values()].filter(({ file }) => file < end).sort((a, b) => a.file - b.file);
+  }
+
+  private lastPrunable(): number {
+    return Math.min(this.chain.height - MIN_BLOCKS_TO_KEEP, this.options.neededFrom() - 1);
+  }
+
+  /** Deletes files whose blocks all are at or below `height`. Answers the height of the last block pruned. */
+  pruneToHeight(height: number): Promise<number> {
+    return this.chain.change(async () => {
+      const last = Math.min(height, this.lastPrunable());
+      const doomed = this.uses().filter((use) => use.lastHeight <= last);
+      this.log.debug(
+        'prune',
+        `Prune by hand: max_prune_height=${last} removes ${doomed.length} blk/rev pairs`,
+      );
+      await this.remove(doomed);
+      return this.lowestStoredHeight() - 1;
+    });
+  }
+
+  /** Deletes the oldest files until the rest fits the target; for automatic pruning alone. */
+  pruneToTarget(): Promise<void> {
+    return this.chain.change(async () => {
+      const { params } = this.chain.deps;
+      if (this.chain.tip === NO_HEADER || this.chain.height <= params.pruneAfterHeight) return;
+      const last = this.lastPrunable();
+      const { files } = this.chain.deps;
+      let usage = this.usageBytes();
+      const doomed: FileUse[] = [];
+      for (const use of this.uses()) {
+        if (usage + HEADROOM_BYTES <= this.targetBytes) break;
+        if (use.lastHeight > last) continue;
+        usage -= files.sizeBytes('blk', use.file) + files.sizeBytes('rev', use.file);
+        doomed.push(use);
+      }
+      this.log.debug(
+        'prune',
+        () =>
+          `Prune: target=${mib(this.targetBytes)}MiB actual=${mib(usage)}MiB diff=${mib(this.targetBytes - usage)}MiB max_prune_height=${last} removes ${doomed.length} blk/rev pairs`,
+      );
+      await this.remove(doomed);
+    });
+  }
+
+  /** First the database forgets the files, then they go: a crash in between leaves files that no one names. */
+  private async remove(uses: FileUse[]): Promise<void> {
+    if (uses.length === 0) return;
+    for (const use of uses) for (const id of use.ids) this.chain.index.forgetData(id);
+    this.flusher.pruned = true;
+    await this.flusher.flush();
+    for (const { file, lastHeight, ids } of uses) {
+      this.chain.deps.files.remove(file);
+      this.log.debug(
+        'prune',
+        `Prune: deleted blk/rev ${file}, ${ids.length} blocks up to height ${lastHeight}`,
+      );
+    }
+    this.log.info(`Prune: deleted block files ${uses.map((use) => use.file).join(', ')}`);
+  }
+}

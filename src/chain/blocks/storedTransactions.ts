@@ -1,0 +1,150 @@
+/**
+ * Transactions read out of the block files one by one. Owns the promise that what is answered is what was once stored: a
+ * transaction is compared with its id, and where its witness counts against that too; what does not fit is searched in
+ * its whole block, which is compared with its header. Corruption on disk throws, it never becomes an answer.
+ */
+import { TX_START, TX_STRIDE } from '../../primitives/blockLayout.js';
+import { scanTransaction, txBytes, TX_IDS_BYTES, txidAt, wtxidAt } from '../../primitives/blockView.js';
+import { parseTransaction, type Transaction } from '../../primitives/transaction.js';
+import { BlockFileError } from '../../store/files/blockFiles.js';
+import { equalBytes, type Bytes } from '../../util/bytes.js';
+import { Reader } from '../../util/reader.js';
+import type { Chain } from '../chain.js';
+import type { LoadedBlock } from './loadedBlock.js';
+
+/** Bytes looked at first for a transaction: most are smaller. */
+const FIRST_READ_BYTES = 4096;
+/** The sizes of further reads; no transaction is larger than the last one. */
+const MORE_BYTES = [4096, 131_072, 8_000_000];
+/** The first bytes of a witness id, as many as are stored. */
+export const WITNESS_CHECK_BYTES = 8;
+/** Where a transaction with witness has an empty list of inputs, the marker of BIP144. */
+const MARKER_AT = 4;
+
+/** A transaction as it is in its block. Ids in wire order. */
+export class StoredTransaction {
+  readonly bytes: Buffer;
+  readonly txid: Buffer;
+  readonly wtxid: Buffer;
+  private parsed: Transaction | null = null;
+
+  constructor(bytes: Buffer, txid: Buffer, wtxid: Buffer) {
+    this.bytes = bytes;
+    this.txid = txid;
+    this.wtxid = wtxid;
+  }
+
+  get hasWitness(): boolean {
+    return this.bytes[MARKER_AT] === 0;
+  }
+
+  /** Scripts are views. */
+  get tx(): Transaction {
+    return (this.parsed ??= parseTransaction(new Reader(this.bytes)));
+  }
+}
+
+/** Which transaction is wanted, and what may be believed of its bytes. */
+export interface WantedTransaction {
+  readonly txid: Bytes;
+  /** Offset of the transaction in its block. */
+  readonly offset: number;
+  /**
+   * `ignored`: no one looks at the witness. Else it is vouched for by the first `WITNESS_CHECK_BYTES` of the witness id
+   * or, without them, by the whole block.
+   */
+  readonly witness: 'ignored' | Bytes | null;
+}
+
+/** Transaction `n` of a block that was checked. */
+export function storedTransactionAt({ raw, parsed }: LoadedBlock, n: number): StoredTransaction {
+  return new StoredTransaction(txBytes(raw, parsed, n), txidAt(parsed, n), wtxidAt(parsed, n));
+}
+
+/** Number of the transaction in the block, -1 when it has none of that id. */
+export function positionInBlock({ parsed }: Pick<LoadedBlock, 'parsed'>, wanted: Bytes): number {
+  const { txids, txCount } = parsed;
+  for (let at = txids.indexOf(wanted); at >= 0; at = txids.indexOf(wanted, at + 1)) {
+    if (at % wanted.length === 0 && at / wanted.length < txCount) return at / wanted.length;
+  }
+  return -1;
+}
+
+export class StoredTransactions {
+  private readonly chain: Chain;
+  private readonly scratch = Buffer.allocUnsafe(FIRST_READ_BYTES);
+
+  constructor(chain: Chain) {
+    this.chain = chain;
+  }
+
+  /**
+   * The transaction of block `id`, at once when the system has its bytes in memory; null when the block, which is whole,
+   * has no such transaction. Throws `BlockFileError` when the block is damaged or its file is gone.
+   */
+  read(id: number, wanted: WantedTransaction): StoredTransaction | Promise<StoredTransaction | null> {
+    const position = this.chain.index.headers.dataPosition(id);
+    const got = this.chain.deps.files.readNow(position, wanted.offset, this.scratch);
+    const found = got === 0 ? null : scan(this.scratch.subarray(0, got), true);
+    return found !== null && isIt(found, wanted) ? found : this.readSlowly(id, wanted);
+  }
+
+  /**
+   * The transaction at a place of block `id`, whatever its id is but for these first bytes; null when none begins there, or
+   * another one. Throws `BlockFileError` as `read` does.
+   */
+  async readAt(id: number, offset: number, txidStart: Bytes): Promise<StoredTransaction | null> {
+    const { files } = this.chain.deps;
+    const fits = ({ txid }: StoredTransaction): boolean =>
+      equalBytes(txid.subarray(0, txidStart.length), txidStart);
+    const position = this.chain.index.headers.dataPosition(id);
+    const got = files.readNow(position, offset, this.scratch);
+    const first = got === 0 ? null : scan(this.scratch.subarray(0, got), true);
+    if (first !== null && fits(first)) return first;
+    const block = await this.chain.readBlock(id);
+    for (let n = 0; n < block.parsed.txCount; n++) {
+      if (block.parsed.txs[n * TX_STRIDE + TX_START] !== offset) continue;
+      const found = storedTransactionAt(block, n);
+      return fits(found) ? found : null;
+    }
+    return null;
+  }
+
+  private async readSlowly(id: number, wanted: WantedTransaction): Promise<StoredTransaction | null> {
+    const { files } = this.chain.deps;
+    const { headers } = this.chain.index;
+    for (const length of MORE_BYTES) {
+      let bytes: Buffer;
+      try {
+        bytes = await files.readPart(headers.dataPosition(id), wanted.offset, length);
+      } catch (error) {
+        // The whole block tells best what is wrong with it.
+        if (error instanceof BlockFileError) break;
+        throw error;
+      }
+      const found = scan(bytes, false);
+      if (found !== null && isIt(found, wanted)) return found;
+      if (found !== null || bytes.length < length) break;
+    }
+    // Another transaction, as after a reorganisation; or a witness no one vouches for; or damage, which this finds.
+    const block = await this.chain.readBlock(id);
+    const n = positionInBlock(block, wanted.txid);
+    return n < 0 ? null : storedTransactionAt(block, n);
+  }
+}
+
+/** The transaction that the bytes begin with, or null; with a copy of them. */
+function scan(bytes: Buffer, copies: boolean): StoredTransaction | null {
+  const ids = Buffer.allocUnsafe(TX_IDS_BYTES);
+  const length = scanTransaction(bytes, ids);
+  if (length === 0) return null;
+  const own = bytes.subarray(0, length);
+  const half = TX_IDS_BYTES / 2;
+  return new StoredTransaction(copies ? Buffer.from(own) : own, ids.subarray(0, half), ids.subarray(half));
+}
+
+function isIt(found: StoredTransaction, { txid, witness }: WantedTransaction): boolean {
+  if (!equalBytes(found.txid, txid)) return false;
+  if (witness === 'ignored' || (!found.hasWitness && witness === null)) return true;
+  return witness !== null && equalBytes(found.wtxid.subarray(0, WITNESS_CHECK_BYTES), witness);
+}

@@ -1,0 +1,49 @@
+/** What a block does to claims, as lines of log (`-debug=claims`). Source: the `BCLog::CLAIMS` lines of lbrycrd's claimtrie.cpp. */
+import type { ClaimEvent } from '../../store/claims/claimStore.js';
+import { hashToHex, type Bytes } from '../../util/bytes.js';
+import type { Logger } from '../../util/logging.js';
+
+/** One line an event, in their order; `events` is asked for only when the lines are written. */
+export function logConnectedClaims(
+  log: Logger,
+  height: number,
+  claims: { readonly events: readonly ClaimEvent[] },
+): void {
+  if (!log.willLog('claims')) return;
+  for (const event of claims.events)
+    log.debug('claims', `claims: height=${height} ${event.type}: ${describe(event)}`);
+}
+
+/** The block at this height was disconnected, and with it all that its lines said. */
+export function logDisconnectedClaims(log: Logger, height: number, hash: Bytes): void {
+  log.debug('claims', () => `claims: height=${height} disconnected: block=${hashToHex(hash)}`);
+}
+
+function describe(event: ClaimEvent): string {
+  const { name, rawName, claimId, formerClaimId, txid, n, amount, spentBy } = event;
+  const kind = event.isSupport === true && event.type !== 'support' ? 'support' : undefined;
+  const fields = {
+    name: quoted(rawName ?? name),
+    of: kind,
+    claimId: hexOf(claimId),
+    formerClaimId: hexOf(formerClaimId),
+    outpoint: txid && `${hashToHex(txid)}:${n}`,
+    amount,
+    validAtHeight: event.validAtHeight,
+    active: event.isActive,
+    spentBy: hexOf(spentBy),
+  };
+  return Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([field, value]) => `${field}=${value}`)
+    .join(', ');
+}
+
+function hexOf(hash: Bytes | undefined): string | undefined {
+  return hash && hashToHex(hash);
+}
+
+/** A name may hold anything, a line break too. */
+function quoted(name: Bytes): string {
+  return JSON.stringify(Buffer.from(name).toString());
+}

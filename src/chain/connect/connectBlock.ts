@@ -1,0 +1,375 @@
+/**
+ * Connects and disconnects one block: coins, scripts, claims, indexes, undo data, as one commit. Owns the order of the
+ * steps; the rules are in `consensus`, `script` and `claimtrie`. Nothing is changed unless everything was right.
+ * Source: lbrycrd validation.cpp `ConnectBlock`, `DisconnectBlock`.
+ */
+import { enforcesBip30 } from '../../consensus/bip30.js';
+import { reject, type ValidationError } from '../../consensus/reject.js';
+import { blockScriptFlags } from '../../consensus/scriptFlags.js';
+import { blockSubsidy } from '../../consensus/subsidy.js';
+import type { ResolvedInputs } from '../../native/binding.js';
+import type { NetworkParams } from '../../params/network.js';
+import { INPUT_STRIDE, TX_OUTPUT_COUNT } from '../../primitives/blockLayout.js';
+import { outputAmountAt } from '../../primitives/blockView.js';
+import { BlockFileError, type BlockFiles } from '../../store/files/blockFiles.js';
+import {
+  checkTakenBack,
+  type ClaimEvent,
+  type ClaimReport,
+  type ClaimStore,
+  type ConnectedClaims,
+} from '../../store/claims/claimStore.js';
+import { OUTPOINT_SIZE_BYTES, type CoinTable } from '../../store/cache/coinTable.js';
+import { buildUndo } from '../../store/cache/coinRow.js';
+import { NO_HEADER, STATUS } from '../../store/files/headerTable.js';
+import { coinKey } from '../../store/rows/keys.js';
+import type { RowStore } from '../../store/rows/rowStore.js';
+import type { RowReader, RowTransaction } from '../../store/rows/rows.js';
+import { assert } from '../../util/assert.js';
+import { equalBytes, hashToHex, type Bytes } from '../../util/bytes.js';
+import { ClaimCorruptionError } from '../../claimtrie/corruption.js';
+import { onFile } from '../../util/text/environmentError.js';
+import type { Logger } from '../../util/logging.js';
+import { blockClaims } from './blockClaims.js';
+import type { BlockIndex } from '../index/blockIndex.js';
+import { checkSpends } from './checkSpends.js';
+import type { BegunBlock, BlockContributor } from './contributor.js';
+import { trieTip, withClaimRepair } from '../open/claimRepair.js';
+import { corruptChainState } from '../open/corruption.js';
+import { disputedBefore, disputedClaims, disputedScripts } from './lbcdDisputes.js';
+import type { LoadedBlock } from '../blocks/loadedBlock.js';
+import { startScripts } from './scriptVerifier.js';
+import type { StepTimers } from './stepTimers.js';
+
+export interface ConnectDeps {
+  params: NetworkParams;
+  index: BlockIndex;
+  store: RowStore;
+  coins: CoinTable;
+  claims: ClaimStore;
+  files: BlockFiles;
+  contributors: readonly BlockContributor[];
+  timers: StepTimers;
+  /** Folder of the database, for error messages. */
+  folder: string;
+  log: Logger;
+  /** Whether the database holds coins at all: as long as it does not, the table knows every one of them. */
+  coinsOnDisk: () => boolean;
+  /** Called at named points of a commit; tests kill the process there. */
+  onPoint: (name: string) => void;
+}
+
+export interface ConnectOptions {
+  /** Whether scripts are run (assume-valid leaves them out). */
+  checkScripts: boolean;
+  /** Only the verdict is wanted: nothing is kept, also when the block is right. */
+  justCheck: boolean;
+}
+
+export interface ConnectResult {
+  error: ValidationError | null;
+  claims: ClaimReport;
+}
+
+const NO_CLAIMS: ClaimReport = { events: [] };
+const WRONG_CLAIM_ROOT = 'bad-claim-merkle-hash';
+
+/** Brings every coin that the block may touch into the table. */
+export async function loadCoins(
+  deps: Pick<CheckDeps, 'coins' | 'store'>,
+  block: LoadedBlock,
+  withOutputs: boolean,
+): Promise<void> {
+  const { coins, store } = deps;
+  const missing = coins.missing(block.raw, block.parsed, withOutputs);
+  if (missing.length === 0) return;
+  const keys: string[] = [];
+  for (let at = 0; at < missing.length; at += OUTPOINT_SIZE_BYTES) {
+    keys.push(coinKey(missing.subarray(at, at + OUTPOINT_SIZE_BYTES)));
+  }
+  coins.load(missing, await store.getMany(keys));
+}
+
+/** What checking a block against the chain below it needs; the index, and the coins and rows as of its parent. */
+export type CheckDeps = Pick<
+  ConnectDeps,
+  'params' | 'index' | 'coins' | 'claims' | 'timers' | 'coinsOnDisk'
+> & {
+  store: Pick<RowReader, 'getMany'>;
+};
+
+/** A verdict, or what a right block spends and does. */
+export type CheckedBlock =
+  { error: ValidationError } | { error: null; resolved: ResolvedInputs; claims: ConnectedClaims };
+
+/**
+ * Checks the block after its parent, whose state coins and rows must be in. The claims' changes are left in `rows`
+ * (those of a wrong block too: discard them); the coins stay as they are. `begin` is called when scripts begin to run, for
+ * what is done beside them.
+ */
+export async function checkConnect(
+  deps: CheckDeps,
+  block: LoadedBlock,
+  parent: number,
+  rows: RowTransaction,
+  checkScripts: boolean,
+  begin: (resolved: ResolvedInputs, height: number) => void = () => undefined,
+): Promise<CheckedBlock> {
+  const { params, index, coins, claims, timers } = deps;
+  const { headers, active, versionBits } = index;
+  const height = parent === NO_HEADER ? 0 : headers.height(parent) + 1;
+
+  const bip34Block = active.ancestorOf(parent, params.bip34Height);
+  const bip30 = enforcesBip30(height, bip34Block === NO_HEADER ? null : headers.hash(bip34Block), params);
+  timers.start('coins');
+  // What the table does not know counts as absent, which is right as long as no coin is on disk.
+  if (deps.coinsOnDisk()) await loadCoins(deps, block, bip30);
+  const resolved = coins.resolve(block.raw, block.parsed, height, bip30);
+  if (resolved.duplicates.length > 0) {
+    return { error: reject('bad-txns-BIP30', { debug: 'tried to overwrite transaction' }) };
+  }
+
+  timers.start('inputs');
+  const csvActive = versionBits.isActive('csv', parent);
+  const segwitActive = versionBits.isActive('segwit', parent);
+  const flags = blockScriptFlags({ height, blockHash: block.hash, csvActive, segwitActive }, params);
+  // The threads work while spends and claims are computed, and are joined before the commit.
+  const scripts = checkScripts
+    ? startScripts({ raw: block.raw, parsed: block.parsed, resolved, flags })
+    : null;
+  try {
+    begin(resolved, height);
+    const spends = checkSpends(block, resolved, {
+      height,
+      flags,
+      sequenceLocks: csvActive,
+      medianTimeAt: (at) => active.medianTimeOf(active.ancestorOf(parent, at)),
+      parentMedianTimeSec: parent === NO_HEADER ? 0 : active.medianTimeOf(parent),
+    });
+    if (spends.error) return { error: spends.error };
+
+    timers.start('claims');
+    const operations = blockClaims(block, resolved, height);
+    const connected = await claims.connect(rows, operations);
+    const { root } = connected;
+    if (!equalBytes(root, block.header.claimRoot)) {
+      const dispute =
+        disputedClaims(params.claimForks, operations) ??
+        disputedBefore(await claims.differencesBefore(rows, height));
+      return {
+        error: reject(WRONG_CLAIM_ROOT, {
+          debug: `the merkle root of the claim trie does not match (actual=${hashToHex(root)} vs block=${hashToHex(block.header.claimRoot)} on height=${height})`,
+          ...noteOf(dispute),
+        }),
+      };
+    }
+    const subsidySat = blockSubsidy(height, params.subsidyLevelInterval);
+    const error = checkCoinbaseAmount(block, spends.feesSat + subsidySat);
+    if (error) return { error };
+
+    timers.start('scripts');
+    const failure = (await scripts?.finish())?.failure;
+    if (failure) {
+      const note = noteOf(disputedScripts(block, resolved));
+      return { error: reject('block-validation-failed', { debug: failure.message, ...note }) };
+    }
+    return { error: null, resolved, claims: connected };
+  } finally {
+    await scripts?.join();
+  }
+}
+
+function noteOf(text: string | null): { note?: string } {
+  return text === null ? {} : { note: text };
+}
+
+/**
+ * Checks the block after its parent, which must be the tip, and commits it unless it is wrong. Rows of the claim trie that
+ * are missing are rebuilt, or the error says how to compute them again: see `withClaimRepair`.
+ */
+export function connectBlock(
+  deps: ConnectDeps,
+  block: LoadedBlock,
+  parent: number,
+  options: ConnectOptions,
+): Promise<ConnectResult> {
+  return withClaimRepair(deps, async () => {
+    const result = await connectOnce(deps, block, parent, options);
+    if (result.error && !options.justCheck) await checkVerdict(deps, result.error, block);
+    return result;
+  });
+}
+
+async function connectOnce(
+  deps: ConnectDeps,
+  block: LoadedBlock,
+  parent: number,
+  options: ConnectOptions,
+): Promise<ConnectResult> {
+  const { store, timers, contributors } = deps;
+  const rows = store.begin();
+  /** A contributor after the other. */
+  let begun: readonly (BegunBlock | null)[] = [];
+  const begin = (resolved: ResolvedInputs, height: number): void => {
+    if (options.justCheck) return;
+    begun = contributors.map((contributor) => contributor.begin?.(rows, block, height, resolved) ?? null);
+  };
+  const settle = (): Promise<unknown> => Promise.all(begun.map((one) => one?.settled));
+  try {
+    const checked = await checkConnect(deps, block, parent, rows, options.checkScripts, begin);
+    if (checked.error || options.justCheck) {
+      await settle();
+      await store.discard(rows);
+      timers.stop();
+      return { error: checked.error, claims: NO_CLAIMS };
+    }
+    timers.start('commit');
+    await commit(deps, block, parent, checked, rows, begun);
+    timers.inputs += block.parsed.inputs.length / INPUT_STRIDE - 1;
+    timers.stop();
+    return { error: null, claims: checked.claims.report };
+  } catch (error) {
+    await settle();
+    await store.discard(rows);
+    throw error;
+  }
+}
+
+/** Throws `ClaimCorruptionError` when rows are missing that may have made the claim root of a valid block wrong. */
+async function checkVerdict(deps: ConnectDeps, error: ValidationError, block: LoadedBlock): Promise<void> {
+  if (error.reason !== WRONG_CLAIM_ROOT) return;
+  const tip = await trieTip(deps);
+  if (tip === null) return;
+  const { store, coins, claims } = deps;
+  await loadCoins(deps, block, false);
+  const height = tip.height + 1;
+  const resolved = coins.resolve(block.raw, block.parsed, height, false);
+  await claims.checkBeforeVerdict(store, tip, blockClaims(block, resolved, height));
+}
+
+/**
+ * What a valid block that follows the tip would do to claims, as connecting it computes; nothing is kept. Run it while
+ * nothing else changes the chain.
+ */
+export function describeClaims(deps: ConnectDeps, block: LoadedBlock): Promise<readonly ClaimEvent[]> {
+  return withClaimRepair(deps, () => describeOnce(deps, block));
+}
+
+async function describeOnce(deps: ConnectDeps, block: LoadedBlock): Promise<readonly ClaimEvent[]> {
+  const { index, store, coins, claims } = deps;
+  const height = index.active.height + 1;
+  await loadCoins(deps, block, false);
+  const resolved = coins.resolve(block.raw, block.parsed, height, false);
+  const rows = store.begin();
+  try {
+    return (await claims.connect(rows, blockClaims(block, resolved, height))).report.events;
+  } finally {
+    await store.discard(rows);
+  }
+}
+
+function checkCoinbaseAmount(block: LoadedBlock, allowedSat: bigint): ValidationError | null {
+  let paidSat = 0n;
+  for (let n = 0; n < block.parsed.txs[TX_OUTPUT_COUNT]!; n++)
+    paidSat += outputAmountAt(block.raw, block.parsed, n);
+  if (paidSat <= allowedSat) return null;
+  return reject('bad-cb-amount', {
+    debug: `coinbase pays too much (actual=${paidSat} vs limit=${allowedSat})`,
+  });
+}
+
+async function commit(
+  deps: ConnectDeps,
+  block: LoadedBlock,
+  parent: number,
+  { resolved, claims }: CheckedBlock & { error: null },
+  rows: ReturnType<RowStore['begin']>,
+  begun: readonly (BegunBlock | null)[],
+): Promise<void> {
+  const { index, store, coins, files, contributors } = deps;
+  const { headers } = index;
+  const height = parent === NO_HEADER ? 0 : headers.height(parent) + 1;
+  for (const [i, contributor] of contributors.entries())
+    await (begun[i]?.finish(claims) ?? contributor.connect(rows, block, height, resolved, claims));
+  const id = headers.find(block.hash);
+  assert(id !== NO_HEADER, 'a block is connected whose header is unknown');
+  deps.onPoint('commit:before-undo');
+  if (parent !== NO_HEADER) {
+    const undo = buildUndo(block.parsed, resolved);
+    // What an earlier connection left may be damaged since; it is what a disconnection would need.
+    if (!hasUndo(deps, id, block.header.prevHash, undo)) {
+      const file = headers.file(id);
+      const write = (): number => files.writeUndo(file, block.header.prevHash, undo);
+      headers.setUndoOffset(id, onFile(files.path('rev', file), write));
+      headers.addStatus(id, STATUS.haveUndo);
+    }
+  }
+  deps.onPoint('commit:before-apply');
+  // From here on nothing can fail or be interrupted: memory moves from one block to the next in one turn.
+  coins.apply(block.raw, block.parsed, height);
+  store.commit(rows);
+  headers.addStatus(id, STATUS.validScripts);
+  index.active.push(id);
+  deps.onPoint('commit:after-apply');
+}
+
+/** Whether the block's undo data is in the files, and is this. */
+function hasUndo({ index, files }: ConnectDeps, id: number, parentHash: Bytes, undo: Buffer): boolean {
+  if (!index.headers.hasStatus(id, STATUS.haveUndo)) return false;
+  try {
+    return files.readUndoSync(index.headers.undoPosition(id), parentHash).equals(undo);
+  } catch (error) {
+    if (error instanceof BlockFileError) return false;
+    throw error;
+  }
+}
+
+/** The coins are those of before the block; when claims of it are left they become those of after it again. */
+async function checkClaimsTakenBack(
+  { coins }: ConnectDeps,
+  block: LoadedBlock,
+  height: number,
+  rows: RowReader,
+): Promise<void> {
+  const resolved = coins.resolve(block.raw, block.parsed, height, false);
+  try {
+    await checkTakenBack(rows, blockClaims(block, resolved, height));
+  } catch (error) {
+    coins.apply(block.raw, block.parsed, height);
+    throw error;
+  }
+}
+
+/** Takes the tip back. Throws when stored undo data or rows do not fit: that is damage, not a verdict. */
+export function disconnectBlock(deps: ConnectDeps, block: LoadedBlock): Promise<void> {
+  return withClaimRepair(deps, () => disconnectOnce(deps, block));
+}
+
+async function disconnectOnce(deps: ConnectDeps, block: LoadedBlock): Promise<void> {
+  const { index, store, coins, claims, files, contributors } = deps;
+  const { headers, active } = index;
+  const id = active.tip;
+  assert(equalBytes(headers.hash(id), block.hash), 'only the tip can be disconnected');
+  const height = headers.height(id);
+  const undo = onFile(files.path('rev', headers.file(id)), () =>
+    files.readUndoSync(headers.undoPosition(id), block.header.prevHash),
+  );
+  await loadCoins(deps, block, true);
+  const rows = store.begin();
+  try {
+    const { root } = await claims.disconnect(rows, height);
+    const parent = await headers.readHeader(headers.prev(id));
+    if (!equalBytes(root, parent.claimRoot))
+      throw new ClaimCorruptionError(`the claim trie before height ${height} could not be restored`);
+    for (const contributor of contributors) await contributor.disconnect(rows, block, height, undo);
+    const state = coins.revert(block.raw, block.parsed, undo, height);
+    if (state !== 'ok')
+      throw corruptChainState(deps.folder, `the coins before height ${height} could not be restored`);
+    await checkClaimsTakenBack(deps, block, height, rows);
+    store.commit(rows);
+  } catch (error) {
+    await store.discard(rows);
+    throw error;
+  }
+  active.pop();
+}

@@ -1,0 +1,63 @@
+/**
+ * Blocks that lbcd may take for right while lbrycrd, and with it this node, does not (docs/architecture.md): told in the log
+ * when one is refused, since a chain with more work that continues from it splits the network. Decides nothing.
+ * Source: lbcd txscript/engine.go, txscript/claimscript.go `ExtractClaimScript`, claimtrie/node/node.go.
+ */
+import { countsMetadataSupports } from '../../claimtrie/rules.js';
+import type { ClaimBlock, ClaimRules } from '../../claimtrie/types.js';
+import type { ResolvedInputs } from '../../native/binding.js';
+import type { LbcdDifference } from '../../store/claims/claimStore.js';
+import { TX_FIRST_INPUT, TX_INPUT_COUNT, TX_STRIDE } from '../../primitives/blockLayout.js';
+import { stripClaimPrefix } from '../../script/claimScript.js';
+import { isWitnessProgram } from '../../script/script.js';
+import { transactionAt } from './checkBlockView.js';
+import { spentScript } from './checkSpends.js';
+import type { LoadedBlock } from '../blocks/loadedBlock.js';
+
+const ADVICE = 'If other nodes go on from it, the network has split over the difference.';
+
+/** Reason why lbcd might accept a block whose scripts failed; null if unknown. */
+export function disputedScripts(block: LoadedBlock, resolved: ResolvedInputs): string | null {
+  const { txs, txCount } = block.parsed;
+  for (let tx = 1; tx < txCount; tx++) {
+    const first = txs[tx * TX_STRIDE + TX_FIRST_INPUT]!;
+    const count = txs[tx * TX_STRIDE + TX_INPUT_COUNT]!;
+    for (let input = first; input < first + count; input++) {
+      if (resolved.claimKinds[input] === 0) continue;
+      if (!isWitnessProgram(stripClaimPrefix(spentScript(resolved, input)))) continue;
+      if (transactionAt(block.raw, block.parsed, tx).inputs[input - first]!.witness.length === 0)
+        return `lbcd looks for no witness behind a claim, and may accept this block. ${ADVICE}`;
+    }
+  }
+  return null;
+}
+
+const DIFFERENCES: Readonly<Record<LbcdDifference['kind'], string>> = {
+  metadataSupport: 'lbcd counts supports with metadata before the all-claims fork',
+  extendedTerm: 'lbcd lets expire what is due in the very block that extends terms',
+  normalization:
+    'when names are normalized, lbcd moves the supports of names without claims too, and counts the delays of that block by normalized names',
+};
+
+/** Reason why lbcd might have come to the block's claim root by what the block itself has; null if unknown. */
+export function disputedClaims(
+  rules: Pick<ClaimRules, 'allClaimsForkHeight' | 'extendedExpirationForkHeight' | 'normalizationForkHeight'>,
+  { height, transactions }: ClaimBlock,
+): string | null {
+  const hasMetadata = transactions.some(({ outputs }) =>
+    outputs.some(({ kind, hasMetadata }) => kind === 'support' && hasMetadata),
+  );
+  const tell = (kind: LbcdDifference['kind']): string =>
+    `${DIFFERENCES[kind]}, and may accept this block. ${ADVICE}`;
+  if (hasMetadata && !countsMetadataSupports(rules, height)) return tell('metadataSupport');
+  if (height === rules.extendedExpirationForkHeight) return tell('extendedTerm');
+  if (height === rules.normalizationForkHeight) return tell('normalization');
+  return null;
+}
+
+/** Reason why lbcd might have come to a block's claim root by what blocks before it have; null if unknown. */
+export function disputedBefore(earlier: readonly LbcdDifference[]): string | null {
+  const [first] = earlier;
+  if (first === undefined) return null;
+  return `${DIFFERENCES[first.kind]}; block ${first.height} may have brought it to other claims, so that it accepts this block. ${ADVICE}`;
+}

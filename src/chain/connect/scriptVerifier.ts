@@ -1,0 +1,124 @@
+/**
+ * Verifies the scripts of a block's inputs: the addon decides the ordinary ones in one batch on its own threads, the
+ * interpreter everything else. Owns no rule. Source: Core `CheckInputs`, `CScriptCheck`.
+ */
+import { uncachedVerifier } from '../../crypto/ecdsa.js';
+import { loadNative, type ParsedBlock, type ResolvedInputs } from '../../native/binding.js';
+import {
+  TX_FIRST_INPUT,
+  TX_FLAGS,
+  TX_INPUT_COUNT,
+  TX_IS_COINBASE,
+  TX_STRIDE,
+} from '../../primitives/blockLayout.js';
+import { inputScriptAt, witnessTopAt } from '../../primitives/blockView.js';
+import type { Transaction } from '../../primitives/transaction.js';
+import { TransactionChecker } from '../../script/checker.js';
+import { verifyScript } from '../../script/interpreter.js';
+import { MAX_STACK_SIZE } from '../../script/script.js';
+import { SCRIPT_ERROR, scriptErrorMessage, type ScriptErrorCode } from '../../script/scriptError.js';
+import { PrecomputedSighash } from '../../script/sighash.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
+import { bareTransactionAt } from './checkBlockView.js';
+
+export interface ScriptJob {
+  raw: Buffer;
+  parsed: ParsedBlock;
+  resolved: ResolvedInputs;
+  flags: number;
+}
+
+/** What made a script fail, for the log; the verdict on the block is the caller's. */
+export interface ScriptFailure {
+  input: number;
+  code: ScriptErrorCode;
+  message: string;
+}
+
+export interface ScriptVerdict {
+  failure: ScriptFailure | null;
+  /** Inputs that the addon left to the interpreter. */
+  interpreted: number;
+}
+
+/** The scripts of a block, begun. */
+export interface ScriptRun {
+  /** Joins the threads and decides what they left over. Only for a block whose coins are all there. */
+  finish(): Promise<ScriptVerdict>;
+  /** Resolves when the threads are done with the job, whatever came of it. */
+  join(): Promise<void>;
+}
+
+const NOTHING_TO_VERIFY: ScriptRun = {
+  finish: () => Promise.resolve({ failure: null, interpreted: 0 }),
+  join: () => Promise.resolve(),
+};
+
+/**
+ * Begins to verify every input of the block but the coinbase's. The addon's threads may work before it is known whether
+ * the coins can be spent: an input without a coin they leave over.
+ */
+export function startScripts(job: ScriptJob): ScriptRun {
+  const { raw, parsed, resolved, flags } = job;
+  // A coinbase alone has nothing to verify, and need not wait for a thread to say so.
+  if (parsed.txCount === 1) return NOTHING_TO_VERIFY;
+  const native = loadNative();
+  if (!native) return { finish: () => interpret(job, null), join: () => Promise.resolve() };
+  const report = native.verifyInputs({ block: raw, parsed, resolved, flags });
+  const joined = report.then(
+    () => undefined,
+    () => undefined,
+  );
+  return {
+    finish: async () => {
+      const { undecided } = await report;
+      return undecided.length === 0 ? { failure: null, interpreted: 0 } : interpret(job, undecided);
+    },
+    join: () => joined,
+  };
+}
+
+/**
+ * Witness items that the interpreter gets to see. More than this on a stack fails with any script: each
+ * operation is followed by a look at the stack's size, none takes off more than CHECKMULTISIG does (20 keys, 20
+ * signatures, two counts, a dummy), and after none at all the stack is not clean. One item is the script.
+ */
+const WITNESS_ITEMS = MAX_STACK_SIZE + 64;
+
+/** Runs the interpreter over the given inputs (ascending), or over all. */
+async function interpret(job: ScriptJob, only: Uint32Array | null): Promise<ScriptVerdict> {
+  const { raw, parsed, resolved, flags } = job;
+  const verifier = uncachedVerifier();
+  let interpreted = 0;
+  let next = 0;
+  let since = performance.now();
+  for (let tx = 0; tx < parsed.txCount; tx++) {
+    const row = tx * TX_STRIDE;
+    if ((parsed.txs[row + TX_FLAGS]! & TX_IS_COINBASE) !== 0) continue;
+    const first = parsed.txs[row + TX_FIRST_INPUT]!;
+    const end = first + parsed.txs[row + TX_INPUT_COUNT]!;
+    let transaction: Transaction | null = null;
+    let midstates: PrecomputedSighash | null = null;
+    for (let input = first; input < end; input++) {
+      if (only) {
+        if (only[next] !== input) continue;
+        next++;
+      }
+      transaction ??= bareTransactionAt(raw, parsed, tx);
+      midstates ??= new PrecomputedSighash(transaction);
+      const at = resolved.scriptOffsets[input]!;
+      const spent = resolved.scripts.subarray(at, at + resolved.scriptLengths[input]!);
+      const amount = resolved.amounts[input]!;
+      const checker = new TransactionChecker(transaction, input - first, amount, midstates, verifier);
+      const witness = witnessTopAt(raw, parsed, input, WITNESS_ITEMS);
+      const code = verifyScript(inputScriptAt(raw, parsed, input), spent, witness, flags, checker);
+      interpreted++;
+      if (code !== SCRIPT_ERROR.OK) {
+        return { failure: { input, code, message: scriptErrorMessage(code) }, interpreted };
+      }
+      since = await yieldIfDue(since);
+    }
+    if (only && next === only.length) break;
+  }
+  return { failure: null, interpreted };
+}

@@ -1,0 +1,107 @@
+/** The active chain as an array of header ids by height, and ancestor look-ups on any branch. Owns no block data. */
+import { medianTimePast, type HeaderTree } from '../../consensus/headerTree.js';
+import { NO_HEADER, type HeaderTable } from '../../store/files/headerTable.js';
+
+export class ActiveChain implements HeaderTree {
+  private ids = new Int32Array(1024);
+  private length = 0;
+  private takenBack = 0;
+  private readonly headers: HeaderTable;
+
+  constructor(headers: HeaderTable) {
+    this.headers = headers;
+  }
+
+  /** −1 before the genesis block is connected. */
+  get height(): number {
+    return this.length - 1;
+  }
+
+  get tip(): number {
+    return this.length === 0 ? NO_HEADER : this.ids[this.length - 1]!;
+  }
+
+  at(height: number): number {
+    return height >= 0 && height < this.length ? this.ids[height]! : NO_HEADER;
+  }
+
+  contains(id: number): boolean {
+    return id !== NO_HEADER && this.at(this.headers.height(id)) === id;
+  }
+
+  /** The block after `id` on the active chain, or `NO_HEADER`. */
+  next(id: number): number {
+    return this.contains(id) ? this.at(this.headers.height(id) + 1) : NO_HEADER;
+  }
+
+  push(id: number): void {
+    if (this.length === this.ids.length) {
+      const larger = new Int32Array(this.ids.length * 2);
+      larger.set(this.ids);
+      this.ids = larger;
+    }
+    this.ids[this.length++] = id;
+  }
+
+  pop(): void {
+    this.length--;
+    this.takenBack++;
+  }
+
+  /** How many blocks have been disconnected so far: a reader over several turns detects by it that one happened meanwhile. */
+  get disconnects(): number {
+    return this.takenBack;
+  }
+
+  /** Makes the chain that ends at `tip` the active one (at start). */
+  reset(tip: number): void {
+    this.length = 0;
+    if (tip === NO_HEADER) return;
+    const length = this.headers.height(tip) + 1;
+    this.ids = new Int32Array(Math.max(1024, length + 1024));
+    for (let id = tip; id !== NO_HEADER; id = this.headers.prev(id)) this.ids[this.headers.height(id)] = id;
+    this.length = length;
+  }
+
+  /** Last common block of the active chain and the branch that ends at `id`. Source: `CChain::FindFork`. */
+  findFork(id: number): number {
+    let at = id;
+    while (at !== NO_HEADER && !this.contains(at)) at = this.headers.prev(at);
+    return at;
+  }
+
+  /** The block at `height` on the branch that ends at `id`; `NO_HEADER` above it. */
+  ancestorOf(id: number, height: number): number {
+    if (id === NO_HEADER || height < 0 || height > this.headers.height(id)) return NO_HEADER;
+    let at = id;
+    while (this.headers.height(at) > height) {
+      if (this.contains(at)) return this.at(height);
+      at = this.headers.prev(at);
+    }
+    return at;
+  }
+
+  heightOf(id: number): number {
+    return this.headers.height(id);
+  }
+
+  parentOf(id: number): number {
+    return this.headers.prev(id);
+  }
+
+  timeOf(id: number): number {
+    return this.headers.timeSec(id);
+  }
+
+  bitsOf(id: number): number {
+    return this.headers.bits(id);
+  }
+
+  versionOf(id: number): number {
+    return this.headers.version(id);
+  }
+
+  medianTimeOf(id: number): number {
+    return medianTimePast(this, id);
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * Brings the chain to what the block files hold: the blocks behind the position up to which the database knows them, and
+ * those that are stored and not connected. After a kill that is little; with `-reindex` and `-reindex-chainstate` it is
+ * everything. Source: Core init.cpp `ThreadImport`.
+ */
+import type { NetworkParams } from '../../params/network.js';
+import type { FilePosition } from '../../store/files/blockFiles.js';
+import { NO_HEADER, STATUS } from '../../store/files/headerTable.js';
+import type { Logger } from '../../util/logging.js';
+import type { Chain } from '../chain.js';
+import type { Flusher } from '../flusher.js';
+import { loadBlock } from '../blocks/loadedBlock.js';
+import { ProgressTeller } from '../progress.js';
+import { scanBlockFiles } from './scanBlockFiles.js';
+
+export interface CatchUpOptions {
+  chain: Chain;
+  flusher: Flusher;
+  log: Logger;
+  /** Warns the operator and writes to the log. */
+  warn: (message: string) => void;
+  signal: AbortSignal;
+}
+
+/** Reads the files behind `from` and connects what is stored. Stops early when the signal is aborted. */
+export async function catchUp(options: CatchUpOptions, from: FilePosition): Promise<void> {
+  const { chain, flusher, signal } = options;
+  const announce = flusher.isRebuilding;
+  const scanning = new ProgressTeller(chain, announce ? 'Reindexing blocks' : 'Reading block files');
+  await scanBlockFiles({ ...options, announce, progress: scanning }, from).finally(() => scanning.end());
+  if (!signal.aborted) ensureGenesisData(chain);
+  await connectStored(chain);
+}
+
+/**
+ * Computes the whole chain state from the block files, while calls may be answered. That it is not done outlasts a stop
+ * and a kill: the next start continues.
+ */
+export async function rebuild(options: CatchUpOptions, from: FilePosition): Promise<void> {
+  const { chain, flusher, log, signal } = options;
+  await catchUp(options, from);
+  if (signal.aborted || chain.isInterrupted) return;
+  flusher.isRebuilding = false;
+  await chain.change(() => flusher.flush());
+  log.info('Reindexing finished');
+}
+
+/** Connects what is stored: nearly nothing, or all blocks after `-reindex-chainstate`. */
+async function connectStored(chain: Chain): Promise<void> {
+  const { index } = chain;
+  const progress = new ProgressTeller(chain, 'Connecting blocks');
+  const off = chain.events.on('blockConnected', () => {
+    const best = index.candidates.best();
+    progress.report(index.headers.chainTxCount(chain.tip), index.headers.chainTxCount(best));
+  });
+  await chain.activateBestChain().finally(() => {
+    off();
+    progress.end();
+  });
+}
+
+/** The genesis block is known from the start; its data is written unless a block file holds it already. */
+export function acceptGenesis(chain: Chain, params: NetworkParams): void {
+  const { headers } = chain.index;
+  const known = headers.find(params.genesisHash);
+  if (known !== NO_HEADER && headers.hasStatus(known, STATUS.haveData)) return;
+  const block = loadBlock(params.genesis.block);
+  const files = chain.deps.files;
+  const { id, error } = chain.index.acceptHeader(block.header, block.hash);
+  if (error) throw new Error(`the genesis block is refused: ${error.reason}`);
+  if (files.sizeBytes('blk', 0) === 0)
+    chain.index.receiveData(id, block.parsed.txCount, files.writeBlock(block.raw));
+}
+
+/** When the files that were there hold no genesis block after all, it is written behind them. */
+function ensureGenesisData({ index, deps }: Chain): void {
+  const { params, files } = deps;
+  const genesis = index.headers.find(params.genesisHash);
+  if (index.headers.hasStatus(genesis, STATUS.haveData)) return;
+  index.receiveData(genesis, 1, files.writeBlock(params.genesis.block));
+}

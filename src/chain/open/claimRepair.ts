@@ -1,0 +1,77 @@
+/**
+ * What the chain does when rows of the claim trie are missing: it rebuilds those that follow from others, once, and runs
+ * the step again; of others it says how they are computed again. Owns the policy; the checks are in
+ * `store/claims/claimCheck.ts`.
+ */
+import { ClaimCorruptionError, TrieCorruptionError } from '../../claimtrie/corruption.js';
+import { NO_HEADER } from '../../store/files/headerTable.js';
+import type { ClaimStore, TrieTip } from '../../store/claims/claimStore.js';
+import type { RowStore } from '../../store/rows/rowStore.js';
+import type { Logger } from '../../util/logging.js';
+import type { BlockIndex } from '../index/blockIndex.js';
+import { corruptChainState } from './corruption.js';
+
+interface RepairDeps {
+  readonly index: BlockIndex;
+  readonly store: RowStore;
+  readonly claims: ClaimStore;
+  /** Of the database, for error messages. */
+  readonly folder: string;
+  readonly log: Logger;
+}
+
+/** The claim trie after the tip, as the tip's header has it; null before the first block. */
+export async function trieTip({ index }: Pick<RepairDeps, 'index'>): Promise<TrieTip | null> {
+  const { active, headers } = index;
+  if (active.tip === NO_HEADER) return null;
+  return { height: active.height, root: (await headers.readHeader(active.tip)).claimRoot };
+}
+
+/**
+ * Runs a step over the claim trie after the tip. The step discards its transaction when it fails: none is open then. Throws
+ * the `EnvironmentError` of `corruptChainState` for rows that cannot be rebuilt. Run it while nothing else changes the chain.
+ */
+export async function withClaimRepair<T>(deps: RepairDeps, step: () => Promise<T>): Promise<T> {
+  try {
+    try {
+      return await step();
+    } catch (error) {
+      await repair(deps, await repairable(deps, error));
+      return await step();
+    }
+  } catch (error) {
+    if (error instanceof ClaimCorruptionError) throw corruptChainState(deps.folder, error.what);
+    throw error;
+  }
+}
+
+/** The damage that a repair mends, which other errors may come from; throws what a repair does not help against. */
+async function repairable(deps: RepairDeps, error: unknown): Promise<TrieCorruptionError> {
+  if (error instanceof TrieCorruptionError) return error;
+  const tip = error instanceof ClaimCorruptionError ? await trieTip(deps) : null;
+  if (tip === null) throw error;
+  try {
+    await deps.claims.checkTrie(deps.store, tip);
+  } catch (found) {
+    if (found instanceof TrieCorruptionError) return found;
+    throw found;
+  }
+  throw error;
+}
+
+async function repair(deps: RepairDeps, damage: TrieCorruptionError): Promise<void> {
+  const { store, claims, log } = deps;
+  const tip = await trieTip(deps);
+  if (tip === null) throw damage;
+  const rows = store.begin();
+  try {
+    await claims.repair(rows, tip);
+    store.commit(rows);
+  } catch (error) {
+    await store.discard(rows);
+    throw error;
+  }
+  log.warn(
+    `The claim trie after block ${tip.height} was damaged (${damage.what}) and was rebuilt from its names. Check the disk if this comes again.`,
+  );
+}

@@ -1,0 +1,118 @@
+/**
+ * What a data folder is: the network and the rules under which its chain state was computed. Stored once, compared at
+ * every start, so that a folder is never continued under other rules.
+ */
+import { PREFIX } from '../../store/rows/keys.js';
+import type { RowStore } from '../../store/rows/rowStore.js';
+import { DatabaseCorruptionError } from '../../store/leveldb/levelDb.js';
+import { hashFromHex } from '../../util/bytes.js';
+import { parseChainState } from '../connect/chainState.js';
+import { formatIndexPosition, indexPositionKey } from '../connect/contributor.js';
+
+/** Raised when rows change their meaning: an older version, which would take them for what they are not, refuses the folder. */
+const SCHEMA = 3;
+/**
+ * Folders of before are read from here on, and are of this schema once they are opened; still older ones must be rebuilt from
+ * their block files. In schema 2 blocks noted of the claim trie slot by slot what they changed (`store/claims/query/pastNodes.ts`).
+ */
+const OLDEST_SCHEMA = 2;
+
+export interface FolderIdentity {
+  network: string;
+  /** `proportional` or the fixed delay in blocks. */
+  supportDelay: string;
+  /** Fork heights and expiration terms as the network has them now (regtest can change them). */
+  claimRules: string;
+  /** The same of the forks that are not of claims. Absent in folders that were made before it was kept. */
+  scriptForks?: string;
+  /** Window of past name proofs in blocks, or `all`. */
+  proofWindow: string;
+}
+
+/** The folder cannot be used as asked; the message says why and what to do. */
+export class FolderError extends Error {
+  override readonly name = 'FolderError';
+}
+
+/** The row at `IDENTITY_KEY`. */
+export function formatIdentity(identity: FolderIdentity): Buffer {
+  return Buffer.from(JSON.stringify({ schema: SCHEMA, ...identity }));
+}
+
+/** Key of the row with the identity. */
+export const IDENTITY_KEY = PREFIX.meta + 'identity';
+
+/** Indexes of an older folder, made when an index could not be behind the tip. */
+type Stored = FolderIdentity & { schema: number; txIndex?: boolean; addressIndex?: boolean };
+
+/** Whether the folder has been written by a node before. Throws `DatabaseCorruptionError` when it does not say how. */
+export async function readIdentity(store: RowStore, database: string): Promise<Stored | null> {
+  const row = await store.get(IDENTITY_KEY);
+  if (!row) return null;
+  try {
+    return JSON.parse(Buffer.from(row).toString()) as Stored;
+  } catch {
+    throw new DatabaseCorruptionError(database, 'the row that tells its network and rules cannot be read');
+  }
+}
+
+/**
+ * Compares the folder with what is asked for; a fresh folder becomes what is asked for. What only says which rows are
+ * kept may change when they are all `rebuilt`. `database` is its folder. Throws `FolderError`.
+ */
+export async function claimFolder(
+  store: RowStore,
+  database: string,
+  wanted: FolderIdentity,
+  rebuilt: boolean,
+): Promise<void> {
+  const stored = await readIdentity(store, database);
+  const write = (): void => store.put(IDENTITY_KEY, formatIdentity(wanted));
+  if (stored === null) {
+    write();
+    return;
+  }
+  if (!(stored.schema >= OLDEST_SCHEMA && stored.schema <= SCHEMA)) {
+    throw new FolderError(
+      `The data folder was written by another version of the node (schema ${stored.schema}, ${SCHEMA} wanted). Restart with -reindex to rebuild it from the block files.`,
+    );
+  }
+  if (stored.network !== wanted.network) {
+    throw new FolderError(`The data folder belongs to the network ${stored.network}, not ${wanted.network}.`);
+  }
+  if (stored.supportDelay !== wanted.supportDelay) {
+    throw new FolderError(
+      `The data folder was made with -supportdelay=${stored.supportDelay} and cannot be opened with -supportdelay=${wanted.supportDelay}. Use the same option, or another folder.`,
+    );
+  }
+  if (stored.claimRules !== wanted.claimRules) {
+    throw new FolderError(
+      `The data folder was made under other fork heights or expiration terms (${stored.claimRules}; now ${wanted.claimRules}). Use the same -forkheight and -claimexpiration, or another folder.`,
+    );
+  }
+  if (stored.scriptForks !== undefined && stored.scriptForks !== wanted.scriptForks) {
+    throw new FolderError(
+      `The data folder was made under other fork heights (${stored.scriptForks}; now ${wanted.scriptForks}). Use the same -forkheight, or another folder.`,
+    );
+  }
+  if (rebuilt) {
+    write();
+    return;
+  }
+  if (stored.proofWindow !== wanted.proofWindow) {
+    throw new FolderError(
+      `You need to rebuild the database using -reindex-chainstate to change the window of name proofs (${stored.proofWindow} now)`,
+    );
+  }
+  if (stored.txIndex !== undefined) await adoptIndexes(store, stored);
+  if (stored.schema !== SCHEMA || stored.scriptForks === undefined || stored.txIndex !== undefined) write();
+}
+
+/** The indexes of an older folder are at its tip. */
+async function adoptIndexes(store: RowStore, { txIndex, addressIndex }: Stored): Promise<void> {
+  const { tip } = parseChainState(await store.get(PREFIX.tip));
+  if (tip === null) return;
+  const position = formatIndexPosition(1, hashFromHex(tip));
+  if (txIndex) store.put(indexPositionKey('txindex'), position);
+  if (addressIndex) store.put(indexPositionKey('addressindex'), position);
+}

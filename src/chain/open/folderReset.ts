@@ -1,0 +1,125 @@
+/**
+ * Forgets what a data folder knows, so that it is computed again: everything but the block files (`-reindex`), or
+ * everything but headers and block files (`-reindex-chainstate`). Both can be killed at any moment: a mark, made first
+ * and removed last, lets the next start finish what was begun.
+ */
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { removeUndoFiles, removeUnreachableFiles } from '../../store/files/blockFiles.js';
+import { PREFIX } from '../../store/rows/keys.js';
+import type { RowStore } from '../../store/rows/rowStore.js';
+import { EnvironmentError, onFile } from '../../util/text/environmentError.js';
+import type { Logger } from '../../util/logging.js';
+import { moveToQuarantine } from '../../util/quarantine.js';
+import { refuseSpecialFile } from '../../util/specialFile.js';
+import { formatChainState, parseChainState } from '../connect/chainState.js';
+
+export interface FolderPaths {
+  /** The network's own folder. */
+  folder: string;
+  /** The LevelDB folder; its journal is beside it. */
+  database: string;
+  /** Folder of the block files. */
+  blocks: string;
+}
+
+const MARK = 'reindexing';
+
+/** A file in the database's folder that says whose it is, whatever becomes of the others; LevelDB leaves it alone. */
+const OWNER_FILE = 'lbcnode';
+
+/** Whether the database says that it is ours, without being opened. */
+export function isMarkedAsOurs(database: string): boolean {
+  return existsSync(join(database, OWNER_FILE));
+}
+
+export function markAsOurs(database: string): void {
+  const path = join(database, OWNER_FILE);
+  if (!existsSync(path)) onFile(path, () => writeFileSync(path, 'The database of lbcnode.\n'));
+}
+
+export interface Reindexing {
+  /** Whether block files behind a gap are removed too. */
+  readonly pruning: boolean;
+  /** Whether the database is surely ours; one that may be another program's is quarantined instead of removed. */
+  readonly isOurs: boolean;
+}
+
+/** Asks for everything but the block files to be removed; `finishReindex` does it. */
+export function beginReindex({ folder }: FolderPaths, { pruning, isOurs }: Reindexing): void {
+  const path = join(folder, MARK);
+  onFile(path, () => {
+    refuseSpecialFile(path);
+    const fd = openSync(path, 'w');
+    writeSync(fd, [pruning ? 'prune' : '', isOurs ? '' : 'keep'].join(' ').trim());
+    fsyncSync(fd);
+    closeSync(fd);
+  });
+}
+
+/** Does what `beginReindex` asked for, now or before the last process died. Answers whether anything was asked. */
+export function finishReindex({ folder, database, blocks }: FolderPaths, log: Logger): boolean {
+  const mark = join(folder, MARK);
+  if (!existsSync(mark)) return false;
+  const wanted = onFile(mark, () => {
+    refuseSpecialFile(mark);
+    return readFileSync(mark, 'utf8');
+  }).split(' ');
+  onFile(database, () => rmSync(`${database}.journal`, { recursive: true, force: true }));
+  if (wanted.includes('keep') && existsSync(database)) {
+    const aside = moveToQuarantine(database);
+    if (aside === null)
+      throw new EnvironmentError(`${database} cannot be moved. Move it away and start again.`);
+    log.warn(
+      `${database} does not say whose it is and was not deleted: it lies at ${aside} now. It is not needed.`,
+    );
+  } else onFile(database, () => rmSync(database, { recursive: true, force: true }));
+  onFile(blocks, () => {
+    if (!existsSync(blocks)) return;
+    removeUndoFiles(blocks);
+    if (wanted.includes('prune')) removeUnreachableFiles(blocks);
+  });
+  onFile(mark, () => rmSync(mark, { force: true }));
+  return true;
+}
+
+/** Notes that everything is to be computed from the block files; takes effect at once. */
+export async function beginRebuild(store: RowStore): Promise<void> {
+  const state = parseChainState(await store.get(PREFIX.tip));
+  store.put(PREFIX.tip, formatChainState({ ...state, rebuilding: true }));
+  await store.flush();
+}
+
+/** Asks for coins, claims and indexes to be dropped; takes effect, with all that is in the store, at once. */
+export async function beginChainStateReset(store: RowStore): Promise<void> {
+  const state = parseChainState(await store.get(PREFIX.tip));
+  store.put(
+    PREFIX.tip,
+    formatChainState({ ...state, tip: null, coinsOnDisk: false, resetting: true, rebuilding: true }),
+  );
+  await store.flush();
+}
+
+/** Does what `beginChainStateReset` asked for, now or before the last process died. */
+export async function finishChainStateReset(store: RowStore): Promise<void> {
+  const state = parseChainState(await store.get(PREFIX.tip));
+  if (!state.resetting) return;
+  const kept = [PREFIX.headerChunk, PREFIX.meta, PREFIX.tip];
+  let from = '\x00';
+  for (const prefix of [...kept].sort()) {
+    await store.dropRange(from, prefix);
+    from = String.fromCharCode(prefix.charCodeAt(0) + 1);
+  }
+  await store.dropRange(from, '\xff');
+  store.put(PREFIX.tip, formatChainState({ ...state, resetting: false }));
+  await store.flush();
+}

@@ -1,0 +1,95 @@
+/**
+ * Finds the blocks in a file of Core's format (magic, length, block; zeros and garbage in between are skipped) without
+ * holding more of it than a few blocks. Source: Core's `LoadExternalBlockFile`.
+ */
+import { open } from 'node:fs/promises';
+import { environmentError } from '../../util/text/environmentError.js';
+import { refuseSpecialFile } from '../../util/specialFile.js';
+
+/** Largest block that is looked at (the chain's serialized limit). */
+const MAX_BLOCK_BYTES = 8_000_000;
+/** Smallest thing that can be a block: header, a count and a transaction. Core uses its header's 80. */
+const MIN_BLOCK_BYTES = 80;
+const READ_BYTES = 16 << 20;
+
+export interface FoundBlock {
+  /** Its bytes; a view that stays valid. */
+  bytes: Buffer;
+  /** Offset of the bytes in the file, behind magic and length. */
+  offset: number;
+  /** Offset of the end of the record. */
+  end: number;
+  /**
+   * How far the search continues from the magic. The reader of the record lowers it: to one byte when the bytes are no
+   * block, to the end of the block when they hold one and more. So a wrong length swallows no block behind it.
+   */
+  advance: number;
+}
+
+/**
+ * Yields the records from `from` on, in order. A record whose end is missing is not yielded; `onTorn` receives where it
+ * begins. Throws `EnvironmentError` when the disk refuses.
+ */
+export async function* readBlockRecords(
+  path: string,
+  magic: Buffer,
+  from = 0,
+  onTorn: (offset: number) => void = () => undefined,
+): AsyncGenerator<FoundBlock> {
+  refuseSpecialFile(path);
+  const file = await open(path, 'r');
+  try {
+    let base = from;
+    let window: Buffer = Buffer.alloc(0);
+    let ended = false;
+    const fill = async (need: number): Promise<boolean> => {
+      while (window.length < need && !ended) {
+        const more = Buffer.allocUnsafe(Math.max(READ_BYTES, need - window.length));
+        const { bytesRead } = await file.read(more, 0, more.length, base + window.length);
+        if (bytesRead === 0) ended = true;
+        else
+          window =
+            window.length === 0
+              ? more.subarray(0, bytesRead)
+              : Buffer.concat([window, more.subarray(0, bytesRead)]);
+      }
+      return window.length >= need;
+    };
+    const drop = (count: number): void => {
+      window = window.subarray(count);
+      base += count;
+    };
+    while (await fill(8)) {
+      const at = window.indexOf(magic);
+      if (at < 0) {
+        drop(window.length - 3);
+        continue;
+      }
+      drop(at);
+      if (!(await fill(8))) return;
+      const length = window.readUInt32LE(4);
+      if (length < MIN_BLOCK_BYTES || length > MAX_BLOCK_BYTES) {
+        drop(1);
+        continue;
+      }
+      if (!(await fill(8 + length))) {
+        // Torn, or a stray magic before garbage: continue behind it.
+        onTorn(base);
+        drop(1);
+        continue;
+      }
+      const found = {
+        bytes: window.subarray(8, 8 + length),
+        offset: base + 8,
+        end: base + 8 + length,
+        advance: 8 + length,
+      };
+      yield found;
+      drop(found.advance);
+    }
+  } catch (error) {
+    throw environmentError(error, path);
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,437 @@
+/**
+ * Opens a data folder and brings up its chain: recovers from whatever moment the last process died at, finds blocks that
+ * the files hold and the database does not know, verifies the last ones, and connects what is better than the tip.
+ * Source: Core init.cpp (step 7), validation.cpp `LoadBlockIndex`, `ReplayBlocks`, `ThreadImport`.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { NetworkParams } from '../../params/network.js';
+import { BlockFiles } from '../../store/files/blockFiles.js';
+import { RECENT_SHARES } from '../../store/claims/rows/claimKeys.js';
+import { ClaimStore } from '../../store/claims/claimStore.js';
+import { createCoinTable } from '../../store/cache/createCoinTable.js';
+import { HeaderTable, NO_HEADER } from '../../store/files/headerTable.js';
+import { PREFIX } from '../../store/rows/keys.js';
+import { DatabaseCorruptionError } from '../../store/leveldb/levelDb.js';
+import { ForeignDatabaseError, RowStore } from '../../store/rows/rowStore.js';
+import { AssertionError } from '../../util/assert.js';
+import { hashFromHex, type Bytes } from '../../util/bytes.js';
+import {
+  environmentError,
+  EnvironmentError,
+  onFile,
+  systemErrorCode,
+  systemErrorOfText,
+  systemErrorText,
+} from '../../util/text/environmentError.js';
+import type { Logger } from '../../util/logging.js';
+import { BlockIndex } from '../index/blockIndex.js';
+import { acceptGenesis, catchUp, rebuild } from './catchUp.js';
+import { Chain } from '../chain.js';
+import { ChainReader } from '../chainReader.js';
+import { checkDiskSpace } from '../blocks/diskSpace.js';
+import { parseChainState, type ChainState } from '../connect/chainState.js';
+import { checkBlockFiles } from './checkBlockFiles.js';
+import type { OpenedContributor } from '../connect/contributor.js';
+import { Flusher } from '../flusher.js';
+import { claimFolder, FolderError, type FolderIdentity, IDENTITY_KEY } from './folderIdentity.js';
+import {
+  beginChainStateReset,
+  beginRebuild,
+  beginReindex,
+  finishChainStateReset,
+  finishReindex,
+  isMarkedAsOurs,
+  markAsOurs,
+  type FolderPaths,
+} from './folderReset.js';
+import { removeGround } from '../snapshot/backgroundValidation.js';
+import { finishSnapshotLoad, loadSnapshot, type SnapshotSource } from '../snapshot/loadSnapshot.js';
+import {
+  dropSnapshotRecord,
+  readSnapshotRecord,
+  refutedText,
+  snapshotFolders,
+  type SnapshotRecord,
+} from '../snapshot/snapshotRecord.js';
+import { StepTimers } from '../connect/stepTimers.js';
+import { forgetVerdicts, retryVerdicts } from '../blocks/storedVerdicts.js';
+import { makeFolder } from '../../util/makeFolder.js';
+
+export interface OpenChainOptions {
+  /** The network's own folder. */
+  folder: string;
+  /** Folder of the block files (`-blocksdir`). */
+  blocksFolder: string;
+  /** A block file is full from here on. */
+  maxBlockFileBytes?: number;
+  params: NetworkParams;
+  identity: FolderIdentity;
+  /** `proportional` or blocks. */
+  supportDelay: 'proportional' | 100;
+  /** Blocks for which past name proofs are kept. */
+  proofWindow: number | 'all';
+  /** `-dbcache`, in bytes. */
+  cacheBytes: number;
+  /** `-claimtriecache`, in bytes. */
+  claimCacheBytes: number;
+  /** `-dbbatchsize`, in bytes. */
+  batchBytes: number;
+  /** `-forcecompactdb`. */
+  compacts: boolean;
+  reindex: boolean;
+  reindexChainstate: boolean;
+  /** Whether block files may be deleted (`-prune`). */
+  pruning: boolean;
+  checkpoints: boolean;
+  minimumChainWork: bigint;
+  assumeValid: Bytes | null;
+  maxTipAgeSec: number;
+  stopAtHeight: number;
+  onStopHeight: () => void;
+  /** An error while the chain was being changed: memory can no longer be trusted, the node must stop. */
+  onFatal: (error: unknown) => void;
+  adjustedTimeSec: () => number;
+  contributors: readonly OpenedContributor[];
+  /** A snapshot to start a new folder from (`-loadsnapshot`). */
+  snapshot?: SnapshotSource | null;
+  /** Told how far the snapshot is read, as a sentence without its end. */
+  onSnapshotProgress?: (text: string) => void;
+  /** Called before the first block is connected: who listens to the chain from the start does so here. */
+  onChain?: (reader: ChainReader) => void;
+  /** Aborted when the node shall stop while it is still starting. */
+  signal: AbortSignal;
+  log: Logger;
+  /** Warns the operator and writes to the log; only the log without it. */
+  warn?: (message: string) => void;
+  /** Named points of commit and flush, for tests that kill the process there. */
+  onPoint?: (name: string) => void;
+}
+
+export interface OpenedChain {
+  chain: Chain;
+  reader: ChainReader;
+  store: RowStore;
+  claims: ClaimStore;
+  flusher: Flusher;
+  timers: StepTimers;
+  /**
+   * Computes the chain state from the block files, while calls may be answered; null when it stands. There is no tip before
+   * the genesis block was read.
+   */
+  readonly rebuild: (() => Promise<void>) | null;
+  /** The snapshot that the chain stands on while its blocks are not validated; null for an ordinary folder. */
+  readonly snapshot: SnapshotRecord | null;
+  close(): Promise<void>;
+}
+
+/**
+ * Share of the cache that LevelDB's own block cache gets, and its bounds. A row that is read is mostly alone in its block:
+ * the same memory holds ten times as many rows in the caches above.
+ */
+const DB_CACHE_SHARE = 8;
+const MIN_DB_CACHE_BYTES = 8 << 20;
+const MAX_DB_CACHE_BYTES = 32 << 20;
+
+/** Number of headers from which reading them maps enough of the database to be worth unmapping. */
+const MANY_HEADERS = 100_000;
+
+/** Opens the folder. Throws `FolderError` or `EnvironmentError` with what to do when it cannot be used. */
+export async function openChain(options: OpenChainOptions): Promise<OpenedChain> {
+  const { folder, params, log } = options;
+  for (const path of [folder, options.blocksFolder]) onFile(path, () => makeFolder(path));
+  checkDiskSpace([folder, options.blocksFolder]);
+  const paths = { folder, database: join(folder, 'chainstate'), blocks: options.blocksFolder };
+  if (existsSync(join(folder, 'claimtrie'))) throw foreign(folder);
+  if (options.reindex)
+    beginReindex(paths, { pruning: options.pruning, isOurs: await isSurelyOurs(paths, options) });
+  finishReindex(paths, log);
+  finishSnapshotLoad(paths.database);
+  if (options.snapshot) await startFromSnapshot(options.snapshot, paths, options);
+  const store = await openStore(paths.database, options);
+  try {
+    markAsOurs(paths.database);
+    if (options.compacts) {
+      log.info(`Starting database compaction of ${paths.database}`);
+      await store.compact();
+      log.info(`Finished database compaction of ${paths.database}`);
+    }
+    const resets = options.reindexChainstate && !options.reindex;
+    const { pruned } = await readChainState(store, paths.database);
+    if (pruned && resets) {
+      throw new FolderError(
+        'Block files of this folder were pruned, so that its chain state cannot be rebuilt from them. Use -reindex, which will fetch the whole chain again.',
+      );
+    }
+    if (pruned && !options.pruning) {
+      throw new FolderError(
+        'You need to rebuild the database using -reindex to go back to unpruned mode. This will redownload the entire blockchain',
+      );
+    }
+    const snapshot = await openSnapshot(store, paths.database, resets);
+    await claimFolder(store, paths.database, options.identity, resets);
+    if (resets) await beginChainStateReset(store);
+    await finishChainStateReset(store);
+    if (options.reindex) await beginRebuild(store);
+    for (const contributor of options.contributors) await contributor.open(store);
+    return await bringUp(store, paths.database, snapshot, options);
+  } catch (error) {
+    await store.close();
+    throw error;
+  } finally {
+    log.debug('db', `opened ${params.name} chain state`);
+  }
+}
+
+function foreign(folder: string): FolderError {
+  return new FolderError(
+    `${folder} holds the database of another node. Point -datadir at a folder of its own and import its blocks: -loadblock=<file>, or copy its blocks folder and start with -reindex.`,
+  );
+}
+
+/**
+ * Whether what is about to be given up is known to be our own database. One that cannot be opened, and does not say whose
+ * it is, may be: that is what `-reindex` is for. Throws `FolderError` when it is another program's.
+ */
+async function isSurelyOurs({ database }: FolderPaths, options: OpenChainOptions): Promise<boolean> {
+  if (!existsSync(database) || isMarkedAsOurs(database)) return true;
+  try {
+    await (
+      await RowStore.open({ path: database, cacheBytes: MIN_DB_CACHE_BYTES, mark: IDENTITY_KEY })
+    ).close();
+    return true;
+  } catch (error) {
+    if (error instanceof ForeignDatabaseError) throw foreign(options.folder);
+    if (isLocked(causeOf(error))) throw locked(options.folder);
+    return false;
+  }
+}
+
+function locked(folder: string): FolderError {
+  return new FolderError(
+    `Cannot obtain a lock on data directory ${folder}. lbcnode is probably already running.`,
+  );
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof Error && error.cause instanceof Error ? error.cause : error;
+}
+
+/** Whether another process has the database open; a lock file that cannot be opened counts as not locked. */
+function isLocked(error: unknown): boolean {
+  if ((error as { code?: unknown } | null)?.code !== 'LEVEL_LOCKED') return false;
+  return systemErrorOfText(error instanceof Error ? error.message : '') === null;
+}
+
+async function openStore(path: string, options: OpenChainOptions): Promise<RowStore> {
+  const cacheBytes = Math.min(
+    MAX_DB_CACHE_BYTES,
+    Math.max(MIN_DB_CACHE_BYTES, Math.floor(options.cacheBytes / DB_CACHE_SHARE)),
+  );
+  options.log.debug('leveldb', `Opening LevelDB in ${path}`);
+  try {
+    return await RowStore.open({
+      path,
+      cacheBytes,
+      recent: { shares: RECENT_SHARES, maxBytes: options.claimCacheBytes },
+      batchBytes: options.batchBytes,
+      mark: IDENTITY_KEY,
+      ...(options.onPoint ? { onPoint: options.onPoint } : {}),
+    });
+  } catch (error) {
+    if (error instanceof ForeignDatabaseError) {
+      if (isMarkedAsOurs(path))
+        throw new DatabaseCorruptionError(path, 'it lacks what every database of this program has');
+      throw foreign(options.folder);
+    }
+    if (error instanceof DatabaseCorruptionError) throw error;
+    const cause = causeOf(error);
+    if (isLocked(cause)) throw locked(options.folder);
+    const message = cause instanceof Error ? cause.message : String(cause);
+    const refused = systemErrorOfText(message);
+    if (refused) throw new EnvironmentError(systemErrorText(refused.code, refused.path));
+    if (systemErrorCode(cause) !== null) throw environmentError(cause, path);
+    throw new FolderError(
+      `The database in ${path} cannot be opened: ${message}. Restart with -reindex to rebuild it from the block files.`,
+    );
+  }
+}
+
+/** Throws `DatabaseCorruptionError` when it says nothing. */
+async function readChainState(store: RowStore, database: string): Promise<ChainState> {
+  const row = await store.get(PREFIX.tip);
+  try {
+    return parseChainState(row);
+  } catch {
+    throw new DatabaseCorruptionError(database, 'the row that names its tip cannot be read');
+  }
+}
+
+/** Throws `SnapshotError` or `FolderError`. */
+async function startFromSnapshot(
+  source: SnapshotSource,
+  { folder, database }: FolderPaths,
+  options: OpenChainOptions,
+): Promise<void> {
+  const { params, checkpoints, adjustedTimeSec, identity, minimumChainWork, signal, log } = options;
+  if (options.reindex || options.reindexChainstate)
+    throw new FolderError(
+      '-loadsnapshot starts a new folder, and -reindex and -reindex-chainstate compute one from its block files. Give one of them.',
+    );
+  await loadSnapshot(source, {
+    folder,
+    database,
+    identity,
+    claimRules: { ...params.claimForks, supportDelay: options.supportDelay },
+    minimumChainWork,
+    indexOptions: { params, checkpoints, adjustedTimeSec },
+    open: () => openStore(database, options),
+    signal,
+    log,
+    ...(options.onSnapshotProgress ? { onProgress: options.onSnapshotProgress } : {}),
+    onPoint: options.onPoint ?? (() => undefined),
+  });
+}
+
+/**
+ * The snapshot that the database stands on without having validated it. Throws `FolderError` where it must not be used, or not
+ * be computed again.
+ */
+async function openSnapshot(
+  store: RowStore,
+  database: string,
+  resets: boolean,
+): Promise<SnapshotRecord | null> {
+  const record = await readSnapshotRecord(store);
+  if (record?.state === 'refuted') throw new FolderError(refutedText(record));
+  if (record?.state === 'assumed') {
+    if (!resets) return record;
+    throw new FolderError(
+      `This folder was started from a snapshot of block ${record.height}, and not all blocks up to it are there to compute the chain state from. Use -reindex, which fetches what is missing.`,
+    );
+  }
+  if (record !== null && resets) dropSnapshotRecord(store);
+  await removeGround(snapshotFolders(database).validation);
+  return null;
+}
+
+async function bringUp(
+  store: RowStore,
+  database: string,
+  snapshot: SnapshotRecord | null,
+  options: OpenChainOptions,
+): Promise<OpenedChain> {
+  const { params, log } = options;
+  const state = await readChainState(store, database);
+  const headers = new HeaderTable(store);
+  try {
+    await headers.load(state.headerCount);
+  } catch (error) {
+    if (error instanceof AssertionError) throw new DatabaseCorruptionError(database, error.message);
+    throw error;
+  }
+  if (state.headerCount > MANY_HEADERS) await store.reopen();
+  await headers.prepareTail();
+  const index = new BlockIndex(headers, {
+    params,
+    checkpoints: options.checkpoints,
+    adjustedTimeSec: options.adjustedTimeSec,
+  });
+  const tip = state.tip === null ? NO_HEADER : headers.find(hashFromHex(state.tip));
+  if (state.tip !== null && tip === NO_HEADER) {
+    throw new DatabaseCorruptionError(database, 'it names a tip that it does not know');
+  }
+  if (state.tip === null) forgetVerdicts(headers);
+  else retryVerdicts(headers, tip);
+  if (snapshot !== null) index.snapshotHeight = snapshot.height;
+  index.restore(tip);
+  const files = new BlockFiles({
+    folder: options.blocksFolder,
+    magic: params.magic,
+    ...(options.maxBlockFileBytes ? { maxFileBytes: options.maxBlockFileBytes } : {}),
+  });
+  checkBlockFiles(headers, files, state);
+  const coins = createCoinTable();
+  const timers = new StepTimers();
+  const claims = new ClaimStore({
+    rules: { ...params.claimForks, supportDelay: options.supportDelay },
+    proofWindow: options.proofWindow,
+    onLateRead: (row) => {
+      log.warn(
+        `A ${row} row of the claim trie was read late, since it was not fetched ahead. The result is right, but slower; please report it. Metrics count such reads; the log does not repeat this.`,
+      );
+    },
+  });
+  const flusher = new Flusher(
+    {
+      // The validation of a snapshot has the other half.
+      cacheBytes: snapshot === null ? options.cacheBytes : options.cacheBytes / 2,
+      folders: [options.folder, options.blocksFolder],
+      afterFlush: async () => {
+        for (const { gte, lt } of claims.prunable(index.active.height)) {
+          await store.dropRange(gte, lt);
+          store.packRange(gte, lt);
+        }
+      },
+    },
+    { store, coins, index, files, timers, log },
+    state,
+  );
+  const chain = new Chain(
+    {
+      minimumChainWork: options.minimumChainWork,
+      assumeValid: options.assumeValid,
+      maxTipAgeSec: options.maxTipAgeSec,
+      adjustedTimeSec: options.adjustedTimeSec,
+      stopAtHeight: options.stopAtHeight,
+      onStopHeight: options.onStopHeight,
+      onFatal: options.onFatal,
+    },
+    {
+      params,
+      index,
+      store,
+      coins,
+      claims,
+      files,
+      contributors: options.contributors,
+      timers,
+      folder: database,
+      log,
+      coinsOnDisk: () => flusher.coinsOnDisk,
+      onPoint: options.onPoint ?? (() => undefined),
+    },
+    flusher,
+    log,
+  );
+  options.signal.addEventListener('abort', () => chain.interrupt());
+  const reader = new ChainReader(chain, flusher);
+  options.onChain?.(reader);
+  acceptGenesis(chain, params);
+  const { signal, warn } = options;
+  const scanned = { file: state.scannedFile, offset: state.scannedBytes };
+  const catching = { chain, flusher, log, signal, warn: warn ?? ((message: string) => log.warn(message)) };
+  if (!state.rebuilding) {
+    chain.importing = true;
+    await catchUp(catching, scanned);
+    chain.importing = false;
+  }
+  return {
+    chain,
+    reader,
+    store,
+    claims,
+    flusher,
+    timers,
+    rebuild: state.rebuilding ? () => rebuild(catching, scanned) : null,
+    snapshot,
+    async close() {
+      try {
+        await chain.close();
+        files.close();
+      } finally {
+        await store.close();
+      }
+    },
+  };
+}

@@ -1,0 +1,266 @@
+/**
+ * Reads at start what the block files hold and the database does not know: what a killed process had accepted but not
+ * flushed, files that a caller copied in, or all of them with `-reindex`.
+ * Source: Core validation.cpp `LoadExternalBlockFile`, init.cpp `ThreadImport`.
+ */
+import { open } from 'node:fs/promises';
+import type { RejectResult, ValidationError } from '../../consensus/reject.js';
+import type { FilePosition } from '../../store/files/blockFiles.js';
+import { hashToHex } from '../../util/bytes.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
+import type { Logger } from '../../util/logging.js';
+import { ReadError } from '../../util/reader.js';
+import { refuseSpecialFile } from '../../util/specialFile.js';
+import type { Chain } from '../chain.js';
+import type { Flusher } from '../flusher.js';
+import { readBlockRecords } from './importFile.js';
+import { loadBlock, type LoadedBlock } from '../blocks/loadedBlock.js';
+import type { ProgressTeller } from '../progress.js';
+
+/**
+ * Reason why a block may be refused that was accepted when it was written: it or what it follows was found wrong later, a
+ * checkpoint was learnt of, or the clock was set. Any other verdict means that it is not the block that was written.
+ */
+const KEPT_REFUSALS: readonly RejectResult[] = [
+  'cached-invalid',
+  'invalid-prev',
+  'checkpoint',
+  'time-future',
+];
+
+/** Bytes of magic and length before a block. */
+const RECORD_HEAD_BYTES = 8;
+
+export interface ScanOptions {
+  chain: Chain;
+  flusher: Flusher;
+  log: Logger;
+  signal: AbortSignal;
+  /** Whether each file is worth a line of log. */
+  announce: boolean;
+  progress: ProgressTeller;
+  /** Warns the operator and writes to the log. */
+  warn: (message: string) => void;
+}
+
+/**
+ * Feeds every block behind `from` to the chain, in the order in which they were written. A flush on the way records how
+ * far the reading came, so that a process killed meanwhile continues from there. Stops early when the signal is aborted.
+ * Blocks that are written meanwhile are known to the chain and left alone.
+ */
+export async function scanBlockFiles(options: ScanOptions, from: FilePosition): Promise<void> {
+  const off = options.chain.events.on('blockChecked', ({ id, error }) => {
+    if (error) tellInvalid(options, from, id, error);
+  });
+  await readBehind(options, from).finally(off);
+}
+
+/**
+ * A block of our own files that breaks a rule: where headers cost next to nothing to make, a flipped bit makes another block
+ * of one. What the database knew before is not counted.
+ */
+function tellInvalid(
+  { chain, warn }: ScanOptions,
+  from: FilePosition,
+  id: number,
+  error: ValidationError,
+): void {
+  const { headers } = chain.index;
+  const { file, offset } = headers.dataPosition(id);
+  if (file < from.file || (file === from.file && offset < from.offset)) return;
+  warn(
+    `the block at byte ${offset} of ${chain.deps.files.path('blk', file)} is invalid (${error.reason}): it came so, or the file is damaged. What is missing is fetched from peers.`,
+  );
+}
+
+async function readBehind(options: ScanOptions, from: FilePosition): Promise<void> {
+  const { chain, flusher, log, signal } = options;
+  const { files, params } = chain.deps;
+  tellLostFiles(options, from.file);
+  const orphans = new OrphanPositions();
+  const wanted = files.fileNumbers().filter((file) => file >= from.file);
+  const totalBytes = wanted.reduce((sum, file) => sum + files.sizeBytes('blk', file), 0);
+  let doneBytes = 0;
+  let since = performance.now();
+  for (const file of wanted) {
+    const start = file === from.file ? from.offset : 0;
+    const path = files.path('blk', file);
+    let torn: number | null = null;
+    // What is appended from here on does not matter here.
+    const size = files.sizeBytes('blk', file);
+    const gaps = new Gaps(start);
+    if (options.announce) log.info(`Reindexing block file ${path}...`);
+    log.debug('reindex', () => `Reading ${path} from byte ${start} of ${files.sizeBytes('blk', file)}`);
+    flusher.scanFrom = orphans.first ?? { file, offset: start };
+    const onTorn = (offset: number): void => {
+      torn ??= offset;
+    };
+    for await (const record of readBlockRecords(path, params.magic, start, onTorn)) {
+      torn = null;
+      flusher.scanFrom = orphans.first ?? { file, offset: record.offset - RECORD_HEAD_BYTES };
+      if (signal.aborted) return;
+      try {
+        const block = loadBlock(Buffer.from(record.bytes));
+        const error = await acceptStored(options, block, { file, offset: record.offset }, orphans);
+        // What only looks like a block may hide one: a torn record that another was appended to.
+        record.advance = error ? RECORD_HEAD_BYTES : RECORD_HEAD_BYTES + block.consumedBytes;
+        if (error === null || KEPT_REFUSALS.includes(error.result))
+          gaps.passOver(record.offset - RECORD_HEAD_BYTES, record.end);
+      } catch (error) {
+        if (!(error instanceof ReadError)) throw error;
+        record.advance = 1;
+        log.warn(`skipped what is no block at ${record.offset} of ${path}: ${error.message}`);
+      }
+      options.progress.report(doneBytes + record.offset, totalBytes);
+      since = await yieldIfDue(since);
+    }
+    await gaps.tell(path, size, options.warn);
+    doneBytes += size;
+    // A record torn by a crash must not swallow the one that is appended next.
+    if (torn !== null && torn < size && size === files.sizeBytes('blk', file) && file === files.currentFile)
+      files.truncate(file, torn);
+  }
+  const { early, first, count } = orphans;
+  if (early !== null)
+    options.warn(
+      `the block at byte ${early.offset} of ${files.path('blk', early.file)} is further in the future than a block may be: it and what follows it is not used. Set this computer's date and time right, if they are not, and start again.`,
+    );
+  else if (count > 0)
+    options.warn(
+      `${count} blocks in ${files.path('blk', files.currentFile)} and before it wait for a parent that is not there; what is missing is fetched from peers.`,
+    );
+  // By another clock they are what they were: the next start looks at them again.
+  flusher.scanFrom = early === null ? null : first;
+}
+
+/**
+ * What was written since the database was last brought to disk is known to the files alone: that a whole one is gone shows
+ * by its undo data.
+ */
+function tellLostFiles({ chain, warn }: ScanOptions, from: number): void {
+  const { files } = chain.deps;
+  for (const file of files.lonelyUndoFiles().filter((number) => number >= from))
+    warn(
+      `${files.path('blk', file)} is missing, which ${files.path('rev', file)} belongs to. Blocks of the end of the chain that it held are fetched from peers again; or stop, bring it back and start again.`,
+    );
+}
+
+/** Bytes of a block file in which no block was found. */
+class Gaps {
+  private readonly found: { readonly at: number; readonly end: number }[] = [];
+  private end: number;
+
+  constructor(start: number) {
+    this.end = start;
+  }
+
+  /** Skips the block at `at` to `end`. */
+  passOver(at: number, end: number): void {
+    if (at > this.end) this.found.push({ at: this.end, end: at });
+    this.end = Math.max(this.end, end);
+  }
+
+  /** Reports what is not mere zeros, which programs put behind blocks so that files grow by large pieces. */
+  async tell(path: string, sizeBytes: number, warn: (message: string) => void): Promise<void> {
+    this.passOver(sizeBytes, sizeBytes);
+    for (const { at, end } of this.found) {
+      if (await isZero(path, at, end)) continue;
+      warn(
+        `${path} holds no whole block from byte ${at} to ${end}: it is damaged, or the machine went down while it was written. What is missing is fetched from peers.`,
+      );
+    }
+  }
+}
+
+async function isZero(path: string, from: number, end: number): Promise<boolean> {
+  refuseSpecialFile(path);
+  const file = await open(path, 'r');
+  try {
+    const piece = Buffer.alloc(1 << 16);
+    for (let at = from; at < end;) {
+      const { bytesRead } = await file.read(piece, 0, Math.min(piece.length, end - at), at);
+      if (bytesRead === 0) return true;
+      if (piece.subarray(0, bytesRead).some((byte) => byte !== 0)) return false;
+      at += bytesRead;
+    }
+    return true;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Positions of blocks whose parent comes later in the files, or whose time is in the future. */
+class OrphanPositions {
+  private readonly byParent = new Map<string, FilePosition[]>();
+  /** All waiting blocks in the order of reading. */
+  private readonly waiting = new Set<FilePosition>();
+  /** The first whose time has not come. */
+  early: FilePosition | null = null;
+
+  /** How many wait. */
+  get count(): number {
+    return this.waiting.size;
+  }
+
+  /** Start of the record that waits longest. */
+  get first(): FilePosition | null {
+    const position = this.waiting.values().next().value;
+    return position ? { file: position.file, offset: position.offset - RECORD_HEAD_BYTES } : null;
+  }
+
+  add(parent: string, position: FilePosition): void {
+    this.waiting.add(position);
+    const siblings = this.byParent.get(parent);
+    if (siblings) siblings.push(position);
+    else this.byParent.set(parent, [position]);
+  }
+
+  addEarly(position: FilePosition): void {
+    this.waiting.add(position);
+    this.early ??= position;
+  }
+
+  take(parent: string): FilePosition[] {
+    const positions = this.byParent.get(parent) ?? [];
+    this.byParent.delete(parent);
+    for (const position of positions) this.waiting.delete(position);
+    return positions;
+  }
+}
+
+/** Accepts a block that is in our files, and what waited for it. Answers why the first one is refused, if it is. */
+async function acceptStored(
+  { chain, log }: ScanOptions,
+  first: LoadedBlock,
+  position: FilePosition,
+  orphans: OrphanPositions,
+): Promise<ValidationError | null> {
+  let refused: ValidationError | null = null;
+  const ready = [{ block: first, position }];
+  for (let item = ready.pop(); item; item = ready.pop()) {
+    const { block } = item;
+    const { error } = chain.acceptBlock(block, true, item.position);
+    if (error?.reason === 'prev-blk-not-found') {
+      const parent = hashToHex(block.header.prevHash);
+      log.debug('reindex', () => `Out of order block ${hashToHex(block.hash)}, parent ${parent} not known`);
+      orphans.add(parent, item.position);
+      continue;
+    }
+    if (error) {
+      if (error.result === 'time-future') orphans.addEarly(item.position);
+      if (block === first) refused = error;
+      continue;
+    }
+    // One by one, as they came: a branch that was connected once is connected again, and counts as validated.
+    await chain.activateBestChain();
+    for (const waiting of orphans.take(hashToHex(block.hash))) {
+      const child = loadBlock(chain.deps.files.readBlockSync(waiting));
+      log.debug(
+        'reindex',
+        () => `Processing out of order child ${hashToHex(child.hash)} of ${hashToHex(block.hash)}`,
+      );
+      ready.push({ block: child, position: waiting });
+    }
+  }
+  return refused;
+}

@@ -1,0 +1,255 @@
+/**
+ * Announces to UDP trackers and asks them for peers. A tracker is asked for a hash once in its interval; its answer is kept as
+ * long. Source: BEP 15; lbry-sdk lbry/torrent/tracker.py `TrackerClient`, `UDPTrackerClientProtocol`.
+ */
+import type { Clock, RandomSource, Timer } from '../../base/clock.js';
+import { DecodeError } from '../bencode.js';
+import { Channel } from '../channel.js';
+import { Lru } from '../lru.js';
+import {
+  ACTION,
+  ANNOUNCE_EVENT,
+  announceKey,
+  answerHead,
+  decodeAnnounceResponse,
+  decodeConnectResponse,
+  decodeTrackerError,
+  encodeAnnounce,
+  encodeConnect,
+  type TrackerPeer,
+} from './trackerPackets.js';
+import type { UdpPort } from '../udpPort.js';
+
+const TIMEOUT_MS = 10_000;
+/** How long a tracker takes the id of a connection. BEP 15 says a minute. */
+const CONNECTION_MS = 50_000;
+/** A tracker that did not answer is asked again after so long. */
+const SILENCE_MS = 60_000;
+/** Intervals beyond these bounds are taken for these. */
+const [SHORTEST_SEC, LONGEST_SEC] = [10, 86_400];
+const MAX_REQUESTS = 100;
+/** Answers that are kept, and peers of each. Files and trackers of a large library fit. */
+const [MAX_ANSWERS, MAX_PEERS] = [200_000, 100];
+/** Hashes that are announced at a time. */
+const GROUP = 200;
+/** Peers with lower ports are dropped. Source: `announcement_to_kademlia_peers`. */
+const MIN_PORT = 1025;
+const INFO_HASH_BYTES = 20;
+
+export type TrackerServer = readonly [host: string, port: number];
+
+export interface TrackerClientDeps {
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly port: UdpPort;
+  /** 20 bytes. */
+  readonly peerId: Buffer;
+  /** The TCP port at which blobs are served. */
+  readonly announcedPort: () => number;
+  /** Read at each use. */
+  readonly servers: () => readonly TrackerServer[];
+  /** Resolves to an IPv4 address. Rejects where the name has none. */
+  readonly resolve: (host: string) => Promise<string>;
+}
+
+/** A tracker that did not answer, or answered that it will not. */
+export class TrackerFailure extends Error {
+  override readonly name = 'TrackerFailure';
+}
+
+interface Waiting {
+  readonly place: string;
+  readonly timer: Timer;
+  readonly resolve: (data: Buffer) => void;
+  readonly reject: (failure: TrackerFailure) => void;
+}
+
+interface Kept {
+  readonly untilMs: number;
+  readonly peers: readonly TrackerPeer[];
+}
+
+interface TrackerConnection {
+  readonly untilMs: number;
+  readonly id: Promise<bigint>;
+}
+
+export class TrackerClient {
+  readonly #deps: TrackerClientDeps;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #connections = new Lru<string, TrackerConnection>(100);
+  readonly #kept = new Lru<string, Kept>(MAX_ANSWERS);
+  readonly #queue: (() => void)[] = [];
+  #running = 0;
+  #isOpen = true;
+
+  constructor(deps: TrackerClientDeps) {
+    this.#deps = deps;
+    deps.port.listen((data, address, port) => this.#receive(data, `${address}:${port}`));
+  }
+
+  async close(): Promise<void> {
+    this.#isOpen = false;
+    for (const id of [...this.#waiting.keys()]) this.#taken(id)?.reject(new TrackerFailure('stopped'));
+    await this.#deps.port.close();
+  }
+
+  /** Announces those of the hashes (the first 20 bytes count) whose interval is over, to all trackers. It does not throw. */
+  async announce(hashes: readonly Buffer[]): Promise<void> {
+    const port = this.#deps.announcedPort();
+    for (let at = 0; at < hashes.length && this.#isOpen; at += GROUP)
+      await Promise.all(
+        hashes
+          .slice(at, at + GROUP)
+          .flatMap((hash) => this.#deps.servers().map((server) => this.#peersOf(server, hash, port))),
+      );
+  }
+
+  /**
+   * Peers in groups, as trackers answer; with `announces` this node is announced with the question. It ends when all trackers
+   * answered or timed out, or when the signal aborts.
+   */
+  async *search(
+    hash: Buffer,
+    signal: AbortSignal,
+    { announces }: { readonly announces: boolean },
+  ): AsyncGenerator<readonly { readonly address: string; readonly tcpPort: number }[]> {
+    const found = new Channel<readonly TrackerPeer[]>();
+    const port = announces ? this.#deps.announcedPort() : 0;
+    const asked = this.#deps.servers().map(async (server) => {
+      const peers = await this.#peersOf(server, hash, port);
+      if (peers.length > 0) found.push(peers);
+    });
+    void Promise.all(asked).then(() => found.end());
+    const onAbort = (): void => found.end();
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      if (signal.aborted) return;
+      for await (const peers of found)
+        yield peers.map(({ address, port: tcpPort }) => ({ address, tcpPort }));
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Peers of a tracker; empty if it fails. A request without a port does not count as an announcement. */
+  async #peersOf(
+    [host, trackerPort]: TrackerServer,
+    hash: Buffer,
+    port: number,
+  ): Promise<readonly TrackerPeer[]> {
+    const { clock, resolve } = this.#deps;
+    const infoHash = hash.subarray(0, INFO_HASH_BYTES);
+    try {
+      const address = await resolve(host);
+      const key = `${address}:${trackerPort} ${port} ${infoHash.toString('latin1')}`;
+      const kept = this.#kept.get(key);
+      if (kept !== undefined && kept.untilMs > clock.nowMs()) return kept.peers;
+      const answer = await this.#announceAt(address, trackerPort, infoHash, port);
+      this.#kept.set(key, answer);
+      return answer.peers;
+    } catch {
+      // A host without an address is asked again at the next use.
+      return [];
+    }
+  }
+
+  async #announceAt(address: string, trackerPort: number, infoHash: Buffer, port: number): Promise<Kept> {
+    const { clock, peerId } = this.#deps;
+    try {
+      const connectionId = await this.#connectionTo(address, trackerPort);
+      const transactionId = this.#transactionId();
+      const data = await this.#request(
+        encodeAnnounce({
+          connectionId,
+          transactionId,
+          infoHash,
+          peerId,
+          event: ANNOUNCE_EVENT.completed,
+          key: announceKey(infoHash, peerId, port),
+          peersWanted: -1,
+          port,
+        }),
+        transactionId,
+        [address, trackerPort],
+        ACTION.announce,
+      );
+      const { intervalSec, peers } = decodeAnnounceResponse(data);
+      const waitSec = Math.min(LONGEST_SEC, Math.max(SHORTEST_SEC, intervalSec));
+      return {
+        untilMs: clock.nowMs() + waitSec * 1000,
+        peers: peers.filter((peer) => peer.port >= MIN_PORT).slice(0, MAX_PEERS),
+      };
+    } catch (error) {
+      if (!(error instanceof TrackerFailure) && !(error instanceof DecodeError)) throw error;
+      this.#connections.delete(`${address}:${trackerPort}`);
+      return { untilMs: clock.nowMs() + SILENCE_MS, peers: [] };
+    }
+  }
+
+  /** The id of a connection, which several requests share. */
+  #connectionTo(address: string, port: number): Promise<bigint> {
+    const { clock } = this.#deps;
+    const place = `${address}:${port}`;
+    const known = this.#connections.get(place);
+    if (known !== undefined && known.untilMs > clock.nowMs()) return known.id;
+    const transactionId = this.#transactionId();
+    const id = this.#request(
+      encodeConnect(transactionId),
+      transactionId,
+      [address, port],
+      ACTION.connect,
+    ).then((data) => decodeConnectResponse(data).connectionId);
+    this.#connections.set(place, { untilMs: clock.nowMs() + CONNECTION_MS, id });
+    return id;
+  }
+
+  #transactionId(): number {
+    return this.#deps.random.bytes(4).readUInt32BE(0);
+  }
+
+  /** Rejects with `TrackerFailure`. */
+  async #request(
+    data: Buffer,
+    transactionId: number,
+    [address, port]: readonly [string, number],
+    action: number,
+  ): Promise<Buffer> {
+    const { clock } = this.#deps;
+    if (this.#running >= MAX_REQUESTS) await new Promise<void>((resolve) => this.#queue.push(resolve));
+    this.#running++;
+    try {
+      const answer = await new Promise<Buffer>((resolve, reject) => {
+        if (!this.#isOpen) return reject(new TrackerFailure('stopped'));
+        const timer = clock.after(TIMEOUT_MS, () =>
+          this.#taken(transactionId)?.reject(new TrackerFailure('timeout')),
+        );
+        this.#waiting.set(transactionId, { place: `${address}:${port}`, timer, resolve, reject });
+        this.#deps.port.send(data, address, port);
+      });
+      const answered = answerHead(answer)!.action;
+      if (answered === ACTION.error)
+        throw new TrackerFailure(decodeTrackerError(answer).message.toString('utf8'));
+      if (answered !== action) throw new TrackerFailure('the answer is to another question');
+      return answer;
+    } finally {
+      this.#running--;
+      this.#queue.shift()?.();
+    }
+  }
+
+  #taken(transactionId: number): Waiting | null {
+    const waiting = this.#waiting.get(transactionId);
+    if (waiting === undefined) return null;
+    this.#waiting.delete(transactionId);
+    waiting.timer.cancel();
+    return waiting;
+  }
+
+  /** An answer counts only from the tracker that was asked. */
+  #receive(data: Buffer, place: string): void {
+    const head = answerHead(data);
+    if (head === null || this.#waiting.get(head.transactionId)?.place !== place) return;
+    this.#taken(head.transactionId)?.resolve(data);
+  }
+}

@@ -1,0 +1,269 @@
+/**
+ * The settings at work: what was set at run time stands before the command line, that before the environment, that before
+ * the file, and last comes the default. Source: lbry-sdk lbry/conf.py `BaseConfig`.
+ */
+import { join } from 'node:path';
+import { EnvironmentError } from '../../../util/text/environmentError.js';
+import { JsonNumber, type JsonValue } from '../../../util/json/json.js';
+import { JsonParseError, parseJson } from '../../../util/json/jsonParse.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
+import { suggestion } from '../../../util/nearest.js';
+import type { Settings, SettingValues } from '../../api/settings.js';
+import { fixed } from '../../base/answerJson.js';
+import { DaemonError } from '../../base/daemonError.js';
+import { pythonRepr } from '../../base/pythonText.js';
+import { defaultFolders, expandPath, thisMachine, type Machine } from '../folders.js';
+import {
+  cleanSetting,
+  strayServers,
+  valueForFile,
+  valueOfEnvironment,
+  type SettingRow,
+  type SettingValue,
+} from './settingKinds.js';
+import { assertSettingsPath, readSettingsFile, writeSettingsFile } from './settingsFile.js';
+import { SETTINGS } from './settingsTable.js';
+
+const PREFIX = 'LBRY_';
+const FILE_NAME = 'daemon_settings.yml';
+
+/** Servers of the public content network. On regtest none is the default. */
+const PUBLIC_SERVERS: ReadonlySet<string> = new Set([
+  'fixed_peers',
+  'http_blob_servers',
+  'known_dht_nodes',
+  'reflector_servers',
+  'tracker_servers',
+]);
+const REGTEST = 'lbrycrd_regtest';
+
+const ROWS: ReadonlyMap<string, SettingRow> = new Map(SETTINGS.map((row) => [row.name, row]));
+const ROWS_BY_FORMER_NAME: ReadonlyMap<string, SettingRow> = new Map(
+  SETTINGS.flatMap((row) => (row.previousNames ?? []).map((name) => [name, row] as const)),
+);
+
+export interface SettingSources {
+  /** Settings of the command line, by name. */
+  readonly given: ReadonlyMap<string, JsonValue>;
+  readonly machine?: Machine;
+  /** Takes what is odd but no reason to stop. */
+  readonly warn: (message: string) => void;
+}
+
+type Warn = SettingSources['warn'];
+
+/** Reports what a list of servers has that is none. */
+function warnOfStrays(row: SettingRow, value: JsonValue, where: string, warn: Warn): void {
+  if (row.kind !== 'servers') return;
+  for (const stray of strayServers(value))
+    warn(`${where}: in setting '${row.name}' ${pythonRepr(stray)} is no HOST:PORT and is passed over.`);
+}
+
+/** Text shown in place of a secret. */
+const HIDDEN = '[hidden]';
+
+/** A value as answers show it. */
+const answered = ({ isSecret }: SettingRow, value: SettingValue): SettingValue =>
+  isSecret && value !== null && value !== '' ? HIDDEN : value;
+
+/** The location of an invalid value, for the error message. */
+function cleanFrom(row: SettingRow, value: JsonValue, where: string, warn: Warn): SettingValue {
+  warnOfStrays(row, value, where, warn);
+  try {
+    return cleanSetting(row, value);
+  } catch (error) {
+    if (error instanceof DaemonError) throw new EnvironmentError(`${where}: ${error.message}`);
+    throw error;
+  }
+}
+
+export class DaemonSettings implements Settings {
+  private readonly runtime = new Map<string, SettingValue>();
+  private readonly given: ReadonlyMap<string, SettingValue>;
+  private readonly environment: ReadonlyMap<string, SettingValue>;
+  private readonly file = new Map<string, SettingValue>();
+  /** Unknown entries of the file, which are kept when it is written. */
+  private readonly strangers = new Map<string, unknown>();
+  private readonly defaults: ReadonlyMap<string, SettingValue>;
+  private readonly machine: Machine;
+  private readonly warn: Warn;
+  /** Values as they are shown, by name, and all of them; forgotten when one changes. */
+  private readonly known = new Map<string, SettingValue>();
+  private knownAll: JsonOut = null;
+  private readonly listeners = new Map<string, (() => void)[]>();
+  readonly names: readonly string[] = SETTINGS.map(({ name }) => name);
+  /** Absolute path of the file, whether or not it is there. */
+  readonly path: string;
+
+  /** Throws `EnvironmentError`, for the operator, where a source says what cannot be used. */
+  constructor({ given, machine = thisMachine(), warn }: SettingSources) {
+    this.machine = machine;
+    this.warn = warn;
+    this.given = new Map(
+      [...given].map(([name, value]) => [name, cleanFrom(ROWS.get(name)!, value, 'Command line', warn)]),
+    );
+    const environment = new Map<string, SettingValue>();
+    for (const row of SETTINGS) {
+      const text = machine.environment[`${PREFIX}${row.name.toUpperCase()}`];
+      if (text === undefined) continue;
+      const where = `Environment variable ${PREFIX}${row.name.toUpperCase()}`;
+      environment.set(row.name, cleanFrom(row, valueOfEnvironment(row, text), where, warn));
+    }
+    this.environment = environment;
+    const folders = new Map<string, SettingValue>(Object.entries(defaultFolders(machine)));
+    this.defaults = folders;
+    folders.set('config', join(this.pathOf('data_dir'), FILE_NAME));
+    this.path = this.pathOf('config');
+    assertSettingsPath(this.path);
+    this.readFile();
+  }
+
+  get<Name extends keyof SettingValues>(name: Name): SettingValues[Name] {
+    return this.typed(name) as SettingValues[Name];
+  }
+
+  /** Any setting as it is used: paths expanded, numbers plain. */
+  value(name: string): unknown {
+    return this.typed(name);
+  }
+
+  all(): JsonOut {
+    this.knownAll ??= fixed(
+      Object.fromEntries(this.names.map((name) => [name, answered(ROWS.get(name)!, this.shown(name))])),
+    );
+    return this.knownAll;
+  }
+
+  async set(name: string, value: JsonValue): Promise<JsonOut> {
+    const row = ROWS.get(name);
+    if (row === undefined)
+      throw new DaemonError(
+        'AttributeError',
+        `There is no setting '${name}'.${suggestion(name, this.names, (near) => `'${near}'`)}`,
+      );
+    const given = parseNested(value);
+    const cleaned = cleanSetting(row, given);
+    this.save((members) => members.set(name, cleaned));
+    this.runtime.set(name, cleaned);
+    this.changed(name);
+    warnOfStrays(row, given, 'settings_set', this.warn);
+    return answered(row, cleaned);
+  }
+
+  async clear(name: string): Promise<JsonOut> {
+    if (!ROWS.has(name))
+      throw new DaemonError(
+        'KeyError',
+        `There is no setting '${name}'.${suggestion(name, this.names, (near) => `'${near}'`)}`,
+      );
+    this.save((members) => members.delete(name));
+    this.runtime.delete(name);
+    this.changed(name);
+    return answered(ROWS.get(name)!, this.shown(name));
+  }
+
+  private readFile(): void {
+    const { warn } = this;
+    let isUpgraded = false;
+    const onDouble = (key: string): void =>
+      warn(`The settings file ${this.path} has '${key}' more than once; the last value counts.`);
+    for (const [key, value] of readSettingsFile(this.path, onDouble)) {
+      const row = ROWS.get(key) ?? ROWS_BY_FORMER_NAME.get(key);
+      if (row === undefined) {
+        const near = suggestion(key, this.names, (name) => `'${name}'`);
+        warn(`The settings file ${this.path} has '${key}', which is no setting.${near}`);
+        this.strangers.set(key, value);
+        continue;
+      }
+      isUpgraded ||= row.name !== key;
+      this.file.set(row.name, cleanFrom(row, value, `Settings file ${this.path}`, warn));
+    }
+    if (isUpgraded) this.upgrade();
+  }
+
+  /** Names of earlier versions mean the same: a file that cannot be written keeps them. */
+  private upgrade(): void {
+    try {
+      this.save(() => undefined);
+    } catch (error) {
+      this.warn((error as Error).message);
+    }
+  }
+
+  /** Memory changes once the file is written. */
+  private save(change: (members: Map<string, SettingValue>) => void): void {
+    const members = new Map(this.file);
+    change(members);
+    const all = new Map<string, unknown>(this.strangers);
+    for (const [name, value] of members) all.set(name, valueForFile(value));
+    writeSettingsFile(this.path, all);
+    this.file.clear();
+    for (const [name, value] of members) this.file.set(name, value);
+  }
+
+  private forget(): void {
+    this.known.clear();
+    this.knownAll = null;
+  }
+
+  private changed(name: string): void {
+    this.forget();
+    for (const listener of this.listeners.get(name) ?? []) listener();
+  }
+
+  onChange(name: keyof SettingValues, listener: () => void): void {
+    this.listeners.set(name, [...(this.listeners.get(name) ?? []), listener]);
+  }
+
+  isDefault(name: string): boolean {
+    return this.named(name) === undefined;
+  }
+
+  /** Value from the first source that has the setting. */
+  private named(name: string): SettingValue | undefined {
+    for (const source of [this.runtime, this.given, this.environment, this.file]) {
+      const value = source?.get(name);
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  }
+
+  private raw(name: string): SettingValue {
+    // A null that is named counts.
+    for (const value of [this.named(name), this.defaults?.get(name)]) if (value !== undefined) return value;
+    // Files of a test must not reach the public network by default.
+    if (PUBLIC_SERVERS.has(name) && this.raw('blockchain_name') === REGTEST) return [];
+    return ROWS.get(name)!.default;
+  }
+
+  private shown(name: string): SettingValue {
+    const known = this.known.get(name);
+    if (known !== undefined) return known;
+    const value = ROWS.get(name)!.kind === 'path' ? this.pathOf(name) : this.raw(name);
+    this.known.set(name, value);
+    return value;
+  }
+
+  private pathOf(name: string): string {
+    return expandPath(String(this.raw(name)), this.machine);
+  }
+
+  private typed(name: string): unknown {
+    const value = this.shown(name);
+    if (value instanceof JsonNumber) return Number(value.text);
+    if (value !== null && typeof value === 'object' && 'currency' in value)
+      return { currency: value.currency, amount: value.amount.text };
+    return value;
+  }
+}
+
+/** A text that begins like a list or an object is read as JSON. */
+function parseNested(value: JsonValue): JsonValue {
+  if (typeof value !== 'string' || !/^[[{]/.test(value)) return value;
+  try {
+    return parseJson(value);
+  } catch (error) {
+    if (!(error instanceof JsonParseError)) throw error;
+    throw new DaemonError('JSONDecodeError', `The value begins like JSON but is none: ${error.message}`);
+  }
+}

@@ -1,0 +1,85 @@
+/** Settings on the command line: `--name-with-dashes value`, `--no-…` for toggles. Source: `contribute_to_argparse`. */
+import type { JsonValue } from '../../../util/json/json.js';
+import { suggestion } from '../../../util/nearest.js';
+import type { SettingRow } from './settingKinds.js';
+
+/** Given settings by name. */
+export type GivenSettings = ReadonlyMap<string, JsonValue>;
+
+const optionOf = ({ name }: SettingRow): string => `--${name.replaceAll('_', '-')}`;
+const oppositeOf = ({ name }: SettingRow): string => `--no-${name.replaceAll('_', '-')}`;
+const hasOpposite = ({ kind }: SettingRow): boolean => kind === 'toggle' || kind === 'price';
+
+/** Options and what they are, for help. */
+export function settingOptions(rows: readonly SettingRow[]): [string, string][] {
+  return rows.flatMap((row): [string, string][] => {
+    const value = row.kind === 'toggle' ? '' : ` ${row.valueName ?? row.name.toUpperCase()}`;
+    const option: [string, string] = [`${optionOf(row)}${value}`, row.description];
+    return hasOpposite(row) ? [option, [oppositeOf(row), `opposite of ${optionOf(row)}`]] : [option];
+  });
+}
+
+/** Options by which settings are given, opposites included. */
+export function settingOptionNames(rows: readonly SettingRow[]): string[] {
+  return [...rows.map(optionOf), ...rows.filter(hasOpposite).map(oppositeOf)];
+}
+
+/**
+ * The option that a word names in full or by its beginning, as argparse takes it. Where several options begin so, the only
+ * one of lbry-sdk among them is meant, which keeps command lines for lbrynet valid; else the problem is answered. Null
+ * where no option begins so. `own` are options that lbry-sdk does not have.
+ */
+export function resolveOption(
+  given: string,
+  known: readonly string[],
+  own: ReadonlySet<string>,
+): string | { readonly problem: string } | null {
+  if (known.includes(given)) return given;
+  if (!/^--[^-]/.test(given)) return null;
+  const starting = known.filter((option) => option.startsWith(given));
+  const ofReference = starting.filter((option) => !own.has(option));
+  const [only, ...more] = ofReference.length > 0 ? ofReference : starting;
+  if (only === undefined) return null;
+  if (more.length === 0) return only;
+  return { problem: `The option '${given}' could mean ${[only, ...more].join(', ')}.` };
+}
+
+export type ReadSetting =
+  | {
+      readonly given: [name: string, value: JsonValue];
+      /** One item of a list that further words may add to. */
+      readonly isItem: boolean;
+    }
+  | { readonly problem: string };
+
+/** Takes one setting off the beginning of `words`. `others` are options that suggestions may name as well. */
+export function readSettingWords(
+  rows: readonly SettingRow[],
+  words: string[],
+  others: readonly string[] = [],
+): ReadSetting {
+  const word = words.shift()!;
+  const equals = word.indexOf('=');
+  const option = equals < 0 ? word : word.slice(0, equals);
+  const opposite = rows.find((row) => hasOpposite(row) && oppositeOf(row) === option);
+  if (opposite) return { given: [opposite.name, opposite.kind === 'toggle' ? false : null], isItem: false };
+  const row = rows.find((one) => optionOf(one) === option);
+  if (row === undefined) {
+    return {
+      problem: `There is no option '${option}'.${suggestion(option, [...settingOptionNames(rows), ...others])}`,
+    };
+  }
+  if (row.kind === 'toggle') {
+    if (equals >= 0) return { problem: `${option} takes no value; its opposite is ${oppositeOf(row)}.` };
+    return { given: [row.name, true], isItem: false };
+  }
+  const value = equals < 0 ? words.shift() : word.slice(equals + 1);
+  if (value === undefined) return { problem: `${option} needs a value.` };
+  if (row.kind === 'price') {
+    const parts = [value];
+    while (words[0] !== undefined && !words[0].startsWith('-')) parts.push(words.shift()!);
+    return { given: [row.name, parts], isItem: false };
+  }
+  const isItem = row.kind === 'texts' || row.kind === 'servers';
+  return { given: [row.name, isItem ? [value] : value], isItem };
+}

@@ -1,0 +1,256 @@
+/**
+ * All settings with their defaults. Source: lbry-sdk lbry/conf.py `Config`. Defaults of folders and of
+ * the file are the machine's (`folders.ts`).
+ */
+import { hostPorts, networkFacts } from '../../../params/networkFacts.js';
+import { float } from '../../base/answerJson.js';
+import { RATE_SOURCES } from '../../txBuilding/rateFeed.js';
+import { SELECTION_STRATEGIES } from '../../wallet/tx/coinSelection.js';
+import { MAX_PORT, type KindName, type SettingRow, type SettingValue } from './settingKinds.js';
+
+type Rest = Partial<
+  Pick<SettingRow, 'previousNames' | 'valueName' | 'choices' | 'form' | 'range' | 'isSecret'>
+>;
+
+const row = (
+  name: string,
+  kind: KindName,
+  value: SettingValue,
+  description: string,
+  rest: Rest = {},
+): SettingRow => ({ name, kind, default: value, description, ...rest });
+
+const folder = (name: string, description: string, previousNames: readonly string[] = []): SettingRow =>
+  row(name, 'path', '', description, { valueName: 'DIR', previousNames });
+
+const endpoint = { valueName: 'HOST:PORT' };
+
+/** Letters of names of buckets and objects that need no encoding. */
+const BLOB_STORE = /^(?:s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[A-Za-z0-9._-]+)*\/?)?$/;
+
+/** Servers of the main network. */
+const FACTS = networkFacts('main');
+
+/** Sorted by name, as answers and help show them. */
+export const SETTINGS: readonly SettingRow[] = [
+  row(
+    'allowed_origin',
+    'text',
+    '',
+    'origin of web pages that may call the API; * for any, none when it is empty',
+  ),
+  row('announce_head_and_sd_only', 'toggle', true, 'announce of a stream only its descriptor', {
+    previousNames: ['announce_head_blobs_only'],
+  }),
+  row(
+    'api',
+    'endpoint',
+    'localhost:5279',
+    'where the API listens, and where the command line asks',
+    endpoint,
+  ),
+  row('audio_encoder', 'text', 'aac -b:a 160k', 'codec and parameters of ffmpeg for sound'),
+  row('blob_download_timeout', 'float', float(30), 'seconds to download a blob from a peer'),
+  row('blob_lru_cache_size', 'integer', 32, 'decrypted blobs kept in memory; 0 for none'),
+  row('blob_storage_limit', 'integer', 0, 'disk space for blobs in MB; 0 for no limit'),
+  row(
+    'blob_store',
+    'text',
+    '',
+    'object store for the blobs of the reflector, as s3://BUCKET/PREFIX; none when it is empty',
+    {
+      form: { pattern: BLOB_STORE, words: 's3://BUCKET or s3://BUCKET/PREFIX' },
+    },
+  ),
+  row(
+    'blob_store_access_key',
+    'text',
+    null,
+    'name of the key for the object store; else that of AWS_ACCESS_KEY_ID',
+    { isSecret: true },
+  ),
+  row('blob_store_cache', 'integer', 10_000, 'disk space in MB for blobs of the object store', {
+    range: [16, Infinity],
+  }),
+  row(
+    'blob_store_endpoint',
+    'text',
+    '',
+    'address of the object store; Amazon S3 of the region when it is empty',
+    { form: { pattern: /^(?:https?:\/\/[^\s?#@]+)?$/, words: 'an address like https://HOST:PORT' } },
+  ),
+  row('blob_store_region', 'text', '', 'region of the object store; us-east-1 when it is empty', {
+    form: { pattern: /^[A-Za-z0-9-]{0,64}$/, words: 'a region like us-east-1' },
+  }),
+  row('blob_store_secret_key', 'text', null, 'key for the object store; else that of AWS_SECRET_ACCESS_KEY', {
+    isSecret: true,
+  }),
+  row(
+    'blockchain_name',
+    'text',
+    'lbrycrd_main',
+    'the chain: lbrycrd_main, lbrycrd_testnet or lbrycrd_regtest',
+  ),
+  row('coin_selection_strategy', 'choice', 'prefer_confirmed', 'how coins are chosen that pay', {
+    choices: SELECTION_STRATEGIES,
+  }),
+  row('components_to_skip', 'texts', [], 'parts of the daemon that are not started'),
+  row('concurrent_blob_announcers', 'integer', 10, 'blobs announced at a time; 0 for none', {
+    range: [0, Infinity],
+    previousNames: ['concurrent_announcers'],
+  }),
+  row('concurrent_hub_requests', 'integer', 32, 'questions to a hub at a time', { range: [1, Infinity] }),
+  row('concurrent_reflector_uploads', 'integer', 10, 'streams sent to a reflector at a time'),
+  row('config', 'path', '', 'path of the settings file', { valueName: 'FILE' }),
+  folder('data_dir', 'folder of the daemon: settings, blobs, log'),
+  row('download_bytes_per_second', 'integer', 0, 'most that peers and blob servers send; 0 for no limit', {
+    range: [0, Infinity],
+  }),
+  folder('download_dir', 'folder for files that are downloaded', ['download_directory']),
+  row('download_timeout', 'float', float(30), 'seconds until a download must have begun'),
+  row('edge_token', 'text', null, 'opens protected blobs of HTTP servers', { isSecret: true }),
+  row('exchange_rate_source', 'choice', '', 'exchange that tells the price of LBC in USD: mexc, or none', {
+    choices: RATE_SOURCES,
+  }),
+  row(
+    'exchange_rate_url',
+    'text',
+    'https://api.mexc.com/api/v3/ticker/price?symbol=LBCUSDT',
+    'URL of the price query, which is sent once an hour',
+    {
+      form: {
+        pattern: /^(?:https:\/\/|http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])[:/])\S+$/,
+        words: 'an https address',
+      },
+    },
+  ),
+  row('exchange_rates', 'texts', [], 'LBC for one unit of another currency, as USD=38.5', {
+    form: { pattern: /^(?:USD|BTC)=[0-9]+(?:\.[0-9]+)?$/, words: 'a rate like USD=38.5' },
+  }),
+  row('ffmpeg_path', 'text', '', 'folders in which to look for ffmpeg and ffprobe first', {
+    previousNames: ['ffmpeg_folder'],
+  }),
+  row('fixed_peer_delay', 'float', float(2), 'seconds after which fixed peers are asked too'),
+  row('fixed_peers', 'servers', hostPorts(FACTS.blobPeers), 'peers to ask where others have nothing'),
+  row(
+    'http_blob_servers',
+    'texts',
+    (FACTS.httpBlobServers ?? []).map(({ url }) => url),
+    'HTTP(S) servers of blobs, asked after the same delay as fixed peers',
+    { form: { pattern: /^https?:\/\/[^\s?#]+$/, words: 'an address like https://HOST:PORT' } },
+  ),
+  row('hub_timeout', 'float', float(30), 'seconds to wait for a hub', { range: [1, 86_400] }),
+  row('is_bootstrap_node', 'toggle', false, 'a routing table without bound, for the first peers of others'),
+  row('jurisdiction', 'text', null, 'only hubs of this country: two letters as US, or a region as R419'),
+  row(
+    'keep_blobs',
+    'toggle',
+    true,
+    'keep blobs of published files; else they are made from the file when needed',
+  ),
+  row('known_dht_nodes', 'servers', hostPorts(FACTS.dhtNodes), 'the first peers of the DHT'),
+  row('lbryum_servers', 'servers', hostPorts(FACTS.hubs), 'hubs that tell the wallet of the chain'),
+  row('max_connections_per_download', 'integer', 4, 'peers asked for a blob at a time', {
+    previousNames: ['max_connections_per_stream'],
+  }),
+  row('max_key_fee', 'price', { currency: 'USD', amount: float(50) }, 'most that is paid for a claim', {
+    valueName: 'AMOUNT CURRENCY',
+  }),
+  row('max_peer_connections', 'integer', 200, 'peers that download from here at a time', {
+    range: [0, Infinity],
+  }),
+  row('max_peer_connections_per_address', 'integer', 16, 'the same from one address', {
+    range: [0, Infinity],
+  }),
+  row('max_wallet_server_fee', 'text', '0.0', 'taken for the sake of older files; hubs are not paid'),
+  row('network_interface', 'text', '0.0.0.0', 'address at which DHT and blob exchange listen'),
+  row('network_storage_limit', 'integer', 0, 'disk space for blobs of others in MB; 0 for none'),
+  row('node_rpc_timeout', 'float', float(5), 'seconds to wait for a peer of the DHT', {
+    range: [0.1, Infinity],
+  }),
+  row('peer_connect_timeout', 'float', float(3), 'seconds to connect to a peer'),
+  row('prometheus_port', 'integer', 0, 'port for metrics; 0 for none', { range: [0, MAX_PORT] }),
+  row('reflect_streams', 'toggle', true, 'send complete streams to a reflector', {
+    previousNames: ['reflect_uploads'],
+  }),
+  row(
+    'reflector_blocked',
+    'texts',
+    [],
+    'claims and channels whose streams the reflector neither takes nor sends',
+    {
+      form: { pattern: /^[0-9a-f]{40}$/, words: 'a claim id of 40 hexadecimal digits' },
+    },
+  ),
+  row('reflector_http_port', 'integer', 5569, 'HTTP port of the reflector', { range: [0, MAX_PORT] }),
+  row('reflector_peer_port', 'integer', 5567, 'port of the reflector for downloads', {
+    range: [0, MAX_PORT],
+  }),
+  row('reflector_port', 'integer', 5566, 'port of the reflector for uploads', { range: [0, MAX_PORT] }),
+  row('reflector_quota', 'integer', 0, 'disk space of the reflector in MB; 0 for no limit', {
+    range: [0, Infinity],
+  }),
+  row('reflector_servers', 'servers', hostPorts(FACTS.reflectors), 'reflectors to send streams to'),
+  row('save_blobs', 'toggle', true, 'keep blobs that are downloaded on disk'),
+  row('save_files', 'toggle', false, 'save what is downloaded to files'),
+  row('save_resolved_claims', 'toggle', true, 'keep claims that were resolved, for the list of files'),
+  row('share_usage_data', 'toggle', false, 'taken for the sake of older files; nothing is shared', {
+    previousNames: ['upload_log', 'share_debug_info'],
+  }),
+  row('split_buckets_under_index', 'integer', 2, 'buckets of the routing table that are always split'),
+  row('streaming_get', 'toggle', true, 'let the media server begin downloads'),
+  row('streaming_server', 'endpoint', 'localhost:5280', 'where the media server listens', endpoint),
+  row('tcp_port', 'integer', 4444, 'port of the blob exchange', { previousNames: ['peer_port'] }),
+  row('track_bandwidth', 'toggle', true, 'count what goes to and comes from peers'),
+  row('tracker_servers', 'servers', hostPorts(FACTS.trackers), 'trackers to find peers by'),
+  row('transaction_cache_size', 'integer', 131_072, 'of lbrynet, ignored: memory is bounded without it'),
+  row('udp_port', 'integer', 4444, 'port of the DHT; 0 for any free one', {
+    previousNames: ['dht_node_port'],
+  }),
+  row('upload_bytes_per_second', 'integer', 0, 'most that goes to peers; 0 for no limit', {
+    range: [0, Infinity],
+  }),
+  row('use_upnp', 'toggle', true, 'ask the gateway to forward ports'),
+  row('video_bitrate_maximum', 'integer', 5_000_000, 'most bits a second of films; 0 for no limit'),
+  row(
+    'video_encoder',
+    'text',
+    'libx264 -crf 24 -preset faster -pix_fmt yuv420p',
+    'codec and parameters of ffmpeg for films',
+  ),
+  row(
+    'video_scaler',
+    'text',
+    String.raw`-vf "scale=if(gte(iw\,ih)\,min(1920\,iw)\,-2):if(lt(iw\,ih)\,min(1920\,ih)\,-2)" -maxrate 5500K -bufsize 5000K`,
+    'parameters of ffmpeg for making films smaller',
+  ),
+  row('volume_analysis_time', 'integer', 240, 'seconds of sound whose volume is looked at; 0 for none'),
+  row('volume_filter', 'text', '', 'filter of ffmpeg for the volume'),
+  folder('wallet_dir', 'folder in which `wallets` holds the wallet files', ['lbryum_wallet_dir']),
+  row('wallets', 'texts', ['default_wallet'], 'wallet files to open at start'),
+];
+
+/** Settings that lbry-sdk has not. */
+export const OWN_SETTINGS: readonly string[] = [
+  'blob_store',
+  'blob_store_access_key',
+  'blob_store_cache',
+  'blob_store_endpoint',
+  'blob_store_region',
+  'blob_store_secret_key',
+  'download_bytes_per_second',
+  'edge_token',
+  'exchange_rate_source',
+  'exchange_rate_url',
+  'exchange_rates',
+  'http_blob_servers',
+  'keep_blobs',
+  'max_peer_connections',
+  'max_peer_connections_per_address',
+  'reflector_blocked',
+  'reflector_http_port',
+  'reflector_peer_port',
+  'reflector_port',
+  'reflector_quota',
+  'upload_bytes_per_second',
+];

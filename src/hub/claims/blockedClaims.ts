@@ -1,0 +1,127 @@
+/**
+ * Which claims are not to be resolved (`-hubblockingchannels`): each live repost that a listed channel signed validly blocks
+ * its target, and where that is a channel, what the channel signed. Recomputed when the chain has moved; what takes
+ * long, beside the answers. Source: lbryio/hub db/db.py `reload_blocking_filtering_streams`, `_resolve`.
+ */
+import type { ClaimIndexReader, ClaimRecord, ResolvedUrl } from '../../index/claims/claimReader.js';
+import { decodeClaim } from '../../metadata/claim.js';
+import { MetadataError } from '../../metadata/metadataError.js';
+import { hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
+import { decodeUtf8 } from '../../util/json/jsonParse.js';
+
+/** Claims looked up in one go. */
+const CLAIMS_AT_ONCE = 200;
+/** No one waits for a list that took longer the last time. */
+const QUICK_MS = 50;
+/** Digits of ids in the text. */
+const SHOWN_DIGITS = 10;
+/** `@`, by which names of channels begin. */
+const CHANNEL_MARK = 0x40;
+
+export interface BlockingSource extends ClaimIndexReader {
+  /** Ids of the live claims that a channel signed validly. */
+  signedBy(channelId: Bytes): Promise<Bytes[]>;
+}
+
+/** Reason why a URL is not resolved. */
+export interface Block {
+  readonly text: string;
+  readonly channel: ClaimRecord;
+}
+
+interface Ban {
+  readonly channel: ClaimRecord;
+  readonly repost: ClaimRecord;
+  readonly isOfChannel: boolean;
+}
+
+export class BlockedClaims {
+  private readonly index: BlockingSource;
+  private readonly channelIds: readonly Bytes[];
+  /** Another text when the chain has moved. */
+  private readonly snapshot: () => string;
+  /** Bans by target. */
+  private bans: ReadonlyMap<string, Ban> | null = null;
+  private bansOf = '';
+  private tookMs = 0;
+  private loading: Promise<void> | null = null;
+
+  constructor(index: BlockingSource, channelIds: readonly Bytes[], snapshot: () => string) {
+    this.index = index;
+    this.channelIds = channelIds;
+    this.snapshot = snapshot;
+  }
+
+  /** Reason why a claim is blocked; null if it is not. */
+  async of({ claim, channel, reposted, repostedChannel }: ResolvedUrl): Promise<Block | null> {
+    if (claim === null) return null;
+    // What was being worked out when the chain moved is of the former snapshot: the second is not.
+    for (let round = 0; round < 2 && this.bansOf !== this.snapshot(); round++) {
+      const loading = (this.loading ??= this.load().finally(() => (this.loading = null)));
+      if (this.bans === null || this.tookMs < QUICK_MS) await loading;
+      // A caller that does not wait gets the failure at its next call.
+      else loading.catch(() => undefined);
+    }
+    const ban =
+      this.find(claim, false) ??
+      this.find(reposted, false) ??
+      this.find(claim, true) ??
+      this.find(repostedChannel, true) ??
+      this.find(channel, true);
+    return ban && { text: await this.textOf(claim, ban), channel: ban.channel };
+  }
+
+  private find(claim: ClaimRecord | null, asChannel: boolean): Ban | null {
+    const ban = claim && this.bans?.get(toLatin1(claim.claimId));
+    return ban && (!asChannel || ban.isOfChannel) ? ban : null;
+  }
+
+  private async load(): Promise<void> {
+    const beganMs = performance.now();
+    const snapshot = this.snapshot();
+    const bans = new Map<string, Ban>();
+    for (const channel of await this.index.claims(this.channelIds)) {
+      if (channel === null) continue;
+      const ids = await this.index.signedBy(channel.claimId);
+      for (let at = 0; at < ids.length; at += CLAIMS_AT_ONCE) {
+        const claims = await this.index.claims(ids.slice(at, at + CLAIMS_AT_ONCE));
+        const reposts = claims.filter(
+          (claim) => claim !== null && claim.repostedId !== null,
+        ) as ClaimRecord[];
+        const targets = await this.index.claims(reposts.map(({ repostedId }) => repostedId!));
+        for (const [n, repost] of reposts.entries()) {
+          const target = targets[n];
+          const key = target && toLatin1(target.claimId);
+          // The channel that is named first is the one that is told.
+          if (!key || bans.has(key)) continue;
+          bans.set(key, { channel, repost, isOfChannel: target.name[0] === CHANNEL_MARK });
+        }
+      }
+    }
+    this.bans = bans;
+    this.bansOf = snapshot;
+    this.tookMs = performance.now() - beganMs;
+  }
+
+  /** Error text, with the stray apostrophe of the reference. */
+  private async textOf({ canonicalUrl, shortUrl }: ClaimRecord, { channel, repost }: Ban): Promise<string> {
+    const by = `${shown(channel)}/${shown(repost)}`;
+    const reason = await this.reasonOf(repost);
+    return `Resolve of 'lbry://${canonicalUrl || shortUrl}' was blocked by lbry://${by}'. Reason given: ${reason}`;
+  }
+
+  private async reasonOf({ claimId }: ClaimRecord): Promise<string> {
+    const value = await this.index.value(claimId);
+    try {
+      return value === null ? '' : decodeClaim(value).claim.description;
+    } catch (error) {
+      if (error instanceof MetadataError) return '';
+      throw error;
+    }
+  }
+}
+
+function shown({ name, claimId }: ClaimRecord): string {
+  const text = decodeUtf8(name) ?? Buffer.from(name).toString('latin1');
+  return `${text}#${hashToHex(claimId).slice(0, SHOWN_DIGITS)}`;
+}

@@ -1,0 +1,261 @@
+/**
+ * The rows of what clients ask about claims, assembled from the claim index and the search. A row refers to the channel that
+ * its claim names while that lives, whether the claim belongs to it or not: lbry-sdk verifies each signature, and continues
+ * with the channel of an earlier answer, and its former key, where a row refers to none.
+ */
+import type { ClaimRecord, ResolvedUrl } from '../../index/claims/claimReader.js';
+import type { ShownClaims } from '../../index/waiting/waitingIndex.js';
+import { channelOfUrl } from '../../search/query/urlConditions.js';
+import { hashFromHex, hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
+import type { Block, BlockedClaims } from './blockedClaims.js';
+import { OutputNotes, type FoundOutputs } from './foundOutputs.js';
+import { badRequest, HubError, internalError } from '../protocol/hubError.js';
+import { ERROR_CODE, type ClaimRow, type RowErrorCode } from './outputs.js';
+import type { Turn } from '../../scheduler/clientQueue.js';
+
+/** URLs resolved without a pause. */
+const URLS_AT_ONCE = 25;
+
+/** Constraints as a client gives them, but for `channel`: plain JavaScript values. */
+export type SearchConstraints = Readonly<Record<string, unknown>>;
+
+/** What a search found. */
+export interface FoundClaims {
+  /** The page, in order; ids in wire order. */
+  readonly rows: readonly Bytes[];
+  /** The total of all pages. */
+  readonly total: number;
+  /** The claims that are shown with their mempool state; latin1. */
+  readonly waiting?: ReadonlySet<string>;
+  /** Claims of the page that were left out, by the channel that has them left out. */
+  readonly blocked: readonly { readonly channelId: Bytes; readonly count: number }[];
+}
+
+/**
+ * The search as the hub needs it; `by` is the client that asks. Rejects with an error that has one of the hub's codes as
+ * `code` where the client must get it.
+ */
+export interface HubSearch {
+  search(constraints: SearchConstraints, by: object): Promise<FoundClaims>;
+}
+
+const CODE_OF: Readonly<Record<NonNullable<ResolvedUrl['failure']>['kind'], RowErrorCode>> = {
+  'not-found-claim': ERROR_CODE.notFound,
+  'not-found-channel': ERROR_CODE.notFound,
+  invalid: ERROR_CODE.invalid,
+  blocked: ERROR_CODE.blocked,
+};
+
+export class ClaimAnswers {
+  private readonly index: ShownClaims;
+  /** Null if there is no search. */
+  private readonly searcher: HubSearch | null;
+  /** Null if nothing is blocked. */
+  private readonly blocked: BlockedClaims | null;
+
+  constructor(index: ShownClaims, searcher: HubSearch | null, blocked: BlockedClaims | null = null) {
+    this.index = index;
+    this.searcher = searcher;
+    this.blocked = blocked;
+  }
+
+  /** One row for each URL in order, followed by referenced claims. */
+  async resolve(urls: readonly string[], turn: Turn): Promise<FoundOutputs> {
+    const notes = new OutputNotes();
+    for (let at = 0; at < urls.length; at += URLS_AT_ONCE) {
+      const part = await this.index.resolve(urls.slice(at, at + URLS_AT_ONCE));
+      const named = await this.namedChannels(part.flatMap(({ claim, reposted }) => [claim, reposted]));
+      for (const found of part) {
+        const block = await this.blocked?.of(found);
+        if (block) addBlocked(notes, block);
+        else addResolved(notes, found, named);
+      }
+      const pause = turn.yieldIfDue();
+      if (pause !== null) await pause;
+    }
+    return notes.finish();
+  }
+
+  /** Channels that claims name without belonging to them, by id. */
+  private async namedChannels(claims: readonly (ClaimRecord | null)[]): Promise<Map<string, ClaimRecord>> {
+    const naming = claims.filter(
+      (claim) => claim !== null && !claim.isSignatureValid && claim.channelId !== null,
+    );
+    const idsOf = (isWaiting: boolean): Bytes[] =>
+      naming.flatMap((claim) => ((claim!.waiting !== undefined) === isWaiting ? claim!.channelId! : []));
+    const [waiting, confirmed] = [idsOf(true), idsOf(false)];
+    const found = [
+      ...(waiting.length === 0 ? [] : await this.index.latest(waiting)),
+      ...(confirmed.length === 0 ? [] : await this.index.claims(confirmed)),
+    ];
+    return new Map(present(found).map((claim) => [toLatin1(claim.claimId), claim]));
+  }
+
+  /** Whether or not it is active; nothing is censored. `claimId` as printed. */
+  async byId(claimId: string): Promise<FoundOutputs> {
+    const notes = new OutputNotes();
+    const [claim] = await this.index.latest([hashFromHex(claimId)]);
+    if (!claim) {
+      notes.addError(ERROR_CODE.notFound, `Could not find claim at ${claimId}`);
+      return notes.finish();
+    }
+    const row = await this.withReferences(claim);
+    notes.add(row);
+    if (row.channel) notes.addExtra(alone(row.channel));
+    else if (claim.isSignatureValid && claim.channelId) {
+      notes.addExtraError(ERROR_CODE.notFound, `Could not find channel at ${hashToHex(claim.channelId)}`);
+    }
+    if (row.reposted) {
+      const reposted = await this.withReferences(row.reposted);
+      notes.addExtra(reposted);
+      if (reposted.channel) notes.addExtra(alone(reposted.channel));
+    }
+    return notes.finish();
+  }
+
+  private async withReferences(claim: ClaimRecord): Promise<ClaimRow & References> {
+    const { channelId, repostedId, waiting } = claim;
+    const find = async (id: Bytes | null): Promise<ClaimRecord | null> => {
+      if (id === null) return null;
+      const [found] = await (waiting ? this.index.latest([id]) : this.index.claims([id]));
+      return found ?? null;
+    };
+    return { claim, channel: await find(channelId), reposted: await find(repostedId) };
+  }
+
+  /**
+   * A page of claims, with the channels that they name, the claims that they repost, and what those refer to.
+   * Null if `channel` leads nowhere.
+   */
+  async search(constraints: SearchConstraints, turn: Turn, by: object): Promise<FoundOutputs | null> {
+    const { searcher } = this;
+    if (searcher === null) throw internalError();
+    const { channel, ...others } = constraints;
+    let wanted: SearchConstraints = others;
+    if (channel !== undefined && channel !== null) {
+      if (typeof channel !== 'string') throw badRequest('channel: the value is not a URL.');
+      const [found] = await this.index.resolve([channel]);
+      const named = found === undefined ? null : channelOfUrl(found);
+      if (named === null || (await this.blocked?.of(found!))) return null;
+      wanted = { ...others, channel_id: hashToHex(named.claimId) };
+    }
+    const found = await turn.outside(() => searched(searcher, wanted, by));
+    const { total, blocked } = found;
+    const notes = new OutputNotes();
+    const page = await this.pageOf(found);
+    const references = await this.referencesOf(page);
+    const censors = await this.index.claims(blocked.map(({ channelId }) => channelId));
+    const beyond = await this.referencesOf([...references.all(), ...present(censors)]);
+    for (const claim of page) notes.add(references.link(claim));
+    for (const claim of references.all()) notes.addExtra(beyond.link(claim));
+    for (const claim of [...present(censors), ...beyond.all()])
+      notes.addExtra(beyond.link(claim, references));
+    for (const [n, censor] of censors.entries()) if (censor) notes.addBlocked(censor, blocked[n]!.count);
+    return notes.finish(total);
+  }
+
+  /** The claims of a page, with the mempool state where the page shows it. */
+  private async pageOf({ rows, waiting }: FoundClaims): Promise<ClaimRecord[]> {
+    if (waiting === undefined) return present(await this.index.claims(rows));
+    const isWaiting = (id: Bytes): boolean => waiting.has(toLatin1(id));
+    const [latest, confirmed] = [
+      await this.index.latest(rows.filter(isWaiting)),
+      await this.index.claims(rows.filter((id) => !isWaiting(id))),
+    ];
+    let [nextLatest, nextConfirmed] = [0, 0];
+    return present(rows.map((id) => (isWaiting(id) ? latest[nextLatest++]! : confirmed[nextConfirmed++]!)));
+  }
+
+  /** The channels and repost targets of claims. Those of a mempool claim have their mempool state. */
+  private async referencesOf(claims: readonly ClaimRecord[]): Promise<FoundReferences> {
+    const wanted = { waiting: new Map<string, Bytes>(), confirmed: new Map<string, Bytes>() };
+    for (const { channelId, repostedId, waiting } of claims) {
+      const ids = waiting ? wanted.waiting : wanted.confirmed;
+      if (channelId) ids.set(toLatin1(channelId), channelId);
+      if (repostedId) ids.set(toLatin1(repostedId), repostedId);
+    }
+    const latest = wanted.waiting.size === 0 ? [] : await this.index.latest([...wanted.waiting.values()]);
+    const confirmed = await this.index.claims([...wanted.confirmed.values()]);
+    return new FoundReferences(present(latest), present(confirmed));
+  }
+}
+
+/** Referred claims, by whether they have a mempool state. */
+class FoundReferences {
+  private readonly latest: ReadonlyMap<string, ClaimRecord>;
+  private readonly confirmed: ReadonlyMap<string, ClaimRecord>;
+
+  constructor(latest: readonly ClaimRecord[], confirmed: readonly ClaimRecord[]) {
+    const byId = (claims: readonly ClaimRecord[]) =>
+      new Map(claims.map((claim) => [toLatin1(claim.claimId), claim]));
+    this.latest = byId(latest);
+    this.confirmed = byId(confirmed);
+  }
+
+  /** Each claim once; both states if both are shown. */
+  all(): ClaimRecord[] {
+    const others = [...this.latest].flatMap(([id, claim]) =>
+      claim.waiting !== undefined || !this.confirmed.has(id) ? [claim] : [],
+    );
+    return [...this.confirmed.values(), ...others];
+  }
+
+  /** A claim with its channel and repost target, from the first list or else from the second. */
+  link(claim: ClaimRecord, others?: FoundReferences): ClaimRow {
+    const find = (id: Bytes | null): ClaimRecord | null => id && this.find(claim, toLatin1(id), others);
+    return { claim, channel: find(claim.channelId), reposted: find(claim.repostedId) };
+  }
+
+  private find(claim: ClaimRecord, id: string, others?: FoundReferences): ClaimRecord | null {
+    const known = claim.waiting ? this.latest : this.confirmed;
+    return known.get(id) ?? others?.find(claim, id) ?? null;
+  }
+}
+
+/** The claim that a claim refers to. */
+interface References {
+  readonly channel: ClaimRecord | null;
+  readonly reposted: ClaimRecord | null;
+}
+
+const alone = (claim: ClaimRecord): ClaimRow => ({ claim, channel: null, reposted: null });
+
+const present = (claims: readonly (ClaimRecord | null)[]): ClaimRecord[] =>
+  claims.filter((claim) => claim !== null);
+
+function addBlocked(notes: OutputNotes, { text, channel }: Block): void {
+  notes.addError(ERROR_CODE.blocked, text, channel);
+  notes.addExtra(alone(channel));
+}
+
+function addResolved(notes: OutputNotes, found: ResolvedUrl, named: ReadonlyMap<string, ClaimRecord>): void {
+  const { claim, reposted, failure } = found;
+  const namedBy = (of: ClaimRecord | null): ClaimRecord | null =>
+    (of?.channelId && named.get(toLatin1(of.channelId))) ?? null;
+  const channel = found.channel ?? namedBy(claim);
+  const repostedChannel = found.repostedChannel ?? namedBy(reposted);
+  if (failure || !claim) {
+    const { kind, text } = failure ?? { kind: 'not-found-claim', text: '' };
+    notes.addError(CODE_OF[kind], text);
+    return;
+  }
+  notes.add({ claim, channel, reposted });
+  if (channel) notes.addExtra(alone(channel));
+  if (reposted) notes.addExtra({ claim: reposted, channel: repostedChannel, reposted: null });
+  if (repostedChannel) notes.addExtra(alone(repostedChannel));
+}
+
+/** What the search says of its failure reaches the client where it has a code. */
+async function searched(
+  searcher: HubSearch,
+  constraints: SearchConstraints,
+  by: object,
+): Promise<FoundClaims> {
+  try {
+    return await searcher.search(constraints, by);
+  } catch (error) {
+    const code = (error as { code?: unknown } | null)?.code;
+    if (!(error instanceof Error) || typeof code !== 'number') throw error;
+    throw new HubError(code, error.message, true);
+  }
+}

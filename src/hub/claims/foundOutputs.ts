@@ -1,0 +1,138 @@
+/**
+ * The rows of an answer about claims, noted in one thread and made a message of in another. Each claim crosses once, as plain
+ * values: bytes as text of a byte a character, since of a view the whole memory behind it would be copied.
+ */
+import { fromLatin1, toLatin1 } from '../../util/bytes.js';
+import { OutputsBuilder, type ClaimRow, type RowErrorCode, type ShownClaim } from './outputs.js';
+
+/** Values of a claim, one behind the other. */
+const VALUES = 16;
+
+/** Numbers of claims; -1 for none. */
+type CrossingRow = readonly [claim: number, channel: number, reposted: number];
+
+type Note =
+  | readonly ['row' | 'extra', ...CrossingRow]
+  | readonly ['error' | 'extraError', code: RowErrorCode, text: string, censor: number]
+  | readonly ['blocked', channel: number, count: number];
+
+export interface FoundOutputs {
+  readonly claims: readonly unknown[];
+  readonly notes: readonly Note[];
+  readonly total: number;
+}
+
+/** Notes rows; what each is, `OutputsBuilder` says. */
+export class OutputNotes {
+  private readonly claims: unknown[] = [];
+  private readonly numbers = new Map<ShownClaim, number>();
+  private readonly notes: Note[] = [];
+
+  private numberOf(claim: ShownClaim | null): number {
+    if (claim === null) return -1;
+    const known = this.numbers.get(claim);
+    if (known !== undefined) return known;
+    const number = this.numbers.size;
+    this.numbers.set(claim, number);
+    this.claims.push(
+      toLatin1(claim.claimId),
+      toLatin1(claim.txid),
+      claim.nout,
+      claim.height,
+      claim.kind,
+      claim.shortUrl,
+      claim.canonicalUrl,
+      claim.isControlling,
+      claim.takeoverHeight,
+      claim.creationHeight,
+      claim.activationHeight,
+      claim.expirationHeight,
+      claim.claimsInChannel,
+      claim.repostCount,
+      claim.effectiveAmountSat,
+      claim.supportAmountSat,
+    );
+    return number;
+  }
+
+  private rowOf({ claim, channel, reposted }: ClaimRow): CrossingRow {
+    return [this.numberOf(claim), this.numberOf(channel), this.numberOf(reposted)];
+  }
+
+  add(row: ClaimRow): void {
+    this.notes.push(['row', ...this.rowOf(row)]);
+  }
+
+  addError(code: RowErrorCode, text: string, censor: ShownClaim | null = null): void {
+    this.notes.push(['error', code, text, this.numberOf(censor)]);
+  }
+
+  addExtra(row: ClaimRow): void {
+    this.notes.push(['extra', ...this.rowOf(row)]);
+  }
+
+  addExtraError(code: RowErrorCode, text: string): void {
+    this.notes.push(['extraError', code, text, -1]);
+  }
+
+  addBlocked(channel: ShownClaim, count: number): void {
+    this.notes.push(['blocked', this.numberOf(channel), count]);
+  }
+
+  finish(total = 0): FoundOutputs {
+    return { claims: this.claims, notes: this.notes, total };
+  }
+}
+
+function claimAt(values: readonly unknown[], number: number): ShownClaim {
+  const at = number * VALUES;
+  return {
+    claimId: fromLatin1(values[at] as string),
+    txid: fromLatin1(values[at + 1] as string),
+    nout: values[at + 2] as number,
+    height: values[at + 3] as number,
+    kind: values[at + 4] as ShownClaim['kind'],
+    shortUrl: values[at + 5] as string,
+    canonicalUrl: values[at + 6] as string,
+    isControlling: values[at + 7] as boolean,
+    takeoverHeight: values[at + 8] as number,
+    creationHeight: values[at + 9] as number,
+    activationHeight: values[at + 10] as number,
+    expirationHeight: values[at + 11] as number,
+    claimsInChannel: values[at + 12] as number,
+    repostCount: values[at + 13] as number,
+    effectiveAmountSat: values[at + 14] as bigint,
+    supportAmountSat: values[at + 15] as bigint,
+  };
+}
+
+/** The message of noted rows, in base64. */
+export function messageOf({ claims, notes, total }: FoundOutputs): string {
+  const builder = new OutputsBuilder();
+  const records = Array.from({ length: claims.length / VALUES }, (_, n) => claimAt(claims, n));
+  const rowOf = ([claim, channel, reposted]: CrossingRow): ClaimRow => ({
+    claim: records[claim]!,
+    channel: records[channel] ?? null,
+    reposted: records[reposted] ?? null,
+  });
+  for (const note of notes) {
+    switch (note[0]) {
+      case 'row':
+        builder.add(rowOf([note[1], note[2], note[3]]));
+        break;
+      case 'extra':
+        builder.addExtra(rowOf([note[1], note[2], note[3]]));
+        break;
+      case 'error':
+        builder.addError(note[1], note[2], records[note[3]] ?? null);
+        break;
+      case 'extraError':
+        builder.addExtraError(note[1], note[2]);
+        break;
+      case 'blocked':
+        builder.addBlocked(records[note[1]]!, note[2]);
+        break;
+    }
+  }
+  return builder.finish(total);
+}

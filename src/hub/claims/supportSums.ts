@@ -1,0 +1,30 @@
+/** What channels gave for a claim: its unspent supports whose data a channel signed, summed up by channel. */
+import { readChannelSums, withSigned, type ChannelSum } from '../../index/claims/channelSums.js';
+import type { ClaimIndexQueries } from '../../index/claims/claimIndexQueries.js';
+import { hashToHex, type Bytes } from '../../util/bytes.js';
+import { notThere } from '../protocol/hubError.js';
+import type { Turn } from '../../scheduler/clientQueue.js';
+
+/** Claims of a channel that are looked at in one call. Arbitrary: some 100 ms of work. */
+const MAX_CLAIMS = 10_000;
+
+/**
+ * Largest first; equals by channel id. `withContent` adds the supports of the claims that the claim, a channel, signed.
+ * Throws `HubError` where there is no such claim, or too much to look at.
+ */
+export async function supportSums(
+  index: Pick<ClaimIndexQueries, 'read'>,
+  claimId: Bytes,
+  withContent: boolean,
+  turn: Pick<Turn, 'yieldIfDue'>,
+): Promise<ChannelSum[]> {
+  const sums = await index.read(async (scope) => {
+    const ids = await withSigned(scope, claimId, withContent);
+    if (ids === null) throw notThere(`Could not find claim at ${hashToHex(claimId)}`);
+    if (ids.length > MAX_CLAIMS + 1) throw notThere(`The channel has more than ${MAX_CLAIMS} claims`);
+    return readChannelSums(scope, ids, () => turn.yieldIfDue());
+  });
+  return sums.sort((a, b) => Number(b.amountSat - a.amountSat) || (idText(a) < idText(b) ? -1 : 1));
+}
+
+const idText = ({ channel }: ChannelSum): string => hashToHex(channel.claimId);

@@ -1,0 +1,65 @@
+/** Headers of the active chain: single ones in the form for subscribers, and many as bytes a page at a time. */
+import type { ChainReader } from '../../chain/chainReader.js';
+import { formatHeader, HEADER_SIZE_BYTES } from '../../primitives/header.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
+import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
+import { HeaderTree } from './headerTree.js';
+import { decodedHeader } from '../protocol/shownHeader.js';
+import type { Turn } from '../../scheduler/clientQueue.js';
+
+/** Headers read without a pause. */
+const PAGE_HEADERS = 256;
+
+export class HeaderService {
+  readonly tree: HeaderTree;
+  private readonly reader: ChainReader;
+
+  constructor(reader: ChainReader) {
+    this.reader = reader;
+    this.tree = new HeaderTree(reader);
+  }
+
+  /** Id of the tip. */
+  get tip(): number {
+    return this.reader.chain.tip;
+  }
+
+  get height(): number {
+    return this.reader.chain.height;
+  }
+
+  /** Id of the block of the active chain at a height, or of the branch that ends with `tip`. */
+  at(height: number, tip = this.tip): number {
+    return this.reader.chain.index.active.ancestorOf(tip, height);
+  }
+
+  /** The form of Electrum's servers. */
+  decoded(id: number): MaybePromise<JsonOut> {
+    return whenResolved(this.reader.readHeader(id), (header) =>
+      decodedHeader(header, this.reader.headers.height(id)),
+    );
+  }
+
+  /** Headers in wire form. */
+  bytes(id: number): MaybePromise<Buffer> {
+    return whenResolved(this.reader.readHeader(id), formatHeader);
+  }
+
+  /** The headers at these heights, back to back in memory of their own, of the branch that ends with `tip`, whatever becomes of it meanwhile. */
+  async *pages(
+    tip: number,
+    startHeight: number,
+    count: number,
+    turn: Turn,
+  ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+    for (let at = startHeight; at < startHeight + count; at += PAGE_HEADERS) {
+      const page = new Uint8Array(Math.min(PAGE_HEADERS, startHeight + count - at) * HEADER_SIZE_BYTES);
+      for (let n = 0; n * HEADER_SIZE_BYTES < page.length; n++) {
+        page.set(await this.bytes(this.at(at + n, tip)), n * HEADER_SIZE_BYTES);
+      }
+      yield page;
+      const pause = turn.yieldIfDue();
+      if (pause !== null) await pause;
+    }
+  }
+}

@@ -1,0 +1,17 @@
+/** What answers are made of in the hub's thread. */
+import type { ClaimSource } from './claimSource.js';
+import type { HubFacts } from '../protocol/hubFacts.js';
+import type { HubPeers } from '../protocol/hubPeers.js';
+import type { HubRpcStub } from './hubRpcStub.js';
+import type { TipHeader } from '../protocol/tipHeader.js';
+import type { UnknownConstraints } from '../methods/unknownConstraints.js';
+
+export interface ClientServices {
+  readonly facts: HubFacts;
+  readonly peers: HubPeers;
+  readonly tip: TipHeader;
+  readonly node: HubRpcStub;
+  readonly claims: ClaimSource;
+  readonly warn: (text: string) => void;
+  readonly unknownConstraints: UnknownConstraints;
+}

@@ -1,0 +1,217 @@
+/**
+ * Answers what the hub's thread asks of the node: each call in a turn of its client, answers in pieces as fast as they are
+ * taken. What a client asked for that has left is abandoned.
+ */
+import { jsonChunks, smallJson } from '../../util/json/jsonWrite.js';
+import { packValues, unpackPlaces } from '../../search/follow/followerMessages.js';
+import type { Bytes } from '../../util/bytes.js';
+import type { Batches } from './batches.js';
+import type { ClaimAnswers } from '../claims/claimAnswers.js';
+import { valueOf } from './crossingValues.js';
+import { HUB_ERROR, HubError } from '../protocol/hubError.js';
+import type { HubServices } from './hubServices.js';
+import { StreamedJson } from '../protocol/hubClient.js';
+import type { NodeCall, NodeMethod } from '../methods/method.js';
+import { headersFrom } from '../methods/nodeHeaders.js';
+import type {
+  ChunkOperations,
+  HeadersStart,
+  JsonOperations,
+  NodeOperation,
+  ValueOperations,
+} from './nodeOperations.js';
+import { unpackKeys, type ToHub } from './portMessages.js';
+import { ClientQueue, type Turn } from '../../scheduler/clientQueue.js';
+
+/** Small pieces of JSON are gathered up to here. */
+const CHUNK_CHARS = 16_384;
+
+/** An answer that is made piece by piece. */
+class Pieces {
+  readonly pieces: AsyncIterable<unknown>;
+  constructor(pieces: AsyncIterable<unknown>) {
+    this.pieces = pieces;
+  }
+}
+
+interface Client {
+  readonly calls: Set<Call>;
+}
+
+interface Call {
+  readonly id: number;
+  readonly client: Client;
+  isGivenUp: boolean;
+  /** How many pieces may come. */
+  room: number;
+  wake: () => void;
+}
+
+type Handlers = {
+  readonly [Name in keyof ValueOperations]: (
+    call: NodeCall,
+    client: object,
+    ...args: Parameters<ValueOperations[Name]>
+  ) => ReturnType<ValueOperations[Name]> | Promise<ReturnType<ValueOperations[Name]>>;
+} & {
+  readonly [Name in keyof ChunkOperations]: (
+    call: NodeCall,
+    client: object,
+    ...args: Parameters<ChunkOperations[Name]>
+  ) => Pieces;
+} & {
+  readonly [Name in keyof JsonOperations]: (
+    call: NodeCall,
+    client: object,
+    ...args: Parameters<JsonOperations[Name]>
+  ) => Promise<string | Pieces>;
+};
+
+export interface HubRpcServerDeps {
+  readonly hub: HubServices;
+  readonly methods: ReadonlyMap<string, NodeMethod>;
+  readonly batches: Batches<ToHub>;
+  /** A call failed for no reason of the client's. */
+  readonly failed: (error: unknown, operation: string) => void;
+}
+
+export class HubRpcServer {
+  private readonly deps: HubRpcServerDeps;
+  private readonly turns = new ClientQueue();
+  private readonly clients = new Map<number, Client>();
+  private readonly calls = new Map<number, Call>();
+  private readonly handlers: Handlers;
+
+  constructor(deps: HubRpcServerDeps) {
+    this.deps = deps;
+    this.handlers = handlersOf(deps);
+  }
+
+  /** Must be called when something comes of the hub's thread: earlier time is not counted. */
+  lap(): void {
+    this.turns.lap();
+  }
+
+  call(id: number, clientNumber: number, weight: number, operation: NodeOperation, args: unknown[]): void {
+    let client = this.clients.get(clientNumber);
+    if (client === undefined) this.clients.set(clientNumber, (client = { calls: new Set() }));
+    const call: Call = { id, client, isGivenUp: false, room: 1, wake: () => undefined };
+    this.calls.set(id, call);
+    client.calls.add(call);
+    void this.answer(call, weight, operation, args);
+  }
+
+  more(id: number, count: number): void {
+    const call = this.calls.get(id);
+    if (call === undefined) return;
+    call.room += count;
+    call.wake();
+  }
+
+  cancel(id: number): void {
+    const call = this.calls.get(id);
+    if (call !== undefined) giveUp(call);
+  }
+
+  left(clientNumber: number): void {
+    const client = this.clients.get(clientNumber);
+    this.clients.delete(clientNumber);
+    for (const call of client?.calls ?? []) giveUp(call);
+  }
+
+  /** Gives everything up. */
+  close(): void {
+    for (const number of [...this.clients.keys()]) this.left(number);
+  }
+
+  private async answer(call: Call, weight: number, operation: NodeOperation, args: unknown[]): Promise<void> {
+    const { batches } = this.deps;
+    const { id, client } = call;
+    const turn = await this.turns.enter(client, weight);
+    const last = await this.outcome(call, turn, operation, args).catch((error: unknown): Last => {
+      if (error instanceof HubError) {
+        const { code, message, isHonest } = error;
+        return (usedMs) => ['error', id, usedMs, { code, message, isHonest }];
+      }
+      this.deps.failed(error, operation === 'run' ? String(args[0]) : operation);
+      return (usedMs) => ['error', id, usedMs, null];
+    });
+    turn.leave();
+    this.calls.delete(id);
+    client.calls.delete(call);
+    batches.add(last(turn.workedMs));
+  }
+
+  /** The signal that ends the call. */
+  private async outcome(call: Call, turn: Turn, operation: NodeOperation, args: unknown[]): Promise<Last> {
+    const { id, client } = call;
+    if (call.isGivenUp) return () => ['gone', id];
+    const handler = this.handlers[operation] as (...all: unknown[]) => unknown;
+    const value = await handler({ turn, hub: this.deps.hub }, client, ...args);
+    if (!(value instanceof Pieces)) return (usedMs) => ['value', id, usedMs, value];
+    const source = value.pieces[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        // Nothing is made for a client that does not read it.
+        if (!call.isGivenUp && call.room === 0)
+          await turn.outside(() => new Promise<void>((resolve) => (call.wake = resolve)));
+        if (call.isGivenUp) return () => ['gone', id];
+        const { done, value: piece } = await source.next();
+        if (done === true) return (usedMs) => ['end', id, usedMs];
+        call.room--;
+        this.deps.batches.add(['chunk', id, piece], piece instanceof Uint8Array ? [bufferOf(piece)] : []);
+      }
+    } finally {
+      await source.return?.();
+    }
+  }
+}
+
+type Last = (usedMs: number) => ToHub;
+
+/** Pieces of bytes have memory of their own. */
+const bufferOf = (bytes: Bytes): ArrayBuffer => bytes.buffer as ArrayBuffer;
+
+function giveUp(call: Call): void {
+  call.isGivenUp = true;
+  call.wake();
+}
+
+function handlersOf({ hub, methods }: HubRpcServerDeps): Handlers {
+  const claims = (): ClaimAnswers => {
+    if (hub.claims === null) throw new HubError(HUB_ERROR.internal, 'the node keeps no claim index', true);
+    return hub.claims;
+  };
+  return {
+    tip: () => null,
+    statuses: ({ turn }, _client, keys) => hub.histories.statuses([...unpackKeys(keys)], turn),
+    resolve: ({ turn }, _client, urls) => claims().resolve(urls, turn),
+    search: ({ turn }, client, constraints) => claims().search(constraints, turn, client),
+    claim: (_call, _client, claimId) => claims().byId(claimId),
+    values: async (_call, _client, places) => packValues(await hub.claimValues(unpackPlaces(places))),
+    times: (_call, _client, heights) => hub.timesOf(heights),
+    headers: (call, _client, start, count, checkpoint): Pieces =>
+      new Pieces(headersFrom(call, start, count, checkpoint) satisfies AsyncIterable<HeadersStart | Bytes>),
+    async run(call, _client, name, crossing) {
+      const args = [];
+      for (const value of crossing) args.push(await valueOf(value, call.turn));
+      const result = await methods.get(name)!.run(call, args);
+      if (result instanceof StreamedJson) return new Pieces(gathered(result.pieces, call.turn));
+      return smallJson(result) ?? new Pieces(gathered(jsonChunks(result), call.turn));
+    },
+  };
+}
+
+async function* gathered(pieces: AsyncIterable<string>, turn: Turn): AsyncGenerator<string> {
+  let text = '';
+  for await (const piece of pieces) {
+    text += piece;
+    if (text.length >= CHUNK_CHARS) {
+      yield text;
+      text = '';
+    }
+    const pause = turn.yieldIfDue();
+    if (pause !== null) await pause;
+  }
+  if (text !== '') yield text;
+}

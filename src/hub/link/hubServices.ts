@@ -1,0 +1,21 @@
+/** What answers are made of in the node's thread. */
+import type { ValuePlace } from '../../index/claims/claimValues.js';
+import type { RpcServices } from '../../rpc/declare/services.js';
+import type { Bytes } from '../../util/bytes.js';
+import type { AddressHistories } from '../history/addressHistories.js';
+import type { BlockTxids } from '../history/blockTxids.js';
+import type { ClaimAnswers } from '../claims/claimAnswers.js';
+import type { HeaderService } from '../history/headerService.js';
+
+export interface HubServices {
+  readonly node: RpcServices;
+  readonly headers: HeaderService;
+  readonly blockTxids: BlockTxids;
+  readonly histories: AddressHistories;
+  /** Null if there is no claim index. */
+  readonly claims: ClaimAnswers | null;
+  /** Values in the order of their places; null if a block was pruned. */
+  readonly claimValues: (places: readonly ValuePlace[]) => Promise<(Bytes | null)[]>;
+  /** Times of blocks by their heights. */
+  readonly timesOf: (heights: readonly number[]) => readonly number[];
+}

@@ -1,0 +1,61 @@
+/**
+ * What a method of the hub is: its parameters, which thread runs it, what it may do to the client that calls it, and how
+ * arguments are bound.
+ */
+import type { JsonObject, JsonValue } from '../../util/json/json.js';
+import type { HubClient, HubResult, MethodShape } from '../protocol/hubClient.js';
+import { internalError } from '../protocol/hubError.js';
+import type { HubServices } from '../link/hubServices.js';
+import type { ClientServices } from '../link/clientServices.js';
+import type { Turn } from '../../scheduler/clientQueue.js';
+
+/** A call of a method that the hub's thread runs. */
+export interface HubCall {
+  readonly client: HubClient;
+  readonly turn: Turn;
+  readonly hub: ClientServices;
+}
+
+/** A call of a method that the node's thread runs. */
+export interface NodeCall {
+  readonly turn: Turn;
+  readonly hub: HubServices;
+}
+
+/** What the hub's thread runs: where the clients are. */
+export interface HubMethod extends MethodShape {
+  /** `args` has a place for each parameter, undefined if none was given. Throws `HubError`. */
+  run(
+    call: HubCall,
+    args: readonly (JsonValue | undefined)[],
+    named: JsonObject | null,
+  ): HubResult | Promise<HubResult>;
+}
+
+/** What the node's thread runs: where the chain is. */
+export interface NodeMethod extends MethodShape {
+  /** Like `HubMethod.run`, without named arguments. */
+  run(call: NodeCall, args: readonly (JsonValue | undefined)[]): HubResult | Promise<HubResult>;
+}
+
+/** The arguments in the order of the parameters. Throws what the reference answers when they do not fit. */
+export function bindArguments(
+  { params = [], required = params.length, spread = false, named = false }: MethodShape,
+  given: readonly JsonValue[] | JsonObject,
+): readonly (JsonValue | undefined)[] {
+  if (isPositional(given)) {
+    if (spread) return given;
+    if (given.length > params.length || given.length < required) throw internalError();
+    return params.map((_, n) => given[n]);
+  }
+  if (named) return [];
+  if (spread && given.size > 0) throw internalError();
+  if (given.keys().some((key) => !params.includes(key))) throw internalError();
+  const bound = params.map((name) => given.get(name));
+  if (bound.slice(0, required).includes(undefined)) throw internalError();
+  return bound;
+}
+
+function isPositional(given: readonly JsonValue[] | JsonObject): given is readonly JsonValue[] {
+  return Array.isArray(given);
+}

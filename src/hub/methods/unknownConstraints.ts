@@ -1,0 +1,39 @@
+/**
+ * Logs searches with unknown constraints. The search ignores these constraints, like the reference. The log has at most one line a
+ * minute.
+ */
+import { unknownNames } from '../../search/query/constraintNames.js';
+
+const LINE_MS = 60_000;
+/** Names that a line shows, and characters of each. Arbitrary. */
+const MAX_NAMES = 10;
+const MAX_CHARACTERS = 64;
+
+export class UnknownConstraints {
+  private readonly warn: (text: string) => void;
+  private readonly now: () => number;
+  private toldMs = -Infinity;
+  private searches = 0;
+  private readonly names = new Set<string>();
+
+  constructor(warn: (text: string) => void, now: () => number = () => performance.now()) {
+    this.warn = warn;
+    this.now = now;
+  }
+
+  /** Records the constraint names of a search. */
+  note(names: Iterable<string>): void {
+    const unknown = unknownNames(names);
+    if (unknown.length === 0) return;
+    this.searches++;
+    for (const name of unknown)
+      if (this.names.size < MAX_NAMES) this.names.add(JSON.stringify(name.slice(0, MAX_CHARACTERS)));
+    if (this.now() - this.toldMs < LINE_MS) return;
+    const list = [...this.names].join(', ');
+    const how = this.searches === 1 ? 'A search was' : `${this.searches} searches were`;
+    this.warn(`${how} answered without constraints that the hub does not know: ${list}`);
+    this.toldMs = this.now();
+    this.searches = 0;
+    this.names.clear();
+  }
+}

@@ -1,0 +1,21 @@
+/** Values of requests as the reference writes them into its messages. */
+import type { JsonValue } from '../../util/json/json.js';
+import { stringifyJson } from '../../util/json/jsonWrite.js';
+
+/** Longest text of a list or an object in a message. Arbitrary. */
+const MAX_TEXT = 1000;
+
+/** A value as Python's `str` gives it; lists and objects as JSON, cut to a bound. */
+export function pythonText(value: JsonValue): string {
+  if (value === null) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value) && value.length > MAX_TEXT) return '[…]';
+  const text = stringifyJson(value);
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+}
+
+/** A number with commas between thousands. */
+export function withCommas(value: number): string {
+  return value.toString().replace(/\B(?=(\d{3})+$)/g, ',');
+}

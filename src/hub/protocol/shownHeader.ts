@@ -1,0 +1,23 @@
+/** A header in the form for subscribers. */
+import { formatHeader, type BlockHeader } from '../../primitives/header.js';
+import { hashToHex, toHex } from '../../util/bytes.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
+
+/** The form of Electrum's servers, with the claim root. */
+export function decodedHeader(header: BlockHeader, height: number): JsonOut {
+  return {
+    version: header.version >>> 0,
+    prev_block_hash: hashToHex(header.prevHash),
+    merkle_root: hashToHex(header.merkleRoot),
+    claim_trie_root: hashToHex(header.claimRoot),
+    timestamp: header.timeSec,
+    bits: header.bits,
+    nonce: header.nonce,
+    block_height: height,
+  };
+}
+
+/** Header in the form for subscribers. */
+export function toldHeader(header: BlockHeader, height: number, form: 'raw' | 'decoded'): JsonOut {
+  return form === 'decoded' ? decodedHeader(header, height) : { hex: toHex(formatHeader(header)), height };
+}

@@ -1,0 +1,281 @@
+/**
+ * All clients: the listening socket, which closes while there are too many of them, the end of those that say nothing, and
+ * bounds on what they may hold together. Owns the subscriptions of scripts.
+ */
+import { createServer, type Server, type Socket } from 'node:net';
+import { yieldIfDue } from '../../scheduler/yield.js';
+import type { ClientServices } from '../link/clientServices.js';
+import type { HubCounters } from '../link/hubCounters.js';
+import { badRequest } from '../protocol/hubError.js';
+import { HubStartError } from '../thread/hubStartError.js';
+import { LineSocket } from './lineSocket.js';
+import type { HubMethod } from '../methods/method.js';
+import { Session, type SessionDeps } from './session.js';
+import type { ClientQueue } from '../../scheduler/clientQueue.js';
+
+/** Longest line of a client. The largest transaction that is relayed has 800,000 digits. */
+export const MAX_LINE_BYTES = 4 << 20;
+/** Source: `max_send_delay`. */
+const STALL_MS = 60_000;
+/** For many clients with many unread bytes: this many together before the worst is cut off. Arbitrary. */
+const MAX_UNREAD_BYTES = 64 << 20;
+/** A client's unread bytes up to here do not count. */
+const FREE_UNREAD_BYTES = 1 << 16;
+/** Subscriptions of all clients together, about 400 bytes each; beyond it the client with most of them is cut off. */
+const MAX_SUBSCRIPTIONS = 1_000_000;
+/** The listening socket opens again when this much of the places is taken. Source: `_manage_servers`. */
+const REOPEN_SHARE = 0.95;
+/** How long to wait when the port is taken meanwhile. Source: `_start_external_servers`. */
+const RETRY_MS = 3000;
+/** The longest time for which notifying clients holds the event loop. */
+const SLICE_MS = 4;
+/** How often silent clients are searched within their time. Source: `_clear_stale_sessions`. */
+const LOOKS_PER_TIMEOUT = 10;
+
+export interface SessionsOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly maxSessions: number;
+  readonly timeoutMs: number;
+  readonly maxLineBytes?: number;
+  readonly stallMs?: number;
+  readonly maxSubscriptions?: number;
+}
+
+export interface SessionsDeps {
+  readonly hub: ClientServices;
+  readonly turns: ClientQueue;
+  /** Public view of the clients. */
+  readonly counters: HubCounters;
+  readonly method: (name: string) => HubMethod | undefined;
+  readonly log: (level: 'info' | 'warn' | 'debug', text: string) => void;
+  readonly failed: SessionDeps['failed'];
+  readonly answered: SessionDeps['answered'];
+  readonly told: SessionDeps['told'];
+  /** Whether clients can connect changed. */
+  readonly availability: (isAvailable: boolean) => void;
+}
+
+export class Sessions {
+  private readonly options: SessionsOptions;
+  private readonly deps: SessionsDeps;
+  private readonly sessionDeps: SessionDeps;
+  private readonly sessions = new Set<Session>();
+  /** Clients by script; a single client is stored without a set. */
+  private readonly byScript = new Map<string, Session | Set<Session>>();
+  private readonly unread = new Map<Session, number>();
+  private unreadBytes = 0;
+  private subscriptions = 0;
+  private server: Server | null = null;
+  private port: number;
+  private nextNumber = 0;
+  private isClosed = false;
+  private isOpening = false;
+  private staleTimer: NodeJS.Timeout | null = null;
+  private retryTimer: NodeJS.Timeout | null = null;
+
+  constructor(options: SessionsOptions, deps: SessionsDeps) {
+    this.options = options;
+    this.deps = deps;
+    this.port = options.port;
+    this.sessionDeps = {
+      turns: deps.turns,
+      hub: deps.hub,
+      method: deps.method,
+      subscribed: (session, key) => this.addSubscription(session, key),
+      unsubscribed: (session, key) => this.dropSubscription(session, key),
+      closed: (session) => this.remove(session),
+      received: (session) => this.countUnread(session),
+      failed: deps.failed,
+      answered: deps.answered,
+      told: deps.told,
+    };
+  }
+
+  /** Counts what changes all the time: what clients do not take, and what works and waits. */
+  measure(): void {
+    let stalled = 0;
+    let unsentBytes = 0;
+    for (const { socket } of this.sessions) {
+      if (socket.isStalled) stalled++;
+      unsentBytes += socket.unsentBytes;
+    }
+    const { counters, turns } = this.deps;
+    counters.set('stalled', stalled);
+    counters.set('unsentBytes', unsentBytes);
+    counters.set('running', turns.workingCount);
+    counters.set('waiting', turns.waitingCount);
+  }
+
+  private noteListening(server: Server | null): void {
+    this.server = server;
+    this.deps.counters.set('isListening', server === null ? 0 : 1);
+    this.deps.availability(server !== null);
+  }
+
+  private noteSubscriptions(change: 1 | -1): void {
+    this.subscriptions += change;
+    this.deps.counters.set('subscriptions', this.subscriptions);
+  }
+
+  /** Listens. Rejects with `HubStartError`. */
+  async open(): Promise<void> {
+    try {
+      await this.listen();
+    } catch (error) {
+      const { host, port } = this.options;
+      throw new HubStartError(
+        `The hub cannot listen at ${host} port ${port}: ${(error as Error).message}. Choose another port with -hubport=<port>, or another address with -hubbind=<addr>.`,
+      );
+    }
+    const everyMs = this.options.timeoutMs / LOOKS_PER_TIMEOUT;
+    this.staleTimer = setInterval(() => this.endSilent(), everyMs).unref();
+  }
+
+  private listen(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const server = createServer({ noDelay: true }, (socket) => this.accept(socket));
+      server.once('error', reject);
+      server.listen({ host: this.options.host, port: this.port }, () => {
+        server.off('error', reject);
+        server.on('error', (error) =>
+          this.deps.log('warn', `The hub's listening socket failed: ${error.message}`),
+        );
+        const address = server.address();
+        // With port 0 (tests) the first one is kept.
+        if (typeof address === 'object' && address !== null) this.port = address.port;
+        this.deps.counters.set('port', this.port);
+        this.noteListening(server);
+        resolve();
+      });
+    });
+  }
+
+  private accept(socket: Socket): void {
+    if (this.isClosed) {
+      socket.destroy();
+      return;
+    }
+    const { maxLineBytes = MAX_LINE_BYTES, stallMs = STALL_MS, maxSessions } = this.options;
+    const line = new LineSocket(socket, { maxLineBytes, stallMs });
+    line.onTooLong = () => this.deps.log('debug', `client ${line.address} sent too long a line`);
+    this.sessions.add(new Session(this.nextNumber++, line, this.sessionDeps));
+    this.deps.counters.set('sessions', this.sessions.size);
+    if (this.sessions.size < maxSessions || this.server === null) return;
+    this.deps.log('info', `The hub has ${maxSessions} clients: no more are let in until some leave`);
+    this.server.close();
+    this.noteListening(null);
+  }
+
+  private remove(session: Session): void {
+    this.sessions.delete(session);
+    this.deps.counters.set('sessions', this.sessions.size);
+    this.deps.hub.node.leave(session);
+    this.noteUnread(session, 0);
+    this.reopen();
+  }
+
+  /** Listens again when there is room. */
+  private reopen(): void {
+    const { maxSessions } = this.options;
+    if (this.isClosed || this.isOpening || this.server !== null || this.staleTimer === null) return;
+    if (this.sessions.size > Math.floor(maxSessions * REOPEN_SHARE) && this.sessions.size > 0) return;
+    this.isOpening = true;
+    this.listen()
+      .then(() => {
+        this.deps.log('info', 'The hub lets clients in again');
+        if (this.isClosed) this.server?.close();
+      })
+      .catch((error: unknown) => {
+        this.deps.log('warn', `The hub cannot listen again: ${(error as Error).message}`);
+        this.retryTimer = setTimeout(() => this.reopen(), RETRY_MS).unref();
+      })
+      .finally(() => (this.isOpening = false));
+  }
+
+  private endSilent(): void {
+    const before = performance.now() - this.options.timeoutMs;
+    for (const { socket } of this.sessions) if (socket.lastReceivedMs < before) socket.end();
+  }
+
+  private countUnread(session: Session): void {
+    this.noteUnread(session, Math.max(0, session.socket.heldBytes - FREE_UNREAD_BYTES));
+    if (this.unreadBytes <= MAX_UNREAD_BYTES) return;
+    let worst = session;
+    for (const [other, bytes] of this.unread) if (bytes > (this.unread.get(worst) ?? 0)) worst = other;
+    this.deps.log('debug', `client ${worst.socket.address} is cut off: too many bytes lie unread`);
+    this.noteUnread(worst, 0);
+    worst.socket.destroy();
+  }
+
+  private noteUnread(session: Session, bytes: number): void {
+    this.unreadBytes += bytes - (this.unread.get(session) ?? 0);
+    if (bytes === 0) this.unread.delete(session);
+    else this.unread.set(session, bytes);
+  }
+
+  private addSubscription(session: Session, key: string): void {
+    const { maxSubscriptions = MAX_SUBSCRIPTIONS } = this.options;
+    if (this.subscriptions >= maxSubscriptions) this.cutLargest();
+    if (session.socket.isGone) throw badRequest('too many subscriptions');
+    this.noteSubscriptions(1);
+    const known = this.byScript.get(key);
+    if (known === undefined) {
+      this.byScript.set(key, session);
+      this.deps.hub.node.wish(key, true);
+    } else if (known instanceof Set) known.add(session);
+    else this.byScript.set(key, new Set([known, session]));
+  }
+
+  /** Cuts the client off that has subscribed to most. */
+  private cutLargest(): void {
+    let largest: Session | null = null;
+    for (const session of this.sessions) {
+      if (session.subscriptions.size > (largest?.subscriptions.size ?? 0)) largest = session;
+    }
+    if (largest === null) return;
+    this.deps.log(
+      'info',
+      `The hub cuts a client off that has ${largest.subscriptions.size} subscriptions: there are too many`,
+    );
+    largest.abandon();
+  }
+
+  private dropSubscription(session: Session, key: string): void {
+    const known = this.byScript.get(key);
+    if (known instanceof Set ? !known.delete(session) : known !== session) return;
+    this.noteSubscriptions(-1);
+    if (known instanceof Set && known.size > 0) return;
+    this.byScript.delete(key);
+    this.deps.hub.node.wish(key, false);
+  }
+
+  /** Notes that something happened to a script; `tell` notifies the clients. */
+  touch(scriptKey: string): void {
+    const known = this.byScript.get(scriptKey);
+    if (known === undefined) return;
+    if (known instanceof Set) for (const session of known) session.touch(scriptKey);
+    else known.touch(scriptKey);
+  }
+
+  /** Notifies each client: of the tip if it moved, and of changes of its scripts. */
+  async tell(): Promise<void> {
+    let since = performance.now();
+    for (const session of this.sessions) {
+      session.tell();
+      since = await yieldIfDue(since, SLICE_MS);
+    }
+  }
+
+  /** Sends everyone away. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    if (this.staleTimer !== null) clearInterval(this.staleTimer);
+    if (this.retryTimer !== null) clearTimeout(this.retryTimer);
+    const { server } = this;
+    this.noteListening(null);
+    const closed = server && new Promise<void>((resolve) => server.close(() => resolve()));
+    for (const session of this.sessions) session.socket.destroy();
+    await closed;
+  }
+}

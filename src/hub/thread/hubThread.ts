@@ -1,0 +1,275 @@
+/**
+ * The hub's thread as the node's sees it: started, asked to listen, told what happened to scripts, and ended. What the thread
+ * asks goes to `hubRpcServer.ts`; which scripts any client wants to be notified of is known here too.
+ */
+import { Worker } from 'node:worker_threads';
+import type { ChainReader } from '../../chain/chainReader.js';
+import type { WaitingFeed } from '../../index/waiting/waitingFeed.js';
+import { formatHeader } from '../../primitives/header.js';
+import type { Logger } from '../../util/logging.js';
+import { projectFile } from '../../util/project.js';
+import { isPromise, whenResolved } from '../../util/maybePromise.js';
+import type { SharedSearch } from '../../search/sqlite/sharedSearch.js';
+import type { AnsweredNote } from '../link/answerNotes.js';
+import { Batches } from '../link/batches.js';
+import { updateSnapshot, type TipSnapshot } from '../link/tipSnapshot.js';
+import type { HubCounters } from '../link/hubCounters.js';
+import type { HubServices } from '../link/hubServices.js';
+import { HubStartError } from './hubStartError.js';
+import type { NodeMethod } from '../methods/method.js';
+import { HubRpcServer } from '../link/hubRpcServer.js';
+import {
+  packKeys,
+  unpackKeys,
+  type HubThreadStart,
+  type SearchNote,
+  type ToHub,
+  type ToNode,
+} from '../link/portMessages.js';
+import type { TouchedSessions } from '../history/touchWatch.js';
+
+export interface HubThreadDeps {
+  readonly reader: ChainReader;
+  readonly hub: HubServices;
+  readonly methods: ReadonlyMap<string, NodeMethod>;
+  readonly counters: HubCounters;
+  readonly log: Logger;
+  /** Something failed for no reason of a client's. */
+  readonly failed: (error: unknown, method: string) => void;
+  /** The thread ended by itself. */
+  readonly ended: (error: Error) => void;
+  readonly answered: (notes: readonly AnsweredNote[]) => void;
+  readonly told: (method: string, count: number) => void;
+  readonly searched: (notes: readonly SearchNote[]) => void;
+  /** Whether clients can connect changed. */
+  readonly availability: (isAvailable: boolean) => void;
+}
+
+/** What the thread reads by itself. */
+export interface HubThreadSharing {
+  readonly snapshot: TipSnapshot;
+  /** Whether the claim index is at the tip. */
+  readonly isSynced: () => boolean;
+  readonly search: SharedSearch | null;
+  /** The claims in the mempool. */
+  readonly waiting: WaitingFeed | null;
+}
+
+/** What the thread is asked to do and has not done. */
+interface Order {
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+export class HubThread implements TouchedSessions {
+  private readonly deps: HubThreadDeps;
+  private readonly worker: Worker;
+  private readonly batches: Batches<ToHub>;
+  private readonly server: HubRpcServer;
+  private readonly orders = new Map<number, Order>();
+  private readonly exited: Promise<void>;
+  private readonly sharing: HubThreadSharing | null;
+  private readonly offs: (() => void)[] = [];
+  private readonly wanted = new Set<string>();
+  private touched = new Set<string>();
+  private nextOrder = 0;
+  /** The tip that the thread knows of. */
+  private knownTip = -1;
+  private isClosing = false;
+  private isOver = false;
+  /** Error that ended the thread. */
+  private failure: Error | null = null;
+
+  /** `sharing` goes with `start.claims`. */
+  constructor(start: HubThreadStart, deps: HubThreadDeps, sharing: HubThreadSharing | null = null) {
+    this.deps = deps;
+    this.sharing = sharing;
+    this.worker = new Worker(projectFile('dist', 'hub', 'thread', 'hubWorker.js'), { workerData: start });
+    this.worker.unref();
+    this.batches = new Batches<ToHub>(this.worker, () => this.addTip());
+    this.server = new HubRpcServer({
+      hub: deps.hub,
+      methods: deps.methods,
+      batches: this.batches,
+      failed: deps.failed,
+    });
+    this.worker.on('message', (items: readonly ToNode[]) => this.receive(items));
+    this.worker.on('error', (error) => (this.failure = error));
+    this.exited = new Promise((resolve) => this.worker.on('exit', () => resolve(this.ended())));
+    if (sharing !== null) this.share(sharing);
+  }
+
+  private share({ search, waiting, snapshot }: HubThreadSharing): void {
+    if (waiting !== null) {
+      const tell = (item: ToHub): void => {
+        snapshot.noteWaiting();
+        this.batches.add(item);
+      };
+      for (const transaction of waiting.claims.all()) tell(['waiting', transaction]);
+      this.offs.push(
+        waiting.follow({
+          added: (transaction) => tell(['waiting', transaction]),
+          removed: (txid) => tell(['waitingGone', txid]),
+        }),
+      );
+    }
+    const { counters, reader } = this.deps;
+    const { events } = reader.chain;
+    this.updateSnapshot();
+    this.offs.push(events.on('blockConnected', () => this.updateSnapshot()));
+    this.offs.push(events.on('blockDisconnected', () => this.updateSnapshot()));
+    if (search === null) return;
+    this.batches.add(['followed', search.follower.status]);
+    this.offs.push(search.onStatus((status) => this.batches.add(['followed', status])));
+    this.offs.push(search.onRelease(() => this.order((id) => ['release', id]).catch(() => undefined)));
+    search.load = () => ({
+      running: counters.get('searchesRunning'),
+      waiting: counters.get('searchesWaiting'),
+    });
+  }
+
+  /** Notes where the chain stands, for what the thread reads by itself. */
+  private updateSnapshot(): void {
+    if (this.sharing === null) return;
+    const { snapshot, isSynced } = this.sharing;
+    updateSnapshot(snapshot, this.deps.reader, isSynced());
+    snapshot.logsSearches = this.deps.log.willLog('search');
+  }
+
+  private ended(): void {
+    this.isOver = true;
+    for (const off of this.offs) off();
+    this.deps.counters.clear();
+    this.deps.availability(false);
+    this.server.close();
+    const error = this.failure ?? new Error('no reason is known');
+    if (!this.isClosing) this.deps.ended(error);
+    for (const { resolve, reject } of this.orders.values()) {
+      if (this.isClosing) resolve();
+      else reject(error);
+    }
+    this.orders.clear();
+  }
+
+  private order(make: (id: number) => ToHub, transfer: readonly ArrayBuffer[] = []): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const id = this.nextOrder++;
+      this.orders.set(id, { resolve, reject });
+      this.batches.add(make(id), transfer);
+    });
+  }
+
+  /** Listens. Rejects with `HubStartError`. */
+  open(): Promise<void> {
+    return this.order((id) => ['open', id]);
+  }
+
+  /** Resolves when clients are answered so, or when the thread is no more: then there are none. */
+  async notePeer(name: string, isThere: boolean): Promise<void> {
+    if (!this.isOver) await this.order((id) => ['peer', id, name, isThere]).catch(() => undefined);
+  }
+
+  /** Each batch reports the tip that its answers are of. */
+  private addTip(): Promise<void> | undefined {
+    const { reader, failed } = this.deps;
+    const { tip } = reader.chain;
+    if (tip === this.knownTip) return undefined;
+    this.knownTip = tip;
+    const height = reader.headers.height(tip);
+    const told = whenResolved(reader.readHeader(tip), (header) =>
+      this.batches.addFirst(['tip', height, formatHeader(header)]),
+    );
+    return isPromise(told) ? told.catch((error: unknown) => failed(error, 'tip')) : undefined;
+  }
+
+  private receive(items: readonly ToNode[]): void {
+    this.server.lap();
+    this.updateSnapshot();
+    for (const item of items) this.take(item);
+  }
+
+  private take(item: ToNode): void {
+    const { deps, server } = this;
+    switch (item[0]) {
+      case 'call':
+        return server.call(item[1], item[2], item[3], item[4], item[5]);
+      case 'more':
+        return server.more(item[1], item[2]);
+      case 'cancel':
+        return server.cancel(item[1]);
+      case 'left':
+        return server.left(item[1]);
+      case 'wanted':
+        for (const key of unpackKeys(item[1])) this.wanted.add(key);
+        return;
+      case 'unwanted':
+        for (const key of unpackKeys(item[1])) this.wanted.delete(key);
+        return;
+      case 'log':
+        if (item[1] === 'debug') deps.log.debug(item[3] ?? 'hub', item[2]);
+        else deps.log[item[1]](item[2]);
+        return;
+      case 'answered':
+        return deps.answered(item[1]);
+      case 'told':
+        return deps.told(item[1], item[2]);
+      case 'searched':
+        return deps.searched(item[1]);
+      case 'follower': {
+        const follower = this.sharing?.search?.follower;
+        return item[1] === 'poke' ? follower?.pokeIfIdle() : follower?.remake();
+      }
+      case 'available':
+        return deps.availability(item[1]);
+      case 'failed':
+        return deps.failed(errorOf(item[2], item[3]), item[1]);
+      case 'done': {
+        const order = this.orders.get(item[1]);
+        this.orders.delete(item[1]);
+        if (item[2] === null) order?.resolve();
+        else order?.reject(new HubStartError(item[2]));
+      }
+    }
+  }
+
+  get subscriptionCount(): number {
+    return this.wanted.size;
+  }
+
+  isWanted(scriptKey: string): boolean {
+    return this.wanted.has(scriptKey);
+  }
+
+  wantedKeys(): Iterable<string> {
+    return this.wanted;
+  }
+
+  touch(scriptKey: string): void {
+    if (this.wanted.has(scriptKey)) this.touched.add(scriptKey);
+  }
+
+  async tell(): Promise<void> {
+    const keys = packKeys([...this.touched]);
+    this.touched = new Set();
+    // A later client gets it with its request.
+    if (this.deps.counters.get('sessions') === 0) return;
+    await this.order((id) => ['tell', id, keys], [keys.buffer]);
+  }
+
+  /** Sends everyone away, and ends the thread. */
+  async close(): Promise<void> {
+    this.isClosing = true;
+    if (this.isOver) return;
+    // Waiters for the end must not end before it.
+    this.worker.ref();
+    await this.order((id) => ['close', id]);
+    await this.worker.terminate();
+    await this.exited;
+  }
+}
+
+function errorOf(message: string, stack: string | undefined): Error {
+  const error = new Error(message);
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}

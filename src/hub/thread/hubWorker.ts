@@ -1,0 +1,174 @@
+/** The program of the hub's thread: has the clients, and asks the node's thread for what is there. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { yieldIfDue } from '../../scheduler/yield.js';
+import { AnswerNotes } from '../link/answerNotes.js';
+import { Batches } from '../link/batches.js';
+import { askedClaims, type ClaimSource } from '../link/claimSource.js';
+import { HubCounters } from '../link/hubCounters.js';
+import { HubPeers } from '../protocol/hubPeers.js';
+import type { HubMethod } from '../methods/method.js';
+import { HUB_METHODS } from '../methods/methodTable.js';
+import { HubRpcStub } from '../link/hubRpcStub.js';
+import {
+  unpackKeys,
+  type HubThreadStart,
+  type SearchNote,
+  type ToHub,
+  type ToNode,
+} from '../link/portMessages.js';
+import { Sessions } from '../session/sessions.js';
+import { SharedClaims } from '../link/sharedClaims.js';
+import { TipHeader } from '../protocol/tipHeader.js';
+import { ClientQueue } from '../../scheduler/clientQueue.js';
+import { UnknownConstraints } from '../methods/unknownConstraints.js';
+
+/**
+ * Enough that the node's thread need not wait for the next while answers are under way between the two.
+ * Arbitrary.
+ */
+const PLACES = 32;
+/** How often the node is notified of what was answered, and what is counted here is looked at. */
+const NOTE_MS = 100;
+/** The longest that touching scripts holds the event loop. */
+const SLICE_MS = 4;
+
+const port = parentPort!;
+const start = workerData as HubThreadStart;
+const counters = new HubCounters(start.counters);
+const turns = new ClientQueue(undefined, PLACES);
+const batches: Batches<ToNode> = new Batches<ToNode>(port, () => {
+  node.tellWishes();
+  return undefined;
+});
+const node = new HubRpcStub(batches, turns);
+const tip = new TipHeader();
+const peers = new HubPeers(start.peers);
+
+const notes = new AnswerNotes();
+const told = new Map<string, number>();
+let searched: SearchNote[] = [];
+
+function sendNotes(): void {
+  const answered = notes.take();
+  if (answered.length > 0) batches.add(['answered', answered]);
+  for (const [method, count] of told) batches.add(['told', method, count]);
+  told.clear();
+  if (searched.length > 0) batches.add(['searched', searched]);
+  searched = [];
+}
+
+const asked = askedClaims(node);
+const shared =
+  start.claims &&
+  new SharedClaims(start.claims, asked, {
+    node,
+    counters,
+    say: (item) => batches.add(item),
+    searched: (tookMs, timedOut) => searched.push([tookMs, timedOut]),
+  });
+const claims: ClaimSource = shared ?? asked;
+
+const nodeMethods = start.nodeMethods.map((shape): HubMethod => ({
+  ...shape,
+  run({ client, turn }, args) {
+    const run = () => node.run(client, turn, shape.name, args);
+    return shape.waits === true ? turn.outside(run) : run();
+  },
+}));
+const methods = new Map([...HUB_METHODS, ...nodeMethods].map((method) => [method.name, method]));
+
+const warn = (text: string): void => batches.add(['log', 'warn', text]);
+
+const sessions = new Sessions(
+  {
+    host: start.host,
+    port: start.port,
+    maxSessions: start.maxSessions,
+    timeoutMs: start.timeoutMs,
+    ...(start.stallMs === undefined ? {} : { stallMs: start.stallMs }),
+  },
+  {
+    hub: {
+      facts: start.facts,
+      peers,
+      tip,
+      node,
+      claims,
+      warn,
+      unknownConstraints: new UnknownConstraints(warn),
+    },
+    turns,
+    counters,
+    method: (name) => methods.get(name),
+    log: (level, text) => batches.add(['log', level, text]),
+    failed: (error, method) => {
+      const { message, stack } = error instanceof Error ? error : new Error(String(error));
+      batches.add(['failed', method, message, stack]);
+    },
+    answered: (method, code, durationMs) => notes.add(method, code, durationMs),
+    told: (method, count) => told.set(method, (told.get(method) ?? 0) + count),
+    availability: (isAvailable) => batches.add(['available', isAvailable]),
+  },
+);
+
+const noting = setInterval(() => {
+  sendNotes();
+  sessions.measure();
+  shared?.measure();
+}, NOTE_MS);
+
+async function tell(touched: Uint8Array): Promise<void> {
+  let since = performance.now();
+  for (const key of unpackKeys(touched)) {
+    sessions.touch(key);
+    since = await yieldIfDue(since, SLICE_MS);
+  }
+  await sessions.tell();
+}
+
+async function close(): Promise<void> {
+  clearInterval(noting);
+  await sessions.close();
+  await shared?.close();
+}
+
+/** Carries an order out; the node is notified of its end. */
+function carryOut(id: number, work: Promise<void>): Promise<void> {
+  return work.then(
+    () => batches.add(['done', id, null]),
+    (error: unknown) => batches.add(['done', id, (error as Error).message]),
+  );
+}
+
+function take(item: ToHub): void {
+  switch (item[0]) {
+    case 'tip':
+      return tip.set(item[1], item[2]);
+    case 'peer':
+      if (!item[3]) peers.remove(item[2]);
+      else if (peers.add(item[2])) void sessions.tell();
+      return batches.add(['done', item[1], null]);
+    case 'open':
+      return void carryOut(item[1], sessions.open());
+    case 'followed':
+      return shared?.followed(item[1]);
+    case 'waiting':
+      return shared?.waits(item[1]);
+    case 'waitingGone':
+      return shared?.waitsNoMore(item[1]);
+    case 'release':
+      return void carryOut(item[1], shared?.release() ?? Promise.resolve());
+    case 'tell':
+      return void carryOut(item[1], tell(item[2]));
+    case 'close':
+      return void carryOut(item[1], close());
+    default:
+      return node.receive(item);
+  }
+}
+
+port.on('message', (items: readonly ToHub[]) => {
+  // Earlier time is not counted.
+  turns.lap();
+  for (const item of items) take(item);
+});

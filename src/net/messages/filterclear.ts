@@ -1,4 +1,0 @@
-/** Takes the filter away (BIP37). Source: Core protocol.h `FILTERCLEAR`. */
-import { emptyCodec } from './codec.js';
-
-export const filterclearCodec = emptyCodec('filterclear');

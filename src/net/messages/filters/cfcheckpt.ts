@@ -1,0 +1,24 @@
+/** The filter headers of every thousandth block up to a block (BIP157). */
+import { MAX_PAYLOAD_BYTES, type MessageCodec } from '../codec.js';
+import { readHashes, writeHashes } from './filterRange.js';
+
+export interface CfcheckptMessage {
+  readonly filterType: number;
+  /** Wire order, as the headers are. */
+  readonly stopHash: Buffer;
+  readonly filterHeaders: readonly Buffer[];
+}
+
+export const cfcheckptCodec: MessageCodec<CfcheckptMessage> = {
+  command: 'cfcheckpt',
+  maxSizeBytes: MAX_PAYLOAD_BYTES,
+  parse: (reader) => ({
+    filterType: reader.u8(),
+    stopHash: reader.hash(),
+    filterHeaders: readHashes(reader),
+  }),
+  format(writer, { filterType, stopHash, filterHeaders }) {
+    writer.u8(filterType).raw(stopHash);
+    writeHashes(writer, filterHeaders);
+  },
+};

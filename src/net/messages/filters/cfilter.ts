@@ -1,0 +1,18 @@
+/** The compact filter of a block (BIP157). */
+import { MAX_PAYLOAD_BYTES, type MessageCodec } from '../codec.js';
+
+export interface CfilterMessage {
+  readonly filterType: number;
+  /** Wire order. */
+  readonly blockHash: Buffer;
+  /** As BIP158 serializes it. */
+  readonly filter: Buffer;
+}
+
+export const cfilterCodec: MessageCodec<CfilterMessage> = {
+  command: 'cfilter',
+  maxSizeBytes: MAX_PAYLOAD_BYTES,
+  parse: (reader) => ({ filterType: reader.u8(), blockHash: reader.hash(), filter: reader.varBytes() }),
+  format: (writer, { filterType, blockHash, filter }) =>
+    void writer.u8(filterType).raw(blockHash).varBytes(filter),
+};

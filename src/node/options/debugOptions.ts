@@ -1,0 +1,23 @@
+/** The options `-debug` and `-debugexclude`. */
+import type { LogControl } from '../../util/logging.js';
+
+/**
+ * Switches categories by `-debug` and `-debugexclude`; returns what was wrong with them. A `none` or `0` among the
+ * first switches all of them off. Source: `AppInitParameterInteraction`.
+ */
+export function applyDebugOptions(
+  categories: LogControl,
+  debug: readonly string[],
+  exclude: readonly string[],
+): string[] {
+  const warnings: string[] = [];
+  const apply = (option: string, names: readonly string[], enabled: boolean): void => {
+    for (const name of names) {
+      if (!categories.setCategory(name, enabled))
+        warnings.push(`Unsupported logging category ${option}=${name}.`);
+    }
+  };
+  if (!debug.includes('0') && !debug.includes('none')) apply('-debug', debug, true);
+  apply('-debugexclude', exclude, false);
+  return warnings;
+}

@@ -1,0 +1,169 @@
+/**
+ * Loading the options: the command line, the configuration files, the network, the folders. Reads files, creates none.
+ * Source: `AppInit`, `ReadConfigFiles`, `GetDataDir`. An option that cannot be used is an `OptionError`.
+ */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { NetworkParams } from '../../params/network.js';
+import { networkParams } from '../../params/networks.js';
+import { LogCategorySet } from '../../util/logging.js';
+import { applyDebugOptions } from './debugOptions.js';
+import { OptionArgs, OptionError, type NetworkSection } from './optionArgs.js';
+import { applyInteractions, checkOptions, paramsFor, type DerivedOptions } from './optionChecks.js';
+import { applyWalletInteractions, checkWalletOptions } from './walletChecks.js';
+import { translateForeign } from './foreignCommandLine.js';
+import { foreignHints } from './foreignFiles.js';
+import { homeFolder, isFolder, loadConfig } from './optionsConfig.js';
+import { OPTION_ROWS, type OptionName, type Options } from './optionsTable.js';
+import { readOptions } from './optionValues.js';
+
+/** Absolute paths of the node's files. */
+export interface NodePaths {
+  /** The folder given by `-datadir`. */
+  readonly dataDir: string;
+  /** The network's own folder below it. */
+  readonly networkDir: string;
+  readonly blocksDir: string;
+  readonly configFile: string;
+  readonly cookieFile: string;
+  /** The certificates and keys of the JSON-RPC port and of the wallet port. */
+  readonly rpcCert: string;
+  readonly rpcKey: string;
+  readonly walletRpcCert: string;
+  readonly walletRpcKey: string;
+  /** Null when no log file is wanted. */
+  readonly logFile: string | null;
+  readonly pidFile: string;
+}
+
+export interface LoadedOptions {
+  readonly options: Options;
+  readonly derived: DerivedOptions;
+  readonly network: NetworkSection;
+  readonly params: NetworkParams;
+  readonly paths: NodePaths;
+  /** Lines for the log: what options set others. */
+  readonly notes: readonly string[];
+  /** Problem that the operator should fix. */
+  readonly warnings: readonly string[];
+  /** Lines for the log: that the data folder is new, and what is there of other programs and is not used. */
+  readonly hints: readonly string[];
+  /** ` (<file>, line <n>)` for an option of a configuration file, of a repeatable one for this value; else empty. */
+  readonly placeOf: (name: OptionName, value?: string) => string;
+  /** Whether an option was given at all, as opposed to standing at its default. */
+  isSet(name: OptionName): boolean;
+}
+
+/** `help` and `version` are answered before anything is read. */
+export type CommandLine =
+  | { readonly action: 'run'; readonly args: OptionArgs; readonly warnings: readonly string[] }
+  | { readonly action: 'help'; readonly debug: boolean }
+  | { readonly action: 'version' };
+
+/** Reads the words after the program's name. Throws `OptionError`. */
+export function parseCommandLine(words: readonly string[]): CommandLine {
+  const args = new OptionArgs(OPTION_ROWS);
+  const { words: ours, warnings } = translateForeign(words, (name) => args.knows(name));
+  const rest = args.parseCommandLine(ours);
+  if (args.isSet('version')) return { action: 'version' };
+  if (args.isSet('?') || args.isSet('h') || args.isSet('help')) {
+    return { action: 'help', debug: readOptions(args)['help-debug'] };
+  }
+  const stray = rest.find((word) => !word.startsWith('-'));
+  if (stray !== undefined) {
+    throw new OptionError(
+      `Command line contains unexpected token '${stray}', see lbcnode -h for a list of options.${methodHint(stray)}`,
+    );
+  }
+  return { action: 'run', args, warnings };
+}
+
+/** What a stray word was probably meant for. */
+function methodHint(word: string): string {
+  if (/^(true|false|yes|no|on|off)$/.test(word)) return ' A switch takes 1 or 0.';
+  const name = word.split('=', 1)[0]!;
+  if (OPTION_ROWS.some((row) => row.name === name)) return ` An option begins with a dash: -${word}`;
+  return /^[a-z]+$/.test(word) ? ` Methods are called with lbcnode-cli ${word}.` : '';
+}
+
+/**
+ * Completes what the command line began. `given` are warnings about it. `home` is where the default data folder lies; null
+ * if there is none.
+ */
+export function loadOptions(
+  args: OptionArgs,
+  home = homeFolder(),
+  given: readonly string[] = [],
+): LoadedOptions {
+  const warnings = [...given];
+  const rules = { ignoreUnknown: false, needsDataDir: false };
+  const { configFile, configFound, network, dataDir } = loadConfig(args, rules, home, warnings);
+  const notes = [...applyInteractions(args), ...applyWalletInteractions(args)];
+  warnings.push(...args.sectionWarnings());
+  const options = readOptions(args, warnings);
+  warnings.push(...applyDebugOptions(new LogCategorySet(), options.debug, options.debugexclude));
+  const { params, derived } = atPlaceGiven(args, () => {
+    const own = paramsFor(network, args, options);
+    checkWalletOptions(args, options, warnings);
+    return { params: own, derived: checkOptions(args, options, own, warnings) };
+  });
+  return {
+    options,
+    derived,
+    network,
+    params,
+    paths: nodePaths(args, options, dataDir, params.dataFolder, configFile),
+    notes,
+    warnings,
+    hints: [
+      ...(existsSync(dataDir) ? [] : [`Made a new data folder at ${dataDir}`]),
+      ...foreignHints({ dataDir, home, configFile, configFound }),
+    ],
+    placeOf: (name, value) => args.placeOf(name, value),
+    isSet: (name) => args.isSet(name),
+  };
+}
+
+/** Adds to what is wrong with an option where in a file it was given. */
+function atPlaceGiven<T>(args: OptionArgs, task: () => T): T {
+  try {
+    return task();
+  } catch (error) {
+    if (!(error instanceof OptionError) || error.option === undefined) throw error;
+    throw new OptionError(error.message + args.placeOf(error.option, error.value));
+  }
+}
+
+function nodePaths(
+  args: OptionArgs,
+  options: Options,
+  dataDir: string,
+  dataFolder: string,
+  configFile: string,
+): NodePaths {
+  const networkDir = join(dataDir, dataFolder);
+  const blocksBase = options.blocksdir === undefined ? dataDir : resolve(options.blocksdir);
+  if (options.blocksdir !== undefined && !isFolder(blocksBase)) {
+    throw new OptionError(
+      `Specified blocks directory "${options.blocksdir}" does not exist.${args.placeOf('blocksdir')}`,
+    );
+  }
+  return {
+    dataDir,
+    networkDir,
+    blocksDir: join(blocksBase, dataFolder, 'blocks'),
+    configFile,
+    cookieFile: resolve(networkDir, options.rpccookiefile),
+    rpcCert: resolve(networkDir, options.rpccert),
+    rpcKey: resolve(networkDir, options.rpckey),
+    walletRpcCert: resolve(networkDir, options.walletrpccert ?? options.rpccert),
+    walletRpcKey: resolve(networkDir, options.walletrpckey ?? options.rpckey),
+    logFile: args.isNegated('debuglogfile') ? null : resolve(networkDir, options.debuglogfile),
+    pidFile: resolve(networkDir, options.pid),
+  };
+}
+
+/** The port of JSON-RPC on a network. */
+export function defaultRpcPort(network: NetworkSection): number {
+  return networkParams(network).rpcPort;
+}

@@ -1,0 +1,207 @@
+/**
+ * Finding and reading the configuration files, and with them the network and the data folder. Shared by the node and
+ * the command-line client, so it imports neither the options table nor the networks. Source: `ReadConfigFiles`,
+ * `GetDataDir`. Reads files, creates none.
+ */
+import { readFileSync, readlinkSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { systemErrorCode, systemErrorText } from '../../util/text/environmentError.js';
+import { refuseSpecialFile } from '../../util/specialFile.js';
+import { parseConfigText, type ConfigEntry } from './configFile.js';
+import { foreignOption, isLbcdConfig, readLbcdConfig, refusedNetwork } from './foreignConfig.js';
+import { noPath, OptionError, placeText, type NetworkSection, type OptionArgs } from './optionArgs.js';
+
+export interface ConfigRules {
+  /** The client passes over options of the node. */
+  readonly ignoreUnknown: boolean;
+  /** The node makes its data folder; the client has nothing to look for where there is none. */
+  readonly needsDataDir: boolean;
+}
+
+export interface ConfigOutcome {
+  readonly configFile: string;
+  /** Whether that file was there and was read. */
+  readonly configFound: boolean;
+  readonly network: NetworkSection;
+  readonly dataDir: string;
+}
+
+const READING = 'Error reading configuration file: ';
+/** Byte order mark of editors on Windows. */
+const BYTE_ORDER_MARK = /^\ufeff/;
+
+/** The user's own folder; null if there is neither HOME nor an entry in the password file. */
+export function homeFolder(): string | null {
+  try {
+    return homedir() || null;
+  } catch {
+    return null;
+  }
+}
+
+/** Reads the configuration file and what it includes, then settles the network. Shared with the command-line client. */
+export function loadConfig(
+  args: OptionArgs,
+  rules: ConfigRules,
+  home: string | null,
+  warnings: string[],
+): ConfigOutcome {
+  const firstDir = dataDirOf(args, home);
+  refuseLostLink(firstDir);
+  if (rules.needsDataDir && args.isSet('datadir') && !isFolder(firstDir)) {
+    throw new OptionError(`Specified data directory "${args.value('datadir')}" does not exist.`);
+  }
+  const configFile = resolve(firstDir, args.value('conf') ?? 'lbcnode.conf');
+  const read = (path: string): boolean => addConfigFile(args, path, rules, warnings);
+  const configFound = !args.isNegated('conf') && read(configFile);
+  if (configFound) {
+    const network = args.network();
+    for (const { text: file, place } of args.takeIncludes(network)) {
+      const path = resolve(firstDir, file);
+      if (read(path)) continue;
+      throw new OptionError(
+        `${READING}Failed to include configuration file ${file}${placeText(place)}. There is no file ${path}`,
+      );
+    }
+    const deeper = [...args.takeIncludes(network), ...args.takeIncludes(args.network())];
+    for (const file of new Set(deeper.map(({ text }) => text))) {
+      // In the reference's words and case; the programs print it as it is.
+      warnings.push(
+        `warning: -includeconf cannot be used from included files; ignoring -includeconf=${file}`,
+      );
+    }
+  } else if (args.isSet('conf') && !args.isNegated('conf')) {
+    throw new OptionError(
+      `${READING}there is no file ${configFile} (-conf=${args.value('conf')}; a relative path starts at the data folder)`,
+    );
+  }
+  const dataDir = dataDirOf(args, home);
+  refuseLostLink(dataDir);
+  if (rules.needsDataDir && args.isSet('datadir') && !isFolder(dataDir)) {
+    throw new OptionError(`${READING}specified data directory "${args.value('datadir')}" does not exist.`);
+  }
+  const network = args.network();
+  args.selectSection(network);
+  return { configFile, configFound, network, dataDir };
+}
+
+function dataDirOf(args: OptionArgs, home: string | null): string {
+  const given = args.givenValue('datadir');
+  if (given === undefined) {
+    if (home !== null) return join(home, '.lbcnode');
+    throw new OptionError(
+      'There is no home folder: HOME is not set and the user has no entry in the password file. ' +
+        'Say where the data folder lies with -datadir=<dir>.',
+    );
+  }
+  if (args.isNegated('datadir')) throw noPath('datadir', placeText(given.place));
+  if (given.text === '' || given.text.includes('\0'))
+    throw new OptionError(`Invalid value -datadir=${given.text}, it must be a path${placeText(given.place)}`);
+  const path = resolve(given.text);
+  if (statOf(path)?.isDirectory() === false) {
+    throw new OptionError(
+      `Specified data directory "${given.text}" is not a folder${placeText(given.place)}.`,
+    );
+  }
+  return path;
+}
+
+/** A link to a disk that is not mounted is not a place for a new folder. */
+function refuseLostLink(dataDir: string): void {
+  if (statOf(dataDir) !== undefined) return;
+  let target: string;
+  try {
+    target = readlinkSync(dataDir);
+  } catch {
+    return;
+  }
+  throw new OptionError(
+    `The data directory "${dataDir}" is a link to ${target}, which is not there. Mount its disk, or make the folder.`,
+  );
+}
+
+/** Takes the settings of one file; false when there is no such file. */
+function addConfigFile(args: OptionArgs, path: string, rules: ConfigRules, warnings: string[]): boolean {
+  let text: string;
+  try {
+    refuseSpecialFile(path);
+    text = readFileSync(path, 'utf8').replace(BYTE_ORDER_MARK, '');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    const code = systemErrorCode(error);
+    const reason = code === null ? `${path}: ${(error as Error).message}` : systemErrorText(code, path);
+    throw new OptionError(READING + reason);
+  }
+  try {
+    const entries = isLbcdConfig(path, text)
+      ? takeOver(text, path, args.network(), rules, warnings)
+      : own(parseConfigText(text), args, path, rules, warnings);
+    args.addConfig(entries, rules.ignoreUnknown, path);
+    return true;
+  } catch (error) {
+    const { message, name } = error as Error;
+    // An `OptionError` names file and line itself.
+    throw new OptionError(READING + message + (name === 'ConfigFileError' ? ` (${path})` : ''));
+  }
+}
+
+/** The settings of lbcd's file, `network` by the command line; the node reports what it passes over. */
+function takeOver(
+  text: string,
+  path: string,
+  network: NetworkSection,
+  rules: ConfigRules,
+  warnings: string[],
+): readonly ConfigEntry[] {
+  const { entries, passedOver, refused } = readLbcdConfig(text, network);
+  for (const { text: why, line } of refused)
+    throw new OptionError(`${why}${placeText({ file: path, line })}.`);
+  if (!rules.ignoreUnknown) {
+    for (const { text: why, line } of passedOver) warnings.push(`${why}${placeText({ file: path, line })}.`);
+  }
+  return entries;
+}
+
+/** Leaves out, with a warning, what other programs know and has no meaning here; refuses what is called otherwise. */
+function own(
+  entries: readonly ConfigEntry[],
+  args: OptionArgs,
+  file: string,
+  rules: ConfigRules,
+  warnings: string[],
+): readonly ConfigEntry[] {
+  if (rules.ignoreUnknown) return entries;
+  return entries.filter(({ name, value, line }) => {
+    if (name === 'conf') {
+      warnings.push(
+        `conf is passed over: a file is named on the command line, a further one by includeconf${placeText({ file, line })}.`,
+      );
+      return false;
+    }
+    const foreign = args.knows(name) ? null : foreignOption(name);
+    if (foreign === null) return true;
+    const place = placeText({ file, line });
+    const network = refusedNetwork(name, value);
+    if (network !== null) throw new OptionError(`${network}${place}.`);
+    if (foreign.kind === 'renamed')
+      throw new OptionError(
+        `Invalid configuration value ${name}${place}. lbcd's ${name} is ${foreign.name} here`,
+      );
+    warnings.push(`${name} is passed over: ${foreign.why}${place}.`);
+    return false;
+  });
+}
+
+export function isFolder(path: string): boolean {
+  return statOf(path)?.isDirectory() === true;
+}
+
+function statOf(path: string): ReturnType<typeof statSync> | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    // Errors are reported when the folder is made.
+    return undefined;
+  }
+}

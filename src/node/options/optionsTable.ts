@@ -1,0 +1,233 @@
+/**
+ * The options of the node: one table from which the command line, the configuration file, `-help`, the documentation
+ * and the `Options` type derive. Names and defaults are the reference's (lbrycrd 0.17.3.3, `SetupServerArgs`); the last
+ * group of `options` and `chainparams` are ours. Rows of the peer network, relay, wallet and hub are in files of their own.
+ */
+import { SEARCH_TIMEOUT_MS } from '../../search/searchBackend.js';
+import { LOG_CATEGORIES } from '../../util/logging.js';
+import {
+  amount,
+  bool,
+  COUNT,
+  int,
+  INTEGER,
+  list,
+  text,
+  type OptionCategory,
+  type OptionRow,
+  type OptionValues,
+} from './optionRow.js';
+import { EXPLORER_OPTIONS } from './optionsTableExplorer.js';
+import { HUB_OPTIONS } from './optionsTableHub.js';
+import { BLOCK_OPTIONS, CONNECTION_OPTIONS, RELAY_OPTIONS } from './optionsTableNet.js';
+import { WALLET_DEBUG_OPTIONS, WALLET_OPTIONS } from './optionsTableWallet.js';
+
+/** Bounds of `-dbcache` and `-claimtriecache` in MiB. Source: `nMinDbCache`, `nMaxDbCache`. */
+const CACHE_BOUNDS = [4, 16_384] as const;
+/**
+ * The default of `-claimtriecache` in MiB; the reference has that of `-dbcache`. Half of the trie nodes of five million
+ * names find room in it.
+ */
+const CLAIM_TRIE_CACHE_MIB = 224;
+/** Largest `-maxsigcachesize` in MiB. Source: `MAX_MAX_SIG_CACHE_SIZE`. */
+const MAX_SIGNATURE_CACHE_MIB = 16_384;
+/** Smallest automatic prune target in MiB. Source: `MIN_DISK_SPACE_FOR_BLOCK_FILES`. */
+export const MIN_PRUNE_TARGET_MIB = 550;
+/** Largest number of script verification threads. Source: `MAX_SCRIPTCHECK_THREADS`. */
+export const MAX_SCRIPT_THREADS = 16;
+/** Messages that ZeroMQ keeps for a slow subscriber. Source: Core's `DEFAULT_ZMQ_SNDHWM`. */
+export const ZMQ_HIGH_WATER_MARK = 1000;
+/** How far back name proofs are kept by default, in blocks. */
+export const DEFAULT_CLAIM_PROOF_WINDOW = '5000';
+
+/* prettier-ignore */
+const GENERAL_OPTIONS = [
+  bool('?', false, 'Print this help and exit'),
+  bool('version', false, 'Print the version and exit'),
+  text('alertnotify=<cmd>', '', 'Run this command when the chain looks wrong, for instance on a long fork (%s in it is replaced by the message)', { format: 'command' }),
+  text('assumevalid=<hex>', undefined, 'Take the scripts of this block and of its ancestors for valid when it is part of the chain (0 verifies all; default: a recent block of the network)', { format: 'blockHash' }),
+  text('blockfilterindex=<type>', '0', 'Keep an index of compact block filters (BIP158) by type: basic, or 1 for all types', { format: 'text' }),
+  text('blocknotify=<cmd>', '', 'Run this command when the best block changes (%s in it is replaced by the block hash)', { format: 'command' }),
+  int('blockreconstructionextratxn=<n>', 100, 'How many further transactions to keep in memory for rebuilding compact blocks', COUNT),
+  text('blocksdir=<dir>', undefined, 'Where the folder of block files lies (default: the data folder)', { format: 'path' }),
+  bool('blocksonly', false, 'Take no part in the relay of transactions, only of blocks', { debugOnly: true }),
+  int('claimtriecache=<n>', CLAIM_TRIE_CACHE_MIB, 'Size in MiB of the cache of claims and trie nodes that were written lately', { clamp: CACHE_BOUNDS }),
+  text('color=<when>', 'auto', 'Colour the log on the console: when it is a terminal (and NO_COLOR is not set), always or never', { choices: ['auto', 'always', 'never'] }),
+  text('conf=<file>', 'lbcnode.conf', 'The configuration file; a relative path starts at the data folder', { format: 'path', mayBeNone: true }),
+  bool('daemon', false, 'Run in the background and accept commands'),
+  text('datadir=<dir>', undefined, 'The data folder (default: ~/.lbcnode)', { format: 'path' }),
+  int('dbbatchsize=<n>', 16_777_216, 'Largest batch of database writes in bytes', { range: [1, 0x7fffffff], debugOnly: true }),
+  int('dbcache=<n>', 560, 'Size of the database cache in MiB', { clamp: CACHE_BOUNDS }),
+  text('debuglogfile=<file>', 'debug.log', 'The log file; a relative path starts at the network\'s data folder (-nodebuglogfile writes none)', { format: 'path', mayBeNone: true }),
+  bool('feefilter', true, 'Ask peers to announce only transactions that pay our mempool\'s minimum fee', { debugOnly: true }),
+  list('includeconf=<file>', 'A further configuration file, relative to the data folder (in a configuration file only)', { format: 'path' }),
+  list('loadblock=<file>', 'Import blocks from this blk000??.dat or bootstrap file at start', { format: 'path' }),
+  text('loadsnapshot=<file>', undefined, 'Start a new folder from this snapshot (docs/snapshots.md): the node serves at once and validates the blocks up to it in the background. A relative path starts at the network\'s data folder', { format: 'path' }),
+  int('maxmempool=<n>', 300, 'Keep the mempool below this many megabytes', COUNT),
+  int('maxorphantx=<n>', 100, 'Keep at most this many transactions whose inputs are unknown', COUNT),
+  int('memfile=<GiB>', undefined, 'Taken for compatibility: the claim trie lies on disk anyway, so that nothing needs a memory-mapped file', COUNT),
+  int('mempoolexpiry=<n>', 336, 'Drop transactions from the mempool after this many hours', COUNT),
+  text('minimumchainwork=<hex>', undefined, 'The least work a chain must have to be believed (default: that of the network)', { format: 'chainWork', debugOnly: true }),
+  int('par=<n>', 0, `Script verification threads (up to ${MAX_SCRIPT_THREADS}, 0 = one per core, below 0 = leave that many cores free)`, { clamp: [-1024, MAX_SCRIPT_THREADS] }),
+  bool('persistmempool', true, 'Save the mempool at stop and load it at start'),
+  text('pid=<file>', 'lbcnode.pid', 'The file for the process id; a relative path starts at the network\'s data folder', { format: 'path' }),
+  int('prune=<n>', 0, `Delete old blocks: 0 never, 1 when the pruneblockchain method asks for it, ${MIN_PRUNE_TARGET_MIB} or more as needed to keep block files below that many MiB. Not together with -txindex or -rescan. Going back means downloading the chain again`, INTEGER),
+  bool('reindex', false, 'Rebuild the block index and the state from the block files on disk'),
+  bool('reindex-chainstate', false, 'Rebuild the state from the blocks that are indexed already'),
+  text('snapshothash=<hash>', undefined, 'The SHA-256 of the file of -loadsnapshot, which you trust (default: the one that this release knows)', { format: 'sha256' }),
+  bool('sysperms', false, 'Create files with the system\'s permissions instead of umask 077 (with the wallet disabled only)'),
+  bool('txindex', false, 'Keep an index of all transactions, which getrawtransaction uses. In a folder with blocks it is filled in the background'),
+  bool('esplora', false, 'Serve the HTTP API of Esplora and mempool.space (docs/esplora.md) under /api/ at the RPC port, without a password. Turns on -txindex, -addressindex and -spendindex; incompatible with -prune'),
+  list('esploraorigin=<origin>', 'Allow web pages of this origin (https://wallet.example, or * for any) to read the answers of -esplora', { format: 'text' }),
+  bool('spendindex', false, 'Keep an index of which transaction spent each output, which gettxinfo uses. In a folder with blocks it is filled in the background'),
+  bool('addressindex', false, 'Keep an index of all addresses and scripts: history, balance and unspent outputs by getaddresstxids, getaddressbalance, getaddressutxos and getaddressmempool. In a folder with blocks it is filled in the background'),
+  bool('claimindex', false, 'Keep an index of what wallets ask of claims: by URL, of a channel, reposts, sums; for resolve and getclaim. In a folder with blocks it is filled in the background'),
+  bool('claimsearch', false, 'Keep a search index of claims in SQLite, for searchclaims. Turns on -claimindex'),
+  int('claimsearchconnections=<n>', 8, 'How many claim searches PostgreSQL carries out at once (with -claimsearchurl)', { clamp: [1, 100] }),
+  text('claimsearchschema=<name>', '', 'The schema that holds the tables of the search index in PostgreSQL (default: lbcnode_ and the beginning of the genesis block\'s hash)', { format: 'schemaName' }),
+  int('claimsearchtimeout=<n>', SEARCH_TIMEOUT_MS, 'Give a claim search up after this many milliseconds', { range: [1, 3_600_000], debugOnly: true }),
+  text('claimsearchurl=<url>', '', 'Keep the search index in a PostgreSQL database, as postgres://user:password@host:port/database, instead of a file of SQLite. Turns on -claimsearch; needs the package pg (docs/claim-index.md)', { format: 'postgresUrl' }),
+  text('compat=<profile>', 'documented', 'Whose answers to give: those of the interface document, of lbrycrd 0.17.3 or of lbcd. The paths /lbrycrd and /lbcd answer in their profile whatever is set here', { choices: ['documented', 'lbrycrd', 'lbcd'] }),
+  bool('claimmetadata', false, 'Show what the values of claims and supports say (title, tags, source, keys and so on) beside their bytes, as the member metadata, in the answers about claims, in verbose transactions (of purchases too) and in claim events'),
+  text('claimproofwindow=<blocks|all>', DEFAULT_CLAIM_PROOF_WINDOW, 'For how many past blocks name proofs can be given', { format: 'proofWindow' }),
+] as const;
+
+/* prettier-ignore */
+const ZMQ_OPTIONS = [
+  list('zmqpubhashblock=<address>', 'Publish the hash of each new block at this address', { format: 'zmqAddress' }),
+  list('zmqpubhashtx=<address>', 'Publish the hash of each transaction at this address', { format: 'zmqAddress' }),
+  list('zmqpubrawblock=<address>', 'Publish each new block at this address', { format: 'zmqAddress' }),
+  list('zmqpubrawtx=<address>', 'Publish each transaction at this address', { format: 'zmqAddress' }),
+  list('zmqpubclaim=<address>', 'Publish what each block does to claims, as JSON (docs/notifications.md), at this address', { format: 'zmqAddress' }),
+  int('zmqpubhashblockhwm=<n>', ZMQ_HIGH_WATER_MARK, 'How many messages of -zmqpubhashblock wait for a slow subscriber before more are dropped (0 = any number)', COUNT),
+  int('zmqpubhashtxhwm=<n>', ZMQ_HIGH_WATER_MARK, 'The same for -zmqpubhashtx', COUNT),
+  int('zmqpubrawblockhwm=<n>', ZMQ_HIGH_WATER_MARK, 'The same for -zmqpubrawblock', COUNT),
+  int('zmqpubrawtxhwm=<n>', ZMQ_HIGH_WATER_MARK, 'The same for -zmqpubrawtx', COUNT),
+  int('zmqpubclaimhwm=<n>', ZMQ_HIGH_WATER_MARK, 'The same for -zmqpubclaim', COUNT),
+] as const;
+
+/* prettier-ignore */
+const DEBUG_OPTIONS = [
+  bool('addrmantest', false, 'Tell peers that we are at 127.0.0.1, to test the relay of addresses on one machine', { debugOnly: true }),
+  bool('checkblockindex', undefined, 'Check the block index for consistency now and then (default: on regtest)', { debugOnly: true }),
+  int('checkblocks=<n>', 6, 'How many blocks to check at start (0 = all). Few are enough: what a crash leaves is one consistent state', { range: [-1, 0x7fffffff], debugOnly: true }),
+  int('checklevel=<n>', 3, 'How thoroughly -checkblocks checks', { debugOnly: true, clamp: [0, 4] }),
+  int('checkmempool=<n>', undefined, 'Check the mempool against itself and the chain each time the tip has changed this many times (default: 1 on regtest, else 0)', { clamp: [0, 1_000_000], debugOnly: true }),
+  bool('checkpoints', true, 'Refuse chains that leave the known history', { debugOnly: true }),
+  list('debug=<category>', `Write debugging information to the log (no category or 1 = all). Categories: ${LOG_CATEGORIES.join(', ')}`, { format: 'logCategory' }),
+  list('debugexclude=<category>', 'Leave out a category; useful together with -debug=1', { format: 'logCategory' }),
+  list('deprecatedrpc=<method>', 'Let deprecated methods be used', { format: 'text', debugOnly: true }),
+  int('dropmessagestest=<n>', 0, 'Drop one of this many messages of peers at random (0 = none)', { ...COUNT, debugOnly: true }),
+  bool('forcecompactdb', false, 'Compact the database at start', { debugOnly: true }),
+  bool('help-debug', false, 'Show the debugging options too (usage: --help -help-debug)'),
+  int('limitancestorcount=<n>', 25, 'Refuse transactions with this many unconfirmed ancestors or more', { ...COUNT, debugOnly: true }),
+  int('limitancestorsize=<n>', 101, 'Refuse transactions that together with unconfirmed ancestors exceed this many kilobytes', { ...COUNT, debugOnly: true }),
+  int('limitdescendantcount=<n>', 25, 'Refuse transactions that give an ancestor this many unconfirmed descendants or more', { ...COUNT, debugOnly: true }),
+  int('limitdescendantsize=<n>', 101, 'Refuse transactions that give an ancestor more than this many kilobytes of unconfirmed descendants', { ...COUNT, debugOnly: true }),
+  bool('logips', false, 'Write IP addresses to the log'),
+  bool('logtimemicros', false, 'Write log times with microseconds', { debugOnly: true }),
+  bool('logtimestamps', true, 'Begin each line of the log with the time'),
+  int('maxsigcachesize=<n>', 32, 'Size of the signature and script caches together in MiB', { debugOnly: true, clamp: [0, MAX_SIGNATURE_CACHE_MIB] }),
+  int('maxtipage=<n>', 86_400, 'A tip older than this many seconds means that the initial download is not over', { range: [0, Number.MAX_SAFE_INTEGER], debugOnly: true }),
+  amount('maxtxfee=<amt>', 50_000_000n, 'Highest total fee, in LBC, of a transaction of the wallet or of sendrawtransaction'),
+  int('mocktime=<n>', 0, 'Pretend that this is the time, in seconds since 1970', { range: [0, Number.MAX_SAFE_INTEGER], debugOnly: true }),
+  int('maxblockfilesize=<n>', 134_217_728, 'Begin a new block file beyond this many bytes', { debugOnly: true, clamp: [65_536, 134_217_728] }),
+  bool('printpriority', false, 'Write the fee rate of each transaction to the log when assembling a block', { debugOnly: true }),
+  bool('printtoconsole', undefined, 'Write the log to the console too (default: unless -daemon). -nodebuglogfile switches the file off'),
+  bool('stopafterblockimport', false, 'Stop when the blocks on disk are imported', { debugOnly: true }),
+  int('stopatheight=<n>', 0, 'Stop when the main chain reaches this height', { ...COUNT, debugOnly: true }),
+  list('uacomment=<cmt>', 'Append this to the user agent', { format: 'userAgentComment' }),
+  list('vbparams=<deployment>:<start>:<end>', 'Times of a version bits deployment (regtest only)', { format: 'override', debugOnly: true }),
+] as const;
+
+/* prettier-ignore */
+const CHAIN_OPTIONS = [
+  bool('regtest', false, 'Use the regression test chain, on which blocks are found at once'),
+  bool('testnet', false, 'Use the test chain'),
+  text('supportdelay=<rule>', undefined, 'When a support of a claim that does not control its name takes effect: after 100 blocks, or after the proportional delay of the deployed network (regtest only; kept in the data folder; default: 100)', { choices: ['100', 'proportional'] }),
+  list('forkheight=<name>@<height>', 'Where a fork happens: extendedexpiration, normalization, takeoverworkaround@min-max, allclaims, segwit, bip34, bip65, bip66 (regtest only)', { format: 'override' }),
+  text('claimexpiration=<original>,<extended>', undefined, 'After how many blocks claims expire, before and after the extension (regtest only)', { format: 'override' }),
+] as const;
+
+/* prettier-ignore */
+const RPC_OPTIONS = [
+  bool('metrics', false, 'Answer Prometheus at /metrics of the JSON-RPC port, without authentication, to the addresses of -rpcallowip'),
+  bool('rest', false, 'Answer public REST requests'),
+  list('rpcallowhost=<name>', 'Answer REST, health, metrics and WebSockets also to those that ask for this host name (* = any name). IP addresses, localhost and the names of -rpcbind are always answered; other names are refused, since any web page can have its own name lead here', { format: 'hostName' }),
+  list('rpcallowip=<ip>', 'Take JSON-RPC connections from here: an address (1.2.3.4), a network with its mask (1.2.3.4/255.255.255.0) or its length (1.2.3.4/24)', { format: 'rpcAllowIp' }),
+  list('rpcauth=<userpw>', 'A user with a hashed password, as <USERNAME>:<SALT>$<HASH> where the hash is the HMAC-SHA256 of the password under the salt, in hex', { format: 'rpcAuth' }),
+  list('rpcbind=<addr>[:port]', 'Listen for JSON-RPC at this address, [host]:port for IPv6. Ignored unless -rpcallowip is given too (default: the local host, or all addresses with -rpcallowip)', { format: 'hostPort', networkOnly: true }),
+  int('rpccache=<n>', 64, 'Keep up to this many MiB of answers that cannot have changed since they were given, three quarters of them for the transactions of blocks (0 = none)', { clamp: [0, 4096] }),
+  text('rpccert=<file>', 'rpc.cert', 'The certificate for TLS (-tls), in PEM. The first start makes it. A relative path is relative to the network\'s data folder', { format: 'path' }),
+  text('rpccookiefile=<loc>', '.cookie', 'The cookie for authentication; a relative path starts at the network\'s data folder', { format: 'path' }),
+  text('rpckey=<file>', 'rpc.key', 'The private key of -rpccert, in PEM. It is made together with the certificate', { format: 'path' }),
+  int('rpcmaxconnections=<n>', 512, 'Keep at most this many HTTP connections: when there are more the idlest is dropped, one that has shown no password first', { range: [1, 0x7fffffff] }),
+  text('rpcpassword=<pw>', '', 'Password for JSON-RPC', { format: 'text' }),
+  int('rpcport=<port>', undefined, 'Listen for JSON-RPC on this port (default: 9245, testnet: 19245, regtest: 29245)', { ...INTEGER, networkOnly: true }),
+  int('rpcserialversion=<n>', 1, 'Raw transactions and blocks in hex without (0) or with (1) witnesses', INTEGER),
+  int('rpcservertimeout=<n>', 30, 'Seconds after which an idle HTTP connection is closed (0 = 50)', { ...COUNT, debugOnly: true }),
+  int('rpcthreads=<n>', 4, 'How many calls are worked on at once', COUNT),
+  text('rpcuser=<user>', '', 'User name for JSON-RPC', { format: 'text' }),
+  int('rpcworkqueue=<n>', 16, 'How many further calls may wait', { ...COUNT, debugOnly: true }),
+  bool('server', true, 'Accept commands by JSON-RPC'),
+  bool('tls', undefined, 'Use TLS on the JSON-RPC port; then only clients on this machine can use plain HTTP (default: on with -compat=lbcd, else off)'),
+  bool('ws', false, 'Send notifications of blocks, transactions and claims by WebSocket at the path /ws of the JSON-RPC server. With -compat=lbcd that path uses lbcd\'s protocol, also without -ws (docs/notifications.md)'),
+  int('wsmaxclients=<n>', 32, 'Serve at most this many WebSocket clients of each protocol (default for lbcd\'s protocol: 25)', COUNT),
+  int('wsmaxconcurrentreqs=<n>', 20, 'Run at most this many calls of one WebSocket client of lbcd\'s protocol at the same time', { range: [1, 0x7fffffff] }),
+  int('wsmaxsubscriptions=<n>', 10_000, 'How many names, claim ids, addresses and scripts one WebSocket client may subscribe to', COUNT),
+  int('wsmaxqueue=<n>', 32, 'Close a WebSocket client for which more than this many MiB wait', { clamp: [16, 4096] }),
+] as const;
+
+/* prettier-ignore */
+const HIDDEN_OPTIONS = [
+  bool('h', false, ''),
+  bool('help', false, ''),
+  // Known so that old configurations are answered as the reference answers them (`optionChecks.ts`).
+  bool('rpcssl', false, ''),
+  bool('benchmark', false, ''),
+  text('socks', undefined, '', { format: 'text' }),
+  bool('tor', false, ''),
+  bool('debugnet', false, ''),
+  bool('whitelistalwaysrelay', false, ''),
+  bool('prematurewitness', false, ''),
+  bool('walletprematurewitness', false, ''),
+  bool('promiscuousmempoolflags', false, ''),
+  text('blockminsize', undefined, '', { format: 'text' }),
+  int('dbcrashratio', 0, '', COUNT),
+  bool('usehd', false, ''),
+  // Of the reference's window, which its daemon knows and passes over.
+  text('allowselfsignedrootcertificates', undefined, '', { format: 'text' }),
+  text('choosedatadir', undefined, '', { format: 'text' }),
+  text('lang=<lang>', undefined, '', { format: 'text' }),
+  text('min', undefined, '', { format: 'text' }),
+  text('resetguisettings', undefined, '', { format: 'text' }),
+  text('rootcertificates=<file>', undefined, '', { format: 'text' }),
+  text('splash', undefined, '', { format: 'text' }),
+  text('uiplatform', undefined, '', { format: 'text' }),
+] as const;
+
+/** The whole table, by group in the order of help. */
+export const OPTION_GROUPS = {
+  options: GENERAL_OPTIONS,
+  connection: CONNECTION_OPTIONS,
+  wallet: WALLET_OPTIONS,
+  wallet_debug_test: WALLET_DEBUG_OPTIONS,
+  zmq: ZMQ_OPTIONS,
+  debug_test: DEBUG_OPTIONS,
+  chainparams: CHAIN_OPTIONS,
+  node_relay: RELAY_OPTIONS,
+  block_creation: BLOCK_OPTIONS,
+  rpc: RPC_OPTIONS,
+  hub: HUB_OPTIONS,
+  explorer: EXPLORER_OPTIONS,
+  hidden: HIDDEN_OPTIONS,
+} as const satisfies Record<OptionCategory, readonly OptionRow[]>;
+
+type Row = (typeof OPTION_GROUPS)[OptionCategory][number];
+
+export const OPTION_ROWS: readonly Row[] = Object.values(OPTION_GROUPS).flat();
+
+export type OptionName = Row['name'];
+
+/** The value of every option, defaults filled in. Amounts are satoshis. */
+export type Options = OptionValues<readonly Row[]>;

@@ -1,0 +1,70 @@
+/** From the options to the web explorer: where it listens, who may see what, which parts of pages lack an option. Loaded only with `-explorer`. */
+import { Explorer, type ExplorerDeps } from '../../explorer/explorer.js';
+import type { ExplorerStart, OpenMethod } from '../../explorer/messages.js';
+import { isOpenTo } from '../../rpc/declare/explorerMethods.js';
+import { methodHelp } from '../../rpc/reference/helpText.js';
+import { paramKey, type RpcMethod } from '../../rpc/declare/method.js';
+import { PARAM_TYPES } from '../../rpc/declare/paramTypes.js';
+import { joinHostPort } from '../../util/network/hostPort.js';
+import { OptionError } from '../options/optionArgs.js';
+import type { LoadedOptions } from '../options/options.js';
+
+/** How far the explorer's port lies above that of JSON-RPC. */
+const PORT_OFFSET = 3;
+
+/** Options by which pages show more. */
+const WANTED = ['txindex', 'spendindex', 'addressindex', 'claimindex', 'claimsearch'] as const;
+
+function openMethods(methods: readonly RpcMethod[]): OpenMethod[] {
+  return methods
+    .filter((method) => isOpenTo('console', method) && (method.profiles?.includes('documented') ?? true))
+    .map((method) => ({
+      name: method.name,
+      category: method.category,
+      help: methodHelp(method),
+      params: method.params.map((param) => ({
+        name: paramKey(param),
+        description: param.description,
+        isRequired: param.required === true,
+        cli: param.cli ?? PARAM_TYPES[param.type].cli,
+      })),
+    }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function startOf({ options, params }: LoadedOptions, methods: readonly RpcMethod[]): ExplorerStart {
+  return {
+    host: options.explorerbind,
+    port: options.explorerport ?? params.rpcPort + PORT_OFFSET,
+    network: params.name,
+    spacingSec: params.targetSpacingSec,
+    hostNames: options.explorerhost,
+    proxies: options.explorerproxy,
+    showsImages: options.explorerimages,
+    isIndexable: options.explorerindexable,
+    showsPeers: options.explorerpeers,
+    lacking: WANTED.filter((name) => !options[name]),
+    methods: openMethods(methods),
+  };
+}
+
+/** The explorer, with its port open. Rejects with `OptionError` where it cannot listen. */
+export async function startExplorer(
+  loaded: LoadedOptions,
+  deps: ExplorerDeps & { readonly methods: readonly RpcMethod[] },
+): Promise<Explorer> {
+  const start = startOf(loaded, deps.methods);
+  let explorer: Explorer;
+  try {
+    explorer = await Explorer.open(start, deps);
+  } catch (error) {
+    throw new OptionError((error as Error).message, 'explorerport');
+  }
+  const host = ['0.0.0.0', '::', '127.0.0.1'].includes(start.host) ? 'localhost' : start.host;
+  deps.logger.info(`Explorer: open http://${joinHostPort({ host, port: explorer.port })}/ in a browser`);
+  if (start.lacking.length > 0)
+    deps.logger.info(
+      `Explorer: parts of its pages need options that are off: ${start.lacking.map((name) => `-${name}`).join(', ')}`,
+    );
+  return explorer;
+}

@@ -1,0 +1,111 @@
+/**
+ * What the RPC server answers besides JSON-RPC: health always, REST with `-rest`, metrics with `-metrics`. Loaded only as
+ * far as it is used.
+ */
+import type { RpcDispatcher, RpcDispatcherDeps } from '../../rpc/call/dispatch.js';
+import type { RpcServices } from '../../rpc/declare/services.js';
+import { addHealthRoute, type HealthDeps } from '../../server/health.js';
+import type { EsploraEndpoint } from '../../server/esplora/esploraEndpoint.js';
+import type { HttpServerDeps } from '../../server/httpServer.js';
+import type { NodeMetrics } from '../../server/metrics/nodeMetrics.js';
+import type { SearchStatus } from '../../search/claimSearch.js';
+import type { LoadedOptions } from '../options/options.js';
+import { programVersion } from '../../util/project.js';
+
+/** Null unless the metrics are wanted. */
+export async function makeMetrics(
+  { options, params, paths }: LoadedOptions,
+  { warnings }: Pick<RpcServices, 'warnings'>,
+): Promise<NodeMetrics | null> {
+  if (!options.server || !options.metrics) return null;
+  const { NodeMetrics } = await import('../../server/metrics/nodeMetrics.js');
+  return new NodeMetrics({
+    version: programVersion(),
+    params,
+    folders: { data: paths.networkDir, blocks: paths.blocksDir },
+    warnings,
+  });
+}
+
+/** Handler of `/api/`; null without `-esplora`. */
+export async function makeEsplora(
+  { options }: LoadedOptions,
+  {
+    dispatcher,
+    services,
+    onException,
+    logger,
+    answers,
+  }: Pick<HttpRoutesInput, 'dispatcher' | 'services' | 'onException'> &
+    Pick<RpcDispatcherDeps, 'logger' | 'answers'>,
+): Promise<EsploraEndpoint | null> {
+  if (!options.esplora) return null;
+  if (!options.server) {
+    logger.warn('-esplora has no effect without -server');
+    return null;
+  }
+  const { EsploraEndpoint } = await import('../../server/esplora/esploraEndpoint.js');
+  return new EsploraEndpoint({
+    services,
+    origins: options.esploraorigin,
+    warmupStatus: () => dispatcher.warmup,
+    log: logger,
+    answers: answers ?? null,
+    onException,
+  });
+}
+
+export interface HttpRoutesInput extends Pick<RpcDispatcherDeps, 'services' | 'table' | 'onException'> {
+  readonly dispatcher: RpcDispatcher;
+  readonly metrics: NodeMetrics | null;
+  /** Null before the chain is open. */
+  readonly chain: HealthDeps['chain'];
+  /** Null without `-hub`, and before it is open. */
+  readonly hub: HealthDeps['hub'];
+  /** Null without `-explorer`, and before it is open. */
+  readonly explorer: HealthDeps['explorer'];
+  readonly indexes: HealthDeps['indexes'];
+  /** See `HealthDeps`. */
+  readonly outage: () => string;
+  readonly isStopping: () => boolean;
+}
+
+/** Adds the routes to the server. */
+export async function httpRoutes(
+  { options }: LoadedOptions,
+  input: HttpRoutesInput,
+): Promise<NonNullable<HttpServerDeps['extraRoutes']>> {
+  const {
+    dispatcher,
+    services,
+    table,
+    onException,
+    metrics,
+    chain,
+    hub,
+    explorer,
+    indexes,
+    outage,
+    isStopping,
+  } = input;
+  const warmupStatus = (): string | null => dispatcher.warmup;
+  const rest = options.rest ? await import('../../server/rest/restRoutes.js') : null;
+  return (app, tools) => {
+    const peerCount = (): number => services.network.connectionCount();
+    const search = (): SearchStatus | null => services.claimSearch?.status() ?? null;
+    addHealthRoute(app, {
+      warmupStatus,
+      isStopping,
+      chain,
+      peerCount,
+      outage,
+      indexes,
+      hub,
+      explorer,
+      search,
+      snapshot: () => services.snapshots.status(),
+    });
+    rest?.addRestRoutes(app, tools, { services, table, warmupStatus, onException });
+    metrics?.addRoute(app, tools);
+  };
+}

@@ -1,0 +1,159 @@
+/** Creates the notifiers from the options: ZeroMQ and WebSocket. Loaded only as far as they are used. */
+import { ClaimMetadata } from '../../rpc/format/claimMetadata.js';
+import { addressPrefixesOf } from '../../script/address.js';
+import type { NotificationSource } from '../../server/notifications/stream.js';
+import { NotificationStream } from '../../server/notifications/stream.js';
+import { WalletWatch, type WalletNotice } from '../../server/notifications/walletNotice.js';
+import type { LbcdSocketCalls, LbcdSocketEndpoint } from '../../server/lbcdSockets/endpoint.js';
+import type { UpgradeEndpoint, Upgrades } from '../../server/upgrades.js';
+import type { WebSocketEndpoint } from '../../server/webSocketEndpoint.js';
+import type { ZmqNotifierOptions, ZmqPublisher, ZmqType } from '../../server/zmqPublisher.js';
+import type { Logger } from '../../util/logging.js';
+import type { Wallets } from '../../wallet/wallets.js';
+import type { LoadedOptions } from '../options/options.js';
+
+/** The reference's order (by name), then ours. */
+const ZMQ_TYPES: readonly ZmqType[] = ['pubhashblock', 'pubhashtx', 'pubrawblock', 'pubrawtx', 'pubclaim'];
+
+const MIB = 1 << 20;
+
+export interface Notifications {
+  /** Reports chain and mempool from here on. */
+  follow(source: NotificationSource): void;
+  /** Reports wallets from here on. */
+  followWallets(wallets: Wallets): void;
+  /** What is published by ZeroMQ, and where. */
+  zmqNotifiers(): readonly { type: string; address: string }[];
+  /** WebSocket handler for the RPC server, which closes it; null without WebSockets. */
+  readonly upgrades: Upgrades | null;
+  /** Sets the handler for calls of WebSocket clients of lbcd's protocol. */
+  answerBy(calls: LbcdSocketCalls): void;
+  close(): void;
+}
+
+/** Binds what is to be published at. Rejects with `ZmqStartError`. */
+export async function startNotifications(
+  loaded: LoadedOptions,
+  logger: Logger,
+  maxWebSockets = wantedWebSockets(loaded),
+): Promise<Notifications> {
+  const zmq = await startZmq(loaded, logger);
+  const wanted = wantedWebSockets(loaded);
+  const share = (count: number): number => Math.max(1, Math.floor((count * maxWebSockets) / wanted));
+  const webSockets = await makeWebSockets(loaded, logger, share(loaded.options.wsmaxclients));
+  const lbcdSockets = await makeLbcdSockets(loaded, logger, share(lbcdMaxClients(loaded)));
+  const tellsClaims = webSockets !== null || loaded.options.zmqpubclaim.length > 0;
+  const { options, params } = loaded;
+  const metadata = ClaimMetadata.of({ options: { claimMetadata: options.claimmetadata }, params });
+  const stream = new NotificationStream(tellsClaims, logger, metadata);
+  if (zmq) stream.listen(zmq);
+  if (webSockets) stream.listen(webSockets);
+  if (lbcdSockets) stream.listen(lbcdSockets);
+  return {
+    follow(source) {
+      if (zmq || webSockets || lbcdSockets) stream.follow(source);
+    },
+    followWallets(wallets) {
+      if (!webSockets) return;
+      const audience = {
+        depthWanted: (name: string) => webSockets.walletDepthWanted(name),
+        tell: (notice: WalletNotice) => webSockets.walletChanged(notice),
+      };
+      stream.listen(new WalletWatch(wallets, audience));
+    },
+    zmqNotifiers: () => zmq?.active() ?? [],
+    upgrades: await makeUpgrades(loaded, webSockets, lbcdSockets),
+    answerBy: (calls) => lbcdSockets?.answerBy(calls),
+    close: () => zmq?.close(),
+  };
+}
+
+/** Source: lbcd config.go `defaultMaxRPCWebsockets`. */
+const LBCD_MAX_CLIENTS = 25;
+
+/** Whether lbcd's protocol is served: at `/ws` in the lbcd profile, otherwise at `/lbcd/ws` with `-ws`. */
+export function servesLbcdSockets({ options }: Pick<LoadedOptions, 'options'>): boolean {
+  return options.server && (options.ws || options.compat === 'lbcd');
+}
+
+function lbcdMaxClients({ options, isSet }: Pick<LoadedOptions, 'options' | 'isSet'>): number {
+  return isSet('wsmaxclients') ? options.wsmaxclients : LBCD_MAX_CLIENTS;
+}
+
+/** The maximum number of WebSocket clients, of both protocols. */
+export function wantedWebSockets(loaded: Pick<LoadedOptions, 'options' | 'isSet'>): number {
+  const { options } = loaded;
+  const own = options.server && options.ws ? options.wsmaxclients : 0;
+  return own + (servesLbcdSockets(loaded) ? lbcdMaxClients(loaded) : 0);
+}
+
+/** What the options ask for; the same notifier twice at one address counts once. */
+export function zmqNotifiers({ options }: Pick<LoadedOptions, 'options'>): ZmqNotifierOptions[] {
+  return ZMQ_TYPES.flatMap((type) => {
+    const highWaterMark = options[`zmq${type}hwm`];
+    return [...new Set(options[`zmq${type}`])].map((address) => ({ type, address, highWaterMark }));
+  });
+}
+
+async function startZmq(loaded: LoadedOptions, logger: Logger): Promise<ZmqPublisher | null> {
+  const notifiers = zmqNotifiers(loaded);
+  if (notifiers.length === 0) return null;
+  const { ZmqPublisher } = await import('../../server/zmqPublisher.js');
+  return ZmqPublisher.open({ notifiers, serializeWitness: loaded.options.rpcserialversion > 0 }, logger);
+}
+
+async function makeWebSockets(
+  { options, params }: LoadedOptions,
+  logger: Logger,
+  maxClients: number,
+): Promise<WebSocketEndpoint | null> {
+  if (!options.ws) return null;
+  if (!options.server) {
+    logger.warn('-ws has no effect without -server');
+    return null;
+  }
+  const { WebSocketEndpoint } = await import('../../server/webSocketEndpoint.js');
+  return new WebSocketEndpoint(
+    {
+      maxClients,
+      maxSubscriptions: options.wsmaxsubscriptions,
+      maxQueueBytes: options.wsmaxqueue * MIB,
+    },
+    { prefixes: addressPrefixesOf(params), logger },
+  );
+}
+
+async function makeLbcdSockets(
+  loaded: LoadedOptions,
+  logger: Logger,
+  maxClients: number,
+): Promise<LbcdSocketEndpoint | null> {
+  if (!servesLbcdSockets(loaded)) return null;
+  const { options, params } = loaded;
+  const { LbcdSocketEndpoint } = await import('../../server/lbcdSockets/endpoint.js');
+  return new LbcdSocketEndpoint(
+    {
+      maxClients,
+      maxConcurrent: options.wsmaxconcurrentreqs,
+      maxQueueBytes: options.wsmaxqueue * MIB,
+      threads: options.rpcthreads,
+    },
+    { prefixes: addressPrefixesOf(params), logger },
+  );
+}
+
+/** Each protocol has its own path. The profile determines the protocol of `/ws`. */
+async function makeUpgrades(
+  { options }: LoadedOptions,
+  own: WebSocketEndpoint | null,
+  lbcd: LbcdSocketEndpoint | null,
+): Promise<Upgrades | null> {
+  if (own === null && lbcd === null) return null;
+  const { Upgrades } = await import('../../server/upgrades.js');
+  const endpoints = new Map<string, UpgradeEndpoint>();
+  if (lbcd) endpoints.set('/lbcd/ws', lbcd);
+  if (own) endpoints.set('/documented/ws', own);
+  const usual = options.compat === 'lbcd' ? lbcd : own;
+  if (usual) endpoints.set('/ws', usual);
+  return new Upgrades(endpoints);
+}

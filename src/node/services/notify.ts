@@ -1,0 +1,84 @@
+/** Commands of the operator that run when something happens: `-blocknotify`, `-alertnotify`. Source: `runCommand`. */
+import { spawn } from 'node:child_process';
+import type { Chain } from '../../chain/chain.js';
+import { fromLatin1, hashToHex } from '../../util/bytes.js';
+import type { Logger } from '../../util/logging.js';
+import type { Wallets } from '../../wallet/wallets.js';
+import { errorText } from '../start/closeStack.js';
+
+/** What a message may hold when it is handed to a shell. Source: `SAFE_CHARS_DEFAULT`. */
+const UNSAFE = /[^a-zA-Z0-9 .,;\-_/:?@()]/g;
+
+/**
+ * Runs a command by the shell and waits for nothing: it may outlive the node. It gets no input and writes where the node
+ * writes; that it failed is logged.
+ */
+export function runCommand(command: string, logger: Logger, ended: () => void = () => undefined): void {
+  const failed = (what: string): void => logger.warn(`runCommand error: system(${command}) ${what}`);
+  try {
+    const child = spawn(command, { shell: true, stdio: ['ignore', 'inherit', 'inherit'] });
+    child.on('error', (error) => {
+      failed(`could not be run: ${error.message}`);
+      ended();
+    });
+    child.on('exit', (code, signal) => {
+      if (code !== 0) failed(`returned ${code ?? signal}`);
+      ended();
+    });
+    child.unref();
+  } catch (error) {
+    failed(`could not be run: ${errorText(error)}`);
+    ended();
+  }
+}
+
+/** Runs `command` with the hash of each new tip in place of every `%s`, not during the initial download. */
+export function notifyBlocks(chain: Chain, command: string, logger: Logger): void {
+  if (command === '') return;
+  chain.events.on('tipChanged', ({ hash, initialDownload }) => {
+    if (!initialDownload) runCommand(command.replaceAll('%s', hashToHex(hash)), logger);
+  });
+}
+
+/** The number of commands about wallets that run at a time; a rescan may ask for thousands. Arbitrary. */
+const MOST_COMMANDS = 16;
+
+/**
+ * Runs `command` with the id of each transaction that came to a wallet or changed in place of every `%s`. Source:
+ * `CWallet::AddToWallet`.
+ */
+export function notifyWallets(wallets: Pick<Wallets, 'listen'>, command: string, logger: Logger): void {
+  if (command === '') return;
+  const waiting: string[] = [];
+  let running = 0;
+  const next = (): void => {
+    while (running < MOST_COMMANDS) {
+      const txid = waiting.shift();
+      if (txid === undefined) return;
+      running++;
+      let isOver = false;
+      runCommand(command.replaceAll('%s', txid), logger, () => {
+        if (isOver) return;
+        isOver = true;
+        running--;
+        next();
+      });
+    }
+  };
+  wallets.listen({
+    transactionChanged(_wallet, { key }) {
+      waiting.push(hashToHex(fromLatin1(key)));
+      next();
+    },
+  });
+}
+
+/** Runs `command` with the message, quoted for the shell, in place of every `%s`. Source: `AlertNotify`. */
+export function notifyAlert(command: string, message: string, logger: Logger): void {
+  if (command === '') return;
+  const quoted = `'${message.replace(UNSAFE, '')}'`;
+  runCommand(
+    command.replaceAll('%s', () => quoted),
+    logger,
+  );
+}

@@ -1,0 +1,135 @@
+/** Starts what answers JSON-RPC: the node's port, and the one that answers as lbcwallet does (`-walletrpcport`). */
+import { RpcDispatcher, type RpcDispatcherDeps } from '../../rpc/call/dispatch.js';
+import { METHODS } from '../../rpc/declare/methodTable.js';
+import type { HttpServerDeps, HttpServerOptions, RpcHttpServer } from '../../server/httpServer.js';
+import type { CertificatePair } from '../../server/tls/certificateFiles.js';
+import { splitHostPort, type HostPort } from '../../util/network/hostPort.js';
+import type { Logger } from '../../util/logging.js';
+import type { WantedConnections } from '../options/descriptors.js';
+import { wantedWebSockets } from './notifications.js';
+import type { LoadedOptions } from '../options/options.js';
+
+/** The difference between the node's port and lbcwallet's own port. Source: lbcwallet params.go. */
+const WALLET_PORT_OFFSET = 1;
+/** The value of `-walletrpcport` that stands for lbcwallet's own port. */
+const OWN_WALLET_PORT = 1;
+
+/** The server of the node's port, listening. Rejects with `ServerStartError`, or `EnvironmentError` for its certificate. */
+export async function startServer(
+  loaded: LoadedOptions,
+  maxConnections: number,
+  deps: HttpServerDeps,
+): Promise<RpcHttpServer> {
+  // Loaded only when it is wanted: the HTTP stack is a third of the start.
+  const { RpcHttpServer } = await import('../../server/httpServer.js');
+  const { options, paths } = loaded;
+  const usesTls = options.tls ?? options.compat === 'lbcd';
+  const certificate = usesTls
+    ? await certificateOf(paths.rpcCert, paths.rpcKey, ['rpccert', 'rpckey'], deps.logger)
+    : null;
+  const server = new RpcHttpServer(
+    { ...serverOptions(loaded), maxConnections, ...(certificate ? { certificate } : {}) },
+    deps,
+  );
+  await server.listen();
+  return server;
+}
+
+/** Reads or makes the files of a certificate. */
+async function certificateOf(
+  certFile: string,
+  keyFile: string,
+  [certOption, keyOption]: readonly [string, string],
+  logger: Logger,
+): Promise<CertificatePair> {
+  const { openCertificate } = await import('../../server/tls/certificateFiles.js');
+  return openCertificate({ certFile, keyFile, certOption, keyOption }, logger);
+}
+
+/** How many connections the options ask for. */
+export function wantedConnections(loaded: Pick<LoadedOptions, 'options' | 'isSet'>): WantedConnections {
+  const { options } = loaded;
+  const { server } = options;
+  return {
+    http: options.rpcmaxconnections,
+    httpServers: server ? (hasWalletPort({ options }) ? 2 : 1) : 0,
+    webSockets: wantedWebSockets(loaded),
+    hub: options.hub ? options.hubmaxsessions : 0,
+  };
+}
+
+function hasWalletPort({ options }: Pick<LoadedOptions, 'options'>): boolean {
+  const isWanted = options.walletrpcport !== undefined || options.walletrpclisten.length > 0;
+  return isWanted && !options.disablewallet;
+}
+
+/** The addresses of the wallet port; null for the addresses of the node's port. */
+function walletPlaces({ options, params }: LoadedOptions): { port: number; endpoints: HostPort[] | null } {
+  const { walletrpcport = OWN_WALLET_PORT, walletrpclisten } = options;
+  const port = walletrpcport === OWN_WALLET_PORT ? params.rpcPort - WALLET_PORT_OFFSET : walletrpcport;
+  const endpoints = walletrpclisten.map((place) => splitHostPort(place, port));
+  return { port, endpoints: endpoints.length > 0 ? endpoints : null };
+}
+
+/** What answers the methods of lbcwallet, for whom the other server is open to; null unless it is wanted. */
+export async function startWalletServer(
+  loaded: LoadedOptions,
+  maxConnections: number,
+  { authenticator }: RpcHttpServer,
+  rpc: RpcDispatcherDeps,
+): Promise<RpcHttpServer | null> {
+  const { options, paths } = loaded;
+  if (!hasWalletPort(loaded)) return null;
+  const { port, endpoints } = walletPlaces(loaded);
+  const { RpcHttpServer } = await import('../../server/httpServer.js');
+  const { lbcwalletTable } = await import('../../rpc/declare/lbcwalletTable.js');
+  const table = lbcwalletTable(METHODS);
+  const dispatcher = new RpcDispatcher({ deprecated: new Set(options.deprecatedrpc) }, { ...rpc, table });
+  const fileOptions = [
+    options.walletrpccert === undefined ? 'rpccert' : 'walletrpccert',
+    options.walletrpckey === undefined ? 'rpckey' : 'walletrpckey',
+  ] as const;
+  const certificate = options.walletrpcnotls
+    ? null
+    : await certificateOf(paths.walletRpcCert, paths.walletRpcKey, fileOptions, rpc.logger);
+  const server = new RpcHttpServer(
+    {
+      ...serverOptions(loaded),
+      port,
+      portOption: 'walletrpcport',
+      // What an entry says of the port is about the other one.
+      binds: options.rpcbind.map((bind) => splitHostPort(bind, port).host),
+      profile: 'lbcd',
+      maxConnections,
+      ...(endpoints ? { endpoints } : {}),
+      ...(certificate ? { certificate } : {}),
+    },
+    { dispatcher, logger: rpc.logger, authenticator },
+  );
+  await server.listen();
+  for (const { host, port: bound } of server.addresses())
+    rpc.logger.info(`lbcwallet's methods are answered at ${host} port ${bound}`);
+  return server;
+}
+
+function serverOptions({ options, params, paths, isSet }: LoadedOptions): HttpServerOptions {
+  return {
+    auth: {
+      user: options.rpcuser,
+      password: options.rpcpassword,
+      rpcAuth: options.rpcauth,
+      cookieFile: paths.cookieFile,
+      cookieFollowsUmask: options.sysperms,
+    },
+    port: options.rpcport ?? params.rpcPort,
+    binds: options.rpcbind,
+    allowIps: isSet('rpcallowip') ? options.rpcallowip : undefined,
+    timeoutSec: options.rpcservertimeout,
+    threads: options.rpcthreads,
+    workQueueDepth: options.rpcworkqueue,
+    logIps: options.logips,
+    allowHosts: options.rpcallowhost,
+    profile: options.compat as HttpServerOptions['profile'],
+    suggestsProfile: !isSet('compat'),
+  };
+}

@@ -1,0 +1,40 @@
+/** Summaries of the mempool: statistics, claim operations, and the mempool state of claims. */
+import { WaitingFeed } from '../../index/waiting/waitingFeed.js';
+import type { Mempool } from '../../mempool/mempool.js';
+import { MempoolClaims } from '../../mempool/mempoolClaims.js';
+import { MempoolSummary } from '../../mempool/mempoolSummary.js';
+import type { NetworkParams } from '../../params/network.js';
+import { parseTransaction } from '../../primitives/transaction.js';
+import type { RpcServices } from '../../rpc/declare/services.js';
+import { Reader } from '../../util/reader.js';
+
+/** The mempool state of claims; only with a claim index. */
+export interface ShownWaiting {
+  readonly params: NetworkParams;
+  readonly maxBytes: number;
+  readonly warn: (text: string) => void;
+}
+
+/** Follows the mempool from its first transaction on. */
+export function waitingService(
+  mempool: Pick<Mempool, 'listen'>,
+  shown: ShownWaiting | null,
+): RpcServices['waiting'] {
+  const summary = new MempoolSummary();
+  const claims = new MempoolClaims();
+  const feed = shown && new WaitingFeed(shown.params, shown.maxBytes, shown.warn);
+  mempool.listen({
+    added(entry, bytes, spentScripts, spentAmountsSat) {
+      summary.add(entry);
+      const tx = parseTransaction(new Reader(bytes));
+      claims.add(entry, tx, spentScripts, spentAmountsSat);
+      feed?.add(entry, tx, spentScripts, spentAmountsSat);
+    },
+    removed({ txid }) {
+      summary.remove(txid);
+      claims.remove(txid);
+      feed?.remove(txid);
+    },
+  });
+  return { summary, claims, feed };
+}

@@ -1,0 +1,83 @@
+/**
+ * The addon at the start of the node: told what to work with, or built, or missed. An installed package builds it here and
+ * not when it is installed, for npm asks its user before it lets a script of a package run, or runs none.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { addonBuilder, addonRemedy, targetName } from '../../native/addonFiles.js';
+import { loadNative, nativeUnavailableReason, reloadNative, type NativeAddon } from '../../native/binding.js';
+import type { Logger } from '../../util/logging.js';
+import type { LoadedOptions } from '../options/options.js';
+import { makeFolder } from '../../util/makeFolder.js';
+
+/** `0` keeps an installed package from building an addon when it is started. */
+const BUILD_SWITCH = 'LBCNODE_NATIVE_BUILD';
+/** Left in the folder after a build that compilers were there for and that failed: it would fail again. */
+const FAILURE_MARK = 'build-failed';
+
+/** Chooses the addon or the fallbacks, and says which. */
+export async function startNative(loaded: LoadedOptions, logger: Logger, signal: AbortSignal): Promise<void> {
+  const { scriptThreads, signatureCacheBytes } = loaded.derived;
+  const native = loadNative() ?? (await buildMissingAddon(logger, signal));
+  if (native === null) {
+    const isSwitchedOff = process.env['LBCNODE_NATIVE'] === '0';
+    const remedy = isSwitchedOff ? '' : addonRemedy();
+    logger.warn(
+      `the native addon is not in use (${nativeUnavailableReason()}): signatures are verified in JavaScript, some thirty times slower and on one thread instead of ${scriptThreads}; blocks are parsed and coins looked up in TypeScript; the database is read by classic-level, which verifies checksums only when it is opened, and by one thread.${remedy && ` ${remedy}`}`,
+    );
+    return;
+  }
+  native.setVerifyThreads(scriptThreads);
+  native.setSignatureCacheBytes(signatureCacheBytes);
+  logger.info(
+    `native addon: libsecp256k1 ${native.secp256k1}, SHA-256 ${native.sha256Implementation}, ${scriptThreads} verification threads`,
+  );
+}
+
+/** Builds the addon in an installed package that has none for this machine; `null` where that cannot be. Never rejects. */
+async function buildMissingAddon(logger: Logger, signal: AbortSignal): Promise<NativeAddon | null> {
+  if (process.env['LBCNODE_NATIVE'] === '0' || process.env[BUILD_SWITCH] === '0') return null;
+  const builder = addonBuilder();
+  if (builder === null) return null;
+  const mark = join(builder.folder, FAILURE_MARK);
+  if (existsSync(mark)) {
+    logger.info(`The native addon is not built again: that failed before (${mark}).`);
+    return null;
+  }
+  logger.info(
+    `There is no native addon for ${targetName()} yet. It is built now if a compiler is there; that takes a minute.`,
+  );
+  const { status, output } = await runBuilder(builder, signal);
+  if (output !== '') logger.info(output);
+  const addon = status === 0 ? reloadNative() : null;
+  if (addon === null && !signal.aborted && !/no C(\+\+)? compiler found/.test(output))
+    leaveMark(mark, output);
+  return addon;
+}
+
+function runBuilder(
+  { script, folder }: { script: string; folder: string },
+  signal: AbortSignal,
+): Promise<{ status: number | null; output: string }> {
+  return new Promise((resolve) => {
+    let output = '';
+    const child = spawn(process.execPath, [script, `--out=${folder}`], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      signal,
+    });
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    child.on('error', (error) => (output += error.message));
+    child.on('close', (status) => resolve({ status, output: output.trim() }));
+  });
+}
+
+function leaveMark(mark: string, output: string): void {
+  try {
+    makeFolder(join(mark, '..'));
+    writeFileSync(mark, `${output}\n`);
+  } catch {
+    // It is tried again at the next start, then.
+  }
+}

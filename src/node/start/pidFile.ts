@@ -1,0 +1,29 @@
+/** The file with our process id (`-pid`), for supervisors. Source: `CreatePidFile`. */
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { failureReason } from '../../util/text/environmentError.js';
+import { isSpecialFile, refuseSpecialFile } from '../../util/specialFile.js';
+import type { CloseStack } from './closeStack.js';
+
+/**
+ * Writes the file; `closers` will remove it unless another process has put its own there. No one needs it to run the node:
+ * a file that cannot be written `warn` is notified of, in a sentence.
+ */
+export async function writePidFile(
+  path: string,
+  closers: Pick<CloseStack, 'push'>,
+  warn: (message: string) => void,
+): Promise<void> {
+  const content = `${process.pid}\n`;
+  try {
+    refuseSpecialFile(path);
+    await writeFile(path, content);
+  } catch (error) {
+    warn(`The process id could not be written to ${path}: ${failureReason(error)}`);
+    return;
+  }
+  closers.push(async () => {
+    if (isSpecialFile(path)) return;
+    const present = await readFile(path, 'utf8').catch(() => null);
+    if (present === content) await rm(path, { force: true });
+  });
+}

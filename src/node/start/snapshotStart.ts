@@ -1,0 +1,59 @@
+/** What a start makes of the options about snapshots. */
+import { resolve } from 'node:path';
+import type { OpenedChain } from '../../chain/open/openChain.js';
+import { BackgroundValidation, type ValidationOptions } from '../../chain/snapshot/backgroundValidation.js';
+import type { SnapshotSource } from '../../chain/snapshot/loadSnapshot.js';
+import { snapshotFolders } from '../../chain/snapshot/snapshotRecord.js';
+import { TrackedIndex } from '../../index/chainIndex.js';
+import { CLAIM_INDEX_NAME, claimIndex } from '../../index/claims/claimIndex.js';
+import type { LoadedOptions } from '../options/options.js';
+import { snapshotSections } from '../services/snapshotService.js';
+
+/** The share of the caches that the validation gets; the chain, which is near the tip, has the rest. */
+const CACHE_SHARE = 0.5;
+
+/** The file to start from; null without `-loadsnapshot`. */
+export function snapshotSource({ options, params, paths }: LoadedOptions): SnapshotSource | null {
+  const { loadsnapshot, snapshothash } = options;
+  if (loadsnapshot === undefined || loadsnapshot === '') return null;
+  return {
+    path: resolve(paths.networkDir, loadsnapshot),
+    hash: snapshothash ?? null,
+    known: params.snapshots,
+    sections: snapshotSections(() => []),
+  };
+}
+
+type Deps = Pick<ValidationOptions, 'log' | 'warn' | 'onFatal' | 'onPassed' | 'onPoint'> & {
+  readonly adjustedTimeSec: () => number;
+};
+
+/** Opens the background validation; null for an ordinary folder. */
+export async function openValidation(
+  { options, params, derived, paths }: LoadedOptions,
+  opened: OpenedChain,
+  { adjustedTimeSec, ...deps }: Deps,
+): Promise<BackgroundValidation | null> {
+  const { chain, flusher, claims, snapshot } = opened;
+  if (snapshot === null) return null;
+  const { rules, proofWindow } = claims;
+  // Without the index its rows are not used, and not compared.
+  const sections = snapshotSections(() => [
+    { name: CLAIM_INDEX_NAME, synced: true, height: chain.height, failure: null },
+  ]).filter(({ name }) => options.claimindex || name !== CLAIM_INDEX_NAME);
+  return BackgroundValidation.open(chain, flusher, {
+    path: snapshotFolders(resolve(paths.networkDir, 'chainstate')).validation,
+    record: snapshot,
+    sections,
+    contributors: () =>
+      options.claimindex
+        ? [new TrackedIndex(claimIndex({ params, rules, window: proofWindow, tipHeight: () => -1 }))]
+        : [],
+    claims: { rules, proofWindow },
+    indexOptions: { params, checkpoints: options.checkpoints, adjustedTimeSec },
+    cacheBytes: derived.dbCacheBytes * CACHE_SHARE,
+    claimCacheBytes: derived.claimTrieCacheBytes * CACHE_SHARE,
+    batchBytes: options.dbbatchsize,
+    ...deps,
+  });
+}

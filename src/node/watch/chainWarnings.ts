@@ -1,0 +1,135 @@
+/**
+ * What looks wrong with the chain, for the log, for answers and for `-alertnotify`: rules that we do not know, and a
+ * branch of much work that we found invalid. Decides nothing.
+ * Source: lbrycrd validation.cpp `UpdateTip`, `DoWarning`, `CheckForkWarningConditions`; warnings.cpp `GetWarnings`.
+ */
+import type { Chain } from '../../chain/chain.js';
+import { blockWork } from '../../primitives/compactTarget.js';
+import { VERSIONBITS_NUM_BITS } from '../../consensus/versionBits.js';
+import { NO_HEADER } from '../../store/files/headerTable.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
+import { hashToHex } from '../../util/bytes.js';
+import type { Logger } from '../../util/logging.js';
+
+/** The number of the last hundred blocks with unexpected versions that may pass without a warning. */
+const TOLERATED_VERSIONS = 50;
+/** An invalid branch is worth a warning when it is ahead by the work of more than this many blocks. */
+const INVALID_BRANCH_BLOCKS = 6n;
+
+const UNKNOWN_VERSIONS =
+  "Warning: Unknown block versions being mined! It's possible unknown rules are in effect";
+const INVALID_BRANCH =
+  'Warning: We do not appear to fully agree with our peers! You may need to upgrade, or other nodes may need to upgrade.';
+
+export interface ChainWarningsDeps {
+  readonly chain: Chain;
+  readonly log: Logger;
+  /** Notified of what the operator should learn of at once. */
+  readonly alert: (message: string) => void;
+}
+
+export class ChainWarnings {
+  private readonly deps: ChainWarningsDeps;
+  /** Unknown rules; stays once it is set. */
+  private misc = '';
+  private hasInvalidBranch = false;
+  /** The tip that is still to be looked at, while another one is. */
+  private waiting: number = NO_HEADER;
+  private running: Promise<void> | null = null;
+  /** Height up to which the block versions have been checked. */
+  private reachedHeight = 0;
+
+  constructor(deps: ChainWarningsDeps) {
+    this.deps = deps;
+    const { chain } = deps;
+    chain.afterStep.push(() => Promise.resolve(this.checkInvalidBranch()));
+    chain.events.on('tipChanged', ({ id, initialDownload }) => {
+      if (!initialDownload) this.checkLater(id);
+    });
+  }
+
+  /** The most important warning, empty without any. */
+  text(): string {
+    return this.hasInvalidBranch ? INVALID_BRANCH : this.misc;
+  }
+
+  /** Resolves when the last tip has been looked at. */
+  async settled(): Promise<void> {
+    await this.running;
+  }
+
+  private checkInvalidBranch(): void {
+    const { chain, log, alert } = this.deps;
+    const { bestInvalid, headers } = chain.index;
+    const { tip } = chain;
+    if (tip === NO_HEADER || chain.isInitialDownload()) return;
+    const ahead = headers.work(tip) + blockWork(headers.bits(tip)) * INVALID_BRANCH_BLOCKS;
+    const found = bestInvalid !== NO_HEADER && headers.work(bestInvalid) > ahead;
+    if (found && !this.hasInvalidBranch) {
+      log.warn(
+        `Found invalid chain at least ~${INVALID_BRANCH_BLOCKS} blocks longer than our best chain, up to ${hashToHex(headers.hash(bestInvalid))} at height ${headers.height(bestInvalid)}.`,
+      );
+      alert(INVALID_BRANCH);
+    }
+    this.hasInvalidBranch = found;
+  }
+
+  private checkLater(tip: number): void {
+    this.waiting = tip;
+    this.running ??= this.checkTips()
+      .catch((error: unknown) => this.deps.log.warn(`Versions could not be checked: ${String(error)}`))
+      .finally(() => {
+        this.running = null;
+      });
+  }
+
+  private async checkTips(): Promise<void> {
+    while (this.waiting !== NO_HEADER) {
+      const tip = this.waiting;
+      this.waiting = NO_HEADER;
+      await this.prepare(tip);
+      this.checkVersions(tip);
+    }
+  }
+
+  /**
+   * Works through the windows below a tip one at a time: their states are remembered, and all at once, at the end of the
+   * initial download, they would hold everyone up.
+   */
+  private async prepare(tip: number): Promise<void> {
+    const { active, headers, versionBits } = this.deps.chain.index;
+    const window = this.deps.chain.deps.params.minerConfirmationWindow;
+    let since = performance.now();
+    for (; this.reachedHeight < headers.height(tip); this.reachedHeight += window) {
+      const id = active.ancestorOf(tip, this.reachedHeight);
+      for (let bit = 0; bit < VERSIONBITS_NUM_BITS; bit++) {
+        versionBits.unknownBitState(bit, id);
+        since = await yieldIfDue(since);
+      }
+    }
+  }
+
+  private checkVersions(tip: number): void {
+    const { versionBits } = this.deps.chain.index;
+    const remarks: string[] = [];
+    for (let bit = 0; bit < VERSIONBITS_NUM_BITS; bit++) {
+      const state = versionBits.unknownBitState(bit, tip);
+      const warning = `Warning: unknown new rules activated (versionbit ${bit})`;
+      if (state === 'active') this.warn(warning);
+      else if (state === 'locked_in') remarks.push(warning);
+    }
+    const unexpected = versionBits.unexpectedVersions(tip);
+    if (unexpected > 0) remarks.push(`${unexpected} of last 100 blocks have unexpected version`);
+    if (unexpected > TOLERATED_VERSIONS) this.warn(UNKNOWN_VERSIONS);
+    if (remarks.length > 0) this.deps.log.info(`UpdateTip: warning='${remarks.join(', ')}'`);
+  }
+
+  /** The operator is notified of the first one only, as they repeat with every block. */
+  private warn(message: string): void {
+    const isFirst = this.misc === '';
+    this.misc = message;
+    if (!isFirst) return;
+    this.deps.log.warn(message);
+    this.deps.alert(message);
+  }
+}

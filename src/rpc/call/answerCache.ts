@@ -1,0 +1,172 @@
+/**
+ * Answers that were given already, as text, for as long as nothing that they follow from has changed. Which methods may be
+ * answered so their declarations say (`MethodDecl.follows`). Bounded: the answers not asked for the longest go first.
+ *
+ * An answer is kept only when chain and mempool are at its end as they were when its call came, so that none is of two
+ * moments, and all are forgotten when either moves on.
+ */
+import { JsonNumber, JsonObject, type JsonValue } from '../../util/json/json.js';
+import type { AnswerSource, Profile, RpcMethod } from '../declare/method.js';
+
+/** Where chain and mempool stand. Whatever changes what they answer changes one of these numbers in the same turn. */
+export interface StateMarks {
+  readonly tip: number;
+  readonly disconnects: number;
+  /** Grows with every header that comes, and with whatever else is learnt of one. */
+  readonly headerChanges: number;
+  /** Grows with every transaction that comes or goes. */
+  readonly mempoolChanges: number;
+}
+
+/** Longer answers are not kept: writing them costs more than finding them. */
+const MAX_ANSWER_CHARS = 32_768;
+const MAX_KEY_CHARS = 1024;
+/** What a kept answer takes besides its characters, of two bytes at most. Measured: about 100. */
+const ENTRY_BYTES = 128;
+
+/** The answers that follow from one source. The older half goes when the younger is full. */
+class Answers {
+  private young = new Map<string, string>();
+  private old = new Map<string, string>();
+  private youngBytes = 0;
+  private oldBytes = 0;
+  private readonly halfBytes: number;
+  /** The state that all are of. */
+  private marks: StateMarks | null = null;
+  private readonly countsMempool: boolean;
+
+  constructor(maxBytes: number, countsMempool: boolean) {
+    this.halfBytes = maxBytes / 2;
+    this.countsMempool = countsMempool;
+  }
+
+  get sizeBytes(): number {
+    return this.youngBytes + this.oldBytes;
+  }
+
+  find(key: string, now: StateMarks): string | undefined {
+    if (this.marks === null || !this.isSame(this.marks, now)) return undefined;
+    const text = this.young.get(key);
+    if (text !== undefined) return text;
+    const older = this.old.get(key);
+    if (older !== undefined) this.add(key, older);
+    return older;
+  }
+
+  keep(key: string, text: string, before: StateMarks, now: StateMarks): void {
+    if (!this.isSame(before, now)) return;
+    if (this.marks === null || !this.isSame(this.marks, now)) {
+      this.clear();
+      this.marks = now;
+    }
+    this.add(key, text);
+  }
+
+  clear(): void {
+    if (this.young.size > 0) this.young = new Map();
+    if (this.old.size > 0) this.old = new Map();
+    this.youngBytes = this.oldBytes = 0;
+    this.marks = null;
+  }
+
+  private add(key: string, text: string): void {
+    const sizeBytes = ENTRY_BYTES + 2 * (key.length + text.length);
+    if (sizeBytes > this.halfBytes) return;
+    if (this.youngBytes + sizeBytes > this.halfBytes) {
+      this.old = this.young;
+      this.oldBytes = this.youngBytes;
+      this.young = new Map();
+      this.youngBytes = 0;
+    }
+    // Another call may have been answered with the same meanwhile.
+    if (!this.young.has(key)) this.youngBytes += sizeBytes;
+    this.young.set(key, text);
+  }
+
+  private isSame(a: StateMarks, b: StateMarks): boolean {
+    return (
+      a.tip === b.tip &&
+      a.disconnects === b.disconnects &&
+      a.headerChanges === b.headerChanges &&
+      (!this.countsMempool || a.mempoolChanges === b.mempoolChanges)
+    );
+  }
+}
+
+/** A call whose answer may be kept. */
+export interface CacheableCall {
+  readonly source: AnswerSource;
+  readonly key: string;
+  readonly marks: StateMarks;
+}
+
+export class AnswerCache {
+  private readonly bySource: Readonly<Record<AnswerSource, Answers>>;
+  private readonly state: () => StateMarks;
+  private found = 0;
+
+  /** `maxBytes` bounds what is kept in all; `state` says where chain and mempool stand. */
+  constructor(maxBytes: number, state: () => StateMarks) {
+    this.bySource = {
+      chain: new Answers(maxBytes / 2, false),
+      chainAndMempool: new Answers(maxBytes / 2, true),
+    };
+    this.state = state;
+  }
+
+  get sizeBytes(): number {
+    return this.bySource.chain.sizeBytes + this.bySource.chainAndMempool.sizeBytes;
+  }
+
+  /** How many calls were answered from it. */
+  get hits(): number {
+    return this.found;
+  }
+
+  /** A call as it is before it runs; null if its answer is not kept. */
+  callOf(
+    { name, follows }: RpcMethod,
+    profile: Profile,
+    params: readonly JsonValue[] | JsonObject,
+  ): CacheableCall | null {
+    if (follows === undefined) return null;
+    const key = keyOf(name, profile, params);
+    return key === null ? null : { source: follows, key, marks: this.state() };
+  }
+
+  /** The same for answers that do not belong to an RPC method. `key` must not begin with the name of a profile. */
+  callAt(source: AnswerSource, key: string): CacheableCall | null {
+    return key.length > MAX_KEY_CHARS ? null : { source, key, marks: this.state() };
+  }
+
+  /** The answer that was given to such a call. */
+  find({ source, key, marks }: CacheableCall): string | undefined {
+    const text = this.bySource[source].find(key, marks);
+    if (text !== undefined) this.found++;
+    return text;
+  }
+
+  /** Keeps the answer to a call, unless it is longer than that or something has changed since. */
+  keep({ source, key, marks }: CacheableCall, text: string, maxChars = MAX_ANSWER_CHARS): void {
+    if (text.length > maxChars) return;
+    // A text that was assembled of pieces holds on to all of them until a character of it is read.
+    text.charCodeAt(0);
+    this.bySource[source].keep(key, text, marks, this.state());
+  }
+}
+
+/** The key of a call; null when its arguments are not a few plain values. */
+function keyOf(name: string, profile: Profile, params: readonly JsonValue[] | JsonObject): string | null {
+  if (params instanceof JsonObject) return null;
+  let key = `${profile} ${name}`;
+  for (const value of params) {
+    if (typeof value === 'string') key += ` "${value.length}:${value}`;
+    else if (typeof value === 'number') key += ` ${value}`;
+    else if (typeof value === 'boolean') key += value ? ' t' : ' f';
+    else if (value === null) key += ' n';
+    else if (value instanceof JsonNumber) key += ` ${value.text}`;
+    else return null;
+    if (key.length > MAX_KEY_CHARS) return null;
+  }
+  return key;
+}

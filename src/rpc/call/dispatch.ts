@@ -1,0 +1,420 @@
+/**
+ * JSON-RPC: a request body in, an HTTP status and the answer out. Owns batches, warm-up and the mapping of exceptions
+ * to errors; the envelope is in `envelope.ts`. Knows no sockets; `src/server/rpcEndpoint.ts` carries it.
+ *
+ * What need not be waited for is answered at once: a small request whose method answers at once costs no promise and no
+ * generator. A batch is checked for syntax as a whole, then read, run and written one element at a time, so that neither
+ * its requests nor its answers ever exist all at once.
+ */
+import { AssertionError } from '../../util/assert.js';
+import { JsonObject, type JsonValue } from '../../util/json/json.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
+import { decodeUtf8, decodeUtf8InSlices, JsonParseError, JsonScanner } from '../../util/json/jsonParse.js';
+import {
+  CHUNK_CHARS,
+  rawJson,
+  smallJson,
+  startJson,
+  stringifyJson,
+  type JsonOut,
+  type JsonStart,
+} from '../../util/json/jsonWrite.js';
+import type { Logger } from '../../util/logging.js';
+import { inSlices } from '../../scheduler/slices.js';
+import { isPromise } from '../../util/maybePromise.js';
+import type { AnswerCache, CacheableCall } from './answerCache.js';
+import {
+  errorAnswer,
+  newRequest,
+  readRequest,
+  successAnswer,
+  type Answer,
+  type ParsedRequest,
+} from './envelope.js';
+import { RPC_ERROR, RpcError, rpcError } from '../declare/errors.js';
+import { callMethod } from './invoke.js';
+import type { Profile, RpcContext, RpcMethod } from '../declare/method.js';
+import { AT_ONCE_BYTES, checkBatchSyntax, readElement, readWhole } from './requestText.js';
+import type { RpcServices } from '../declare/services.js';
+import type { MethodTable } from '../declare/table.js';
+
+/** Origin of a request. */
+export interface RpcOrigin {
+  readonly profile: Profile;
+  readonly walletName: string | undefined;
+  /** The authenticated user, for the log. */
+  readonly user: string;
+  /** The caller's address, where the log may hold it (`-logips`). */
+  readonly peer?: string;
+  /** Aborted when the client goes away: the rest of a batch is not run. */
+  readonly gone: AbortSignal;
+  /** Aborted when the client goes away or the node stops: waiting methods answer at once. */
+  readonly signal: AbortSignal;
+  /** See `RpcContext`; without it a call that waits keeps its turn. */
+  readonly outOfTurn?: RpcContext['outOfTurn'];
+  /** Lets calls that wait have this one's turn for a while; null if none do. */
+  giveWay?(): Promise<void> | null;
+}
+
+export interface RpcReply {
+  /** The HTTP status. 204 has no body. */
+  readonly status: number;
+  /** The whole body where it is complete already. */
+  readonly text: string | null;
+  /** The body, complete or not. Throws when an answer fails after its first chunk: the connection must then be cut, not ended. */
+  readonly chunks: AsyncIterable<string>;
+}
+
+export interface RpcDispatcherOptions {
+  /** The names given by `-deprecatedrpc`. */
+  readonly deprecated: ReadonlySet<string>;
+}
+
+export interface RpcDispatcherDeps {
+  readonly table: MethodTable;
+  readonly services: RpcServices;
+  readonly logger: Logger;
+  /** Notified of every exception that is no `RpcError`: the composition root stops the node when it concerns all of it. */
+  readonly onException: (error: unknown, method: string) => void;
+  /** Notified of each call of a declared method: how long it ran until its answer began, and whether that is an error. */
+  readonly onCall?: (method: string, ms: number, failed: boolean) => void;
+  /** Absent where no answers are kept (`-rpccache=0`). */
+  readonly answers?: AnswerCache;
+  /** Another dispatcher of the node: while it warms up, this one does. */
+  readonly leader?: Pick<RpcDispatcher, 'warmup'>;
+}
+
+/** An answer of a single call is complete up to this length before any of it is sent. */
+const WHOLE_CHARS = 1 << 20;
+
+class WholeReply implements RpcReply {
+  readonly status: number;
+  readonly text: string;
+  constructor(status: number, text: string) {
+    this.status = status;
+    this.text = text;
+  }
+  get chunks(): AsyncIterable<string> {
+    return oneChunk(this.text);
+  }
+}
+
+/** What a method sees of its call. The signal is asked for only when a method asks for it, since few do. */
+class CallContext implements RpcContext {
+  readonly profile: Profile;
+  readonly services: RpcServices;
+  readonly walletName: string | undefined;
+  readonly table: MethodTable;
+  private readonly origin: RpcOrigin;
+  private readonly deprecated: ReadonlySet<string>;
+
+  constructor(origin: RpcOrigin, { services, table }: RpcDispatcherDeps, deprecated: ReadonlySet<string>) {
+    this.profile = origin.profile;
+    this.services = services;
+    this.walletName = origin.walletName;
+    this.table = table;
+    this.origin = origin;
+    this.deprecated = deprecated;
+  }
+
+  get signal(): AbortSignal {
+    return this.origin.signal;
+  }
+
+  get outOfTurn(): RpcContext['outOfTurn'] {
+    const { origin } = this;
+    return (wait) => (origin.outOfTurn === undefined ? wait() : origin.outOfTurn(wait));
+  }
+
+  isDeprecatedEnabled(name: string): boolean {
+    return this.deprecated.has(name);
+  }
+}
+
+/** The beginning of an answer's text; null for a notification. */
+interface StartedAnswer {
+  readonly status: number;
+  readonly start: JsonStart | null;
+}
+
+export class RpcDispatcher {
+  private readonly options: RpcDispatcherOptions;
+  private readonly deps: RpcDispatcherDeps;
+  private warmupStatus: string | null = 'RPC server started';
+
+  constructor(options: RpcDispatcherOptions, deps: RpcDispatcherDeps) {
+    this.options = options;
+    this.deps = deps;
+  }
+
+  /** Text of the error -28 of every call until `finishWarmup`. */
+  setWarmupStatus(status: string): void {
+    if (this.warmupStatus !== null) this.warmupStatus = status;
+  }
+
+  finishWarmup(): void {
+    this.warmupStatus = null;
+  }
+
+  /** Null once the node answers. */
+  get warmup(): string | null {
+    return this.deps.leader === undefined ? this.warmupStatus : this.deps.leader.warmup;
+  }
+
+  /** Answers one request body, at once where nothing must be waited for. Never throws; the chunks may. */
+  handle(body: Uint8Array, origin: RpcOrigin): RpcReply | Promise<RpcReply> {
+    if (body.length > AT_ONCE_BYTES) return this.handleLarge(body, origin);
+    const text = decodeUtf8(body);
+    if (text === null) return this.parseFailure('Parse error');
+    const scanner = new JsonScanner(text);
+    if (scanner.peek() === '[') return this.batch(scanner, origin);
+    let value: JsonValue;
+    try {
+      value = scanner.readValue();
+      if (!scanner.atEnd()) scanner.fail();
+    } catch (error) {
+      if (error instanceof JsonParseError) return this.parseFailure(error.message);
+      throw error;
+    }
+    return this.single(value, origin);
+  }
+
+  /** The same for a body that takes long to read. */
+  private async handleLarge(body: Uint8Array, origin: RpcOrigin): Promise<RpcReply> {
+    const text = await inSlices(decodeUtf8InSlices(body));
+    if (text === null) return this.parseFailure('Parse error');
+    const scanner = new JsonScanner(text);
+    let value: JsonValue;
+    try {
+      await inSlices(scanner.skipSpaceInSlices());
+      if (scanner.peek() === '[') return await this.batch(scanner, origin);
+      value = await inSlices(readWhole(scanner));
+      if (!scanner.atEnd()) scanner.fail();
+    } catch (error) {
+      if (error instanceof JsonParseError) return this.parseFailure(error.message);
+      throw error;
+    }
+    return this.single(value, origin);
+  }
+
+  /** Answers one parsed request, by the same rules. */
+  handleRequest(request: JsonObject, origin: RpcOrigin): RpcReply | Promise<RpcReply> {
+    return this.single(request, origin);
+  }
+
+  private single(value: JsonValue, origin: RpcOrigin): RpcReply | Promise<RpcReply> {
+    if (!(value instanceof JsonObject)) return this.parseFailure('Top-level object parse error');
+    const answer = this.startAnswer(value, origin, WHOLE_CHARS);
+    return isPromise(answer) ? answer.then(toReply) : toReply(answer);
+  }
+
+  private parseFailure(message: string): RpcReply {
+    const { status, envelope } = errorAnswer(newRequest(), rpcError(RPC_ERROR.PARSE_ERROR, message));
+    return new WholeReply(status, `${stringifyJson(envelope)}\n`);
+  }
+
+  /** A batch answers 200 whatever its members answer; 204 when all of them were notifications. */
+  private async batch(scanner: JsonScanner, origin: RpcOrigin): Promise<RpcReply> {
+    try {
+      await checkBatchSyntax(scanner.text);
+    } catch (error) {
+      if (error instanceof JsonParseError) return this.parseFailure(error.message);
+      throw error;
+    }
+    const answers = this.batchAnswers(scanner, origin);
+    const first = await answers.next();
+    if (first.done === true) return new WholeReply(204, '');
+    // No chunk but the last one has a line's end in it.
+    if (first.value.endsWith('\n')) return new WholeReply(200, first.value);
+    return { status: 200, text: null, chunks: resume(first.value, answers) };
+  }
+
+  /** The batch's text in chunks; nothing at all when it held only notifications (and at least one). */
+  private async *batchAnswers(scanner: JsonScanner, origin: RpcOrigin): AsyncGenerator<string> {
+    scanner.take('[');
+    let buffered = '[';
+    let answered = 0;
+    let sliceStart = performance.now();
+    const empty = scanner.peek() === ']';
+    if (!empty) {
+      do {
+        const element = readElement(scanner);
+        const value = isPromise(element) ? await element : element;
+        const started = this.startAnswer(value, origin, CHUNK_CHARS);
+        const { start } = isPromise(started) ? await started : started;
+        if (start !== null) {
+          buffered += answered++ > 0 ? `,${start.text}` : start.text;
+          if (start.rest !== null) {
+            for await (const chunk of start.rest) {
+              yield buffered;
+              buffered = chunk;
+            }
+          }
+          if (buffered.length >= CHUNK_CHARS) {
+            yield buffered;
+            buffered = '';
+          }
+        }
+        const pause = yieldIfDue(sliceStart);
+        if (typeof pause !== 'number') {
+          sliceStart = await pause;
+          await origin.giveWay?.();
+        }
+      } while (!origin.gone.aborted && scanner.take(','));
+    }
+    if (answered > 0 || empty) yield `${buffered}]\n`;
+  }
+
+  /**
+   * Runs one request and writes its answer up to a length, so that a stream failing at its start still becomes a proper
+   * error.
+   */
+  private startAnswer(
+    value: JsonValue,
+    origin: RpcOrigin,
+    maxChars: number,
+  ): StartedAnswer | Promise<StartedAnswer> {
+    const answer = this.answer(value, origin);
+    return isPromise(answer)
+      ? answer.then((settled) => this.write(settled, maxChars))
+      : this.write(answer, maxChars);
+  }
+
+  private write(answer: Answer, maxChars: number): StartedAnswer | Promise<StartedAnswer> {
+    const { status, envelope, request } = answer;
+    if (envelope === null) return { status, start: null };
+    const fail = (error: unknown): StartedAnswer => {
+      const failed = errorAnswer(request, this.toRpcError(error, request.method));
+      return { status: failed.status, start: { text: stringifyJson(failed.envelope), rest: null } };
+    };
+    try {
+      const start = startJson(envelope, maxChars);
+      return isPromise(start) ? start.then((begun) => ({ status, start: begun }), fail) : { status, start };
+    } catch (error) {
+      return fail(error);
+    }
+  }
+
+  private answer(value: JsonValue, origin: RpcOrigin): Answer | Promise<Answer> {
+    const request = newRequest();
+    try {
+      readRequest(value, request);
+      this.deps.logger.debug('rpc', () => callLine(request.method, origin));
+      const result = this.execute(request, origin);
+      if (!isPromise(result)) return successAnswer(request, result);
+      return result.then(
+        (settled) => successAnswer(request, settled),
+        (error: unknown) => errorAnswer(request, this.toRpcError(error, request.method)),
+      );
+    } catch (error) {
+      return errorAnswer(request, this.toRpcError(error, request.method));
+    }
+  }
+
+  private execute(request: ParsedRequest, origin: RpcOrigin): JsonOut | Promise<JsonOut> {
+    const method = this.deps.table.find(request.method, origin.profile);
+    const { warmup } = this;
+    if (warmup !== null && method?.duringWarmup !== true) throw rpcError(RPC_ERROR.IN_WARMUP, warmup);
+    if (method === undefined) throw rpcError(RPC_ERROR.METHOD_NOT_FOUND, 'Method not found');
+    const { onCall } = this.deps;
+    return onCall === undefined
+      ? this.call(method, request, origin)
+      : timed(onCall, method, () => this.call(method, request, origin));
+  }
+
+  /** Runs a call, or answers it as it was answered before. */
+  private call(method: RpcMethod, request: ParsedRequest, origin: RpcOrigin): JsonOut | Promise<JsonOut> {
+    const { answers } = this.deps;
+    const known = answers?.callOf(method, origin.profile, request.params) ?? null;
+    const text = known === null ? undefined : answers?.find(known);
+    if (text !== undefined) return rawJson(text);
+    const ctx = new CallContext(origin, this.deps, this.options.deprecated);
+    const result = callMethod(method, ctx, request.params);
+    if (answers === undefined || known === null) return result;
+    return isPromise(result)
+      ? result.then((settled) => keepAnswer(answers, known, settled))
+      : keepAnswer(answers, known, result);
+  }
+
+  /** The reference answers -1 with the text of any exception; a bug of ours is an internal error instead. */
+  private toRpcError(error: unknown, method: string): RpcError {
+    if (error instanceof RpcError) return error;
+    this.deps.onException(error, method);
+    const message = error instanceof Error ? error.message : String(error);
+    const isBug =
+      error instanceof AssertionError || error instanceof TypeError || error instanceof ReferenceError;
+    return rpcError(isBug ? RPC_ERROR.INTERNAL_ERROR : RPC_ERROR.MISC_ERROR, message);
+  }
+}
+
+/** Keeps an answer where it is small; answers what is to be written. */
+function keepAnswer(answers: AnswerCache, call: CacheableCall, result: JsonOut): JsonOut {
+  const text = smallJson(result);
+  if (text === null) return result;
+  answers.keep(call, text);
+  return rawJson(text);
+}
+
+/** Runs a call and tells how long it took and whether it failed. */
+function timed(
+  onCall: NonNullable<RpcDispatcherDeps['onCall']>,
+  method: RpcMethod,
+  call: () => JsonOut | Promise<JsonOut>,
+): JsonOut | Promise<JsonOut> {
+  const began = performance.now();
+  const tell = (failed: boolean): void => onCall(method.name, performance.now() - began, failed);
+  const fail = (error: unknown): never => {
+    tell(true);
+    throw error;
+  };
+  try {
+    const result = call();
+    if (isPromise(result)) {
+      return result.then((settled) => {
+        tell(false);
+        return settled;
+      }, fail);
+    }
+    tell(false);
+    return result;
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+function callLine(method: string, { user, peer }: RpcOrigin): string {
+  const where = peer === undefined ? '' : ` peeraddr=${peer}`;
+  return `ThreadRPCServer method=${printable(method)} user=${user}${where}`;
+}
+
+/** A method name fit for a log line. Source: `SanitizeString`. */
+function printable(text: string): string {
+  return text
+    .slice(0, 1000)
+    .replace(/[^a-zA-Z0-9 .,;\-_/:?@()]/g, '')
+    .slice(0, 100);
+}
+
+function toReply({ status, start }: StartedAnswer): RpcReply {
+  if (start === null) return new WholeReply(204, '');
+  if (start.rest === null) return new WholeReply(status, `${start.text}\n`);
+  return { status, text: null, chunks: withTail(resume(start.text, start.rest), '\n') };
+}
+
+async function* oneChunk(text: string): AsyncGenerator<string> {
+  if (text !== '') yield text;
+}
+
+async function* resume(first: string, rest: AsyncGenerator<string>): AsyncGenerator<string> {
+  try {
+    yield first;
+    yield* rest;
+  } finally {
+    await rest.return(undefined);
+  }
+}
+
+async function* withTail(chunks: AsyncIterable<string>, tail: string): AsyncGenerator<string> {
+  yield* chunks;
+  yield tail;
+}

@@ -1,0 +1,93 @@
+/**
+ * The envelope of JSON-RPC, 1.0 and 2.0: a request taken apart, and what its answer is wrapped in. Owns no transport and runs
+ * no method. Source: `JSONRPCRequest::parse`, `JSONRPCReplyObj`, `JSONErrorReply`.
+ */
+import { JsonObject, type JsonValue } from '../../util/json/json.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
+import { boundedErrorText } from '../../util/text/errorText.js';
+import { RPC_ERROR, rpcError, type RpcError } from '../declare/errors.js';
+
+/** One request taken apart. `id` is set as soon as it is known, so that later errors carry it. */
+export interface ParsedRequest {
+  id: JsonValue;
+  isV2: boolean;
+  isNotification: boolean;
+  method: string;
+  params: readonly JsonValue[] | JsonObject;
+}
+
+/** What answering one request came to: the envelope, or null for a notification. */
+export interface Answer {
+  readonly status: number;
+  readonly envelope: JsonOut | null;
+  readonly request: ParsedRequest;
+}
+
+export function newRequest(): ParsedRequest {
+  return { id: null, isV2: false, isNotification: false, method: '', params: [] };
+}
+
+interface Members {
+  id?: JsonValue;
+  jsonrpc?: JsonValue;
+  method?: JsonValue;
+  params?: JsonValue;
+}
+
+/** The members of a request, the first of each name, found in one walk: there may be two million others. */
+function membersOf({ entries }: JsonObject): Members {
+  const found: Members = {};
+  for (let i = 0; i < entries.length; i++) {
+    const entry = entries[i]!;
+    const name = entry[0];
+    switch (name) {
+      case 'id':
+      case 'jsonrpc':
+      case 'method':
+      case 'params':
+        if (found[name] === undefined) found[name] = entry[1];
+    }
+  }
+  return found;
+}
+
+/** Source: `JSONRPCRequest::parse`. Fills `request` as far as it gets. */
+export function readRequest(value: JsonValue, request: ParsedRequest): void {
+  if (!(value instanceof JsonObject)) throw rpcError(RPC_ERROR.INVALID_REQUEST, 'Invalid Request object');
+  const { id, jsonrpc, method = null, params = null } = membersOf(value);
+  request.id = id ?? null;
+  request.isV2 = jsonrpc === '2.0';
+  if (method === null) throw rpcError(RPC_ERROR.INVALID_REQUEST, 'Missing method');
+  if (typeof method !== 'string') throw rpcError(RPC_ERROR.INVALID_REQUEST, 'Method must be a string');
+  request.method = method;
+  if (params !== null && !Array.isArray(params) && !(params instanceof JsonObject)) {
+    throw rpcError(RPC_ERROR.INVALID_REQUEST, 'Params must be an array or object');
+  }
+  request.params = params ?? [];
+  // A request without an id is a notification in 2.0 only: 1.0 clients of Bitcoin's kind leave it out and want an answer.
+  request.isNotification = request.isV2 && id === undefined;
+}
+
+export function successAnswer(request: ParsedRequest, result: JsonOut): Answer {
+  return request.isNotification
+    ? { status: 204, envelope: null, request }
+    : { status: 200, envelope: successEnvelope(request, result), request };
+}
+
+function successEnvelope(request: ParsedRequest, result: JsonOut): JsonOut {
+  return request.isV2 ? { jsonrpc: '2.0', result, id: request.id } : { result, error: null, id: request.id };
+}
+
+export function errorAnswer(request: ParsedRequest, error: RpcError): Answer {
+  if (request.isNotification) return { status: 204, envelope: null, request };
+  const body = { code: error.code, message: boundedErrorText(error.message) };
+  return request.isV2
+    ? { status: 200, envelope: { jsonrpc: '2.0', error: body, id: request.id }, request }
+    : { status: errorStatus(error.code), envelope: { result: null, error: body, id: request.id }, request };
+}
+
+/** The HTTP status of a 1.0 error. Source: `JSONErrorReply`. */
+function errorStatus(code: number): number {
+  if (code === RPC_ERROR.INVALID_REQUEST) return 400;
+  return code === RPC_ERROR.METHOD_NOT_FOUND ? 404 : 500;
+}

@@ -1,0 +1,225 @@
+/**
+ * Calling one declared method: named to positional arguments, arity, types, ranges, then `run`. Each step fails as the
+ * reference's does. Owns no transport and no envelope.
+ */
+import { JsonObject, jsonTypeName, type JsonValue } from '../../util/json/json.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
+import { RPC_ERROR, RpcError, rpcError } from '../declare/errors.js';
+import { arityError } from '../reference/helpText.js';
+import {
+  paramKey,
+  paramNames,
+  type ParamDecl,
+  type ParsedArgs,
+  type Profile,
+  type RpcContext,
+  type RpcMethod,
+} from '../declare/method.js';
+import { walletOf } from '../methods/wallet/wallets/walletOf.js';
+import { onChain, readingChain } from './onChain.js';
+import { onWallets } from './onWallets.js';
+import { PARAM_TYPES } from '../declare/paramTypes.js';
+
+/** What calling a method needs of its declaration, made ready once. */
+interface CallPlan {
+  readonly required: number;
+  readonly most: number;
+  readonly params: readonly ParamPlan[];
+  /** Parameters whose JSON type is checked before any is read. */
+  readonly strict: readonly { readonly index: number; readonly param: ParamDecl }[];
+}
+
+interface ParamPlan {
+  readonly key: string;
+  readonly param: ParamDecl;
+}
+
+const plans = new WeakMap<RpcMethod, CallPlan>();
+
+function planOf(method: RpcMethod): CallPlan {
+  let plan = plans.get(method);
+  if (plan !== undefined) return plan;
+  const { params } = method;
+  plan = {
+    required: params.filter((param) => param.required === true).length,
+    most: method.maxArgs ?? params.length,
+    params: params.map((param) => ({ key: paramKey(param), param })),
+    strict: params
+      .map((param, index) => ({ index, param }))
+      .filter(({ param }) => param.strict !== undefined && param.strict !== false),
+  };
+  plans.set(method, plan);
+  return plan;
+}
+
+/** Runs a method with positional or named parameters. Rejects with `RpcError`, or what `run` throws. */
+export async function invokeMethod(
+  method: RpcMethod,
+  ctx: RpcContext,
+  params: readonly JsonValue[] | JsonObject,
+): Promise<JsonOut> {
+  return callMethod(method, ctx, params);
+}
+
+/** The same without waiting for what need not be waited for: throws where `invokeMethod` rejects. */
+export function callMethod(
+  method: RpcMethod,
+  ctx: RpcContext,
+  params: readonly JsonValue[] | JsonObject,
+): JsonOut | Promise<JsonOut> {
+  const { services } = ctx;
+  const { needsWallet, chainUse = method.follows === undefined ? 'any' : 'reads' } = method;
+  const call = (): JsonOut | Promise<JsonOut> => run(method, ctx, params);
+  if (needsWallet !== undefined && services.wallets !== null) return onWallets(services.wallets, call);
+  if (chainUse === 'none') return call();
+  const { reorganisation } = services.chain.chain;
+  return chainUse === 'reads' ? readingChain(reorganisation, ctx, call) : onChain(reorganisation, ctx, call);
+}
+
+function run(
+  method: RpcMethod,
+  ctx: RpcContext,
+  params: readonly JsonValue[] | JsonObject,
+): JsonOut | Promise<JsonOut> {
+  const positional = params instanceof JsonObject ? toPositional(method, params) : params;
+  const plan = planOf(method);
+  const count = positional.length;
+  if (method.needsWallet === 'one') walletOf(ctx);
+  if (method.deprecated?.comesFirst === true) refuseDeprecated(method, ctx);
+  if (count < plan.required || count > plan.most) throw wrongCount(method, plan, count, ctx.profile);
+  refuseDeprecated(method, ctx);
+  return method.run(ctx, parseArgs(method, plan, positional, ctx.profile), positional);
+}
+
+/**
+ * Named arguments in declared order, gaps filled with null but none at the end. Source: `transformNamedArguments`.
+ * Of a name given twice the last value counts; an unknown name answers -8.
+ */
+export function toPositional(method: RpcMethod, named: JsonObject): JsonValue[] {
+  const known = new Set(method.params.flatMap(paramNames));
+  const given = new Map<string, JsonValue>();
+  // A map of all would be built for nothing where an unknown name comes first among a million.
+  for (const [name, value] of named.entries) {
+    if (!known.has(name)) throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Unknown named parameter ${name}`);
+    given.set(name, value);
+  }
+  const positional: JsonValue[] = [];
+  let holes = 0;
+  for (const param of method.params) {
+    const name = paramNames(param).find((alternative) => given.has(alternative));
+    if (name === undefined) {
+      holes++;
+      continue;
+    }
+    for (; holes > 0; holes--) positional.push(null);
+    positional.push(given.get(name) ?? null);
+    given.delete(name);
+  }
+  // Another name of a parameter that was given already.
+  for (const unknown of given.keys()) {
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Unknown named parameter ${unknown}`);
+  }
+  return positional;
+}
+
+function refuseDeprecated(method: RpcMethod, ctx: RpcContext): void {
+  const deprecated = method.deprecated;
+  if (deprecated === undefined || ctx.isDeprecatedEnabled(deprecated.option)) return;
+  if (deprecated.profiles !== undefined && !deprecated.profiles.includes(ctx.profile)) return;
+  throw rpcError(RPC_ERROR.METHOD_DEPRECATED, deprecated.message);
+}
+
+/** lbcd answers -32602, the reference -1. Source: lbcd btcjson/cmdparse.go `checkNumParams`. */
+function wrongCount(method: RpcMethod, plan: CallPlan, count: number, profile: Profile): RpcError {
+  if (profile !== 'lbcd') return rpcError(RPC_ERROR.MISC_ERROR, arityError(method, count));
+  if (method.refusesBriefly === true) return invalidRequest();
+  const { required, most } = plan;
+  const expected = required === most ? `${most}` : `between ${required} and ${most}`;
+  return rpcError(
+    RPC_ERROR.INVALID_PARAMS,
+    `wrong number of params (expected ${expected}, received ${count})`,
+  );
+}
+
+/** Source: lbcwallet rpc/legacyrpc/methods.go `lazyApplyHandler`. */
+function invalidRequest(): RpcError {
+  return rpcError(RPC_ERROR.INVALID_REQUEST, 'Invalid request');
+}
+
+function parseArgs(
+  method: RpcMethod,
+  plan: CallPlan,
+  values: readonly JsonValue[],
+  profile: Profile,
+): ParsedArgs {
+  if (profile !== 'lbcd') return parseEach(plan, values);
+  const at = { index: 0 };
+  try {
+    return parseEach(plan, values, at);
+  } catch (error) {
+    if (method.refusesBriefly === true && error instanceof RpcError) throw invalidRequest();
+    throw asLbcdTypeError(error, plan, at.index, values);
+  }
+}
+
+const TYPE_CODES: readonly number[] = [RPC_ERROR.MISC_ERROR, RPC_ERROR.TYPE_ERROR];
+
+/** What lbcd says of a parameter of another type. Source: lbcd btcjson/cmdparse.go `assignField`. */
+function asLbcdTypeError(
+  error: unknown,
+  plan: CallPlan,
+  index: number,
+  values: readonly JsonValue[],
+): unknown {
+  const declared = plan.params[index];
+  const value = values[index];
+  if (!(error instanceof RpcError) || !TYPE_CODES.includes(error.code) || !declared || value === undefined)
+    return error;
+  const { help } = PARAM_TYPES[declared.param.type];
+  const message = `parameter #${index + 1} '${declared.key}' must be type ${help} (got ${jsonTypeName(value)})`;
+  return rpcError(RPC_ERROR.INVALID_PARAMS, message);
+}
+
+/** In the lbcd profile `at` is told which parameter is being read. */
+function parseEach(plan: CallPlan, values: readonly JsonValue[], at?: { index: number }): ParsedArgs {
+  for (const { index, param } of plan.strict) {
+    const value = values[index];
+    if (at) at.index = index;
+    if (value !== undefined) checkStrictType(param, value);
+  }
+  const args: Record<string, unknown> = {};
+  for (let i = 0; i < plan.params.length; i++) {
+    if (at) at.index = i;
+    const { key, param } = plan.params[i] as ParamPlan;
+    const value = values[i];
+    const read = (): unknown => parseParam(param, key, value, at !== undefined);
+    args[key] = param.late === true ? read : read();
+  }
+  return args;
+}
+
+/** Source: `RPCTypeCheck`. */
+function checkStrictType(param: ParamDecl, value: JsonValue): void {
+  const expected = PARAM_TYPES[param.type].json;
+  if (expected === null) return;
+  const got = jsonTypeName(value);
+  if (got === expected || (got === 'null' && param.strict === 'nullable')) return;
+  throw rpcError(RPC_ERROR.TYPE_ERROR, `Expected type ${expected}, got ${got}`);
+}
+
+function parseParam(param: ParamDecl, key: string, value: JsonValue | undefined, inLbcd: boolean): unknown {
+  if (value === undefined) return param.default;
+  if (value === null && param.required !== true && param.nullIsValue !== true) return param.default;
+  const { parse, parseInLbcd } = PARAM_TYPES[param.type];
+  const parsed: unknown = inLbcd && parseInLbcd ? parseInLbcd(value) : parse(value, param.label ?? key);
+  if (param.range !== undefined) checkRange(param, parsed);
+  return parsed;
+}
+
+function checkRange(param: ParamDecl, parsed: unknown): void {
+  const range = param.range;
+  if (range === undefined || (typeof parsed !== 'number' && typeof parsed !== 'bigint')) return;
+  if (parsed >= range.min && parsed <= range.max) return;
+  const message = range.error ?? `${paramKey(param)} must be between ${range.min} and ${range.max}`;
+  throw rpcError(RPC_ERROR.INVALID_PARAMETER, message);
+}

@@ -1,0 +1,75 @@
+/**
+ * Calls of wallets: each answers of a state that there was, though wallets take in long blocks in slices. Source: lbrycrd
+ * `BlockUntilSyncedToCurrentChain`, `cs_wallet`.
+ */
+import { JsonArrayStream, type JsonOut } from '../../util/json/jsonWrite.js';
+import type { Wallets } from '../../wallet/wallets.js';
+
+export type WalletsInUse = Pick<Wallets, 'caughtUp' | 'enter' | 'finish' | 'isBetween'>;
+
+/** Runs a call once the wallets have taken in what the node has told by now; nothing is taken in by halves until it has answered. */
+export function onWallets(
+  wallets: WalletsInUse,
+  call: () => JsonOut | Promise<JsonOut>,
+): JsonOut | Promise<JsonOut> {
+  const run = (): JsonOut | Promise<JsonOut> => {
+    const leave = wallets.enter();
+    let answer: JsonOut | Promise<JsonOut> = null;
+    try {
+      answer = call();
+    } finally {
+      if (!(answer instanceof Promise)) leave();
+    }
+    if (!(answer instanceof Promise)) return ofWholeStates(answer, wallets);
+    return answer.finally(leave).then((found) => ofWholeStates(found, wallets));
+  };
+  const behind = wallets.caughtUp();
+  if (behind === null) return run();
+  // What was told since may be taken in by a part.
+  const runWhenWhole = async (): Promise<JsonOut> => {
+    while (wallets.isBetween) await wallets.caughtUp();
+    return run();
+  };
+  return behind.then(runWhenWhole);
+}
+
+/** What is told piece by piece reads the wallet as it is sent. */
+function ofWholeStates(answer: JsonOut, wallets: Pick<WalletsInUse, 'finish'>): JsonOut {
+  if (answer instanceof JsonArrayStream) return new JsonArrayStream(wholeItems(answer, wallets));
+  if (answer === null || typeof answer !== 'object' || Object.getPrototypeOf(answer) !== Object.prototype)
+    return answer;
+  const members = Object.entries(answer as Readonly<Record<string, JsonOut | undefined>>);
+  if (!members.some(([, value]) => value instanceof JsonArrayStream)) return answer;
+  return Object.fromEntries(
+    members.map(([name, value]) => [
+      name,
+      value instanceof JsonArrayStream ? new JsonArrayStream(wholeItems(value, wallets)) : value,
+    ]),
+  );
+}
+
+function wholeItems(
+  { items }: JsonArrayStream,
+  wallets: Pick<WalletsInUse, 'finish'>,
+): Iterable<JsonOut> | AsyncIterable<JsonOut> {
+  return Symbol.asyncIterator in items ? wholeAsync(items, wallets) : whole(items, wallets);
+}
+
+function* whole(items: Iterable<JsonOut>, wallets: Pick<WalletsInUse, 'finish'>): Generator<JsonOut> {
+  wallets.finish();
+  for (const item of items) {
+    yield item;
+    wallets.finish();
+  }
+}
+
+async function* wholeAsync(
+  items: AsyncIterable<JsonOut>,
+  wallets: Pick<WalletsInUse, 'finish'>,
+): AsyncGenerator<JsonOut> {
+  wallets.finish();
+  for await (const item of items) {
+    yield item;
+    wallets.finish();
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * Reading the text of requests: small ones at once, large ones in slices between which others have their turn; a batch one
+ * element at a time. Knows no methods.
+ */
+import type { JsonValue } from '../../util/json/json.js';
+import { JsonParseError, JsonScanner } from '../../util/json/jsonParse.js';
+import { inSlices } from '../../scheduler/slices.js';
+import { atOnce, type Slices } from '../../util/slices.js';
+
+/** Bodies up to this size are read at once, in a few milliseconds. */
+export const AT_ONCE_BYTES = 1 << 18;
+
+/** The value that comes next and the white space behind it, in slices. */
+export function* readWhole(scanner: JsonScanner): Slices<JsonValue> {
+  const value = yield* scanner.readValueInSlices();
+  yield* scanner.skipSpaceInSlices();
+  return value;
+}
+
+/** Refuses a batch that is not JSON before any of it runs. */
+export async function checkBatchSyntax(text: string): Promise<void> {
+  const work = skipBatch(new JsonScanner(text));
+  if (text.length > AT_ONCE_BYTES) await inSlices(work);
+  else atOnce(work);
+}
+
+function* skipBatch(scanner: JsonScanner): Slices<void> {
+  yield* scanner.skipSpaceInSlices();
+  scanner.take('[');
+  if (!scanner.take(']')) {
+    do {
+      yield* scanner.skipValueInSlices();
+      yield* scanner.skipSpaceInSlices();
+      yield;
+    } while (scanner.take(','));
+    if (!scanner.take(']')) scanner.fail();
+  }
+  yield* scanner.skipSpaceInSlices();
+  if (!scanner.atEnd()) scanner.fail();
+}
+
+/** The next element of a batch whose syntax is known to be good; one with too many values reads as null. */
+export function readElement(scanner: JsonScanner): JsonValue | Promise<JsonValue> {
+  if (scanner.text.length > AT_ONCE_BYTES) return readElementInSlices(scanner);
+  const start = scanner.offset;
+  try {
+    return scanner.readValue();
+  } catch (error) {
+    if (!(error instanceof JsonParseError)) throw error;
+    scanner.offset = start;
+    scanner.skipValue();
+    return null;
+  }
+}
+
+async function readElementInSlices(scanner: JsonScanner): Promise<JsonValue> {
+  const start = scanner.offset;
+  try {
+    return await inSlices(readWhole(scanner));
+  } catch (error) {
+    if (!(error instanceof JsonParseError)) throw error;
+    scanner.offset = start;
+    await inSlices(scanner.skipValueInSlices());
+    return null;
+  }
+}

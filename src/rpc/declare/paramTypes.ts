@@ -1,0 +1,379 @@
+/**
+ * The parameter types a method may declare: how each reads a JSON value, with the reference's errors. The types are
+ * named for what the reference's methods call: `get_str`, `get_int`, `ParseHashV`, `AmountFromValue` and so on.
+ * A wrong JSON type in `get_*` is error -1 there, in the `Parse*V` helpers -8, in amounts -3; so it is here.
+ */
+import { isMoneyRange } from '../../consensus/limits.js';
+import { hashFromHex, isHex } from '../../util/bytes.js';
+import {
+  isJsonNumber,
+  JsonObject,
+  numberText,
+  parseFixedPoint,
+  type JsonTypeName,
+  type JsonValue,
+} from '../../util/json/json.js';
+import { decodeHexInSlices } from '../../util/text/hexSlices.js';
+import { inSlices } from '../../scheduler/slices.js';
+import { AT_ONCE_SIZE } from '../../util/slices.js';
+import { RPC_ERROR, rpcError, type RpcError } from './errors.js';
+
+/**
+ * How the command line turns a word into a value: as it is, as JSON, as JSON where it parses (a text or a number), or as
+ * JSON where it begins as an array, an object or a quoted text does (a text, an array or an object).
+ */
+export type CliConversion = 'string' | 'json' | 'auto' | 'text';
+
+interface ParamType<T> {
+  /** The word help shows. */
+  readonly help: string;
+  /** JSON type that a strict declaration demands; null takes any. */
+  readonly json: JsonTypeName | null;
+  readonly cli: CliConversion;
+  /** Type of the generated client's argument. */
+  readonly client: string;
+  /** JSON Schema of the OpenRPC document. */
+  readonly schema: Readonly<Record<string, unknown>>;
+  parse(value: JsonValue, label: string): T;
+  /** How the lbcd profile reads it, where that is another way. */
+  parseInLbcd?(value: JsonValue): T;
+}
+
+function misc(message: string): RpcError {
+  return rpcError(RPC_ERROR.MISC_ERROR, message);
+}
+
+/** Source: `UniValue::get_str`. */
+export function getString(value: JsonValue): string {
+  if (typeof value !== 'string') throw misc('JSON value is not a string as expected');
+  return value;
+}
+
+/** Source: `UniValue::get_bool`. */
+export function getBool(value: JsonValue): boolean {
+  if (typeof value !== 'boolean') throw misc('JSON value is not a boolean as expected');
+  return value;
+}
+
+/** Characters of the longest 64-bit integer, its sign included. */
+const LONGEST_INTEGER = 20;
+
+function integerText(value: JsonValue): string {
+  if (!isJsonNumber(value)) throw misc('JSON value is not an integer as expected');
+  const text = numberText(value);
+  // Longer ones are beyond 64 bits: they are not even read.
+  if (text.length > LONGEST_INTEGER || !/^-?[0-9]+$/.test(text)) throw misc('JSON integer out of range');
+  return text;
+}
+
+/** A 32-bit integer; `1.0` and `1e3` are out of range as in the reference. Source: `UniValue::get_int`. */
+export function getInt(value: JsonValue): number {
+  const number = Number(integerText(value));
+  if (number < -0x80000000 || number > 0x7fffffff) throw misc('JSON integer out of range');
+  return number + 0;
+}
+
+/** Source: `UniValue::get_int64`. */
+export function getInt64(value: JsonValue): bigint {
+  const number = BigInt(integerText(value));
+  if (BigInt.asIntN(64, number) !== number) throw misc('JSON integer out of range');
+  return number;
+}
+
+/** Source: `UniValue::get_real`. */
+export function getReal(value: JsonValue): number {
+  if (!isJsonNumber(value)) throw misc('JSON value is not a number as expected');
+  const number = Number(numberText(value));
+  if (!Number.isFinite(number)) throw misc('JSON double out of range');
+  return number;
+}
+
+/** Source: `UniValue::get_obj`. */
+export function getObject(value: JsonValue): JsonObject {
+  if (!(value instanceof JsonObject)) throw misc('JSON value is not an object as expected');
+  return value;
+}
+
+/** Source: `UniValue::get_array`. */
+export function getArray(value: JsonValue): JsonValue[] {
+  if (!Array.isArray(value)) throw misc('JSON value is not an array as expected');
+  return value;
+}
+
+/** Bytes from an even, non-zero number of hex digits. Source: `ParseHexV`. */
+export function parseHexParam(value: JsonValue, label: string): Buffer {
+  const text = typeof value === 'string' ? value : '';
+  if (text === '' || !isHex(text)) throw notHex(text, label);
+  return Buffer.from(text, 'hex');
+}
+
+/** The same in slices, for what is long by its nature. */
+export async function readHexParam(text: string, label: string): Promise<Buffer> {
+  if (text.length <= AT_ONCE_SIZE) return parseHexParam(text, label);
+  const bytes = await inSlices(decodeHexInSlices(text));
+  if (bytes === null) throw notHex(text, label);
+  return bytes;
+}
+
+function notHex(text: string, label: string): RpcError {
+  return rpcError(RPC_ERROR.INVALID_PARAMETER, `${label} must be hexadecimal string (not '${text}')`);
+}
+
+/** A hash in wire order from 64 hex digits in printed order. Source: `ParseHashV`. */
+export function parseHashParam(value: JsonValue, label: string): Buffer {
+  const text = typeof value === 'string' ? value : '';
+  if (text === '' || !isHex(text)) throw notHex(text, label);
+  if (text.length !== 64) {
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, `${label} must be of length 64 (not ${text.length})`);
+  }
+  return hashFromHex(text);
+}
+
+/**
+ * A hash from whatever hex digits the string begins with, the last 64 of them, zero-filled: the reference's lenient
+ * reading, by which `getblock zz` looks for the zero hash and fails with -5. Source: `uint256S`, `base_blob::SetHex`.
+ */
+export function parseLooseHash(value: JsonValue): Buffer {
+  const digits = /^[ \f\n\r\t\v]*(?:0[xX])?([0-9a-fA-F]*)/.exec(getString(value))?.[1] ?? '';
+  return hashFromHex(digits.slice(-64).padStart(64, '0'));
+}
+
+/** A hash from up to 64 hex digits, zero-filled. Source: lbcd `chainhash.NewHashFromStr`, rpcserver.go `rpcDecodeHexError`. */
+function parseLbcdHash(value: JsonValue): Buffer {
+  const text = getString(value);
+  if (/^[0-9a-fA-F]{0,64}$/.test(text)) return hashFromHex(text.padStart(64, '0'));
+  const message = `Argument must be hexadecimal string (not ${JSON.stringify(text)})`;
+  throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, message);
+}
+
+const CLAIM_ID_DIGITS = 40;
+
+/**
+ * A claim id or the beginning of one, in printed order: its digits in lower case, any number of them up to 40.
+ * A `0x` in front counts among the 40; the rest is a whole id then only if that many are there. Source:
+ * `ParseClaimtrieId`.
+ */
+export function parseClaimIdDigits(value: JsonValue, label: string): string {
+  const text = typeof value === 'string' ? value : '';
+  const prefix = text.length > 2 && text.startsWith('0x') ? 2 : 0;
+  if (!/^[0-9a-fA-F]+$/.test(text.slice(prefix))) {
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, `${label} must be a hexadecimal string`);
+  }
+  if (text.length > CLAIM_ID_DIGITS) {
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, `${label} must be max 20-character hexadecimal string`);
+  }
+  const lower = text.toLowerCase();
+  return text.length === CLAIM_ID_DIGITS ? lower.slice(prefix).padStart(CLAIM_ID_DIGITS, '0') : lower;
+}
+
+/** Satoshis from a number or string in coins, exact. Source: `AmountFromValue`. */
+export function parseAmount(value: JsonValue): bigint {
+  if (!isJsonNumber(value) && typeof value !== 'string') {
+    throw rpcError(RPC_ERROR.TYPE_ERROR, 'Amount is not a number or string');
+  }
+  const amount = parseFixedPoint(typeof value === 'string' ? value : numberText(value), 8);
+  if (amount === null) throw rpcError(RPC_ERROR.TYPE_ERROR, 'Invalid amount');
+  if (!isMoneyRange(amount)) throw rpcError(RPC_ERROR.TYPE_ERROR, 'Amount out of range');
+  return amount;
+}
+
+function define<T>(type: ParamType<T>): ParamType<T> {
+  return type;
+}
+
+const HASH_SCHEMA = { type: 'string', pattern: '^[0-9a-fA-F]{64}$' };
+
+/** Every declarable type by name. */
+export const PARAM_TYPES = {
+  string: define({
+    help: 'string',
+    json: 'string',
+    cli: 'string',
+    client: 'string',
+    schema: { type: 'string' },
+    parse: getString,
+  }),
+  /** Hex of any non-zero length: a Buffer. */
+  hex: define({
+    help: 'string',
+    json: 'string',
+    cli: 'string',
+    client: 'string',
+    schema: { type: 'string', pattern: '^([0-9a-fA-F]{2})+$' },
+    parse: parseHexParam,
+  }),
+  /** 64 hex digits: a Buffer in wire order. */
+  hash: define({
+    help: 'string',
+    json: 'string',
+    cli: 'string',
+    client: 'string',
+    schema: HASH_SCHEMA,
+    parse: parseHashParam,
+    parseInLbcd: parseLbcdHash,
+  }),
+  /** A hash read leniently (`uint256S`): a Buffer in wire order. */
+  looseHash: define({
+    help: 'string',
+    json: 'string',
+    cli: 'string',
+    client: 'string',
+    schema: { type: 'string' },
+    parse: parseLooseHash,
+    parseInLbcd: parseLbcdHash,
+  }),
+  /** A claim id or the beginning of one: its digits in lower case. */
+  claimIdDigits: define({
+    help: 'string',
+    json: 'string',
+    cli: 'string',
+    client: 'string',
+    schema: { type: 'string', pattern: '^(0x)?[0-9a-fA-F]{1,40}$' },
+    parse: parseClaimIdDigits,
+  }),
+  /** A 32-bit integer. */
+  integer: define({
+    help: 'numeric',
+    json: 'number',
+    cli: 'json',
+    client: 'number',
+    schema: { type: 'integer' },
+    parse: getInt,
+  }),
+  /** A 64-bit integer: a bigint. */
+  int64: define({
+    help: 'numeric',
+    json: 'number',
+    cli: 'json',
+    client: 'number',
+    schema: { type: 'integer' },
+    parse: getInt64,
+  }),
+  /** A double. */
+  number: define({
+    help: 'numeric',
+    json: 'number',
+    cli: 'json',
+    client: 'number',
+    schema: { type: 'number' },
+    parse: getReal,
+  }),
+  boolean: define({
+    help: 'boolean',
+    json: 'bool',
+    cli: 'json',
+    client: 'boolean',
+    schema: { type: 'boolean' },
+    parse: getBool,
+  }),
+  /** A level, as a number or as false/true for 0/1: real clients send both. */
+  verbosity: define({
+    help: 'numeric or boolean',
+    json: null,
+    cli: 'json',
+    client: 'number | boolean',
+    schema: { oneOf: [{ type: 'integer' }, { type: 'boolean' }] },
+    parse: (value) => (isJsonNumber(value) ? getInt(value) : getBool(value) ? 1 : 0),
+  }),
+  /** Coins as a number or a string: satoshis as a bigint. */
+  amount: define({
+    help: 'numeric or string',
+    json: null,
+    cli: 'auto',
+    client: 'number | string',
+    schema: { oneOf: [{ type: 'number' }, { type: 'string' }] },
+    parse: parseAmount,
+  }),
+  /** A block's height as a number, or its hash as a Buffer. */
+  hashOrHeight: define<number | Buffer>({
+    help: 'string or numeric',
+    json: null,
+    cli: 'auto',
+    client: 'string | number',
+    schema: { oneOf: [HASH_SCHEMA, { type: 'integer' }] },
+    parse: (value, label) => (isJsonNumber(value) ? getInt(value) : parseHashParam(value, label)),
+  }),
+  object: define({
+    help: 'json object',
+    json: 'object',
+    cli: 'json',
+    client: 'object',
+    schema: { type: 'object' },
+    parse: getObject,
+  }),
+  array: define({
+    help: 'json array',
+    json: 'array',
+    cli: 'json',
+    client: 'readonly unknown[]',
+    schema: { type: 'array' },
+    parse: getArray,
+  }),
+  /** A string or a number that the method reads itself, where the reference looks at it after other things. */
+  unreadString: define({
+    help: 'string',
+    json: 'string',
+    cli: 'string',
+    client: 'string',
+    schema: { type: 'string' },
+    parse: (value: JsonValue): JsonValue => value,
+  }),
+  unreadInteger: define({
+    help: 'numeric',
+    json: 'number',
+    cli: 'json',
+    client: 'number',
+    schema: { type: 'integer' },
+    parse: (value: JsonValue): JsonValue => value,
+  }),
+  /** A list; a null is passed on, for methods that refuse it in their own words. */
+  arrayOrNull: define({
+    help: 'json array',
+    json: 'array',
+    cli: 'json',
+    client: 'readonly unknown[]',
+    schema: { type: 'array' },
+    parse: (value: JsonValue): JsonValue[] | null => (value === null ? null : getArray(value)),
+  }),
+  /** A list or an object, unread. */
+  arrayOrObject: define({
+    help: 'json array or object',
+    json: null,
+    cli: 'json',
+    client: 'readonly unknown[] | object',
+    schema: { oneOf: [{ type: 'array' }, { type: 'object' }] },
+    parse: (value: JsonValue): JsonValue => value,
+  }),
+  /** A text or an array of texts, unread. */
+  textOrArray: define({
+    help: 'string or json array',
+    json: null,
+    cli: 'text',
+    client: 'string | readonly string[]',
+    schema: { oneOf: [{ type: 'string' }, { type: 'array' }] },
+    parse: (value: JsonValue): JsonValue => value,
+  }),
+  /** The same, or an object. */
+  textArrayOrObject: define({
+    help: 'string, json array or object',
+    json: null,
+    cli: 'text',
+    client: 'string | readonly string[] | object',
+    schema: { oneOf: [{ type: 'string' }, { type: 'array' }, { type: 'object' }] },
+    parse: (value: JsonValue): JsonValue => value,
+  }),
+  /** Whatever JSON was sent. The command line takes JSON alone; where a text may be sent, declare another type. */
+  any: define({
+    help: 'any',
+    json: null,
+    cli: 'json',
+    client: 'unknown',
+    schema: {},
+    parse: (value: JsonValue): JsonValue => value,
+  }),
+} as const;
+
+export type ParamTypeName = keyof typeof PARAM_TYPES;
+
+/** The value that `run` gets for a parameter of the type. */
+export type ParamValue<K extends ParamTypeName> = ReturnType<(typeof PARAM_TYPES)[K]['parse']>;

@@ -1,0 +1,108 @@
+/**
+ * What the network methods ask of the peer layer. Interfaces only; whatever runs the peers fills them. Source: Core
+ * net.h `CNodeStats`, `CConnman`.
+ */
+import type { Bytes } from '../../util/bytes.js';
+
+/** One peer as `getpeerinfo` reports it. Times in seconds since 1970 unless the name says otherwise. */
+export interface PeerSnapshot {
+  readonly id: number;
+  readonly address: string;
+  /** Our end of the connection; null when it is not known. */
+  readonly boundAddress: string | null;
+  /** Where the peer sees us; null if it sent nothing useful. */
+  readonly localAddress: string | null;
+  readonly services: bigint;
+  readonly relaysTransactions: boolean;
+  readonly lastSendSec: number;
+  readonly lastReceiveSec: number;
+  readonly bytesSent: number;
+  readonly bytesReceived: number;
+  readonly connectedAtSec: number;
+  readonly timeOffsetSec: number;
+  /** In seconds; null as long as there was none. */
+  readonly pingSec: number | null;
+  readonly minPingSec: number | null;
+  /** How long the present ping has been under way; null when none is. */
+  readonly pingWaitSec: number | null;
+  /** 0 before the peer's version came. */
+  readonly protocolVersion: number;
+  readonly userAgent: string;
+  readonly inbound: boolean;
+  /** Whether the operator asked for it. */
+  readonly manual: boolean;
+  readonly startHeight: number;
+  readonly banScore: number;
+  /** −1 for nothing in common yet. */
+  readonly syncedHeaders: number;
+  readonly syncedBlocks: number;
+  readonly inFlightHeights: readonly number[];
+  readonly whitelisted: boolean;
+  readonly minFeeFilterRatePerKb: bigint;
+  readonly sentByCommand: ReadonlyMap<string, number>;
+  readonly receivedByCommand: ReadonlyMap<string, number>;
+}
+
+export interface NetTotals {
+  readonly bytesReceived: number;
+  readonly bytesSent: number;
+  readonly timeMs: number;
+  /** `-maxuploadtarget`. */
+  readonly upload: {
+    readonly timeframeSec: number;
+    /** In bytes; 0 without a target. */
+    readonly target: number;
+    readonly targetReached: boolean;
+    readonly servesHistoricalBlocks: boolean;
+    readonly bytesLeftInCycle: number;
+    readonly secondsLeftInCycle: number;
+  };
+}
+
+export interface AddedNodeInfo {
+  readonly name: string;
+  readonly connected: { readonly address: string; readonly inbound: boolean } | null;
+}
+
+export interface BanEntry {
+  /** Address or subnet, as printed. */
+  readonly subnet: string;
+  readonly createdSec: number;
+  readonly untilSec: number;
+  readonly reason: string;
+}
+
+export interface KnownAddress {
+  readonly timeSec: number;
+  readonly services: bigint;
+  readonly address: string;
+  readonly port: number;
+}
+
+export interface PeerService {
+  list(): readonly PeerSnapshot[];
+  /** Asks every peer for a round trip. */
+  ping(): void;
+  /** Tries to connect once; resolves when it is known whether that came about. */
+  tryOnce(node: string): Promise<void>;
+  /** False when the node was there already. */
+  addNode(node: string): boolean;
+  /** False when it was not there. */
+  removeNode(node: string): boolean;
+  addedNodes(): readonly AddedNodeInfo[];
+  /** False when no peer has this address (`host:port` as printed) or this number. */
+  disconnectAddress(address: string): boolean;
+  disconnectId(id: bigint): boolean;
+  totals(): NetTotals;
+  setActive(active: boolean): void;
+  isActive(): boolean;
+  /** `untilOrForSec` 0 is the default time; absolute times are seconds since 1970. */
+  ban(subnet: string, untilOrForSec: bigint, absolute: boolean): 'ok' | 'invalid' | 'already';
+  unban(subnet: string): 'ok' | 'invalid' | 'absent';
+  bans(): readonly BanEntry[];
+  clearBans(): void;
+  /** Announces a transaction of the mempool to peers. */
+  announce(txid: Bytes): void;
+  /** At most `count` addresses of the address book, at random. */
+  knownAddresses(count: number): readonly KnownAddress[];
+}

@@ -1,0 +1,85 @@
+/** The walk over all unspent outputs behind `scantxoutset`: one at a time, with progress and a way to end it early. */
+import type { ChainReader, CoinRowEntry } from '../../chain/chainReader.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
+import { inSlices } from '../../scheduler/slices.js';
+import { sortedInSlices } from '../../util/slices.js';
+import type { ScriptSet } from './scriptSet.js';
+
+/** Outputs between two looks at whether the walk should end. */
+const CHECK_INTERVAL = 8192;
+
+export interface CoinScanResult {
+  /** False when the walk was ended early. */
+  completed: boolean;
+  searched: number;
+  /** Ordered by txid bytes, then by number. */
+  found: readonly CoinRowEntry[];
+  /** Sum of all found outputs in satoshis. */
+  totalSat: bigint;
+}
+
+function inOrder(a: CoinRowEntry, b: CoinRowEntry): number {
+  return (
+    Buffer.compare(a.outPoint.subarray(0, 32), b.outPoint.subarray(0, 32)) ||
+    a.outPoint.readUInt32LE(32) - b.outPoint.readUInt32LE(32)
+  );
+}
+
+export class CoinScan {
+  private percent: number | null = null;
+  private shouldEnd = false;
+
+  /** How far the walk is, null when none is under way. */
+  get progressPercent(): number | null {
+    return this.percent;
+  }
+
+  /** Takes the one place for a walk; false when it is taken. `run` or `release` gives it back. */
+  reserve(): boolean {
+    if (this.percent !== null) return false;
+    this.percent = 0;
+    this.shouldEnd = false;
+    return true;
+  }
+
+  release(): void {
+    this.percent = null;
+  }
+
+  /** Whether a caller asked for the end. */
+  get isEnding(): boolean {
+    return this.shouldEnd;
+  }
+
+  /** Stops the walk soon; false if none is running. */
+  end(): boolean {
+    if (this.percent === null) return false;
+    this.shouldEnd = true;
+    return true;
+  }
+
+  /** Finds the outputs with one of the scripts. Needs `reserve` before. */
+  async run(reader: ChainReader, scripts: ScriptSet, signal: AbortSignal): Promise<CoinScanResult> {
+    const found: CoinRowEntry[] = [];
+    let completed = true;
+    let searched = 0;
+    let totalSat = 0n;
+    const { coins } = await reader.allCoins();
+    let since = performance.now();
+    for await (const entry of coins) {
+      searched++;
+      if (searched % CHECK_INTERVAL === 0 && (this.shouldEnd || signal.aborted)) {
+        completed = false;
+        break;
+      }
+      if (scripts.has(entry.coin.script)) {
+        found.push(entry);
+        totalSat += entry.coin.amount;
+      }
+      // The walk is in the order of hashes, which are evenly spread.
+      this.percent = Math.floor((entry.outPoint.readUInt16BE(0) * 100) / 65536 + 0.5);
+      since = await yieldIfDue(since);
+    }
+    return { completed, searched, found: await inSlices(sortedInSlices(found, inOrder)), totalSat };
+  }
+}

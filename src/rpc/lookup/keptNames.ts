@@ -1,0 +1,208 @@
+/**
+ * Cache of names with many claims and supports, after the latest block: whole names, single claims, the beginning of the name's
+ * row, and the positions of its claims. Reading a whole name takes milliseconds. A new block removes the names that it changed. A
+ * disconnected block clears the cache. The size is limited.
+ */
+import type { ClaimOfName } from '../../store/claims/query/oneClaim.js';
+import type { NameInfo } from '../../store/claims/query/claimQueries.js';
+import type { NamePlaces } from '../../store/claims/namePlaces.js';
+import type { NameHead } from '../../store/claims/rows/nameRow.js';
+import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
+
+/** Names with fewer are read again: their rows are in memory. Arbitrary. */
+const LEAST_ITEMS = 64;
+/** Claims and supports that are kept, of all names together. One takes about 250 bytes. */
+const MOST_ITEMS = 65_536;
+/** Maximum number of cached name heads. Arbitrary. */
+const MOST_HEADS = 1024;
+/** Maximum total size of the rows with cached positions. The positions take another fifth of it. */
+const MOST_PLACES_BYTES = 4 << 20;
+/** Maximum number of cached single claims with their supports, of all names and of one name. Arbitrary. */
+const MOST_CLAIM_ITEMS = 16_384;
+const MOST_CLAIM_ITEMS_OF_NAME = 4096;
+/** More blocks than this clear the cache. Arbitrary: most calls come at the tip, where blocks arrive one by one. */
+const MOST_BLOCKS = 64;
+
+/** Which block is the latest. `disconnects` grows with every block that is disconnected. */
+export interface TipMarks {
+  readonly tip: number;
+  readonly disconnects: number;
+}
+
+/** The names that the blocks from one height to another changed; null when all may have changed. */
+export type Touched = (from: number, to: number) => MaybePromise<ReadonlySet<string> | null>;
+
+function itemsOf({ claims, supportsWithoutClaim }: NameInfo): number {
+  let items = claims.length + supportsWithoutClaim.length;
+  for (const { supports } of claims) items += supports.length;
+  return items;
+}
+
+/** An LRU cache with a limit on the total size of the values. */
+class Bounded<T> {
+  private readonly entries = new Map<string, { value: T; size: number }>();
+  private readonly most: number;
+  size = 0;
+
+  constructor(most: number) {
+    this.most = most;
+  }
+
+  get(key: string): T | undefined {
+    const entry = this.entries.get(key);
+    if (entry === undefined) return undefined;
+    this.entries.delete(key);
+    this.entries.set(key, entry);
+    return entry.value;
+  }
+
+  set(key: string, value: T, size: number): void {
+    this.delete(key);
+    if (size > this.most) return;
+    for (const [oldest] of this.entries) {
+      if (this.size + size <= this.most) break;
+      this.delete(oldest);
+    }
+    this.entries.set(key, { value, size });
+    this.size += size;
+  }
+
+  delete(key: string): void {
+    this.size -= this.entries.get(key)?.size ?? 0;
+    this.entries.delete(key);
+  }
+
+  clear(): void {
+    this.entries.clear();
+    this.size = 0;
+  }
+}
+
+/** In which of two forms the claims of a name are read. */
+export type Form = 'documented' | 'reference';
+
+const keyOf = (form: Form, name: string): string => form + name;
+
+/** Claims of one name by the text of the choice that found them. */
+interface FoundClaims {
+  readonly byChoice: Map<string, ClaimOfName>;
+  /** Claims and supports in it. */
+  items: number;
+}
+
+/** Callers must not change the returned objects. */
+export class KeptNames {
+  private readonly infos = new Bounded<NameInfo>(MOST_ITEMS);
+  private readonly places = new Bounded<NamePlaces>(MOST_PLACES_BYTES);
+  private readonly heads = new Bounded<NameHead>(MOST_HEADS);
+  private readonly claims = new Bounded<FoundClaims>(MOST_CLAIM_ITEMS);
+  private tip = -1;
+  private height = -1;
+  private disconnects = -1;
+
+  /** Claims and supports that are kept. */
+  get size(): number {
+    return this.infos.size;
+  }
+
+  /** Updates the cache to the latest block. Must be awaited before any lookup or insertion. */
+  follow(active: TipMarks & { readonly height: number }, touched: Touched): MaybePromise<void> {
+    if (this.isOf(active)) return undefined;
+    const { tip, height, disconnects } = active;
+    const since = this.height;
+    const isNext = this.disconnects === disconnects && since < height && height - since <= MOST_BLOCKS;
+    if (!isNext || this.isEmpty) {
+      this.clear();
+      this.note(active);
+      return undefined;
+    }
+    return whenResolved(touched(since + 1, height), (names) => {
+      const isStill = this.height === since && this.disconnects === disconnects;
+      if (!isStill || active.tip !== tip || active.disconnects !== disconnects)
+        return this.follow(active, touched);
+      if (names === null) this.clear();
+      else for (const name of names) this.forget(name);
+      this.note(active);
+    });
+  }
+
+  find(form: Form, name: string, marks: TipMarks): NameInfo | undefined {
+    return this.isOf(marks) ? this.infos.get(keyOf(form, name)) : undefined;
+  }
+
+  /** `before` is where the tip was when the reading began. */
+  keep(form: Form, name: string, info: NameInfo, before: TipMarks, now: TipMarks): void {
+    const items = itemsOf(info);
+    if (items >= LEAST_ITEMS && this.mayKeep(before, now)) this.infos.set(keyOf(form, name), info, items);
+  }
+
+  /** `choice` says which claim of the name. */
+  findClaim(form: Form, name: string, choice: string, marks: TipMarks): ClaimOfName | undefined {
+    return this.isOf(marks) ? this.claims.get(keyOf(form, name))?.byChoice.get(choice) : undefined;
+  }
+
+  keepClaim(
+    form: Form,
+    name: string,
+    choice: string,
+    found: ClaimOfName,
+    before: TipMarks,
+    now: TipMarks,
+  ): void {
+    const items = 1 + (found.claim?.supports.length ?? 0);
+    if (items > MOST_CLAIM_ITEMS_OF_NAME || !this.mayKeep(before, now)) return;
+    const known = this.claims.get(keyOf(form, name));
+    const isFull = known !== undefined && known.items + items > MOST_CLAIM_ITEMS_OF_NAME;
+    const kept = known === undefined || isFull ? { byChoice: new Map(), items: 0 } : known;
+    kept.byChoice.set(choice, found);
+    kept.items += items;
+    this.claims.set(keyOf(form, name), kept, kept.items);
+  }
+
+  findHead(name: string, marks: TipMarks): NameHead | undefined {
+    return this.isOf(marks) ? this.heads.get(name) : undefined;
+  }
+
+  keepHead(name: string, head: NameHead, before: TipMarks, now: TipMarks): void {
+    if (this.mayKeep(before, now)) this.heads.set(name, head, 1);
+  }
+
+  findPlaces(name: string, marks: TipMarks): NamePlaces | undefined {
+    return this.isOf(marks) ? this.places.get(name) : undefined;
+  }
+
+  keepPlaces(name: string, places: NamePlaces, before: TipMarks, now: TipMarks): void {
+    if (this.mayKeep(before, now)) this.places.set(name, places, places.sizeBytes);
+  }
+
+  private mayKeep(before: TipMarks, now: TipMarks): boolean {
+    return before.tip === now.tip && before.disconnects === now.disconnects && this.isOf(now);
+  }
+
+  private isOf({ tip, disconnects }: TipMarks): boolean {
+    return this.tip === tip && this.disconnects === disconnects;
+  }
+
+  private get isEmpty(): boolean {
+    return [this.infos, this.places, this.heads, this.claims].every(({ size }) => size === 0);
+  }
+
+  private note({ tip, height, disconnects }: TipMarks & { readonly height: number }): void {
+    this.tip = tip;
+    this.height = height;
+    this.disconnects = disconnects;
+  }
+
+  private forget(name: string): void {
+    for (const form of ['documented', 'reference'] as const) {
+      this.infos.delete(keyOf(form, name));
+      this.claims.delete(keyOf(form, name));
+    }
+    this.places.delete(name);
+    this.heads.delete(name);
+  }
+
+  private clear(): void {
+    for (const kept of [this.infos, this.places, this.heads, this.claims]) kept.clear();
+  }
+}

@@ -1,0 +1,80 @@
+/** Finding a claim or support among all of a name; a name may have thousands. Owns no rows. */
+import { pointKey } from '../../claimtrie/item.js';
+import {
+  byAge,
+  type ClaimInfo,
+  type NameInfo,
+  type OutputInfo,
+} from '../../store/claims/query/claimQueries.js';
+import { beginsWith, type ClaimChoice } from '../../store/claims/query/oneClaim.js';
+import { equalBytes, type Bytes } from '../../util/bytes.js';
+
+/** What is worked out from an info once, for as long as the info is there. */
+function perName<T>(workOut: (info: NameInfo) => T): (info: NameInfo) => T {
+  const known = new WeakMap<NameInfo, T>();
+  return (info) => {
+    let found = known.get(info);
+    if (found === undefined) known.set(info, (found = workOut(info)));
+    return found;
+  };
+}
+
+const ID_BYTES = 20;
+
+/** The first claim whose printed id begins with these lower-case digits. */
+export function claimByDigits({ claims }: NameInfo, digits: string): ClaimInfo | undefined {
+  return claims.find(({ claimId }) => beginsWith(claimId, 0, digits));
+}
+
+export function claimById({ claims }: NameInfo, claimId: Bytes): ClaimInfo | undefined {
+  const last = claimId[ID_BYTES - 1];
+  return claims.find((claim) => claim.claimId[ID_BYTES - 1] === last && equalBytes(claim.claimId, claimId));
+}
+
+const inDocumentedOrder = perName(({ claims }) => byAge(claims, false));
+const inReferenceOrder = perName(({ claims }) => byAge(claims, true));
+
+/** All claims by age, the oldest first. The list is shared and must not be changed. */
+export function claimsByAge(info: NameInfo): readonly ClaimInfo[] {
+  return inDocumentedOrder(info);
+}
+
+/** The claim at a place by age. One that is listed twice keeps the bid of its first mention. */
+export function claimAtAge(info: NameInfo, sequence: number, asReference: boolean): ClaimInfo | undefined {
+  const found = (asReference ? inReferenceOrder : inDocumentedOrder)(info)[sequence];
+  return found && { ...found, bid: claimById(info, found.claimId)!.bid, sequence };
+}
+
+/** The selected claim, by the rule of the reference or of the documented profile. */
+export function chosenClaim(
+  info: NameInfo,
+  choice: ClaimChoice,
+  asReference: boolean,
+): ClaimInfo | undefined {
+  if ('bid' in choice) return info.claims[choice.bid];
+  if ('sequence' in choice) return claimAtAge(info, choice.sequence, asReference);
+  return 'claimId' in choice ? claimById(info, choice.claimId) : claimByDigits(info, choice.digits);
+}
+
+/** An output under a name: the claim that it holds, or a support. */
+export interface FiledOutput {
+  readonly output: OutputInfo;
+  readonly claim: ClaimInfo | null;
+}
+
+const filedOutputs = perName(({ claims, supportsWithoutClaim }) => {
+  const filed = new Map<string, FiledOutput>();
+  const add = (output: OutputInfo, claim: ClaimInfo | null): void => {
+    const point = pointKey(output.txid, output.n);
+    if (!filed.has(point)) filed.set(point, { output, claim });
+  };
+  for (const claim of claims) add(claim, claim);
+  for (const { supports } of claims) for (const support of supports) add(support, null);
+  for (const support of supportsWithoutClaim) add(support, null);
+  return filed;
+});
+
+/** What is filed under the name of an output; undefined when nothing is. */
+export function filedOutput(info: NameInfo, txid: Bytes, n: number): FiledOutput | undefined {
+  return filedOutputs(info).get(pointKey(txid, n));
+}

@@ -1,0 +1,62 @@
+/** What the methods about compact block filters share. */
+import { NO_HEADER } from '../../../../store/files/headerTable.js';
+import { FILTER_INDEX_NAME, type FilterHeader } from '../../../../index/filterIndex.js';
+import type { Bytes } from '../../../../util/bytes.js';
+import { RPC_ERROR, rpcError, type RpcError } from '../../../declare/errors.js';
+import type { RpcServices } from '../../../declare/services.js';
+
+/** The filter of a block with what it is known by. */
+export interface FoundFilter extends FilterHeader {
+  readonly filter: Buffer;
+}
+
+/**
+ * Null for a block that is unknown or off the active chain. `noIndex` is thrown without the index, −1 while it is filled and
+ * has not come to the block.
+ */
+export async function findFilter(
+  { chain, blockFilters, indexes }: RpcServices,
+  blockHash: Bytes,
+  noIndex: () => RpcError,
+): Promise<FoundFilter | null> {
+  if (blockFilters === null) throw noIndex();
+  const id = chain.headers.find(blockHash);
+  if (id === NO_HEADER) return null;
+  const height = chain.headers.height(id);
+  const filter = await blockFilters.filter(id, height);
+  const headers = await blockFilters.headers(id, height, height);
+  const known = headers?.[0];
+  if (filter !== null && known !== undefined) return { ...known, filter };
+  if (indexes().some(({ name, synced }) => name === FILTER_INDEX_NAME && !synced)) {
+    const message = 'Filter not found. Block filters are still in the process of being indexed.';
+    throw rpcError(RPC_ERROR.MISC_ERROR, message);
+  }
+  return null;
+}
+
+const NO_LBCD_INDEX = (): RpcError =>
+  rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'The CF index must be enabled for this command');
+
+/** lbcd's parameters: there is one type, 0. */
+export const CFILTER_PARAMS = [
+  { name: 'hash', type: 'hash', required: true, description: 'The block hash' },
+  {
+    name: 'filtertype',
+    type: 'integer',
+    required: true,
+    description: 'The type of filter: 0, the basic one',
+  },
+] as const;
+
+/** What lbcd says where there is nothing to be found. */
+export const LBCD_NOT_FOUND = (): RpcError => rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Block not found');
+
+/** Null if a block has no filter; throws lbcd's error for another type. */
+export async function lbcdFilter(
+  services: RpcServices,
+  { hash, filtertype }: { hash: Bytes; filtertype: number },
+): Promise<FoundFilter | null> {
+  const found = await findFilter(services, hash, NO_LBCD_INDEX);
+  if (filtertype === 0) return found;
+  throw LBCD_NOT_FOUND();
+}

@@ -1,0 +1,67 @@
+/** lbcd's `getclaimsfornamebybid`: the claims of a name at these places by effective amount, as often as they are asked for. */
+import type { JsonValue } from '../../../../util/json/json.js';
+import type { Slices } from '../../../../util/slices.js';
+import { LBCD_NAME_SCHEMA, type ChosenClaims, type RankedClaim } from '../../../format/claimsLbcd.js';
+import { defineMethod } from '../../../declare/method.js';
+import { getInt } from '../../../declare/paramTypes.js';
+import { NAME_HEX_PARAM, NAME_PARAM } from '../answers.js';
+import { HASH_OR_HEIGHT_PARAM } from './lbcdBlock.js';
+import { INCLUDE_VALUES_PARAM, checkItems, ITEMS_AT_ONCE, lbcdNameAnswer } from './lbcdNames.js';
+
+export const getClaimsForNameByBid = defineMethod({
+  name: 'getclaimsfornamebybid',
+  category: 'claimtrie',
+  follows: 'chain',
+  summary:
+    'Looks up the claims for a name by their places by effective amount, in the order of the places given.',
+  params: [
+    NAME_PARAM,
+    { name: 'bids', type: 'array', required: true, description: 'Places by effective amount; 0 is the best' },
+    HASH_OR_HEIGHT_PARAM,
+    INCLUDE_VALUES_PARAM,
+    NAME_HEX_PARAM,
+  ],
+  result: LBCD_NAME_SCHEMA,
+  examples: [['"mindblown"', '[0, 1]']],
+  profiles: ['lbcd'],
+  async run(ctx, args) {
+    await checkItems(args.bids, getInt);
+    return lbcdNameAnswer(ctx, args, (claims) => choose(claims, args.bids));
+  },
+});
+
+function* choose(claims: readonly RankedClaim[], bids: readonly JsonValue[]): Slices<ChosenClaims> {
+  const distinct = new Set<RankedClaim>();
+  /** Where stretches of bids begin that name any claim: others would be passed over while the answer is written. */
+  const stretches: number[] = [];
+  for (let from = 0; from < bids.length; from += ITEMS_AT_ONCE) {
+    let isAny = false;
+    for (const claim of inStretch(claims, bids, from)) {
+      distinct.add(claim);
+      isAny = true;
+    }
+    if (isAny) stretches.push(from);
+    yield;
+  }
+  return {
+    claims: [...distinct],
+    shown: {
+      *[Symbol.iterator]() {
+        for (const from of stretches) yield* inStretch(claims, bids, from);
+      },
+    },
+    shownCount: bids.length,
+  };
+}
+
+function* inStretch(
+  claims: readonly RankedClaim[],
+  bids: readonly JsonValue[],
+  from: number,
+): Generator<RankedClaim> {
+  const end = Math.min(bids.length, from + ITEMS_AT_ONCE);
+  for (let n = from; n < end; n++) {
+    const claim = claims[getInt(bids[n]!)];
+    if (claim !== undefined) yield claim;
+  }
+}

@@ -1,0 +1,20 @@
+/** lbcd's `normalize`: how a name is filed. */
+import { normalizeNameInSlices } from '../../../../claimtrie/normalizeSlices.js';
+import { inSlices } from '../../../../scheduler/slices.js';
+import { nameBytes, nameTextWithReplacements } from '../../../format/claimsText.js';
+import { defineMethod } from '../../../declare/method.js';
+import { t } from '../../../../schema/schema.js';
+
+export const normalize = defineMethod({
+  name: 'normalize',
+  category: 'claimtrie',
+  chainUse: 'none',
+  summary: 'Returns the normalized version of a name.',
+  params: [{ name: 'name', type: 'string', required: true, description: 'The name to normalize' }],
+  result: t.object({ normalizedname: t.str('the normalized name') }),
+  examples: [['"MindBlown"']],
+  profiles: ['lbcd'],
+  run: async (_ctx, { name }) => ({
+    normalizedname: nameTextWithReplacements(await inSlices(normalizeNameInSlices(nameBytes(name)))),
+  }),
+});

@@ -1,0 +1,57 @@
+/**
+ * Marks of pages that are all of one block: the block of the first page, the order of the list, and the place behind which
+ * the next page begins. Opaque to callers.
+ */
+import { NO_HEADER } from '../../../../store/files/headerTable.js';
+import { fromHex, isHex, toHex, type Bytes } from '../../../../util/bytes.js';
+import { Writer } from '../../../../util/writer.js';
+import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
+import type { RpcServices } from '../../../declare/services.js';
+import { blockOfHashOrHeight, type QueriedBlock } from '../atBlock.js';
+
+const HASH_BYTES = 32;
+const CURSOR_BYTES = HASH_BYTES + 1 + 4;
+
+export interface Cursor {
+  /** Wire order. */
+  readonly blockHash: Bytes;
+  /** Number of the order among those that the method has. */
+  readonly order: number;
+  /** Entries in front of the page. */
+  readonly place: number;
+}
+
+export function cursorText({ blockHash, order, place }: Cursor): string {
+  return toHex(new Writer(CURSOR_BYTES).raw(blockHash).u8(order).u32(place).finish());
+}
+
+/** Throws on what is not a cursor of a list with this many orders. */
+export function parseCursor(text: string, orders = 1): Cursor {
+  const bytes = Buffer.from(isHex(text) ? fromHex(text) : []);
+  if (bytes.length !== CURSOR_BYTES || bytes[HASH_BYTES]! >= orders)
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'after must be "next" of the page before');
+  return {
+    blockHash: bytes.subarray(0, HASH_BYTES),
+    order: bytes[HASH_BYTES]!,
+    place: bytes.readUInt32LE(HASH_BYTES + 1),
+  };
+}
+
+/** The block that a page is of: that of its cursor, and else the one that is asked for, or the tip. */
+export function blockOfPage(
+  services: RpcServices,
+  cursor: Cursor | null,
+  wanted: number | Bytes | undefined,
+): QueriedBlock {
+  if (cursor === null) return blockOfHashOrHeight(services, wanted);
+  const { headers, chain } = services.chain;
+  const id = headers.find(cursor.blockHash);
+  if (id === NO_HEADER || !chain.index.active.contains(id))
+    throw rpcError(
+      RPC_ERROR.INVALID_PARAMETER,
+      'The pages belong to a block that is not in the active chain any more; begin with the first page',
+    );
+  if (wanted !== undefined && blockOfHashOrHeight(services, wanted).id !== id)
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'block is not the one of the page before');
+  return { id, height: headers.height(id) };
+}

@@ -1,0 +1,236 @@
+/** `listclaims`: who holds a name, what a bid for it must exceed, what comes for it, and the bids, a page of them. */
+import type { Foreseen } from '../../../../claimtrie/forecast.js';
+import { lastForeseen, MAX_DELAY, newClaimDelay } from '../../../../claimtrie/rules.js';
+import type { ClaimInfo, NameInfo } from '../../../../store/claims/query/claimQueries.js';
+import { hashToHex, toLatin1 } from '../../../../util/bytes.js';
+import { coins } from '../../../../util/json/json.js';
+import type { JsonOut } from '../../../../util/json/jsonWrite.js';
+import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
+import {
+  NAME_HEX,
+  nameHex,
+  ofBlock,
+  OF_BLOCK_FIELDS,
+  UPCOMING_EVENT_SCHEMA,
+  upcomingEvent,
+} from '../../../format/claimsExplorer.js';
+import { LISTED_BID_SCHEMA, listedBids } from '../../../format/claimsListed.js';
+import { nameText } from '../../../format/claimsText.js';
+import { defineMethod } from '../../../declare/method.js';
+import { claimsByAge } from '../../../lookup/nameLookup.js';
+import { t } from '../../../../schema/schema.js';
+import type { RpcServices } from '../../../declare/services.js';
+import { NAME_HEX_PARAM, NAME_PARAM } from '../answers.js';
+import { BLOCK_PARAM, retryWhileGone, type QueriedBlock } from '../atBlock.js';
+import { blockOfPage, cursorText, parseCursor, type Cursor } from './cursors.js';
+import { givenName } from '../hexNames.js';
+import { pageParam } from './pages.js';
+
+type Answer = Record<string, JsonOut | undefined>;
+
+/** Their numbers are in cursors. */
+const ORDERS = ['bid', 'oldest', 'newest'] as const;
+/** Events of one name that are told. Arbitrary: a page of them. */
+const MOST_COMING = 100;
+
+function orderOf(name: string): number {
+  const order = ORDERS.findIndex((known) => known === name);
+  if (order < 0) throw rpcError(RPC_ERROR.INVALID_PARAMETER, `order must be one of ${ORDERS.join(', ')}`);
+  return order;
+}
+
+function inOrder(info: NameInfo, order: number): readonly ClaimInfo[] {
+  if (order === 0) return info.claims;
+  const byAge = claimsByAge(info);
+  return order === 1 ? byAge : byAge.toReversed();
+}
+
+/** Additional blocks of a forecast, so that later blocks can use it. Arbitrary. */
+const SPARE_BLOCKS = 64;
+
+/** The forecast of a cached name, from block `height` to block `until`. */
+interface Kept {
+  readonly height: number;
+  readonly until: number;
+  readonly coming: Promise<Foreseen | null>;
+}
+
+const foreseen = new WeakMap<NameInfo, Kept>();
+
+/**
+ * The cached info of a name is the same object until a block changes the name. The same holds for the forecast of a name with an
+ * owner. The forecast of a name without an owner depends on other names.
+ */
+async function foresee({ claims }: RpcServices, info: NameInfo, height: number): Promise<Foreseen | null> {
+  const { rules } = claims;
+  const until = Math.min(lastForeseen(rules, height), height + 1 + MAX_DELAY);
+  let known = foreseen.get(info);
+  const isOfBlock = known?.height === height;
+  const isHeld = info.claims[0]?.active === true;
+  const serves = known && (isOfBlock || (isHeld && known.height < height && until <= known.until));
+  if (!known || !serves) {
+    const reach = height < rules.normalizationForkHeight ? until : until + SPARE_BLOCKS;
+    known = { height, until: reach, coming: claims.foresee(info, height, reach) };
+    foreseen.set(info, known);
+  }
+  const coming = await known.coming;
+  return (
+    coming && {
+      events: coming.events.filter((event) => event.height > height && event.height <= until),
+      ownerAt: (at) => coming.ownerAt(at),
+    }
+  );
+}
+
+function holderAnswer(info: NameInfo): Answer {
+  const best = info.claims[0];
+  if (best?.active !== true) return {};
+  return {
+    holder: {
+      claimId: hashToHex(best.claimId),
+      txid: hashToHex(best.txid),
+      n: best.n,
+      amount: coins(best.amount),
+      effectiveAmount: coins(best.effectiveAmount),
+    },
+    lastTakeoverHeight: info.lastTakeoverHeight,
+  };
+}
+
+/** What a claim that is made in the next block must exceed, and when it enters. */
+function newBidAnswer(info: NameInfo, height: number, coming: Foreseen | null): JsonOut {
+  const best = info.claims[0];
+  const isHeld = best?.active === true;
+  const delay = newClaimDelay(height + 1, isHeld ? info.lastTakeoverHeight : null);
+  const validAtHeight = height + 1 + delay;
+  const owner = coming === null ? null : coming.ownerAt(validAtHeight);
+  const mustExceed = owner?.effective ?? (coming === null && isHeld ? best.effectiveAmount : 0n);
+  return { mustExceed: coins(mustExceed), delay, height: height + 1, validAtHeight };
+}
+
+function comingAnswer(info: NameInfo, coming: Foreseen | null): Answer {
+  if (coming === null) return {};
+  const { events } = coming;
+  const name = toLatin1(info.name);
+  return {
+    coming: events.slice(0, MOST_COMING).map((event) => upcomingEvent({ name, event })),
+    comingMore: events.length > MOST_COMING ? true : undefined,
+  };
+}
+
+interface PageRequest {
+  readonly count: number;
+  readonly cursor: Cursor | null;
+  readonly order: number;
+}
+
+async function pageAt(
+  services: RpcServices,
+  { id, height }: QueriedBlock,
+  info: NameInfo,
+  { count, cursor, order }: PageRequest,
+): Promise<Answer> {
+  const { chain } = services;
+  const from = cursor?.place ?? 0;
+  const bids = inOrder(info, order);
+  const coming = await foresee(services, info, height);
+  const active = info.claims.reduce((sum, claim) => sum + (claim.active ? 1 : 0), 0);
+  const place = from + count;
+  const blockHash = chain.headers.hash(id);
+  return {
+    normalized_name: nameText(info.name),
+    namehex: nameHex(info.name),
+    ...ofBlock(chain, id, height),
+    claims: info.claims.length,
+    active,
+    pending: info.claims.length - active,
+    supportsWithoutClaim: info.supportsWithoutClaim.length,
+    ...holderAnswer(info),
+    newBid: newBidAnswer(info, height, coming),
+    ...(cursor === null ? comingAnswer(info, coming) : {}),
+    bids: await listedBids(services, bids.slice(from, place)),
+    next: place < bids.length ? cursorText({ blockHash, order, place }) : undefined,
+  };
+}
+
+export const listClaims = defineMethod({
+  name: 'listclaims',
+  category: 'claimtrie',
+  explorer: 'console',
+  follows: 'chain',
+  summary:
+    'Returns the bids for a name, a page of them, without the supports and the whole values: see listsupports and ' +
+    'getclaimbyid. In front of them who holds the name, what a claim made in the next block must exceed and when it ' +
+    'enters, and what the blocks to come do to the name by themselves, told of the latest block and of 144 before it. ' +
+    'All pages are of the block of the first one.',
+  params: [
+    NAME_PARAM,
+    pageParam('Most bids of the page'),
+    {
+      name: 'after',
+      type: 'string',
+      defaultText: 'the first page',
+      description: '"next" of the page before; its block and order count',
+    },
+    {
+      name: 'order',
+      type: 'string',
+      default: ORDERS[0],
+      description:
+        'bid: by effective amount, then what is pending; oldest or newest: by the height of the output',
+    },
+    BLOCK_PARAM,
+    NAME_HEX_PARAM,
+  ],
+  result: t.object({
+    name: t.str('the name as it was asked for'),
+    normalized_name: t.str('the name as it is filed'),
+    namehex: NAME_HEX,
+    ...OF_BLOCK_FIELDS,
+    claims: t.int('how many claims the name has'),
+    active: t.int('how many of them count'),
+    pending: t.int('how many of them wait'),
+    supportsWithoutClaim: t.int('supports under the name of ids that have no claim there'),
+    holder: t.optional(
+      t.object({
+        claimId: t.claimId('the controlling claim'),
+        txid: t.hash('the transaction with its output'),
+        n: t.int('the number of the output'),
+        amount: t.coins('its own amount'),
+        effectiveAmount: t.coins('its amount with that of its active supports'),
+      }),
+      'when the name has an active claim',
+    ),
+    lastTakeoverHeight: t.optional(
+      t.int('the height at which ownership of the name changed last'),
+      'when it has an owner',
+    ),
+    newBid: t.object({
+      mustExceed: t.coins(
+        'the effective amount that the best of the others will have when such a claim enters, if no transaction comes',
+      ),
+      delay: t.int('blocks that a claim made in the next block waits'),
+      height: t.int('the height of the next block'),
+      validAtHeight: t.int('the height at which it enters, if nothing else brings it in before'),
+    }),
+    coming: t.optional(
+      t.array(UPCOMING_EVENT_SCHEMA, `what comes in the next ${MAX_DELAY} blocks, the first ${MOST_COMING}`),
+      'on the first page, when the block is not too old',
+    ),
+    comingMore: t.optional(t.bool('true'), 'when more comes'),
+    bids: t.array(LISTED_BID_SCHEMA, 'the bids of the page'),
+    next: t.optional(t.hex('what leads to the next page'), 'when there is one'),
+  }),
+  examples: [['"mindblown"'], ['"mindblown"', '10']],
+  run({ services }, { name, count, after, order, block, hex }) {
+    const wanted = givenName('name', name, hex);
+    const cursor = after === undefined ? null : parseCursor(after, ORDERS.length);
+    const given = orderOf(order);
+    const request = { count, cursor, order: cursor?.order ?? given };
+    const find = (): QueriedBlock => blockOfPage(services, cursor, block);
+    return retryWhileGone(services, find, async (queried) => {
+      const info = await services.claims.nameAt({ name: wanted, height: queried.height });
+      return { name, ...(await pageAt(services, queried, info, request)) };
+    });
+  },
+});

@@ -1,0 +1,149 @@
+/** `listmempoolclaims`: the claim operations of the transactions in the mempool. */
+import { isOnName, type WaitingClaim, type WaitingTransaction } from '../../../../mempool/mempoolClaims.js';
+import { yieldIfDue } from '../../../../scheduler/yield.js';
+import { equalBytes, hashFromHex, hashToHex, type Bytes } from '../../../../util/bytes.js';
+import { coins } from '../../../../util/json/json.js';
+import type { JsonOut } from '../../../../util/json/jsonWrite.js';
+import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
+import { NAME_FIELDS, nameAnswer } from '../../../format/claimsBrief.js';
+import { defineMethod } from '../../../declare/method.js';
+import { t } from '../../../../schema/schema.js';
+import type { RpcServices } from '../../../declare/services.js';
+import { NAME_HEX_PARAM } from '../answers.js';
+import { givenName } from '../hexNames.js';
+import { requireWholeId } from './listSupports.js';
+import { pageParam } from './pages.js';
+
+const KINDS = ['claim', 'update', 'support', 'abandon'] as const;
+
+interface Mark {
+  readonly arrival: number;
+  readonly index: number;
+}
+
+/** What leads to the next page: a transaction by its arrival, and an operation of it. */
+function markText({ arrival, index }: Mark): string {
+  return `${arrival}-${index}`;
+}
+
+function parseMark(text: string): Mark {
+  const [, arrival, index] = /^(\d{1,15})-(\d{1,9})$/.exec(text) ?? [];
+  if (arrival === undefined || index === undefined)
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'after must be "next" of the page before');
+  return { arrival: Number(arrival), index: Number(index) };
+}
+
+interface Wanted {
+  readonly name: Bytes | undefined;
+  readonly claimId: Bytes | undefined;
+}
+
+function isWanted(claim: WaitingClaim, { name, claimId }: Wanted): boolean {
+  if (claimId !== undefined && !equalBytes(claim.claimId, claimId)) return false;
+  return name === undefined || isOnName(claim, name);
+}
+
+interface Found {
+  readonly transaction: WaitingTransaction;
+  readonly claim: WaitingClaim;
+}
+
+async function find(
+  { waiting }: RpcServices,
+  wanted: Wanted,
+  count: number,
+  after: Mark | null,
+): Promise<{ total: number; page: Found[]; next: Mark | null }> {
+  const page: Found[] = [];
+  let total = 0;
+  let last: Mark | null = null;
+  let isMore = false;
+  let since = performance.now();
+  for (const transaction of waiting.claims.of(wanted)) {
+    const { arrival, claims } = transaction;
+    for (const [index, claim] of claims.entries()) {
+      if (!isWanted(claim, wanted)) continue;
+      total++;
+      if (after && (arrival < after.arrival || (arrival === after.arrival && index <= after.index))) continue;
+      if (page.length === count) isMore = true;
+      else {
+        page.push({ transaction, claim });
+        last = { arrival, index };
+      }
+    }
+    since = await yieldIfDue(since);
+  }
+  return { total, page, next: isMore ? last : null };
+}
+
+export const listMempoolClaims = defineMethod({
+  name: 'listmempoolclaims',
+  category: 'claimtrie',
+  explorer: 'console',
+  chainUse: 'reads',
+  summary:
+    'Returns the claim operations of the transactions in the mempool in the order in which these came: of a name, in all ' +
+    'spellings that normalize alike, of a claim id, or all. What they will do is decided in their block.',
+  params: [
+    { name: 'name', type: 'string', defaultText: 'all names', description: 'The name' },
+    {
+      name: 'claimid',
+      type: 'claimIdDigits',
+      defaultText: 'all claims',
+      description: 'The claim id, 40 hex digits',
+    },
+    NAME_HEX_PARAM,
+    pageParam('Most operations of the page'),
+    {
+      name: 'after',
+      type: 'string',
+      defaultText: 'the first page',
+      description: '"next" of the page before',
+    },
+  ],
+  result: t.object({
+    total: t.int('how many such operations wait'),
+    claims: t.array(
+      t.object({
+        event: t.oneOf(KINDS, 'what it does; abandon: it spends a claim or support without updating it'),
+        ...NAME_FIELDS,
+        claimId: t.claimId('the claim, or the one supported'),
+        txid: t.hash('the transaction with the output that is made, or is abandoned'),
+        n: t.int('the number of that output'),
+        amount: t.coins('its amount'),
+        isSupport: t.bool('whether it is about a support'),
+        transaction: t.hash('the transaction that waits'),
+        time: t.time('when that came'),
+      }),
+      'the operations of the page',
+    ),
+    next: t.optional(t.str('what leads to the next page'), 'when there is one'),
+  }),
+  examples: [[], ['"mindblown"']],
+  async run({ services }, { name, claimid, hex, count, after }): Promise<JsonOut> {
+    if (claimid !== undefined) requireWholeId(claimid);
+    const wanted = {
+      name: name === undefined ? undefined : givenName('name', name, hex),
+      claimId: claimid === undefined ? undefined : hashFromHex(claimid),
+    };
+    const mark = after === undefined ? null : parseMark(after);
+    const { total, page, next } = await find(services, wanted, count, mark);
+    const { rules } = services.claims;
+    const height = services.chain.chain.height + 1;
+    return {
+      total,
+      claims: page.map(({ transaction, claim }) => ({
+        event: claim.kind,
+        ...nameAnswer(claim.name, rules, height),
+        claimId: hashToHex(claim.claimId),
+        txid: hashToHex(claim.txid),
+        n: claim.n,
+        amount: coins(claim.amountSat),
+        isSupport: claim.isSupport,
+        transaction: hashToHex(transaction.txid),
+        time: transaction.timeSec,
+      })),
+      next: next ? markText(next) : undefined,
+    };
+  },
+});

@@ -1,0 +1,121 @@
+/** `listsupports`: the supports of a claim, a page of them. */
+import type { ClaimInfo } from '../../../../store/claims/query/claimQueries.js';
+import { coins } from '../../../../util/json/json.js';
+import type { JsonOut } from '../../../../util/json/jsonWrite.js';
+import { RPC_ERROR, rpcError, type RpcError } from '../../../declare/errors.js';
+import { NAME_HEX, nameHex, ofBlock, OF_BLOCK_FIELDS } from '../../../format/claimsExplorer.js';
+import { LISTED_SUPPORT_SCHEMA, listedSupports, supportAmount } from '../../../format/claimsListed.js';
+import { nameText } from '../../../format/claimsText.js';
+import { defineMethod } from '../../../declare/method.js';
+import { t } from '../../../../schema/schema.js';
+import type { RpcServices } from '../../../declare/services.js';
+import { retryWhileGone, type QueriedBlock } from '../atBlock.js';
+import { blockOfPage, cursorText, parseCursor, type Cursor } from './cursors.js';
+import { pageParam } from './pages.js';
+
+const ALL_DIGITS = 40;
+
+/** Declares a whole claim id. */
+export const CLAIM_ID_PARAM = {
+  name: 'claimid',
+  type: 'claimIdDigits',
+  required: true,
+  description: 'The claim id, 40 hex digits',
+} as const;
+
+/** Refuses the beginning of a claim id. */
+export function requireWholeId(claimId: string): void {
+  if (claimId.length !== ALL_DIGITS)
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'claimid must have 40 hexadecimal digits');
+}
+
+export function claimNotFound(claimId: string): RpcError {
+  return rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, `Could not find claim at ${claimId}`);
+}
+
+interface PageRequest {
+  readonly claimid: string;
+  readonly count: number;
+  readonly cursor: Cursor | null;
+}
+
+/** The claim under the name that it has at the tip, as of a block. */
+async function findClaim(
+  { claims }: RpcServices,
+  claimId: string,
+  height: number,
+): Promise<{ claim: ClaimInfo; filed: Uint8Array }> {
+  const found = await claims.findClaim(claimId);
+  if (found === null) throw claimNotFound(claimId);
+  const { claim, name } = await claims.claimAt({ name: found.name, height }, found);
+  if (claim === undefined) throw claimNotFound(claimId);
+  return { claim, filed: name };
+}
+
+async function pageAt(
+  services: RpcServices,
+  { id, height }: QueriedBlock,
+  { claimid, count, cursor }: PageRequest,
+): Promise<JsonOut> {
+  const { chain } = services;
+  const { claim, filed } = await findClaim(services, claimid, height);
+  const { supports, fullAmount, amount } = claim;
+  const counted = supportAmount(claim);
+  const all = fullAmount - amount;
+  const from = cursor?.place ?? 0;
+  const place = from + count;
+  const blockHash = chain.headers.hash(id);
+  return {
+    claimId: claimid,
+    name: nameText(claim.name),
+    normalized_name: nameText(filed),
+    namehex: nameHex(claim.name),
+    ...ofBlock(chain, id, height),
+    total: supports.length,
+    active: supports.reduce((sum, support) => sum + (support.active ? 1 : 0), 0),
+    amount: coins(counted),
+    pendingAmount: all > counted ? coins(all) : undefined,
+    supports: (await listedSupports(services, supports.slice(from, place))) as JsonOut[],
+    next: place < supports.length ? cursorText({ blockHash, order: 0, place }) : undefined,
+  };
+}
+
+export const listSupports = defineMethod({
+  name: 'listsupports',
+  category: 'claimtrie',
+  explorer: 'console',
+  follows: 'chain',
+  summary:
+    'Returns the supports of a claim that lives after the latest block, a page of them: those that count, in the order in ' +
+    'which they joined, then those that wait. All pages are of the block of the first one.',
+  params: [
+    CLAIM_ID_PARAM,
+    pageParam('Most supports of the page'),
+    {
+      name: 'after',
+      type: 'string',
+      defaultText: 'the first page',
+      description: '"next" of the page before; its block counts',
+    },
+  ],
+  result: t.object({
+    claimId: t.claimId('the claim'),
+    name: t.str('its name as its output has it'),
+    normalized_name: t.str('the name as it is filed'),
+    namehex: NAME_HEX,
+    ...OF_BLOCK_FIELDS,
+    total: t.int('how many supports it has'),
+    active: t.int('how many of them count'),
+    amount: t.coins('the sum of those that count'),
+    pendingAmount: t.optional(t.coins('the sum of all'), 'when it is more'),
+    supports: t.array(LISTED_SUPPORT_SCHEMA, 'the supports of the page'),
+    next: t.optional(t.hex('what leads to the next page'), 'when there is one'),
+  }),
+  examples: [['"36a719a156a1df178531f3c712b8b37f8e7cc3b3"']],
+  run({ services }, { claimid, count, after }) {
+    requireWholeId(claimid);
+    const cursor = after === undefined ? null : parseCursor(after);
+    const find = (): QueriedBlock => blockOfPage(services, cursor, undefined);
+    return retryWhileGone(services, find, (queried) => pageAt(services, queried, { claimid, count, cursor }));
+  },
+});

@@ -1,0 +1,29 @@
+/** `getclaimbyseq`: a claim of a name by its place by height. */
+import { defineMethod } from '../../../declare/method.js';
+import { claimAt, NAME_HEX_PARAM, NAME_PARAM, ONE_CLAIM_SCHEMA, oneClaimAnswer } from '../answers.js';
+import { atBlock, blockParam } from '../atBlock.js';
+
+/** The place by height, as two methods take it. */
+export const SEQUENCE_PARAM = {
+  name: 'sequence',
+  type: 'integer',
+  default: 0,
+  range: { min: 0, max: 0x7fffffff, error: 'sequence (parameter 2) should not be a negative value' },
+  description: 'The place by height; 0 is the oldest',
+} as const;
+
+export const getClaimBySeq = defineMethod({
+  name: 'getclaimbyseq',
+  category: 'claimtrie',
+  explorer: 'console',
+  follows: 'chain',
+  summary: 'Gets a claim of a name by its place by height.',
+  params: [NAME_PARAM, SEQUENCE_PARAM, blockParam('blockhash (optional parameter 3)'), NAME_HEX_PARAM],
+  result: ONE_CLAIM_SCHEMA,
+  examples: [['"mindblown"', '1']],
+  run(ctx, { name, hex, sequence, blockhash }) {
+    return atBlock(ctx.services, blockhash, ({ height }) =>
+      oneClaimAnswer(ctx, claimAt(ctx, { name, hex }, height, { sequence }), height),
+    );
+  },
+});

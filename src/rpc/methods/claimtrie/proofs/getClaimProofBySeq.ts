@@ -1,0 +1,26 @@
+/** `getclaimproofbyseq`: the proof of the claim at a place by height. */
+import { equalBytes } from '../../../../util/bytes.js';
+import { defineMethod } from '../../../declare/method.js';
+import { claimAt, NAME_HEX_PARAM, NAME_PARAM } from '../answers.js';
+import { atBlock, blockParam } from '../atBlock.js';
+import { SEQUENCE_PARAM } from './getClaimBySeq.js';
+import { PLACED_PROOF_SCHEMA, provenName } from './proofs.js';
+
+export const getClaimProofBySeq = defineMethod({
+  name: 'getclaimproofbyseq',
+  category: 'claimtrie',
+  explorer: 'console',
+  follows: 'chain',
+  summary: 'Returns the cryptographic proof of the claim of a name at a place by height.',
+  // The reference's label lacks the closing parenthesis, too.
+  params: [NAME_PARAM, SEQUENCE_PARAM, blockParam('blockhash (optional parameter 3'), NAME_HEX_PARAM],
+  result: PLACED_PROOF_SCHEMA,
+  examples: [['"mindblown"', '1']],
+  run(ctx, { name, hex, sequence, blockhash }) {
+    return atBlock(ctx.services, blockhash, async ({ height }) => {
+      const { claim } = await claimAt(ctx, { name, hex }, height, { sequence });
+      if (claim === undefined) return [];
+      return provenName(ctx, { name, hex }, height, (id) => equalBytes(id, claim.claimId));
+    });
+  },
+});

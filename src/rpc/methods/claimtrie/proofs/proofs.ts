@@ -1,0 +1,38 @@
+/** Asking for a name proof, with the reference's error where the block lies too far back. */
+import { ProofUnavailableError } from '../../../../store/claims/query/proofQueries.js';
+import type { Bytes } from '../../../../util/bytes.js';
+import { isPromise, type MaybePromise } from '../../../../util/maybePromise.js';
+import type { JsonOut } from '../../../../util/json/jsonWrite.js';
+import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
+import { PROOF_SCHEMA, proofAnswer } from '../../../format/claimsProof.js';
+import type { RpcContext } from '../../../declare/method.js';
+import { t } from '../../../../schema/schema.js';
+import type { GivenName } from '../answers.js';
+import { givenName } from '../hexNames.js';
+
+/** Result of the methods that choose the claim by its place. */
+export const PLACED_PROOF_SCHEMA = t.union([
+  { when: 'when the name has such a claim', schema: PROOF_SCHEMA },
+  { when: 'otherwise', schema: t.array(t.any(), 'empty') },
+]);
+
+/** The proof after block `height` of the claim that `selects` chooses, or of the controlling one. */
+export function provenName(
+  { services, profile }: RpcContext,
+  { name: given, hex }: GivenName,
+  height: number,
+  selects?: (claimId: Bytes) => boolean,
+): MaybePromise<JsonOut> {
+  const { chain } = services.chain;
+  const query = { name: givenName('name', given, hex), height, tipHeight: () => chain.height };
+  const proof = services.claims.proofAt(selects ? { ...query, selects } : query);
+  // The proof after the latest block is there; only that of a past one, which is waited for, may not be available.
+  return isPromise(proof)
+    ? proof.then((settled) => proofAnswer(settled, profile), explain)
+    : proofAnswer(proof, profile);
+}
+
+function explain(error: unknown): never {
+  if (!(error instanceof ProofUnavailableError)) throw error;
+  throw rpcError(RPC_ERROR.INTERNAL_ERROR, `Block is too deep: ${error.message}`);
+}

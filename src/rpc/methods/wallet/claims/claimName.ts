@@ -1,0 +1,54 @@
+/** `claimname`: a claim to a name. */
+import { claimName as makeClaim } from '../../../../wallet/claims/stakes.js';
+import { hashToHex } from '../../../../util/bytes.js';
+import { nameBytes } from '../../../format/claimsText.js';
+import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
+import { defineMethod } from '../../../declare/method.js';
+import { t } from '../../../../schema/schema.js';
+import { valueBytes } from './claimArguments.js';
+import { spending } from '../sending/spendArguments.js';
+import { requireUnlocked, walletOf } from '../wallets/walletOf.js';
+
+const EMPTY_NAME =
+  'The name is empty, and no lbry:// URL leads to such a claim. To claim it all the same, give true as the fourth argument (force)';
+
+export const claimName = defineMethod({
+  name: 'claimname',
+  category: 'claimtrie',
+  needsWallet: 'one',
+  summary:
+    'Creates a transaction that claims a name for a value. The claim controls the name while its amount and that of its ' +
+    'supports are the greatest among the unspent claims to the name.',
+  params: [
+    { name: 'name', type: 'string', required: true, description: 'The name that is claimed' },
+    { name: 'value', type: 'string', required: true, description: 'What it is claimed for, in hexadecimal' },
+    {
+      name: 'amount',
+      type: 'amount',
+      required: true,
+      late: true,
+      description: 'The amount to hold the name with',
+    },
+    {
+      name: 'force',
+      type: 'boolean',
+      default: false,
+      late: true,
+      description:
+        'Claim even an empty name; in the other profiles it is ignored, as lbrycrd ignores a fourth argument',
+    },
+  ],
+  result: t.hash('the transaction'),
+  examples: [['"mindblown"', '"6f6d67"', '0.1']],
+  async run(ctx, { name, value, amount, force }) {
+    const wallet = walletOf(ctx);
+    const bytes = valueBytes(value);
+    const valueSat = amount();
+    // lbrycrd claims it without a word.
+    if (ctx.profile === 'documented' && !force() && name === '')
+      throw rpcError(RPC_ERROR.INVALID_PARAMETER, EMPTY_NAME);
+    requireUnlocked(wallet);
+    const { txid } = await spending(() => makeClaim(wallet, nameBytes(name), bytes, valueSat));
+    return hashToHex(txid);
+  },
+});

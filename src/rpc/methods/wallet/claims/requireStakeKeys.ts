@@ -1,0 +1,12 @@
+/** That a transaction holds a claim or support of the wallet (−1), and that the wallet is unlocked. The reference asks in this order. */
+import { noStakeMessage, ownStake } from '../../../../wallet/claims/ownStake.js';
+import type { Entry } from '../../../../wallet/ledger/entry.js';
+import type { Wallet } from '../../../../wallet/wallet.js';
+import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
+import { requireUnlocked } from '../wallets/walletOf.js';
+
+export function requireStakeKeys(wallet: Wallet, entry: Entry, kind: 'claim' | 'support'): void {
+  if (ownStake(wallet.ledger, entry, kind) === null)
+    throw rpcError(RPC_ERROR.MISC_ERROR, noStakeMessage(kind));
+  requireUnlocked(wallet);
+}

@@ -1,0 +1,117 @@
+/** `supportclaim`: an amount that counts for a claim. */
+import { countsMetadataSupports } from '../../../../claimtrie/rules.js';
+import { extractDestination, type Destination } from '../../../../script/standard.js';
+import type { ClaimInfo } from '../../../../store/claims/query/claimQueries.js';
+import { supportClaim as makeSupport } from '../../../../wallet/claims/stakes.js';
+import type { Wallet } from '../../../../wallet/wallet.js';
+import { hashToHex, isHex } from '../../../../util/bytes.js';
+import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
+import { nameBytes } from '../../../format/claimsText.js';
+import { defineMethod, type RpcContext } from '../../../declare/method.js';
+import { t } from '../../../../schema/schema.js';
+import { claimByDigits } from '../../../lookup/nameLookup.js';
+import { spending } from '../sending/spendArguments.js';
+import { requireUnlocked, walletOf } from '../wallets/walletOf.js';
+
+const CLAIM_ID_DIGITS = 40;
+const ONE_SATOSHI = 1n;
+
+/** Source: `IsHexNumber`, whose prefix `0x` no id begins with. */
+function checkClaimId(claimId: string): string {
+  if (!/^(0x)?[0-9a-fA-F]+$/.test(claimId)) {
+    throw rpcError(
+      RPC_ERROR.INVALID_PARAMETER,
+      `claimid must be a 20-character hexadecimal string (not '${claimId}')`,
+    );
+  }
+  if (claimId.length > CLAIM_ID_DIGITS)
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, `claimid must be maximum of length ${CLAIM_ID_DIGITS}`);
+  return claimId;
+}
+
+async function findClaim({ services }: RpcContext, name: string, claimId: string): Promise<ClaimInfo> {
+  const { height } = services.chain.chain;
+  const info = await services.claims.nameAt({ name: nameBytes(name), height });
+  if (info.claims.length === 0)
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Unable to find a claim named ${name}`);
+  const found = claimByDigits(info, claimId.toLowerCase());
+  if (found !== undefined) return found;
+  throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Unable to find a claimid that starts with ${claimId}`);
+}
+
+function metadata({ services }: RpcContext, value: string): Buffer | null {
+  if (value === '') return null;
+  if (!isHex(value))
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'value/metadata must be of hexadecimal data');
+  if (!countsMetadataSupports(services.claims.rules, services.chain.chain.height + 1))
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'value/metadata on supports is not enabled yet');
+  return Buffer.from(value, 'hex');
+}
+
+/** Who owns a claim. */
+async function ownerOf({ node }: Wallet, { txid, n }: ClaimInfo): Promise<Destination> {
+  const outPoint = Buffer.alloc(36);
+  outPoint.set(txid);
+  outPoint.writeUInt32LE(n, 32);
+  const coin = await node.chain.coin(outPoint);
+  if (coin === null)
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, "Unable to locate the TX with the claim's output.");
+  const destination = extractDestination(coin.script);
+  if (destination !== null) return destination;
+  throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Unable to extract the destination from the chosen claim.');
+}
+
+export const supportClaim = defineMethod({
+  name: 'supportclaim',
+  category: 'claimtrie',
+  needsWallet: 'one',
+  summary:
+    'Creates a transaction whose amount counts for a claim as if it were its own. For the claim that controls the name it ' +
+    'counts at once, else after a delay; it counts until it is spent, or the claim is spent or expires.',
+  params: [
+    { name: 'name', type: 'string', required: true, description: 'The name that the claim is to' },
+    {
+      name: 'claimid',
+      type: 'string',
+      default: '',
+      description: 'The id of the claim, or the beginning of it; none is found without',
+    },
+    { name: 'amount', type: 'amount', default: ONE_SATOSHI, late: true, description: 'The amount' },
+    { name: 'value', type: 'string', default: '', late: true, description: 'Metadata, in hexadecimal' },
+    {
+      name: 'isTip',
+      type: 'boolean',
+      default: false,
+      late: true,
+      description: "Whether the amount is given to the claim's owner, who may spend it",
+    },
+  ],
+  result: t.union([
+    { when: 'in the documented profile', schema: t.hash('the transaction') },
+    {
+      when: 'in the other profiles',
+      schema: t.object({
+        txId: t.hash('the transaction'),
+        address: t.str('whom the amount belongs to'),
+      }),
+    },
+  ]),
+  examples: [['"mindblown"', '"36a719a156a1df178531f3c712b8b37f8e7cc3b3"', '0.1']],
+  async run(ctx, { name, claimid, amount, value, isTip }) {
+    const wallet = walletOf(ctx);
+    checkClaimId(claimid);
+    requireUnlocked(wallet);
+    const claim = await findClaim(ctx, name, claimid);
+    const valueSat = amount();
+    const request = {
+      name: nameBytes(name),
+      claimId: claim.claimId,
+      value: metadata(ctx, value()),
+      valueSat,
+      destination: isTip() ? await ownerOf(wallet, claim) : null,
+    };
+    const { txid, address } = await spending(() => makeSupport(wallet, request));
+    const txId = hashToHex(txid);
+    return ctx.profile === 'documented' ? txId : { txId, address };
+  },
+});

@@ -1,0 +1,41 @@
+/** `updateclaim`: another value and amount for a claim. */
+import { updateClaim as makeUpdate } from '../../../../wallet/claims/stakes.js';
+import { hashToHex } from '../../../../util/bytes.js';
+import { defineMethod } from '../../../declare/method.js';
+import { t } from '../../../../schema/schema.js';
+import { CLAIM_TXID_PARAM, ownTransaction, valueBytes } from './claimArguments.js';
+import { requireStakeKeys } from './requireStakeKeys.js';
+import { spending } from '../sending/spendArguments.js';
+import { walletOf } from '../wallets/walletOf.js';
+
+export const updateClaim = defineMethod({
+  name: 'updateclaim',
+  category: 'claimtrie',
+  needsWallet: 'one',
+  summary:
+    'Creates a transaction that spends the output which holds a claim, and claims the same name again, for another value ' +
+    'and amount: the claim keeps its id, and its supports.',
+  params: [
+    CLAIM_TXID_PARAM,
+    { name: 'value', type: 'string', required: true, description: 'The new value, in hexadecimal' },
+    {
+      name: 'amount',
+      type: 'amount',
+      required: true,
+      late: true,
+      description: 'The new amount to hold the name with',
+    },
+  ],
+  maxArgs: 4,
+  result: t.hash('the new transaction'),
+  examples: [['"36a719a156a1df178531f3c712b8b37f8e7cc3b36eea532df961229d936272a1"', '"6f6d67"', '0.1']],
+  async run(ctx, { txid, value, amount }) {
+    const wallet = walletOf(ctx);
+    const bytes = valueBytes(value);
+    const valueSat = amount();
+    const entry = ownTransaction(wallet, txid);
+    requireStakeKeys(wallet, entry, 'claim');
+    const sent = await spending(() => makeUpdate(wallet, entry, bytes, valueSat));
+    return hashToHex(sent.txid);
+  },
+});

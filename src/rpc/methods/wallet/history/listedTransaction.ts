@@ -1,0 +1,186 @@
+/**
+ * Transactions of a wallet in answers: what is said of one as a whole, and of each output that is listed. Source: lbrycrd
+ * wallet/rpcwallet.cpp `WalletTxToJSON`, `ListTransactions`, `AcentryToJSON`.
+ */
+import { signalsReplacement } from '../../../../mempool/replacement.js';
+import { encodeDestination } from '../../../../script/address.js';
+import { fromLatin1, hashToHex } from '../../../../util/bytes.js';
+import { coins } from '../../../../util/json/json.js';
+import type { JsonOut } from '../../../../util/json/jsonWrite.js';
+import { keyedDestination } from '../../../../wallet/destinationKey.js';
+import { MINE, MINE_ALL } from '../../../../wallet/keys/isMine.js';
+import { blocksToMaturity, isTrusted } from '../../../../wallet/ledger/balances.js';
+import type { AccountingEntry } from '../../../../wallet/ledger/accounts.js';
+import type { Entry } from '../../../../wallet/ledger/entry.js';
+import { timeSecOf } from '../../../../wallet/ledger/smartTime.js';
+import type { TxRecord } from '../../../../wallet/ledger/txRecord.js';
+import { amountsOf, destinationFlags, type ListedOutput } from '../../../../wallet/listing/amounts.js';
+import { listsReceived, listsSent, type Selection } from '../../../../wallet/listing/selection.js';
+import { byId } from '../../../../wallet/listing/sinceBlock.js';
+import type { Wallet } from '../../../../wallet/wallet.js';
+import { t, type Schema, type SchemaFields } from '../../../../schema/schema.js';
+
+type Fields = Record<string, JsonOut>;
+
+/** `MINE` flags of what counts, from an argument `include_watchonly`. */
+export const filterOf = (withWatched: boolean): number => (withWatched ? MINE_ALL : MINE.spendable);
+
+export const WATCHED_PARAM = {
+  name: 'include_watchonly',
+  type: 'boolean',
+  default: false,
+  description: "Whether addresses that are only watched count (see 'importaddress')",
+} as const;
+
+const CATEGORIES = ['send', 'receive', 'generate', 'immature', 'orphan', 'move'];
+
+/** What is said of a transaction as a whole. */
+export const TRANSACTION_FIELDS: SchemaFields = {
+  confirmations: t.int('the number of confirmations, below 0 for those of a block that it conflicts with'),
+  generated: t.optional(t.bool('that it was mined'), 'when it is a coinbase'),
+  blockhash: t.optional(t.hash('the block that holds it'), 'when it is confirmed'),
+  blockindex: t.optional(t.int('its place in the block'), 'when it is confirmed'),
+  blocktime: t.optional(t.time('the time of the block'), 'when it is confirmed'),
+  trusted: t.optional(t.bool('whether its outputs are safe to spend'), 'when it is not confirmed'),
+  txid: t.hash('the transaction id'),
+  walletconflicts: t.array(t.hash('a transaction of the wallet that spends the same')),
+  time: t.time('when it was made or came, in the order of all'),
+  timereceived: t.time('when it came'),
+  'bip125-replaceable': t.oneOf(
+    ['yes', 'no', 'unknown'],
+    'whether it could be replaced (BIP125); unknown for unconfirmed ones outside of the mempool',
+  ),
+  comment: t.optional(t.str('what it is for'), 'when that was said'),
+  to: t.optional(t.str('whom it is for'), 'when that was said'),
+  replaces_txid: t.optional(t.hash('the transaction that it replaces'), 'after bumpfee'),
+  replaced_by_txid: t.optional(t.hash('the transaction that replaces it'), 'after bumpfee'),
+};
+
+/** What is said of an output, before and behind the fields of the transaction. */
+const ITEM_FIELDS: SchemaFields = {
+  involvesWatchonly: t.optional(
+    t.bool('that an address which is only watched has part in it'),
+    'when it has',
+  ),
+  account: t.optional(t.str('DEPRECATED. The account'), 'with -deprecatedrpc=accounts'),
+  address: t.optional(t.str('the address'), 'when the output has one'),
+  category: t.oneOf(CATEGORIES, 'what it is'),
+  amount: t.coins('the amount, negative for what was sent'),
+  label: t.optional(t.str('the label of the address'), 'when it has one'),
+  vout: t.int('the number of the output'),
+  fee: t.optional(t.coins('the fee, negative'), 'for "send"'),
+};
+
+const ABANDONED_FIELD: SchemaFields = {
+  abandoned: t.optional(t.bool('whether the wallet does not wait for it any more'), 'for "send"'),
+};
+
+/** Notes are the owner's: there may be others. */
+export const LISTED_TRANSACTION: Schema = t.named(
+  'WalletTransactionItem',
+  t.openObject({ ...ITEM_FIELDS, ...TRANSACTION_FIELDS, ...ABANDONED_FIELD }),
+);
+
+export const LISTED_DETAIL: Schema = t.object({ ...ITEM_FIELDS, ...ABANDONED_FIELD });
+
+export const LISTED_MOVE: Schema = t.object({
+  account: t.str('DEPRECATED. The account'),
+  category: t.oneOf(['move'], 'what it is'),
+  time: t.time('when it was moved'),
+  amount: t.coins('the amount, negative for what left the account'),
+  otheraccount: t.str('DEPRECATED. Where it came from or went to'),
+  comment: t.str('what it is for'),
+});
+
+/** The reference names the fields of a transaction in this order. */
+export function transactionFields(wallet: Wallet, entry: Entry, { tx }: TxRecord): Fields {
+  const { ledger, node } = wallet;
+  const depth = ledger.depth(entry);
+  const fields: Fields = { confirmations: depth };
+  if (entry.isCoinbase) fields.generated = true;
+  if (depth > 0) {
+    fields.blockhash = hashToHex(entry.row.blockHash);
+    fields.blockindex = entry.row.index;
+    fields.blocktime = node.chain.timeSecAt(entry.height);
+  } else fields.trusted = isTrusted(ledger, entry, wallet.balanceOptions);
+  const txid = fromLatin1(entry.key);
+  fields.txid = hashToHex(txid);
+  fields.walletconflicts = ledger
+    .conflictsOf(entry)
+    .sort(byId)
+    .map(({ key }) => hashToHex(fromLatin1(key)));
+  fields.time = timeSecOf(entry.row);
+  fields.timereceived = entry.row.timeReceivedSec;
+  fields['bip125-replaceable'] = depth > 0 ? 'no' : replaceable(wallet, txid, tx);
+  for (const [name, note] of [...entry.row.notes].sort(([a], [b]) => (a < b ? -1 : 1))) fields[name] = note;
+  return fields;
+}
+
+/** Source: lbrycrd policy/rbf.cpp `IsRBFOptIn`. */
+function replaceable({ node: { mempool } }: Wallet, txid: Buffer, tx: TxRecord['tx']): string {
+  if (signalsReplacement(tx)) return 'yes';
+  if (!mempool.has(txid)) return 'unknown';
+  return mempool.isReplaceable(txid) ? 'yes' : 'no';
+}
+
+/** The items of a transaction: what was sent, then what came in. `isLong`: with the fields of the transaction. */
+export function transactionItems(
+  wallet: Wallet,
+  selection: Selection,
+  entry: Entry,
+  record: TxRecord,
+  isLong: boolean,
+): Fields[] {
+  const { ledger, book, prefixes } = wallet;
+  const { sent, received, feeSat } = amountsOf(wallet, entry, record, selection.filter);
+  const whole = isLong ? transactionFields(wallet, entry, record) : {};
+  const isWatched = ledger.debit(entry, MINE.watchOnly) > 0n;
+  const item = (output: ListedOutput, account: string, category: string, isSent: boolean): Fields => {
+    const { to, n, valueSat } = output;
+    const known = book.at(to);
+    const fields: Fields = {};
+    if (isWatched || (destinationFlags(wallet, to) & MINE.watchOnly) !== 0) fields.involvesWatchonly = true;
+    if (selection.withAccounts) fields.account = account;
+    if (to !== '') fields.address = encodeDestination(keyedDestination(to), prefixes);
+    fields.category = category;
+    fields.amount = coins(isSent ? -valueSat : valueSat);
+    if (known !== undefined) fields.label = known.label;
+    fields.vout = n;
+    if (isSent) fields.fee = coins(-feeSat);
+    Object.assign(fields, whole);
+    if (isSent) fields.abandoned = entry.state === 'abandoned';
+    return fields;
+  };
+  const items: Fields[] = [];
+  if (listsSent(selection, entry))
+    for (const output of sent) items.push(item(output, entry.row.fromAccount, 'send', true));
+  if (ledger.depth(entry) < selection.minDepth) return items;
+  const category = receivedCategory(wallet, entry);
+  for (const output of received)
+    if (listsReceived(wallet, selection, output.to))
+      items.push(item(output, book.at(output.to)?.label ?? '', category, false));
+  return items;
+}
+
+function receivedCategory({ ledger }: Wallet, entry: Entry): string {
+  if (!entry.isCoinbase) return 'receive';
+  if (ledger.depth(entry) < 1) return 'orphan';
+  return blocksToMaturity(ledger, entry) > 0 ? 'immature' : 'generate';
+}
+
+export function moveItem({
+  account,
+  otherAccount,
+  creditDebitSat,
+  timeSec,
+  comment,
+}: AccountingEntry): Fields {
+  return {
+    account,
+    category: 'move',
+    time: timeSec,
+    amount: coins(creditDebitSat),
+    otheraccount: otherAccount,
+    comment,
+  };
+}

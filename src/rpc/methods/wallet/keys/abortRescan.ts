@@ -1,0 +1,15 @@
+/** `abortrescan`: ends the rescan that is under way. Source: lbrycrd wallet/rpcdump.cpp. */
+import { defineMethod } from '../../../declare/method.js';
+import { t } from '../../../../schema/schema.js';
+import { walletOf } from '../wallets/walletOf.js';
+
+export const abortRescan = defineMethod({
+  name: 'abortrescan',
+  category: 'wallet',
+  needsWallet: 'one',
+  summary: 'Stops current wallet rescan triggered by an RPC call, e.g. by an importprivkey call.',
+  params: [],
+  result: t.bool('whether there was one to stop'),
+  examples: [[]],
+  run: (ctx) => walletOf(ctx).scans.abort(),
+});

@@ -1,0 +1,128 @@
+/** What methods that spend share: how fees and options are said, and what spending refuses. Source: lbrycrd wallet/rpcwallet.cpp. */
+import { decodeDestination } from '../../../../script/address.js';
+import { scriptForDestination } from '../../../../script/standard.js';
+import type { JsonObject } from '../../../../util/json/json.js';
+import { jsonTypeName, type JsonTypeName, type JsonValue } from '../../../../util/json/json.js';
+import { FEE_MODES, type FeeMode } from '../../../../wallet/spending/coinControl.js';
+import { SPEND_ERROR, SpendError } from '../../../../wallet/spending/spendError.js';
+import type { Wallet } from '../../../../wallet/wallet.js';
+import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
+
+/** What the owner notes of a payment. */
+export const COMMENT_PARAMS = [
+  {
+    name: 'comment',
+    type: 'string',
+    default: '',
+    description: 'What the transaction is for; kept in the wallet, no part of the transaction',
+  },
+  {
+    name: 'comment_to',
+    type: 'string',
+    default: '',
+    description: 'To whom it goes; kept in the wallet, no part of the transaction',
+  },
+] as const;
+
+export const FEE_PARAMS = [
+  {
+    name: 'replaceable',
+    type: 'boolean',
+    description: 'Allow this transaction to be replaced by a transaction with higher fees (BIP125)',
+  },
+  { name: 'conf_target', type: 'integer', description: 'Confirmation target in blocks' },
+  {
+    name: 'estimate_mode',
+    type: 'string',
+    defaultText: 'UNSET',
+    description: 'The fee estimate mode: UNSET, ECONOMICAL or CONSERVATIVE',
+  },
+] as const;
+
+export interface FeeArgs {
+  readonly replaceable: boolean | undefined;
+  readonly conf_target: number | undefined;
+  readonly estimate_mode: string | undefined;
+}
+
+/** Source: `ParseConfirmTarget`. */
+export function confirmTargetOf(wallet: Wallet, target: number): number {
+  const highest = wallet.node.fees.highestTarget;
+  if (target >= 1 && target <= highest) return target;
+  throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Invalid conf_target, must be between 1 - ${highest}`);
+}
+
+/** Source: `FeeModeFromString`. */
+export function feeModeOf(name: string): FeeMode {
+  const mode = FEE_MODES.find((one) => one === name);
+  if (mode === undefined) throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Invalid estimate_mode parameter');
+  return mode;
+}
+
+/** The arguments `FEE_PARAMS` as coin control says them. */
+export function feeControl(wallet: Wallet, { replaceable, conf_target, estimate_mode }: FeeArgs) {
+  return {
+    signalsReplacement: replaceable ?? null,
+    confirmTarget: conf_target === undefined ? null : confirmTargetOf(wallet, conf_target),
+    feeMode: estimate_mode === undefined ? 'UNSET' : feeModeOf(estimate_mode),
+  } as const;
+}
+
+/** The script that pays to an address; −5 with `message` for what is none. */
+export function scriptOfAddress({ prefixes }: Wallet, address: string, message: string): Buffer {
+  const destination = decodeDestination(address, prefixes);
+  if (destination === null) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, message);
+  return scriptForDestination(destination);
+}
+
+/**
+ * The members of an object of options; −3 for one of another type (null for any, and a JSON null is as good as none) or of
+ * another name. Source: `RPCTypeCheckObj`.
+ */
+export function checkOptions(
+  object: JsonObject,
+  types: Readonly<Record<string, JsonTypeName | null>>,
+): (name: string) => JsonValue | undefined {
+  for (const name of Object.keys(types).sort()) {
+    const got = jsonTypeName(object.get(name) ?? null);
+    const expected = types[name];
+    if (got === 'null' || got === expected || expected === null) continue;
+    throw rpcError(RPC_ERROR.TYPE_ERROR, `Expected type ${expected} for ${name}, got ${got}`);
+  }
+  for (const [name] of object.entries)
+    if (!Object.hasOwn(types, name)) throw rpcError(RPC_ERROR.TYPE_ERROR, `Unexpected key ${name}`);
+  return (name) => object.get(name);
+}
+
+/** The same; each must exist. Further members are not looked at. */
+export function requireMembers(value: JsonObject, types: Readonly<Record<string, JsonTypeName>>): void {
+  for (const name of Object.keys(types).sort()) {
+    const got = jsonTypeName(value.get(name) ?? null);
+    if (got === 'null') throw rpcError(RPC_ERROR.TYPE_ERROR, `Missing ${name}`);
+    if (got !== types[name])
+      throw rpcError(RPC_ERROR.TYPE_ERROR, `Expected type ${types[name]} for ${name}, got ${got}`);
+  }
+}
+
+/** Runs a task that spends; what it refuses is the answer. */
+export async function spending<T>(task: () => Promise<T>): Promise<T> {
+  try {
+    return await task();
+  } catch (error) {
+    if (!(error instanceof SpendError)) throw error;
+    switch (error.code) {
+      case SPEND_ERROR.misc:
+        throw rpcError(RPC_ERROR.MISC_ERROR, error.message);
+      case SPEND_ERROR.keypoolRanOut:
+        throw rpcError(RPC_ERROR.WALLET_KEYPOOL_RAN_OUT, error.message);
+      case SPEND_ERROR.insufficientFunds:
+        throw rpcError(RPC_ERROR.WALLET_INSUFFICIENT_FUNDS, error.message);
+      case SPEND_ERROR.invalidParameter:
+        throw rpcError(RPC_ERROR.INVALID_PARAMETER, error.message);
+      case SPEND_ERROR.invalidAddressOrKey:
+        throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, error.message);
+      default:
+        throw rpcError(RPC_ERROR.WALLET_ERROR, error.message);
+    }
+  }
+}

@@ -1,0 +1,56 @@
+/** `backupwallet`: a copy of the wallet as one file. Source: lbrycrd wallet/rpcwallet.cpp, wallet/db.cpp `BerkeleyDatabase::Backup`. */
+import { statSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { diskFailureReason, EnvironmentError } from '../../../../util/text/environmentError.js';
+import { WalletFile } from '../../../../wallet/store/walletFile.js';
+import { refusalToReplace } from '../../../../wallet/transfer/replacing.js';
+import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
+import { defineMethod } from '../../../declare/method.js';
+import { t } from '../../../../schema/schema.js';
+import { walletOf, walletsOf } from './walletOf.js';
+
+export const backupWallet = defineMethod({
+  name: 'backupwallet',
+  category: 'wallet',
+  needsWallet: 'one',
+  summary:
+    'Safely copies current wallet file to destination, which can be a directory or a path with filename.',
+  params: [
+    {
+      name: 'destination',
+      type: 'string',
+      required: true,
+      description:
+        'The destination directory or file; what lies there is replaced, unless it is a wallet that has keys which this one lacks',
+    },
+  ],
+  result: t.none(),
+  examples: [['"backup.db"']],
+  async run(ctx, { destination }) {
+    const wallets = walletsOf(ctx);
+    const { file, keyring } = walletOf(ctx);
+    if (destination === '') throw failure();
+    const path = resolve(destination);
+    const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+    const target = isFolder ? join(path, basename(file.path)) : path;
+    // Never over a wallet that is in use, this one or another: its keys would be gone.
+    if (wallets.keeps(target)) throw failure();
+    const refusal = await refusalToReplace(target, keyring);
+    if (refusal !== null) throw failure(`${target}: ${refusal}`);
+    if (WalletFile.isOne(target) && (await wallets.isUsedElsewhere(target)))
+      throw failure(`${target}: another node has wallets open in its folder`);
+    try {
+      await file.backup(target);
+    } catch (error) {
+      if (!(error instanceof EnvironmentError)) throw error;
+      ctx.services.log.warn(`The wallet could not be backed up: ${error.message}`);
+      const reason = diskFailureReason(error);
+      throw failure(reason === null ? '' : `${target}: ${reason}`);
+    }
+    return null;
+  },
+});
+
+function failure(reason = ''): Error {
+  return rpcError(RPC_ERROR.WALLET_ERROR, `Error: Wallet backup failed! ${reason}`.trimEnd());
+}

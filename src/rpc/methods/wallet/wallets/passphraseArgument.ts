@@ -1,0 +1,35 @@
+/** Passphrases as callers give them. Of texts no one can wipe the memory; of the bytes made of them it is wiped. */
+import { passphraseBytes } from '../../../../wallet/encryption/passphrases.js';
+import type { Wallet } from '../../../../wallet/wallet.js';
+import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
+
+/** Runs a task with the bytes of a passphrase. An empty one answers `usage`. */
+export async function withPassphrase<T>(
+  text: string,
+  usage: string,
+  task: (passphrase: Buffer) => Promise<T>,
+): Promise<T> {
+  const passphrase = passphraseBytes(text);
+  if (passphrase.length === 0) throw rpcError(RPC_ERROR.MISC_ERROR, usage);
+  try {
+    return await task(passphrase);
+  } finally {
+    passphrase.fill(0);
+  }
+}
+
+/** Only encrypted wallets have one. */
+export function requireEncrypted(wallet: Wallet, method: string): void {
+  if (wallet.keyring.isEncrypted) return;
+  throw rpcError(
+    RPC_ERROR.WALLET_WRONG_ENC_STATE,
+    `Error: running with an unencrypted wallet, but ${method} was called.`,
+  );
+}
+
+export function wrongPassphrase(): Error {
+  return rpcError(
+    RPC_ERROR.WALLET_PASSPHRASE_INCORRECT,
+    'Error: The wallet passphrase entered was incorrect.',
+  );
+}

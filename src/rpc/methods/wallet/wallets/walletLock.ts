@@ -1,0 +1,22 @@
+/** `walletlock`: private keys are locked away again. Source: lbrycrd wallet/rpcwallet.cpp. */
+import { defineMethod } from '../../../declare/method.js';
+import { t } from '../../../../schema/schema.js';
+import { requireEncrypted } from './passphraseArgument.js';
+import { walletOf } from './walletOf.js';
+
+export const walletLock = defineMethod({
+  name: 'walletlock',
+  category: 'wallet',
+  needsWallet: 'one',
+  summary:
+    'Locks the wallet and wipes its key from memory. Calls that need private keys need walletpassphrase first again.',
+  params: [],
+  result: t.none(),
+  examples: [[]],
+  run(ctx) {
+    const wallet = walletOf(ctx);
+    requireEncrypted(wallet, 'walletlock');
+    wallet.lock();
+    return null;
+  },
+});

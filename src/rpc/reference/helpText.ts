@@ -1,0 +1,248 @@
+/** Help, derived from declarations, in the layout of the reference: the text of one method and the list of all. */
+import { suggestion } from '../../util/nearest.js';
+import { stringifyJson, type JsonOut } from '../../util/json/jsonWrite.js';
+import {
+  paramKey,
+  type DeclaredMethods,
+  type ParamDecl,
+  type Profile,
+  type RpcMethod,
+} from '../declare/method.js';
+import { PARAM_TYPES } from '../declare/paramTypes.js';
+import type { OptionalSchema, Schema } from '../../schema/schema.js';
+
+/** Width at which a sentence of help is broken. */
+const WIDTH = 100;
+/** URL in examples: the RPC port of the main network. */
+const EXAMPLE_URL = 'http://127.0.0.1:9245/';
+
+/** `getblock "blockhash" ( verbosity )`: optional parameters in parentheses, strings in quotes. */
+export function methodUsage(method: RpcMethod): string {
+  let usage = method.name;
+  let inOptional = false;
+  for (const param of method.params) {
+    const optional = param.required !== true;
+    if (optional && !inOptional) usage += ' (';
+    if (!optional && inOptional) usage += ' )';
+    inOptional = optional;
+    usage += ` ${quotedName(param)}`;
+  }
+  return inOptional ? `${usage} )` : usage;
+}
+
+/** What is said of a call that a method cannot take: one line of why and one of how it is called. */
+export function usageError(method: RpcMethod, reason: string): string {
+  return `${reason}\nUsage: ${methodUsage(method)}`;
+}
+
+/** The same of a wrong number of arguments. Those that are taken and ignored (`maxArgs`) are not counted among what it takes. */
+export function arityError(method: RpcMethod, given: number): string {
+  const least = method.params.filter((param) => param.required === true).length;
+  const most = method.maxArgs === Infinity ? Infinity : method.params.length;
+  const were = `${given === 0 ? 'none' : given} ${given === 1 ? 'was' : 'were'} given`;
+  return usageError(method, `${method.name} takes ${countOfArguments(least, most)}, ${were}.`);
+}
+
+function countOfArguments(least: number, most: number): string {
+  if (most === 0) return 'no arguments';
+  const bound = most === Infinity ? least : most;
+  const counted = `${bound} argument${bound === 1 ? '' : 's'}`;
+  if (most === Infinity) return `at least ${counted}`;
+  if (least === most) return counted;
+  return least === 0 ? `at most ${counted}` : `${least} to ${counted}`;
+}
+
+/** The whole help of a method. */
+export function methodHelp(method: RpcMethod): string {
+  const sections = [methodUsage(method), wrap(method.summary).join('\n')];
+  if (method.params.length > 0) sections.push(['Arguments:', ...argumentLines(method.params)].join('\n'));
+  sections.push(...resultSections(method.result));
+  if (method.examples !== undefined) sections.push(['Examples:', ...exampleLines(method)].join('\n'));
+  return `${sections.join('\n\n')}\n`;
+}
+
+/** The answer of `help`: one method's text, or the list by category. Hidden methods are shown only by name. */
+export function helpAnswer(table: DeclaredMethods, profile: Profile, command: string): string {
+  if (command !== '') {
+    const method = table.find(command, profile);
+    if (method !== undefined) return methodHelp(method);
+    const unknown = `help: unknown command: ${command}`;
+    // The other profiles answer in the words of their programs.
+    if (profile !== 'documented') return unknown;
+    const shown = table.list(profile).filter(({ category }) => category !== 'hidden');
+    const near = suggestion(command, shown.map(({ name }) => name)); // prettier-ignore
+    return near === '' ? unknown : `${unknown}.${near}`;
+  }
+  const lines: string[] = [];
+  let category = '';
+  for (const method of table.list(profile)) {
+    if (method.category === 'hidden') continue;
+    if (method.category !== category) {
+      if (category !== '') lines.push('');
+      category = method.category;
+      lines.push(`== ${category.charAt(0).toUpperCase()}${category.slice(1)} ==`);
+    }
+    lines.push(methodUsage(method));
+  }
+  return lines.join('\n');
+}
+
+function quotedName(param: ParamDecl): string {
+  return PARAM_TYPES[param.type].json === 'string' ? `"${paramKey(param)}"` : paramKey(param);
+}
+
+function argumentLines(params: readonly ParamDecl[]): string[] {
+  const heads = params.map((param, index) => `${index + 1}. ${quotedName(param)}`);
+  const width = Math.max(...heads.map((head) => head.length)) + 2;
+  return params.flatMap((param, index) => {
+    const note = `(${[PARAM_TYPES[param.type].help, presence(param), rangeNote(param)].filter(Boolean).join(', ')})`;
+    const lines = wrap(`${note} ${param.description}`, WIDTH - width);
+    return lines.map((line, at) => (at === 0 ? (heads[index] ?? '') : '').padEnd(width) + line);
+  });
+}
+
+function presence(param: ParamDecl): string {
+  if (param.required === true) return 'required';
+  const text = param.defaultText ?? defaultText(param.default);
+  return text === '' ? 'optional' : `optional, default=${text}`;
+}
+
+/** A default as it would be sent. */
+export function defaultText(value: unknown): string {
+  return value === undefined ? '' : stringifyJson(value as JsonOut);
+}
+
+function rangeNote(param: ParamDecl): string {
+  return param.range === undefined ? '' : `${param.range.min} to ${param.range.max}`;
+}
+
+function resultSections(schema: Schema): string[] {
+  if (schema.kind === 'null') return [];
+  if (schema.kind === 'union') {
+    return schema.variants.map((variant) =>
+      [variant.when === '' ? 'Result:' : `Result (${variant.when}):`, ...shape(variant.schema, '', '')].join(
+        '\n',
+      ),
+    );
+  }
+  return [['Result:', ...shape(schema, '', '')].join('\n')];
+}
+
+/** A shape as lines of annotated JSON, for references. */
+export function schemaLines(schema: Schema): string[] {
+  return shape(schema, '', '');
+}
+
+const LEAF_SAMPLES = {
+  null: ['null', 'null'],
+  any: ['…', 'any'],
+  boolean: ['true|false', 'boolean'],
+  string: ['"str"', 'string'],
+  hex: ['"hex"', 'string'],
+  number: ['n.nnn', 'numeric'],
+  integer: ['n', 'numeric'],
+  coins: ['n.nnnnnnnn', 'numeric'],
+  hash: ['"hash"', 'string'],
+  enum: ['"str"', 'string'],
+} as const;
+
+/** A schema as lines of annotated JSON. `lead` is the text before the value (a key), `note` what to say of a field. */
+function shape(schema: Schema, indent: string, lead: string, note = ''): string[] {
+  switch (schema.kind) {
+    case 'array':
+      return container(schema, indent, lead, note, 'json array', '[', ']', (inner) => [
+        ...shape(schema.item, inner, ''),
+        `${inner},...`,
+      ]);
+    case 'tuple':
+      return container(schema, indent, lead, note, 'json array', '[', ']', (inner) =>
+        schema.items.flatMap((item) => shape(item, inner, '')),
+      );
+    case 'object':
+      return container(schema, indent, lead, note, 'json object', '{', '}', (inner) =>
+        Object.entries(schema.fields).flatMap(([name, field]) => fieldShape(name, field, inner)),
+      );
+    case 'map':
+      return container(schema, indent, lead, note, 'json object', '{', '}', (inner) => [
+        ...shape(schema.value, inner, `"${schema.key}": `),
+        `${inner},...`,
+      ]);
+    case 'union':
+      return schema.variants.flatMap((variant) =>
+        shape(variant.schema, indent, lead, joinNotes(variant.when, note)),
+      );
+    default: {
+      const [sample, type] = LEAF_SAMPLES[schema.kind];
+      const values = schema.kind === 'enum' ? `one of ${schema.values.join(', ')}` : '';
+      const text = `(${joinNotes(type, note)}) ${[schema.description, values].filter(Boolean).join(': ')}`;
+      return annotate(`${indent}${lead}${sample}`, text);
+    }
+  }
+}
+
+function fieldShape(name: string, field: Schema | OptionalSchema, indent: string): string[] {
+  if (field.kind !== 'optional') return shape(field, indent, `"${name}": `);
+  return shape(field.schema, indent, `"${name}": `, joinNotes('optional', field.when));
+}
+
+function container(
+  schema: Schema,
+  indent: string,
+  lead: string,
+  note: string,
+  type: string,
+  open: string,
+  close: string,
+  inside: (indent: string) => string[],
+): string[] {
+  const head = annotate(`${indent}${lead}${open}`, `(${joinNotes(type, note)}) ${schema.description}`);
+  return [...head, ...inside(`${indent}  `), `${indent}${close}`];
+}
+
+function joinNotes(...notes: string[]): string {
+  return notes.filter(Boolean).join(', ');
+}
+
+/** Column where the annotations of a result begin. */
+const NOTE_COLUMN = 34;
+
+function annotate(code: string, text: string): string[] {
+  const lines = wrap(text.trim(), WIDTH - NOTE_COLUMN);
+  return lines.map((line, at) => {
+    const left = at === 0 ? code : '';
+    return left.length < NOTE_COLUMN ? left.padEnd(NOTE_COLUMN) + line : `${left}  ${line}`;
+  });
+}
+
+function exampleLines(method: RpcMethod): string[] {
+  return (method.examples ?? []).flatMap((words) => {
+    const params = words.join(', ');
+    const body = `{"jsonrpc": "1.0", "id": "curltest", "method": "${method.name}", "params": [${params}]}`;
+    return [
+      `> lbcnode-cli ${[method.name, ...words.map(shellWord)].join(' ')}`,
+      `> curl --user myusername --data-binary '${body}' -H 'content-type: text/plain;' ${EXAMPLE_URL}`,
+    ];
+  });
+}
+
+/** JSON arrays and objects in single quotes, for the shell. */
+function shellWord(word: string): string {
+  return /^[[{]/.test(word) ? `'${word}'` : word;
+}
+
+/** Breaks text at spaces; line breaks of the text are kept. */
+function wrap(text: string, width = WIDTH): string[] {
+  return text.split('\n').flatMap((paragraph) => {
+    const lines: string[] = [];
+    let line = '';
+    for (const word of paragraph.split(' ')) {
+      if (line !== '' && line.length + 1 + word.length > width) {
+        lines.push(line);
+        line = word;
+      } else {
+        line = line === '' ? word : `${line} ${word}`;
+      }
+    }
+    return [...lines, line];
+  });
+}

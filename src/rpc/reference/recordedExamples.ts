@@ -1,0 +1,56 @@
+/**
+ * Answers of a node to sample calls, recorded on regtest: what the OpenRPC document and the method reference show as
+ * examples. `test/functional/openRpc.test.ts` records them and compares fresh answers with their shape.
+ */
+import { readFileSync } from 'node:fs';
+import type { JsonObject, JsonValue } from '../../util/json/json.js';
+import { parseJson } from '../../util/json/jsonParse.js';
+import { stringifyJson } from '../../util/json/jsonWrite.js';
+import { projectFile } from '../../util/project.js';
+import { PROFILES, type Profile } from '../declare/method.js';
+import type { ExampleCall } from './openRpc.js';
+
+/** Path from the top of the project. */
+export const EXAMPLES_FILE = 'data/rpcExamples.json';
+
+export interface RecordedCall extends ExampleCall {
+  /** Whose answer it is. Calls that all profiles answer in one shape are recorded in the first of them alone. */
+  readonly profile: Profile;
+}
+
+let recorded: readonly RecordedCall[] | undefined;
+
+/** All recorded calls; the file is read once. */
+export function recordedCalls(): readonly RecordedCall[] {
+  recorded ??= readRecords(readFileSync(projectFile(...EXAMPLES_FILE.split('/')), 'utf8'));
+  return recorded;
+}
+
+function readRecords(text: string): RecordedCall[] {
+  return (parseJson(text, Infinity) as JsonObject[]).map((record) => ({
+    method: record.get('method') as string,
+    profile: record.get('profile') as Profile,
+    params: record.get('params') as JsonValue[],
+    result: record.get('result') ?? null,
+  }));
+}
+
+/**
+ * The examples of a profile. Of a method with answers of its own it shows those alone: the arguments may be others too. Else it
+ * shares those of an earlier profile.
+ */
+export function examplesFor(
+  profile: Profile,
+  calls: readonly RecordedCall[] = recordedCalls(),
+): RecordedCall[] {
+  const order = PROFILES.slice(0, PROFILES.indexOf(profile) + 1);
+  const rank = (call: RecordedCall): number => order.indexOf(call.profile);
+  const best = new Map<string, number>();
+  for (const call of calls) best.set(call.method, Math.max(rank(call), best.get(call.method) ?? -1));
+  return calls.filter((call) => rank(call) >= 0 && rank(call) === best.get(call.method));
+}
+
+/** Key of a call, independent of the profile. */
+export function callKey({ method, params }: Pick<ExampleCall, 'method' | 'params'>): string {
+  return `${method} ${stringifyJson(params)}`;
+}

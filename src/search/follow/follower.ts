@@ -1,0 +1,235 @@
+/**
+ * Keeps the search index beside the claim index, with a tip of its own: when to follow, when to try again, who waits for it
+ * and what is reported about it. How it comes nearer is `indexSteps.ts`.
+ */
+import type { ClaimIndexReader } from '../../index/claims/claimReader.js';
+import { BlockFileError } from '../../store/files/blockFiles.js';
+import { DatabaseCorruptionError } from '../../store/leveldb/levelDb.js';
+import type { Logger } from '../../util/logging.js';
+import type { FollowedChain } from './followedClaims.js';
+import { UNKNOWN_STATUS, type FollowerStatus } from './followerStatus.js';
+import { KEPT_BLOCKS, type BlockId, type IndexWriter } from './indexChange.js';
+import { BLOCKS_TOGETHER, IndexSteps } from './indexSteps.js';
+import { SearchError, ThreadEndedError } from '../query/searchError.js';
+
+export interface FollowerOptions {
+  /** Blocks that are followed one by one behind a first build; a deeper reorganisation has the index built again. */
+  readonly keptBlocks?: number;
+  /** Called when the status has changed. */
+  readonly onStatus?: () => void;
+}
+
+/** Time after which a failure is tried again. Arbitrary. */
+const RETRY_MS = 5000;
+/** A block that comes so soon after others were followed waits for more. Arbitrary. */
+const PAUSE_MS = 1000;
+/** Time for which blocks are gathered. Arbitrary: searches wait several times as long. */
+const GATHER_MS = 50;
+
+/** Failures that another try does not mend. */
+const STUCK = [BlockFileError, DatabaseCorruptionError, ThreadEndedError];
+
+export class SearchFollower {
+  private readonly steps: IndexSteps;
+  private readonly writer: IndexWriter;
+  private readonly logger: Logger;
+  private readonly onStatus: () => void;
+  private shown = UNKNOWN_STATUS;
+  /** The index is as this follower left it; else the writer is asked for its state and notes. */
+  private isKnown = false;
+  /** Another node may write it as soon as this one has lost its hold of it. */
+  private isShared = false;
+  private running: Promise<void> | null = null;
+  private isWanted = false;
+  private isCorrupt = false;
+  private isScrubbing = false;
+  private isClosed = false;
+  private retry: NodeJS.Timeout | null = null;
+  private gathering: NodeJS.Timeout | null = null;
+  private followedMs = -Infinity;
+  private waiters: { readonly done: () => void }[] = [];
+
+  constructor(
+    reader: ClaimIndexReader,
+    chain: FollowedChain,
+    writer: IndexWriter,
+    logger: Logger,
+    { keptBlocks = KEPT_BLOCKS - 50, onStatus = () => {} }: FollowerOptions = {},
+  ) {
+    this.writer = writer;
+    this.logger = logger;
+    this.onStatus = onStatus;
+    this.steps = new IndexSteps({
+      reader,
+      chain,
+      writer,
+      logger,
+      keptBlocks,
+      isClosed: () => this.isClosed,
+      place: () => this.shown,
+      show: (changes) => this.show(changes),
+      onMoved: () => {
+        this.followedMs = performance.now();
+        this.wake();
+      },
+    });
+  }
+
+  get status(): FollowerStatus {
+    return this.shown;
+  }
+
+  private get tip(): BlockId | null {
+    return this.shown.tip;
+  }
+
+  private show(changes: Partial<FollowerStatus>): void {
+    this.shown = { ...this.shown, ...changes };
+    this.onStatus();
+  }
+
+  /** Must be called when the claim index may have moved. Following continues in the background. */
+  poke(): void {
+    this.isWanted = true;
+    if (this.isClosed || this.running !== null || this.retry !== null) return;
+    this.running = this.run().finally(() => (this.running = null));
+  }
+
+  /**
+   * Must be called when the tip moved: of blocks that come fast several are followed together, after at most `GATHER_MS`.
+   * What is of a branch that was left is not kept for so long.
+   */
+  pokeSoon(): void {
+    const { tip, steps, running, followedMs } = this;
+    const isLeft = tip !== null && !steps.claims.isActive(tip);
+    if (isLeft || (running === null && performance.now() - followedMs >= PAUSE_MS)) return this.poke();
+    if (this.isClosed || this.gathering !== null) return;
+    this.gathering = setTimeout(() => {
+      this.gathering = null;
+      this.poke();
+    }, GATHER_MS);
+    this.gathering.unref();
+  }
+
+  /** Someone who read the index found it damaged: it is rebuilt, if it is not already. */
+  remake(): void {
+    if (this.tip === null) return;
+    this.isCorrupt = true;
+    this.poke();
+  }
+
+  /** Checks the next part of the index, once it is whole; one that is damaged is rebuilt. Failures are of no account. */
+  async scrub(): Promise<void> {
+    if (this.tip === null || this.isClosed || this.isScrubbing || this.writer.scrub === undefined) return;
+    this.isScrubbing = true;
+    try {
+      const damage = await this.writer.scrub();
+      if (damage === null) return;
+      this.logger.warn(`The search index is damaged: ${damage}`);
+      this.remake();
+    } catch (error) {
+      this.logger.debug('search', () => `Search index: not checked: ${(error as Error).message}`);
+    } finally {
+      this.isScrubbing = false;
+    }
+  }
+
+  /** Follows until the index is at the tip of the claim index. Failures are thrown; `poke` puts them into the status. */
+  async sync(): Promise<void> {
+    await this.bringNear(() => false);
+  }
+
+  /** Follows until the index is at the tip, or so near that it may be left there. */
+  private async bringNear(mayLeave: () => boolean): Promise<void> {
+    if (!this.steps.claims.reader.isSynced || this.isClosed) return;
+    const isKnown = this.isKnown && !this.isCorrupt;
+    this.isKnown = false;
+    if (!isKnown && !(await this.learn())) return this.wake();
+    while (!this.isClosed && (await this.steps.step()) && !mayLeave());
+    this.isKnown = !this.isShared;
+  }
+
+  /** Asks how the index is, and makes it where it is not whole; false when another node keeps it. */
+  private async learn(): Promise<boolean> {
+    const state = await this.writer.state();
+    this.show({ tip: state.tip, documents: state.documents });
+    this.isShared = state.isShared === true;
+    if (state.isKeptByOther === true) return false;
+    if (state.damage !== undefined && state.build === null && state.tip === null)
+      this.logger.warn(`The file of the search index is deleted: ${state.damage}`);
+    await this.steps.begin(state, this.isCorrupt);
+    this.isCorrupt = false;
+    return true;
+  }
+
+  /** Must be called when a caller waits for the tip: blocks that are about to be followed together still are. */
+  pokeIfIdle(): void {
+    if (this.gathering === null) this.poke();
+  }
+
+  /** Waits until the index is at the tip of the claim index, on the same branch, `timeoutMs` at most. */
+  async waitForTip(timeoutMs: number): Promise<void> {
+    if (this.tip === null || this.isCurrent(this.tip)) return;
+    this.pokeIfIdle();
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(done, timeoutMs);
+      const waiter = { done };
+      const list = this.waiters;
+      function done() {
+        clearTimeout(timer);
+        const at = list.indexOf(waiter);
+        if (at >= 0) list.splice(at, 1);
+        resolve();
+      }
+      list.push(waiter);
+    });
+  }
+
+  /** Ends following after the step that is under way. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    if (this.retry !== null) clearTimeout(this.retry);
+    if (this.gathering !== null) clearTimeout(this.gathering);
+    for (const waiter of [...this.waiters]) waiter.done();
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    try {
+      while (this.isWanted && !this.isClosed) {
+        this.isWanted = false;
+        await this.bringNear(() => this.isGathering);
+        if (this.shown.failure !== null) this.show({ failure: null, isStuck: false });
+      }
+    } catch (error) {
+      if (this.isClosed) return;
+      const { message } = error as Error;
+      if (message !== this.shown.failure)
+        this.logger.warn(`The search index could not be brought up to date: ${message}`);
+      // The file is gone by now; those who still have it open should not answer from it.
+      const isGone = error instanceof SearchError && error.kind === 'damaged';
+      const isStuck = STUCK.some((kind) => error instanceof kind);
+      this.show({ failure: message, isStuck, building: null, ...(isGone && { tip: null }) });
+      this.retry = setTimeout(() => {
+        this.retry = null;
+        this.poke();
+      }, RETRY_MS);
+      this.retry.unref();
+    }
+  }
+
+  /** Few blocks are left, and are about to be followed with those that come. */
+  private get isGathering(): boolean {
+    const { tip, steps, gathering } = this;
+    return gathering !== null && tip !== null && steps.claims.height < tip.height + BLOCKS_TOGETHER;
+  }
+
+  private isCurrent(tip: BlockId): boolean {
+    return tip.height >= this.steps.claims.height && this.steps.claims.isActive(tip);
+  }
+
+  /** Lets those continue who wait for the tip. */
+  private wake(): void {
+    if (this.tip !== null && this.isCurrent(this.tip)) for (const waiter of [...this.waiters]) waiter.done();
+  }
+}

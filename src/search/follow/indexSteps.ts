@@ -1,0 +1,227 @@
+/**
+ * How the search index comes nearer to the claim index: a first build, blocks that are followed together, going back where the
+ * chain did. A document is always rebuilt of its claim as it is at the present tip, which may be ahead of the block that is
+ * followed; so the order of blocks does not matter, only scores remember. When to take a step is `follower.ts`.
+ */
+import { hashToHex } from '../../util/bytes.js';
+import type { ClaimIndexReader } from '../../index/claims/claimReader.js';
+import type { Logger } from '../../util/logging.js';
+import type { ClaimSources } from '../document/documentSource.js';
+import { FirstBuild, type BuildProgress } from './firstBuild.js';
+import { claimIdsIn, FollowedClaims, scoreOf, type FollowedChain } from './followedClaims.js';
+import type { BlockId, BlockStep, IndexState, IndexWriter } from './indexChange.js';
+import { NotedBlocks } from './notedBlocks.js';
+
+/** How far the index has come. */
+export interface IndexPlace {
+  /** Null until the first build is whole. */
+  readonly tip: BlockId | null;
+  readonly documents: number;
+  /** State of the first build of this run; null without one. */
+  readonly building: BuildProgress | null;
+}
+
+export interface IndexStepsDeps {
+  readonly reader: ClaimIndexReader;
+  readonly chain: FollowedChain;
+  readonly writer: IndexWriter;
+  readonly logger: Logger;
+  /** See `FollowerOptions`. */
+  readonly keptBlocks: number;
+  readonly isClosed: () => boolean;
+  readonly place: () => IndexPlace;
+  readonly show: (changes: Partial<IndexPlace>) => void;
+  /** Called when the index has got another tip. */
+  readonly onMoved: () => void;
+}
+
+/** Blocks that are followed together at most, and claims that they touch from which on no more join. Arbitrary. */
+export const BLOCKS_TOGETHER = 16;
+const CLAIMS_TOGETHER = 1000;
+const TOO_DEEP = 'the chain was reorganised deeper than it can follow';
+/** Position below the genesis block. */
+const NOWHERE: BlockId = { height: -1, hash: '' };
+
+export class IndexSteps {
+  readonly claims: FollowedClaims;
+  private readonly deps: IndexStepsDeps;
+  private readonly noted: NotedBlocks;
+  /** How many blocks the next step follows at most. */
+  private together = BLOCKS_TOGETHER;
+
+  constructor(deps: IndexStepsDeps) {
+    this.deps = deps;
+    this.claims = new FollowedClaims(deps.reader, deps.chain);
+    this.noted = new NotedBlocks(this.claims, deps.writer, deps.keptBlocks);
+  }
+
+  private get tip(): BlockId | null {
+    return this.deps.place().tip;
+  }
+
+  /** Goes on with an index in this state; makes it where it is not whole, or damaged. */
+  async begin(state: IndexState, isCorrupt: boolean): Promise<void> {
+    await this.noted.load((state.tip ?? state.build?.base ?? NOWHERE).height);
+    if (isCorrupt && state.tip !== null) await this.buildAnew('it is damaged');
+    else if (state.tip === null || state.build !== null) await this.build();
+  }
+
+  /** One step towards the claim index's tip; false when there is none to take. */
+  async step(): Promise<boolean> {
+    const { tip, claims, noted } = this;
+    // The notes of blocks that are followed go with their claims.
+    const isNear =
+      tip !== null && claims.height > tip.height && claims.height <= tip.height + BLOCKS_TOGETHER;
+    if (!isNear) await this.noteAhead();
+    if (tip === null) return false;
+    if (noted.hasLost(tip)) {
+      await this.buildAnew(TOO_DEEP);
+      return true;
+    }
+    const { abandoned } = noted;
+    if (isNear && (abandoned.length > 0 || !claims.isActive(tip))) await this.noteAhead();
+    if (!claims.isActive(tip)) return this.rewind(noted.abandoned);
+    if (abandoned.length > 0) {
+      const read = await this.read(await noted.claimIdsOf(abandoned));
+      if (!claims.isActive(tip)) return true;
+      await this.deps.writer.refresh(abandoned, read);
+      this.deps.show({ documents: (await this.deps.writer.state()).documents });
+      noted.forget(abandoned);
+      return true;
+    }
+    if (tip.height >= claims.height) return false;
+    await this.follow(tip.height + 1);
+    return true;
+  }
+
+  /** Follows the block of this height, and those behind it that are there. */
+  private async follow(height: number): Promise<void> {
+    const { claims, noted } = this;
+    const began = performance.now();
+    const { disconnects } = claims;
+    const steps = await this.stepsFrom(height);
+    if (steps === 'gone')
+      return this.buildAnew('the claim index no longer knows what the next blocks changed');
+    const last = steps.at(-1);
+    // The chain has moved on another branch meanwhile: the next step sees it.
+    if (last === undefined) return;
+    for (const { block } of steps) noted.add(block);
+    await this.noteAhead();
+    // What of these blocks is no more alive may be so by a block that was left before it was noted.
+    if (claims.disconnects !== disconnects) return this.giveUp();
+    const touched = new Set(steps.flatMap(({ block }) => block.claimIds));
+    const read = await this.read([...touched]);
+    // What was read may be of a branch that leaves the chain below these blocks.
+    if (!steps.every(({ block }) => claims.isActive(block))) return this.giveUp();
+    const documents = await this.deps.writer.applyBlocks(steps, read);
+    noted.settle();
+    this.together = Math.min(2 * this.together, BLOCKS_TOGETHER);
+    this.deps.logger.debug('search', () => {
+      const blocks = steps.length === 1 ? `block ${height}` : `blocks ${height} to ${last.block.height}`;
+      const tookMs = performance.now() - began;
+      return `Search index: ${blocks} with ${touched.size} claims in ${tookMs.toFixed(0)} ms`;
+    });
+    this.moved({ height: last.block.height, hash: last.block.hash }, documents);
+  }
+
+  /** The blocks that were read are followed by the next steps, beginning with one alone: the chain changes its branch. */
+  private giveUp(): void {
+    this.noted.giveUp();
+    this.together = 1;
+  }
+
+  /** What the block of this height did, and those behind it, as many as are written together. */
+  private async stepsFrom(first: number): Promise<BlockStep[] | 'gone'> {
+    const { claims } = this;
+    const steps: BlockStep[] = [];
+    let count = 0;
+    for (let height = first; height <= claims.height && count < CLAIMS_TOGETHER; height++) {
+      if (steps.length === this.together) break;
+      const hash = claims.hashAt(height);
+      const changes = await claims.changesAt(height, hash);
+      if (changes === 'gone') return steps.length === 0 ? 'gone' : steps;
+      if (hash === null || changes === null) break;
+      const ended = changes.deleted.map(hashToHex);
+      const claimIds = claimIdsIn(changes);
+      steps.push({ block: { height, hash, claimIds }, ended, scores: changes.trending.map(scoreOf) });
+      count += claimIds.length;
+    }
+    return steps;
+  }
+
+  private async rewind(abandoned: readonly BlockId[]): Promise<boolean> {
+    const { noted } = this;
+    const from = this.tip!;
+    const fork = noted.highestFollowedBelow(from.height);
+    if (fork === null) {
+      await this.buildAnew(TOO_DEEP);
+      return true;
+    }
+    const ids = await noted.claimIdsOf(noted.above(fork.height));
+    const read = await this.claims.read(ids, () => noted.noteAhead(fork.height, true));
+    if (!this.claims.isActive(fork)) return true;
+    await this.deps.writer.rewind(fork, abandoned, read);
+    this.deps.logger.debug('search', `Search index: back from block ${from.height} to ${fork.height}`);
+    noted.forget(abandoned);
+    this.moved(fork, this.deps.place().documents);
+    this.deps.show({ documents: (await this.deps.writer.state()).documents });
+    return true;
+  }
+
+  private async buildAnew(reason: string): Promise<void> {
+    this.deps.logger.info(`The search index is built anew: ${reason}`);
+    this.deps.show({ tip: null });
+    await this.build(false);
+  }
+
+  /** The block from which on each is followed by itself: as many as are kept and the claim index still knows. */
+  private async findBase(): Promise<BlockId> {
+    const { claims } = this;
+    const lowest = Math.max(NOWHERE.height, claims.height - this.deps.keptBlocks);
+    let { height } = claims;
+    while (height > lowest && typeof (await claims.changesAt(height, claims.hashAt(height))) !== 'string')
+      height--;
+    return height < 0 ? NOWHERE : { height, hash: claims.hashAt(height) ?? '' };
+  }
+
+  /** The first build, or the rest of one that was begun. */
+  private async build(isResumed = true): Promise<void> {
+    const { claims, noted } = this;
+    const { writer, logger, isClosed, show } = this.deps;
+    let { build } = await writer.state();
+    if (!isResumed || build === null || !claims.isActive(build.base)) {
+      const base = await this.findBase();
+      await writer.startBuild(base);
+      noted.reset([base]);
+      build = (await writer.state()).build!;
+      logger.info('The search index is being built for the first time');
+    }
+    const first = new FirstBuild({
+      claims,
+      noted,
+      writer,
+      logger,
+      isClosed,
+      onProgress: (building) => show({ building }),
+    });
+    if (!(await first.run(build))) return;
+    const { documents } = await writer.state();
+    show({ building: null });
+    this.moved(build.base, documents);
+    logger.info(`The search index is built: ${documents} claims`);
+  }
+
+  private noteAhead(): Promise<void> {
+    return this.noted.noteAhead(this.tip?.height ?? NOWHERE.height);
+  }
+
+  /** Claims as they are at the present tip, whose block is noted then. */
+  private read(ids: readonly string[]): Promise<ClaimSources> {
+    return this.claims.read(ids, () => this.noteAhead());
+  }
+
+  private moved(tip: BlockId, documents: number): void {
+    this.deps.show({ tip, documents });
+    this.deps.onMoved();
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * How well a document answers a text: BM25 of each word in each field, times the field's weight, summed over fields and
+ * words. A beginning of words counts as much as its field weighs. How rare a word is, is asked of all fields together.
+ * Source: Lucene's BM25Similarity (k1 1.2, b 0.75) as simple_query_string asks it, fields summed (`most_fields`).
+ */
+import { FIELD_BREAK, TEXT_FIELDS } from '../document/analyze.js';
+import { countNear, substringOf, type TextNode } from '../query/textQuery.js';
+
+const K1 = 1.2;
+const B = 0.75;
+
+/** For all documents: how many there are, and of each field how many have it and how many words they have in it. */
+export interface TextTotals {
+  readonly documents: number;
+  readonly withField: readonly number[];
+  readonly wordsInField: readonly number[];
+}
+
+/** One part of a text that adds to the score. */
+interface ScoredPart {
+  readonly rarity: number;
+  /** Whether finds are not weighed: a beginning of words. */
+  readonly isFlat: boolean;
+  /** Adds to `counts` how often each field has the part; false when none has it. `breaks` are the ends of the fields. */
+  count(packed: string, breaks: Int32Array, counts: Int32Array): boolean;
+}
+
+/** Words whose rarity the score of a tree asks for; none when nothing is weighed against one another. */
+export function rankedWords(node: TextNode): string[] {
+  const words = new Set<string>();
+  const parts = positiveParts(node);
+  if (parts.length === 1 && parts[0]!.kind === 'word') return [];
+  for (const part of parts) {
+    if (part.kind === 'word') words.add(part.word);
+    if (part.kind === 'phrase' || part.kind === 'near') for (const word of part.words) words.add(word);
+  }
+  return [...words];
+}
+
+function positiveParts(node: TextNode): TextNode[] {
+  if (node.kind === 'not' || node.kind === 'everything' || node.kind === 'nothing') return [];
+  return node.kind === 'and' || node.kind === 'or' ? node.nodes.flatMap(positiveParts) : [node];
+}
+
+/** Counts a substring in one pass over all fields. */
+function substringCounter(part: string): ScoredPart['count'] {
+  // Two neighbours share the blank between them.
+  const step = Math.max(1, part.length - 1);
+  return (packed, breaks, counts) => {
+    let at = packed.indexOf(part);
+    if (at < 0) return false;
+    for (let field = 0; at >= 0; at = packed.indexOf(part, at + step)) {
+      while (at > breaks[field]!) field++;
+      counts[field]!++;
+    }
+    return true;
+  };
+}
+
+/** Most documents do not have the words in their order. */
+function nearCounter(words: readonly string[], gap: number): ScoredPart['count'] {
+  return (packed, _breaks, counts) => {
+    if (countNear(words, gap, packed, 1) === 0) return false;
+    for (const [field, text] of packed.split(FIELD_BREAK).entries())
+      counts[field] = countNear(words, gap, text);
+    return true;
+  };
+}
+
+/** A function from a document's words to its score. `counts` are documents by word, of the words of `rankedWords`. */
+export function textScorer(
+  node: TextNode,
+  totals: TextTotals,
+  counts: ReadonlyMap<string, number>,
+): (packed: string, lengths: readonly number[]) => number {
+  const rarityOf = (word: string): number => {
+    const count = counts.get(word);
+    if (count === undefined) return 1;
+    return Math.log(1 + (totals.documents - count + 0.5) / (count + 0.5));
+  };
+  const parts = positiveParts(node).map((part): ScoredPart => {
+    if (part.kind === 'near') {
+      const { words, gap } = part;
+      return { rarity: sum(words.map(rarityOf)), isFlat: false, count: nearCounter(words, gap) };
+    }
+    const words = part.kind === 'word' ? [part.word] : part.kind === 'phrase' ? part.words : [];
+    return {
+      rarity: sum(words.map(rarityOf)),
+      isFlat: part.kind === 'prefix',
+      count: substringCounter(substringOf(part)!),
+    };
+  });
+  const averages = totals.withField.map((documents, i) =>
+    documents === 0 ? 1 : totals.wordsInField[i]! / documents,
+  );
+  const breaks = new Int32Array(TEXT_FIELDS.length);
+  const found = new Int32Array(TEXT_FIELDS.length);
+  return (packed, lengths) => {
+    for (let i = 0, at = -1; i < breaks.length - 1; i++) breaks[i] = at = packed.indexOf(FIELD_BREAK, at + 1);
+    breaks[breaks.length - 1] = packed.length;
+    let score = 0;
+    for (const { rarity, isFlat, count } of parts) {
+      found.fill(0);
+      if (!count(packed, breaks, found)) continue;
+      for (let i = 0; i < found.length; i++) {
+        if (found[i] === 0) continue;
+        const weight = TEXT_FIELDS[i]![1];
+        const length = K1 * (1 - B + (B * lengths[i]!) / averages[i]!);
+        score += isFlat ? weight : (weight * rarity * found[i]!) / (found[i]! + length);
+      }
+    }
+    return score;
+  };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

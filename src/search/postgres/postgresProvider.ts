@@ -1,0 +1,182 @@
+/**
+ * Connections to PostgreSQL by the optional package `pg`. Each is of one schema, speaks UTF-8, and is never used again after
+ * an error of the connection itself. What a URL holds of secrets is in no message.
+ */
+import type * as Postgres from 'pg';
+import { EnvironmentError } from '../../util/text/environmentError.js';
+import type { SqlValue } from '../../sqlite/sqliteProvider.js';
+
+export interface PostgresTarget {
+  /** `postgres://user:password@host:port/database?sslmode=…` */
+  readonly url: string;
+  /** The schema that holds the tables. */
+  readonly schema: string;
+}
+
+export type PostgresRow = Readonly<Record<string, unknown>>;
+export type PostgresValue = SqlValue | readonly SqlValue[];
+
+/** The oldest server whose connections can be told to end a statement when no one waits for it. */
+const LEAST_VERSION = 140_000;
+const CONNECT_MS = 10_000;
+const PACKAGE = 'pg';
+/** Type of 64-bit integers. */
+const INT8 = 20;
+
+/** Settings of all connections; a server's own defaults may be others. */
+const SETTINGS = `
+  SET jit = off; SET bytea_output = 'hex'; SET extra_float_digits = 1; SET standard_conforming_strings = on;
+  SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0;
+  SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3`;
+
+const ROLE_SETTINGS = {
+  // The position goes with the rows: what a crash of the server loses is followed again.
+  writer: `SET synchronous_commit = off; SET maintenance_work_mem = '256MB'; SET work_mem = '64MB'`,
+  reader: `SET default_transaction_read_only = on; SET work_mem = '32MB'; SET client_connection_check_interval = '2s'`,
+} as const;
+
+export type PostgresRole = keyof typeof ROLE_SETTINGS;
+
+/** Refusals that no waiting mends: classes of SQLSTATE. Source: PostgreSQL's documentation, appendix A. */
+const LASTING = /^(?:28|3D000|42501|0A000)/;
+
+/** A server that cannot be reached, or a connection that broke; it may come back. */
+export class PostgresAwayError extends Error {
+  override readonly name = 'PostgresAwayError';
+}
+
+/** Throws `EnvironmentError`, which says what to install, where the package is not. */
+export async function loadPostgres(): Promise<typeof Postgres> {
+  try {
+    return await import('pg');
+  } catch (error) {
+    throw new EnvironmentError(
+      `A search index in PostgreSQL needs the package ${PACKAGE}, which is not there ` +
+        `(${(error as Error).message.split('\n')[0]}). Install it beside lbcnode (npm install ${PACKAGE}, with -g where ` +
+        `lbcnode was installed so), or start without -claimsearchurl`,
+    );
+  }
+}
+
+/** A name as SQL has it. */
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+export class PostgresConnection {
+  private readonly client: Postgres.Client;
+  private failure: Error | null = null;
+  /** The version of the server. */
+  readonly version: string;
+  readonly schema: string;
+
+  private constructor(client: Postgres.Client, schema: string, version: string) {
+    this.client = client;
+    this.schema = schema;
+    this.version = version;
+  }
+
+  /**
+   * Throws `PostgresAwayError` where no one answers, and `EnvironmentError` where the server refuses permanently: its
+   * version, its encoding, the user, the password, the database.
+   */
+  static async open({ url, schema }: PostgresTarget, role: PostgresRole): Promise<PostgresConnection> {
+    const { Client: PostgresClient, types } = await loadPostgres();
+    let client: Postgres.Client;
+    try {
+      client = new PostgresClient({
+        connectionString: url,
+        application_name: `lbcnode ${role} ${schema}`,
+        connectionTimeoutMillis: CONNECT_MS,
+        keepAlive: true,
+        types: {
+          getTypeParser: (type: number, format?: 'text' | 'binary') =>
+            type === INT8 ? Number : (types.getTypeParser(type, format) as (value: string) => unknown),
+        },
+      });
+    } catch {
+      // What the parser says may hold the password.
+      throw new EnvironmentError('-claimsearchurl is no address of a PostgreSQL server');
+    }
+    const place = `PostgreSQL at ${client.host}:${client.port}, database ${client.database ?? ''}`;
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ number: string; version: string; encoding: string }>(
+        `SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS version,
+          current_setting('server_encoding') AS encoding`,
+      );
+      const [{ number, version, encoding }] = rows as [(typeof rows)[0]];
+      if (Number(number) < LEAST_VERSION)
+        throw new EnvironmentError(
+          `${place}: version ${version} is too old; the search index needs 14 or later`,
+        );
+      if (encoding !== 'UTF8')
+        throw new EnvironmentError(
+          `${place}: the database's encoding is ${encoding}; the search index needs UTF8`,
+        );
+      await client.query(`${SETTINGS}; ${ROLE_SETTINGS[role]}; SET search_path = ${quoteName(schema)}`);
+      const connection = new PostgresConnection(client, schema, version.split(' ')[0]!);
+      client.on('error', (error) => (connection.failure ??= error));
+      client.on('end', () => (connection.failure ??= new Error('the connection was closed')));
+      return connection;
+    } catch (error) {
+      client.end().catch(() => undefined);
+      if (error instanceof EnvironmentError) throw error;
+      const { message } = error as Error;
+      if (LASTING.test(sqlState(error) ?? '')) throw new EnvironmentError(`${place}: ${message}`);
+      throw new PostgresAwayError(`${place} cannot be reached: ${message}`);
+    }
+  }
+
+  get isOpen(): boolean {
+    return this.failure === null;
+  }
+
+  /** Rows of a statement. Numbers of 64 bits come as `number`: none of the index's that are read is larger than 2^53. */
+  query(sql: string, values: readonly PostgresValue[] = []): Promise<PostgresRow[]> {
+    return this.guarded(async () => (await this.client.query<PostgresRow>(sql, values as unknown[])).rows);
+  }
+
+  /** Several statements in one message; answers the rows of each. */
+  script(sql: string): Promise<PostgresRow[][]> {
+    return this.guarded(async () => {
+      const answer: unknown = await this.client.query(sql);
+      const results = (Array.isArray(answer) ? answer : [answer]) as { readonly rows: PostgresRow[] }[];
+      return results.map(({ rows }) => rows);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.failure ??= new Error('the connection was closed');
+    await this.client.end().catch(() => undefined);
+  }
+
+  /** Lets go of the connection at once, whatever it is doing; the server ends the statement when it notices. */
+  destroy(): void {
+    this.failure ??= new Error('the connection was closed');
+    (this.client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+  }
+
+  /** Errors that the server did not tell, and those by which it closes the connection, are those of the connection. */
+  private async guarded<T>(call: () => Promise<T>): Promise<T> {
+    if (this.failure !== null) throw this.away(this.failure);
+    try {
+      return await call();
+    } catch (error) {
+      if (sqlState(error) !== undefined && !/^(?:08|57P)/.test(sqlState(error)!)) throw error;
+      this.failure ??= error as Error;
+      throw this.away(error as Error);
+    }
+  }
+
+  private away(error: Error): PostgresAwayError {
+    return new PostgresAwayError(`PostgreSQL at ${this.client.host}:${this.client.port}: ${error.message}`);
+  }
+}
+
+/** The code of an error that the server reported; undefined for others. */
+export function sqlState(error: unknown): string | undefined {
+  const { code, severity } = error as { code?: unknown; severity?: unknown };
+  return typeof code === 'string' && typeof severity === 'string' ? code : undefined;
+}

@@ -1,0 +1,291 @@
+/**
+ * Conditions, texts and orders as SQL over a row `c` of `claim` (and `w` of `words`), the same for all backends except for
+ * what a dialect says.
+ */
+import { fromHex } from '../../util/bytes.js';
+import { textKey } from '../document/document.js';
+import type { OrderTerm } from './order.js';
+import { badRequest } from './searchError.js';
+import type { Condition } from './searchQuery.js';
+import type { SqlValue } from '../../sqlite/sqliteProvider.js';
+import { substringOf, type TextNode } from './textQuery.js';
+
+/** How a backend says things. */
+export interface Dialect {
+  /** Values that one statement may have. */
+  readonly maxValues: number;
+  /** The place of the n-th value, from 1 on. */
+  parameter(n: number, value: SqlValue): string;
+  /** Decimal text as a value that compares with whole numbers and fractions exactly. */
+  number(decimal: string): SqlValue;
+  /** Whether the value is a substring. */
+  contains(text: string, value: string): string;
+  /** Whether packed words hold these in their order, with up to `gap` others between any two. */
+  near(packed: string, words: readonly string[], gap: number, sql: SqlValues): string;
+  /** The first eight bytes of a column, as an index has them. */
+  head(column: string): string;
+  /** The labels of a document among many (`l.n`, each once), to stand behind `FROM`. */
+  labelsOf(numbers: string): string;
+  /** Whether the claim is censored: the set is of ids of one kind (`censor.ts`). */
+  inCensored(column: string, set: CensorSet): string;
+}
+
+/** Sets of ids that censor: claims (with what reposts them) and channels (with all in them), filtered and blocked. */
+export type CensorSet = 'filteredClaims' | 'filteredChannels' | 'blockedClaims' | 'blockedChannels';
+
+/** SQL in the making: its values take their places as they come. */
+export class SqlValues {
+  readonly values: SqlValue[] = [];
+  readonly dialect: Dialect;
+  private readonly said = new Map<object, string>();
+
+  constructor(dialect: Dialect) {
+    this.dialect = dialect;
+  }
+
+  /** Throws `SearchError` when there are more values than a statement may have. */
+  bind(value: SqlValue): string {
+    if (this.values.length >= this.dialect.maxValues)
+      throw badRequest('The constraints have too many values.');
+    this.values.push(value);
+    return this.dialect.parameter(this.values.length, value);
+  }
+
+  list(values: readonly SqlValue[]): string {
+    return `(${values.map((value) => this.bind(value)).join(', ')})`;
+  }
+
+  /** What `say` says of a part of a search; where the part stands again, the same values serve again. */
+  once(part: object, say: () => string): string {
+    let said = this.said.get(part);
+    if (said === undefined) this.said.set(part, (said = say()));
+    return said;
+  }
+}
+
+/** What the index knows when SQL is made. */
+export interface SqlContext {
+  /** Numbers of labels; those that no document has are missing. */
+  readonly labels: ReadonlyMap<string, number>;
+  /** Whether any claim is censored. */
+  readonly hasCensored: boolean;
+}
+
+const NEVER = '1 = 0';
+const ALWAYS = '1 = 1';
+const CLAIM_ID = /^[0-9a-f]{40}$/;
+const STREAM = 1;
+const REPOST = 3;
+/**
+ * Labels that are searched one by one, so that a rare one may lead to the documents. Of those beyond them it is counted how
+ * many a document has: each would be a table more to plan with, and a step deeper than databases go. Arbitrary.
+ */
+const SINGLE_LABELS = 8;
+/**
+ * Labels that are searched one by one in what documents have; of more than these it is asked which of them the document has,
+ * however many they are. Arbitrary: where one way costs about as much as the other.
+ */
+export const FEW_LABELS = 16;
+/** Parts within parts of a text that an inverted index is asked for. Source: FTS5's parser keeps 100 tokens open. */
+const MAX_FILTER_DEPTH = 24;
+
+/** A condition as SQL. */
+export function conditionSql(condition: Condition, sql: SqlValues, context: SqlContext): string {
+  return sql.once(condition, () => sayCondition(condition, sql, context));
+}
+
+function sayCondition(condition: Condition, sql: SqlValues, context: SqlContext): string {
+  switch (condition.kind) {
+    case 'range': {
+      const column = `c.${condition.column}`;
+      const bounds = condition.bounds.map(
+        ({ op, value }) => `${column} ${op} ${sql.bind(sql.dialect.number(value))}`,
+      );
+      if (bounds.length === 0) return ALWAYS;
+      const within = bounds.join(' AND ');
+      return condition.orMissing === true ? `(${column} IS NULL OR (${within}))` : within;
+    }
+    case 'numbers':
+      return `c.${condition.column} IN ${sql.list(condition.values.map((value) => sql.dialect.number(value)))}`;
+    case 'texts':
+      return `c.${condition.column} IN ${sql.list(condition.values)}`;
+    case 'keys':
+      return `c.${condition.column} IN ${sql.list(condition.values.map(textKey))}`;
+    case 'ids':
+      return `c.${condition.column} IN ${sql.list(condition.values.map((id) => fromHex(id)))}`;
+    case 'idPrefix':
+      return idPrefixSql(condition.column, condition.digits, sql);
+    case 'bool':
+      return `c.${condition.column} = ${condition.value ? 1 : 0}`;
+    case 'notClaims': {
+      const ids = condition.ids.filter((id) => CLAIM_ID.test(id)).map((id) => fromHex(id));
+      return ids.length === 0 ? ALWAYS : `c.claim_id NOT IN ${sql.list(ids)}`;
+    }
+    case 'notChannels': {
+      const ids = condition.ids.filter((id) => CLAIM_ID.test(id)).map((id) => fromHex(id));
+      if (ids.length === 0) return ALWAYS;
+      const list = sql.list(ids);
+      return `c.claim_id NOT IN ${list} AND (c.channel_id IS NULL OR c.channel_id NOT IN ${list})`;
+    }
+    case 'labels':
+      return labelsSql(condition.how, condition.labels, sql, context);
+    case 'signed':
+      return 'c.signature_key IS NOT NULL';
+    case 'unsignedOrValid':
+      return `(c.signature_key IS NULL OR c.is_signature_valid = ${condition.valid ? 1 : 0})`;
+    case 'hasSource':
+      return (
+        `(c.claim_type NOT IN (${STREAM}, ${REPOST}) OR c.has_source = ${condition.value ? 1 : 0} ` +
+        `OR (c.claim_type = ${REPOST} AND (c.reposted_claim_type IS NULL OR c.reposted_claim_type <> ${STREAM})))`
+      );
+    case 'notShorts': {
+      const [ratio, duration] = [condition.aspectRatio, condition.durationSec].map((decimal) =>
+        sql.bind(sql.dialect.number(decimal)),
+      );
+      return (
+        `NOT (c.content_aspect_ratio IS NOT NULL AND c.duration IS NOT NULL ` +
+        `AND c.content_aspect_ratio <= ${ratio} AND c.duration <= ${duration})`
+      );
+    }
+    case 'censored':
+      return censoredSql(condition.types, sql, context);
+  }
+}
+
+function idPrefixSql(column: 'claim_id' | 'sd_hash', digits: string, sql: SqlValues): string {
+  const length = column === 'claim_id' ? 40 : 192;
+  const low = fromHex(digits.length % 2 === 0 ? digits : `${digits}0`);
+  const high = fromHex(digits.padEnd(length, 'f'));
+  const whole = `c.${column} BETWEEN ${sql.bind(low)} AND ${sql.bind(high)}`;
+  if (column === 'claim_id') return whole;
+  const head = sql.dialect.head(`c.${column}`);
+  return `${head} BETWEEN ${sql.bind(low.subarray(0, 8))} AND ${sql.bind(high.subarray(0, 8))} AND ${whole}`;
+}
+
+function labelsSql(
+  how: 'any' | 'all' | 'none',
+  texts: readonly string[],
+  sql: SqlValues,
+  context: SqlContext,
+): string {
+  const numbers = texts.map((text) => context.labels.get(text)).filter((n) => n !== undefined);
+  const found = (list: readonly number[]) =>
+    list.length > FEW_LABELS
+      ? sql.dialect.labelsOf(list.join(', '))
+      : `labeled l WHERE l.n IN (${list.join(', ')}) AND l.id = c.id`;
+  const has = (list: readonly number[]) => `EXISTS (SELECT 1 FROM ${found(list)})`;
+  if (how === 'none') return numbers.length === 0 ? ALWAYS : `NOT ${has(numbers)}`;
+  if (how === 'any') return numbers.length === 0 ? NEVER : has(numbers);
+  if (numbers.length < texts.length) return NEVER;
+  if (numbers.length === 0) return ALWAYS;
+  const counted = [...new Set(numbers.slice(SINGLE_LABELS))];
+  const tests = numbers.slice(0, SINGLE_LABELS).map((n) => has([n]));
+  if (counted.length > 0) {
+    tests.push(`(SELECT count(DISTINCT l.n) FROM ${found(counted)}) = ${counted.length}`);
+  }
+  return tests.join(' AND ');
+}
+
+function censoredSql(types: readonly number[], sql: SqlValues, context: SqlContext): string {
+  if (types.length === 3) return ALWAYS;
+  if (!context.hasCensored) return types.includes(0) ? ALWAYS : NEVER;
+  const within = (column: string, set: CensorSet) =>
+    `COALESCE(${sql.dialect.inCensored(`c.${column}`, set)}, ${NEVER})`;
+  const by = (claims: CensorSet, channels: CensorSet) =>
+    `(${within('claim_id', claims)} OR ${within('reposted_claim_id', claims)} OR ${within('channel_id', channels)})`;
+  const blocked = by('blockedClaims', 'blockedChannels');
+  const filtered = by('filteredClaims', 'filteredChannels');
+  const of: readonly string[] = [
+    `(NOT ${blocked} AND NOT ${filtered})`,
+    `(${filtered} AND NOT ${blocked})`,
+    blocked,
+  ];
+  return `(${types.map((type) => of[type]!).join(' OR ')})`;
+}
+
+/** Whether packed words satisfy a text in which no fuzzy words are left. */
+export function textSql(node: TextNode, sql: SqlValues): string {
+  return sql.once(node, () => sayText(node, sql));
+}
+
+function sayText(node: TextNode, sql: SqlValues): string {
+  switch (node.kind) {
+    case 'everything':
+      return ALWAYS;
+    case 'nothing':
+    case 'fuzzy':
+      return NEVER;
+    case 'near':
+      return sql.dialect.near('w.packed', node.words, node.gap, sql);
+    case 'and':
+    case 'or':
+      return `(${node.nodes.map((inner) => textSql(inner, sql)).join(node.kind === 'and' ? ' AND ' : ' OR ')})`;
+    case 'not':
+      return `NOT ${textSql(node.node, sql)}`;
+    default:
+      return sql.dialect.contains('w.packed', sql.bind(substringOf(node)!));
+  }
+}
+
+/** `ORDER BY` of terms; missing values last. */
+export function orderSql(terms: readonly OrderTerm[]): string {
+  const parts = terms.map(({ column, ascending, nullable }) => {
+    return `c.${column} ${ascending ? 'ASC' : 'DESC'}${nullable ? ' NULLS LAST' : ''}`;
+  });
+  return `ORDER BY ${parts.join(', ')}`;
+}
+
+/** What an inverted index is asked for a text: documents that may satisfy it, and whether these are exactly those. */
+export interface WordFilter {
+  readonly expression: string;
+  readonly isExact: boolean;
+}
+
+/**
+ * The text as an expression of words and beginnings for an inverted index without places; null if documents without any
+ * of its words may satisfy it. Beginnings that `isCommon` are not asked of the index, which would have to read all that
+ * begins so before it finds the first; nor are parts that lie too deep within others.
+ */
+export function wordFilter(
+  node: TextNode,
+  quote: (word: string, isPrefix: boolean) => string,
+  [and, or]: readonly [and: string, or: string] = [' AND ', ' OR '],
+  isCommon: (prefix: string) => boolean = () => false,
+  depth = 0,
+): WordFilter | null {
+  if (depth > MAX_FILTER_DEPTH) return null;
+  const inner = (part: TextNode) => wordFilter(part, quote, [and, or], isCommon, depth + 1);
+  switch (node.kind) {
+    case 'word':
+      return { expression: quote(node.word, false), isExact: true };
+    case 'prefix':
+      return node.prefix === '' || isCommon(node.prefix)
+        ? null
+        : { expression: quote(node.prefix, true), isExact: true };
+    case 'phrase':
+    case 'near':
+      return {
+        expression: `(${node.words.map((word) => quote(word, false)).join(and)})`,
+        isExact: false,
+      };
+    case 'or': {
+      const parts = node.nodes.map(inner);
+      if (parts.some((part) => part === null)) return null;
+      const known = parts as WordFilter[];
+      return {
+        expression: `(${known.map((part) => part.expression).join(or)})`,
+        isExact: known.every((part) => part.isExact),
+      };
+    }
+    case 'and': {
+      const parts = node.nodes.map(inner).filter((part) => part !== null);
+      if (parts.length === 0) return null;
+      return {
+        expression: `(${parts.map((part) => part.expression).join(and)})`,
+        isExact: parts.length === node.nodes.length && parts.every((part) => part.isExact),
+      };
+    }
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,59 @@
+/** The names of constraints. The hub logs a warning for unknown names; `searchclaims` rejects them. */
+import { fieldName, searchField } from '../document/fields.js';
+import { badRequest } from './searchError.js';
+
+/** Characters of a name in a message. Arbitrary. */
+const MAX_SHOWN = 100;
+
+/** Names that are no fields: what is read together with others, and what says how to answer. */
+const OTHER_NAMES: ReadonlySet<string> = new Set([
+  'text',
+  'channel',
+  'claim_ids',
+  'channel_ids',
+  'not_channel_ids',
+  'not_claim_id',
+  'not_claim_ids',
+  'tags',
+  'any_tags',
+  'all_tags',
+  'not_tags',
+  'languages',
+  'any_languages',
+  'all_languages',
+  'not_languages',
+  'any_locations',
+  'all_locations',
+  'not_locations',
+  'has_channel_signature',
+  'signature_valid',
+  'invalid_channel_signature',
+  'censor_type',
+  'order_by',
+  'amount_order',
+  'limit',
+  'offset',
+  'remove_duplicates',
+  'limit_claims_per_channel',
+  'has_no_source',
+  'confirmed_only',
+  'exclude_shorts',
+  'exclude_shorts_aspect_ratio_lte',
+  'exclude_shorts_duration_lte',
+  // lbry-sdk sends it with each search. Totals are always counted.
+  'no_totals',
+]);
+
+/** The unknown names among those given. */
+export function unknownNames(names: Iterable<string>): string[] {
+  return [...names].filter((given) => {
+    const name = given.replaceAll('claim.', '').replace(/__in$|_?_or_missing$/, '');
+    return !OTHER_NAMES.has(name) && searchField(fieldName(name)) === null;
+  });
+}
+
+/** Throws `SearchError` for a name that no constraint has. */
+export function refuseUnknownNames(names: Iterable<string>): void {
+  const [first] = unknownNames(names);
+  if (first !== undefined) throw badRequest(`There is no constraint "${first.slice(0, MAX_SHOWN)}".`);
+}

@@ -1,0 +1,322 @@
+/**
+ * Checksums of all pages of the SQLite index, in a file beside it (`-sums`). SQLite finds damage of its own structures when
+ * it comes upon them, and that of a row's content never; these tell both: at each start, whatever ended the last run, before
+ * anyone is answered, and round by round while the node runs.
+ *
+ * The sums are those of the database with a log (`-wal`) applied up to a noted frame, and are on disk before SQLite copies
+ * that log into the file. So after a kill at any moment each page either is in the log, whose frames have checksums of
+ * their own, or has its sum here: pages of the log are not looked at, and sums that are half written are theirs alone. A log
+ * that ends before the noted frame is damaged, for later frames of it may have been copied. A flip in the sums themselves
+ * makes a page look damaged, never the other way round.
+ */
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { crc32c } from '../../crypto/crc32c.js';
+import { environmentError, onFile } from '../../util/text/environmentError.js';
+import { logBytes, readLog, readLogSalts, type LogContents, type LogPosition } from './walFrames.js';
+import { SearchError } from '../query/searchError.js';
+
+/** The page bytes of the index. */
+export const PAGE_BYTES = 8192;
+/** Pages read at a time: 1 MiB. */
+const PAGES_A_READ = 128;
+/** Frames with which the log is copied into the file. Source: SQLite's own default of `wal_autocheckpoint`. */
+const LOG_FRAMES = 1000;
+
+/** In words: magic, pages, two salts and frames of the noted log, and a checksum of these at the end. */
+const HEADER_WORDS = 8;
+/** In the byte order of the machine: sums that came from one with another are none. */
+const MAGIC = 0x6c62_7301;
+/** The sums begin here; they are written in pieces of as many bytes. Arbitrary: what disks write at once. */
+const BLOCK_BYTES = 4096;
+const BLOCK_SUMS = BLOCK_BYTES / 4;
+
+/** Pages that SQLite counts and never wrote (that with its locks, behind the first GiB) are holes. */
+const HOLE_SUM = crc32c(Buffer.alloc(PAGE_BYTES));
+
+/** Path of the checksums of a file. */
+export const sumsOf = (path: string): string => `${path}-sums`;
+
+/** The index is not what was written. */
+export class IndexCorruption extends Error {}
+
+/** Set by another thread when the index is to be closed, by which a check ends. */
+export type ClosingFlag = Int32Array;
+
+export class IndexSums {
+  private readonly path: string;
+  /** Open as long as SQLite has the file: closing it would drop the locks of this process. */
+  private readonly database: number;
+  private readonly file: number;
+  private sums: Uint32Array;
+  private pages: number;
+  private noted: LogPosition;
+  /** Pages whose WAL frames may not have been checkpointed yet. */
+  private uncopied: ReadonlyMap<number, unknown> = new Map();
+  /** Pages that this round of scrubbing has looked at. */
+  private scrubbed = 0;
+  private readonly piece = Buffer.allocUnsafeSlow(PAGES_A_READ * PAGE_BYTES);
+
+  private constructor(
+    path: string,
+    database: number,
+    file: number,
+    sums: Uint32Array,
+    pages: number,
+    noted: LogPosition,
+  ) {
+    this.path = path;
+    this.database = database;
+    this.file = file;
+    this.sums = sums;
+    this.pages = pages;
+    this.noted = noted;
+  }
+
+  /** For a file that SQLite has just made: its first pages are written without the log. */
+  static create(path: string): IndexSums {
+    const { database, file } = openBoth(path, 'w+');
+    const pages = Math.floor(fstatSync(database).size / PAGE_BYTES);
+    const sums = new IndexSums(path, database, file, new Uint32Array(pages), pages, NO_LOG);
+    const made: number[] = [];
+    try {
+      sums.visit(1, pages, (page, sum) => {
+        if (sum === null) throw new IndexCorruption(`its page ${page} cannot be read`);
+        sums.sums[page - 1] = sum;
+        made.push(page);
+      });
+      sums.write(made, pages, NO_LOG);
+    } catch (error) {
+      sums.close();
+      throw error;
+    }
+    return sums;
+  }
+
+  /**
+   * For a file that SQLite has not opened yet: checks all of it. Throws `IndexCorruption`, `EnvironmentError` where the system
+   * refuses a file, or `SearchError` when it is to be closed meanwhile.
+   */
+  static open(path: string, closing?: ClosingFlag): IndexSums {
+    if (statSync(sumsOf(path), { throwIfNoEntry: false }) === undefined)
+      throw new IndexCorruption('it has no checksums');
+    const bytes = onFile(sumsOf(path), () => readFileSync(sumsOf(path)));
+    const words = new Uint32Array(Math.max(HEADER_WORDS, bytes.length >> 2));
+    bytes.copy(Buffer.from(words.buffer));
+    const [magic, pages, salt1, salt2, frames] = words as unknown as [number, number, number, number, number];
+    const isHeader = magic === MAGIC && words[HEADER_WORDS - 1] === headerSum(words);
+    const all = words.slice(BLOCK_SUMS);
+    if (!isHeader || all.length < pages) throw new IndexCorruption('its checksums are damaged');
+    const { database, file } = openBoth(path, 'r+');
+    const sums = new IndexSums(path, database, file, all, pages, { salt1, salt2, frames });
+    try {
+      sums.checkAll(closing);
+    } catch (error) {
+      sums.close();
+      throw error;
+    }
+    return sums;
+  }
+
+  /** Whether the log has grown so much that it should be copied into the file. */
+  get isDue(): boolean {
+    const size = statSync(`${this.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    if (size < logBytes(LOG_FRAMES, PAGE_BYTES)) return false;
+    const salts = readLogSalts(`${this.path}-wal`, PAGE_BYTES);
+    const known = isSameLog(salts, this.noted) ? this.noted.frames : 0;
+    return size >= logBytes(known + LOG_FRAMES, PAGE_BYTES);
+  }
+
+  /**
+   * Notes what the log holds; belongs before each time that it is copied, in the one thread that writes. What is in the
+   * file is checked before it yields: of a page that was damaged all except the damage may have been rewritten. Answers
+   * how many frames the log has. Throws `IndexCorruption`.
+   */
+  note(): number {
+    return this.noteLog(readLog(`${this.path}-wal`, PAGE_BYTES));
+  }
+
+  private noteLog(log: LogContents): number {
+    if (log.frames === 0) return 0;
+    const known = isSameLog(log, this.noted) ? this.noted.frames : 0;
+    if (log.frames < known) throw new IndexCorruption('its log is damaged');
+    if (log.frames > known) this.take(log, known);
+    this.uncopied = log.pages;
+    return log.frames;
+  }
+
+  /** To be told what SQLite says after copying: how many frames its log has, and how many of them are in the file. */
+  copied(frames: number, expected: number, copied: number): void {
+    if (frames < 0) return;
+    if (frames !== expected) throw new IndexCorruption('its log is damaged');
+    if (copied === frames) this.uncopied = new Map();
+  }
+
+  /** Checks the next pages of the file, from the first on again behind the last. Throws `IndexCorruption`. */
+  scrub(pages: number): void {
+    if (this.scrubbed >= this.pages) this.scrubbed = 0;
+    const last = Math.min(this.pages, this.scrubbed + pages);
+    const from = this.scrubbed + 1;
+    this.scrubbed = last;
+    this.check(from, last, this.uncopied);
+  }
+
+  /** Belongs behind the closing of the database. */
+  close(): void {
+    closeSync(this.database);
+    closeSync(this.file);
+  }
+
+  private take(log: LogContents, known: number): void {
+    const { sums, pages } = this;
+    const logged = [...log.pages.keys()].sort((a, b) => a - b);
+    const replaced = logged.filter((page) => {
+      const { first, sum } = log.pages.get(page)!;
+      // A kill may have come between the sum of a page, for which the page was checked, and the header.
+      return page <= pages && first > known && sums[page - 1] !== sum;
+    });
+    for (const [from, to] of runsOf(replaced)) this.check(from, to);
+    if (log.databasePages > sums.length) {
+      this.sums = new Uint32Array(Math.max(log.databasePages, 2 * sums.length));
+      this.sums.set(sums);
+    }
+    const changed = logged.filter((page) => page <= log.databasePages);
+    for (let page = pages + 1; page <= log.databasePages; page++)
+      if (!log.pages.has(page)) changed.push(page);
+    const former = changed.map((page) => this.sums[page - 1]!);
+    for (const page of changed) this.sums[page - 1] = log.pages.get(page)?.sum ?? HOLE_SUM;
+    try {
+      this.write(changed, log.databasePages, log);
+    } catch (error) {
+      // A full disk: nothing is copied then, and the next try begins with the file as it is.
+      changed.forEach((page, n) => (this.sums[page - 1] = former[n]!));
+      throw error;
+    }
+    this.pages = log.databasePages;
+    this.noted = { salt1: log.salt1, salt2: log.salt2, frames: log.frames };
+  }
+
+  /** Writes the sums of these pages and the header, and waits for the disk. */
+  private write(changed: readonly number[], pages: number, noted: LogPosition): void {
+    const { sums, file } = this;
+    const bytes = Buffer.from(sums.buffer);
+    for (const block of new Set(changed.map((page) => Math.floor((page - 1) / BLOCK_SUMS)))) {
+      const from = block * BLOCK_BYTES;
+      const to = Math.min(from + BLOCK_BYTES, 4 * pages);
+      writeWhole(file, bytes.subarray(from, to), BLOCK_BYTES + from);
+    }
+    const header = new Uint32Array(HEADER_WORDS);
+    header.set([MAGIC, pages, noted.salt1, noted.salt2, noted.frames]);
+    header[HEADER_WORDS - 1] = headerSum(header);
+    writeWhole(file, Buffer.from(header.buffer), 0);
+    fdatasyncSync(file);
+  }
+
+  private checkAll(closing: ClosingFlag | undefined): void {
+    const log = readLog(`${this.path}-wal`, PAGE_BYTES);
+    if (isSameLog(log, this.noted) && log.frames < this.noted.frames)
+      throw new IndexCorruption('its log is damaged');
+    this.check(1, this.pages, log.pages, () => {
+      if (closing !== undefined && Atomics.load(closing, 0) !== 0)
+        throw new SearchError('unavailable', 'The search index is closed');
+    });
+    this.noteLog(log);
+  }
+
+  /** Checks a range of pages but those that are excepted. */
+  private check(
+    from: number,
+    to: number,
+    excepted: ReadonlyMap<number, unknown> = new Map(),
+    beforeRead?: () => void,
+  ): void {
+    this.visit(
+      from,
+      to,
+      (page, sum) => {
+        if (sum !== this.sums[page - 1] && !excepted.has(page))
+          throw new IndexCorruption(`its page ${page} is not what was written`);
+      },
+      beforeRead,
+    );
+  }
+
+  /** Tells the sum of each page of a range as it is in the file; null if it cannot be read. */
+  private visit(
+    from: number,
+    to: number,
+    visitor: (page: number, sum: number | null) => void,
+    beforeRead?: () => void,
+  ): void {
+    const { piece } = this;
+    for (let first = from; first <= to; first += PAGES_A_READ) {
+      beforeRead?.();
+      const count = Math.min(PAGES_A_READ, to - first + 1);
+      const read = this.read(count * PAGE_BYTES, (first - 1) * PAGE_BYTES);
+      for (let n = 0; n < count; n++) {
+        const at = n * PAGE_BYTES;
+        const end = at + PAGE_BYTES;
+        visitor(first + n, end <= read ? crc32c(piece.subarray(at, end)) : null);
+      }
+    }
+  }
+
+  /** Bytes of the file that were read into the piece; what a disk refuses counts as not there. */
+  private read(bytes: number, position: number): number {
+    let done = 0;
+    try {
+      while (done < bytes) {
+        const read = readSync(this.database, this.piece, done, bytes - done, position + done);
+        if (read === 0) break;
+        done += read;
+      }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EIO') throw environmentError(error, this.path);
+    }
+    return done;
+  }
+}
+
+const NO_LOG: LogPosition = { salt1: 0, salt2: 0, frames: 0 };
+
+function openBoth(path: string, flags: string): { readonly database: number; readonly file: number } {
+  const file = onFile(sumsOf(path), () => openSync(sumsOf(path), flags));
+  try {
+    return { database: onFile(path, () => openSync(path, 'r')), file };
+  } catch (error) {
+    closeSync(file);
+    throw error;
+  }
+}
+
+function headerSum(words: Uint32Array): number {
+  return crc32c(new Uint8Array(words.buffer, words.byteOffset, 4 * (HEADER_WORDS - 1)));
+}
+
+function isSameLog(log: Omit<LogPosition, 'frames'> | null, other: LogPosition): boolean {
+  return log !== null && log.salt1 === other.salt1 && log.salt2 === other.salt2;
+}
+
+/** Sorted numbers as ranges, both ends within. */
+function runsOf(numbers: readonly number[]): (readonly [from: number, to: number])[] {
+  const runs: [number, number][] = [];
+  for (const n of numbers) {
+    const last = runs.at(-1);
+    if (last !== undefined && last[1] === n - 1) last[1] = n;
+    else runs.push([n, n]);
+  }
+  return runs;
+}
+
+function writeWhole(file: number, bytes: Uint8Array, position: number): void {
+  for (let done = 0; done < bytes.length;)
+    done += writeSync(file, bytes, done, bytes.length - done, position + done);
+}

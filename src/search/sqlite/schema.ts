@@ -1,0 +1,151 @@
+/**
+ * The tables of the search index in SQLite. The file follows from the chain and may be deleted at any time; one of another
+ * version or chain is rebuilt.
+ *
+ * `claim` has a row a document without its texts, `words` the packed words (`analyze.ts`), `text_index` which documents
+ * hold a word, `label` and `labeled` tags, languages and places. `hidden` keeps the score of live claims that have no document.
+ * `block` notes what the last blocks touched, `score_undo` what scores were before them, so that blocks can be disconnected.
+ */
+import type { SqliteDatabase } from '../../sqlite/sqliteProvider.js';
+
+/** Version of tables and contents; a file with another version is rebuilt. */
+export const SCHEMA_VERSION = 6;
+
+/** ASCII characters that do not separate words: all except letters, digits, blanks and control characters. */
+const WORD_SIGNS = "!\"#$%&''()*+,-./:;<=>?@[\\]^_`{|}~";
+
+/** Columns of `claim` behind `id`, in the order in which rows are written, with their types. */
+export const CLAIM_COLUMNS = [
+  ['claim_id', 'BLOB NOT NULL'],
+  ['claim_type', 'INTEGER NOT NULL'],
+  ['normalized_name', 'TEXT NOT NULL'],
+  ['tx_key', 'INTEGER NOT NULL'],
+  ['tx_nout', 'INTEGER NOT NULL'],
+  ['tx_num', 'INTEGER NOT NULL'],
+  ['tx_position', 'INTEGER NOT NULL'],
+  ['amount', 'INTEGER NOT NULL'],
+  ['effective_amount', 'INTEGER NOT NULL'],
+  ['support_amount', 'INTEGER NOT NULL'],
+  ['height', 'INTEGER NOT NULL'],
+  ['creation_height', 'INTEGER NOT NULL'],
+  ['activation_height', 'INTEGER NOT NULL'],
+  ['expiration_height', 'INTEGER NOT NULL'],
+  ['timestamp', 'INTEGER NOT NULL'],
+  ['creation_timestamp', 'INTEGER NOT NULL'],
+  ['is_controlling', 'INTEGER NOT NULL'],
+  ['last_take_over_height', 'INTEGER NOT NULL'],
+  ['title', 'TEXT'],
+  ['author', 'TEXT'],
+  ['description_key', 'INTEGER'],
+  ['has_source', 'INTEGER NOT NULL'],
+  ['sd_hash', 'BLOB'],
+  ['media_type', 'TEXT'],
+  ['stream_type', 'INTEGER'],
+  ['fee_amount', 'INTEGER'],
+  ['fee_currency', 'TEXT'],
+  ['duration', 'INTEGER'],
+  ['release_time', 'INTEGER NOT NULL'],
+  ['repost_count', 'INTEGER NOT NULL'],
+  ['reposted_claim_id', 'BLOB'],
+  ['reposted_claim_type', 'INTEGER'],
+  ['channel_id', 'BLOB'],
+  ['signature_key', 'INTEGER'],
+  ['is_signature_valid', 'INTEGER NOT NULL'],
+  ['public_key_id', 'TEXT'],
+  ['claims_in_channel', 'INTEGER'],
+  ['is_reposted_gone', 'INTEGER NOT NULL'],
+  ['content_width', 'INTEGER'],
+  ['content_height', 'INTEGER'],
+  ['content_aspect_ratio', 'REAL'],
+  ['trending_score', 'REAL'],
+  ['labels', 'TEXT NOT NULL'],
+] as const;
+
+/** Made first at the end of a first build: scores are then brought to their claims by it. */
+export const CLAIM_ID_INDEX = 'CREATE UNIQUE INDEX IF NOT EXISTS claim_by_id ON claim (claim_id)';
+
+/** Columns that an index brings into order, by which the first hits are found without looking at all documents. */
+export const ORDER_INDEXES: Readonly<Record<string, string>> = {
+  trending_score: 'claim_by_trending',
+  release_time: 'claim_by_release',
+  effective_amount: 'claim_by_effective',
+  support_amount: 'claim_by_support',
+  amount: 'claim_by_amount',
+  creation_timestamp: 'claim_by_creation_time',
+  creation_height: 'claim_by_creation',
+  height: 'claim_by_height',
+  timestamp: 'claim_by_time',
+  normalized_name: 'claim_by_name',
+  repost_count: 'claim_by_reposts',
+};
+
+const OTHER_INDEXES = [
+  'CREATE INDEX IF NOT EXISTS claim_by_channel ON claim (channel_id) WHERE channel_id IS NOT NULL',
+  'CREATE INDEX IF NOT EXISTS claim_by_reposted ON claim (reposted_claim_id) WHERE reposted_claim_id IS NOT NULL',
+  'CREATE INDEX IF NOT EXISTS claim_by_tx ON claim (tx_key)',
+  'CREATE INDEX IF NOT EXISTS claim_by_sd_hash ON claim (substr(sd_hash, 1, 8)) WHERE sd_hash IS NOT NULL',
+  'CREATE INDEX IF NOT EXISTS claim_by_key ON claim (public_key_id) WHERE public_key_id IS NOT NULL',
+];
+
+/** Columns that are in an index and may change: what is not rewritten leaves its index alone. */
+export const INDEXED_COLUMNS: readonly string[] = [
+  ...Object.keys(ORDER_INDEXES).filter((column) => column !== 'trending_score'),
+  'channel_id',
+  'reposted_claim_id',
+  'tx_key',
+  'sd_hash',
+  'public_key_id',
+];
+
+/** Which claims have which label, from what each row says of itself. */
+export const FILL_LABELED = `
+  INSERT OR IGNORE INTO labeled
+  SELECT one.value, c.id FROM claim c, json_each('[' || c.labels || ']') one ORDER BY 1, 2`;
+
+/** All indexes but that by claim id; made at the end of a first build. */
+export const SECONDARY_INDEXES: readonly string[] = [
+  ...Object.entries(ORDER_INDEXES).map(([column, name]) => {
+    const columns = column === 'trending_score' ? 'trending_score, release_time' : column;
+    return `CREATE INDEX IF NOT EXISTS ${name} ON claim (${columns})`;
+  }),
+  ...OTHER_INDEXES,
+];
+
+const TABLES = `
+  CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE claim (id INTEGER PRIMARY KEY, ${CLAIM_COLUMNS.map((column) => column.join(' ')).join(', ')});
+  CREATE TABLE words (
+    id INTEGER PRIMARY KEY, packed TEXT NOT NULL,
+    length0 INTEGER NOT NULL, length1 INTEGER NOT NULL, length2 INTEGER NOT NULL, length3 INTEGER NOT NULL,
+    length4 INTEGER NOT NULL
+  );
+  CREATE VIRTUAL TABLE text_index USING fts5(
+    words, content='', contentless_delete=1, detail=none, tokenize="ascii tokenchars '${WORD_SIGNS.replaceAll('"', '""')}'"
+  );
+  CREATE VIRTUAL TABLE vocabulary USING fts5vocab(text_index, row);
+  CREATE TABLE label (n INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, count INTEGER NOT NULL);
+  CREATE TABLE labeled (n INTEGER NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (n, id)) WITHOUT ROWID;
+  CREATE TABLE hidden (claim_id BLOB PRIMARY KEY, score REAL) WITHOUT ROWID;
+  CREATE TABLE block (height INTEGER NOT NULL, hash TEXT NOT NULL, ids BLOB NOT NULL, PRIMARY KEY (height, hash));
+  CREATE TABLE score_undo (
+    height INTEGER NOT NULL, claim_id BLOB NOT NULL, existed INTEGER NOT NULL, score REAL, PRIMARY KEY (height, claim_id)
+  ) WITHOUT ROWID;
+`;
+
+/** Makes the tables in an empty file. `chain` is the key of a chain: the hash of the genesis block. */
+export function createTables(database: SqliteDatabase, chain: string): void {
+  database.exec('BEGIN');
+  database.exec(TABLES);
+  const state = database.prepare('INSERT INTO state VALUES (?, ?)');
+  state.run('version', String(SCHEMA_VERSION));
+  state.run('chain', chain);
+  database.exec('COMMIT');
+}
+
+/** Whether the file is an index of this version and chain; false for an empty one. Throws when it cannot be read. */
+export function isIndexOf(database: SqliteDatabase, chain: string): boolean {
+  const tables = database.prepare(`SELECT count(*) AS n FROM sqlite_schema WHERE name = 'state'`).get()!;
+  if (tables['n'] === 0) return false;
+  const read = database.prepare('SELECT value FROM state WHERE key = ?');
+  return read.get('version')?.['value'] === String(SCHEMA_VERSION) && read.get('chain')?.['value'] === chain;
+}

@@ -1,0 +1,104 @@
+/** The program of a thread that writes the search index, or of one that reads it. Calls are answered one by one. */
+import { existsSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import { startFollower } from '../follow/followerThread.js';
+import type { IndexWriter } from '../follow/indexChange.js';
+import { unpackArguments } from '../document/packedSources.js';
+import { SearchError } from '../query/searchError.js';
+import type { SearchQuery } from '../query/searchQuery.js';
+import { SqliteIndexWriter, type SqliteIndexOptions } from './sqliteIndexWriter.js';
+import { loadSqlite, type SqliteProvider } from '../../sqlite/sqliteProvider.js';
+import { SqliteReader } from './sqliteReader.js';
+import { isCorruption } from './sqliteWriter.js';
+import { answerOf, type WorkerCall, type WorkerRole } from './workerProtocol.js';
+
+type Calls = Readonly<Record<string, (...args: never[]) => unknown>>;
+
+/** Whether SQLite says that the file has no tables yet, or is just being made. */
+const isUnfinished = (error: unknown): boolean =>
+  error instanceof Error && /no such table|database is locked/.test(error.message);
+
+/** Opens the file for each search again as long as there is no whole index, which would otherwise be held open. */
+class Reader {
+  private readonly path: string;
+  private readonly open: () => SqliteReader;
+  private reader: SqliteReader | null = null;
+
+  constructor(path: string, open: () => SqliteReader) {
+    this.path = path;
+    this.open = open;
+  }
+
+  search(query: SearchQuery, timeoutMs: number) {
+    if (this.reader === null && !existsSync(this.path)) {
+      throw new SearchError('unavailable', 'The search index is being built');
+    }
+    try {
+      this.reader ??= this.open();
+      return this.reader.search(query, timeoutMs);
+    } catch (error) {
+      if (error instanceof SearchError && error.kind !== 'unavailable') throw error;
+      this.close();
+      if (error instanceof SearchError) throw error;
+      if (isUnfinished(error)) throw new SearchError('unavailable', 'The search index is being built');
+      if (!isCorruption(error)) throw error;
+      throw new SearchError('damaged', 'The search index is damaged and is made anew');
+    }
+  }
+
+  /** Lets go of the file, which is about to be deleted. */
+  release(): void {
+    this.close();
+  }
+
+  close(): void {
+    this.reader?.close();
+    this.reader = null;
+  }
+}
+
+function openWriter(provider: SqliteProvider, index: SqliteIndexOptions): IndexWriter {
+  try {
+    return new SqliteIndexWriter(provider, index);
+  } catch (error) {
+    return failing(error);
+  }
+}
+
+/** A writer whose calls all fail: the caller gets the reason. */
+function failing(error: unknown): IndexWriter {
+  return new Proxy({} as IndexWriter, {
+    get: (_target, name) => (name === 'then' ? undefined : () => Promise.reject(error as Error)),
+  });
+}
+
+async function callsOf(role: WorkerRole): Promise<Calls> {
+  const provider = await loadSqlite();
+  if (role.role === 'reader')
+    return new Reader(role.path, () => new SqliteReader(provider, role.path, role.lists)) as unknown as Calls;
+  const writer = openWriter(provider, role.index);
+  if (role.follower !== null) startFollower(role.follower, writer);
+  return writer as unknown as Calls;
+}
+
+const port = parentPort!;
+const calls = callsOf(workerData as WorkerRole);
+let last: Promise<void> = Promise.resolve();
+
+async function answer({ id, method, args }: WorkerCall): Promise<void> {
+  try {
+    const target = await calls;
+    port.postMessage({ id, result: await target[method]!(...(unpackArguments(args) as never[])) });
+  } catch (error) {
+    port.postMessage(answerOf(id, error));
+  }
+  if (method === 'close') port.close();
+}
+
+// A worker that cannot start ends with its error.
+calls.catch((error: unknown) => {
+  throw error;
+});
+port.on('message', (call: WorkerCall) => {
+  last = last.then(() => answer(call));
+});

@@ -1,0 +1,103 @@
+/**
+ * The SQLite backend: one thread that writes, a few that read, all on one file. Other threads of the process may have readers
+ * of their own on it, which `onRelease` tells when to let go.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import type { CensorLists } from '../hits/censor.js';
+import type { FollowerLine } from '../follow/followerLine.js';
+import type { IndexWriter } from '../follow/indexChange.js';
+import { KeptThread, writerIn } from '../thread/keptThread.js';
+import type { BackendPage, SearchBackend } from '../searchBackend.js';
+import type { SearchQuery } from '../query/searchQuery.js';
+import type { SlotLoad } from '../../scheduler/fairSlots.js';
+import type { SqliteIndexOptions } from './sqliteIndexWriter.js';
+import { SqliteSearchers } from './sqliteSearchers.js';
+import { loadSqlite } from '../../sqlite/sqliteProvider.js';
+import { WorkerPort } from '../thread/workerPort.js';
+import type { WorkerRole } from './workerProtocol.js';
+
+export interface SqliteBackendOptions extends SqliteIndexOptions {
+  readonly lists: CensorLists;
+  /** Threads that search. */
+  readonly readers: number;
+  readonly timeoutMs?: number;
+  /** Where the claim index is followed in the thread that writes. */
+  readonly followed?: FollowedInThread;
+  /** Notified of threads that ended unasked. */
+  readonly warn?: (text: string) => void;
+  /** See `KeptThread`. */
+  readonly pausesMs?: readonly number[];
+}
+
+/** The connection to the follower in the writer's thread. */
+export interface FollowedInThread {
+  /** What a thread that is about to be started is to be given. */
+  connect(): FollowerLine;
+  /** The thread has ended unasked; another one may be started. */
+  lost(why: string): void;
+}
+
+const workerPort = (role: WorkerRole, transfer?: readonly MessagePort[]): WorkerPort =>
+  new WorkerPort('sqlite/searchWorker.js', role, transfer);
+
+export class SqliteBackend implements SearchBackend {
+  readonly description: string;
+  readonly writer: IndexWriter;
+  private readonly writing: KeptThread;
+  private readonly searchers: SqliteSearchers;
+  private readonly releasing = new Set<() => Promise<void>>();
+  private readonly closing = new Int32Array(new SharedArrayBuffer(4));
+  private isClosed = false;
+
+  private constructor(description: string, options: SqliteBackendOptions) {
+    this.description = description;
+    const { path, chain, prefixes, followed, warn, pausesMs } = options;
+    const index = { path, chain, prefixes, closing: this.closing };
+    const kept = { ...(warn && { warn }), ...(pausesMs && { pausesMs }) };
+    this.writing = new KeptThread({
+      ...kept,
+      name: 'The thread that writes the search index',
+      start: () => {
+        const line = followed?.connect();
+        return workerPort({ role: 'writer', index, follower: line?.setup ?? null }, line?.transfer);
+      },
+      onEnd: (why) => followed?.lost(why),
+    });
+    this.searchers = new SqliteSearchers(options, kept);
+    this.writer = writerIn(this.writing, () => this.release());
+  }
+
+  /** Throws `EnvironmentError` without SQLite. `neededBy`: the option of the user that needs SQLite. */
+  static async open(options: SqliteBackendOptions, neededBy = '-claimsearch'): Promise<SqliteBackend> {
+    const { name, version } = await loadSqlite(neededBy);
+    return new SqliteBackend(`SQLite ${version} (${name})`, options);
+  }
+
+  get load(): SlotLoad {
+    return this.searchers.load;
+  }
+
+  search(query: SearchQuery, by: object): Promise<BackendPage> {
+    return this.searchers.search(query, by);
+  }
+
+  /** What else has the file let go of before it is deleted; answers what ends that. Readers of others close before this does. */
+  onRelease(release: () => Promise<void>): () => void {
+    this.releasing.add(release);
+    return () => void this.releasing.delete(release);
+  }
+
+  async close(): Promise<void> {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    Atomics.store(this.closing, 0, 1);
+    // The writer comes last: the last to close the file checkpoints the WAL, which only the writer may do.
+    await this.searchers.close();
+    await this.writing.close();
+  }
+
+  /** Has those that search let go of the file, which is about to be deleted. */
+  async release(): Promise<void> {
+    await Promise.all([this.searchers.release(), ...[...this.releasing].map((release) => release())]);
+  }
+}

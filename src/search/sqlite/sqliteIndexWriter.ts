@@ -1,0 +1,161 @@
+/**
+ * The SQLite index as the follower writes it: makes documents of claims and hands them to `SqliteWriter`. Runs in the
+ * writer's thread; calls come one by one.
+ */
+import type { AddressPrefixes } from '../../script/address.js';
+import type { ClaimDocument } from '../document/document.js';
+import { statesOf, type ClaimSources } from '../document/documentSource.js';
+import type {
+  BlockId,
+  BlockNote,
+  BlockScores,
+  BlockStep,
+  IndexState,
+  IndexWriter,
+} from '../follow/indexChange.js';
+import type { SqliteProvider } from '../../sqlite/sqliteProvider.js';
+import type { ClosingFlag } from './indexSums.js';
+import { SearchError } from '../query/searchError.js';
+import { sqliteFileError } from '../../sqlite/sqliteFileError.js';
+import { SqliteWriter, isCorruption, removeIndexFile } from './sqliteWriter.js';
+
+/** Documents of one transaction of a first build: about 100 MB while they wait. */
+export const BULK_DOCUMENTS = 50_000;
+
+export interface SqliteIndexOptions {
+  readonly path: string;
+  /** The key of a chain: the hash of the genesis block. */
+  readonly chain: string;
+  readonly prefixes: AddressPrefixes;
+  readonly closing?: ClosingFlag;
+}
+
+/** Pages of a step of scrubbing, 4 MiB: some milliseconds, and one a second is little to any disk. Arbitrary. */
+const SCRUB_PAGES = 512;
+
+export class SqliteIndexWriter implements IndexWriter {
+  private readonly provider: SqliteProvider;
+  private readonly options: SqliteIndexOptions;
+  private writer: SqliteWriter;
+  private waiting: ClaimDocument[] = [];
+  private waitingHidden = new Set<string>();
+  private after: string | null = null;
+
+  constructor(provider: SqliteProvider, options: SqliteIndexOptions) {
+    this.provider = provider;
+    this.options = options;
+    this.writer = this.open();
+  }
+
+  async state(): Promise<IndexState> {
+    const state = this.guarded(() => this.writer.state());
+    const { damage } = this.writer;
+    return damage === null ? state : { ...state, damage };
+  }
+
+  async notes(): Promise<readonly BlockNote[]> {
+    return this.guarded(() => this.writer.notes());
+  }
+
+  async note(blocks: readonly BlockNote[]): Promise<void> {
+    this.guarded(() => this.writer.note(blocks));
+  }
+
+  async repostsOf(claimIds: readonly string[]): Promise<readonly string[]> {
+    return this.guarded(() => this.writer.repostsOf(claimIds));
+  }
+
+  async applyBlocks(steps: readonly BlockStep[], claims: ClaimSources): Promise<number> {
+    return this.guarded(() => this.writer.applyBlocks(steps, this.states(claims)));
+  }
+
+  async rewind(tip: BlockId, abandoned: readonly BlockId[], claims: ClaimSources): Promise<void> {
+    this.guarded(() => this.writer.rewind(tip, abandoned, this.states(claims)));
+  }
+
+  async refresh(abandoned: readonly BlockId[], claims: ClaimSources): Promise<void> {
+    this.guarded(() => this.writer.refresh(abandoned, this.states(claims)));
+  }
+
+  async startBuild(base: BlockId): Promise<void> {
+    this.reset();
+    this.guarded(() => this.writer.startBuild(base));
+  }
+
+  async addClaims(claims: ClaimSources): Promise<void> {
+    const { documents, hidden, gone } = this.states(claims);
+    for (const document of documents) this.waiting.push(document);
+    for (const id of [...hidden, ...gone]) this.waitingHidden.add(id);
+    const last = claims.sources.at(-1);
+    if (last !== undefined) this.after = last.claimId;
+    if (this.waiting.length >= BULK_DOCUMENTS) this.writeWaiting();
+  }
+
+  async endClaims(): Promise<void> {
+    this.writeWaiting();
+    this.guarded(() => this.writer.endDocuments());
+  }
+
+  async addScores(blocks: readonly BlockScores[]): Promise<void> {
+    this.guarded(() => this.writer.addScores(blocks));
+  }
+
+  async endBuild(): Promise<void> {
+    this.guarded(() => this.writer.endBuild());
+  }
+
+  async scrub(pages = SCRUB_PAGES): Promise<string | null> {
+    try {
+      this.writer.scrub(pages);
+      return null;
+    } catch (error) {
+      if (!isCorruption(error)) throw sqliteFileError(error, this.options.path);
+      return error.message;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.writer.close();
+  }
+
+  private states(claims: ClaimSources) {
+    return statesOf(claims, this.options.prefixes);
+  }
+
+  private writeWaiting(): void {
+    const { waiting, waitingHidden, after } = this;
+    this.waiting = [];
+    this.waitingHidden = new Set();
+    this.guarded(() => this.writer.addDocuments(waiting, [...waitingHidden], after));
+  }
+
+  private open(): SqliteWriter {
+    const { path, chain, closing } = this.options;
+    try {
+      return SqliteWriter.open(this.provider, path, chain, closing);
+    } catch (error) {
+      throw sqliteFileError(error, path);
+    }
+  }
+
+  /** An empty index in place of what there is. */
+  private reset(): void {
+    this.writer.discard();
+    removeIndexFile(this.options.path);
+    this.waiting = [];
+    this.waitingHidden = new Set();
+    this.after = null;
+    this.writer = this.open();
+  }
+
+  /** Runs a call; when the file turns out to be damaged it is rebuilt before the error is told. */
+  private guarded<T>(call: () => T): T {
+    try {
+      return call();
+    } catch (error) {
+      if (!isCorruption(error)) throw sqliteFileError(error, this.options.path);
+      this.reset();
+      throw new SearchError('damaged', `The search index is damaged: ${error.message}`);
+    }
+  }
+}

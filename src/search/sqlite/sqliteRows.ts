@@ -1,0 +1,228 @@
+/** Single documents in the SQLite index: writing, replacing and deleting one with its words, labels and totals. */
+import { fromHex, toHex } from '../../util/bytes.js';
+import { TEXT_FIELDS } from '../document/analyze.js';
+import { claimRow, documentLabels } from '../query/claimRow.js';
+import type { ClaimDocument } from '../document/document.js';
+import { CLAIM_COLUMNS, INDEXED_COLUMNS } from './schema.js';
+import type { SqliteDatabase, SqliteStatement } from '../../sqlite/sqliteProvider.js';
+import type { TextTotals } from '../hits/textScore.js';
+
+/** Labels whose numbers are remembered. Arbitrary. */
+const REMEMBERED_LABELS = 200_000;
+/** Forms of an update that are remembered, of 2^15. Arbitrary; a chain has some dozens. */
+const REMEMBERED_UPDATES = 500;
+
+/** Totals that a search's ranking asks for, in a form that can be added to. */
+interface Totals {
+  documents: number;
+  withField: number[];
+  wordsInField: number[];
+}
+
+export class SqliteRows {
+  private readonly database: SqliteDatabase;
+  private readonly statements = new Map<string, SqliteStatement>();
+  private labels = new Map<string, number>();
+  private nextLabel: number;
+  private readonly counts = new Map<number, number>();
+  private readonly totals: Totals;
+
+  constructor(database: SqliteDatabase) {
+    this.database = database;
+    const { last } = database.prepare('SELECT max(n) AS last FROM label').get() as { last: number | null };
+    this.nextLabel = (last ?? 0) + 1;
+    this.totals = readTotals(database);
+  }
+
+  get documents(): number {
+    return this.totals.documents;
+  }
+
+  statement(sql: string): SqliteStatement {
+    let statement = this.statements.get(sql);
+    if (statement === undefined) this.statements.set(sql, (statement = this.database.prepare(sql)));
+    return statement;
+  }
+
+  /** Writes a document that is not there. Within a first build its labels are in its row alone until the end. */
+  insert(document: ClaimDocument, score: number | null, isBulk: boolean): void {
+    const { id, words } = document;
+    const numbers = documentLabels(document).map((text) => this.labelNumber(text));
+    this.statement(INSERT_CLAIM).run(id, ...claimRow(document), score, numbers.join(','));
+    for (const n of numbers) {
+      if (!isBulk) this.statement('INSERT INTO labeled VALUES (?, ?)').run(n, id);
+      this.counts.set(n, (this.counts.get(n) ?? 0) + 1);
+    }
+    this.insertWords(id, words.packed, words.lengths);
+    this.totals.documents++;
+  }
+
+  /** Deletes the document of another claim that has the number of this one; answers whose it was, with its score. */
+  removeHolder({
+    id,
+    claimId,
+  }: ClaimDocument): { readonly claimId: Uint8Array; readonly score: number | null } | null {
+    const row = this.statement('SELECT claim_id FROM claim WHERE id = ?').get(id);
+    const holder = row?.['claim_id'] as Uint8Array | undefined;
+    if (holder === undefined || toHex(holder) === claimId) return null;
+    return { claimId: holder, score: this.remove(holder) ?? null };
+  }
+
+  /**
+   * Writes a document over the one of the same claim, if there is one, whose score it keeps; else `score` is its score. No
+   * other claim may have its number.
+   */
+  put(document: ClaimDocument, score: number | null): void {
+    const claimId = fromHex(document.claimId);
+    const row = claimRow(document);
+    const old = this.statement(FIND_CLAIM).get(claimId, ...INDEXED_PLACES.map((place) => row[place]!));
+    if (old === undefined) {
+      this.insert(document, score, false);
+      return;
+    }
+    const kept = old['trending_score'] as number | null;
+    if (old['id'] !== document.id) {
+      this.remove(claimId);
+      this.put(document, kept);
+      return;
+    }
+    const numbers = documentLabels(document).map((text) => this.labelNumber(text));
+    const { sql, places } = updateOf(old['changed'] as number);
+    this.statement(sql).run(...places.map((place) => row[place]!), numbers.join(','), document.id);
+    this.changeLabels(document.id, labelNumbers(old['labels'] as string), numbers);
+    const { packed, lengths } = document.words;
+    const words = this.statement('SELECT packed FROM words WHERE id = ?').get(document.id)!;
+    if (words['packed'] !== packed) {
+      this.removeWords(document.id);
+      this.insertWords(document.id, packed, lengths);
+    }
+  }
+
+  /** Deletes a claim's document; answers its score, or undefined when it has no document. */
+  remove(claimId: Uint8Array): number | null | undefined {
+    const old = this.statement('SELECT id, trending_score, labels FROM claim WHERE claim_id = ?').get(
+      claimId,
+    );
+    if (old === undefined) return undefined;
+    const id = old['id'] as number;
+    this.changeLabels(id, labelNumbers(old['labels'] as string), []);
+    this.removeWords(id);
+    this.statement('DELETE FROM claim WHERE id = ?').run(id);
+    this.totals.documents--;
+    return old['trending_score'] as number | null;
+  }
+
+  /** Writes what is kept in memory; belongs before each commit. */
+  flush(): void {
+    const count = this.statement('UPDATE label SET count = count + ? WHERE n = ?');
+    for (const [n, change] of this.counts) if (change !== 0) count.run(change, n);
+    this.counts.clear();
+    this.statement(`INSERT OR REPLACE INTO state VALUES ('totals', ?)`).run(JSON.stringify(this.totals));
+  }
+
+  /** The claims that have a document, of those named. */
+  scoreOf(claimId: Uint8Array): { readonly score: number | null } | undefined {
+    const row = this.statement('SELECT trending_score FROM claim WHERE claim_id = ?').get(claimId);
+    return row && { score: row['trending_score'] as number | null };
+  }
+
+  private labelNumber(text: string): number {
+    const known = this.labels.get(text);
+    if (known !== undefined) return known;
+    if (this.labels.size >= REMEMBERED_LABELS) this.labels = new Map();
+    const row = this.statement('SELECT n FROM label WHERE text = ?').get(text);
+    const n = row === undefined ? this.nextLabel++ : (row['n'] as number);
+    if (row === undefined) this.statement('INSERT INTO label VALUES (?, ?, 0)').run(n, text);
+    this.labels.set(text, n);
+    return n;
+  }
+
+  private changeLabels(id: number, former: readonly number[], latter: readonly number[]): void {
+    for (const n of former) {
+      if (latter.includes(n)) continue;
+      this.statement('DELETE FROM labeled WHERE n = ? AND id = ?').run(n, id);
+      this.counts.set(n, (this.counts.get(n) ?? 0) - 1);
+    }
+    for (const n of latter) {
+      if (former.includes(n)) continue;
+      this.statement('INSERT INTO labeled VALUES (?, ?)').run(n, id);
+      this.counts.set(n, (this.counts.get(n) ?? 0) + 1);
+    }
+  }
+
+  private insertWords(id: number, packed: string, lengths: readonly number[]): void {
+    this.statement('INSERT INTO words VALUES (?, ?, ?, ?, ?, ?, ?)').run(id, packed, ...lengths);
+    this.statement('INSERT INTO text_index (rowid, words) VALUES (?, ?)').run(id, packed);
+    this.addLengths(lengths, 1);
+  }
+
+  private removeWords(id: number): void {
+    const row = this.statement('SELECT * FROM words WHERE id = ?').get(id)!;
+    this.addLengths(
+      TEXT_FIELDS.map((_, i) => row[`length${i}`] as number),
+      -1,
+    );
+    this.statement('DELETE FROM words WHERE id = ?').run(id);
+    this.statement('DELETE FROM text_index WHERE rowid = ?').run(id);
+  }
+
+  private addLengths(lengths: readonly number[], sign: 1 | -1): void {
+    lengths.forEach((length, i) => {
+      this.totals.wordsInField[i]! += sign * length;
+      if (length > 0) this.totals.withField[i]! += sign;
+    });
+  }
+}
+
+const COLUMN_NAMES: readonly string[] = CLAIM_COLUMNS.map(([name]) => name);
+const INSERT_CLAIM = `INSERT INTO claim VALUES (${['?', ...COLUMN_NAMES.map(() => '?')].join(', ')})`;
+/** Where the indexed columns are in a row, and where the others that change do. */
+const INDEXED_PLACES = INDEXED_COLUMNS.map((name) => COLUMN_NAMES.indexOf(name));
+const PLAIN_PLACES = COLUMN_NAMES.flatMap((name, place) =>
+  INDEXED_COLUMNS.includes(name) || ['claim_id', 'trending_score', 'labels'].includes(name) ? [] : [place],
+);
+/** A claim's row, and as bits which of the indexed columns differ from what is given. */
+const FIND_CLAIM = `SELECT id, trending_score, labels, ${INDEXED_COLUMNS.map(
+  (name, bit) => `((${name} IS NOT ?${bit + 2}) << ${bit})`,
+).join(' | ')} AS changed FROM claim WHERE claim_id = ?1`;
+
+const updates = new Map<number, { readonly sql: string; readonly places: readonly number[] }>();
+
+/** SQLite rewrites each index with an assigned column, changed or not. Only differing columns are assigned. */
+function updateOf(changed: number): { readonly sql: string; readonly places: readonly number[] } {
+  let update = updates.get(changed);
+  if (update === undefined) {
+    const places = [...PLAIN_PLACES, ...INDEXED_PLACES.filter((_, bit) => changed & (1 << bit))];
+    const columns = [...places.map((place) => COLUMN_NAMES[place]), 'labels'];
+    update = {
+      sql: `UPDATE claim SET ${columns.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`,
+      places,
+    };
+    if (updates.size >= REMEMBERED_UPDATES) updates.clear();
+    updates.set(changed, update);
+  }
+  return update;
+}
+
+function labelNumbers(text: string): number[] {
+  return text === '' ? [] : text.split(',').map(Number);
+}
+
+/** The totals as the index has them. */
+export function readTotals(database: SqliteDatabase): TextTotals & Totals {
+  const row = database.prepare(`SELECT value FROM state WHERE key = 'totals'`).get();
+  if (row !== undefined) return JSON.parse(row['value'] as string) as Totals;
+  return { documents: 0, withField: TEXT_FIELDS.map(() => 0), wordsInField: TEXT_FIELDS.map(() => 0) };
+}
+
+/** Ids joined to one value, and back. */
+export function joinIds(ids: readonly string[]): Uint8Array {
+  return fromHex(ids.join(''));
+}
+
+export function splitIds(joined: Uint8Array): string[] {
+  const hex = toHex(joined);
+  const ids: string[] = [];
+  for (let at = 0; at < hex.length; at += 40) ids.push(hex.slice(at, at + 40));
+  return ids;
+}

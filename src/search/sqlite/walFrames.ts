@@ -1,0 +1,159 @@
+/**
+ * What the log of SQLite beside a database (`-wal`) holds, read as SQLite reads it after a kill: frames up to the last commit
+ * before the first that is not what was written. No one locks that file, so it may be opened and closed while SQLite has it
+ * (as the database itself must not be: closing it would drop the locks of the process).
+ * Source: https://www.sqlite.org/fileformat2.html#the_write_ahead_log.
+ */
+import { closeSync, fdatasyncSync, openSync, readSync } from 'node:fs';
+import { endianness } from 'node:os';
+import { crc32c } from '../../crypto/crc32c.js';
+import { onFile } from '../../util/text/environmentError.js';
+
+const HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
+/** The last bit says in which byte order the checksums are made. */
+const MAGIC = 0x377f0682;
+const VERSION = 3007000;
+/** About 1 MiB a read. */
+const FRAMES_A_READ = 128;
+
+/** Which log, and how far: a log that is started over has other salts. */
+export interface LogPosition {
+  readonly salt1: number;
+  readonly salt2: number;
+  readonly frames: number;
+}
+
+export interface LoggedPage {
+  /** The first frame with this page, from 1 on. */
+  readonly first: number;
+  /** CRC-32C of what its last frame holds. */
+  readonly sum: number;
+}
+
+export interface LogContents extends LogPosition {
+  /** By page number. */
+  readonly pages: ReadonlyMap<number, LoggedPage>;
+  /** Pages of the database after the last commit; 0 where there is none. */
+  readonly databasePages: number;
+}
+
+const NOTHING: LogContents = { salt1: 0, salt2: 0, frames: 0, pages: new Map(), databasePages: 0 };
+
+/** Bytes of a log with as many frames. */
+export function logBytes(frames: number, pageBytes: number): number {
+  return HEADER_BYTES + frames * (FRAME_HEADER_BYTES + pageBytes);
+}
+
+/** SQLite's checksum of a log, in two words. */
+class LogSum {
+  first = 0;
+  second = 0;
+
+  /** Adds the words in a range; their number must be even. */
+  add(words: Int32Array, from: number, to: number): void {
+    let { first, second } = this;
+    for (let at = from; at < to; at += 2) {
+      first = (first + words[at]! + second) | 0;
+      second = (second + words[at + 1]! + first) | 0;
+    }
+    this.first = first;
+    this.second = second;
+  }
+
+  isAt(bytes: Buffer, at: number): boolean {
+    return bytes.readInt32BE(at) === this.first && bytes.readInt32BE(at + 4) === this.second;
+  }
+}
+
+/** Runs a task on an open log; null if there is none. Throws `EnvironmentError` where the system refuses it. */
+function withLog<T>(path: string, task: (file: number) => T): T | null {
+  return onFile(path, () => {
+    const file = openLog(path);
+    if (file === null) return null;
+    try {
+      return task(file);
+    } finally {
+      closeSync(file);
+    }
+  });
+}
+
+function openLog(path: string): number | null {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** The header of a log with the checksum that its frames continue with; null if SQLite would take the log for empty. */
+function readHeader(
+  file: number,
+  pageBytes: number,
+): { readonly salt1: number; readonly salt2: number; readonly sum: LogSum } | null {
+  const bytes = Buffer.from(new ArrayBuffer(HEADER_BYTES));
+  if (readSync(file, bytes, 0, HEADER_BYTES, 0) < HEADER_BYTES) return null;
+  const magic = MAGIC + (endianness() === 'BE' ? 1 : 0);
+  if (bytes.readUInt32BE(0) !== magic || bytes.readUInt32BE(4) !== VERSION) return null;
+  const sum = new LogSum();
+  sum.add(new Int32Array(bytes.buffer), 0, 6);
+  if (!sum.isAt(bytes, 24) || bytes.readUInt32BE(8) !== pageBytes) return null;
+  return { salt1: bytes.readUInt32BE(16), salt2: bytes.readUInt32BE(20), sum };
+}
+
+/** The salts of a log; null if invalid. Throws `EnvironmentError`. */
+export function readLogSalts(path: string, pageBytes: number): Omit<LogPosition, 'frames'> | null {
+  return withLog(path, (file) => readHeader(file, pageBytes));
+}
+
+/** Reads a log, which is on disk when this returns. No one may write to it meanwhile. Throws `EnvironmentError`. */
+export function readLog(path: string, pageBytes: number): LogContents {
+  const contents = withLog(path, (file) => {
+    const header = readHeader(file, pageBytes);
+    if (header === null) return null;
+    fdatasyncSync(file);
+    return readFrames(file, pageBytes, header);
+  });
+  return contents ?? NOTHING;
+}
+
+function readFrames(
+  file: number,
+  pageBytes: number,
+  { salt1, salt2, sum }: NonNullable<ReturnType<typeof readHeader>>,
+): LogContents {
+  const frameBytes = FRAME_HEADER_BYTES + pageBytes;
+  const bytes = Buffer.from(new ArrayBuffer(FRAMES_A_READ * frameBytes));
+  const words = new Int32Array(bytes.buffer);
+  const pages = new Map<number, LoggedPage>();
+  /** Frames behind the last commit: numbers of pages and checksums by turns. */
+  let waiting: number[] = [];
+  let frames = 0;
+  let databasePages = 0;
+  let frame = 0;
+  for (;;) {
+    const read = readSync(file, bytes, 0, bytes.length, logBytes(frame, pageBytes));
+    for (let at = 0; at + frameBytes <= read; at += frameBytes) {
+      const page = bytes.readUInt32BE(at);
+      const isOfLog = bytes.readUInt32BE(at + 8) === salt1 && bytes.readUInt32BE(at + 12) === salt2;
+      sum.add(words, at >> 2, (at >> 2) + 2);
+      sum.add(words, (at + FRAME_HEADER_BYTES) >> 2, (at + frameBytes) >> 2);
+      if (page === 0 || !isOfLog || !sum.isAt(bytes, at + 16))
+        return { salt1, salt2, frames, pages, databasePages };
+      frame++;
+      waiting.push(page, crc32c(bytes.subarray(at + FRAME_HEADER_BYTES, at + frameBytes)));
+      const committedPages = bytes.readUInt32BE(at + 4);
+      if (committedPages === 0) continue;
+      for (let n = 0; n < waiting.length; n += 2) {
+        const first = pages.get(waiting[n]!)?.first ?? frames + n / 2 + 1;
+        pages.set(waiting[n]!, { first, sum: waiting[n + 1]! });
+      }
+      waiting = [];
+      frames = frame;
+      databasePages = committedPages;
+    }
+    if (read < bytes.length) return { salt1, salt2, frames, pages, databasePages };
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * A thread of the search index that is started again when it ends unasked, after pauses that grow, a bounded number of times.
+ * Calls meanwhile fail with this reason.
+ */
+import type { IndexWriter } from '../follow/indexChange.js';
+import { SearchError, ThreadEndedError } from '../query/searchError.js';
+import type { WorkerPort } from './workerPort.js';
+
+export interface KeptThreadOptions {
+  /** The beginning of a sentence about it. */
+  readonly name: string;
+  readonly start: () => Pick<WorkerPort, 'call' | 'exited' | 'isUp'>;
+  readonly warn?: (text: string) => void;
+  /** Receives each time that it ended unasked. */
+  readonly onEnd?: (why: string) => void;
+  /** Pauses before restarts; after the last one the thread is abandoned. */
+  readonly pausesMs?: readonly number[];
+  /** A clock that only goes forward. */
+  readonly nowMs?: () => number;
+}
+
+/** Arbitrary: an accident is made good soon, and what comes again keeps no processor busy. */
+const PAUSES_MS = [1000, 5000, 30_000, 120_000];
+/** A thread that ran for so long has had an accident: what was before is forgotten. Arbitrary. */
+const STEADY_MS = 600_000;
+
+export class KeptThread {
+  private readonly options: KeptThreadOptions;
+  private readonly pausesMs: readonly number[];
+  private readonly nowMs: () => number;
+  private port: ReturnType<KeptThreadOptions['start']> | null = null;
+  private failure: ThreadEndedError | null = null;
+  private timer: NodeJS.Timeout | null = null;
+  private startedMs = 0;
+  private ends = 0;
+  private startCount = 0;
+  private isClosed = false;
+
+  /** Starts it. */
+  constructor(options: KeptThreadOptions) {
+    this.options = options;
+    this.pausesMs = options.pausesMs ?? PAUSES_MS;
+    this.nowMs = options.nowMs ?? (() => performance.now());
+    this.start();
+  }
+
+  /** How often it was started. */
+  get starts(): number {
+    return this.startCount;
+  }
+
+  get isUp(): boolean {
+    return this.port?.isUp === true;
+  }
+
+  call(method: string, args: readonly unknown[]): Promise<unknown> {
+    if (this.isClosed) return Promise.reject(new SearchError('unavailable', 'The search index is closed'));
+    return this.port?.call(method, args) ?? Promise.reject(this.failure!);
+  }
+
+  /** Resolves when it has ended. */
+  async close(): Promise<void> {
+    const { port } = this;
+    this.isClosed = true;
+    if (this.timer !== null) clearTimeout(this.timer);
+    if (port === null) return;
+    await port.call('close', []).catch(() => undefined);
+    await port.exited;
+  }
+
+  private start(): void {
+    const port = this.options.start();
+    this.port = port;
+    this.failure = null;
+    this.startedMs = this.nowMs();
+    this.startCount++;
+    void port.exited.then((why) => {
+      if (!this.isClosed) this.ended(why);
+    });
+  }
+
+  private ended(reason: string): void {
+    const { name, warn, onEnd } = this.options;
+    if (this.nowMs() - this.startedMs >= STEADY_MS) this.ends = 0;
+    const pauseMs = this.pausesMs[this.ends++];
+    const then =
+      pauseMs === undefined ? 'It is not started again: restart the node' : 'It is about to be started again';
+    const why = `${name} has ended: ${reason}. ${then}`;
+    this.port = null;
+    this.failure = new ThreadEndedError(why);
+    warn?.(why);
+    onEnd?.(why);
+    if (pauseMs === undefined) return;
+    this.timer = setTimeout(() => {
+      try {
+        this.start();
+      } catch (error) {
+        this.ended((error as Error).message);
+      }
+    }, pauseMs);
+    this.timer.unref();
+  }
+}
+
+/** The thread, or another one that does the same while it is not there. */
+export function standIn<Thread extends { readonly isUp: boolean }>(
+  thread: Thread,
+  all: readonly Thread[],
+): Thread {
+  return thread.isUp ? thread : (all.find(({ isUp }) => isUp) ?? thread);
+}
+
+const WRITER_METHODS = [
+  'state',
+  'notes',
+  'note',
+  'repostsOf',
+  'applyBlocks',
+  'rewind',
+  'refresh',
+  'startBuild',
+  'addClaims',
+  'endClaims',
+  'addScores',
+  'endBuild',
+  'scrub',
+  'close',
+] as const satisfies readonly (keyof IndexWriter)[];
+
+/**
+ * The writer in a thread. What one that ended had not written yet is lost: of the next one the state is asked before anything
+ * else counts. `beforeBuild` is awaited before the file is deleted.
+ */
+export function writerIn(thread: KeptThread, beforeBuild: () => Promise<void> = async () => {}): IndexWriter {
+  let known = thread.starts;
+  const call = async (name: string, args: readonly unknown[]): Promise<unknown> => {
+    if (name === 'startBuild') await beforeBuild();
+    if (name === 'state') known = thread.starts;
+    else if (known !== thread.starts) {
+      throw new SearchError('unavailable', 'The thread that writes the search index was started again');
+    }
+    return thread.call(name, args);
+  };
+  const calls = WRITER_METHODS.map((name) => [name, (...args: unknown[]) => call(name, args)]);
+  return Object.fromEntries(calls) as IndexWriter;
+}

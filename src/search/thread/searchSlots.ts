@@ -1,0 +1,28 @@
+/** The fair slots of searches: each thread or connection that searches is a slot. */
+import { FairSlots, type FairSlotsOptions, type SlotErrors } from '../../scheduler/fairSlots.js';
+import type { BackendPage } from '../searchBackend.js';
+import { SearchError } from '../query/searchError.js';
+import type { SearchQuery } from '../query/searchQuery.js';
+
+const ERRORS: SlotErrors = {
+  closed: () => new SearchError('unavailable', 'The search index is closed'),
+  full: () => new SearchError('unavailable', 'Too many searches are waiting'),
+  timeout: () => new SearchError('timeout', 'query timed out'),
+  isTimeout: (error) => error instanceof SearchError && error.kind === 'timeout',
+};
+
+export class SearchSlots<Slot> extends FairSlots<Slot, SearchQuery, BackendPage> {
+  /** `run` carries a search out in the time that is left. */
+  constructor(
+    slots: readonly Slot[],
+    options: FairSlotsOptions,
+    run: (slot: Slot, query: SearchQuery, leftMs: number) => Promise<BackendPage>,
+  ) {
+    super(slots, options, ERRORS, run);
+  }
+
+  /** `by` is the client that asks. */
+  search(query: SearchQuery, by: object): Promise<BackendPage> {
+    return this.do(query, by);
+  }
+}

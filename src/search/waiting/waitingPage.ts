@@ -1,0 +1,32 @@
+/**
+ * Merges mempool claims into a page of confirmed claims: updates replace their claims, and new claims are placed at the
+ * beginning. Source: OdyseeTeam/hub, hub/herald/search.py `cached_search`.
+ */
+import type { WaitingOutput } from '../../index/waiting/waitingOutputs.js';
+import { fromLatin1, toLatin1 } from '../../util/bytes.js';
+import type { SearchPage } from '../searchBackend.js';
+import type { SearchQuery } from '../query/searchQuery.js';
+
+/** Whether a search includes mempool claims: only on the first page, and only if hits do not depend on each other. */
+export function mergesWaiting(query: SearchQuery): boolean {
+  const { offset, removeDuplicates, perChannel, confirmedOnly } = query;
+  return offset === 0 && !removeDuplicates && perChannel === 0 && !confirmedOnly;
+}
+
+/** The first page with the mempool claims, in the order of `outputs`. Others count in `total`, at most one page. */
+export function withWaiting(
+  { limit, allPages }: SearchQuery,
+  page: SearchPage,
+  outputs: readonly WaitingOutput[],
+): SearchPage {
+  if (outputs.length === 0) return page;
+  const shown = new Set(page.rows.map(toLatin1));
+  const added = outputs.filter(({ claimId }) => !shown.has(claimId));
+  const rows = [...added.map(({ claimId }) => fromLatin1(claimId)), ...page.rows];
+  return {
+    ...page,
+    rows: allPages ? rows : rows.slice(0, limit),
+    total: page.total + added.length,
+    waiting: new Set(outputs.map(({ claimId }) => claimId)),
+  };
+}

@@ -1,0 +1,287 @@
+/**
+ * A search over the columns of mempool claims: the candidate positions, the conditions and the order. The conditions have the same
+ * meaning as in SQL (`conditionSql.ts`).
+ */
+import { hashFromHex, toLatin1 } from '../../util/bytes.js';
+import type { WaitingClaims } from '../../index/waiting/waitingClaims.js';
+import { storedText } from '../query/claimRow.js';
+import { CLAIM_TYPES, textKey, type ClaimDocument } from '../document/document.js';
+import type { OrderTerm } from '../query/order.js';
+import type { Bound, Condition } from '../query/searchQuery.js';
+import { isSimilar, matchesText, type TextNode } from '../query/textQuery.js';
+import { wordBits, type WaitingColumns, type WaitingDocument } from './waitingColumns.js';
+
+/** Whether the document at a position satisfies a part of a search. */
+export type PlaceTest = (place: number, entry: WaitingDocument) => boolean;
+
+const IDS: Readonly<Record<string, (document: ClaimDocument) => string | null>> = {
+  claim_id: (document) => document.claimId,
+  channel_id: (document) => document.channelId,
+  reposted_claim_id: (document) => document.repostedId,
+  sd_hash: (document) => document.sdHash,
+};
+
+const TEXTS: Readonly<Record<string, (document: ClaimDocument) => string | null>> = {
+  normalized_name: (document) => storedText(document.normalizedName),
+  title: ({ title }) => title && storedText(title),
+  author: ({ author }) => author && storedText(author),
+  media_type: ({ mediaType }) => mediaType && storedText(mediaType),
+  fee_currency: (document) => document.feeCurrency,
+  public_key_id: (document) => document.publicKeyId,
+};
+
+const CLAIM_ID = /^[0-9a-f]{40}$/;
+const ALWAYS: PlaceTest = () => true;
+const NEVER: PlaceTest = () => false;
+
+/** The test for a condition. Hidden claims are handled separately. */
+export function conditionTest(condition: Condition, columns: WaitingColumns): PlaceTest {
+  switch (condition.kind) {
+    case 'range':
+      return rangeTest(condition.column, condition.bounds, condition.orMissing === true, columns);
+    case 'numbers':
+      return numbersTest(condition.column, condition.values.map(Number), columns);
+    case 'keys':
+      return numbersTest(condition.column, condition.values.map(textKey), columns);
+    case 'texts':
+      return valuesTest(TEXTS[condition.column]!, condition.values);
+    case 'ids':
+      return valuesTest(IDS[condition.column]!, condition.values);
+    case 'idPrefix': {
+      const idOf = IDS[condition.column]!;
+      return (_place, { document }) => idOf(document)?.startsWith(condition.digits) ?? false;
+    }
+    case 'bool':
+      return numbersTest(condition.column, [condition.value ? 1 : 0], columns);
+    case 'notClaims': {
+      const ids = new Set(condition.ids.filter((id) => CLAIM_ID.test(id)));
+      return ids.size === 0 ? ALWAYS : (_place, { document }) => !ids.has(document.claimId);
+    }
+    case 'notChannels': {
+      const ids = new Set(condition.ids);
+      return (_place, { document: { claimId, channelId } }) =>
+        !ids.has(claimId) && (channelId === null || !ids.has(channelId));
+    }
+    case 'labels':
+      return labelsTest(condition.how, condition.labels, columns);
+    case 'signed':
+      return (_place, { document }) => document.signature !== null;
+    case 'unsignedOrValid':
+      return (_place, { document: { signature, isSignatureValid } }) =>
+        signature === null || isSignatureValid === condition.valid;
+    case 'hasSource':
+      return (_place, { document }) => hasSource(document, condition.value);
+    case 'notShorts': {
+      const [ratio, duration] = [Number(condition.aspectRatio), Number(condition.durationSec)];
+      return (_place, { document: { contentAspectRatio, durationSec } }) =>
+        contentAspectRatio === null ||
+        durationSec === null ||
+        contentAspectRatio > ratio ||
+        durationSec > duration;
+    }
+    case 'censored':
+      return condition.types.includes(0) ? ALWAYS : NEVER;
+  }
+}
+
+function hasSource(document: ClaimDocument, value: boolean): boolean {
+  const { type, repostedType } = document;
+  if (type !== CLAIM_TYPES.stream && type !== CLAIM_TYPES.repost) return true;
+  return document.hasSource === value || (type === CLAIM_TYPES.repost && repostedType !== CLAIM_TYPES.stream);
+}
+
+function rangeTest(
+  column: string,
+  bounds: readonly Bound[],
+  orMissing: boolean,
+  columns: WaitingColumns,
+): PlaceTest {
+  const numbers = columns.numbers(column);
+  // Mempool claims do not have a trending score.
+  if (numbers === null) return orMissing ? ALWAYS : NEVER;
+  let [low, high] = [-Infinity, Infinity];
+  let [isLowIn, isHighIn] = [true, true];
+  for (const { op, value } of bounds) {
+    if (op[0] === '>') [low, isLowIn] = [Number(value), op === '>='];
+    else [high, isHighIn] = [Number(value), op === '<='];
+  }
+  return (place) => {
+    const number = numbers.values[place]!;
+    if (Number.isNaN(number)) return orMissing;
+    return (isLowIn ? number >= low : number > low) && (isHighIn ? number <= high : number < high);
+  };
+}
+
+function numbersTest(column: string, wanted: readonly number[], columns: WaitingColumns): PlaceTest {
+  const numbers = columns.numbers(column);
+  if (numbers === null) return NEVER;
+  if (wanted.length === 1) return (place) => numbers.values[place] === wanted[0];
+  const set = new Set(wanted);
+  return (place) => set.has(numbers.values[place]!);
+}
+
+function valuesTest(
+  valueOf: (document: ClaimDocument) => string | null,
+  wanted: readonly string[],
+): PlaceTest {
+  const set: ReadonlySet<string | null> = new Set(wanted);
+  return (_place, { document }) => set.has(valueOf(document));
+}
+
+function labelsTest(
+  how: 'any' | 'all' | 'none',
+  labels: readonly string[],
+  columns: WaitingColumns,
+): PlaceTest {
+  const sets = labels.map((label) => columns.labeled(label));
+  if (how === 'all')
+    return sets.includes(undefined) ? NEVER : (place) => sets.every((set) => set!.has(place));
+  const known = sets.filter((set) => set !== undefined);
+  const has = (place: number): boolean => known.some((set) => set.has(place));
+  return how === 'any' ? has : (place) => !has(place);
+}
+
+/** Whether packed words satisfy a text, including misspelled words. */
+function matches(node: TextNode, packed: string): boolean {
+  switch (node.kind) {
+    case 'fuzzy':
+      return packed
+        .split(' ')
+        .some((word) => word[0] === node.word[0] && isSimilar(node.word, word, node.edits));
+    case 'and':
+      return node.nodes.every((inner) => matches(inner, packed));
+    case 'or':
+      return node.nodes.some((inner) => matches(inner, packed));
+    case 'not':
+      return !matches(node.node, packed);
+    default:
+      return matchesText(node, packed);
+  }
+}
+
+/** Whether a document may satisfy a text, by the signatures of words. */
+function mayMatch(node: TextNode, columns: WaitingColumns): PlaceTest {
+  switch (node.kind) {
+    case 'word': {
+      const bits = wordBits(node.word);
+      return (place) => columns.mayHave(place, bits);
+    }
+    case 'phrase':
+    case 'near': {
+      const all = node.words.map(wordBits);
+      return (place) => all.every((bits) => columns.mayHave(place, bits));
+    }
+    case 'and':
+    case 'or': {
+      const tests = node.nodes.map((inner) => mayMatch(inner, columns));
+      return node.kind === 'and'
+        ? (place, entry) => tests.every((test) => test(place, entry))
+        : (place, entry) => tests.some((test) => test(place, entry));
+    }
+    default:
+      return ALWAYS;
+  }
+}
+
+/** The test for a text. */
+export function textTest(node: TextNode, columns: WaitingColumns): PlaceTest {
+  const may = mayMatch(node, columns);
+  return (place, entry) => may(place, entry) && matches(node, entry.document.words.packed);
+}
+
+/** The places at which what satisfies the conditions lies, where one of them leads to few; null for all. */
+export function candidatePlaces(
+  conditions: readonly Condition[],
+  columns: WaitingColumns,
+  waiting: WaitingClaims,
+): Iterable<number> | null {
+  let best: Iterable<number> | null = null;
+  let fewest = columns.size / 2;
+  for (const condition of conditions) {
+    const found = placesOf(condition, columns, waiting);
+    if (found === null || found.size >= fewest) continue;
+    best = found;
+    fewest = found.size;
+  }
+  return best;
+}
+
+function placesOf(
+  condition: Condition,
+  columns: WaitingColumns,
+  waiting: WaitingClaims,
+): ReadonlySet<number> | null {
+  const of = (claims: Iterable<{ readonly claimId: string }>): number[] =>
+    Array.from(claims, ({ claimId }) => columns.placeOf(claimId)).filter((place) => place !== undefined);
+  const wire = (hex: string): string => toLatin1(hashFromHex(hex));
+  if (condition.kind === 'labels') {
+    if (condition.how === 'none') return null;
+    const sets = condition.labels.map((label) => columns.labeled(label) ?? new Set<number>());
+    if (condition.how === 'all')
+      return sets.reduce((least, set) => (set.size < least.size ? set : least), sets[0] ?? new Set<number>());
+    return new Set(sets.flatMap((set) => [...set]));
+  }
+  if (condition.kind === 'texts' && condition.column === 'normalized_name')
+    return new Set(
+      condition.values.flatMap((name) => [
+        ...of(waiting.ofName(toLatin1(Buffer.from(name)))),
+        ...of(waiting.ofName(name)),
+      ]),
+    );
+  if (condition.kind !== 'ids') return null;
+  switch (condition.column) {
+    case 'claim_id':
+      return new Set(of(condition.values.map((id) => ({ claimId: wire(id) }))));
+    case 'channel_id':
+      return new Set(condition.values.flatMap((id) => of(waiting.ofChannel(wire(id)))));
+    case 'reposted_claim_id':
+      return new Set(condition.values.flatMap((id) => of(waiting.repostsOf(wire(id)))));
+    default:
+      return null;
+  }
+}
+
+/** Compares two positions: by the requested order, or by amount with supports; then by age. */
+export function placeOrder(
+  order: readonly OrderTerm[],
+  columns: WaitingColumns,
+): (a: number, b: number) => number {
+  const terms: readonly OrderTerm[] =
+    order.length > 0 ? order : [{ column: 'effective_amount', ascending: false, nullable: false }];
+  const tests = terms.map((term) => termOrder(term, columns));
+  return (a, b) => {
+    for (const test of tests) {
+      const decided = test(a, b);
+      if (decided !== 0) return decided;
+    }
+    const [left, right] = [columns.documents[a]!, columns.documents[b]!];
+    return left.arrival - right.arrival || left.document.txNout - right.document.txNout;
+  };
+}
+
+/** Missing values come last in both directions. */
+function termOrder(
+  { column, ascending }: OrderTerm,
+  columns: WaitingColumns,
+): (a: number, b: number) => number {
+  const sign = ascending ? 1 : -1;
+  const numbers = columns.numbers(column);
+  if (numbers !== null)
+    return (a, b) => {
+      const [left, right] = [numbers.values[a]!, numbers.values[b]!];
+      if (left === right) return 0;
+      if (Number.isNaN(left)) return Number.isNaN(right) ? 0 : 1;
+      if (Number.isNaN(right)) return -1;
+      return left < right ? -sign : sign;
+    };
+  const valueOf = TEXTS[column] ?? IDS[column];
+  if (valueOf === undefined) return () => 0;
+  return (a, b) => {
+    const left = valueOf(columns.documents[a]!.document);
+    const right = valueOf(columns.documents[b]!.document);
+    if (left === right) return 0;
+    if (left === null) return 1;
+    if (right === null) return -1;
+    return left < right ? -sign : sign;
+  };
+}

@@ -1,0 +1,346 @@
+/**
+ * The readable fallback of the addon's coin table (`native/coinTable.cpp`), over a Map. It costs some 300 bytes of heap a
+ * coin; the contract of every method is that of `CoinTable` in `coinTable.ts`.
+ */
+import type { CoinValue, ParsedBlock, ResolvedInputs } from '../../native/binding.js';
+import {
+  INPUT_PREVOUT,
+  INPUT_STRIDE,
+  OUTPUT_SCRIPT,
+  OUTPUT_SCRIPT_LENGTH,
+  OUTPUT_STRIDE,
+  OUTPUT_VALUE,
+  TX_FIRST_INPUT,
+  TX_FIRST_OUTPUT,
+  TX_FLAGS,
+  TX_INPUT_COUNT,
+  TX_IS_COINBASE,
+  TX_OUTPUT_COUNT,
+  TX_STRIDE,
+} from '../../primitives/blockLayout.js';
+import { claimKind } from '../../primitives/scriptScan.js';
+import { isUnspendable } from '../../script/script.js';
+import { assert } from '../../util/assert.js';
+import { asBuffer, equalBytes, fromLatin1, toLatin1 } from '../../util/bytes.js';
+import { COIN_ROW_HEADER_BYTES, formatCoinRow, parseCoinRow, parseUndo } from './coinRow.js';
+import type { CoinTable } from './coinTable.js';
+
+const OUTPOINT_SIZE = 36;
+const DELETED = 0xffffffff;
+
+/** Key and length of a record of `takeDirty`. */
+const RECORD_HEADER_BYTES = OUTPOINT_SIZE + 4;
+
+/** What an entry costs beyond its script: map slot, key string, objects, bigint. An estimate. */
+const ENTRY_BYTES = 280;
+
+interface Entry {
+  /** `null`: spent, or known to be absent. */
+  coin: CoinValue | null;
+  /** The database does not know this state yet. */
+  dirty: boolean;
+  /** The database has no coin here, so that a spent one needs no tombstone. */
+  fresh: boolean;
+  /** Looked at since `trim` last came by. */
+  used: boolean;
+}
+
+/** The slice of one transaction in the offset table. */
+interface TxRow {
+  number: number;
+  isCoinbase: boolean;
+  firstInput: number;
+  endInput: number;
+  firstOutput: number;
+  outputCount: number;
+}
+
+function* rowsOf(parsed: ParsedBlock): Generator<TxRow> {
+  const { txs } = parsed;
+  for (let number = 0; number < parsed.txCount; number++) {
+    const row = number * TX_STRIDE;
+    const firstInput = txs[row + TX_FIRST_INPUT]!;
+    yield {
+      number,
+      isCoinbase: (txs[row + TX_FLAGS]! & TX_IS_COINBASE) !== 0,
+      firstInput,
+      endInput: firstInput + txs[row + TX_INPUT_COUNT]!,
+      firstOutput: txs[row + TX_FIRST_OUTPUT]!,
+      outputCount: txs[row + TX_OUTPUT_COUNT]!,
+    };
+  }
+}
+
+function prevoutKey(block: Buffer, parsed: ParsedBlock, input: number): string {
+  const at = parsed.inputs[input * INPUT_STRIDE + INPUT_PREVOUT]!;
+  return block.toString('latin1', at, at + OUTPOINT_SIZE);
+}
+
+function outputKey(parsed: ParsedBlock, tx: TxRow, output: number): string {
+  const index = Buffer.allocUnsafe(4);
+  index.writeUInt32LE(output, 0);
+  return parsed.txids.toString('latin1', tx.number * 32, tx.number * 32 + 32) + toLatin1(index);
+}
+
+/** Output number `output` of `tx` as a coin; its script is a view into the block. */
+function outputCoin(
+  block: Buffer,
+  parsed: ParsedBlock,
+  tx: TxRow,
+  output: number,
+  height: number,
+): CoinValue {
+  const row = (tx.firstOutput + output) * OUTPUT_STRIDE;
+  const scriptAt = parsed.outputs[row + OUTPUT_SCRIPT]!;
+  return {
+    heightCode: height * 2 + (tx.isCoinbase ? 1 : 0),
+    amount: block.readBigInt64LE(parsed.outputs[row + OUTPUT_VALUE]!),
+    script: block.subarray(scriptAt, scriptAt + parsed.outputs[row + OUTPUT_SCRIPT_LENGTH]!),
+  };
+}
+
+function sameCoin(a: CoinValue, b: CoinValue): boolean {
+  return a.heightCode === b.heightCode && a.amount === b.amount && equalBytes(a.script, b.script);
+}
+
+export class CoinTableFallback implements CoinTable {
+  readonly #entries = new Map<string, Entry>();
+  #scriptBytes = 0;
+  #dirtyCount = 0;
+  #dirtyBytes = 0;
+
+  get usageBytes(): number {
+    return this.#entries.size * ENTRY_BYTES + this.#scriptBytes;
+  }
+  get entryCount(): number {
+    return this.#entries.size;
+  }
+  get dirtyCount(): number {
+    return this.#dirtyCount;
+  }
+  get dirtyBytes(): number {
+    return this.#dirtyBytes;
+  }
+
+  /** Every change of an entry goes through here, so that the counters hold. `null` removes it. */
+  #set(key: string, next: Entry | null): void {
+    const before = this.#entries.get(key);
+    if (before) this.#count(before, -1);
+    if (next) {
+      this.#count(next, 1);
+      this.#entries.set(key, next);
+    } else {
+      this.#entries.delete(key);
+    }
+  }
+
+  #count(entry: Entry, sign: 1 | -1): void {
+    const scriptLength = entry.coin?.script.length ?? 0;
+    this.#scriptBytes += sign * scriptLength;
+    if (!entry.dirty) return;
+    this.#dirtyCount += sign;
+    this.#dirtyBytes +=
+      sign * (RECORD_HEADER_BYTES + (entry.coin ? COIN_ROW_HEADER_BYTES + scriptLength : 0));
+  }
+
+  #add(key: string, coin: CoinValue, possibleOverwrite: boolean): void {
+    if (isUnspendable(coin.script)) return;
+    const before = this.#entries.get(key);
+    let fresh = before?.fresh ?? false;
+    if (!possibleOverwrite) {
+      assert(!before?.coin, 'a new coin replaces an unspent one');
+      fresh ||= !before?.dirty;
+    }
+    const copy = { ...coin, script: Buffer.from(coin.script) };
+    this.#set(key, { coin: copy, dirty: true, fresh, used: true });
+  }
+
+  #spend(key: string): CoinValue | null {
+    const entry = this.#entries.get(key);
+    if (!entry?.coin) return null;
+    this.#set(key, entry.fresh ? null : { coin: null, dirty: true, fresh: false, used: true });
+    return entry.coin;
+  }
+
+  missing(blockBytes: Uint8Array, parsed: ParsedBlock, checkOutputs: boolean): Buffer {
+    const block = asBuffer(blockBytes);
+    const wanted = new Set<string>();
+    const created = new Set<string>();
+    const want = (key: string) => {
+      const entry = this.#entries.get(key);
+      if (entry) entry.used = true;
+      else wanted.add(key);
+    };
+    for (const tx of rowsOf(parsed)) {
+      for (let input = tx.firstInput; input < tx.endInput && !tx.isCoinbase; input++) {
+        const key = prevoutKey(block, parsed, input);
+        if (!created.has(key)) want(key);
+      }
+      for (let output = 0; output < tx.outputCount; output++) {
+        const key = outputKey(parsed, tx, output);
+        if (checkOutputs) want(key);
+        if (!isUnspendable(outputCoin(block, parsed, tx, output, 0).script)) created.add(key);
+      }
+    }
+    return fromLatin1([...wanted].join(''));
+  }
+
+  load(outpoints: Uint8Array, values: readonly (Uint8Array | null | undefined)[]): void {
+    assert(outpoints.length === values.length * OUTPOINT_SIZE, 'as many outpoints as values');
+    for (let i = 0; i < values.length; i++) {
+      const key = toLatin1(outpoints.subarray(i * OUTPOINT_SIZE, (i + 1) * OUTPOINT_SIZE));
+      if (this.#entries.has(key)) continue;
+      const row = values[i];
+      const coin = row ? parseCoinRow(Buffer.from(row)) : null;
+      this.#set(key, { coin, dirty: false, fresh: coin === null, used: true });
+    }
+  }
+
+  resolve(blockBytes: Uint8Array, parsed: ParsedBlock, height: number, checkOutputs = true): ResolvedInputs {
+    const block = asBuffer(blockBytes);
+    const count = parsed.inputs.length / INPUT_STRIDE;
+    const resolved = {
+      heightCodes: new Uint32Array(count),
+      amounts: new BigInt64Array(count),
+      scriptOffsets: new Uint32Array(count),
+      scriptLengths: new Uint32Array(count),
+      status: new Uint8Array(count),
+      claimKinds: new Uint8Array(count),
+    };
+    const scripts: Uint8Array[] = [];
+    let scriptsLength = 0;
+    const duplicates: number[] = [];
+    /** What the transactions so far have done: a created coin, or `null` for a spent one. */
+    const overlay = new Map<string, CoinValue | null>();
+    for (const tx of rowsOf(parsed)) {
+      for (let input = tx.firstInput; input < tx.endInput && !tx.isCoinbase; input++) {
+        const key = prevoutKey(block, parsed, input);
+        const changed = overlay.get(key);
+        const coin = changed === undefined ? this.#entries.get(key)?.coin : changed;
+        if (!coin) {
+          resolved.status[input] = 1;
+          continue;
+        }
+        overlay.set(key, null);
+        resolved.heightCodes[input] = coin.heightCode;
+        resolved.amounts[input] = coin.amount;
+        resolved.scriptOffsets[input] = scriptsLength;
+        resolved.scriptLengths[input] = coin.script.length;
+        resolved.claimKinds[input] = claimKind(coin.script, 0, coin.script.length);
+        scripts.push(coin.script);
+        scriptsLength += coin.script.length;
+      }
+      let isDuplicate = false;
+      for (let output = 0; output < tx.outputCount; output++) {
+        const key = outputKey(parsed, tx, output);
+        if (this.#entries.get(key)?.coin) isDuplicate = true;
+        const coin = outputCoin(block, parsed, tx, output, height);
+        if (!isUnspendable(coin.script)) overlay.set(key, coin);
+      }
+      if (isDuplicate && checkOutputs) duplicates.push(tx.number);
+    }
+    return { ...resolved, scripts: Buffer.concat(scripts), duplicates: Uint32Array.from(duplicates) };
+  }
+
+  apply(blockBytes: Uint8Array, parsed: ParsedBlock, height: number): void {
+    const block = asBuffer(blockBytes);
+    for (const tx of rowsOf(parsed)) {
+      for (let input = tx.firstInput; input < tx.endInput && !tx.isCoinbase; input++) {
+        assert(this.#spend(prevoutKey(block, parsed, input)), 'applying a block whose coins are not there');
+      }
+      for (let output = 0; output < tx.outputCount; output++) {
+        // A coinbase of the days before BIP34 may repeat an earlier one.
+        this.#add(
+          outputKey(parsed, tx, output),
+          outputCoin(block, parsed, tx, output, height),
+          tx.isCoinbase,
+        );
+      }
+    }
+  }
+
+  revert(blockBytes: Uint8Array, parsed: ParsedBlock, undo: Uint8Array, height: number): 'ok' | 'unclean' {
+    const block = asBuffer(blockBytes);
+    const coins = parseUndo(undo);
+    let clean = true;
+    for (const tx of [...rowsOf(parsed)].reverse()) {
+      for (let output = 0; output < tx.outputCount; output++) {
+        const made = outputCoin(block, parsed, tx, output, height);
+        if (isUnspendable(made.script)) continue;
+        const key = outputKey(parsed, tx, output);
+        assert(this.#entries.has(key), 'disconnecting a block whose outputs were not loaded');
+        const found = this.#spend(key);
+        if (!found || !sameCoin(found, made)) clean = false;
+      }
+      if (tx.isCoinbase) continue;
+      for (let input = tx.endInput - 1; input >= tx.firstInput; input--) {
+        const coin = coins.pop();
+        assert(coin, 'undo data has fewer coins than the block spends');
+        const key = prevoutKey(block, parsed, input);
+        assert(this.#entries.has(key), 'disconnecting a block whose inputs were not loaded');
+        const existed = Boolean(this.#entries.get(key)?.coin);
+        if (existed) clean = false;
+        this.#add(key, coin, existed);
+      }
+    }
+    assert(coins.length === 0, 'undo data has more coins than the block spends');
+    return clean ? 'ok' : 'unclean';
+  }
+
+  get(outpoint: Uint8Array): CoinValue | null | undefined {
+    const entry = this.#entries.get(toLatin1(outpoint));
+    if (!entry) return undefined;
+    entry.used = true;
+    return entry.coin && { ...entry.coin, script: Buffer.from(entry.coin.script) };
+  }
+
+  add(outpoint: Uint8Array, value: CoinValue, possibleOverwrite: boolean): void {
+    this.#add(toLatin1(outpoint), value, possibleOverwrite);
+  }
+
+  spend(outpoint: Uint8Array): boolean {
+    return this.#spend(toLatin1(outpoint)) !== null;
+  }
+
+  takeDirty(maxBytes: number): Buffer | null {
+    if (this.#dirtyCount === 0) return null;
+    const parts: Buffer[] = [];
+    let size = 0;
+    for (const [key, entry] of this.#entries) {
+      if (!entry.dirty) continue;
+      const header = Buffer.allocUnsafe(RECORD_HEADER_BYTES);
+      header.write(key, 0, 'latin1');
+      const row = entry.coin ? formatCoinRow(entry.coin) : null;
+      const recordSize = header.length + (row?.length ?? 0);
+      if (size > 0 && size + recordSize > maxBytes) break;
+      header.writeUInt32LE(row?.length ?? DELETED, OUTPOINT_SIZE);
+      parts.push(header);
+      if (row) parts.push(row);
+      size += recordSize;
+      this.#set(key, entry.coin && { coin: entry.coin, dirty: false, fresh: false, used: entry.used });
+      if (this.#dirtyCount === 0) break;
+    }
+    return Buffer.concat(parts);
+  }
+
+  trim(targetBytes: number, maxVisits = Infinity): void {
+    let visits = 0;
+    // Two rounds: the first forgives what was used recently.
+    for (let round = 0; round < 2; round++) {
+      for (const [key, entry] of this.#entries) {
+        if (this.usageBytes <= targetBytes || visits >= maxVisits) return;
+        visits += 1;
+        if (entry.dirty) continue;
+        if (entry.used && entry.coin) entry.used = false;
+        else this.#set(key, null);
+      }
+    }
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.#scriptBytes = 0;
+    this.#dirtyCount = 0;
+    this.#dirtyBytes = 0;
+  }
+}

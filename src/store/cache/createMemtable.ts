@@ -1,0 +1,11 @@
+/** Chooses the implementation of the memtable. */
+import { loadNative } from '../../native/binding.js';
+import type { Memtable } from './memtable.js';
+import { MemtableFallback } from './memtableFallback.js';
+import { NativeMemtable } from './nativeMemtable.js';
+
+/** An empty table: native when the addon is there, else the fallback. */
+export function createMemtable(): Memtable {
+  const native = loadNative();
+  return native ? new NativeMemtable(new native.Memtable(0)) : new MemtableFallback();
+}

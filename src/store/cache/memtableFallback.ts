@@ -1,0 +1,110 @@
+/**
+ * The readable fallback of the addon's memtable: hash tables of keys over values packed outside the JavaScript heap, and
+ * the keys again for ordered walks.
+ */
+import { toLatin1, type Bytes } from '../../util/bytes.js';
+import { changesOf, RecordWriter } from '../rows/rowRecords.js';
+import type { KeyRange, Memtable } from './memtable.js';
+import { SortedKeys } from './sortedKeys.js';
+import { ValueArena } from './valueArena.js';
+
+/** What a key costs in memory besides its bytes: the string's head, its place in the hash table and in an order. */
+const KEY_OVERHEAD_BYTES = 80;
+
+/** Stands for the place of a value in a row that marks a deletion. */
+const DELETED = -1;
+
+/** Hash tables per kind of row: the language bounds one at some 16 million entries, and doubling a large one takes long. */
+const TABLES_PER_KIND = 8;
+const KINDS = 256;
+
+export class MemtableFallback implements Memtable {
+  /** By the first byte of the key, which says what kind of row it is, and by one of its middle. */
+  private readonly tables = new Array<Map<string, number> | null>(KINDS * TABLES_PER_KIND).fill(null);
+  private readonly values = new ValueArena();
+  private readonly order = new SortedKeys();
+  private keyBytes = 0;
+  private rows = 0;
+  private changeCount = 0;
+
+  get sizeBytes(): number {
+    return this.keyBytes + this.values.usedBytes;
+  }
+
+  get count(): number {
+    return this.rows;
+  }
+
+  private tableOf(key: string): Map<string, number> {
+    // An empty key has no first byte, but a place like any other.
+    const at =
+      (key.charCodeAt(0) | 0) * TABLES_PER_KIND + ((key.charCodeAt(key.length >>> 1) % TABLES_PER_KIND) | 0);
+    return (this.tables[at] ??= new Map());
+  }
+
+  get(key: string): Bytes | null | undefined {
+    const place = this.tableOf(key).get(key);
+    if (place === undefined) return undefined;
+    return place === DELETED ? null : Buffer.from(this.values.view(place));
+  }
+
+  set(key: string, value: Bytes | null): void {
+    const table = this.tableOf(key);
+    const before = table.get(key);
+    const place = this.store(before ?? DELETED, value);
+    if (place !== before) table.set(key, place);
+    if (before !== undefined) return;
+    this.keyBytes += KEY_OVERHEAD_BYTES + key.length;
+    this.rows++;
+    this.order.add(key);
+  }
+
+  get changes(): number {
+    return this.changeCount;
+  }
+
+  change(changes: () => void): void {
+    this.changeCount++;
+    changes();
+  }
+
+  share(): null {
+    return null;
+  }
+
+  addRecords(records: Buffer): void {
+    for (const [key, value] of changesOf(records)) this.set(toLatin1(key), value);
+  }
+
+  private store(before: number, value: Bytes | null): number {
+    if (value === null) {
+      if (before !== DELETED) this.values.free(before);
+      return DELETED;
+    }
+    return before === DELETED ? this.values.add(value) : this.values.replace(before, value);
+  }
+
+  clear(): void {
+    this.tables.fill(null);
+    this.values.clear();
+    this.order.clear();
+    this.keyBytes = 0;
+    this.rows = 0;
+  }
+
+  *records(maxBytes: number): Generator<Buffer> {
+    const records = new RecordWriter();
+    for (const table of this.tables) {
+      if (table === null) continue;
+      for (const [key, place] of table) {
+        records.add(key, place === DELETED ? null : this.values.view(place));
+        if (records.sizeBytes >= maxBytes) yield records.take();
+      }
+    }
+    if (records.sizeBytes > 0) yield records.take();
+  }
+
+  slice({ gte, lt }: KeyRange): [string, Bytes | null][] {
+    return this.order.between(gte, lt).map((key) => [key, this.get(key)!]);
+  }
+}

@@ -1,0 +1,99 @@
+/** The addon's memtables as the store sees them: without a bound, and as a cache. Owns the buffers of the crossing. */
+import type { NativeRows } from '../../native/binding.js';
+import { toLatin1, type Bytes } from '../../util/bytes.js';
+import { changesOf } from '../rows/rowRecords.js';
+import type { KeyRange, KnownValues, Memtable, RowCache } from './memtable.js';
+
+/** What the addon answers instead of a length for a deletion; another negative number when it knows nothing. */
+const DELETED = -2;
+
+/** Values on their way; grows with the longest one. */
+let target = Buffer.allocUnsafeSlow(64 << 10);
+
+/** With a bound from its creator: beyond it the rows that were not read go first. */
+export class NativeRowCache implements RowCache {
+  protected readonly rows: NativeRows;
+
+  constructor(rows: NativeRows) {
+    this.rows = rows;
+  }
+
+  get sizeBytes(): number {
+    return this.rows.sizeBytes;
+  }
+
+  get(key: string): Bytes | null | undefined {
+    const { rows } = this;
+    let length = rows.read(key, target);
+    if (length > target.length) {
+      target = Buffer.allocUnsafeSlow(2 * length);
+      length = rows.read(key, target);
+    }
+    if (length < 0) return length === DELETED ? null : undefined;
+    const value = Buffer.allocUnsafe(length);
+    target.copy(value, 0, 0, length);
+    return value;
+  }
+
+  set(key: string, value: Bytes | null): void {
+    this.rows.set(key, value);
+  }
+
+  setRecords(kind: string, records: Buffer): void {
+    this.rows.setRecords(kind.charCodeAt(0), records);
+  }
+
+  clear(): void {
+    this.rows.clear();
+  }
+}
+
+/** Over rows without a bound. */
+export class NativeMemtable extends NativeRowCache implements Memtable {
+  get count(): number {
+    return this.rows.count;
+  }
+
+  addRecords(records: Buffer): void {
+    this.rows.addRecords(records);
+  }
+
+  readRecords(records: Buffer): KnownValues {
+    const answer = this.rows.readRecords(records);
+    return { values: answer.subarray(4), unknown: answer.readUInt32LE(0) };
+  }
+
+  get changes(): number {
+    return this.rows.changes;
+  }
+
+  change(changes: () => void): void {
+    this.rows.beginChange();
+    try {
+      changes();
+    } finally {
+      this.rows.endChange();
+    }
+  }
+
+  share(): number {
+    return this.rows.share();
+  }
+
+  *records(maxBytes: number): Generator<Buffer> {
+    const { rows } = this;
+    let records = Buffer.allocUnsafeSlow(maxBytes);
+    rows.beginWalk();
+    for (let length = rows.walk(records); length !== 0; length = rows.walk(records)) {
+      if (length < 0) records = Buffer.allocUnsafeSlow(-length);
+      else yield records.subarray(0, length);
+    }
+  }
+
+  slice({ gte, lt }: KeyRange): [string, Bytes | null][] {
+    const records = this.rows.range(gte, lt);
+    return records === undefined
+      ? []
+      : Array.from(changesOf(records), ([key, value]) => [toLatin1(key), value]);
+  }
+}

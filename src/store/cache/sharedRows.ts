@@ -1,0 +1,118 @@
+/**
+ * The committed rows of a store as another thread of the process reads them, without the thread that owns them: the overlay
+ * over the database, both in the addon. Each row is as it was before or after a commit, never torn; rows of one moment they
+ * are as long as `commits` stays what it was. A reader need not prevent the owner from closing, flushing or reopening:
+ * while the database is closed reading throws.
+ *
+ * Rows of the staging area (`stagedRows.ts`) are not seen: a reader while the store has rows that count
+ * (`RowStore.mustFlush`) must not ask here.
+ */
+import { loadNative, type NativeRowView } from '../../native/binding.js';
+import { assert } from '../../util/assert.js';
+import { toLatin1, type Bytes } from '../../util/bytes.js';
+import { findCorruptTable } from '../leveldb/databaseCheck.js';
+import { DatabaseCorruptionError } from '../leveldb/levelDb.js';
+import { inOrder, mergeRows } from '../rows/mergeLayers.js';
+import { changesOf } from '../rows/rowRecords.js';
+import type { RowRange, RowReader } from '../rows/rows.js';
+
+/** What another thread needs to read the rows of a store. */
+export interface SharedRowsId {
+  readonly rows: number;
+  readonly database: number;
+  /** Folder of the database's files. */
+  readonly path: string;
+}
+
+const ABSENT = 0xffffffff;
+/** Rows of a walk that are read at once. */
+const WALK_ROWS = 256;
+const MOST_ROWS = 0x7fffffff;
+
+export class SharedRows implements RowReader {
+  private readonly view: NativeRowView;
+  private readonly path: string;
+
+  /** Throws where the store is gone. */
+  constructor({ rows, database, path }: SharedRowsId) {
+    const addon = loadNative();
+    assert(addon, 'rows are shared by the addon, which is not there');
+    this.view = new addon.RowView(rows, database);
+    this.path = path;
+  }
+
+  /** See `RowStore.commits`. */
+  get commits(): number {
+    return this.view.changes;
+  }
+
+  async get(key: string): Promise<Bytes | undefined> {
+    return (await this.getMany([key]))[0];
+  }
+
+  async getMany(keys: readonly string[]): Promise<(Bytes | undefined)[]> {
+    return this.settled(() => this.readMany(keys));
+  }
+
+  private readMany(keys: readonly string[]): (Bytes | undefined)[] {
+    if (keys.length === 0) return [];
+    const values = this.view.getMany(keys);
+    let at = 0;
+    return keys.map(() => {
+      const length = values.readUInt32LE(at);
+      at += 4;
+      if (length === ABSENT) return undefined;
+      at += length;
+      return copyOf(values.subarray(at - length, at));
+    });
+  }
+
+  async getRange(range: RowRange): Promise<[string, Bytes][]> {
+    return this.settled(() => this.readRange(range));
+  }
+
+  private readRange(range: RowRange): [string, Bytes][] {
+    const { gte, lt, reverse = false, limit = MOST_ROWS } = range;
+    if (gte >= lt) return [];
+    const answer = this.view.range(gte, lt, reverse, limit);
+    const end = 4 + answer.readUInt32LE(0);
+    const own = rowsOf(answer.subarray(4, end));
+    // One byte between them tells whether the database has more, which no one needs: what is missing no one asked for.
+    const lower = rowsOf(answer.subarray(end + 1)) as [string, Bytes][];
+    return mergeRows(range, inOrder(own, range), lower);
+  }
+
+  async *range(range: RowRange): AsyncGenerator<[string, Bytes]> {
+    let { gte, lt } = range;
+    for (let left = range.limit ?? Infinity; left > 0;) {
+      const limit = Math.min(left, WALK_ROWS);
+      const rows = await this.getRange({ ...range, gte, lt, limit });
+      yield* rows;
+      if (rows.length < limit) return;
+      left -= rows.length;
+      const [last] = rows.at(-1)!;
+      if (range.reverse) lt = last;
+      else gte = `${last}\0`;
+    }
+  }
+
+  /** What was read. A walk does not name the corrupt file. */
+  private async settled<T>(read: () => T): Promise<T> {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof Error) || (error as { code?: unknown }).code !== 'LEVEL_CORRUPTION') throw error;
+      const table = error.message.includes('.ldb') ? null : await findCorruptTable(this.path);
+      throw new DatabaseCorruptionError(this.path, table ?? error.message, { cause: error });
+    }
+  }
+}
+
+/** A copy, so that a stored value does not keep its batch in memory. */
+function copyOf(value: Buffer): Buffer {
+  return Buffer.from(value);
+}
+
+function rowsOf(records: Buffer): [string, Bytes | null][] {
+  return Array.from(changesOf(records), ([key, value]) => [toLatin1(key), value && copyOf(value)]);
+}

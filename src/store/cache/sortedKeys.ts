@@ -1,0 +1,58 @@
+/**
+ * Keys that only ever join, in order when a caller asks for it: new ones wait unsorted, and a question sorts them into
+ * runs, each at least twice as long as the next. So keys that no one walks cost nothing, and walking between
+ * additions costs in proportion to what was added, not to all.
+ */
+import { lowerBound } from '../../util/lowerBound.js';
+
+const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+export class SortedKeys {
+  private fresh: string[] = [];
+  /** Each sorted; the longest first. */
+  private runs: string[][] = [];
+
+  /** The key must not have been added before. */
+  add(key: string): void {
+    this.fresh.push(key);
+  }
+
+  clear(): void {
+    this.fresh = [];
+    this.runs = [];
+  }
+
+  /** Keys from `gte` up to but not including `lt`, ascending. */
+  between(gte: string, lt: string): string[] {
+    this.settle();
+    let found: string[] = [];
+    for (const run of this.runs) {
+      const from = lowerBound(run, gte);
+      const to = lowerBound(run, lt);
+      if (from < to) found = merge(found, run.slice(from, to));
+    }
+    return found;
+  }
+
+  private settle(): void {
+    if (this.fresh.length === 0) return;
+    let run = this.fresh.sort(byCodeUnit);
+    this.fresh = [];
+    for (let last = this.runs.at(-1); last && last.length < 2 * run.length; last = this.runs.at(-1)) {
+      this.runs.pop();
+      run = merge(last, run);
+    }
+    this.runs.push(run);
+  }
+}
+
+function merge(a: string[], b: string[]): string[] {
+  if (a.length === 0) return b;
+  const merged: string[] = [];
+  let i = 0;
+  let j = 0;
+  while (i < a.length && j < b.length) merged.push(a[i]! < b[j]! ? a[i++]! : b[j++]!);
+  while (i < a.length) merged.push(a[i++]!);
+  while (j < b.length) merged.push(b[j++]!);
+  return merged;
+}

@@ -1,0 +1,77 @@
+/**
+ * Blocks after which lbcd may keep other claims than lbrycrd, and so this node (docs/architecture.md): noted as they are
+ * connected, since the difference may show in the root of a much later block only. These rows say nothing of the trie.
+ */
+import { countsMetadataSupports, expirationHeight } from '../../../claimtrie/rules.js';
+import { normalizeKey } from '../../../claimtrie/nameKey.js';
+import type { ClaimBlock, ClaimRules } from '../../../claimtrie/types.js';
+import { toLatin1 } from '../../../util/bytes.js';
+import { prefixEnd, type RowReader, type RowTransaction } from '../../rows/rows.js';
+import { CLAIM_PREFIX, differenceKey, readU32 } from '../rows/claimKeys.js';
+import { readStranded } from '../query/stranded.js';
+
+/** What a block has; the letters are those of the rows. */
+export type LbcdDifferenceKind = 'metadataSupport' | 'extendedTerm' | 'normalization';
+
+const LETTERS: Readonly<Record<LbcdDifferenceKind, string>> = {
+  metadataSupport: 'm',
+  extendedTerm: 'x',
+  normalization: 'n',
+};
+
+export interface LbcdDifference {
+  readonly kind: LbcdDifferenceKind;
+  readonly height: number;
+}
+
+/**
+ * Notes what of a block may differ; `hadDue` says whether anything was due to expire in it, had the block not extended
+ * the terms.
+ */
+export async function noteDifference(
+  rows: RowTransaction,
+  rules: ClaimRules,
+  { height, transactions }: ClaimBlock,
+  hadDue: () => Promise<boolean>,
+): Promise<void> {
+  const put = (kind: LbcdDifferenceKind): void =>
+    rows.put(differenceKey(height, LETTERS[kind]), Buffer.alloc(0));
+  const outputs = transactions.flatMap((tx) => tx.outputs);
+  if (!countsMetadataSupports(rules, height) && outputs.some((output) => output.hasMetadata))
+    put('metadataSupport');
+  if (height === rules.extendedExpirationForkHeight && (await hadDue())) put('extendedTerm');
+  const isRaw = (name: string): boolean => normalizeKey(name) !== name;
+  if (height === rules.normalizationForkHeight && outputs.some(({ name }) => isRaw(toLatin1(name))))
+    put('normalization');
+}
+
+/** Takes back the notes of a block. */
+export async function undoDifferences(rows: RowTransaction, height: number): Promise<void> {
+  const prefix = differenceKey(height, '');
+  for await (const [key] of rows.range({ gte: prefix, lt: prefixEnd(prefix) })) rows.del(key);
+}
+
+/** Earlier blocks with items that lbcd stores in another way; in order. */
+export async function differencesBefore(
+  rows: RowReader,
+  rules: ClaimRules,
+  height: number,
+): Promise<LbcdDifference[]> {
+  const found: LbcdDifference[] = [];
+  const fork = rules.normalizationForkHeight;
+  const livesStill = (madeAt: number): boolean => expirationHeight(rules, madeAt) > height;
+  for await (const [key] of rows.range({ gte: CLAIM_PREFIX.difference, lt: differenceKey(height, '') })) {
+    const [at, letter] = [readU32(key, 1), key.slice(5)];
+    for (const [kind, known] of Object.entries(LETTERS) as [LbcdDifferenceKind, string][]) {
+      const madeAt = kind === 'extendedTerm' ? at - rules.originalExpiration : at;
+      if (letter === known && livesStill(madeAt)) found.push({ kind, height: at });
+    }
+  }
+  const isNoted = found.some(({ kind }) => kind === 'normalization');
+  if (height > fork && !isNoted) {
+    const stranded = await readStranded(rows);
+    if (stranded.some(({ removed, height: madeAt }) => removed === 0 && livesStill(madeAt)))
+      found.push({ kind: 'normalization', height: fork });
+  }
+  return found;
+}

@@ -1,0 +1,139 @@
+/**
+ * What a block does to a name that the claim trie does not keep: outputs that are made and spent within the block, and
+ * spends of outputs that have expired or never counted. lbcd logs both as changes of the name, so that its answers
+ * depend on them. The rows say nothing of the trie; only the lbcd profile reads them.
+ * Source: lbcd blockchain/claimtrie.go `ParseClaimScripts`, claimtrie/node/node.go `ApplyChange`.
+ */
+import type { ClaimWork } from '../../../claimtrie/claimWork.js';
+import { REMOVAL, type Item, type ItemKind } from '../../../claimtrie/item.js';
+import { normalizeKey } from '../../../claimtrie/nameKey.js';
+import { filesNormalized } from '../../../claimtrie/rules.js';
+import type { ClaimRules } from '../../../claimtrie/types.js';
+import { toLatin1, type Bytes } from '../../../util/bytes.js';
+import { prefixEnd, type RowReader, type RowTransaction } from '../../rows/rows.js';
+import { YieldTimer } from '../../../scheduler/yieldTimer.js';
+import { fleetingAtKey, fleetingKey, fleetingNameKey, readU32 } from '../rows/claimKeys.js';
+import { readPoint, writePoint } from '../rows/nameRow.js';
+import { RowDecoder, RowEncoder } from '../rows/rowCodec.js';
+
+/** Value in place of the due height in rows of an older version. */
+export const NOT_NOTED = -1;
+
+/** Notes of one block for one name. */
+export interface Fleeting {
+  readonly height: number;
+  /** The outputs that were made and spent within the block. */
+  readonly items: readonly Item[];
+}
+
+const KINDS: readonly ItemKind[] = ['claim', 'update', 'support'];
+const KIND_MASK = 3;
+/** The delay follows the kind; older rows leave it out. */
+const FLAG_DELAY = 4;
+
+/** Notes what the block's transactions did, which have just been processed. */
+export function noteFleeting(rows: RowTransaction, work: ClaimWork): void {
+  const { height, rules } = work;
+  const byName = new Map<string, Item[]>();
+  const under = (rawName: string): Item[] => {
+    const name = lbcdNameOf(rules, rawName, height);
+    let items = byName.get(name);
+    if (!items) byName.set(name, (items = []));
+    return items;
+  };
+  for (const { item, spentBy } of work.operations)
+    if (item.isNew && spentBy !== null) under(item.rawName).push(item);
+  for (const spend of work.unknownSpends) under(toLatin1(spend.name));
+  for (const [name, items] of byName) {
+    rows.put(fleetingKey(name, height), formatRow(items));
+    rows.put(fleetingAtKey(height, name), Buffer.alloc(0));
+  }
+}
+
+/** The name under which lbcd logs a change in block `height`. Source: `NormalizeIfNecessary`. */
+function lbcdNameOf(rules: ClaimRules, rawName: string, height: number): string {
+  return filesNormalized(rules, height) ? normalizeKey(rawName) : rawName;
+}
+
+/** Takes back the notes of a block. */
+export async function undoFleeting(rows: RowTransaction, height: number): Promise<void> {
+  for (const name of await readFleetingNames(rows, height)) {
+    rows.del(fleetingKey(name, height));
+    rows.del(fleetingAtKey(height, name));
+  }
+}
+
+/** The names that the block changed in this way, in byte order. */
+export async function readFleetingNames(rows: RowReader, height: number): Promise<string[]> {
+  const prefix = fleetingAtKey(height, '');
+  const names: string[] = [];
+  const yieldTimer = new YieldTimer();
+  for await (const [key] of rows.range({ gte: prefix, lt: prefixEnd(prefix) })) {
+    if (yieldTimer.isDue) await yieldTimer.pause();
+    names.push(key.slice(prefix.length));
+  }
+  return names;
+}
+
+/** What blocks up to `height` did of the kind to a name, as lbcd called it then. Blocks come in their order. */
+export async function readFleeting(rows: RowReader, name: string, height: number): Promise<Fleeting[]> {
+  const found: Fleeting[] = [];
+  const yieldTimer = new YieldTimer();
+  const range = { gte: fleetingKey(name, 0), lt: fleetingKey(name, height + 1) };
+  for await (const [key, row] of rows.range(range)) {
+    if (yieldTimer.isDue) await yieldTimer.pause();
+    const at = readU32(key, fleetingNameKey(name).length);
+    found.push({ height: at, items: parseRow(name, at, row) });
+  }
+  return found;
+}
+
+/** The outputs that a block made and spent, of all names. */
+export async function readFleetingItems(rows: RowReader, height: number): Promise<Item[]> {
+  const names = await readFleetingNames(rows, height);
+  const items: Item[] = [];
+  const yieldTimer = new YieldTimer();
+  for (const name of names) {
+    const row = await rows.get(fleetingKey(name, height));
+    if (row !== undefined) items.push(...parseRow(name, height, row));
+    if (yieldTimer.isDue) await yieldTimer.pause();
+  }
+  return items;
+}
+
+function formatRow(items: readonly Item[]): Buffer {
+  const out = new RowEncoder();
+  for (const { kind, claimId, point, amount, txOffset, rawName, dueHeight, height } of items) {
+    out.byte(KINDS.indexOf(kind) | FLAG_DELAY).number(dueHeight - height);
+    out.raw(claimId).amount(amount).number(txOffset).string(rawName);
+    writePoint(out, point);
+  }
+  return out.finish();
+}
+
+function parseRow(name: string, height: number, row: Bytes): Item[] {
+  const input = new RowDecoder(row);
+  const items: Item[] = [];
+  while (!input.done) {
+    const head = input.byte();
+    const dueHeight = (head & FLAG_DELAY) === 0 ? NOT_NOTED : height + input.number();
+    items.push({
+      kind: KINDS[head & KIND_MASK]!,
+      claimId: input.raw(20),
+      amount: input.amount(),
+      txOffset: input.number(),
+      rawName: input.string(),
+      point: readPoint(input),
+      name,
+      since: height,
+      height,
+      dueHeight,
+      activated: 0,
+      removed: height,
+      removal: REMOVAL.spent,
+      ordinal: 0,
+      isNew: false,
+    });
+  }
+  return items;
+}

@@ -1,0 +1,244 @@
+/**
+ * A name as lbcd keeps it: a list of claims and one of supports, which grow at the end and lose what is spent or expires at
+ * the end of a block, the last one taking the empty place. The order of supports and the sequence numbers of claims follow
+ * from it, so the name's whole life is gone through. Nothing here touches the trie.
+ * Source: lbcd claimtrie/node/node.go `ApplyChange`, `handleExpiredAndActivated`; node/normalizing_manager.go.
+ *
+ * lbcd keeps names in memory, so that the takeover height of a name without claims also depends there on what was asked
+ * before. It is answered here as lbcd answers from its disk.
+ */
+import { compareCreation, REMOVAL, type Item } from '../../../claimtrie/item.js';
+import { normalizeKey } from '../../../claimtrie/nameKey.js';
+import { filesNormalized } from '../../../claimtrie/rules.js';
+import type { ClaimRules } from '../../../claimtrie/types.js';
+import { fromLatin1, type Bytes } from '../../../util/bytes.js';
+import type { RowReader } from '../../rows/rows.js';
+import { YieldTimer } from '../../../scheduler/yieldTimer.js';
+import {
+  filedName,
+  outputOf,
+  type ClaimInfo,
+  type NameInfo,
+  type OutputInfo,
+} from '../query/claimQueries.js';
+import { itemsByOrdinal, itemsSince } from '../query/itemHistory.js';
+import { readFleeting, type Fleeting } from './lbcdFleeting.js';
+import { LbcdList, type Entry, type Listed } from './lbcdList.js';
+import { readLogUntil } from '../rows/logRow.js';
+import { readOwnership } from '../query/ownership.js';
+import { readStranded } from '../query/stranded.js';
+
+export interface LbcdNameQuery {
+  name: Bytes;
+  /** Height after which the state is asked for. */
+  height: number;
+  /** From the normalization fork on lbcd takes what was moved for old under its new name. */
+  tipHeight: number;
+}
+
+interface Lists {
+  readonly claims: readonly Entry[];
+  readonly supports: readonly Entry[];
+  /** The last block in which anything happened to the name. */
+  readonly lastChange: number;
+}
+
+interface Life {
+  readonly listed: readonly Listed[];
+  readonly fleeting: readonly Fleeting[];
+  /** The last block of it. */
+  readonly height: number;
+}
+
+/** What lbcd answers about a name after a block of the active chain; null for a name unknown by then. */
+export async function readLbcdName(
+  rows: RowReader,
+  rules: ClaimRules,
+  query: LbcdNameQuery,
+): Promise<NameInfo | null> {
+  const { height } = query;
+  const name = filedName(rules, query.name, height);
+  const fleeting = await readFleeting(rows, name, height);
+  const everListed = await listedUnder(rows, rules, name, query);
+  const listed = everListed.filter(({ item }) => item.height <= height);
+  if (listed.length === 0 && fleeting.length === 0) return null;
+  const { claims, supports, lastChange } = await replay(rows, rules, { listed, fleeting, height });
+  const shown = (entry: Entry): OutputInfo => describe(rules, entry.listed, height);
+  const byClaim = new Map<string, OutputInfo[]>();
+  for (const entry of supports) {
+    const { claimId } = entry.listed.item;
+    const group = byClaim.get(claimId);
+    if (group) group.push(shown(entry));
+    else byClaim.set(claimId, [shown(entry)]);
+  }
+  const infos = claims.map((entry, bid): ClaimInfo => {
+    const output = shown(entry);
+    const mine = byClaim.get(entry.listed.item.claimId) ?? [];
+    let effectiveAmount = output.active ? output.amount : 0n;
+    let fullAmount = output.amount;
+    for (const support of mine) {
+      if (support.active) effectiveAmount += support.amount;
+      fullAmount += support.amount;
+    }
+    return { ...output, effectiveAmount, fullAmount, supports: mine, bid, sequence: entry.sequence };
+  });
+  const isOwned = infos.some(({ active }) => active);
+  return {
+    name: fromLatin1(name),
+    lastTakeoverHeight: isOwned ? (await readOwnership(rows, name, height)).takeover : lastChange,
+    claims: infos,
+    supportsWithoutClaim: [],
+  };
+}
+
+/** Everything that lbcd ever listed under the name, as far as blocks up to `height` or the fork made it. */
+export async function listedUnder(
+  rows: RowReader,
+  rules: ClaimRules,
+  name: string,
+  { height, tipHeight }: { height: number; tipHeight: number },
+): Promise<Listed[]> {
+  const fork = rules.normalizationForkHeight;
+  const pastFork = filesNormalized(rules, tipHeight);
+  const isRaw = normalizeKey(name) !== name;
+  const filed = await itemsSince(rows, name, 0, pastFork && !isRaw ? Math.max(height, fork) : height);
+  if (pastFork && !isRaw) filed.push(...(await strandedUnder(rows, rules, name)));
+  if (isRaw) return [...filed, ...(await pendingBeyondFork(rows, rules, name))].map(native);
+  const listed: Listed[] = [];
+  for (const item of filed) {
+    const moved = item.rawName !== name && item.height < fork;
+    const reachedFork = item.removed === 0 || item.removed >= fork;
+    if (!moved || (pastFork && reachedFork)) listed.push({ item, moved });
+  }
+  if (pastFork) for (const item of await spentInFork(rows, rules, name)) listed.push({ item, moved: true });
+  return listed;
+}
+
+function native(item: Item): Listed {
+  return { item, moved: false };
+}
+
+/** What was made under a name that is not normalized and was due after the fork is filed as it will be called then. */
+async function pendingBeyondFork(rows: RowReader, rules: ClaimRules, rawName: string): Promise<Item[]> {
+  const fork = rules.normalizationForkHeight;
+  const items = await itemsSince(rows, normalizeKey(rawName), 0, fork - 1);
+  return items.filter((item) => item.rawName === rawName);
+}
+
+/** What lbrycrd's fork left behind, which lbcd moves. It may be spent long after it expired. */
+async function strandedUnder(rows: RowReader, rules: ClaimRules, name: string): Promise<Item[]> {
+  return (await readStranded(rows, name)).map((item) => {
+    const removed = lbcdExpiry(rules, item.height);
+    const isSpent = item.removed !== 0 && item.removed < removed;
+    return isSpent ? item : { ...item, removed, removal: REMOVAL.expired };
+  });
+}
+
+/** Height at which lbcd lets something made in block `created` expire. Source: `handleExpiredAndActivated`. */
+export function lbcdExpiry(rules: ClaimRules, created: number): number {
+  const due = created + rules.originalExpiration;
+  return due > rules.extendedExpirationForkHeight ? created + rules.extendedExpiration : due;
+}
+
+/** What the fork's own block spent: lbcd moves it all the same. Its log has spends before anything is moved. */
+async function spentInFork(rows: RowReader, rules: ClaimRules, name: string): Promise<Item[]> {
+  const fork = rules.normalizationForkHeight;
+  const spent: Item[] = [];
+  for (const event of await readLogUntil(rows, fork, 'refile')) {
+    if (event.op !== 'spend' || event.ref.name === name || normalizeKey(event.ref.name) !== name) continue;
+    const { ref } = event;
+    const item = (await itemsByOrdinal(rows, ref.name, ref.since)).get(ref.ordinal);
+    if (item?.removed === fork && item.removal === REMOVAL.spent) spent.push(item);
+  }
+  return spent;
+}
+
+/** The lists after a name's life. */
+async function replay(
+  rows: RowReader,
+  rules: ClaimRules,
+  { listed, fleeting, height }: Life,
+): Promise<Lists> {
+  const fork = rules.normalizationForkHeight;
+  const yieldTimer = new YieldTimer();
+  const rankOf = await movedRanks(rows, rules, listed);
+  const arrivals = listed.concat(fleeting.flatMap(({ items }) => items.map(native)));
+  arrivals.sort(
+    (a, b) =>
+      a.item.height - b.item.height ||
+      Number(a.moved) - Number(b.moved) ||
+      (rankOf.get(a.item.point) ?? 0) - (rankOf.get(b.item.point) ?? 0) ||
+      compareCreation(a.item, b.item),
+  );
+  const heights = new Set(fleeting.map((block) => block.height));
+  for (const { item, moved } of listed) {
+    heights.add(item.height);
+    if (item.activated !== 0) heights.add(item.activated);
+    if (item.removed !== 0) heights.add(item.removed);
+    if (moved) heights.add(fork);
+  }
+  const claims = new LbcdList();
+  const supports = new LbcdList();
+  let next = 0;
+  let lastChange = 0;
+  for (const at of [...heights].sort((a, b) => a - b)) {
+    if (at > height) break;
+    if (yieldTimer.isDue) await yieldTimer.pause();
+    for (; next < arrivals.length && arrivals[next]!.item.height === at; next++) {
+      const arrival = arrivals[next]!;
+      if (arrival.item.kind === 'support') supports.add(arrival);
+      else if (!replacesSpent(arrival, claims)) claims.add(arrival);
+    }
+    claims.sweep(at);
+    supports.sweep(at);
+    lastChange = at;
+  }
+  return { claims: claims.entries, supports: supports.entries, lastChange };
+}
+
+/** An update takes the place of what its transaction spent. */
+function replacesSpent(update: Listed, claims: LbcdList): boolean {
+  const { item, moved } = update;
+  if (item.kind !== 'update' || moved) return false;
+  const before = claims.find(item.claimId);
+  if (before?.listed.item.removed !== item.height) return false;
+  claims.replace(before, update);
+  return true;
+}
+
+/**
+ * The order in which the fork moved what was made in one block: by the names it was under, and as it was listed there.
+ * Read only where two came of one block.
+ */
+async function movedRanks(
+  rows: RowReader,
+  rules: ClaimRules,
+  listed: readonly Listed[],
+): Promise<Map<string, number>> {
+  const moved = listed.filter((entry) => entry.moved);
+  const ranks = new Map<string, number>();
+  if (new Set(moved.map(({ item }) => item.height)).size === moved.length) return ranks;
+  const before = rules.normalizationForkHeight - 1;
+  for (const rawName of [...new Set(moved.map(({ item }) => item.rawName))].sort(byteOrder)) {
+    const query = { height: before, tipHeight: before };
+    const { claims, supports } = await replay(rows, rules, {
+      listed: await listedUnder(rows, rules, rawName, query),
+      fleeting: await readFleeting(rows, rawName, before),
+      height: before,
+    });
+    for (const { listed: entry } of [...claims, ...supports]) ranks.set(entry.item.point, ranks.size);
+  }
+  return ranks;
+}
+
+function byteOrder(a: string, b: string): number {
+  return Buffer.compare(fromLatin1(a), fromLatin1(b));
+}
+
+function describe(rules: ClaimRules, { item, moved }: Listed, height: number): OutputInfo {
+  const fork = rules.normalizationForkHeight;
+  const hidden = moved && height < fork;
+  const until = hidden ? fork - 1 : height;
+  const wasActive = item.activated !== 0 && item.activated <= until;
+  return outputOf(item, wasActive && !hidden, wasActive ? item.activated : item.dueHeight);
+}

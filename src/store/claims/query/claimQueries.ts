@@ -1,0 +1,462 @@
+/**
+ * What the claim trie answers about names, ids and blocks, after any block of the active chain: from items and histories,
+ * without rolling anything back. Owns the shapes of the answers; turning them into RPC results is RPC's business, and
+ * the value and address of an output are read by code that has the block files, at `height` and `txOffset`.
+ * Source: lbrycrd `getClaimsForName`, rpc/claimtrie.cpp.
+ */
+import {
+  claimIdAtPoint,
+  compareCreation,
+  compareJoining,
+  pointIndex,
+  type Item,
+} from '../../../claimtrie/item.js';
+import { normalizeKey } from '../../../claimtrie/nameKey.js';
+import { compareClaims } from '../../../claimtrie/nameState.js';
+import type { ClaimRules } from '../../../claimtrie/types.js';
+import { filesNormalized } from '../../../claimtrie/rules.js';
+import { fromLatin1, toLatin1, type Bytes } from '../../../util/bytes.js';
+import { inSlices } from '../../../scheduler/slices.js';
+import { atOnce, type Slices } from '../../../util/slices.js';
+import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
+import { standardSort } from '../../../util/standardSort.js';
+import type { RowReader } from '../../rows/rows.js';
+import { readAtHand, type RowsAtHand } from '../../rows/rowsAtHand.js';
+import { CLAIM_PREFIX, claimIdKey, nameKey, SUMMARY_KEY } from '../rows/claimKeys.js';
+import {
+  aliveItems,
+  aliveOfFew,
+  FEW_ITEMS,
+  itemKeys,
+  itemsAt,
+  itemsByOrdinal,
+  parseItems,
+  presentItems,
+  rangeOfFew,
+} from './itemHistory.js';
+import { parseNameRow } from '../rows/nameRow.js';
+import { readLog, type ItemRef, type LogEvent } from '../rows/logRow.js';
+import { readOwnership } from './ownership.js';
+import { compareRestored, leavingOrder, leftBehind, repeatPending, staleTakeover } from './referenceView.js';
+import { parseSummaryRow, type ClaimTotals } from '../rows/summaryRow.js';
+
+/** An output that is filed in the trie, pending or active. Ids and hashes in wire order. */
+export interface OutputInfo {
+  claimId: Bytes;
+  txid: Bytes;
+  n: number;
+  amount: bigint;
+  /** The height of the block with the output. */
+  height: number;
+  /** Offset of the transaction in that block. */
+  txOffset: number;
+  /** Height at which it entered the trie, or will. */
+  validAtHeight: number;
+  active: boolean;
+  /** The name as the output's script has it. */
+  name: Bytes;
+}
+
+export interface ClaimInfo extends OutputInfo {
+  /** Own amount once valid, and the active supports. */
+  effectiveAmount: bigint;
+  /** Own amount and all supports, pending ones too. */
+  fullAmount: bigint;
+  supports: OutputInfo[];
+  /** Place in the order of bids: active claims, the best first, then pending ones. */
+  bid: number;
+  /** Place in the order of heights. */
+  sequence: number;
+}
+
+export interface NameInfo {
+  /** The name that was looked up: normalized where the rules say so. */
+  name: Bytes;
+  lastTakeoverHeight: number;
+  claims: ClaimInfo[];
+  supportsWithoutClaim: OutputInfo[];
+}
+
+export interface NameQuery {
+  name: Bytes;
+  /** Height after which the state is asked for. */
+  height: number;
+  /** Looks the name up as it is, as the reference does for `getclaimsfortx`. */
+  exact?: boolean;
+  /** Answers as the reference does when its tip is there, oddities and all (`referenceView.ts`). */
+  asReference?: { tipHeight: number };
+}
+
+/** A query without the name. */
+type PlacedQuery = Pick<NameQuery, 'height' | 'asReference'>;
+
+/** Claims described without a pause. Arbitrary: each takes microseconds. */
+const CLAIMS_A_STEP = 64;
+
+const TXID_BYTES = 32;
+const ID_BYTES = 20;
+
+const NO_PLACES: ReadonlyMap<Item, number> = new Map();
+
+/** The name as it is filed after block `height`. */
+export function filedName(rules: ClaimRules, name: Bytes, height: number): string {
+  const key = toLatin1(name);
+  return filesNormalized(rules, height) ? normalizeKey(key) : key;
+}
+
+/** Bytes of an answer that several of its items share: outputs of one transaction, names, ids that are supported. */
+export class SharedBytes {
+  private readonly known = new Map<string, Bytes>();
+
+  of(text: string): Bytes {
+    let bytes = this.known.get(text);
+    if (bytes === undefined) this.known.set(text, (bytes = fromLatin1(text)));
+    return bytes;
+  }
+}
+
+/** An item as answers show it. */
+export function outputOf(
+  item: Item,
+  active: boolean,
+  validAtHeight: number,
+  shared = new SharedBytes(),
+): OutputInfo {
+  return {
+    claimId: shared.of(item.claimId),
+    txid: shared.of(item.point.slice(0, TXID_BYTES)),
+    n: pointIndex(item.point),
+    amount: item.amount,
+    height: item.height,
+    txOffset: item.txOffset,
+    validAtHeight,
+    active,
+    name: shared.of(item.rawName),
+  };
+}
+
+function describe(item: Item, height: number, shared: SharedBytes): OutputInfo {
+  const active = wasActive(item, height);
+  return outputOf(item, active, active ? item.activated : item.dueHeight, shared);
+}
+
+/** Everything about one name after a block of the past or the latest, whatever is connected meanwhile. */
+export async function readName(rows: RowReader, rules: ClaimRules, query: NameQuery): Promise<NameInfo> {
+  const { height, asReference } = query;
+  const name = query.exact ? toLatin1(query.name) : filedName(rules, query.name, height);
+  const ownership = await readOwnership(rows, name, height);
+  let items = await aliveItems(rows, name, height);
+  let takeover = ownership.hasClaims ? ownership.takeover : 0;
+  if (!asReference) return inSlices(describeInSlices(name, takeover, items, query));
+  const { tipHeight } = asReference;
+  const places = await leavingOrder(rows, items, { height, tipHeight });
+  items = items.concat(await leftBehind(rows, rules, name, height, tipHeight));
+  if (!ownership.hasClaims) takeover = await staleTakeover(rows, name, ownership, height, tipHeight);
+  return inSlices(describeInSlices(name, takeover, items, query, places));
+}
+
+/**
+ * The same after the latest block, from the rows of the present, which are fewer and asked for by their keys; at once where
+ * they are in memory. `name` is as it is filed, and not empty: what is shown of a root without claims depends on other names.
+ * The result is invalid if a block was connected or disconnected meanwhile: rows of two blocks may be in it.
+ */
+export function readPresentName(rows: RowReader, name: string, query: PlacedQuery): MaybePromise<NameInfo> {
+  return whenResolved(
+    readAtHand(rows, (atHand) => presentName(atHand, name, query)),
+    (info) => info ?? readManyItems(rows, name, query),
+  );
+}
+
+/** Null for a name with many claims or supports. */
+function presentName(rows: RowsAtHand, name: string, query: PlacedQuery): NameInfo | null {
+  const row = rows.get(nameKey(name));
+  if (row === undefined) return describeName(name, 0, [], query);
+  const { claims, alive, takeover } = parseNameRow(row);
+  if (alive > FEW_ITEMS) return null;
+  const items =
+    alive === claims.length
+      ? parseItems(name, claims, rows.getMany(itemKeys(name, claims)))
+      : aliveOfFew(name, rows.getRange(rangeOfFew(name, query.height)), query.height);
+  if (items === null) return null;
+  return describeName(name, claims.length > 0 || query.asReference ? takeover : 0, items, query);
+}
+
+async function readManyItems(rows: RowReader, name: string, query: PlacedQuery): Promise<NameInfo> {
+  const row = await rows.get(nameKey(name));
+  if (row === undefined) return describeName(name, 0, [], query);
+  const { claims, alive, takeover } = parseNameRow(row);
+  const items =
+    alive === claims.length
+      ? await itemsAt(rows, name, claims)
+      : await presentItems(
+          rows,
+          name,
+          query.height,
+          new Map(claims.map(({ point, claimId }) => [point, claimId])),
+        );
+  return inSlices(
+    describeInSlices(name, claims.length > 0 || query.asReference ? takeover : 0, items, query),
+  );
+}
+
+function describeName(name: string, takeover: number, items: readonly Item[], query: PlacedQuery): NameInfo {
+  return atOnce(describeInSlices(name, takeover, items, query));
+}
+
+function* describeInSlices(
+  name: string,
+  takeover: number,
+  items: readonly Item[],
+  { height, asReference }: PlacedQuery,
+  places: ReadonlyMap<Item, number> = NO_PLACES,
+): Slices<NameInfo> {
+  const { claims, supports } = arrange(items, height, asReference ? compareRestored(height, places) : null);
+
+  const { matched, unmatched } = matchSupports(claims, supports);
+  const sequences = sequenceOf(claims, asReference !== undefined);
+  const shared = new SharedBytes();
+  const infos: ClaimInfo[] = [];
+  for (let bid = 0; bid < claims.length; bid++) {
+    if (bid % CLAIMS_A_STEP === CLAIMS_A_STEP - 1) yield;
+    const claim = claims[bid]!;
+    const place = { bid, sequence: sequences.get(claim.claimId)! };
+    infos.push(describeClaim(claim, matched[bid]!, place, height, shared));
+  }
+  return {
+    name: fromLatin1(name),
+    lastTakeoverHeight: takeover,
+    claims: infos,
+    supportsWithoutClaim: unmatched.map((support) => describe(support, height, shared)),
+  };
+}
+
+/** A claim with its supports, in display order. */
+export function describeClaim(
+  claim: Item,
+  supports: readonly Item[],
+  { bid, sequence }: Pick<ClaimInfo, 'bid' | 'sequence'>,
+  height: number,
+  shared: SharedBytes,
+): ClaimInfo {
+  const active = wasActive(claim, height);
+  let effectiveAmount = active ? claim.amount : 0n;
+  let fullAmount = claim.amount;
+  for (const support of supports) {
+    if (wasActive(support, height)) effectiveAmount += support.amount;
+    fullAmount += support.amount;
+  }
+  // Written out: putting objects together costs several times as much.
+  return {
+    claimId: shared.of(claim.claimId),
+    txid: shared.of(claim.point.slice(0, TXID_BYTES)),
+    n: pointIndex(claim.point),
+    amount: claim.amount,
+    height: claim.height,
+    txOffset: claim.txOffset,
+    validAtHeight: active ? claim.activated : claim.dueHeight,
+    active,
+    name: shared.of(claim.rawName),
+    effectiveAmount,
+    fullAmount,
+    supports: supports.map((support) => describe(support, height, shared)),
+    bid,
+    sequence,
+  };
+}
+
+/** The supports of each claim; of claims with one id the first has them all. Those of other ids are left over. */
+export function matchSupports<T extends { claimId: string }>(
+  claims: readonly { claimId: string }[],
+  supports: readonly T[],
+): { matched: T[][]; unmatched: T[] } {
+  if (supports.length === 0) return { matched: claims.map(() => []), unmatched: [] };
+  const groups = new Map<string, T[]>();
+  for (const claim of claims) groups.set(claim.claimId, []);
+  const unmatched: T[] = [];
+  for (const support of supports) (groups.get(support.claimId) ?? unmatched).push(support);
+  const matched = claims.map(({ claimId }) => {
+    const mine = groups.get(claimId) ?? [];
+    groups.delete(claimId);
+    return mine;
+  });
+  return { matched, unmatched };
+}
+
+function wasActive(item: Item, height: number): boolean {
+  return item.activated !== 0 && item.activated <= height;
+}
+
+/**
+ * Claims in the order of bids and supports in the order of joining; pending ones last, in the order of the queue. With
+ * `restored` what has changed since is put where it says.
+ */
+function arrange(
+  items: readonly Item[],
+  height: number,
+  restored: ((a: Item, b: Item) => number) | null,
+): { claims: Item[]; supports: Item[] } {
+  if (items.length === 1) {
+    return items[0]!.kind === 'support'
+      ? { claims: [], supports: [...items] }
+      : { claims: [...items], supports: [] };
+  }
+  const of = (support: boolean, active: boolean): Item[] =>
+    items.filter((item) => (item.kind === 'support') === support && wasActive(item, height) === active);
+  const queued = (support: boolean): Item[] => {
+    const pending = of(support, false).sort(compareCreation);
+    return restored === null ? pending : repeatPending(pending.sort(restored));
+  };
+  const active = of(true, true).sort(compareJoining);
+  if (restored !== null) active.sort(restored);
+  return {
+    claims: orderClaims(of(false, true), active).concat(queued(false)),
+    supports: active.concat(queued(true)),
+  };
+}
+
+/** Active claims, the best first, given the active supports. */
+function orderClaims(claims: readonly Item[], supports: readonly Item[]): Item[] {
+  const sums = new Map<string, bigint>();
+  for (const support of supports) {
+    sums.set(support.claimId, (sums.get(support.claimId) ?? 0n) + support.amount);
+  }
+  return claims
+    .map((item) => ({
+      item,
+      effective: item.amount + (sums.get(item.claimId) ?? 0n),
+      height: item.height,
+      point: item.point,
+    }))
+    .sort(compareClaims)
+    .map(({ item }) => item);
+}
+
+/**
+ * Claims by height and output number. Those of several transactions with the same keep their order or, as in the
+ * reference, are left in that of its sort. Source: `seqSort`.
+ */
+export function byAge<T extends { height: number; n: number }>(
+  claims: readonly T[],
+  asReference: boolean,
+): T[] {
+  if (!asReference) return [...claims].sort((a, b) => a.height - b.height || a.n - b.n);
+  return standardSort([...claims], (a, b) => a.height < b.height || (a.height === b.height && a.n < b.n));
+}
+
+/** The place of each claim in that order. A claim listed twice has the number of its first mention. Source: `indexOf`. */
+function sequenceOf(claims: readonly Item[], asReference: boolean): Map<string, number> {
+  const order = byAge(
+    claims.map(({ height, point, claimId }) => ({ height, n: pointIndex(point), claimId })),
+    asReference,
+  );
+  const numbers = new Map<string, number>();
+  order.forEach(({ claimId }, i) => {
+    if (!numbers.has(claimId)) numbers.set(claimId, i);
+  });
+  return numbers;
+}
+
+/** Totals after the tip. */
+export async function readTotals(rows: RowReader): Promise<ClaimTotals> {
+  return parseSummaryRow(await rows.get(SUMMARY_KEY)).totals;
+}
+
+export interface ClaimLocation {
+  /** Wire order. */
+  claimId: Bytes;
+  /** Name as spelled in the claim's present output. */
+  name: Bytes;
+}
+
+/**
+ * The claim, pending or active at the tip, whose printed id begins with `text` (lower-case digits). Of several the one
+ * whose id is the first in wire order, as the reference's index finds it. Source: `getClaimById`.
+ */
+export function findClaimById(rows: RowReader, text: string): MaybePromise<ClaimLocation | null> {
+  if (!/^[0-9a-f]{1,40}$/.test(text)) return null;
+  return text.length === 2 * ID_BYTES ? findWholeId(rows, text) : findByBeginning(rows, text);
+}
+
+function findWholeId(rows: RowReader, text: string): MaybePromise<ClaimLocation | null> {
+  const claimId = Buffer.from(text, 'hex').reverse();
+  const key = claimIdKey(toLatin1(claimId));
+  return readAtHand(rows, (atHand) => {
+    const name = atHand.get(key);
+    return name === undefined ? null : { claimId, name };
+  });
+}
+
+async function findByBeginning(rows: RowReader, text: string): Promise<ClaimLocation | null> {
+  const gte = CLAIM_PREFIX.claimId + fromHexDigits(text, '0');
+  const lt = CLAIM_PREFIX.claimId + fromHexDigits(text, 'f') + '\xff'.repeat(21);
+  let found: ClaimLocation | null = null;
+  for await (const [key, row] of rows.range({ gte, lt })) {
+    const claimId = fromLatin1(key.slice(1)).reverse();
+    if (found === null || Buffer.compare(claimId, found.claimId) < 0) found = { claimId, name: row };
+  }
+  return found;
+}
+
+/** Whole bytes of printed digits; an odd last digit is completed by `fill`. */
+function fromHexDigits(text: string, fill: string): string {
+  return toLatin1(Buffer.from(text.length % 2 === 0 ? text : text + fill, 'hex'));
+}
+
+export { readNames } from './ownership.js';
+
+/** What entered and what left the trie in a block. Each id is that of an output as if it had made a claim. */
+export interface BlockChanges {
+  claimsAddedOrUpdated: Bytes[];
+  claimsRemoved: Bytes[];
+  supportsAddedOrUpdated: Bytes[];
+  supportsRemoved: Bytes[];
+  /** Every name touched, pending items included. */
+  names: Bytes[];
+}
+
+/**
+ * Source: rpc/claimtrie.cpp `getchangesinblock`, which reads the undo data: activations and expirations, and in the
+ * normalization fork's block what moved, both as added and as removed. Spent items are not in it.
+ */
+export async function readChanges(rows: RowReader, height: number): Promise<BlockChanges> {
+  const log = await readLog(rows, height);
+  const changes: BlockChanges = {
+    claimsAddedOrUpdated: [],
+    claimsRemoved: [],
+    supportsAddedOrUpdated: [],
+    supportsRemoved: [],
+    names: [],
+  };
+  const names = new Set<string>();
+  const known = new Map<string, Map<number, Item>>();
+  const idOf = async ({ name, since, ordinal }: ItemRef): Promise<Bytes> => {
+    const group = `${since}:${name}`;
+    let items = known.get(group);
+    if (!items) known.set(group, (items = await itemsByOrdinal(rows, name, since)));
+    return fromLatin1(claimIdAtPoint(items.get(ordinal)!.point));
+  };
+  for (const [i, event] of log.entries()) {
+    names.add('ref' in event ? event.ref.name : event.name);
+    if (event.op === 'refile') names.add(event.to.name);
+    if (!('ref' in event) || event.op === 'spend') continue;
+    if (event.op === 'create' && !event.active) continue;
+    // An item that is filed under another name as it enters has merely entered.
+    if (event.op === 'refile' && activates(log[i + 1], event.to)) continue;
+    const id = await idOf(event.ref);
+    const added = event.isSupport ? changes.supportsAddedOrUpdated : changes.claimsAddedOrUpdated;
+    const removed = event.isSupport ? changes.supportsRemoved : changes.claimsRemoved;
+    if (event.op !== 'expire') added.push(id);
+    if (event.op === 'expire' || event.op === 'refile') removed.push(id);
+  }
+  changes.names = [...names].map(fromLatin1);
+  return changes;
+}
+
+function activates(event: LogEvent | undefined, ref: ItemRef): boolean {
+  return (
+    event?.op === 'activate' &&
+    event.ref.name === ref.name &&
+    event.ref.since === ref.since &&
+    event.ref.ordinal === ref.ordinal
+  );
+}

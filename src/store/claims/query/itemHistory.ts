@@ -1,0 +1,170 @@
+/**
+ * Which claims and supports were filed under a name after a block, at any height: from the item rows, which are never
+ * deleted, and the name's last snapshot before. Costs in proportion to what is alive, not to the name's age.
+ */
+import type { Item } from '../../../claimtrie/item.js';
+import { u32Key } from '../../rows/keys.js';
+import type { Bytes } from '../../../util/bytes.js';
+import type { RowRange, RowReader } from '../../rows/rows.js';
+import { YieldTimer } from '../../../scheduler/yieldTimer.js';
+import { itemKey, itemsKey, parseItemKey, readU32, snapshotKey } from '../rows/claimKeys.js';
+import { isRemovedRow, parseItemRow } from '../rows/itemRow.js';
+import { parseSnapshotRow, SNAPSHOT_ITEMS, type SnapshotEntry } from '../rows/queueRow.js';
+
+function wasFiled(item: Item, height: number): boolean {
+  return item.since <= height && (item.removed === 0 || item.removed > height);
+}
+
+/** Items since a snapshot, of a name with fewer than this alive, are read at once; of others walked over. */
+const ITEMS_AT_ONCE = 2 * SNAPSHOT_ITEMS;
+
+/** Items whose `since` is in `[from, to]`. */
+export function itemsSince(rows: RowReader, name: string, from: number, to: number): Promise<Item[]> {
+  return collectSince(rows, name, { from, to }, (row) => parseRow(name, row));
+}
+
+/** What `parse` makes of the rows of these blocks, null left out. */
+async function collectSince(
+  rows: RowReader,
+  name: string,
+  { from, to }: { from: number; to: number },
+  parse: (row: readonly [string, Bytes]) => Item | null,
+): Promise<Item[]> {
+  const prefix = itemsKey(name);
+  const range = { gte: prefix + u32Key(from), lt: prefix + u32Key(to + 1) };
+  const items: Item[] = [];
+  const add = (row: readonly [string, Bytes]): void => {
+    const item = parse(row);
+    if (item !== null) items.push(item);
+  };
+  const first = await rows.getRange({ ...range, limit: ITEMS_AT_ONCE });
+  for (const row of first) add(row);
+  if (first.length < ITEMS_AT_ONCE) return items;
+  const yieldTimer = new YieldTimer();
+  for await (const row of rows.range({ ...range, gte: `${first.at(-1)![0]}\0` })) {
+    if (yieldTimer.isDue) await yieldTimer.pause();
+    add(row);
+  }
+  return items;
+}
+
+function parseRow(name: string, [key, row]: readonly [string, Bytes], ids?: KnownIds): Item {
+  const { since, point } = parseItemKey(key);
+  return parseItemRow(name, since, point, row, ids?.get(point));
+}
+
+/** Ids of claims by the outpoints that hold them, as far as they are known. */
+export type KnownIds = ReadonlyMap<string, string>;
+
+/**
+ * Items filed under a name after the latest block, in key order; rows of what is gone are passed over. The result is invalid
+ * if a block was connected or disconnected meanwhile.
+ */
+export async function presentItems(
+  rows: RowReader,
+  name: string,
+  height: number,
+  ids: KnownIds,
+): Promise<Item[]> {
+  const parse = (row: readonly [string, Bytes]): Item | null =>
+    isRemovedRow(row[1]) ? null : parseRow(name, row, ids);
+  const snapshot = await lastSnapshot(rows, name, height);
+  if (snapshot === null) return collectSince(rows, name, { from: 0, to: height }, parse);
+  const keys = itemKeys(name, snapshot.entries);
+  const found = await rows.getMany(keys);
+  const items: Item[] = [];
+  const yieldTimer = new YieldTimer();
+  for (const [i, key] of keys.entries()) {
+    if (yieldTimer.isDue) await yieldTimer.pause();
+    const row = found[i];
+    const item = row && parse([key, row]);
+    if (item) items.push(item);
+  }
+  const younger = await collectSince(rows, name, { from: snapshot.height + 1, to: height }, parse);
+  for (const item of younger) items.push(item);
+  return items;
+}
+
+/** Items first filed under the name in block `since`, by their number among them. */
+export async function itemsByOrdinal(
+  rows: RowReader,
+  name: string,
+  since: number,
+): Promise<Map<number, Item>> {
+  const items = new Map<number, Item>();
+  for (const item of await itemsSince(rows, name, since, since)) items.set(item.ordinal, item);
+  return items;
+}
+
+/** Most names never had more items: these are read at once, without a look for a snapshot. Arbitrary, fewer than those before one. */
+export const FEW_ITEMS = 16;
+
+/** Items filed under the name after block `height`, pending and active, in key order. Their rows are as of now. */
+export async function aliveItems(rows: RowReader, name: string, height: number): Promise<Item[]> {
+  const few = aliveOfFew(name, await rows.getRange(rangeOfFew(name, height)), height);
+  return few ?? (await itemsOfMany(rows, name, height)).filter((item) => wasFiled(item, height));
+}
+
+/** What is read at first of a name's items up to block `height`, one more than a few. */
+export function rangeOfFew(name: string, height: number): RowRange {
+  const prefix = itemsKey(name);
+  return { gte: prefix + u32Key(0), lt: prefix + u32Key(height + 1), limit: FEW_ITEMS + 1 };
+}
+
+/** Items of this range that are filed after block `height`; null if there are more than a few. */
+export function aliveOfFew(name: string, few: readonly [string, Bytes][], height: number): Item[] | null {
+  if (few.length > FEW_ITEMS) return null;
+  return few.map((row) => parseRow(name, row)).filter((item) => wasFiled(item, height));
+}
+
+/** What was alive after the last noted block up to `height`. */
+async function lastSnapshot(
+  rows: RowReader,
+  name: string,
+  height: number,
+): Promise<{ height: number; entries: SnapshotEntry[] } | null> {
+  const [snapshot] = await rows.getRange({
+    gte: snapshotKey(name, 0),
+    lt: snapshotKey(name, height + 1),
+    reverse: true,
+    limit: 1,
+  });
+  if (snapshot === undefined) return null;
+  const [key, row] = snapshot;
+  return { height: readU32(key, key.length - 4), entries: parseSnapshotRow(row) };
+}
+
+/** The items of the last snapshot up to block `height`, and those that came since. */
+async function itemsOfMany(rows: RowReader, name: string, height: number): Promise<Item[]> {
+  const snapshot = await lastSnapshot(rows, name, height);
+  if (snapshot === null) return itemsSince(rows, name, 0, height);
+  const items = await itemsAt(rows, name, snapshot.entries);
+  return items.concat(await itemsSince(rows, name, snapshot.height + 1, height));
+}
+
+/** Key of an item, and the claim id if known. */
+type ItemPlace = SnapshotEntry & { readonly claimId?: string };
+
+/** The items at these keys, as far as there are any. */
+export async function itemsAt(rows: RowReader, name: string, places: readonly ItemPlace[]): Promise<Item[]> {
+  return parseItems(name, places, await rows.getMany(itemKeys(name, places)));
+}
+
+export function itemKeys(name: string, places: readonly SnapshotEntry[]): string[] {
+  return places.map(({ since, point }) => itemKey(name, since, point));
+}
+
+/** The items at these places, given the rows of their keys. */
+export function parseItems(
+  name: string,
+  places: readonly ItemPlace[],
+  found: readonly (Bytes | undefined)[],
+): Item[] {
+  const items: Item[] = [];
+  places.forEach((place, i) => {
+    const { since, point } = place;
+    const row = found[i];
+    if (row) items.push(parseItemRow(name, since, point, row, place.claimId));
+  });
+  return items;
+}

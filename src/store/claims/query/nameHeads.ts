@@ -1,0 +1,41 @@
+/**
+ * The beginning of names' rows after the latest block: who controls them, and since when. The row of a name with thousands of
+ * claims has hundreds of kilobytes, so its beginning is kept by the caller that knows when the tip moves.
+ */
+import type { RowsAtHand } from '../../rows/rowsAtHand.js';
+import { nameKey } from '../rows/claimKeys.js';
+import { parseNameHead, type NameHead } from '../rows/nameRow.js';
+
+/** What is known of names with long rows as long as the tip stays. */
+export interface KnownHeads {
+  find(name: string): NameHead | undefined;
+  keep(name: string, head: NameHead): void;
+}
+
+/** Rows of more bytes are long: to copy them takes longer than all else. Arbitrary. */
+const LONG_ROW_BYTES = 4096;
+
+/** The heads of the names that have a row. */
+export function readHeads(
+  atHand: RowsAtHand,
+  names: readonly string[],
+  known: KnownHeads | undefined,
+): Map<string, NameHead> {
+  const heads = new Map<string, NameHead>();
+  const unknown: string[] = [];
+  for (const name of names) {
+    const head = known?.find(name);
+    if (head === undefined) unknown.push(name);
+    else heads.set(name, head);
+  }
+  if (unknown.length === 0) return heads;
+  const rows = atHand.getMany(unknown.map(nameKey));
+  unknown.forEach((name, i) => {
+    const row = rows[i];
+    if (row === undefined) return;
+    const head = parseNameHead(row);
+    heads.set(name, head);
+    if (row.length > LONG_ROW_BYTES) known?.keep(name, head);
+  });
+  return heads;
+}

@@ -1,0 +1,281 @@
+/**
+ * The life of one name, block by block: what was filed under it, what entered, left and moved, who controlled it and for
+ * how much. From the item rows and the history of owners, which are never dropped. What a block made and spent
+ * again left no trace.
+ */
+import { ownerOf, type Owner } from '../../../claimtrie/forecast.js';
+import { compareCreation, REMOVAL, type Item } from '../../../claimtrie/item.js';
+import { normalizeKey } from '../../../claimtrie/nameKey.js';
+import {
+  addActiveClaim,
+  addSupport,
+  emptyNameState,
+  findById,
+  removeActiveClaim,
+  type NameState,
+} from '../../../claimtrie/nameState.js';
+import { u32Key } from '../../rows/keys.js';
+import type { RowReader } from '../../rows/rows.js';
+import { YieldTimer } from '../../../scheduler/yieldTimer.js';
+import { itemsKey, parseItemKey } from '../rows/claimKeys.js';
+import { aliveItems, itemsSince } from './itemHistory.js';
+import { parseItemRow } from '../rows/itemRow.js';
+import { ownershipsAfter, readOwnership } from './ownership.js';
+
+/**
+ * What happened to an item under the name. `claim`, `update`, `support`: an output was made (it may be pending still);
+ * `abandon`: it was spent, and not for an update that is filed here; `arrival` and `departure`: it moved from or to
+ * another spelling, at the normalization fork; `activation`: what was pending entered; `expiration`.
+ */
+export const NAME_EVENTS = [
+  'claim',
+  'update',
+  'support',
+  'abandon',
+  'departure',
+  'arrival',
+  'activation',
+  'expiration',
+] as const;
+export type NameEventType = (typeof NAME_EVENTS)[number];
+
+export interface NameEvent {
+  type: NameEventType;
+  item: Item;
+  /** Of `claim`, `update`, `support` and `arrival`: whether it is in the trie at the end of the block. */
+  isActive?: boolean;
+  /** For an `update`: the output that it took the place of, if that was filed here. */
+  replaces?: Item;
+  /** The other name, latin1, of `arrival` and `departure`. */
+  otherName?: string;
+}
+
+/** A block that changed the name, and the name's state after it. */
+export interface NameBlock {
+  height: number;
+  /** In the order of `NAME_EVENTS`, and of creation. */
+  events: NameEvent[];
+  /** Active claims. */
+  claims: number;
+  owner: Owner | null;
+  /** Whose name it was before, latin1; empty for no one's. */
+  formerId: string;
+  /** 0 without an owner. */
+  takeover: number;
+  /** Effective amounts that changed, by claim id (latin1): 0 for what is not an active claim here any more. */
+  amounts: Map<string, bigint>;
+}
+
+/** Whether the name has another owner after the block than before, or one where there was none, or none any more. */
+export function isTakeover({ owner, formerId }: NameBlock): boolean {
+  return (owner?.claimId ?? '') !== formerId;
+}
+
+export interface NameHistoryQuery {
+  /** Name as filed in the trie. */
+  name: string;
+  /** First block and last. */
+  from: number;
+  to: number;
+  /** The page ends with the block that brings this many events. */
+  count: number;
+}
+
+export interface NameHistoryPage {
+  blocks: NameBlock[];
+  /** Block from which on there are more; null at the end. */
+  next: number | null;
+}
+
+export async function readNameHistory(rows: RowReader, query: NameHistoryQuery): Promise<NameHistoryPage> {
+  const { name, from, to, count } = query;
+  if (from > to) return { blocks: [], next: null };
+  const base = from > 0 ? await aliveItems(rows, name, from - 1) : [];
+  const { items, until } = await itemsOfPage(rows, query);
+  const yieldTimer = new YieldTimer();
+  const byHeight = new Map<number, Item[]>();
+  for (const item of [...base, ...items]) {
+    // The normalization fork's block may file what it made under another name at once: it was made there.
+    if (item.removed === item.since) continue;
+    for (const height of new Set([item.since, item.activated, item.removed])) {
+      // What moved here may have entered elsewhere before; 0 is for what has not come to pass.
+      if (height < item.since || height < from || height > until) continue;
+      const changed = byHeight.get(height);
+      if (changed) changed.push(item);
+      else byHeight.set(height, [item]);
+    }
+    if (yieldTimer.isDue) await yieldTimer.pause();
+  }
+  const life = new NameLife(name, rows);
+  for (const item of base) {
+    if (isActiveAfter(item, from - 1)) life.enter(item);
+    if (yieldTimer.isDue) await yieldTimer.pause();
+  }
+  const heights = [...byHeight.keys()].sort((a, b) => a - b);
+  const blocks: NameBlock[] = [];
+  let listed = 0;
+  for (const height of heights) {
+    if (listed >= count) break;
+    const block = await life.block(height, byHeight.get(height)!.sort(compareCreation));
+    listed += block.events.length + (isTakeover(block) ? 1 : 0);
+    blocks.push(block);
+    await yieldTimer.pause();
+  }
+  await addTakeovers(rows, name, from, blocks);
+  const isWhole = blocks.length === heights.length && until === to;
+  return { blocks, next: isWhole ? null : (blocks.at(-1)?.height ?? until) + 1 };
+}
+
+/** Items filed from block `from` on, in whole blocks, as many as fill the page; `until` is the last block read. */
+async function itemsOfPage(
+  rows: RowReader,
+  { name, from, to, count }: NameHistoryQuery,
+): Promise<{ items: Item[]; until: number }> {
+  const prefix = itemsKey(name);
+  const items: Item[] = [];
+  const yieldTimer = new YieldTimer();
+  for await (const [key, row] of rows.range({ gte: prefix + u32Key(from), lt: prefix + u32Key(to + 1) })) {
+    const { since, point } = parseItemKey(key);
+    const last = items.at(-1);
+    if (last !== undefined && items.length >= count && last.since !== since)
+      return { items, until: last.since };
+    items.push(parseItemRow(name, since, point, row));
+    if (yieldTimer.isDue) await yieldTimer.pause();
+  }
+  return { items, until: to };
+}
+
+function isActiveAfter({ activated }: Item, height: number): boolean {
+  return activated !== 0 && activated <= height;
+}
+
+/** Takeover heights after each of the blocks; the first block is not below `from`. */
+async function addTakeovers(
+  rows: RowReader,
+  name: string,
+  from: number,
+  blocks: readonly NameBlock[],
+): Promise<void> {
+  const last = blocks.at(-1);
+  if (last === undefined) return;
+  let current = from > 0 ? await readOwnership(rows, name, from - 1) : { hasClaims: false, takeover: 0 };
+  const changes = await ownershipsAfter(rows, name, from - 1, last.height);
+  let at = 0;
+  for (const block of blocks) {
+    for (; at < changes.length && changes[at]!.height <= block.height; at++) current = changes[at]!;
+    block.takeover = block.owner === null ? 0 : current.takeover;
+  }
+}
+
+/** The name as one block after the other makes it. */
+class NameLife {
+  private readonly name: string;
+  private readonly rows: RowReader;
+  private readonly state: NameState = emptyNameState();
+
+  constructor(name: string, rows: RowReader) {
+    this.name = name;
+    this.rows = rows;
+  }
+
+  enter(item: Item): void {
+    if (item.kind === 'support') addSupport(this.state, item.claimId, item.amount);
+    else addActiveClaim(this.state, item);
+  }
+
+  private leave(item: Item): void {
+    if (item.kind === 'support') addSupport(this.state, item.claimId, -item.amount);
+    else removeActiveClaim(this.state, item.point);
+  }
+
+  /** What block `height` did to these items, in the order of their creation. */
+  async block(height: number, items: readonly Item[]): Promise<NameBlock> {
+    const { claims } = this.state;
+    const formerId = claims[0]?.claimId ?? '';
+    const amounts = new Map<string, bigint>();
+    for (const { claimId } of items) amounts.set(claimId, this.effectiveOf(claimId));
+    this.apply(height, items);
+    for (const [claimId, before] of amounts) {
+      const now = this.effectiveOf(claimId);
+      if (now === before) amounts.delete(claimId);
+      else amounts.set(claimId, now < 0n ? 0n : now);
+    }
+    const events = await this.eventsOf(height, items);
+    const owner = ownerOf(this.state);
+    return { height, events, claims: claims.length, owner, formerId, takeover: 0, amounts };
+  }
+
+  /** -1 without an active claim: a claim may be worth nothing, and enters all the same. */
+  private effectiveOf(claimId: string): bigint {
+    return findById(this.state, claimId)?.effective ?? -1n;
+  }
+
+  /** Weights leave and enter in the order of the rules, so that a claim's supports find its update. */
+  private apply(height: number, items: readonly Item[]): void {
+    for (const item of items) {
+      if (item.removed !== height || item.removal === REMOVAL.expired || item.activated === 0) continue;
+      this.leave(item);
+    }
+    for (const item of items) {
+      if (Math.max(item.since, item.activated) === height && item.activated !== 0) this.enter(item);
+    }
+    for (const item of items) {
+      if (item.removed === height && item.removal === REMOVAL.expired) this.leave(item);
+    }
+  }
+
+  private async eventsOf(height: number, items: readonly Item[]): Promise<NameEvent[]> {
+    const events: NameEvent[] = [];
+    for (const item of items) {
+      const { since, activated } = item;
+      const isActive = activated !== 0 && activated <= height;
+      if (since === height) {
+        if (item.height === since) events.push({ type: item.kind, item, isActive });
+        else events.push({ type: 'arrival', item, isActive, otherName: item.rawName });
+      }
+      if (activated === height && item.height < height) events.push({ type: 'activation', item });
+      if (item.removed === height) {
+        if (item.removal === REMOVAL.expired) events.push({ type: 'expiration', item });
+        else if (item.removal === REMOVAL.refiled)
+          events.push({ type: 'departure', item, otherName: normalizeKey(this.name) });
+      }
+    }
+    events.push(...(await this.spendings(height, items, events)));
+    return events.sort((a, b) => NAME_EVENTS.indexOf(a.type) - NAME_EVENTS.indexOf(b.type));
+  }
+
+  /** What was spent: joined to the updates among `events`, or an event of its own. */
+  private async spendings(
+    height: number,
+    items: readonly Item[],
+    events: readonly NameEvent[],
+  ): Promise<NameEvent[]> {
+    const updates = new Map<string, NameEvent>();
+    for (const event of events) if (event.type === 'update') updates.set(event.item.claimId, event);
+    const found: NameEvent[] = [];
+    let moved: ReadonlySet<string> | null = null;
+    for (const item of items) {
+      if (item.removed !== height || item.removal !== REMOVAL.spent) continue;
+      const update = item.kind === 'support' ? undefined : updates.get(item.claimId);
+      if (update !== undefined && update.replaces === undefined) {
+        update.replaces = item;
+        continue;
+      }
+      if (item.kind !== 'support') moved ??= await this.updatedElsewhere(height);
+      if (item.kind !== 'support' && moved?.has(item.claimId) === true)
+        found.push({ type: 'departure', item, otherName: normalizeKey(this.name) });
+      else found.push({ type: 'abandon', item });
+    }
+    return found;
+  }
+
+  /** Ids of the claims that block `height` updated under the normalized name, if that is another. */
+  private async updatedElsewhere(height: number): Promise<ReadonlySet<string>> {
+    const normalized = normalizeKey(this.name);
+    if (normalized === this.name) return new Set();
+    const made = await itemsSince(this.rows, normalized, height, height);
+    return new Set(
+      made.filter((item) => item.kind === 'update' && item.height === height).map(({ claimId }) => claimId),
+    );
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * Names with active claims after a block, a page at a time, each with who controls it. Which names there are is told by
+ * the history of owners, of any block; what is to be shown of them by the rows of the present, or by those of the past.
+ */
+import { intact } from '../../../claimtrie/corruption.js';
+import { pointIndex, pointTxid } from '../../../claimtrie/item.js';
+import type { ActiveClaim } from '../../../claimtrie/nameState.js';
+import type { ClaimRules } from '../../../claimtrie/types.js';
+import { fromLatin1, type Bytes } from '../../../util/bytes.js';
+import type { RowReader } from '../../rows/rows.js';
+import { YieldTimer } from '../../../scheduler/yieldTimer.js';
+import { itemKey, nameKey } from '../rows/claimKeys.js';
+import { readName } from './claimQueries.js';
+import { parseItemRow } from '../rows/itemRow.js';
+import { parseNameHead } from '../rows/nameRow.js';
+import { ownedNamesAfter } from './ownership.js';
+
+/** A name in the list. Ids and hashes in wire order. */
+export interface ListedName {
+  /** Name as filed: normalized if the rules say so. */
+  name: Bytes;
+  /** Number of active claims. */
+  claims: number;
+  lastTakeoverHeight: number;
+  /** The controlling claim: its name as its script has it, its id, output, and the block with that. */
+  rawName: Bytes;
+  claimId: Bytes;
+  txid: Bytes;
+  n: number;
+  height: number;
+  amount: bigint;
+  effectiveAmount: bigint;
+}
+
+export interface NameListQuery {
+  /** Height after which the state is asked for. */
+  height: number;
+  /** Prefix in the form in which names are filed then. */
+  prefix: string;
+  /** Only names behind this one; null for all. */
+  after: string | null;
+  /** Largest number of names. */
+  count: number;
+}
+
+/** Names in byte order, one more than wanted if there are more. */
+export async function namesBehind(rows: RowReader, query: NameListQuery): Promise<string[]> {
+  const { height, prefix, after, count } = query;
+  const names: string[] = [];
+  for await (const name of ownedNamesAfter(rows, height, prefix, after)) {
+    names.push(name);
+    if (names.length > count) break;
+  }
+  return names;
+}
+
+/** Names that are looked up at once. Arbitrary. */
+const NAMES_AT_ONCE = 256;
+
+/** These names after block `height`, whatever is connected meanwhile. */
+export async function describePastNames(
+  rows: RowReader,
+  rules: ClaimRules,
+  names: readonly string[],
+  height: number,
+): Promise<ListedName[]> {
+  const listed: ListedName[] = [];
+  const yieldTimer = new YieldTimer();
+  for (const name of names) {
+    const info = await readName(rows, rules, { name: fromLatin1(name), height, exact: true });
+    const best = info.claims[0];
+    intact(best?.active, 'a name with an owner has no active claim');
+    let claims = 0;
+    for (const { active } of info.claims) if (active) claims++;
+    const { claimId, txid, n, amount, effectiveAmount } = best;
+    listed.push({
+      name: info.name,
+      claims,
+      lastTakeoverHeight: info.lastTakeoverHeight,
+      rawName: best.name,
+      claimId,
+      txid,
+      n,
+      height: best.height,
+      amount,
+      effectiveAmount,
+    });
+    await yieldTimer.pause();
+  }
+  return listed;
+}
+
+/** The same after the latest block. The result is invalid if a block was connected or disconnected meanwhile. */
+export async function describePresentNames(rows: RowReader, names: readonly string[]): Promise<ListedName[]> {
+  const listed: ListedName[] = [];
+  const yieldTimer = new YieldTimer();
+  for (let at = 0; at < names.length; at += NAMES_AT_ONCE) {
+    const some = names.slice(at, at + NAMES_AT_ONCE);
+    const heads = (await rows.getMany(some.map(nameKey))).map((row) => {
+      intact(row, 'a name with an owner has no row');
+      return parseNameHead(row);
+    });
+    const owners = heads.map(({ best }): ActiveClaim => {
+      intact(best, 'a name with an owner has no active claim');
+      return best;
+    });
+    const items = await rows.getMany(owners.map(({ since, point }, i) => itemKey(some[i]!, since, point)));
+    some.forEach((name, i) => {
+      const owner = owners[i]!;
+      const row = items[i];
+      intact(row, 'a controlling claim has no item');
+      const { rawName } = parseItemRow(name, owner.since, owner.point, row);
+      listed.push({
+        name: fromLatin1(name),
+        claims: heads[i]!.claims,
+        lastTakeoverHeight: heads[i]!.takeover,
+        rawName: fromLatin1(rawName),
+        claimId: fromLatin1(owner.claimId),
+        txid: pointTxid(owner.point),
+        n: pointIndex(owner.point),
+        height: owner.height,
+        amount: owner.amount,
+        effectiveAmount: owner.effective,
+      });
+    });
+    await yieldTimer.pause();
+  }
+  return listed;
+}

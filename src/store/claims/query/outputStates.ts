@@ -1,0 +1,73 @@
+/**
+ * What became of the claims and supports of one transaction, as after the latest block: one row for each of them and the
+ * head of each name, however many other claims the names have. Owns no rows.
+ */
+import { pointKey, REMOVAL, type Item } from '../../../claimtrie/item.js';
+import { normalizeKey } from '../../../claimtrie/nameKey.js';
+import type { ClaimRules } from '../../../claimtrie/types.js';
+import { toLatin1, type Bytes } from '../../../util/bytes.js';
+import type { MaybePromise } from '../../../util/maybePromise.js';
+import type { RowReader } from '../../rows/rows.js';
+import { readAtHand } from '../../rows/rowsAtHand.js';
+import { itemKey } from '../rows/claimKeys.js';
+import { parseItemRow } from '../rows/itemRow.js';
+import { readHeads, type KnownHeads } from './nameHeads.js';
+import type { MadeOutput } from './standings.js';
+
+export interface OutputStatesQuery {
+  /** In wire order. */
+  readonly txid: Bytes;
+  /** Height of the block with the transaction. */
+  readonly madeAt: number;
+  readonly outputs: readonly MadeOutput[];
+}
+
+export interface OutputState {
+  /** Item as filed now or at its removal. */
+  readonly item: Item;
+  /** Whether it is the claim that controls its name. */
+  readonly controls: boolean;
+}
+
+/** The names under which an output may be filed. Source: `spendCandidates`. */
+function filedNames(rawName: string): string[] {
+  const normalized = normalizeKey(rawName);
+  return [...new Set([rawName, normalized, normalizeKey(normalized)])];
+}
+
+/**
+ * Null for an output that never counted. The result is invalid if a block was connected or disconnected meanwhile.
+ */
+export function readOutputStates(
+  rows: RowReader,
+  rules: ClaimRules,
+  { txid, madeAt, outputs }: OutputStatesQuery,
+  known?: KnownHeads,
+): MaybePromise<(OutputState | null)[]> {
+  const fork = rules.normalizationForkHeight;
+  const blocks = madeAt < fork ? [fork, madeAt] : [madeAt];
+  const places = outputs.map(({ name, n }) => {
+    const point = pointKey(txid, n);
+    const names = filedNames(toLatin1(name));
+    return blocks.flatMap((since) => names.map((filed) => ({ filed, since, point })));
+  });
+  const keys = places.flatMap((some) => some.map(({ filed, since, point }) => itemKey(filed, since, point)));
+  return readAtHand(rows, (atHand) => {
+    const found = atHand.getMany(keys);
+    let at = 0;
+    const items = places.map((some) => {
+      let item: Item | null = null;
+      for (const { filed, since, point } of some) {
+        const row = found[at++];
+        if (row === undefined) continue;
+        const one = parseItemRow(filed, since, point, row);
+        // What the normalization fork moved is told where it is now.
+        if (item === null || item.removal === REMOVAL.refiled) item = one;
+      }
+      return item;
+    });
+    const names = new Set(items.flatMap((item) => (item === null ? [] : [item.name])));
+    const heads = readHeads(atHand, [...names], known);
+    return items.map((item) => item && { item, controls: heads.get(item.name)?.best?.point === item.point });
+  });
+}

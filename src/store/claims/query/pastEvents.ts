@@ -1,0 +1,220 @@
+/**
+ * What any block of the active chain did to claims, as its connecting told it (`claimEvents.ts`): from its transactions,
+ * from the item rows, from what came and went within it, and from its log. Nothing is connected again.
+ */
+import type { ClaimOperation, WorkEvent } from '../../../claimtrie/claimWork.js';
+import { spendCandidates } from '../../../claimtrie/blockTransactions.js';
+import { pointKey, REMOVAL, type Item } from '../../../claimtrie/item.js';
+import { normalizeKey } from '../../../claimtrie/nameKey.js';
+import { ActiveClaim } from '../../../claimtrie/nameState.js';
+import { matchesNormalized, proportionalDelay } from '../../../claimtrie/rules.js';
+import type { ClaimBlock, ClaimEvent, ClaimRules, ClaimSpend, ClaimTx } from '../../../claimtrie/types.js';
+import { fromLatin1, toLatin1 } from '../../../util/bytes.js';
+import { assert } from '../../../util/assert.js';
+import type { RowReader } from '../../rows/rows.js';
+import { YieldTimer } from '../../../scheduler/yieldTimer.js';
+import { describeEvents } from './claimEvents.js';
+import { itemKey } from '../rows/claimKeys.js';
+import { readName, type ClaimInfo } from './claimQueries.js';
+import { itemsByOrdinal } from './itemHistory.js';
+import { parseItemRow } from '../rows/itemRow.js';
+import { NOT_NOTED, readFleetingItems } from '../lbcd/lbcdFleeting.js';
+import { readLog, type ItemRef, type LogEvent } from '../rows/logRow.js';
+import { readOwnership } from './ownership.js';
+import { isRefileFork } from '../refileFork.js';
+
+/** Transactions whose rows are read together. Arbitrary. */
+const TRANSACTIONS_AT_ONCE = 256;
+
+/**
+ * The events of a block, given its claim operations. Empty for the block that files names again. The result is invalid if
+ * that block was disconnected meanwhile.
+ */
+export async function readPastEvents(
+  rows: RowReader,
+  rules: ClaimRules,
+  block: ClaimBlock,
+): Promise<ClaimEvent[]> {
+  if (isRefileFork(rules, block.height)) return [];
+  const log = await readLog(rows, block.height);
+  const reader = new PastBlock(rows, rules, block);
+  return describeEvents(await reader.operations(), await reader.end(log));
+}
+
+class PastBlock {
+  private readonly rows: RowReader;
+  private readonly rules: ClaimRules;
+  private readonly block: ClaimBlock;
+  private readonly yieldTimer = new YieldTimer();
+
+  constructor(rows: RowReader, rules: ClaimRules, block: ClaimBlock) {
+    this.rows = rows;
+    this.rules = rules;
+    this.block = block;
+  }
+
+  /** What the transactions did, in their order. */
+  async operations(): Promise<ClaimOperation[]> {
+    const { transactions, height } = this.block;
+    if (transactions.length === 0) return [];
+    const fleeting = new Map<string, Item>();
+    for (const item of await readFleetingItems(this.rows, height))
+      fleeting.set(item.point, await this.asFiled(item));
+    const operations: ClaimOperation[] = [];
+    for (let at = 0; at < transactions.length; at += TRANSACTIONS_AT_ONCE) {
+      const some = transactions.slice(at, at + TRANSACTIONS_AT_ONCE);
+      const items = await this.itemsOf(some);
+      for (const tx of some) this.addOperations(tx, items, fleeting, operations);
+      if (this.yieldTimer.isDue) await this.yieldTimer.pause();
+    }
+    return operations;
+  }
+
+  private addOperations(
+    { txid, spends, outputs }: ClaimTx,
+    items: ReadonlyMap<string, Item>,
+    fleeting: ReadonlyMap<string, Item>,
+    operations: ClaimOperation[],
+  ): void {
+    const { height } = this.block;
+    for (const spend of spends) {
+      const point = pointKey(spend.txid, spend.n);
+      const stored = items.get(point);
+      const item = spend.coinHeight === height ? fleeting.get(point) : stored;
+      if (item?.removed === height && item.removal === REMOVAL.spent)
+        operations.push({ item, spentBy: txid });
+    }
+    for (const { n } of outputs) {
+      const point = pointKey(txid, n);
+      const made = fleeting.get(point) ?? items.get(point);
+      if (made !== undefined) operations.push({ item: made, spentBy: null });
+    }
+  }
+
+  /** The items of the transactions by outpoint: those that they spent, and those that they made and the block kept. */
+  private async itemsOf(transactions: readonly ClaimTx[]): Promise<Map<string, Item>> {
+    const { height } = this.block;
+    const places: { name: string; since: number; point: string }[] = [];
+    for (const { txid, spends, outputs } of transactions) {
+      for (const spend of spends) {
+        if (spend.coinHeight === height) continue;
+        const point = pointKey(spend.txid, spend.n);
+        for (const { name, since } of this.candidates(spend)) places.push({ name, since, point });
+      }
+      for (const { n, name } of outputs) {
+        const raw = toLatin1(name);
+        const point = pointKey(txid, n);
+        for (const filed of new Set([raw, normalizeKey(raw), normalizeKey(normalizeKey(raw))]))
+          places.push({ name: filed, since: height, point });
+      }
+    }
+    const found = await this.rows.getMany(
+      places.map(({ name, since, point }) => itemKey(name, since, point)),
+    );
+    const items = new Map<string, Item>();
+    places.forEach(({ name, since, point }, i) => {
+      const row = found[i];
+      if (row === undefined) return;
+      const item = parseItemRow(name, since, point, row);
+      const isMade = since === height;
+      if (isMade) items.set(point, this.asMade(item));
+      else if (item.removed === height && item.removal === REMOVAL.spent) items.set(point, item);
+    });
+    return items;
+  }
+
+  /** Possible names of the spent output; normalization may apply twice. */
+  private candidates(spend: ClaimSpend): { name: string; since: number }[] {
+    const found = spendCandidates(this.rules, this.block.height, spend);
+    return found.flatMap(({ name, since }) => {
+      const twice = normalizeKey(name);
+      return twice === name
+        ? [{ name, since }]
+        : [
+            { name, since },
+            { name: twice, since },
+          ];
+    });
+  }
+
+  /** An item of this block as it was at the block's end. */
+  private asMade(item: Item): Item {
+    return item.activated > this.block.height ? { ...item, activated: 0 } : item;
+  }
+
+  /** What came and went within the block, with the name and the due height that it had. */
+  private async asFiled(item: Item): Promise<Item> {
+    const { height } = this.block;
+    const dueHeight = item.dueHeight === NOT_NOTED ? height + (await this.delayOf(item)) : item.dueHeight;
+    const isNormalized =
+      matchesNormalized(this.rules, height) || dueHeight > this.rules.normalizationForkHeight;
+    return { ...item, dueHeight, name: isNormalized ? normalizeKey(item.rawName) : item.rawName };
+  }
+
+  /**
+   * The delay of an output that an older version of the program noted without it: that of the name as it was before the
+   * block. Source: as `delayOf` of `claimtrie/blockTransactions.ts`.
+   */
+  private async delayOf({ rawName, claimId, kind }: Item): Promise<number> {
+    const { height } = this.block;
+    const name = matchesNormalized(this.rules, height) ? normalizeKey(rawName) : rawName;
+    const { hasClaims, takeover } = await readOwnership(this.rows, name, height - 1);
+    const owner = hasClaims ? await this.ownerOf(name, height - 1) : undefined;
+    if (owner !== undefined && toLatin1(owner.claimId) === claimId) return 0;
+    if (kind === 'support' && this.rules.supportDelay !== 'proportional') return this.rules.supportDelay;
+    return hasClaims ? proportionalDelay(height - takeover) : 0;
+  }
+
+  /** What the log says that the end of the block did, with the items and owners as they were. */
+  async end(log: readonly LogEvent[]): Promise<WorkEvent[]> {
+    const events: WorkEvent[] = [];
+    const groups = new Map<string, Map<number, Item>>();
+    const find = async ({ name, since, ordinal }: ItemRef): Promise<Item> => {
+      const group = `${since}:${name}`;
+      let items = groups.get(group);
+      if (!items) groups.set(group, (items = await itemsByOrdinal(this.rows, name, since)));
+      const item = items.get(ordinal);
+      assert(item, 'an item of the log of a block is missing');
+      return item;
+    };
+    for (const event of log) {
+      if (event.op === 'activate' || event.op === 'expire')
+        events.push({ op: event.op, item: await find(event.ref) });
+      else if (event.op === 'takeover') events.push(await this.takeover(event.name, event.before));
+      if (this.yieldTimer.isDue) await this.yieldTimer.pause();
+    }
+    return events;
+  }
+
+  private async takeover(name: string, before: number): Promise<WorkEvent> {
+    const { height } = this.block;
+    const owner = await this.ownerOf(name, height);
+    const former = await this.ownerOf(name, height - 1);
+    return {
+      op: 'takeover',
+      name,
+      before,
+      owner: owner && asActive(owner),
+      formerId: former ? toLatin1(former.claimId) : '',
+    };
+  }
+
+  private async ownerOf(name: string, height: number): Promise<ClaimInfo | undefined> {
+    if (height < 0) return undefined;
+    const { claims } = await readName(this.rows, this.rules, { name: fromLatin1(name), height, exact: true });
+    return claims[0]?.active === true ? claims[0] : undefined;
+  }
+}
+
+function asActive(claim: ClaimInfo): ActiveClaim {
+  const { txid, n, claimId, amount, height, effectiveAmount } = claim;
+  return new ActiveClaim(
+    pointKey(txid, n),
+    false,
+    toLatin1(claimId),
+    amount,
+    height,
+    height,
+    effectiveAmount,
+  );
+}

@@ -1,0 +1,261 @@
+/**
+ * Name proofs after any block within the proof window: the nodes on the way to a name as they were, from the present
+ * ones and the history of their slots, and the claims from the items. Owns the reading; the shapes are in
+ * `claimtrie/proof.ts`.
+ */
+import {
+  buildAllClaimsProof,
+  buildNodesProof,
+  ListedClaims,
+  NO_PATH_CLAIMS,
+  type NameProof,
+  type PathNode,
+} from '../../../claimtrie/proof.js';
+import { intact } from '../../../claimtrie/corruption.js';
+import { pointKey } from '../../../claimtrie/item.js';
+import { filesNormalized, hashesAllClaims } from '../../../claimtrie/rules.js';
+import { NO_SLOTS, SlotCursor, slotEdges, slotHashes } from '../../../claimtrie/slots.js';
+import { lastOfOldForm } from '../hashFork.js';
+import type { ClaimRules } from '../../../claimtrie/types.js';
+import { fromLatin1, toLatin1, type Bytes } from '../../../util/bytes.js';
+import type { MaybePromise } from '../../../util/maybePromise.js';
+import type { RowReader } from '../../rows/rows.js';
+import { readAtHand, type RowsAtHand } from '../../rows/rowsAtHand.js';
+import { nameKey, nodeKey, type Generation } from '../rows/claimKeys.js';
+import { filedName, readName } from './claimQueries.js';
+import type { KeptClaims } from '../keptClaims.js';
+import { readHeads, type KnownHeads } from './nameHeads.js';
+import { NamePlaces } from '../namePlaces.js';
+import { parseNodeRow } from '../rows/nodeRow.js';
+import { readOwnership } from './ownership.js';
+import { pastSlots, type PastBlock } from './pastNodes.js';
+import { oldestProvable, readNotedFrom, type ProofWindow } from '../versions.js';
+
+/** The nodes of so old a block are not kept. */
+export class ProofUnavailableError extends Error {
+  override readonly name = 'ProofUnavailableError';
+  readonly oldestHeight: number;
+
+  constructor(height: number, oldestHeight: number) {
+    super(`name proofs reach back to block ${oldestHeight}; block ${height} is older`);
+    this.oldestHeight = oldestHeight;
+  }
+}
+
+export interface ProofQuery {
+  name: Bytes;
+  /** Height after which the state is asked for. */
+  height: number;
+  /** Asked again and again, since blocks are connected meanwhile; of ones taken back the caller must know by himself. */
+  tipHeight: () => number;
+  /** Which claim of the name is proven (form with all claims only); the controlling one by default. */
+  selects?: (claimId: Bytes) => boolean;
+}
+
+/** Source: `getProofForName`. */
+export async function readProof(
+  rows: RowReader,
+  rules: ClaimRules,
+  window: ProofWindow,
+  query: ProofQuery,
+): Promise<NameProof> {
+  const { height } = query;
+  await requireProvable(rows, window, query);
+  const name = provenKey(rules, query);
+  const notedFrom = await readNotedFrom(rows);
+  const block = { window, generation: generationAt(rules, height), height, notedFrom };
+  const path = await readPath(rows, rules, block, name, query.tipHeight);
+  // What was there at first may have been dropped before it was read.
+  await requireProvable(rows, window, query);
+  return buildProof(rules, path, name, query);
+}
+
+/**
+ * The same after the latest block, from the nodes and names as they are; at once where they are in memory. The result is
+ * invalid if a block was connected or disconnected meanwhile.
+ */
+export function readPresentProof(
+  rows: RowReader,
+  rules: ClaimRules,
+  query: ProofQuery,
+  known: KnownNames = {},
+): MaybePromise<NameProof> {
+  return readAtHand(rows, (atHand) => presentProof(atHand, rules, query, known));
+}
+
+/** What is known of names with very many claims: the form of proofs says which of it is used. */
+export interface KnownNames {
+  /** Heads of the latest block. */
+  readonly heads?: KnownHeads;
+  readonly claims?: KeptClaims;
+}
+
+function presentProof(rows: RowsAtHand, rules: ClaimRules, query: ProofQuery, known: KnownNames): NameProof {
+  const generation = generationAt(rules, query.height);
+  const name = provenKey(rules, query);
+  const nodes: PathNode[] = [];
+  /** Whether the node must have a row: a leaf has none. */
+  let isInner = false;
+  for (let path: string | null = ''; path !== null;) {
+    const [nodeRow] = rows.getMany([nodeKey(generation, path)]);
+    intact(nodeRow ?? !isInner, 'a node is missing');
+    const slots = nodeRow ? parseNodeRow(nodeRow).slots : NO_SLOTS;
+    const edges = slotEdges(slots);
+    const present = generation === '0' ? bestClaim(rows, path, known) : allClaims(rows, path, known);
+    if (path !== '' || edges.length > 0 || present.claims.length > 0)
+      nodes.push({ path, edges, hashes: slotHashes(slots), ...present });
+    path = stepTowards(name, path, edges);
+    isInner = path !== null && then.seek(slots, path.charCodeAt(nodes.at(-1)!.path.length)) && !then.leaf;
+  }
+  return buildProof(rules, nodes, name, query);
+}
+
+type NodeClaims = Pick<PathNode, 'claims' | 'takeover' | 'leaves'>;
+
+/** The old form shows the best claim alone. */
+function bestClaim(rows: RowsAtHand, path: string, { heads }: KnownNames): NodeClaims {
+  const head = readHeads(rows, [path], heads).get(path);
+  if (head === undefined) return NO_CLAIMS;
+  return { claims: new ListedClaims(head.best ? [head.best] : []), takeover: head.takeover };
+}
+
+function allClaims(rows: RowsAtHand, path: string, { claims }: KnownNames): NodeClaims {
+  const row = rows.get(nameKey(path));
+  return (row && claims?.find(path, row)) ?? presentClaims(row);
+}
+
+function presentClaims(nameRow: Bytes | undefined): NodeClaims {
+  if (nameRow === undefined) return NO_CLAIMS;
+  const claims = new NamePlaces(nameRow);
+  return { claims, takeover: claims.takeover };
+}
+
+const NO_CLAIMS: NodeClaims = { claims: NO_PATH_CLAIMS, takeover: 0 };
+
+function generationAt(rules: ClaimRules, height: number): Generation {
+  return hashesAllClaims(rules, height) ? '1' : '0';
+}
+
+/** The name whose way is proven. */
+function provenKey(rules: ClaimRules, { name, height }: ProofQuery): string {
+  return hashesAllClaims(rules, height) ? toLatin1(name) : filedName(rules, name, height);
+}
+
+function buildProof(
+  rules: ClaimRules,
+  path: readonly PathNode[],
+  name: string,
+  { height, selects }: ProofQuery,
+): NameProof {
+  if (!hashesAllClaims(rules, height)) return buildNodesProof(path, name);
+  return buildAllClaimsProof(path, name, selects);
+}
+
+/** Path of the next node on the way to the name, or null if it ends. */
+function stepTowards(name: string, path: string, edges: readonly string[]): string | null {
+  const step = edges.find((edge) => name.startsWith(edge, path.length));
+  return step === undefined ? null : path + step;
+}
+
+async function requireProvable(
+  rows: RowReader,
+  window: ProofWindow,
+  { height, tipHeight }: ProofQuery,
+): Promise<void> {
+  const oldest = await oldestProvable(rows, window, tipHeight());
+  if (height < oldest) throw new ProofUnavailableError(height, oldest);
+}
+
+/** Whether names part here after the block, for which proofs are answered. */
+export async function isNodeAfter(
+  rows: RowReader,
+  rules: ClaimRules,
+  window: ProofWindow,
+  { name, height, tipHeight }: { name: string } & Pick<ProofQuery, 'height' | 'tipHeight'>,
+): Promise<boolean> {
+  const generation = generationAt(rules, height);
+  const notedFrom = await readNotedFrom(rows);
+  const row = await rows.get(nodeKey(generation, name));
+  const present = row ? parseNodeRow(row).slots : NO_SLOTS;
+  const newest = newestChange(rules, generation, tipHeight());
+  const slots = await pastSlots(rows, { window, generation, height, notedFrom }, name, present, newest);
+  return slots.length > 0;
+}
+
+/** The last block that may have changed nodes of this form when the tip is at `tipHeight`. */
+function newestChange(rules: ClaimRules, generation: Generation, tipHeight: number): number {
+  return generation === '0' ? Math.min(tipHeight, lastOfOldForm(rules)) : tipHeight;
+}
+
+/** The nodes whose path leads to the name, the root first; none of an empty trie. */
+async function readPath(
+  rows: RowReader,
+  rules: ClaimRules,
+  block: PastBlock,
+  name: string,
+  tipHeight: () => number,
+): Promise<PathNode[]> {
+  const { generation, height } = block;
+  const nodes: PathNode[] = [];
+  /** After this block the node is as it was after the one asked for, and all below it: what leads to it has the same hash. */
+  let unchangedAt: number | null = null;
+  for (let path: string | null = ''; path !== null;) {
+    const tipBefore = tipHeight();
+    const keys =
+      unchangedAt === null ? [nodeKey(generation, path)] : [nodeKey(generation, path), nameKey(path)];
+    const [nodeRow, nameRow] = await rows.getMany(keys);
+    const tip = tipHeight();
+    const present = nodeRow ? parseNodeRow(nodeRow).slots : NO_SLOTS;
+    const isUnchanged: boolean = unchangedAt === tip;
+    const slots: Buffer = isUnchanged
+      ? present
+      : await pastSlots(rows, block, path, present, newestChange(rules, generation, tip));
+    const { claims, takeover } = isUnchanged
+      ? presentClaims(nameRow)
+      : await claimsAt(rows, rules, path, height);
+    const edges = slotEdges(slots);
+    if (path !== '' || edges.length > 0 || claims.length > 0)
+      nodes.push({ path, edges, hashes: slotHashes(slots), claims, takeover });
+    const isOfTip = tip === tipBefore && filesAlike(rules, height, tip);
+    unchangedAt = isUnchanged || (isOfTip && isSameWay(name, path, slots, present)) ? tip : null;
+    path = stepTowards(name, path, edges);
+  }
+  return nodes;
+}
+
+/** Whether after both blocks one hash stands for one set of claims under the same names. */
+function filesAlike(rules: ClaimRules, height: number, tip: number): boolean {
+  return (
+    generationAt(rules, height) === generationAt(rules, tip) &&
+    filesNormalized(rules, height) === filesNormalized(rules, tip)
+  );
+}
+
+/** Whether the same slot leads on towards the name. */
+function isSameWay(name: string, path: string, slots: Buffer, present: Buffer): boolean {
+  if (slots === present) return true;
+  if (path.length === name.length) return false;
+  const code = name.charCodeAt(path.length);
+  return then.seek(slots, code) && now.seek(present, code) && then.equals(now);
+}
+
+const then = new SlotCursor();
+const now = new SlotCursor();
+
+async function claimsAt(
+  rows: RowReader,
+  rules: ClaimRules,
+  path: string,
+  height: number,
+): Promise<Pick<PathNode, 'claims' | 'takeover'>> {
+  const { hasClaims, takeover } = await readOwnership(rows, path, height);
+  if (!hasClaims) return { claims: NO_PATH_CLAIMS, takeover };
+  const { claims } = await readName(rows, rules, { name: fromLatin1(path), height, exact: true });
+  const active = claims.filter((claim) => claim.active);
+  return {
+    claims: new ListedClaims(
+      active.map(({ txid, n, claimId }) => ({ point: pointKey(txid, n), claimId: toLatin1(claimId) })),
+    ),
+    takeover,
+  };
+}

@@ -1,0 +1,161 @@
+/**
+ * How the claims and supports of one transaction are in the trie after the latest block: one row for each of them and the
+ * row of each name, however many other claims the names have. Owns no rows.
+ */
+import { pointIndex, pointKey, pointTxid } from '../../../claimtrie/item.js';
+import type { ClaimRules } from '../../../claimtrie/types.js';
+import { fromLatin1, toLatin1, type Bytes } from '../../../util/bytes.js';
+import type { MaybePromise } from '../../../util/maybePromise.js';
+import type { RowReader } from '../../rows/rows.js';
+import { readAtHand } from '../../rows/rowsAtHand.js';
+import { filedName, readName } from './claimQueries.js';
+import { itemKey, nameKey } from '../rows/claimKeys.js';
+import { parseItemStanding } from '../rows/itemRow.js';
+import { readHeads, type KnownHeads } from './nameHeads.js';
+import { NamePlaces } from '../namePlaces.js';
+
+/** A claim or support of the transaction. */
+export interface MadeOutput {
+  /** Name as spelled in the script. */
+  readonly name: Bytes;
+  readonly n: number;
+}
+
+export interface StandingsQuery {
+  /** Height after which the state is asked for. */
+  readonly height: number;
+  /** In wire order. */
+  readonly txid: Bytes;
+  /** Height of the block with the transaction. */
+  readonly madeAt: number;
+  readonly outputs: readonly MadeOutput[];
+  /** Looks outputs up under the name as it is, but for who controls it. */
+  readonly exact?: boolean;
+}
+
+export interface Standing {
+  readonly active: boolean;
+  /** Height at which it entered the trie, or will. */
+  readonly validAtHeight: number;
+  /** Whether it is the claim that controls its name. */
+  readonly controls: boolean;
+}
+
+/** A name under which an output is looked up, and the one that says who controls it. */
+interface Names {
+  readonly filed: string;
+  readonly normalized: string;
+}
+
+function namesOf(rules: ClaimRules, { height, outputs, exact }: StandingsQuery): Names[] {
+  return outputs.map(({ name }) => {
+    const normalized = filedName(rules, name, height);
+    return { filed: exact === true ? toLatin1(name) : normalized, normalized };
+  });
+}
+
+/**
+ * Null for an output that is not filed. The result is invalid if a block was connected or disconnected meanwhile.
+ */
+export function readPresentStandings(
+  rows: RowReader,
+  rules: ClaimRules,
+  query: StandingsQuery,
+  known?: KnownHeads,
+): MaybePromise<(Standing | null)[]> {
+  const { txid, madeAt, outputs } = query;
+  const names = namesOf(rules, query);
+  const points = outputs.map(({ n }) => pointKey(txid, n));
+  // First filed in its block, and again where normalization has moved it.
+  const fork = rules.normalizationForkHeight;
+  const filedSince = madeAt < fork && fork <= query.height ? [madeAt, fork] : [madeAt];
+  const keys = filedSince.flatMap((since) => names.map(({ filed }, i) => itemKey(filed, since, points[i]!)));
+  const distinct = [...new Set(names.map(({ normalized }) => normalized))];
+  return readAtHand(rows, (atHand) => {
+    const found = atHand.getMany(keys);
+    const heads = readHeads(atHand, distinct, known);
+    return names.map(({ normalized }, i) => {
+      for (const [k, since] of filedSince.entries()) {
+        const row = found[k * names.length + i];
+        const item = row ? parseItemStanding(since, row) : null;
+        if (item === null) continue;
+        const active = item.activated !== 0;
+        return {
+          active,
+          validAtHeight: active ? item.activated : item.dueHeight,
+          controls: active && heads.get(normalized)?.best?.point === points[i],
+        };
+      }
+      return null;
+    });
+  });
+}
+
+/** The same after any block, from everything that is filed under the names. */
+export async function readStandings(
+  rows: RowReader,
+  rules: ClaimRules,
+  query: StandingsQuery,
+): Promise<(Standing | null)[]> {
+  const { height, txid } = query;
+  const known = new Map<string, { items: Map<string, Standing>; best: string | undefined }>();
+  const read = async (name: string): Promise<{ items: Map<string, Standing>; best: string | undefined }> => {
+    const before = known.get(name);
+    if (before) return before;
+    const info = await readName(rows, rules, { name: fromLatin1(name), height, exact: true });
+    const items = new Map<string, Standing>();
+    const [first] = info.claims;
+    for (const claim of info.claims) {
+      for (const { txid: id, n, active, validAtHeight } of [claim, ...claim.supports])
+        items.set(pointKey(id, n), { active, validAtHeight, controls: false });
+    }
+    for (const { txid: id, n, active, validAtHeight } of info.supportsWithoutClaim)
+      items.set(pointKey(id, n), { active, validAtHeight, controls: false });
+    const entry = { items, best: first?.active === true ? pointKey(first.txid, first.n) : undefined };
+    known.set(name, entry);
+    return entry;
+  };
+  const standings: (Standing | null)[] = [];
+  for (const [i, { filed, normalized }] of namesOf(rules, query).entries()) {
+    const point = pointKey(txid, query.outputs[i]!.n);
+    const standing = (await read(filed)).items.get(point);
+    const controls = standing?.active === true && (await read(normalized)).best === point;
+    standings.push(standing ? { ...standing, controls } : null);
+  }
+  return standings;
+}
+
+export interface PresentOutput {
+  /** In wire order. */
+  readonly txid: Bytes;
+  readonly n: number;
+}
+
+/**
+ * The outputs that hold claims of a name after the latest block, by id as latin1; from the name's row, and only where that
+ * leaves out pending claims from all items.
+ */
+export async function readClaimOutputs(
+  rows: RowReader,
+  rules: ClaimRules,
+  query: { readonly name: Bytes; readonly height: number; readonly claimIds: readonly Bytes[] },
+): Promise<Map<string, PresentOutput>> {
+  const { name, height, claimIds } = query;
+  const outputs = new Map<string, PresentOutput>();
+  const wanted = new Set(claimIds.map(toLatin1));
+  const row = await rows.get(nameKey(filedName(rules, name, height)));
+  if (row === undefined) return outputs;
+  const places = new NamePlaces(row);
+  for (let bid = 0; bid < places.count && outputs.size < wanted.size; bid++) {
+    const claimId = places.idAt(bid);
+    if (!wanted.has(claimId) || outputs.has(claimId)) continue;
+    const { point } = places.claim(bid);
+    outputs.set(claimId, { txid: pointTxid(point), n: pointIndex(point) });
+  }
+  if (outputs.size === wanted.size || places.pending === 0) return outputs;
+  for (const claim of (await readName(rows, rules, { name, height })).claims) {
+    const id = toLatin1(claim.claimId);
+    if (wanted.has(id) && !outputs.has(id)) outputs.set(id, { txid: claim.txid, n: claim.n });
+  }
+  return outputs;
+}

@@ -1,0 +1,56 @@
+/**
+ * The rows of the claim trie that follow from the rows of names: nodes, totals and the marks of idle names. For a database that
+ * gets its names from a snapshot.
+ */
+import type { ClaimRules } from '../../../claimtrie/types.js';
+import type { Bytes } from '../../../util/bytes.js';
+import type { RowReader, RowWriter } from '../../rows/rows.js';
+import { generationAt } from '../claimCheck.js';
+import { TrieOfNames } from '../hashFork.js';
+import { IdleNames } from '../idleNames.js';
+import { parseNameRow, rowHasClaims } from './nameRow.js';
+import { moveTotals, noTotals, putSummary, totalsOf } from './summaryRow.js';
+
+const NO_ROWS: Pick<RowReader, 'range'> = { range: () => nothing() };
+
+async function* nothing(): AsyncGenerator<never> {}
+
+export class DerivedClaimRows {
+  private readonly trie: TrieOfNames;
+  private readonly idle = new IdleNames();
+  private readonly idleRows = new Map<string, Bytes>();
+  private readonly totals = noTotals();
+
+  private constructor(rules: ClaimRules, height: number) {
+    this.trie = new TrieOfNames(generationAt(rules, height));
+  }
+
+  /** Starts with the names after the block of this height. */
+  static async begin(rules: ClaimRules, height: number): Promise<DerivedClaimRows> {
+    const rows = new DerivedClaimRows(rules, height);
+    await rows.idle.load(NO_ROWS as RowReader);
+    return rows;
+  }
+
+  /** Takes the row of the next name, in ascending byte order. Hands rows that are final to `out`. */
+  add(name: string, row: Bytes, out: Pick<RowWriter, 'put'>): void {
+    this.trie.add(name, row);
+    this.drain(out);
+    if (rowHasClaims(row)) moveTotals(this.totals, noTotals(), totalsOf(parseNameRow(row)));
+    else if (!this.idle.mayHold(name))
+      this.idle.add({ put: (key, value) => this.idleRows.set(key, value), del: () => undefined }, name);
+  }
+
+  private drain(out: Pick<RowWriter, 'put'>): void {
+    for (const [key, row] of this.trie.nodes.splice(0)) out.put(key, row);
+  }
+
+  /** Hands the other rows to `out` and returns the root. */
+  finish(out: RowWriter): Bytes {
+    const root = this.trie.finish();
+    this.drain(out);
+    for (const [key, row] of this.idleRows) out.put(key, row);
+    putSummary(out, { root, totals: this.totals });
+    return root;
+  }
+}

@@ -1,0 +1,113 @@
+/** The row of a name's present state: claims in their order with what hash and order need, sums, counters. */
+import { pointIndex } from '../../../claimtrie/item.js';
+import { ActiveClaim, emptyNameState, type NameState } from '../../../claimtrie/nameState.js';
+import type { Bytes } from '../../../util/bytes.js';
+import { RowDecoder, RowEncoder } from './rowCodec.js';
+
+const FLAG_ORIGINAL = 1;
+/** `since` follows the height. */
+export const FLAG_REFILED = 2;
+/** The claim id follows the outpoint. */
+export const FLAG_HAS_ID = 4;
+/** From this number of claims on, ids are stored even where they follow from the outpoint: hashing them costs time. */
+const MANY_CLAIMS = 16;
+
+const encoder = new RowEncoder();
+
+/** An outpoint: the txid and the output number. */
+export function writePoint(out: RowEncoder, point: string): void {
+  out.raw(point.slice(0, 32)).number(pointIndex(point));
+}
+
+export function readPoint(input: RowDecoder): string {
+  const txid = input.raw(32);
+  const n = input.number();
+  return txid + String.fromCharCode(n >>> 24, (n >>> 16) & 255, (n >>> 8) & 255, n & 255);
+}
+
+export function formatNameRow(state: NameState): Buffer {
+  encoder.number(state.takeover).number(state.alive).number(state.sinceSnapshot);
+  encoder.number(state.claims.length);
+  for (const claim of state.claims) {
+    const withId = !claim.isOriginal || state.claims.length >= MANY_CLAIMS;
+    encoder.byte(
+      (claim.isOriginal ? FLAG_ORIGINAL : 0) |
+        (claim.since === claim.height ? 0 : FLAG_REFILED) |
+        (withId ? FLAG_HAS_ID : 0),
+    );
+    encoder.number(claim.height);
+    if (claim.since !== claim.height) encoder.number(claim.since);
+    writePoint(encoder, claim.point);
+    if (withId) encoder.raw(claim.claimId);
+    encoder.amount(claim.amount).amount(claim.effective - claim.amount);
+  }
+  if (state.dangling.size + state.pending.size > 0) {
+    encoder.number(state.dangling.size);
+    for (const id of [...state.dangling.keys()].sort()) encoder.raw(id).amount(state.dangling.get(id)!);
+    for (const due of [...state.pending.keys()].sort((a, b) => a - b)) {
+      encoder.number(due).number(state.pending.get(due)!);
+    }
+  }
+  return encoder.finish();
+}
+
+export function parseNameRow(row: Bytes): NameState {
+  const input = new RowDecoder(row);
+  const state = emptyNameState();
+  state.takeover = input.number();
+  state.alive = input.number();
+  state.sinceSnapshot = input.number();
+  for (let left = input.number(); left > 0; left--) state.claims.push(readClaim(input));
+  if (input.done) return state;
+  for (let left = input.number(); left > 0; left--) {
+    const id = input.raw(20);
+    state.dangling.set(id, input.amount());
+  }
+  while (!input.done) {
+    const due = input.number();
+    state.pending.set(due, input.number());
+  }
+  return state;
+}
+
+/** The claim at offset `start` of a name's row. */
+export function parseClaimAt(row: Bytes, start: number): ActiveClaim {
+  return readClaim(new RowDecoder(row.subarray(start)));
+}
+
+function readClaim(input: RowDecoder): ActiveClaim {
+  const flags = input.byte();
+  const height = input.number();
+  const since = flags & FLAG_REFILED ? input.number() : height;
+  const point = readPoint(input);
+  const id = flags & FLAG_HAS_ID ? input.raw(20) : null;
+  const amount = input.amount();
+  const effective = amount + input.amount();
+  return new ActiveClaim(point, (flags & FLAG_ORIGINAL) !== 0, id, amount, height, since, effective);
+}
+
+/** What a name's row says first: the takeover height, how many claims are active, and the best of them. */
+export interface NameHead {
+  takeover: number;
+  claims: number;
+  best: ActiveClaim | null;
+}
+
+/** The beginning of a name's row, however many claims follow. */
+export function parseNameHead(row: Bytes): NameHead {
+  const input = new RowDecoder(row);
+  const takeover = input.number();
+  input.number();
+  input.number();
+  const claims = input.number();
+  return { takeover, claims, best: claims > 0 ? readClaim(input) : null };
+}
+
+/** Whether the name has active claims, from its row alone. */
+export function rowHasClaims(row: Bytes): boolean {
+  const input = new RowDecoder(row);
+  input.number();
+  input.number();
+  input.number();
+  return input.number() > 0;
+}

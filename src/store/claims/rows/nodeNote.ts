@@ -1,0 +1,159 @@
+/**
+ * What a block changed in a trie node, as it was before: the note of one node and one block. Some notes hold the whole
+ * node, so that a walk from a block reaches one soon, and needs none of the later ones.
+ */
+import { areSlots, NO_SLOTS, SlotCursor } from '../../../claimtrie/slots.js';
+import type { TrieNode } from '../../../claimtrie/trieNode.js';
+import type { NodeChange } from '../../../claimtrie/workTrie.js';
+import { asBuffer, type Bytes } from '../../../util/bytes.js';
+import { ReadError } from '../../../util/reader.js';
+
+export interface NodeNote {
+  /** All slots are told; what is not among them was not there. */
+  whole: boolean;
+  /** First bytes of slots that were not there. */
+  gone: Bytes;
+  /** Packed (`claimtrie/slots.ts`). */
+  slots: Buffer;
+}
+
+const PART = 0;
+const WHOLE = 1;
+/** Bytes of a part before the first bytes of what was not there: its kind, and their number. */
+const PART_HEAD = 2;
+/** A whole node is noted when it takes at most this many times what its part takes. Arbitrary. */
+const CHEAP_WHOLE = 2;
+const FIRST_BYTES = 256;
+const NONE: Bytes = Buffer.alloc(0);
+/** 2^32 divided by the golden ratio: its multiples are spread evenly, wherever one begins. */
+const GOLDEN = 0x9e3779b1;
+
+const old = new SlotCursor();
+const now = new SlotCursor();
+
+/**
+ * Calls `note` for each slot of `before` that `after` has not, or has otherwise, and without a slot for those that only
+ * `after` has.
+ */
+export function changedSlots(
+  before: TrieNode | null,
+  after: TrieNode | null,
+  note: (firstByte: number, before: SlotCursor | null) => void,
+): void {
+  if (before?.slots === after?.slots) return;
+  let more = old.load(before?.slots ?? NO_SLOTS, 0);
+  let moreNow = now.load(after?.slots ?? NO_SLOTS, 0);
+  while (more || moreNow) {
+    const order = !moreNow ? -1 : !more ? 1 : old.first - now.first;
+    if (order > 0) note(now.first, null);
+    else if (order < 0 || !old.equals(now)) note(old.first, old);
+    if (order <= 0) more = old.next();
+    if (order >= 0) moreNow = now.next();
+  }
+}
+
+const gone = Buffer.alloc(FIRST_BYTES);
+let changed = Buffer.allocUnsafe(64 << 10);
+
+/** The note of what block `height` changed; null when that is nothing. */
+export function noteOf({ path, before, after }: NodeChange, height: number): NodeNote | null {
+  const slots = before?.slots ?? NO_SLOTS;
+  if (changed.length < slots.length) changed = Buffer.allocUnsafe(2 * slots.length);
+  let goneCount = 0;
+  let size = 0;
+  changedSlots(before, after, (firstByte, slot) => {
+    if (slot === null) gone[goneCount++] = firstByte;
+    else size += slots.copy(changed, size, slot.at, slot.end);
+  });
+  const partBytes = goneCount + size;
+  if (partBytes === 0) return null;
+  if (isWhole(path, height, partBytes, slots.length)) return { whole: true, gone: NONE, slots };
+  return {
+    whole: false,
+    gone: Buffer.from(gone.subarray(0, goneCount)),
+    slots: Buffer.from(changed.subarray(0, size)),
+  };
+}
+
+/**
+ * Whether the whole node is noted: always when that costs little, else in one block of so many that whole nodes take about
+ * as much as the parts between them. Which these are follows from height and path alone, at distances that hardly differ.
+ */
+function isWhole(path: string, height: number, partBytes: number, wholeBytes: number): boolean {
+  if (wholeBytes <= CHEAP_WHOLE * partBytes) return true;
+  let place = 0;
+  for (let i = 0; i < path.length; i++) place = (Math.imul(place, 31) + path.charCodeAt(i)) | 0;
+  return (Math.imul(place + height, GOLDEN) >>> 0) * wholeBytes < partBytes * 2 ** 32;
+}
+
+/** A byte that says which kind it is; of a part the number of slots that were not there, and their first bytes; the slots. */
+export function formatNodeNote({ whole, gone, slots }: NodeNote): Buffer {
+  // A part that reports 256 slots which were not there would be of a node that had none, and that is noted whole.
+  const slotsAt = whole ? 1 : PART_HEAD + gone.length;
+  const row = Buffer.allocUnsafe(slotsAt + slots.length);
+  row[0] = whole ? WHOLE : PART;
+  if (!whole) {
+    row[1] = gone.length;
+    row.set(gone, PART_HEAD);
+  }
+  slots.copy(row, slotsAt);
+  return row;
+}
+
+/** Views into the row. */
+export function parseNodeNote(bytes: Bytes): NodeNote {
+  const row = asBuffer(bytes);
+  const whole = row[0] === WHOLE;
+  const slotsAt = whole ? 1 : row[0] === PART ? PART_HEAD + row[1]! : NaN;
+  const slots = row.subarray(slotsAt);
+  if (!(slotsAt <= row.length) || !areSlots(slots))
+    throw new ReadError('a note of a node of the claim trie is damaged');
+  return { whole, gone: whole ? NONE : row.subarray(PART_HEAD, slotsAt), slots };
+}
+
+/** Which of the notes reports a first byte, by their number, and where; used again and again. */
+const teller = new Int32Array(FIRST_BYTES);
+const startOf = new Int32Array(FIRST_BYTES);
+const endOf = new Int32Array(FIRST_BYTES);
+const UNTOLD = -1;
+const GONE = -2;
+
+/** What notes tell together, an earlier one before the later ones, and nothing behind a whole one. */
+export function joinNotes(notes: readonly NodeNote[]): NodeNote {
+  teller.fill(UNTOLD);
+  let size = 0;
+  let whole = false;
+  for (let number = 0; number < notes.length && !whole; number++) {
+    const { gone, slots } = notes[number]!;
+    whole = notes[number]!.whole;
+    for (const firstByte of gone) if (teller[firstByte] === UNTOLD) teller[firstByte] = GONE;
+    for (let more = old.load(slots, 0); more; more = old.next()) {
+      const { first } = old;
+      if (teller[first] !== UNTOLD) continue;
+      teller[first] = number;
+      startOf[first] = old.at;
+      endOf[first] = old.end;
+      size += old.end - old.at;
+    }
+  }
+  const joined = Buffer.allocUnsafe(size);
+  const missing: number[] = [];
+  let written = 0;
+  for (let first = 0; first < FIRST_BYTES;) {
+    const number = teller[first]!;
+    if (number === GONE) missing.push(first);
+    if (number < 0) {
+      first++;
+      continue;
+    }
+    // What lies side by side is copied at once.
+    const from = startOf[first]!;
+    let to = from;
+    for (; first < FIRST_BYTES; first++) {
+      if (teller[first] === number && startOf[first] === to) to = endOf[first]!;
+      else if (teller[first] !== UNTOLD) break;
+    }
+    written += notes[number]!.slots.copy(joined, written, from, to);
+  }
+  return { whole, gone: whole ? NONE : Buffer.from(missing), slots: joined };
+}

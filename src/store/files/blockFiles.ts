@@ -1,0 +1,432 @@
+/**
+ * Block files `blk?????.dat` in Core's format (magic, length, block) and undo files `rev?????.dat` beside them
+ * (magic, length, undo data, SHA-256d over the block's parent hash and the data). Owns file numbers, positions and open
+ * descriptors; knows nothing of what a block means. Writes are plain `write(2)`: what was written survives the death of
+ * the process; `sync` makes it survive that of the machine and is called before a flush points to the bytes.
+ */
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fdatasyncSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writevSync,
+} from 'node:fs';
+import { read } from 'node:fs';
+import { promisify } from 'node:util';
+import { join } from 'node:path';
+import { sha256dPair } from '../../crypto/hash.js';
+import { loadNative } from '../../native/binding.js';
+import { assert } from '../../util/assert.js';
+import { EnvironmentError, environmentError, withPath } from '../../util/text/environmentError.js';
+import { makeFolder } from '../../util/makeFolder.js';
+import type { Bytes } from '../../util/bytes.js';
+import { refuseSpecialFile } from '../../util/specialFile.js';
+
+const readAsync = promisify(read);
+
+/** Core's MAX_BLOCKFILE_SIZE. */
+export const MAX_BLOCK_FILE_BYTES = 128 << 20;
+const HEAD_BYTES = 8;
+/** Read first of a record: small blocks come with one call. */
+const FIRST_BYTES = 4096;
+const CHECKSUM_BYTES = 32;
+const MAX_OPEN_FILES = 32;
+/** The most that is read on the event loop, out of the system's memory: copying it takes some microseconds. Arbitrary. */
+const READ_NOW_BYTES = 64 << 10;
+const WHAT_TO_DO = 'Restart with -reindex to rebuild the database from the block files.';
+
+/** Start of a block's bytes, behind magic and length (Core's `CDiskBlockPos`). */
+export interface FilePosition {
+  file: number;
+  offset: number;
+}
+
+/** Blocks that were read together. */
+export interface StoredRun {
+  readonly bytes: Buffer;
+  /** Start and end of each block in `bytes`. */
+  readonly places: Uint32Array;
+}
+
+type Kind = 'blk' | 'rev';
+
+/** The files contradict what the database says of them, or cannot be read; the message tells which and what to do. */
+export class BlockFileError extends Error {
+  override readonly name = 'BlockFileError';
+}
+
+interface OpenFile {
+  fd: number;
+  writable: boolean;
+  /** Reads under way; the descriptor is closed by the last of them once the file is retired. */
+  pins: number;
+  retired: boolean;
+}
+
+export class BlockFiles {
+  private readonly folder: string;
+  private readonly magic: Buffer;
+  private readonly maxFileBytes: number;
+  /** Open files, the least recently used first. */
+  private readonly opened = new Map<string, OpenFile>();
+  private readonly ends = new Map<string, number>();
+  private readonly unsynced = new Set<string>();
+  /** Number of the block file that is appended to. */
+  private current = 0;
+
+  constructor(options: { folder: string; magic: Buffer; maxFileBytes?: number }) {
+    this.folder = options.folder;
+    this.magic = options.magic;
+    this.maxFileBytes = options.maxFileBytes ?? MAX_BLOCK_FILE_BYTES;
+    makeFolder(this.folder);
+    this.current = Math.max(0, ...this.fileNumbers());
+  }
+
+  path(kind: Kind, file: number): string {
+    return join(this.folder, fileName(kind, file));
+  }
+
+  /** Numbers of the block files on disk, ascending. */
+  fileNumbers(): number[] {
+    return numbersOf('blk', this.folder);
+  }
+
+  /** Numbers of undo files on disk whose block files are not there, ascending. */
+  lonelyUndoFiles(): number[] {
+    const withBlocks = new Set(this.fileNumbers());
+    return numbersOf('rev', this.folder).filter((file) => !withBlocks.has(file));
+  }
+
+  get currentFile(): number {
+    return this.current;
+  }
+
+  /** Bytes written to a file so far; 0 when it does not exist. */
+  sizeBytes(kind: Kind, file: number): number {
+    const key = `${kind}${file}`;
+    const known = this.ends.get(key);
+    if (known !== undefined) return known;
+    if (!existsSync(this.path(kind, file))) return 0;
+    const size = statSync(this.path(kind, file)).size;
+    this.ends.set(key, size);
+    return size;
+  }
+
+  /** The open file; one that is only read is never created. Throws `BlockFileError` when there is none to read. */
+  private open(kind: Kind, file: number, writable: boolean): OpenFile {
+    const key = `${kind}${file}`;
+    const known = this.opened.get(key);
+    if (known && (known.writable || !writable)) {
+      this.opened.delete(key);
+      this.opened.set(key, known);
+      return known;
+    }
+    if (known) this.retire(key, known);
+    while (this.opened.size >= MAX_OPEN_FILES) this.retire(...this.opened.entries().next().value!);
+    const path = this.path(kind, file);
+    let fd: number;
+    if (writable) {
+      refuseSpecialFile(path);
+      fd = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o666);
+    } else {
+      try {
+        refuseSpecialFile(path);
+        fd = openSync(path, 'r');
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw unreadable(error, path);
+        throw new BlockFileError(`${path} is missing. ${WHAT_TO_DO}`);
+      }
+    }
+    const opened = { fd, writable, pins: 0, retired: false };
+    this.opened.set(key, opened);
+    return opened;
+  }
+
+  /** Forgets an open file and closes it as soon as no one reads from it: a number given up would be another file's. */
+  private retire(key: string, file: OpenFile): void {
+    if (this.unsynced.delete(key)) fdatasyncSync(file.fd);
+    this.opened.delete(key);
+    file.retired = true;
+    if (file.pins === 0) closeSync(file.fd);
+  }
+
+  /**
+   * Fills `target` with bytes of a block from `from` on as far as the system has them in memory: how many, 0 when the
+   * disk must be waited for. They may be the next block's. Throws `BlockFileError` when there is no such file.
+   */
+  readNow({ file, offset }: FilePosition, from: number, target: Buffer): number {
+    const { fd } = this.open('blk', file, false);
+    return Math.max(0, loadNative()?.readCached(fd, target, offset + from) ?? 0);
+  }
+
+  /** Runs `use` while the descriptor is held. */
+  private async hold<T>(kind: Kind, file: number, use: (fd: number) => Promise<T>): Promise<T> {
+    const opened = this.open(kind, file, false);
+    opened.pins++;
+    try {
+      return await use(opened.fd);
+    } catch (error) {
+      throw unreadable(error, this.path(kind, file));
+    } finally {
+      opened.pins--;
+      if (opened.retired && opened.pins === 0) closeSync(opened.fd);
+    }
+  }
+
+  private append(kind: Kind, file: number, parts: Bytes[]): number {
+    const at = this.sizeBytes(kind, file);
+    const { fd } = this.open(kind, file, true);
+    const total = parts.reduce((sum, part) => sum + part.length, 0);
+    try {
+      let written = writevSync(fd, parts, at);
+      if (written < total) {
+        const whole = Buffer.concat(parts);
+        while (written < total) written += writevSync(fd, [whole.subarray(written)], at + written);
+      }
+    } catch (error) {
+      throw withPath(error, this.path(kind, file));
+    }
+    this.ends.set(`${kind}${file}`, at + total);
+    this.unsynced.add(`${kind}${file}`);
+    return at;
+  }
+
+  /** Appends a block; returns where its bytes begin. */
+  writeBlock(block: Bytes): FilePosition {
+    if (this.sizeBytes('blk', this.current) + HEAD_BYTES + block.length >= this.maxFileBytes) {
+      if (this.sizeBytes('blk', this.current) > 0) this.current++;
+    }
+    const head = Buffer.allocUnsafe(HEAD_BYTES);
+    this.magic.copy(head);
+    head.writeUInt32LE(block.length, 4);
+    const at = this.append('blk', this.current, [head, block]);
+    return { file: this.current, offset: at + HEAD_BYTES };
+  }
+
+  /** Appends undo data beside the block's file; returns the offset of the data in the undo file. */
+  writeUndo(file: number, parentHash: Bytes, undo: Bytes): number {
+    const head = Buffer.allocUnsafe(HEAD_BYTES);
+    this.magic.copy(head);
+    head.writeUInt32LE(undo.length, 4);
+    const at = this.append('rev', file, [head, undo, sha256dPair(parentHash, undo)]);
+    return at + HEAD_BYTES;
+  }
+
+  /** Fills `target`; how many bytes there were. */
+  private readSync(kind: Kind, file: number, target: Buffer, at: number): number {
+    const { fd } = this.open(kind, file, false);
+    try {
+      return readSync(fd, target, 0, target.length, at);
+    } catch (error) {
+      throw unreadable(error, this.path(kind, file));
+    }
+  }
+
+  private lengthAtSync(kind: Kind, position: FilePosition): number {
+    const head = Buffer.allocUnsafe(HEAD_BYTES);
+    const got = this.readSync(kind, position.file, head, position.offset - HEAD_BYTES);
+    return this.lengthOf(kind, position, head, got, this.sizeBytes(kind, position.file));
+  }
+
+  /** Length of the record with this head; `got` bytes of the head could be read. */
+  private lengthOf(kind: Kind, position: FilePosition, head: Buffer, got: number, fileEnd: number): number {
+    if (got < HEAD_BYTES || !head.subarray(0, 4).equals(this.magic)) throw this.damaged(kind, position);
+    const length = head.readUInt32LE(4);
+    if (position.offset + length > fileEnd) throw this.damaged(kind, position);
+    return length;
+  }
+
+  /** The error that names the file and what to do. */
+  damaged(kind: Kind, position: FilePosition): BlockFileError {
+    return new BlockFileError(
+      `${this.path(kind, position.file)} does not hold what the database expects at ${position.offset}. ` +
+        WHAT_TO_DO,
+    );
+  }
+
+  /** Reads a whole block synchronously. Throws `BlockFileError` when the file does not hold one there. */
+  readBlockSync(position: FilePosition): Buffer {
+    const bytes = Buffer.allocUnsafe(this.lengthAtSync('blk', position));
+    const got = this.readSync('blk', position.file, bytes, position.offset);
+    if (got < bytes.length) throw this.damaged('blk', position);
+    return bytes;
+  }
+
+  readBlock(position: FilePosition): Promise<Buffer> {
+    return this.readRecord('blk', position, 0);
+  }
+
+  /** The bytes of a record and `extra` bytes that follow it. */
+  private readRecord(kind: Kind, position: FilePosition, extra: number): Promise<Buffer> {
+    const { file, offset } = position;
+    const fileEnd = this.sizeBytes(kind, file);
+    return this.hold(kind, file, async (fd) => {
+      const start = offset - HEAD_BYTES;
+      const first = Buffer.allocUnsafe(start + FIRST_BYTES <= fileEnd ? FIRST_BYTES : HEAD_BYTES);
+      const got = await readBytes(fd, first, start);
+      const length = this.lengthOf(kind, position, first, got, fileEnd) + extra;
+      if (HEAD_BYTES + length <= got) return first.subarray(HEAD_BYTES, HEAD_BYTES + length);
+      const bytes = Buffer.allocUnsafe(length);
+      const had = first.copy(bytes, 0, HEAD_BYTES, got);
+      const rest = bytes.subarray(had);
+      if ((await readBytes(fd, rest, offset + had)) < rest.length) throw this.damaged(kind, position);
+      return bytes;
+    });
+  }
+
+  /**
+   * Reads the first of these blocks and those that are behind it in the same file, in this order, with one call: about
+   * the size of `memory`, more where the first block alone is larger. The answer may lie in `memory`. Rejects with
+   * `BlockFileError` when the file does not hold the first block there; one that is not there later ends the run.
+   */
+  async readRun(positions: readonly FilePosition[], memory: Buffer): Promise<StoredRun> {
+    const { file, offset } = positions[0]!;
+    const start = offset - HEAD_BYTES;
+    let count = 1;
+    while (
+      count < positions.length &&
+      follows(positions[count - 1]!, positions[count]!, start + memory.length)
+    )
+      count++;
+    const fileEnd = this.sizeBytes('blk', file);
+    return this.hold('blk', file, async (fd) => {
+      const wanted = Math.min(positions[count - 1]!.offset - start + FIRST_BYTES, fileEnd - start);
+      const bytes = memory.subarray(0, wanted);
+      const got = await readBytes(fd, bytes, start);
+      const places: number[] = [];
+      for (const { offset: at } of positions.slice(0, count)) {
+        const head = bytes.subarray(at - HEAD_BYTES - start, Math.min(at - start, got));
+        if (places.length > 0 && (head.length < HEAD_BYTES || !head.subarray(0, 4).equals(this.magic))) break;
+        const length = this.lengthOf('blk', { file, offset: at }, head, head.length, fileEnd);
+        if (at - start + length > got) break;
+        places.push(at - start, at - start + length);
+      }
+      if (places.length > 0) return { bytes, places: Uint32Array.from(places) };
+      const whole = await this.readBlock({ file, offset });
+      return { bytes: whole, places: Uint32Array.of(0, whole.length) };
+    });
+  }
+
+  /** At most `length` bytes of a block from `from` on. They may be the next block's: the caller knows what to expect. */
+  readPart({ file, offset }: FilePosition, from: number, length: number): Promise<Buffer> {
+    const left = Math.max(0, this.sizeBytes('blk', file) - offset - from);
+    return this.hold('blk', file, async (fd) => {
+      const bytes = Buffer.allocUnsafe(Math.min(length, left));
+      return bytes.subarray(0, await readBytes(fd, bytes, offset + from));
+    });
+  }
+
+  /** Reads and verifies undo data; throws `BlockFileError` when it is damaged. */
+  readUndoSync(position: FilePosition, parentHash: Bytes): Buffer {
+    const length = this.lengthAtSync('rev', position);
+    const bytes = Buffer.allocUnsafe(length + CHECKSUM_BYTES);
+    const got = this.readSync('rev', position.file, bytes, position.offset);
+    if (got < bytes.length) throw this.damaged('rev', position);
+    return this.checkedUndo(position, parentHash, bytes);
+  }
+
+  async readUndo(position: FilePosition, parentHash: Bytes): Promise<Buffer> {
+    return this.checkedUndo(position, parentHash, await this.readRecord('rev', position, CHECKSUM_BYTES));
+  }
+
+  private checkedUndo(position: FilePosition, parentHash: Bytes, bytes: Buffer): Buffer {
+    const undo = bytes.subarray(0, -CHECKSUM_BYTES);
+    if (!sha256dPair(parentHash, undo).equals(bytes.subarray(-CHECKSUM_BYTES)))
+      throw this.damaged('rev', position);
+    return undo;
+  }
+
+  /** Makes everything written so far durable. */
+  sync(): void {
+    for (const key of this.unsynced) {
+      const file = this.opened.get(key);
+      assert(file !== undefined, `unsynced file ${key} is not open`);
+      fdatasyncSync(file.fd);
+    }
+    this.unsynced.clear();
+  }
+
+  /** Drops what a block file holds from `end` on: a record that was not written whole. */
+  truncate(file: number, end: number): void {
+    const { fd } = this.open('blk', file, true);
+    try {
+      ftruncateSync(fd, end);
+    } catch (error) {
+      throw withPath(error, this.path('blk', file));
+    }
+    this.ends.set(`blk${file}`, end);
+  }
+
+  /** Deletes a pair of files (pruning), so that what a crash in between leaves is seen by its block file. */
+  remove(file: number): void {
+    for (const kind of ['rev', 'blk'] as const) this.removeOne(kind, file);
+  }
+
+  private removeOne(kind: Kind, file: number): void {
+    const key = `${kind}${file}`;
+    this.unsynced.delete(key);
+    const opened = this.opened.get(key);
+    if (opened) this.retire(key, opened);
+    this.ends.delete(key);
+    rmSync(this.path(kind, file), { force: true });
+  }
+
+  close(): void {
+    this.sync();
+    for (const [key, file] of this.opened) this.retire(key, file);
+  }
+}
+
+/** Whether a block is behind another, and begins before an offset. */
+function follows(before: FilePosition, { file, offset }: FilePosition, end: number): boolean {
+  return file === before.file && offset > before.offset && offset < end;
+}
+
+/** What the system refuses to read there, as `BlockFileError`; all else as it is. */
+function unreadable(error: unknown, path: string): unknown {
+  const told = environmentError(error, path);
+  return told instanceof EnvironmentError ? new BlockFileError(told.message, { cause: error }) : error;
+}
+
+/** Reads at once what is short and in the system's memory, else on a thread; answers how many bytes there were. */
+async function readBytes(fd: number, target: Buffer, at: number): Promise<number> {
+  if (target.length <= READ_NOW_BYTES && loadNative()?.readCached(fd, target, at) === target.length)
+    return target.length;
+  const { bytesRead } = await readAsync(fd, target, 0, target.length, at);
+  return bytesRead;
+}
+
+/** Deletes all undo files: connecting the blocks again writes them again. Source: Core `CleanupBlockRevFiles`. */
+export function removeUndoFiles(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    if (/^rev\d{5}\.dat$/.test(name)) rmSync(join(folder, name));
+  }
+}
+
+/** Deletes block files behind a gap, which no chain from the genesis block can reach. Source: `CleanupBlockRevFiles`. */
+export function removeUnreachableFiles(folder: string): void {
+  let expected = 0;
+  for (const file of numbersOf('blk', folder)) {
+    if (file === expected) expected++;
+    else rmSync(join(folder, fileName('blk', file)));
+  }
+}
+
+/** Numbers of the files of a kind in a folder, ascending. */
+function numbersOf(kind: Kind, folder: string): number[] {
+  return readdirSync(folder)
+    .map((name) => /^(blk|rev)(\d{5})\.dat$/.exec(name))
+    .filter((found) => found?.[1] === kind)
+    .map((found) => Number(found![2]))
+    .sort((a, b) => a - b);
+}
+
+function fileName(kind: Kind, file: number): string {
+  return `${kind}${String(file).padStart(5, '0')}.dat`;
+}

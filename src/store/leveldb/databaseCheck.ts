@@ -1,0 +1,328 @@
+/**
+ * What LevelDB's files must look like before they are opened: LevelDB itself takes a file that is gone, a manifest or a
+ * log that ends early and records that are missing in the middle for what a crash leaves, and continues without them. Owns
+ * the note of what was durable. Reads the manifest, the logs and the sizes of tables; LevelDB verifies the rest as it
+ * reads.
+ *
+ * Every put and delete has a number, one more than the one before it, and of the newest log is noted how far it reached
+ * when it was last brought to disk. So nothing is missing when the logs continue without a gap from what the tables hold to
+ * at least that place. What a crash of the machine left half-written behind it is cut off: no one was told that it is
+ * there.
+ */
+import { open, readdir, readFile, rm, stat, truncate, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sha256 } from '../../crypto/hash.js';
+import { onFile, withPath } from '../../util/text/environmentError.js';
+import { isSpecialFile, refuseSpecialFile } from '../../util/specialFile.js';
+import { DatabaseCorruptionError } from './levelDb.js';
+import {
+  applyEdit,
+  batchHead,
+  emptyManifest,
+  logRecords,
+  tableCorruption,
+  tableKeys,
+  type KeyRange,
+  type LogEnd,
+  type Manifest,
+} from './levelDbFormat.js';
+
+/** In the database's own folder, where LevelDB leaves files alone that it does not know. */
+const NOTE_NAME = 'durable';
+const NOTE_BYTES = 24;
+const FIRST_MANIFEST = 'MANIFEST-000001';
+const COMPARATOR = 'leveldb.BytewiseComparator';
+const LOG = /^\d+\.log$/;
+
+export interface DatabaseState {
+  /** Number of the newest put or delete; 0 for a new database. */
+  readonly lastSequence: number;
+}
+
+/** How far the newest log reached. */
+interface Note {
+  readonly log: number;
+  readonly sizeBytes: number;
+}
+
+/**
+ * Notes that all which was written is on disk, once LevelDB has synced its newest log; nothing may be written meanwhile.
+ * LevelDB never syncs a log that it has left for a new one, although its rows come to a table only later: that is done
+ * here. The note itself needs not be on disk: one that is too old only asks less. Without one all damage is refused, since
+ * the effect of a crash cannot be known.
+ */
+export async function noteDurable(path: string): Promise<void> {
+  const newest = await syncedLog(path);
+  if (newest === null) return;
+  const note = Buffer.alloc(NOTE_BYTES);
+  note.writeBigUInt64LE(BigInt(newest.log), 0);
+  note.writeBigUInt64LE(BigInt(newest.sizeBytes), 8);
+  sha256(note.subarray(0, 16)).copy(note, 16, 0, 8);
+  const name = join(path, NOTE_NAME);
+  const known = await open(name, 'r+').catch(() => null);
+  if (known === null) await rm(name, { recursive: true, force: true });
+  const file = known ?? (await open(name, 'w'));
+  try {
+    await file.write(note, 0, NOTE_BYTES, 0);
+    // Something else may have lain there.
+    if (known !== null && (await known.stat()).size > NOTE_BYTES) await known.truncate(NOTE_BYTES);
+    // From the first one on there always is one.
+    if (known === null) await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** The newest log, with those before it brought to disk; null when there is none. */
+async function syncedLog(path: string): Promise<Note | null> {
+  for (;;) {
+    const logs = logsAmong(await readdir(path));
+    const log = logs.pop();
+    if (log === undefined) return null;
+    for (const older of logs) await syncFile(join(path, older));
+    try {
+      const { size } = await stat(join(path, log));
+      return { log: parseInt(log), sizeBytes: size };
+    } catch (error) {
+      // A compaction in the background has begun another one meanwhile, and has brought this one's rows to a table.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
+}
+
+/** Brings a file to disk, if it is still there. */
+async function syncFile(path: string): Promise<void> {
+  let file: FileHandle;
+  try {
+    file = await open(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  try {
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** What was noted; null without a note that can be read. */
+async function readNote(path: string): Promise<Note | null> {
+  const note = await readFile(join(path, NOTE_NAME)).catch(() => null);
+  if (note?.length !== NOTE_BYTES) return null;
+  if (!sha256(note.subarray(0, 16)).subarray(0, 8).equals(note.subarray(16))) return null;
+  return { log: Number(note.readBigUInt64LE(0)), sizeBytes: Number(note.readBigUInt64LE(8)) };
+}
+
+/** Names of logs, the oldest first. */
+function logsAmong(names: Iterable<string>): string[] {
+  return [...names].filter((name) => LOG.test(name)).sort((a, b) => parseInt(a) - parseInt(b));
+}
+
+/**
+ * Checks the files, and cuts off what was being written when the machine went down. Throws `DatabaseCorruptionError`.
+ * No process may have the database open.
+ */
+export async function checkDatabase(path: string): Promise<DatabaseState> {
+  const names = await namesIn(path);
+  refuseSpecialFiles(path, names);
+  const check = new DatabaseCheck(path, names, await readNote(path));
+  return check.isNew() ? { lastSequence: 0 } : check.run();
+}
+
+/** LevelDB would wait at a pipe for a writer. Throws `EnvironmentError` where the file is of no worth. */
+function refuseSpecialFiles(path: string, names: readonly string[]): void {
+  for (const name of names) {
+    const isData = isTable(name) || LOG.test(name) || /^(?:CURRENT|MANIFEST-\d+)$/.test(name);
+    if (isData && isSpecialFile(join(path, name)))
+      throw new DatabaseCorruptionError(path, `${name} is a named pipe, a socket or a device`);
+    onFile(join(path, name), () => refuseSpecialFile(join(path, name)));
+  }
+}
+
+/** The first table with bytes that fail their checksum, and what is wrong with it; null if there is none. */
+export async function findCorruptTable(path: string): Promise<string | null> {
+  for (const name of (await namesIn(path)).filter(isTable).sort()) {
+    const file = await readFile(join(path, name)).catch(() => null);
+    const damage = file === null ? null : tableCorruption(file);
+    if (damage !== null) return `${name} has ${damage}`;
+  }
+  return null;
+}
+
+async function namesIn(path: string): Promise<string[]> {
+  try {
+    return await readdir(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function isTable(name: string): boolean {
+  return /^\d+\.(ldb|sst)$/.test(name);
+}
+
+/** A place behind which a file is cut off. */
+interface Cut {
+  readonly name: string;
+  readonly offset: number;
+}
+
+class DatabaseCheck {
+  private readonly path: string;
+  private readonly names: ReadonlySet<string>;
+  private readonly note: Note | null;
+  private readonly cuts: Cut[] = [];
+  private readonly dropped: string[] = [];
+
+  constructor(path: string, names: readonly string[], note: Note | null) {
+    this.path = path;
+    this.names = new Set(names);
+    this.note = note;
+  }
+
+  /** Whether nothing was ever written. */
+  isNew(): boolean {
+    if (this.names.has('CURRENT')) return false;
+    const files = [...this.names].filter(
+      (name) => isTable(name) || LOG.test(name) || /^MANIFEST-\d+$/.test(name),
+    );
+    // LevelDB was ended while it made the database.
+    return files.every((name) => name === FIRST_MANIFEST);
+  }
+
+  async run(): Promise<DatabaseState> {
+    const manifest = await this.readManifest();
+    await this.checkTables(manifest);
+    const lastSequence = await this.checkLogs(manifest);
+    for (const { name, offset } of this.cuts) await truncate(join(this.path, name), offset);
+    for (const name of this.dropped) await rm(join(this.path, name), { force: true });
+    return { lastSequence };
+  }
+
+  private fail(what: string): never {
+    throw new DatabaseCorruptionError(this.path, what);
+  }
+
+  private async read(name: string): Promise<Buffer> {
+    const path = join(this.path, name);
+    try {
+      return await readFile(path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EISDIR') this.fail(`${name} is a folder`);
+      throw withPath(error, path);
+    }
+  }
+
+  private async readManifest(): Promise<Manifest> {
+    if (!this.names.has('CURRENT')) this.fail('the file CURRENT is missing');
+    const name = /^(MANIFEST-\d{6,})\n$/.exec((await this.read('CURRENT')).toString('latin1'))?.[1];
+    if (name === undefined) this.fail('the file CURRENT names no manifest');
+    if (!this.names.has(name)) this.fail(`${name} is missing, which CURRENT names`);
+    const manifest = emptyManifest();
+    const records = logRecords(await this.read(name));
+    let count = 0;
+    for (let step = records.next(); ; step = records.next()) {
+      if (step.done === true) {
+        const { kind, offset, reason } = step.value;
+        // What stands before may be all that is needed: the tables and logs that it names tell.
+        if (kind === 'damaged' && this.note === null) this.fail(`${name} has ${reason}`);
+        if (kind === 'damaged') this.cuts.push({ name, offset });
+        break;
+      }
+      if (!applyEdit(manifest, step.value.payload)) this.fail(`${name} has a record that cannot be read`);
+      count++;
+    }
+    if (count === 0) this.fail(`${name} is empty`);
+    if (manifest.comparator !== COMPARATOR) this.fail(`${name} names an unknown order of keys`);
+    return manifest;
+  }
+
+  private async checkTables({ tables }: Manifest): Promise<void> {
+    const namesBySize = new Map<number, Map<string, KeyRange>>();
+    for (const [number, { sizeBytes, keys }] of tables) {
+      const digits = digitsOf(number);
+      const name = [`${digits}.ldb`, `${digits}.sst`].find((candidate) => this.names.has(candidate));
+      if (name === undefined) this.fail(`${digits}.ldb is missing`);
+      const { size: found } = await stat(join(this.path, name));
+      if (found !== sizeBytes) this.fail(`${name} has ${found} bytes instead of ${sizeBytes}`);
+      const alike = namesBySize.get(sizeBytes) ?? new Map<string, KeyRange>();
+      namesBySize.set(sizeBytes, alike.set(name, keys));
+    }
+    for (const alike of namesBySize.values()) if (alike.size > 1) await this.checkKeys(alike);
+  }
+
+  /**
+   * LevelDB does not ask whether a table is the one that the manifest means, and every block of a table that changed places
+   * with another has its checksum. Their sizes would tell, unless they are the same.
+   */
+  private async checkKeys(alike: ReadonlyMap<string, KeyRange>): Promise<void> {
+    for (const [name, { first, last }] of alike) {
+      const file = await this.read(name);
+      const found = tableKeys(file);
+      if (found?.first.equals(first) && found.last.equals(last)) continue;
+      const damage = tableCorruption(file);
+      this.fail(damage === null ? `${name} is another table` : `${name} has ${damage}`);
+    }
+  }
+
+  /** The number of the newest change. */
+  private async checkLogs({ logNumber, prevLogNumber, lastSequence }: Manifest): Promise<number> {
+    const logs = logsAmong(this.names).filter(
+      (name) => parseInt(name) >= logNumber || parseInt(name) === prevLogNumber,
+    );
+    this.checkPresence(logs, logNumber);
+    /** The number that the next batch must have; any up to the newest that was known will do for the first. */
+    let next: number | null = null;
+    for (const [i, name] of logs.entries()) {
+      const records = logRecords(await this.read(name));
+      let end: LogEnd | null = null;
+      while (end === null) {
+        const step = records.next();
+        if (step.done === true) {
+          end = step.value;
+          break;
+        }
+        const { offset, payload } = step.value;
+        const batch = batchHead(payload);
+        if (batch === null || (next === null ? batch.sequence > lastSequence + 1 : batch.sequence !== next))
+          end = { kind: 'damaged', offset, reason: `a gap before byte ${offset}` };
+        else next = batch.sequence + batch.count;
+      }
+      const later = logs.slice(i + 1);
+      const reason = end.kind === 'damaged' ? end.reason : `only ${end.offset} bytes that are whole`;
+      if (this.lacksNoted(name, end)) this.fail(`${name} has ${reason}`);
+      if (end.kind === 'whole') continue;
+      // LevelDB leaves a last record out that ends with its file, but not one followed by zeros.
+      const isLast = end.kind === 'torn' && later.length === 0;
+      if (this.note === null && !isLast) this.fail(`${name} has ${reason}`);
+      this.cuts.push({ name, offset: end.offset });
+      this.dropped.push(...later);
+      break;
+    }
+    return Math.max(lastSequence, (next ?? 0) - 1);
+  }
+
+  /** The log that the manifest names is made before it, and the one that was noted stays until a later one is named. */
+  private checkPresence(logs: readonly string[], logNumber: number): void {
+    const needed = [logNumber, ...(this.note !== null && this.note.log >= logNumber ? [this.note.log] : [])];
+    for (const number of needed) {
+      if (number > 0 && !logs.some((name) => parseInt(name) === number))
+        this.fail(`${digitsOf(number)}.log is missing`);
+    }
+  }
+
+  /** Whether something behind the log's end was on disk. */
+  private lacksNoted(log: string, { kind, offset }: LogEnd): boolean {
+    if (this.note === null) return false;
+    const number = parseInt(log);
+    if (number === this.note.log) return offset < this.note.sizeBytes;
+    return number < this.note.log && kind !== 'whole';
+  }
+}
+
+/** A file's number as its name has it. */
+function digitsOf(number: number): string {
+  return String(number).padStart(6, '0');
+}

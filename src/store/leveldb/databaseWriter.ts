@@ -1,0 +1,211 @@
+/**
+ * Brings rows into LevelDB so that a crash leaves the old state or the new one. Owns the journal, the staging area's way to
+ * the main rows and what a start finishes or forgets.
+ *
+ * Up to 16 MiB travel in one atomic batch. More goes first into a journal file which ends with a commit record, then
+ * from there into LevelDB in batches of at most 16 MiB; a crash before the commit record leaves the old state, one
+ * after it is repaired by applying the journal again (puts and deletes are idempotent).
+ */
+import { yieldIfDue } from '../../scheduler/yield.js';
+import { EMPTY_BYTES } from '../../util/bytes.js';
+import { systemErrorCode } from '../../util/text/environmentError.js';
+import { noteDurable } from './databaseCheck.js';
+import { FlushJournal, type JournalOp } from './flushJournal.js';
+import type { KeyedRows } from '../rows/keyedRows.js';
+import { PREFIX } from '../rows/keys.js';
+import { DatabaseCorruptionError, type LevelDb } from './levelDb.js';
+import { RecordWriter, type RowChange } from '../rows/rowRecords.js';
+import { prefixEnd } from '../rows/rows.js';
+import { databaseRange, stagedForm, stagedKey } from './stagedRows.js';
+
+/** The most that one LevelDB batch carries. */
+export const MAX_BATCH_BYTES = 16 << 20;
+/** The size of a write where atomicity does not matter: LevelDB frees the memory of batches late. */
+const PIECE_BYTES = 2 << 20;
+/** In the database from the first to the last batch that is applied from a journal: without the journal it is half. */
+const APPLYING_KEY = `${PREFIX.meta}applying`;
+/** What makes a batch of its own out of only the wish to have all before it on disk. */
+const FLUSHED_KEY = `${PREFIX.meta}flushed`;
+
+/** Produces the dirty rows of a cache outside the overlay (the coins) in pieces of at most `maxBytes`; null at the end. */
+export type DirtySource = (maxBytes: number) => JournalOp[] | null;
+
+/** What one flush brings to disk. */
+export interface FlushedRows {
+  /** The rows of the overlay as records of about this many bytes, to be asked for once. */
+  readonly records: (maxBytes: number) => Iterable<Buffer>;
+  readonly sizeBytes: number;
+  readonly source: DirtySource;
+  /** About how much the source has. */
+  readonly sourceBytes: number;
+  /** Whether the rows of the staging area count. */
+  readonly withStage: boolean;
+}
+
+export interface DatabaseWriterOptions {
+  /** Folder of the LevelDB files. */
+  readonly path: string;
+  readonly batchBytes: number;
+  /** Called at named points of a flush; tests kill the process there. */
+  readonly onPoint: (name: string) => void;
+}
+
+export class DatabaseWriter {
+  private readonly db: LevelDb;
+  private readonly path: string;
+  private readonly journal: FlushJournal;
+  private readonly onPoint: (name: string) => void;
+  private readonly batchBytes: number;
+  private readonly pieceBytes: number;
+  /** True while nothing was written: lookups then need no disk access. */
+  diskEmpty = true;
+
+  constructor(db: LevelDb, { path, batchBytes, onPoint }: DatabaseWriterOptions) {
+    this.db = db;
+    this.path = path;
+    this.onPoint = onPoint;
+    this.batchBytes = batchBytes;
+    this.pieceBytes = Math.min(PIECE_BYTES, batchBytes);
+    this.journal = new FlushJournal(`${path}.journal`);
+  }
+
+  /** Whether the database is empty, has this row, or was getting what its first flush had. */
+  async bears(mark: string): Promise<boolean> {
+    if (await this.isEmpty()) return true;
+    for (const key of [mark, APPLYING_KEY]) if ((await this.db.get(key)) !== undefined) return true;
+    return this.journal.isCommitted();
+  }
+
+  private async isEmpty(): Promise<boolean> {
+    const everything = { gte: '', lt: '\xff\xff', limit: 1 };
+    for await (const _row of this.db.iterate(everything)) return false;
+    return true;
+  }
+
+  /** Finishes or forgets an interrupted flush. */
+  async recover(): Promise<void> {
+    this.diskEmpty = await this.isEmpty();
+    const isHalf = !this.diskEmpty && (await this.db.get(APPLYING_KEY)) !== undefined;
+    const isCommitted = await this.journal.isCommitted().catch((error: unknown) => {
+      // A folder or a pipe in its place holds the other half no more than nothing does.
+      if (isHalf && ['EISDIR', 'EFTYPE'].includes(systemErrorCode(error) ?? '')) return false;
+      throw error;
+    });
+    if (isCommitted) await this.applyJournal(await this.journal.includesStage());
+    else if (isHalf) {
+      throw new DatabaseCorruptionError(
+        this.path,
+        `a crash left it half written, and ${this.journal.path}, which holds the other half, is missing or damaged`,
+      );
+    } else {
+      await this.journal.remove();
+      await this.clearStage();
+    }
+    // What LevelDB found in its logs it has brought to tables.
+    if (!this.diskEmpty) await noteDurable(this.path);
+  }
+
+  /** Brings rows to disk as one atomic step. */
+  async flush({ records, sizeBytes, source, sourceBytes, withStage }: FlushedRows): Promise<void> {
+    if (!withStage && sizeBytes + sourceBytes <= this.batchBytes) {
+      this.onPoint('flush:before-batch');
+      await this.write(await batchOf(records(this.pieceBytes), source), true);
+      this.onPoint('flush:after-batch');
+      return;
+    }
+    // What is in the staging area must be on disk before the journal says that it counts.
+    if (withStage) await this.makeDurable([]);
+    this.onPoint('flush:before-journal');
+    await this.journal.begin(withStage, this.pieceBytes);
+    for (const piece of records(this.pieceBytes)) await this.journal.appendRecords(piece);
+    this.onPoint('flush:in-journal');
+    await this.journal.append(opsOf(source, this.pieceBytes));
+    // Applying the journal, also by a version without this mark, removes it with the last piece.
+    await this.journal.append([[APPLYING_KEY, null]]);
+    await this.journal.commit();
+    this.onPoint('flush:journal-committed');
+    await this.applyJournal(withStage);
+  }
+
+  /** Moves rows of an open transaction to the staging area. */
+  async stage(rows: KeyedRows): Promise<void> {
+    this.diskEmpty = false;
+    const records = new RecordWriter();
+    for (const [key, value] of rows.entries()) {
+      records.add(stagedKey(key), stagedForm(value));
+      if (records.sizeBytes >= this.pieceBytes) await this.write([records.take()], false);
+    }
+    await this.write([records.take()], false);
+    rows.clear();
+  }
+
+  async clearStage(): Promise<void> {
+    await this.db.deleteRange(PREFIX.stage, prefixEnd(PREFIX.stage));
+  }
+
+  private async applyJournal(withStage: boolean): Promise<void> {
+    const marks = new RecordWriter();
+    marks.add(APPLYING_KEY, EMPTY_BYTES);
+    await this.write([marks.take()], false);
+    if (withStage) await this.applyStage();
+    for await (const records of this.journal.read()) {
+      await this.write([records], false);
+      this.onPoint('flush:applying-journal');
+    }
+    marks.add(APPLYING_KEY, null);
+    await this.makeDurable([marks.take()]);
+    await this.clearStage();
+    this.onPoint('flush:before-journal-removal');
+    await this.journal.remove();
+  }
+
+  private async applyStage(): Promise<void> {
+    const records = new RecordWriter();
+    for await (const [key, staged] of databaseRange(this.db, { gte: '', lt: '\xff\xff' }, true)) {
+      records.add(key, staged);
+      if (records.sizeBytes < this.pieceBytes) continue;
+      await this.write([records.take()], false);
+      this.onPoint('flush:applying-stage');
+    }
+    await this.write([records.take()], false);
+  }
+
+  /** One atomic batch; `sync` brings it, and all before it, to disk. */
+  private async write(records: readonly Buffer[], sync: boolean): Promise<void> {
+    if (records.every((piece) => piece.length === 0)) return;
+    this.diskEmpty = false;
+    await this.db.write(records, { sync });
+    if (sync) await noteDurable(this.path);
+  }
+
+  /** The same for a batch that may be empty. */
+  private async makeDurable(records: readonly Buffer[]): Promise<void> {
+    const mark = new RecordWriter();
+    mark.add(FLUSHED_KEY, EMPTY_BYTES);
+    await this.write([...records, mark.take()], true);
+  }
+}
+
+/** All rows of a flush at once. */
+async function batchOf(records: Iterable<Buffer>, source: DirtySource): Promise<Buffer[]> {
+  const pieces: Buffer[] = [];
+  let since: number = performance.now();
+  for (const piece of records) {
+    pieces.push(Buffer.from(piece));
+    since = await yieldIfDue(since);
+  }
+  const writer = new RecordWriter();
+  for (let more = source(PIECE_BYTES); more !== null; more = source(PIECE_BYTES)) {
+    for (const op of more) writer.add(op.key, op.type === 'put' ? op.value : null);
+    since = await yieldIfDue(since);
+  }
+  pieces.push(writer.take());
+  return pieces;
+}
+
+/** What a cache outside the overlay has to say, a change at a time. */
+function* opsOf(source: DirtySource, maxBytes: number): Generator<RowChange> {
+  for (let more = source(maxBytes); more !== null; more = source(maxBytes)) {
+    for (const op of more) yield [op.key, op.type === 'put' ? op.value : null];
+  }
+}

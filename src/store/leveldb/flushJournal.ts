@@ -1,0 +1,150 @@
+/**
+ * The redo journal of a flush that is too large for one atomic batch: a file of checksummed pieces that counts only
+ * once its commit record is on disk. Knows nothing of what it carries but puts and deletes.
+ *
+ * Layout: pieces `u32 length ‖ sha256 of the payload (first 8 bytes) ‖ payload`; the commit record is a piece of
+ * length 0xffffffff with one byte: whether the staging area belongs to the flush. A payload is records (`rowRecords.ts`);
+ * all numbers are little endian.
+ */
+import { open, rm, type FileHandle } from 'node:fs/promises';
+import { sha256 } from '../../crypto/hash.js';
+import { assert } from '../../util/assert.js';
+import { withPath } from '../../util/text/environmentError.js';
+import { refuseSpecialFile } from '../../util/specialFile.js';
+import { RecordWriter, type RowChange } from '../rows/rowRecords.js';
+
+export type JournalOp = { type: 'put'; key: Buffer; value: Buffer } | { type: 'del'; key: Buffer };
+
+const COMMIT_MARK = 0xffffffff;
+const HEAD_BYTES = 12;
+/** A piece is closed when it has grown to this, unless less is asked for. */
+const PIECE_BYTES = 16 << 20;
+/** A length beyond this is none: the end of a torn file. A piece is as long as its last row makes it. */
+const MAX_PIECE_BYTES = 96 << 20;
+
+export class FlushJournal {
+  readonly path: string;
+  private file: FileHandle | null = null;
+  private withStage = false;
+  private pieceBytes = PIECE_BYTES;
+  /** Holds one piece while it grows; given up with the file. */
+  private records = new RecordWriter();
+  /** Holds one piece while it is read; given up with the file. */
+  private piece: Buffer = Buffer.alloc(0);
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** Starts an empty journal whose pieces, and so the batches applied from it, are of about `pieceBytes`. */
+  async begin(withStage: boolean, pieceBytes = PIECE_BYTES): Promise<void> {
+    this.withStage = withStage;
+    this.pieceBytes = pieceBytes;
+    this.records = new RecordWriter();
+    refuseSpecialFile(this.path);
+    this.file = await open(this.path, 'w');
+  }
+
+  /** Takes the changes in, which are asked for one by one; keeps none of their memory. */
+  async append(changes: Iterable<RowChange>): Promise<void> {
+    for (const [key, value] of changes) {
+      this.records.add(key, value);
+      if (this.records.sizeBytes >= this.pieceBytes) await this.endPiece();
+    }
+  }
+
+  /** The same of rows that are records already, which become a piece of their own; they are not needed afterwards. */
+  async appendRecords(records: Buffer): Promise<void> {
+    await this.endPiece();
+    await this.writePiece(records.length, records);
+  }
+
+  private async endPiece(): Promise<void> {
+    const records = this.records.take();
+    if (records.length > 0) await this.writePiece(records.length, records);
+  }
+
+  private async writePiece(length: number, payload: Buffer): Promise<void> {
+    assert(this.file, 'journal is not open');
+    const head = Buffer.allocUnsafe(HEAD_BYTES);
+    head.writeUInt32LE(length, 0);
+    sha256(payload).copy(head, 4, 0, 8);
+    await writeWhole(this.file, head);
+    await writeWhole(this.file, payload);
+  }
+
+  /** Commits the flush. */
+  async commit(): Promise<void> {
+    await this.endPiece();
+    assert(this.file, 'journal is not open');
+    await this.file.sync();
+    await this.writePiece(COMMIT_MARK, Buffer.from([this.withStage ? 1 : 0]));
+    await this.file.sync();
+    await this.file.close();
+    this.file = null;
+    this.records = new RecordWriter();
+  }
+
+  /** Whether a committed journal lies on disk. */
+  async isCommitted(): Promise<boolean> {
+    for await (const piece of this.pieces()) if (piece.commit) return true;
+    return false;
+  }
+
+  async includesStage(): Promise<boolean> {
+    for await (const piece of this.pieces()) if (piece.commit) return piece.payload[0] === 1;
+    return false;
+  }
+
+  /**
+   * The records of a committed journal, a piece at a time; good until the next piece is asked for. Throws when the
+   * journal has no end.
+   */
+  async *read(): AsyncGenerator<Buffer> {
+    for await (const { commit, payload } of this.pieces()) {
+      if (commit) return;
+      yield payload;
+    }
+    throw new Error('the journal of a flush cannot be read back');
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.path, { force: true });
+  }
+
+  private async *pieces(): AsyncGenerator<{ commit: boolean; payload: Buffer }> {
+    let file: FileHandle;
+    try {
+      refuseSpecialFile(this.path);
+      file = await open(this.path, 'r');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+      throw error;
+    }
+    try {
+      const head = Buffer.allocUnsafe(HEAD_BYTES);
+      for (;;) {
+        if ((await file.read(head, 0, HEAD_BYTES)).bytesRead < HEAD_BYTES) return;
+        const length = head.readUInt32LE(0);
+        const commit = length === COMMIT_MARK;
+        if (!commit && length > MAX_PIECE_BYTES) return;
+        const size = commit ? 1 : length;
+        if (size > this.piece.length) this.piece = Buffer.allocUnsafeSlow(size);
+        const payload = this.piece.subarray(0, size);
+        if ((await file.read(payload, 0, payload.length)).bytesRead < payload.length) return;
+        if (!sha256(payload).subarray(0, 8).equals(head.subarray(4, 12))) return;
+        yield { commit, payload };
+        if (commit) return;
+      }
+    } catch (error) {
+      throw withPath(error, this.path);
+    } finally {
+      this.piece = Buffer.alloc(0);
+      await file.close();
+    }
+  }
+}
+
+async function writeWhole(file: FileHandle, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten;
+}

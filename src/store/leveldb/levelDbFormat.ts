@@ -1,0 +1,345 @@
+/**
+ * LevelDB's files as bytes: records of logs and manifests, what a manifest says, blocks of a table. Pure; opens no file
+ * and decides nothing. Source: LevelDB doc/log_format, doc/impl, doc/table_format; log_reader, version_edit, format.
+ */
+import { crc32c, maskCrc } from '../../crypto/crc32c.js';
+
+/** Records do not lie across more than the block that they fill; a rest below a head's size is padding. */
+export const LOG_BLOCK_BYTES = 32 << 10;
+const LOG_HEAD_BYTES = 7;
+const RECORD = { whole: 1, first: 2, middle: 3, last: 4 } as const;
+
+/** End of the records of a log. */
+export interface LogEnd {
+  /**
+   * `whole` after the last byte; `torn` within a record that the end of the file cuts off, as a process killed while
+   * writing leaves it; `damaged` at bytes that no writer leaves.
+   */
+  readonly kind: 'whole' | 'torn' | 'damaged';
+  /** Offset of the first broken record, else the size of the file. */
+  readonly offset: number;
+  /** What is wrong, for people; empty if nothing is. */
+  readonly reason: string;
+}
+
+export interface LogRecord {
+  readonly offset: number;
+  readonly payload: Buffer;
+}
+
+/** The whole records from the start on; how that ended is what the generator returns. */
+export function* logRecords(file: Buffer): Generator<LogRecord, LogEnd> {
+  const fragments: Buffer[] = [];
+  let start = 0;
+  const end = (kind: LogEnd['kind'], at: number, reason = ''): LogEnd => ({
+    kind,
+    offset: fragments.length > 0 ? start : at,
+    reason: reason === '' ? '' : `${reason} at byte ${at}`,
+  });
+  for (let at = 0; ;) {
+    const room = LOG_BLOCK_BYTES - (at % LOG_BLOCK_BYTES);
+    if (room < LOG_HEAD_BYTES) at += room;
+    if (at >= file.length) return end(fragments.length > 0 ? 'torn' : 'whole', file.length);
+    if (at + LOG_HEAD_BYTES > file.length) return end('torn', at);
+    const length = file.readUInt16LE(at + 4);
+    const type = file[at + 6]!;
+    const next = at + LOG_HEAD_BYTES + length;
+    if (isZero(file, at)) return end('torn', at);
+    if (LOG_HEAD_BYTES + length > LOG_BLOCK_BYTES - (at % LOG_BLOCK_BYTES))
+      return end('damaged', at, 'a record of impossible length');
+    if (next > file.length) return end('torn', at);
+    if (maskCrc(crc32c(file.subarray(at + 6, next))) !== file.readUInt32LE(at))
+      return end('damaged', at, 'a checksum mismatch');
+    const payload = file.subarray(at + LOG_HEAD_BYTES, next);
+    const opens = type === RECORD.whole || type === RECORD.first;
+    if (type < RECORD.whole || type > RECORD.last || opens !== (fragments.length === 0))
+      return end('damaged', at, 'a record out of place');
+    if (opens) start = at;
+    if (type === RECORD.whole) yield { offset: at, payload };
+    else {
+      fragments.push(payload);
+      if (type === RECORD.last) yield { offset: start, payload: Buffer.concat(fragments.splice(0)) };
+    }
+    at = next;
+  }
+}
+
+/** Whether only zeros follow: space that a file was given, but whose content did not come to disk. */
+function isZero(file: Buffer, from: number): boolean {
+  if (file[from] !== 0 || file[from + LOG_HEAD_BYTES - 1] !== 0) return false;
+  return file.subarray(from).every((byte) => byte === 0);
+}
+
+/** Sequence number and count of a batch: a record of a log. Null when it is too short to be one. */
+export function batchHead(payload: Buffer): { sequence: number; count: number } | null {
+  if (payload.length < 12) return null;
+  return { sequence: Number(payload.readBigUInt64LE(0)), count: payload.readUInt32LE(8) };
+}
+
+/** What a manifest's records come to. */
+export interface Manifest {
+  comparator: string;
+  /** Logs before it are in tables. */
+  logNumber: number;
+  prevLogNumber: number;
+  /** Number of the next file that is made. */
+  nextFile: number;
+  lastSequence: number;
+  /** The tables that belong to the database, by number. */
+  tables: Map<number, TableEntry>;
+}
+
+/** What a manifest says of a table. */
+interface TableEntry {
+  /** How often its rows were merged, about: those of level 0 are as they came. */
+  readonly level: number;
+  readonly sizeBytes: number;
+  readonly keys: KeyRange;
+}
+
+/** First and last key of a table; behind each row's key stands the number of its change, so that no two tables share one. */
+export interface KeyRange {
+  readonly first: Buffer;
+  readonly last: Buffer;
+}
+
+export function emptyManifest(): Manifest {
+  return { comparator: '', logNumber: 0, prevLogNumber: 0, nextFile: 0, lastSequence: 0, tables: new Map() };
+}
+
+/** What the fields of a manifest's record begin with. */
+const TAG = {
+  comparator: 1,
+  logNumber: 2,
+  nextFile: 3,
+  lastSequence: 4,
+  compactPointer: 5,
+  deletedFile: 6,
+  newFile: 7,
+  prevLogNumber: 9,
+} as const;
+
+/** Applies a record of a manifest; false when it is none, and then the manifest may be half changed. */
+export function applyEdit(manifest: Manifest, payload: Buffer): boolean {
+  const reader = new VarintReader(payload);
+  const { tables } = manifest;
+  const deleted: number[] = [];
+  const added: [number, TableEntry][] = [];
+  while (!reader.atEnd) {
+    switch (reader.varint()) {
+      case TAG.comparator:
+        manifest.comparator = reader.bytes().toString('latin1');
+        break;
+      case TAG.logNumber:
+        manifest.logNumber = reader.varint();
+        break;
+      case TAG.nextFile:
+        manifest.nextFile = reader.varint();
+        break;
+      case TAG.lastSequence:
+        manifest.lastSequence = reader.varint();
+        break;
+      case TAG.compactPointer:
+        reader.varint();
+        reader.bytes();
+        break;
+      case TAG.deletedFile:
+        reader.varint();
+        deleted.push(reader.varint());
+        break;
+      case TAG.newFile: {
+        const level = reader.varint();
+        const number = reader.varint();
+        const sizeBytes = reader.varint();
+        added.push([number, { level, sizeBytes, keys: { first: reader.bytes(), last: reader.bytes() } }]);
+        break;
+      }
+      case TAG.prevLogNumber:
+        manifest.prevLogNumber = reader.varint();
+        break;
+      default:
+        return false;
+    }
+    if (reader.failed) return false;
+  }
+  // A file that only moves to another level is deleted there and added here.
+  for (const number of deleted) tables.delete(number);
+  for (const [number, table] of added) tables.set(number, table);
+  return true;
+}
+
+/** Magic number at the end of every table. */
+const TABLE_MAGIC = 0xdb4775248b80fb57n;
+const TABLE_FOOT_BYTES = 48;
+/** Kind of packing and checksum behind each block. */
+const BLOCK_TAIL_BYTES = 5;
+
+interface BlockHandle {
+  readonly offset: number;
+  readonly size: number;
+}
+
+/** What is wrong with the bytes of a table, null when every block has its checksum. */
+export function tableCorruption(file: Buffer): string | null {
+  if (file.length < TABLE_FOOT_BYTES || file.readBigUInt64LE(file.length - 8) !== TABLE_MAGIC)
+    return 'its end is missing';
+  const foot = new VarintReader(file.subarray(file.length - TABLE_FOOT_BYTES));
+  const directories = [foot.handle(), foot.handle()];
+  for (const directory of directories) {
+    const damage = blockCorruption(file, directory);
+    if (damage !== null) return damage;
+    const entries = blockHandles(file.subarray(directory.offset, directory.offset + directory.size + 1));
+    if (entries === null) continue;
+    for (const block of entries) {
+      const inner = blockCorruption(file, block);
+      if (inner !== null) return inner;
+    }
+  }
+  return null;
+}
+
+function blockCorruption(file: Buffer, { offset, size }: BlockHandle): string | null {
+  const end = offset + size + BLOCK_TAIL_BYTES;
+  if (!(end <= file.length - TABLE_FOOT_BYTES)) return `a block beyond its end at byte ${offset}`;
+  const crc = crc32c(file.subarray(offset, offset + size + 1));
+  return maskCrc(crc) === file.readUInt32LE(offset + size + 1)
+    ? null
+    : `a checksum mismatch in the block at byte ${offset}`;
+}
+
+/** The handles that a directory block lists; null for bytes that are none. */
+function blockHandles(block: Buffer): BlockHandle[] | null {
+  return blockEntries(block)?.map(({ value }) => new VarintReader(value).handle()) ?? null;
+}
+
+interface BlockEntry {
+  readonly key: Buffer;
+  readonly value: Buffer;
+}
+
+/** The entries of a block; its last byte reports how it is packed. Null for bytes that are none. */
+function blockEntries(block: Buffer): BlockEntry[] | null {
+  const isPacked = block[block.length - 1] !== 0;
+  const content = isPacked ? unpackSnappy(block.subarray(0, -1)) : block.subarray(0, -1);
+  if (content === null || content.length < 4) return null;
+  const restarts = content.readUInt32LE(content.length - 4);
+  const reader = new VarintReader(content.subarray(0, Math.max(0, content.length - 4 - 4 * restarts)));
+  const entries: BlockEntry[] = [];
+  let before = Buffer.alloc(0);
+  while (!reader.atEnd) {
+    const shared = reader.varint();
+    const keyBytes = reader.varint();
+    const valueBytes = reader.varint();
+    // A key leaves out what it has in common with the one before it.
+    const key = Buffer.concat([before.subarray(0, shared), reader.take(keyBytes)]);
+    const value = reader.take(valueBytes);
+    if (reader.failed) return null;
+    entries.push({ key, value });
+    before = key;
+  }
+  return entries;
+}
+
+/** First and last key of a table; null if its bytes do not tell, and then some checksum is wrong too. */
+export function tableKeys(file: Buffer): KeyRange | null {
+  if (file.length < TABLE_FOOT_BYTES) return null;
+  const foot = new VarintReader(file.subarray(file.length - TABLE_FOOT_BYTES));
+  foot.handle();
+  const entriesAt = ({ offset, size }: BlockHandle): BlockEntry[] | null =>
+    blockEntries(file.subarray(offset, offset + size + 1));
+  const blocks = entriesAt(foot.handle())?.map(({ value }) => new VarintReader(value).handle());
+  if (blocks === undefined || blocks.length === 0) return null;
+  const first = entriesAt(blocks[0]!)?.[0];
+  const last = entriesAt(blocks.at(-1)!)?.at(-1);
+  return first && last ? { first: first.key, last: last.key } : null;
+}
+
+/** Source: snappy's format description. Null for bytes that are none. */
+function unpackSnappy(packed: Buffer): Buffer | null {
+  const reader = new VarintReader(packed);
+  const size = reader.varint();
+  // No element stands for more than 64 bytes with less than three of its own.
+  if (reader.failed || size > packed.length * 32) return null;
+  const out = Buffer.alloc(size);
+  let used = 0;
+  while (!reader.atEnd) {
+    const tag = reader.byte();
+    let length = (tag >> 2) + 1;
+    if ((tag & 3) === 0) {
+      if (length > 60) length = reader.littleEndian(length - 60) + 1;
+      const literal = reader.take(length);
+      if (reader.failed || used + length > size) return null;
+      literal.copy(out, used);
+      used += length;
+      continue;
+    }
+    let back: number;
+    if ((tag & 3) === 1) {
+      length = ((tag >> 2) & 7) + 4;
+      back = ((tag >> 5) << 8) | reader.byte();
+    } else back = reader.littleEndian((tag & 3) === 2 ? 2 : 4);
+    if (reader.failed || back === 0 || back > used || used + length > size) return null;
+    for (const end = used + length; used < end; used++) out[used] = out[used - back]!;
+  }
+  return used === size ? out : null;
+}
+
+/** Reads numbers of seven bits a byte; whatever is read behind the end is zero or empty, and notes that it failed. */
+class VarintReader {
+  failed = false;
+  private readonly data: Buffer;
+  private at = 0;
+
+  constructor(data: Buffer) {
+    this.data = data;
+  }
+
+  get position(): number {
+    return this.at;
+  }
+
+  get atEnd(): boolean {
+    return this.at >= this.data.length;
+  }
+
+  byte(): number {
+    if (this.atEnd) this.failed = true;
+    return this.data[this.at++] ?? 0;
+  }
+
+  varint(): number {
+    let value = 0;
+    for (let factor = 1; factor < 2 ** 63; factor *= 128) {
+      const byte = this.byte();
+      value += (byte & 0x7f) * factor;
+      if (byte < 128) return value;
+    }
+    this.failed = true;
+    return 0;
+  }
+
+  littleEndian(bytes: number): number {
+    let value = 0;
+    for (let i = 0; i < bytes; i++) value += this.byte() * 2 ** (8 * i);
+    return value;
+  }
+
+  skip(bytes: number): void {
+    this.at += bytes;
+    if (this.at > this.data.length) this.failed = true;
+  }
+
+  take(bytes: number): Buffer {
+    const from = this.at;
+    this.skip(bytes);
+    return this.data.subarray(from, this.at);
+  }
+
+  bytes(): Buffer {
+    return this.take(this.varint());
+  }
+
+  handle(): BlockHandle {
+    return { offset: this.varint(), size: this.varint() };
+  }
+}

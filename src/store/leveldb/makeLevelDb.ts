@@ -1,0 +1,13 @@
+/** Chooses the implementation that opens LevelDB's files: the addon where it is there, else the package `classic-level`. */
+import { loadNative } from '../../native/binding.js';
+import type { LevelDb, LevelDbOptions } from './levelDb.js';
+import { NativeLevelDb } from './nativeLevelDb.js';
+import { PackageLevelDb } from './packageLevelDb.js';
+
+/** A database that is not open yet. */
+export function makeLevelDb(path: string, options: LevelDbOptions): LevelDb {
+  const native = loadNative();
+  if (native === null) return new PackageLevelDb(path, options);
+  native.returnFreedMemory();
+  return new NativeLevelDb(native, path, options);
+}

@@ -1,0 +1,220 @@
+/**
+ * LevelDB inside the addon: checksums are verified on every read, table files are read and not mapped, and rows cross the
+ * border packed. Owns the order of things around open and close; what the files must look like before they are opened is
+ * told by `databaseCheck.ts`.
+ */
+import type { NativeAddon, NativeDatabase, NativeDatabaseWalk } from '../../native/binding.js';
+import type { Bytes } from '../../util/bytes.js';
+import { checkDatabase, findCorruptTable } from './databaseCheck.js';
+import {
+  DatabaseCorruptionError,
+  FILE_BYTES,
+  OPEN_FILES,
+  READ_NOW_MICROS,
+  SLOW_ROW_MICROS,
+  WALK_ROWS,
+  type LevelDb,
+  type LevelDbOptions,
+} from './levelDb.js';
+import type { RowRange } from '../rows/rows.js';
+
+/** More rows are no short range. */
+const SHORT_RANGE_ROWS = 1024;
+/** A walk reads no more at once than this, whatever the rows. */
+const WALK_BYTES = 1 << 20;
+const ABSENT = 0xffffffff;
+const RECORD_HEAD_BYTES = 8;
+
+export class NativeLevelDb implements LevelDb {
+  private readonly addon: NativeAddon;
+  private readonly path: string;
+  private readonly db: NativeDatabase;
+  private readonly walks = new Set<NativeDatabaseWalk>();
+  private underWay = 0;
+  private onIdle: (() => void) | null = null;
+
+  constructor(addon: NativeAddon, path: string, { cacheBytes, writeBufferBytes }: LevelDbOptions) {
+    this.addon = addon;
+    this.path = path;
+    this.db = new addon.Database(path, {
+      cacheBytes,
+      writeBufferBytes,
+      fileBytes: FILE_BYTES,
+      openFiles: OPEN_FILES,
+    });
+  }
+
+  async open(): Promise<void> {
+    await checkDatabase(this.path);
+    await this.settled(this.db.open());
+  }
+
+  async close(): Promise<void> {
+    if (this.underWay > 0) await new Promise<void>((resolve) => (this.onIdle = resolve));
+    for (const walk of this.walks) walk.close();
+    this.walks.clear();
+    await this.db.close();
+  }
+
+  get sequence(): number {
+    return this.db.sequence;
+  }
+
+  async get(key: string): Promise<Buffer | undefined> {
+    const out: (Buffer | undefined)[] = [];
+    this.getNow([key], [0], out, true);
+    return out[0];
+  }
+
+  getNow(
+    keys: readonly string[],
+    wanted: readonly number[],
+    out: (Bytes | undefined)[],
+    fillCache: boolean,
+  ): number {
+    const asked = wanted.map((i) => keys[i]!);
+    let sizeBytes: number;
+    try {
+      do {
+        sizeBytes = makeRoom(this.db.getNow(asked, fillCache, SLOW_ROW_MICROS, READ_NOW_MICROS, target));
+      } while (sizeBytes < 0);
+    } catch (error) {
+      throw isCorruption(error)
+        ? new DatabaseCorruptionError(this.path, error.message, { cause: error })
+        : error;
+    }
+    let n = 0;
+    for (let at = 0; at < sizeBytes;) {
+      const length = target.readUInt32LE(at);
+      at += 4;
+      out[wanted[n++]!] = length === ABSENT ? undefined : copyOf(target, at, length);
+      if (length !== ABSENT) at += length;
+    }
+    return n;
+  }
+
+  async getMany(keys: readonly string[], fillCache: boolean): Promise<(Buffer | undefined)[]> {
+    const values = await this.settled(this.db.getMany(keys, fillCache));
+    let at = 0;
+    return keys.map(() => {
+      const length = values.readUInt32LE(at);
+      at += 4;
+      if (length === ABSENT) return undefined;
+      at += length;
+      return copyOf(values, at - length, length);
+    });
+  }
+
+  getUnknown(records: Buffer, known: Buffer): Promise<Buffer> {
+    return this.settled(this.db.getUnknown(records, known, true));
+  }
+
+  rangeNow({ gte, lt, reverse = false, limit = Infinity }: RowRange): [string, Buffer][] | null {
+    const most = Math.min(limit, SHORT_RANGE_ROWS);
+    let sizeBytes: number;
+    try {
+      do {
+        sizeBytes = makeRoom(this.db.rangeNow(gte, lt, reverse, most, READ_NOW_MICROS, target));
+      } while (sizeBytes < 0);
+    } catch (error) {
+      // A walk will reach it too, and name the file.
+      if (isCorruption(error)) return null;
+      throw error;
+    }
+    const rows = rowsOf(target, sizeBytes);
+    const isWhole = target[0] === 1 && (rows.length < most || rows.length === limit);
+    return isWhole ? rows : null;
+  }
+
+  async *iterate(
+    { gte, lt, reverse = false, limit = Infinity }: RowRange,
+    likelyRows = WALK_ROWS,
+  ): AsyncGenerator<[string, Buffer]> {
+    const walk = new this.addon.DatabaseWalk(this.db, gte, lt, reverse);
+    this.walks.add(walk);
+    try {
+      let most = Math.min(WALK_ROWS, likelyRows);
+      for (let left = limit; left > 0; most = WALK_ROWS) {
+        const answer = await this.settled(walk.next(Math.min(most, left), WALK_BYTES));
+        const rows = rowsOf(answer, answer.length);
+        left -= rows.length;
+        yield* rows;
+        if (answer[0] === 1) return;
+      }
+    } finally {
+      if (this.walks.delete(walk)) walk.close();
+    }
+  }
+
+  async write(records: readonly Buffer[], { sync }: { sync: boolean }): Promise<void> {
+    await this.settled(this.db.write(records, sync));
+  }
+
+  async deleteRange(gte: string, lt: string): Promise<void> {
+    await this.settled(this.db.deleteRange(gte, lt));
+  }
+
+  async compact(gte: string, lt: string): Promise<void> {
+    await this.settled(this.db.compact(gte, lt));
+  }
+
+  approximateSize(gte: string, lt: string): Promise<number> {
+    return this.settled(this.db.approximateSize(gte, lt));
+  }
+
+  share(): number {
+    return this.db.share();
+  }
+
+  stats(): string {
+    return this.db.property('leveldb.stats');
+  }
+
+  /** The outcome of what runs on another thread. A background merge does not name the corrupt file. */
+  private async settled<T>(work: Promise<T>): Promise<T> {
+    this.underWay++;
+    try {
+      return await work;
+    } catch (error) {
+      if (!isCorruption(error)) throw error;
+      const table = error.message.includes('.ldb') ? null : await findCorruptTable(this.path);
+      throw new DatabaseCorruptionError(this.path, table ?? error.message, { cause: error });
+    } finally {
+      if (--this.underWay === 0) this.onIdle?.();
+    }
+  }
+}
+
+function isCorruption(error: unknown): error is Error {
+  return error instanceof Error && (error as { code?: unknown }).code === 'LEVEL_CORRUPTION';
+}
+
+/** Answers on their way; grows with the longest one. */
+let target = Buffer.allocUnsafeSlow(64 << 10);
+
+/** Grows the target for an answer that had no room in it. The answer's size, negative when it must be asked for again. */
+function makeRoom(sizeBytes: number): number {
+  if (sizeBytes < 0) target = Buffer.allocUnsafeSlow(-2 * sizeBytes);
+  return sizeBytes;
+}
+
+/** A copy, so that a stored value does not keep its batch in memory. */
+function copyOf(from: Buffer, at: number, length: number): Buffer {
+  const copy = Buffer.allocUnsafe(length);
+  from.copy(copy, 0, at, at + length);
+  return copy;
+}
+
+/** The rows of records (`rowRecords.ts`) behind one byte. */
+function rowsOf(records: Buffer, end: number): [string, Buffer][] {
+  const rows: [string, Buffer][] = [];
+  for (let at = 1; at < end;) {
+    const keyLength = records.readUInt32LE(at);
+    const valueLength = records.readUInt32LE(at + 4);
+    at += RECORD_HEAD_BYTES + keyLength;
+    const key = records.toString('latin1', at - keyLength, at);
+    rows.push([key, copyOf(records, at, valueLength)]);
+    at += valueLength;
+  }
+  return rows;
+}

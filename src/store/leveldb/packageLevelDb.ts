@@ -1,0 +1,224 @@
+/**
+ * LevelDB by the package `classic-level`, for a node without the addon: the same files. Loses against the addon: the package
+ * cannot verify checksums as it reads, so that all tables are verified when the database is opened, and what a disk damages
+ * after that may become a wrong row; reads cross the border row by row; other threads cannot read.
+ */
+import type { ClassicLevel } from 'classic-level';
+import { addonRemedy } from '../../native/addonFiles.js';
+import { assert } from '../../util/assert.js';
+import type { Bytes } from '../../util/bytes.js';
+import { EnvironmentError } from '../../util/text/environmentError.js';
+import { checkDatabase, findCorruptTable } from './databaseCheck.js';
+import {
+  DatabaseCorruptionError,
+  FILE_BYTES,
+  OPEN_FILES,
+  READ_NOW_MICROS,
+  SLOW_ROW_MICROS,
+  WALK_ROWS,
+  type LevelDb,
+  type LevelDbOptions,
+} from './levelDb.js';
+import { changesOf, RecordWriter } from '../rows/rowRecords.js';
+import type { RowRange } from '../rows/rows.js';
+
+type Database = ClassicLevel<Buffer, Buffer>;
+
+const ENCODING = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const;
+const DELETIONS_A_BATCH = 10_000;
+
+/** Neither the addon nor the package has a LevelDB for this machine. The message says what to do. */
+export class NoLevelDbError extends EnvironmentError {
+  override readonly name = 'NoLevelDbError';
+}
+
+/** Throws a `NoLevelDbError` where the package has no binary for this machine. */
+async function loadPackage(): Promise<typeof ClassicLevel> {
+  try {
+    return (await import('classic-level')).ClassicLevel;
+  } catch (error) {
+    const reason = (error as Error).message.split('\n')[0];
+    const otherwise = addonRemedy() || 'Use a platform that the package has a prebuilt addon for.';
+    throw new NoLevelDbError(
+      `No database can be opened: the native addon is not in use, and the package classic-level has no binary for ` +
+        `${process.platform} on ${process.arch} (${reason}). ${otherwise}`,
+    );
+  }
+}
+
+export class PackageLevelDb implements LevelDb {
+  private readonly path: string;
+  private readonly options: LevelDbOptions;
+  private db: Database | null = null;
+  private written = 0;
+
+  constructor(path: string, options: LevelDbOptions) {
+    this.path = path;
+    this.options = options;
+  }
+
+  async open(): Promise<void> {
+    const { lastSequence } = await checkDatabase(this.path);
+    const Level = await loadPackage();
+    const db = new Level<Buffer, Buffer>(this.path, {
+      ...ENCODING,
+      cacheSize: this.options.cacheBytes,
+      writeBufferSize: this.options.writeBufferBytes,
+      maxFileSize: FILE_BYTES,
+      maxOpenFiles: OPEN_FILES,
+    });
+    try {
+      await db.open();
+    } catch (error) {
+      throw await this.failure(causeOf(error));
+    }
+    // The lock is held from here on.
+    const damage = await findCorruptTable(this.path);
+    if (damage !== null) {
+      await db.close();
+      throw new DatabaseCorruptionError(this.path, damage);
+    }
+    this.db = db;
+    this.written = lastSequence;
+  }
+
+  async close(): Promise<void> {
+    const { db } = this;
+    this.db = null;
+    await db?.close();
+  }
+
+  private get opened(): Database {
+    assert(this.db, 'the database is not open');
+    return this.db;
+  }
+
+  get sequence(): number {
+    return this.written;
+  }
+
+  get(key: string): Promise<Buffer | undefined> {
+    return this.settled(this.opened.get(bytesOf(key)));
+  }
+
+  getNow(
+    keys: readonly string[],
+    wanted: readonly number[],
+    out: (Bytes | undefined)[],
+    fillCache: boolean,
+  ): number {
+    let now = performance.now();
+    const until = now + READ_NOW_MICROS / 1000;
+    let n = 0;
+    while (n < wanted.length) {
+      const before = now;
+      const i = wanted[n++]!;
+      try {
+        out[i] = this.opened.getSync(bytesOf(keys[i]!), { ...ENCODING, fillCache });
+      } catch (error) {
+        throw isCorruption(error)
+          ? new DatabaseCorruptionError(this.path, error.message, { cause: error })
+          : error;
+      }
+      now = performance.now();
+      if (now > until || now - before >= SLOW_ROW_MICROS / 1000) break;
+    }
+    return n;
+  }
+
+  getMany(keys: readonly string[], fillCache: boolean): Promise<(Buffer | undefined)[]> {
+    return this.settled(this.opened.getMany(keys.map(bytesOf), { ...ENCODING, fillCache }));
+  }
+
+  rangeNow(): null {
+    return null;
+  }
+
+  async *iterate(
+    { gte, lt, reverse = false, limit = Infinity }: RowRange,
+    likelyRows = WALK_ROWS,
+  ): AsyncGenerator<[string, Buffer]> {
+    const range = { ...ENCODING, gte: bytesOf(gte), lt: bytesOf(lt), reverse, limit };
+    const walk = this.opened.iterator<Buffer, Buffer>(range);
+    try {
+      for (let most = Math.min(WALK_ROWS, likelyRows); ; most = WALK_ROWS) {
+        const rows = await this.settled(walk.nextv(most));
+        if (rows.length === 0) return;
+        for (const [key, value] of rows) yield [key.toString('latin1'), value];
+      }
+    } finally {
+      await walk.close();
+    }
+  }
+
+  async write(records: readonly Buffer[], { sync }: { sync: boolean }): Promise<void> {
+    const batch = this.opened.batch();
+    let changes = 0;
+    for (const part of records) {
+      for (const [key, value] of changesOf(part)) {
+        if (value === null) batch.del(key, ENCODING);
+        else batch.put(key, value, ENCODING);
+        changes++;
+      }
+    }
+    await this.settled(batch.write({ sync }));
+    this.written += changes;
+  }
+
+  async deleteRange(gte: string, lt: string): Promise<void> {
+    const writer = new RecordWriter();
+    for (;;) {
+      let count = 0;
+      for await (const [key] of this.iterate({ gte, lt, limit: DELETIONS_A_BATCH })) {
+        writer.add(key, null);
+        count++;
+      }
+      if (count === 0) return;
+      await this.write([writer.take()], { sync: false });
+    }
+  }
+
+  compact(gte: string, lt: string): Promise<void> {
+    return this.settled(this.opened.compactRange(bytesOf(gte), bytesOf(lt), ENCODING));
+  }
+
+  approximateSize(gte: string, lt: string): Promise<number> {
+    return this.settled(this.opened.approximateSize(bytesOf(gte), bytesOf(lt), ENCODING));
+  }
+
+  share(): null {
+    return null;
+  }
+
+  stats(): string {
+    return this.opened.getProperty('leveldb.stats');
+  }
+
+  private async settled<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      throw await this.failure(error);
+    }
+  }
+
+  /** An error of the package as the row store expects it. */
+  private async failure(error: unknown): Promise<unknown> {
+    if (!isCorruption(error)) return error;
+    const table = error.message.includes('.ldb') ? null : await findCorruptTable(this.path);
+    return new DatabaseCorruptionError(this.path, table ?? error.message, { cause: error });
+  }
+}
+
+function bytesOf(key: string): Buffer {
+  return Buffer.from(key, 'latin1');
+}
+
+/** The package wraps what LevelDB said about opening. */
+function causeOf(error: unknown): unknown {
+  return error instanceof Error && error.cause instanceof Error ? error.cause : error;
+}
+
+function isCorruption(error: unknown): error is Error {
+  return error instanceof Error && (error as { code?: unknown }).code === 'LEVEL_CORRUPTION';
+}

@@ -1,0 +1,68 @@
+/**
+ * Fills a new database that no one reads until it is complete: rows go to LevelDB in large batches, without overlay and
+ * journal. What a kill leaves is not a database; the next load removes it first.
+ */
+import { rm } from 'node:fs/promises';
+import { makeFolder } from '../../util/makeFolder.js';
+import type { Bytes } from '../../util/bytes.js';
+import { noteDurable } from '../leveldb/databaseCheck.js';
+import type { LevelDb } from '../leveldb/levelDb.js';
+import { makeLevelDb } from '../leveldb/makeLevelDb.js';
+import { RecordWriter } from './rowRecords.js';
+import type { RowWriter } from './rows.js';
+
+const BATCH_BYTES = 2 << 20;
+/** Tables of this many bytes are written at once. Arbitrary: four times that of a node, for rows come in order. */
+const WRITE_BUFFER_BYTES = 64 << 20;
+const CACHE_BYTES = 8 << 20;
+
+export class BulkLoad implements RowWriter {
+  private readonly path: string;
+  private readonly db: LevelDb;
+  private readonly records = new RecordWriter(BATCH_BYTES + (BATCH_BYTES >> 2));
+
+  private constructor(path: string, db: LevelDb) {
+    this.path = path;
+    this.db = db;
+  }
+
+  /** Begins an empty database in a folder, removing what is there. */
+  static async begin(path: string): Promise<BulkLoad> {
+    await rm(path, { recursive: true, force: true });
+    makeFolder(path);
+    const db = makeLevelDb(path, { cacheBytes: CACHE_BYTES, writeBufferBytes: WRITE_BUFFER_BYTES });
+    await db.open();
+    return new BulkLoad(path, db);
+  }
+
+  put(key: string, value: Bytes): void {
+    this.records.add(key, value);
+  }
+
+  del(key: string): void {
+    this.records.add(key, null);
+  }
+
+  /** Whether `drain` has work to do. */
+  get isFull(): boolean {
+    return this.records.sizeBytes >= BATCH_BYTES;
+  }
+
+  /** Hands what was put to the database. */
+  async drain(): Promise<void> {
+    if (this.records.sizeBytes > 0) await this.db.write([this.records.take()], { sync: false });
+  }
+
+  /** Brings everything to disk and closes the database. */
+  async finish(): Promise<void> {
+    await this.db.write([this.records.take()], { sync: true });
+    await noteDurable(this.path);
+    await this.db.close();
+  }
+
+  /** Closes the database and removes it. */
+  async abandon(): Promise<void> {
+    await this.db.close();
+    await rm(this.path, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * The rows of one transaction: values as they were given, keys sorted only when a caller walks them. `null` marks a
+ * deletion that hides lower layers. Rows that come as records stay so until a caller asks for one of their kind: most are
+ * only passed on.
+ */
+import { toLatin1, type Bytes } from '../../util/bytes.js';
+import { changesOf } from './rowRecords.js';
+import { prefixEnd } from './rows.js';
+import type { KeyRange, Memtable } from '../cache/memtable.js';
+import { SortedKeys } from '../cache/sortedKeys.js';
+
+/** What a row costs besides its bytes: the key's head and its place in two tables, and the head of the value's view. */
+const ROW_OVERHEAD_BYTES = 160;
+
+export class KeyedRows {
+  private readonly rows = new Map<string, Bytes | null>();
+  private readonly order = new SortedKeys();
+  private bytes = 0;
+  /** Later than all rows of their kinds in `rows`. */
+  private packed: Buffer[] = [];
+  /** First characters of the keys in `packed`. */
+  private packedKinds = '';
+
+  get sizeBytes(): number {
+    return this.bytes;
+  }
+
+  get(key: string): Bytes | null | undefined {
+    if (this.isPacked(key)) this.unpack();
+    return this.rows.get(key);
+  }
+
+  set(key: string, value: Bytes | null): void {
+    if (this.isPacked(key)) this.unpack();
+    const before = this.rows.get(key);
+    if (before === undefined) {
+      this.bytes += ROW_OVERHEAD_BYTES + key.length;
+      this.order.add(key);
+    } else if (before !== null) this.bytes -= before.length;
+    if (value !== null) this.bytes += value.length;
+    this.rows.set(key, value);
+  }
+
+  /** See `RowTransaction.putRecords`. */
+  addRecords(kinds: string, records: Buffer): void {
+    if (records.length === 0) return;
+    this.packed.push(records);
+    this.packedKinds += kinds;
+    this.bytes += records.length;
+  }
+
+  private isPacked(key: string): boolean {
+    return this.packedKinds !== '' && this.packedKinds.includes(key.charAt(0));
+  }
+
+  private unpack(): void {
+    const { packed } = this;
+    this.packed = [];
+    this.packedKinds = '';
+    for (const records of packed) {
+      this.bytes -= records.length;
+      for (const [key, value] of changesOf(records)) this.set(toLatin1(key), value);
+    }
+  }
+
+  clear(): void {
+    this.rows.clear();
+    this.order.clear();
+    this.packed = [];
+    this.packedKinds = '';
+    this.bytes = 0;
+  }
+
+  /** All rows, in the order of their first writing. */
+  entries(): IterableIterator<[string, Bytes | null]> {
+    this.unpack();
+    return this.rows.entries();
+  }
+
+  /** Sets all rows in a table. */
+  copyTo(table: Pick<Memtable, 'set' | 'addRecords'>): void {
+    for (const [key, value] of this.rows) table.set(key, value);
+    for (const records of this.packed) table.addRecords(records);
+  }
+
+  /** Rows within the range, deletions included, in ascending order; a snapshot, so the rows may change meanwhile. */
+  slice({ gte, lt }: KeyRange): [string, Bytes | null][] {
+    for (const kind of this.packedKinds) if (gte < prefixEnd(kind) && lt > kind) this.unpack();
+    return this.order.between(gte, lt).map((key) => [key, this.rows.get(key) ?? null]);
+  }
+}

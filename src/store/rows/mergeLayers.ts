@@ -1,0 +1,84 @@
+/** Reads several ordered layers of rows as one: what is in memory over what lies on disk. Owns no rows. */
+import type { Bytes } from '../../util/bytes.js';
+import type { RowRange } from './rows.js';
+
+/** Rows within a range in its order; `null` marks a deletion. */
+export type Layer = (range: RowRange) => AsyncIterable<[string, Bytes | null]>;
+
+/** A layer's rows that are at hand. */
+export async function* fromArray(rows: [string, Bytes | null][]): AsyncGenerator<[string, Bytes | null]> {
+  yield* rows;
+}
+
+/** Merges ordered layers, the first hiding the later ones; deletions drop out. */
+export async function* mergeLayers(range: RowRange, layers: Layer[]): AsyncGenerator<[string, Bytes]> {
+  const sign = range.reverse ? -1 : 1;
+  const sources = layers.map((layer) => layer(range)[Symbol.asyncIterator]());
+  let left = range.limit ?? Infinity;
+  try {
+    const heads = await Promise.all(sources.map((source) => source.next()));
+    while (left > 0) {
+      let best: string | null = null;
+      for (const head of heads) {
+        if (head.done) continue;
+        if (best === null || (head.value[0] < best ? -1 : head.value[0] > best ? 1 : 0) * sign < 0)
+          best = head.value[0];
+      }
+      if (best === null) return;
+      let winner: Bytes | null | undefined;
+      for (let i = 0; i < heads.length; i++) {
+        const head = heads[i]!;
+        if (head.done || head.value[0] !== best) continue;
+        if (winner === undefined) winner = head.value[1];
+        heads[i] = await sources[i]!.next();
+      }
+      if (winner) {
+        left--;
+        yield [best, winner];
+      }
+    }
+  } finally {
+    await Promise.all(sources.map((source) => source.return?.(undefined)));
+  }
+}
+
+/** Merges rows that are at hand in the order of the range: what lies above, deletions included, hides what lies below. */
+export function mergeRows(
+  range: RowRange,
+  above: readonly [string, Bytes | null][],
+  below: readonly [string, Bytes][],
+): [string, Bytes][] {
+  const sign = range.reverse ? -1 : 1;
+  const most = range.limit ?? Infinity;
+  const rows: [string, Bytes][] = [];
+  let a = 0;
+  let b = 0;
+  while (rows.length < most) {
+    const upper = above[a];
+    const lower = below[b];
+    if (upper === undefined && lower === undefined) break;
+    const order =
+      upper === undefined
+        ? 1
+        : lower === undefined
+          ? -1
+          : sign * (upper[0] < lower[0] ? -1 : upper[0] > lower[0] ? 1 : 0);
+    if (order > 0) rows.push(below[b++]!);
+    else {
+      if (upper![1] !== null) rows.push([upper![0], upper![1]]);
+      a++;
+      if (order === 0) b++;
+    }
+  }
+  return rows;
+}
+
+/** The range, with a limit that is enough although each of this many rows above may hide one. */
+export function reaching(range: RowRange, hidden: number): RowRange {
+  return range.limit === undefined ? range : { ...range, limit: range.limit + hidden };
+}
+
+/** Ascending rows in the order of the range. */
+export function inOrder<Row>(rows: Row[], { reverse }: RowRange): Row[] {
+  return reverse ? rows.reverse() : rows;
+}

@@ -1,0 +1,116 @@
+/**
+ * A transaction on top of the committed rows: its own rows in memory, and beyond a bound in the staging area, where they
+ * count only once it is committed and flushed. Owns nothing on disk.
+ */
+import type { Bytes } from '../../util/bytes.js';
+import type { MaybePromise } from '../../util/maybePromise.js';
+import { KeyedRows } from './keyedRows.js';
+import { fromArray, inOrder, mergeLayers, mergeRows, reaching, type Layer } from './mergeLayers.js';
+import { collectRows, type RowRange, type RowReader, type RowTransaction } from './rows.js';
+
+/** An uncommitted transaction beyond this spills to the staging area when it calls `relieve`. */
+const SPILL_BYTES = 48 << 20;
+
+/** What lies below a transaction. */
+export interface TransactionGround extends Pick<RowReader, 'getMany'> {
+  /** See `RowTransaction.formerValues`. */
+  packedValues(records: Buffer): MaybePromise<Buffer> | null;
+  /** The rows at once; null when they must be waited for. */
+  getRangeNow(range: RowRange): [string, Bytes][] | null;
+  /** Reads `missing` positions of `keys` below what is in memory, the staging area included where it is asked for. */
+  fillFromDisk(
+    keys: readonly string[],
+    missing: readonly number[],
+    out: (Bytes | undefined)[],
+    throughStage: boolean,
+  ): Promise<void>;
+  /** See `RowTransaction.getBlocking`; through the staging area where it is asked for. */
+  getBlocking(key: string, throughStage: boolean): Bytes | undefined;
+  /** Committed layers, the newest first. */
+  layers(throughStage: boolean): Layer[];
+  /** Called before the first spill: nothing committed may be left in memory. */
+  beforeSpill(): Promise<void>;
+  /** Moves rows to the staging area, and clears them. */
+  spill(rows: KeyedRows): Promise<void>;
+}
+
+/** See `RowTransaction`. Reads see its own rows, then its spilled ones, then the committed state. */
+export class Transaction implements RowTransaction {
+  readonly rows = new KeyedRows();
+  spilled = false;
+  private readonly store: TransactionGround;
+
+  constructor(store: TransactionGround) {
+    this.store = store;
+  }
+
+  put(key: string, value: Bytes): void {
+    this.rows.set(key, value);
+  }
+
+  del(key: string): void {
+    this.rows.set(key, null);
+  }
+
+  putRecords(kinds: string, records: Buffer): void {
+    this.rows.addRecords(kinds, records);
+  }
+
+  formerValues(records: Buffer): MaybePromise<Buffer> | null {
+    return this.store.packedValues(records);
+  }
+
+  async get(key: string): Promise<Bytes | undefined> {
+    return (await this.getMany([key]))[0];
+  }
+
+  async getMany(keys: readonly string[]): Promise<(Bytes | undefined)[]> {
+    const out = new Array<Bytes | undefined>(keys.length);
+    const missing: number[] = [];
+    const missingKeys: string[] = [];
+    for (let i = 0; i < keys.length; i++) {
+      const row = this.rows.get(keys[i]!);
+      if (row === undefined) {
+        missing.push(i);
+        missingKeys.push(keys[i]!);
+      } else if (row !== null) out[i] = row;
+    }
+    if (missing.length === 0) return out;
+    if (this.spilled) await this.store.fillFromDisk(keys, missing, out, true);
+    else {
+      const lower = await this.store.getMany(missingKeys);
+      missing.forEach((i, at) => {
+        out[i] = lower[at];
+      });
+    }
+    return out;
+  }
+
+  getBlocking(key: string): Bytes | undefined {
+    const row = this.rows.get(key);
+    return row === undefined ? this.store.getBlocking(key, this.spilled) : (row ?? undefined);
+  }
+
+  getRangeNow(range: RowRange): [string, Bytes][] | null {
+    if (this.spilled) return null;
+    const own = this.rows.slice(range);
+    const lower = this.store.getRangeNow(reaching(range, own.length));
+    return lower === null || own.length === 0 ? lower : mergeRows(range, inOrder(own, range), lower);
+  }
+
+  async getRange(range: RowRange): Promise<[string, Bytes][]> {
+    return this.getRangeNow(range) ?? collectRows(this.range(range));
+  }
+
+  range(range: RowRange): AsyncIterable<[string, Bytes]> {
+    const own: Layer = (wanted) => fromArray(inOrder(this.rows.slice(wanted), wanted));
+    return mergeLayers(range, [own, ...this.store.layers(this.spilled)]);
+  }
+
+  async relieve(): Promise<void> {
+    if (this.rows.sizeBytes < SPILL_BYTES) return;
+    if (!this.spilled) await this.store.beforeSpill();
+    this.spilled = true;
+    await this.store.spill(this.rows);
+  }
+}

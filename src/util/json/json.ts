@@ -1,0 +1,198 @@
+/**
+ * Exact JSON values: the types that parsing yields and that answers are made of, and the text forms of
+ * numbers and amounts. Owns no parser (jsonParse.ts) and no serializer (jsonWrite.ts).
+ *
+ * A parsed number is a plain `number` when its text is the one `formatDouble` prints for it, else a `JsonNumber`
+ * that keeps the literal's text; `numberText` gives the literal back in both cases, so nothing is ever rounded.
+ */
+import { assert } from '../assert.js';
+
+/** A number literal that a double would not give back (`1.10`, `1e3`, `12345678901234567890`). Written as it is. */
+export class JsonNumber {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** A parsed object: entries in order of arrival, duplicate keys kept (the reference's UniValue keeps them too). */
+export class JsonObject {
+  readonly entries: readonly (readonly [string, JsonValue])[];
+  constructor(entries: readonly (readonly [string, JsonValue])[] = []) {
+    this.entries = entries;
+  }
+
+  /** The first value under `key`, or undefined. Source: `find_value`, but absent and null stay apart. */
+  get(key: string): JsonValue | undefined {
+    for (const [name, value] of this.entries) if (name === key) return value;
+    return undefined;
+  }
+
+  has(key: string): boolean {
+    return this.get(key) !== undefined;
+  }
+
+  keys(): string[] {
+    return this.entries.map(([name]) => name);
+  }
+
+  get size(): number {
+    return this.entries.length;
+  }
+}
+
+/** What `parseJson` yields. */
+export type JsonValue = null | boolean | number | string | JsonNumber | JsonValue[] | JsonObject;
+
+/** The JSON type of a parsed value, by the reference's names (`uvTypeName`). */
+export type JsonTypeName = 'null' | 'bool' | 'object' | 'array' | 'string' | 'number';
+
+export function jsonTypeName(value: JsonValue): JsonTypeName {
+  if (value === null) return 'null';
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'string') return 'string';
+  if (typeof value === 'number' || value instanceof JsonNumber) return 'number';
+  return Array.isArray(value) ? 'array' : 'object';
+}
+
+export function isJsonNumber(value: JsonValue): value is number | JsonNumber {
+  return typeof value === 'number' || value instanceof JsonNumber;
+}
+
+/** The literal's text, exactly as it was received. */
+export function numberText(value: number | JsonNumber): string {
+  return typeof value === 'number' ? formatDouble(value) : value.text;
+}
+
+/** A parsed value as plain JavaScript: objects become objects (last duplicate wins), numbers doubles. Rounds; not for amounts. */
+export function toPlain(value: JsonValue): unknown {
+  if (value instanceof JsonNumber) return Number(value.text);
+  if (Array.isArray(value)) return value.map(toPlain);
+  if (value instanceof JsonObject) {
+    return Object.fromEntries(value.entries.map(([key, inner]) => [key, toPlain(inner)]));
+  }
+  return value;
+}
+
+/** A number written with exactly this text, which must be a JSON number. */
+export function rawNumber(text: string): JsonNumber {
+  return new JsonNumber(text);
+}
+
+const COIN = 100_000_000n;
+
+/** Satoshis as coins with eight decimals (`-0.00000001`). Source: `ValueFromAmount`. */
+export function formatCoins(satoshis: bigint): string {
+  const negative = satoshis < 0n;
+  const magnitude = negative ? -satoshis : satoshis;
+  const fraction = (magnitude % COIN).toString().padStart(8, '0');
+  return `${negative ? '-' : ''}${magnitude / COIN}.${fraction}`;
+}
+
+/** An amount in an answer: a JSON number in coins with eight decimals, exact at any size. */
+export function coins(satoshis: bigint): JsonNumber {
+  return new JsonNumber(formatCoins(satoshis));
+}
+
+/** Largest magnitude a fixed-point number may have: 10^18 - 1, the reference's `UPPER_BOUND`. */
+const FIXED_POINT_BOUND = 10n ** 18n - 1n;
+const ZERO = 48;
+const DOT = 46;
+const MINUS = 45;
+const PLUS = 43;
+const isDigit = (code: number): boolean => code >= ZERO && code <= 57;
+/** Passed over at once: of these alone a number can have very many. */
+const ZEROS = '0'.repeat(1 << 13);
+/** Most digits that matter: numbers with more, zeros at either end left out, reach 10^18. */
+const FIXED_POINT_DIGITS = 18;
+
+/** End of the zeros that begin at `at`. */
+function skipZeros(text: string, at: number): number {
+  while (text.slice(at, at + ZEROS.length) === ZEROS) at += ZEROS.length;
+  while (text.charCodeAt(at) === ZERO) at++;
+  return at;
+}
+
+/** Start of the digits that at `at` end, and which of a number's are its first and last that are no zeros. */
+interface Digits {
+  /** −1 where there are more than matter, the rest is not read. */
+  end: number;
+  /** −1 as long as there are none but zeros. */
+  first: number;
+  last: number;
+}
+
+/** `before` says what was found in front of the point, which counts for nothing. */
+function readDigits(text: string, from: number, before: Digits | null): Digits {
+  let { first, last } = before ?? { first: -1, last: -1 };
+  for (let at = from; ; at++) {
+    if (text.charCodeAt(at) === ZERO) at = skipZeros(text, at);
+    if (!isDigit(text.charCodeAt(at))) return { end: at, first, last };
+    if (first < 0) first = at;
+    else if (at - first > FIXED_POINT_DIGITS) return { end: -1, first, last };
+    last = at;
+  }
+}
+
+/** The exponent behind the mantissa, which ends at `at`; null when what is there is none, or too large to matter. */
+function readExponent(text: string, at: number): number | null {
+  if (at === text.length) return 0;
+  const mark = text.charCodeAt(at);
+  if (mark !== 101 && mark !== 69) return null;
+  const sign = text.charCodeAt(at + 1);
+  const hasSign = sign === PLUS || sign === MINUS;
+  const first = at + (hasSign ? 2 : 1);
+  const significant = skipZeros(text, first);
+  if (first === text.length || text.length - significant > FIXED_POINT_DIGITS) return null;
+  const digits = text.slice(significant);
+  if (!/^[0-9]*$/.test(digits)) return null;
+  const magnitude = Number(digits);
+  return sign === MINUS ? -magnitude : magnitude;
+}
+
+/**
+ * A decimal literal as an integer count of 10^-decimals, or null if the text is not a number, is finer than that or
+ * reaches 10^18. Takes time by the length of the text. Source: `ParseFixedPoint`.
+ */
+export function parseFixedPoint(text: string, decimals: number): bigint | null {
+  const negative = text.charCodeAt(0) === MINUS;
+  const start = negative ? 1 : 0;
+  let digits = readDigits(text, start, null);
+  const point = digits.end;
+  if (point <= start || (text.charCodeAt(start) === ZERO && point > start + 1)) return null;
+  if (text.charCodeAt(point) === DOT) digits = readDigits(text, point + 1, digits);
+  const { end, first, last: lastDigit } = digits;
+  if (end === point + 1) return null;
+  const exponent = end < 0 ? null : readExponent(text, end);
+  if (exponent === null) return null;
+  // The mantissa begins and ends with a digit other than zero; the point does not count.
+  const [from, to] = first < 0 ? [end, end] : [first, lastDigit + 1];
+  const mantissa = text.slice(from, to).replace('.', '');
+  if (mantissa.length > FIXED_POINT_DIGITS) return null;
+  // What a zero has of zeros counts too: 0e17 is refused, as 1e17 is. Of its whole part none does.
+  const last = mantissa === '' ? start + 1 : to;
+  const zeros = last <= point ? point - last : point + 1 - last;
+  const power = exponent + zeros + decimals;
+  if (power < 0 || power >= 18) return null;
+  const value = BigInt(mantissa === '' ? '0' : mantissa) * 10n ** BigInt(power);
+  if (value > FIXED_POINT_BOUND) return null;
+  return negative ? -value : value;
+}
+
+/** A finite double as the reference prints it: C's `%.16g`. Source: `UniValue::setFloat`. */
+export function formatDouble(value: number): string {
+  assert(Number.isFinite(value), 'a JSON number must be finite');
+  if (Number.isSafeInteger(value)) return Object.is(value, -0) ? '-0' : String(value);
+  const [digits = '', exponentText = '0'] = value.toExponential(15).split('e');
+  const exponent = Number(exponentText);
+  if (exponent < -4 || exponent >= 16) {
+    const sign = exponent < 0 ? '-' : '+';
+    const magnitude = String(Math.abs(exponent)).padStart(2, '0');
+    return `${trimFraction(digits)}e${sign}${magnitude}`;
+  }
+  return trimFraction(value.toFixed(Math.min(100, 15 - exponent)));
+}
+
+function trimFraction(text: string): string {
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+}

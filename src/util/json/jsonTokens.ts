@@ -1,0 +1,172 @@
+/**
+ * The tokens of JSON that may be long, as `jsonParse.ts` reads them: white space, strings and numbers. Each is a pure
+ * function of the text; the long forms pause now and then.
+ */
+import { formatDouble, JsonNumber } from './json.js';
+import { AT_ONCE_SIZE, type Slices } from '../slices.js';
+
+/** The text is not JSON, or holds too many values. */
+export class JsonParseError extends Error {
+  override readonly name = 'JsonParseError';
+}
+
+export function failParse(): never {
+  throw new JsonParseError('Parse error');
+}
+
+// The reference's parser refuses a bare 0x00-0x1f in a string and takes everything else up to the quote.
+
+/** What needs no decoding of a string, and white space; then both as much as may be looked at without a pause. */
+export const PLAIN = /[^"\\\u0000-\u001f]*/y;
+export const SPACE = /[ \t\n\r]*/y;
+export const PLAIN_SLICE = new RegExp(`[^"\\\\\\u0000-\\u001f]{0,${AT_ONCE_SIZE}}`, 'y');
+export const SPACE_SLICE = new RegExp(`[ \\t\\n\\r]{0,${AT_ONCE_SIZE}}`, 'y');
+export const QUOTE = 0x22;
+export const BACKSLASH = 0x5c;
+export const MINUS = 0x2d;
+export const PLUS = 0x2b;
+export const DOT = 0x2e;
+export const ZERO = 0x30;
+export const NINE = 0x39;
+export const SMALL_E = 0x65;
+export const CAPITAL_E = 0x45;
+const SMALL_U = 0x75;
+/** Digits up to which an integer is exact as a number. */
+const EXACT_DIGITS = 15;
+/** No number that `formatDouble` prints is longer: sign, 16 digits, point, exponent of three digits with its sign. */
+const LONGEST_DOUBLE = 23;
+
+/** Thrown where something long begins at `offset`, which is then read in slices. */
+export class LongToken {
+  readonly offset: number;
+  readonly kind: 'string' | 'number' | 'space';
+  constructor(offset: number, kind: LongToken['kind']) {
+    this.offset = offset;
+    this.kind = kind;
+  }
+}
+
+/** What was read in slices: its value, and where it ends. */
+export interface ReadToken {
+  readonly value: string | number | JsonNumber;
+  readonly end: number;
+}
+
+/** The end of a pattern at a place. */
+export function endOf(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  pattern.test(text);
+  return pattern.lastIndex;
+}
+
+/** "01", "1.", "1e" and "2x" end a number in the middle: what follows a literal can be none of these. */
+export function checkNumberEnd(text: string, at: number): void {
+  const next = text.charCodeAt(at);
+  if ((next >= ZERO && next <= NINE) || next === DOT || next === SMALL_E || next === CAPITAL_E) failParse();
+}
+
+/** The quote that ends a string, or the first place behind `limit` where no escape is under way. */
+export function escapedEnd(text: string, from: number, limit: number): number {
+  let at = from;
+  for (let code = text.charCodeAt(at); code !== QUOTE && at < limit; code = text.charCodeAt(++at)) {
+    // The digits of an escape are looked at when it is decoded; a quote among them makes it none.
+    if (code === BACKSLASH && text.charCodeAt(++at) === SMALL_U) at += 4;
+    if (at >= text.length) failParse();
+  }
+  return at;
+}
+
+/** Reads the whole of what is long; `settle` has the last word on strings with escapes. */
+export function longToken(
+  text: string,
+  { offset, kind }: LongToken,
+  settle: (decoded: string) => string,
+): Slices<ReadToken> {
+  if (kind === 'string') return longString(text, offset, settle);
+  return kind === 'number' ? longNumber(text, offset) : longSpace(text, offset);
+}
+
+function* longSpace(text: string, start: number): Slices<ReadToken> {
+  for (let at = start; ; yield) {
+    const end = endOf(SPACE_SLICE, text, at);
+    if (end - at < AT_ONCE_SIZE) return { value: '', end };
+    at = end;
+  }
+}
+
+/** `start` is behind the quote. */
+function* longString(text: string, start: number, settle: (decoded: string) => string): Slices<ReadToken> {
+  let at = start;
+  for (; ; yield) {
+    const end = endOf(PLAIN_SLICE, text, at);
+    const code = text.charCodeAt(end);
+    if (code === QUOTE) return { value: text.slice(start, end), end: end + 1 };
+    if (code === BACKSLASH) break;
+    if (end - at < AT_ONCE_SIZE) failParse();
+    at = end;
+  }
+  let whole = text.slice(start, at);
+  for (; ; yield) {
+    const end = escapedEnd(text, at, at + AT_ONCE_SIZE);
+    whole += decodeLiteral(text.slice(at, end)) ?? failParse();
+    if (text.charCodeAt(end) === QUOTE) return { value: settle(whole), end: end + 1 };
+    at = end;
+  }
+}
+
+function* longNumber(text: string, start: number): Slices<ReadToken> {
+  let at = start;
+  if (text.charCodeAt(at) === MINUS) at++;
+  at = text.charCodeAt(at) === ZERO ? at + 1 : yield* longDigits(text, at);
+  let isInteger = true;
+  if (text.charCodeAt(at) === DOT) {
+    isInteger = false;
+    at = yield* longDigits(text, at + 1);
+  }
+  const mark = text.charCodeAt(at);
+  if (mark === SMALL_E || mark === CAPITAL_E) {
+    isInteger = false;
+    const sign = text.charCodeAt(++at);
+    at = yield* longDigits(text, sign === PLUS || sign === MINUS ? at + 1 : at);
+  }
+  checkNumberEnd(text, at);
+  return { value: numberValue(text.slice(start, at), isInteger), end: at };
+}
+
+function* longDigits(text: string, first: number): Slices<number> {
+  let at = first;
+  for (let code = text.charCodeAt(at); code >= ZERO && code <= NINE; code = text.charCodeAt(++at)) {
+    if ((at - first) % AT_ONCE_SIZE === AT_ONCE_SIZE - 1) yield;
+  }
+  return at > first ? at : failParse();
+}
+
+/** A plain number where its text is the one that `formatDouble` prints, else the literal. */
+export function numberValue(literal: string, isInteger: boolean): number | JsonNumber {
+  if (literal.length > LONGEST_DOUBLE) return new JsonNumber(literal);
+  const value = Number(literal);
+  if (isInteger && literal.length <= EXACT_DIGITS) return value;
+  return Number.isFinite(value) && formatDouble(value) === literal ? value : new JsonNumber(literal);
+}
+
+/** The value of what stands between quotes; null when it holds an escape or a character that JSON does not know. */
+export function decodeLiteral(literal: string): string | null {
+  try {
+    return JSON.parse(`"${literal}"`) as string;
+  } catch {
+    return null;
+  }
+}
+
+// Of Node.js from version 20 on; the types are those of an older edition of the language.
+type WellFormedText = string & { isWellFormed(): boolean; toWellFormed(): string };
+
+/** The text, unless it has half of a surrogate pair alone: the reference refuses those (`JSONUTF8StringFilter::finalize`). */
+export function requireWellFormed(text: string): string {
+  return (text as WellFormedText).isWellFormed() ? text : failParse();
+}
+
+/** The text with U+FFFD for each half of a surrogate pair that stands alone. */
+export function makeWellFormed(text: string): string {
+  return (text as WellFormedText).toWellFormed();
+}

@@ -1,0 +1,293 @@
+/** Settings: which source wins, what a file may hold, and what is said of what it may not. */
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { DaemonSettings } from '../../../../../src/daemon/main/settings/daemonSettings.js';
+import { SETTINGS } from '../../../../../src/daemon/main/settings/settingsTable.js';
+import { EnvironmentError } from '../../../../../src/util/text/environmentError.js';
+import type { JsonValue } from '../../../../../src/util/json/json.js';
+
+let home: string;
+let path: string;
+let warnings: string[];
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'lbcnet-settings-'));
+  path = join(home, 'conf.yml');
+  warnings = [];
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+function open({
+  file,
+  given = {},
+  environment = {},
+}: {
+  file?: string;
+  given?: Record<string, JsonValue>;
+  environment?: Record<string, string>;
+} = {}): DaemonSettings {
+  if (file !== undefined) writeFileSync(path, file);
+  return new DaemonSettings({
+    given: new Map(Object.entries({ config: path, ...given })),
+    machine: { platform: 'linux', home, environment },
+    warn: (text) => warnings.push(text),
+  });
+}
+
+describe('sources', () => {
+  it('count in their order: run time, command line, environment, file, default', async () => {
+    const sources = {
+      file: 'udp_port: 2\ntcp_port: 2\nvolume_analysis_time: 2\n',
+      environment: { LBRY_UDP_PORT: '3', LBRY_TCP_PORT: '3' },
+      given: { udp_port: '4' },
+    };
+    const settings = open(sources);
+    expect(
+      ['udp_port', 'tcp_port', 'volume_analysis_time', 'prometheus_port'].map((name) => settings.value(name)),
+    ).toEqual([4, 3, 2, 0]);
+    await settings.set('udp_port', 5);
+    expect(settings.value('udp_port')).toBe(5);
+    await settings.clear('udp_port');
+    expect(settings.value('udp_port')).toBe(4);
+  });
+
+  it('tell whether anything names a setting', async () => {
+    const settings = open({ file: 'max_key_fee: null\n', environment: { LBRY_UDP_PORT: '3' } });
+    expect(settings.isDefault('max_key_fee')).toBe(false);
+    expect(settings.get('max_key_fee')).toBeNull();
+    expect(settings.isDefault('udp_port')).toBe(false);
+    expect(settings.isDefault('lbryum_servers')).toBe(true);
+    await settings.set('lbryum_servers', ['localhost:1']);
+    expect(settings.isDefault('lbryum_servers')).toBe(false);
+    await settings.clear('lbryum_servers');
+    expect(settings.isDefault('lbryum_servers')).toBe(true);
+  });
+
+  it('have folders of lbrynet where none are named', () => {
+    const settings = open();
+    expect(settings.get('data_dir')).toBe(join(home, '.local/share/lbry/lbrynet'));
+    expect(settings.get('download_dir')).toBe(join(home, 'Downloads'));
+    expect(open({ given: { data_dir: '~/here' } }).get('data_dir')).toBe(join(home, 'here'));
+  });
+
+  it('take lists and toggles from the environment', () => {
+    const settings = open({ environment: { LBRY_LBRYUM_SERVERS: 'a:1, b:2', LBRY_STREAMING_GET: 'false' } });
+    expect(settings.get('lbryum_servers')).toEqual([
+      ['a', 1],
+      ['b', 2],
+    ]);
+    expect(settings.get('streaming_get')).toBe(false);
+  });
+
+  it('report what is not a server, wherever it stands', async () => {
+    const settings = open({
+      file: 'known_dht_nodes: [a, b:1]\n',
+      environment: { LBRY_FIXED_PEERS: 'c' },
+      given: { lbryum_servers: ['localhost', 'localhost:70000'] },
+    });
+    expect(settings.get('lbryum_servers')).toEqual([]);
+    expect(warnings).toEqual([
+      "Command line: in setting 'lbryum_servers' 'localhost' is no HOST:PORT and is passed over.",
+      "Command line: in setting 'lbryum_servers' 'localhost:70000' is no HOST:PORT and is passed over.",
+      "Environment variable LBRY_FIXED_PEERS: in setting 'fixed_peers' 'c' is no HOST:PORT and is passed over.",
+      `Settings file ${path}: in setting 'known_dht_nodes' 'a' is no HOST:PORT and is passed over.`,
+    ]);
+    warnings = [];
+    await settings.set('lbryum_servers', '["b:1", "localhost"]');
+    expect(settings.get('lbryum_servers')).toEqual([['b', 1]]);
+    expect(warnings).toEqual([
+      "settings_set: in setting 'lbryum_servers' 'localhost' is no HOST:PORT and is passed over.",
+    ]);
+  });
+});
+
+describe('public servers', () => {
+  const names = [
+    'fixed_peers',
+    'http_blob_servers',
+    'known_dht_nodes',
+    'reflector_servers',
+    'tracker_servers',
+  ];
+
+  it('are defaults, but not on regtest', async () => {
+    const counts = (settings: DaemonSettings) =>
+      names.map((name) => (settings.value(name) as readonly unknown[]).length > 0);
+    expect(counts(open())).toContain(true);
+    const regtest = open({ given: { blockchain_name: 'lbrycrd_regtest' } });
+    expect(counts(regtest)).not.toContain(true);
+    await regtest.set('reflector_servers', ['127.0.0.1:5566']);
+    expect(regtest.value('reflector_servers')).toEqual([['127.0.0.1', 5566]]);
+  });
+});
+
+describe('the file', () => {
+  it('keeps what no setting is called, with a warning that names the nearest', async () => {
+    const settings = open({ file: 'save_fils: true\n' });
+    expect(warnings).toEqual([
+      `The settings file ${path} has 'save_fils', which is no setting. Did you mean 'save_files'?`,
+    ]);
+    await settings.set('lbryum_servers', ['x:1']);
+    expect(parse(readFileSync(path, 'utf8'))).toEqual({ save_fils: true, lbryum_servers: ['x:1'] });
+  });
+
+  it('is rewritten where it has names of earlier versions', () => {
+    expect(open({ file: 'peer_port: 3333\n' }).value('tcp_port')).toBe(3333);
+    expect(parse(readFileSync(path, 'utf8'))).toEqual({ tcp_port: 3333 });
+  });
+
+  it('counts the last value of a key that stands twice, with a warning', () => {
+    const settings = open({ file: 'tcp_port: 1\nudp_port: 7\ntcp_port: 2\ntcp_port: 3\n' });
+    expect([settings.value('tcp_port'), settings.value('udp_port')]).toEqual([3, 7]);
+    expect(warnings).toEqual([
+      `The settings file ${path} has 'tcp_port' more than once; the last value counts.`,
+    ]);
+  });
+
+  it('says where it is not YAML', () => {
+    expect(() => open({ file: 'a: [1,\nb: 2\n' })).toThrow(
+      /is no YAML, line [123]: .*Mend it or move it away\./,
+    );
+    expect(() => open({ file: '- a\n- b\n' })).toThrow('must hold settings');
+    expect(() => open({ given: { config: join(home, 'conf.txt') } })).toThrow(
+      "must end with .yml or .yaml, not '.txt'",
+    );
+  });
+
+  it.each(['allowed_origin: *\n', 'api: *nothing\n', 'api: &x [*x]\nwallets: *y\n'])(
+    'says so where it names what it does not have: %j',
+    (file) => {
+      expect(() => open({ file })).toThrow(EnvironmentError);
+      expect(() => open({ file })).toThrow(/conf\.yml is no YAML.* Mend it or move it away\./);
+    },
+  );
+
+  it('that cannot be read or written is reported, and nothing changes', async () => {
+    const settings = open({ file: 'peer_port: 7\n' });
+    mkdirSync(`${path}.new`);
+    await expect(settings.set('tcp_port', 8)).rejects.toMatchObject({
+      name: 'OSError',
+      message: expect.stringMatching(/^The settings file .*conf\.yml cannot be written: .*EISDIR/) as string,
+    });
+    expect(settings.value('tcp_port')).toBe(7);
+    expect(readFileSync(path, 'utf8')).toBe('tcp_port: 7\n');
+    expect(open({ file: 'peer_port: 9\n' }).value('tcp_port')).toBe(9);
+    expect(warnings.join()).toContain('cannot be written');
+    rmSync(path);
+    mkdirSync(path);
+    expect(() => open()).toThrow(/cannot be read: it is a folder where a file should be/);
+  });
+
+  it('is written where a link leads to, with the mode that it has', async () => {
+    const target = join(home, 'mine.yml');
+    symlinkSync(target, path);
+    expect(() => open()).toThrow(/conf\.yml cannot be read: it is missing \(ENOENT\)\. Mend that/);
+    writeFileSync(target, 'udp_port: 7\n', { mode: 0o600 });
+    await open().set('tcp_port', 8);
+    expect(lstatSync(path).isSymbolicLink()).toBe(true);
+    expect(parse(readFileSync(target, 'utf8'))).toEqual({ tcp_port: 8, udp_port: 7 });
+    expect(statSync(target).mode & 0o777).toBe(0o600);
+    expect(readdirSync(home).sort()).toEqual(['conf.yml', 'mine.yml']);
+  });
+
+  it('says which value cannot be', () => {
+    expect(() => open({ file: 'save_files: perhaps\n' })).toThrow(
+      `Settings file ${path}: Setting 'save_files' must be a true/false value.`,
+    );
+    expect(() => open({ environment: { LBRY_UDP_PORT: 'x' } })).toThrow(
+      "Environment variable LBRY_UDP_PORT: Setting 'udp_port' must be an integer, not 'x'.",
+    );
+  });
+
+  it('stays as it is where a value is refused', async () => {
+    const settings = open({ file: 'udp_port: 7\n' });
+    await expect(settings.set('udp_port', 'x')).rejects.toMatchObject({ name: 'ValueError' });
+    await expect(settings.set('udp_prt', 1)).rejects.toThrow(
+      "There is no setting 'udp_prt'. Did you mean 'udp_port'?",
+    );
+    expect(readFileSync(path, 'utf8')).toBe('udp_port: 7\n');
+  });
+});
+
+describe('values', () => {
+  it('of prices are an amount and a currency, or null', async () => {
+    const settings = open();
+    await settings.set('max_key_fee', '5 lbc');
+    expect(settings.get('max_key_fee')).toEqual({ currency: 'LBC', amount: '5.0' });
+    await settings.set('max_key_fee', 'null');
+    expect(settings.get('max_key_fee')).toBeNull();
+    await expect(settings.set('max_key_fee', '5 EUR')).rejects.toMatchObject({
+      name: 'InvalidCurrencyError',
+    });
+  });
+
+  it('of exchange rates are checked one by one', async () => {
+    const settings = open();
+    await settings.set('exchange_rates', '["USD=38.5"]');
+    expect(settings.get('exchange_rates')).toEqual(['USD=38.5']);
+    await expect(settings.set('exchange_rates', ['USD'])).rejects.toThrow(
+      "'USD' is not a rate like USD=38.5",
+    );
+  });
+
+  it('that nothing can work with are refused', async () => {
+    const settings = open();
+    for (const [name, value, words] of [
+      ['concurrent_hub_requests', 0, 'at least 1, not 0'],
+      ['concurrent_hub_requests', '-1', 'at least 1, not -1'],
+      ['hub_timeout', 0, 'from 1 to 86400, not 0'],
+      ['hub_timeout', '-0.5', 'from 1 to 86400, not -0.5'],
+      ['prometheus_port', 65_536, 'from 0 to 65535, not 65536'],
+      ['api', 'localhost', "HOST:PORT, not 'localhost'"],
+      ['api', 'localhost:99999', "HOST:PORT, not 'localhost:99999'"],
+      ['streaming_server', '5280', "HOST:PORT, not '5280'"],
+    ] as const)
+      await expect(settings.set(name, value), name).rejects.toThrow(`Setting '${name}' must be ${words}.`);
+    expect(await settings.set('hub_timeout', 1)).toBeDefined();
+    expect(() => open({ file: 'hub_timeout: 0\n' })).toThrow('from 1 to 86400, not 0');
+    expect(() => open({ file: 'api: here\n' })).toThrow(
+      /^Settings file .*: Setting 'api' must be HOST:PORT, not 'here'\.$/,
+    );
+    await settings.set('lbryum_servers', ['a:65535', 'b:65536', 'c:-1']);
+    expect(settings.get('lbryum_servers')).toEqual([['a', 65_535]]);
+  });
+
+  it('that are secrets are used and not shown', async () => {
+    const settings = open({ file: 'edge_token: abc\n' });
+    expect(await settings.set('blob_store_secret_key', 'hush')).toBe('[hidden]');
+    expect(settings.all()).toMatchObject({
+      edge_token: '[hidden]',
+      blob_store_access_key: null,
+      blob_store_secret_key: '[hidden]',
+    });
+    expect([settings.get('edge_token'), settings.get('blob_store_secret_key')]).toEqual(['abc', 'hush']);
+    expect(await settings.clear('blob_store_secret_key')).toBeNull();
+  });
+
+  it('of an object store name a bucket', async () => {
+    const settings = open();
+    for (const place of ['s3://blobs', 's3://my.blobs/a/b-c_d', ''])
+      expect(await settings.set('blob_store', place)).toBe(place);
+    for (const place of ['blobs', 's3://', 's3://UPPER', 's3://a b', 's3://blobs//x', 's3://blobs/a?b'])
+      await expect(settings.set('blob_store', place)).rejects.toThrow('s3://BUCKET or s3://BUCKET/PREFIX');
+    await expect(settings.set('blob_store_endpoint', 'https://user:word@host')).rejects.toThrow('HOST:PORT');
+    await settings.set('blob_store_endpoint', 'http://127.0.0.1:8080/base');
+  });
+
+  it('are all shown, sorted', () => {
+    expect(SETTINGS.map(({ name }) => name)).toEqual(SETTINGS.map(({ name }) => name).sort());
+    expect(Object.keys(open().all() as object)).toHaveLength(SETTINGS.length);
+  });
+});

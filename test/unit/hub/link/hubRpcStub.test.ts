@@ -1,0 +1,178 @@
+import { setImmediate as round } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { Batches } from '../../../../src/hub/link/batches.js';
+import { badRequest, HubError, notThere } from '../../../../src/hub/protocol/hubError.js';
+import type { HubServices } from '../../../../src/hub/link/hubServices.js';
+import { StreamedJson } from '../../../../src/hub/protocol/hubClient.js';
+import type { NodeMethod } from '../../../../src/hub/methods/method.js';
+import { HubRpcServer } from '../../../../src/hub/link/hubRpcServer.js';
+import { ClientLeft, NodeFailure, HubRpcStub } from '../../../../src/hub/link/hubRpcStub.js';
+import { CHUNKS_AHEAD, unpackKeys, type ToHub, type ToNode } from '../../../../src/hub/link/portMessages.js';
+import { ClientQueue, type Turn } from '../../../../src/scheduler/clientQueue.js';
+import { JsonObject } from '../../../../src/util/json/json.js';
+import { stringifyJson, type JsonOut } from '../../../../src/util/json/jsonWrite.js';
+
+const KEYS = ['a'.repeat(16), '\xff'.repeat(16)];
+
+/** Both sides in one thread; what crosses is cloned, as between threads. */
+class Pair {
+  readonly port: HubRpcStub;
+  readonly server: HubRpcServer;
+  readonly client = { number: 7, hasLeft: false };
+  readonly failures: unknown[] = [];
+  /** Kinds of what reached the node, with what is wanted and not. */
+  readonly received: unknown[] = [];
+  /** What the statuses that were asked for are of. */
+  askedKeys: readonly string[] = [];
+  private turnsOfHub = new ClientQueue();
+
+  constructor(methods: readonly NodeMethod[] = []) {
+    const toNode = {
+      postMessage: (items: unknown, transfer: readonly ArrayBuffer[]) =>
+        this.receive(structuredClone(items, { transfer: [...transfer] }) as readonly ToNode[]),
+    };
+    const toHub = {
+      postMessage: (items: unknown, transfer: readonly ArrayBuffer[]) => {
+        for (const item of structuredClone(items, { transfer: [...transfer] }) as readonly ToHub[])
+          if (item[0] !== 'tip' && item[0] !== 'peer') this.port.receive(item as never);
+      },
+    };
+    const batches: Batches<ToNode> = new Batches<ToNode>(toNode, () => {
+      this.port.tellWishes();
+      return undefined;
+    });
+    this.port = new HubRpcStub(batches, this.turnsOfHub);
+    const statuses = (keys: readonly string[]) => {
+      this.askedKeys = keys;
+      return Promise.resolve(keys.map(() => null));
+    };
+    this.server = new HubRpcServer({
+      hub: { histories: { statuses }, claims: null } as unknown as HubServices,
+      methods: new Map(methods.map((method) => [method.name, method])),
+      batches: new Batches<ToHub>(toHub, () => undefined),
+      failed: (error, method) => this.failures.push([method, (error as Error).message]),
+    });
+  }
+
+  private receive(items: readonly ToNode[]): void {
+    for (const item of items) {
+      const [kind] = item;
+      this.received.push(kind === 'wanted' || kind === 'unwanted' ? [kind, ...unpackKeys(item[1])] : kind);
+      if (kind === 'call') this.server.call(item[1], item[2], item[3], item[4], item[5]);
+      else if (kind === 'more') this.server.more(item[1], item[2]);
+      else if (kind === 'cancel') this.server.cancel(item[1]);
+      else if (kind === 'left') this.server.left(item[1]);
+    }
+  }
+
+  turn(): Promise<Turn> {
+    return this.turnsOfHub.enter(this.client);
+  }
+}
+
+const method = (name: string, run: NodeMethod['run']): NodeMethod => ({ name, spread: true, run });
+
+/** Numbers one after the other, each of them a piece of its own, without end. */
+class Counting {
+  made = 0;
+  isReleased = false;
+
+  async *pieces(): AsyncGenerator<string> {
+    try {
+      for (;;) yield await Promise.resolve(`${this.made++} `.padEnd(20_000));
+    } finally {
+      this.isReleased = true;
+    }
+  }
+}
+
+async function settled(): Promise<void> {
+  for (let n = 0; n < 20; n++) await round();
+}
+
+describe('HubRpcStub', () => {
+  it('tells what is wanted before it asks, in one batch', async () => {
+    const pair = new Pair();
+    pair.port.wish(KEYS[0]!, true);
+    pair.port.wish(KEYS[1]!, false);
+    expect(await pair.port.statuses(pair.client, await pair.turn(), KEYS)).toEqual([null, null]);
+    expect(pair.askedKeys).toEqual(KEYS);
+    expect(pair.received).toEqual([['unwanted', KEYS[1]], ['wanted', KEYS[0]], 'call']);
+  });
+
+  it('hands arguments over as they are, and answers as JSON', async () => {
+    const given: JsonOut[] = ['x', 5, null, true, [1, 'two'], new JsonObject([['k', [null]]])];
+    const echo = method('echo', (_call, args) => [args.length, stringifyJson(args as JsonOut)]);
+    const pair = new Pair([echo]);
+    const answer = await pair.port.run(pair.client, await pair.turn(), 'echo', given as never);
+    expect(JSON.parse(stringifyJson(answer as JsonOut))).toEqual([
+      6,
+      '["x",5,null,true,[1,"two"],{"k":[null]}]',
+    ]);
+  });
+
+  it('makes pieces only as they are taken, and none when no one takes more', async () => {
+    const counting = new Counting();
+    const pair = new Pair([method('count', () => new StreamedJson(counting.pieces()))]);
+    const result = (await pair.port.run(pair.client, await pair.turn(), 'count', [])) as StreamedJson;
+    await settled();
+    expect(counting.made).toBe(1);
+    const taken: string[] = [];
+    for await (const piece of result.pieces) {
+      taken.push(piece.trim());
+      await settled();
+      expect(counting.made).toBe(taken.length === 1 ? 1 : taken.length + CHUNKS_AHEAD - 1);
+      if (taken.length === 5) break;
+    }
+    expect(taken).toEqual(['0', '1', '2', '3', '4']);
+    await settled();
+    expect(counting.isReleased).toBe(true);
+    const { made } = counting;
+    await settled();
+    expect(counting.made).toBe(made);
+  });
+
+  it('takes back what a client asked for that left', async () => {
+    const counting = new Counting();
+    const pair = new Pair([method('count', () => new StreamedJson(counting.pieces()))]);
+    const result = (await pair.port.run(pair.client, await pair.turn(), 'count', [])) as StreamedJson;
+    pair.port.leave(pair.client);
+    const reading = (async () => {
+      for await (const piece of result.pieces) expect(piece).not.toBe('');
+    })();
+    await expect(reading).rejects.toBeInstanceOf(ClientLeft);
+    expect(counting.isReleased).toBe(true);
+    // One that asked for nothing is not reported.
+    pair.port.leave({ number: 8, hasLeft: false });
+    await settled();
+    expect(pair.received.filter((kind) => kind === 'left')).toHaveLength(1);
+    pair.client.hasLeft = true;
+    const late = pair.port.call(pair.client, await pair.turn(), 'tip');
+    await expect(late).rejects.toBeInstanceOf(ClientLeft);
+    await settled();
+    expect(pair.received.filter((kind) => kind === 'call')).toHaveLength(1);
+  });
+
+  it('tells the client what it did wrong, and the node of what went wrong', async () => {
+    const pair = new Pair([
+      method('bad', () => {
+        throw badRequest('no');
+      }),
+      method('none', () => {
+        throw notThere('nothing');
+      }),
+      method('broken', () => {
+        throw new Error('broken');
+      }),
+    ]);
+    const failureOf = async (name: string): Promise<unknown> =>
+      pair.port.run(pair.client, await pair.turn(), name, []).catch((error: unknown) => error);
+    expect(await failureOf('bad')).toMatchObject({ code: 1, message: 'no', isHonest: false });
+    expect(await failureOf('none')).toMatchObject({ code: 1, message: 'nothing', isHonest: true });
+    expect(await failureOf('broken')).toBeInstanceOf(NodeFailure);
+    expect(pair.failures).toEqual([['broken', 'broken']]);
+    const resolving = pair.port.call(pair.client, await pair.turn(), 'resolve', ['a']);
+    await expect(resolving).rejects.toBeInstanceOf(HubError);
+    expect(pair.failures).toHaveLength(1);
+  });
+});

@@ -1,0 +1,96 @@
+/** What the operator reads when the environment fails, and when it is a bug. */
+import { describe, expect, it } from 'vitest';
+import { FolderError } from '../../../../src/chain/open/folderIdentity.js';
+import { describeFailure } from '../../../../src/node/log/failure.js';
+import { environmentError, EnvironmentError, onFile } from '../../../../src/util/text/environmentError.js';
+
+const FOLDER = '/data/regtest';
+
+function systemError(code: string, path?: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`${code}: something, write`), { code, ...(path ? { path } : {}) });
+}
+
+function levelError(code: string, message: string): Error {
+  return Object.assign(new Error('Database is not open', { cause: new Error(message) }), { code });
+}
+
+describe('describeFailure', () => {
+  it.each([
+    ['ENOSPC', /no space is left on its disk \(ENOSPC\)\. Make room/],
+    ['EDQUOT', /quota/],
+    ['EFBIG', /ulimit -f/],
+    ['EIO', /the disk failed to read or write it \(EIO\)\. Check the disk/],
+    ['EROFS', /its disk can only be read \(EROFS\)\. Make the disk writable/],
+    ['EACCES', /access is denied \(EACCES\)\. Give the user/],
+    ['EPERM', /access is denied/],
+    ['EMFILE', /too many files open \(EMFILE\)\. Raise the limit of open files \(ulimit -n\)/],
+    ['ENFILE', /the system has too many files open/],
+    ['ENOTDIR', /a part of its path is no folder \(ENOTDIR\)\. Move away/],
+    ['EISDIR', /it is a folder where a file should be \(EISDIR\)\. Move it away/],
+    ['ENOTEMPTY', /a folder lies there that is not empty/],
+    ['ENOENT', /it is missing \(ENOENT\)\. Bring it back/],
+    ['ESTALE', /its disk is gone/],
+  ])('tells of %s in one line that names the file and what to do', (code, expected) => {
+    for (const [error, named] of [
+      [systemError(code), FOLDER],
+      [systemError(code, '/data/regtest/x.dat'), '/data/regtest/x.dat'],
+      [environmentError(systemError(code), '/data/regtest/y.dat'), '/data/regtest/y.dat'],
+    ] as const) {
+      const { text, isBug } = describeFailure(error, FOLDER);
+      expect(isBug).toBe(false);
+      expect(text).toMatch(expected);
+      expect(text.startsWith(`${named}: `)).toBe(true);
+      expect(text).not.toContain('\n');
+    }
+  });
+
+  it('reads what LevelDB says of the system, and of damage', () => {
+    const full = levelError(
+      'LEVEL_IO_ERROR',
+      'IO error: /data/regtest/chainstate/000005.log: No space left on device',
+    );
+    expect(describeFailure(full, FOLDER)).toMatchObject({
+      isBug: false,
+      text: expect.stringMatching(/^\/data\/regtest\/chainstate\/000005\.log: no space is left/),
+    });
+    const damaged = levelError('LEVEL_CORRUPTION', 'Corruption: block checksum mismatch: 000007.ldb');
+    const told = describeFailure(damaged, FOLDER);
+    expect(told.isBug).toBe(false);
+    expect(told.text).toMatch(/in \/data\/regtest is damaged: .*000007\.ldb.* Restart with -reindex /);
+    expect(describeFailure(levelError('LEVEL_DATABASE_NOT_OPEN', 'Database is not open'), FOLDER).isBug).toBe(
+      true,
+    );
+  });
+
+  it('leaves messages for the operator as they are, and knows a bug', () => {
+    for (const error of [new FolderError('do this'), new EnvironmentError('do this')])
+      expect(describeFailure(error, FOLDER)).toEqual({ text: 'do this', isBug: false });
+    for (const error of [
+      new TypeError('x is not a function'),
+      new Error('why'),
+      systemError('ERR_INVALID_STATE'),
+    ])
+      expect(describeFailure(error, FOLDER)).toMatchObject({ isBug: true });
+    expect(describeFailure('thrown', FOLDER)).toEqual({ text: 'thrown', isBug: true });
+  });
+
+  it('reports several errors once each', () => {
+    const all = new AggregateError([systemError('EIO'), systemError('EIO'), new FolderError('and this')]);
+    const { text, isBug } = describeFailure(all, FOLDER);
+    expect(isBug).toBe(false);
+    expect(text.split('\n')).toEqual([expect.stringContaining('EIO'), 'and this']);
+  });
+});
+
+describe('onFile', () => {
+  it('names the file of what the system refuses, and lets everything else pass', () => {
+    const refuse = (error: Error) => () =>
+      onFile('/data/blk00000.dat', () => {
+        throw error;
+      });
+    expect(refuse(systemError('ENOSPC'))).toThrow(/^\/data\/blk00000\.dat: no space/);
+    const bug = new TypeError('bug');
+    expect(refuse(bug)).toThrow(bug);
+    expect(onFile('/x', () => 7)).toBe(7);
+  });
+});

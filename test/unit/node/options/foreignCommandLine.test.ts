@@ -1,0 +1,95 @@
+/** Command lines that were written for lbcd and for lbrycrd. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadOptions, parseCommandLine, type LoadedOptions } from '../../../../src/node/options/options.js';
+
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'foreign-words-'));
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+function load(...words: string[]): LoadedOptions {
+  const command = parseCommandLine(words);
+  if (command.action !== 'run') throw new Error('the words ask for help');
+  return loadOptions(command.args, home, command.warnings);
+}
+
+describe('a command line of lbcd', () => {
+  it('is taken as in compose files', () => {
+    const { options, network, warnings } = load(
+      ...['--notls', '--rpcuser=lbry', '--rpcpass=lbry', '--rpclisten=127.0.0.1:9999', '--regtest'],
+      ...['--txindex', '--addrindex', `--datadir=${home}`, '--nodnsseed', '--nolisten'],
+    );
+    expect(network).toBe('regtest');
+    expect(options).toMatchObject({
+      rpcuser: 'lbry',
+      rpcpassword: 'lbry',
+      rpcport: 9999,
+      txindex: true,
+      addressindex: true,
+      datadir: home,
+      dnsseed: false,
+      listen: false,
+      tls: false,
+    });
+    expect(warnings).toEqual([]);
+  });
+
+  it('may have values in words of their own, and short names', () => {
+    const { options, warnings } = load(
+      ...['-u', 'me', '-P', 'pa ss', '-b', home, '-a', 'one:1', '--addpeer', 'two:2', '-d', 'info'],
+      ...['--maxpeers', '9', '--logdir', '/logs', '--rpcquirks', '--blocksonly'],
+    );
+    expect(options).toMatchObject({
+      rpcuser: 'me',
+      rpcpassword: 'pa ss',
+      datadir: home,
+      addnode: ['one:1', 'two:2'],
+      maxconnections: 9,
+      blocksonly: true,
+    });
+    expect(warnings.map((text) => text.split(':')[1]!.trim())).toEqual([
+      'debuglevel is passed over',
+      'logdir is passed over',
+      'rpcquirks is passed over',
+    ]);
+  });
+
+  it('names addresses to listen at, where ours has a switch', () => {
+    expect(load('--listen=:7777').options).toMatchObject({ port: 7777, listen: true });
+    expect(load('--listen=127.0.0.1:8').options).toMatchObject({ bind: ['127.0.0.1:8'], listen: true });
+    expect(load('-listen=0').options.listen).toBe(false);
+    expect(load('--norpc').options.server).toBe(false);
+    expect(load('--noonion').options.onion).toBe('0');
+  });
+
+  it('names a configuration file', () => {
+    const file = join(home, 'lbcd.conf');
+    writeFileSync(file, '[Application Options]\nrpcuser=filed\n');
+    expect(load(`--configfile=${file}`).options.rpcuser).toBe('filed');
+    expect(load('-C', file).options.rpcuser).toBe('filed');
+  });
+
+  it('is refused for a network that does not exist here, and for options of none of the programs', () => {
+    expect(() => load('--simnet')).toThrow('The network simnet of lbcd does not exist here');
+    expect(() => load('--nosuchthing')).toThrow('Invalid parameter -nosuchthing');
+    expect(() => load('--rpcpas=x')).toThrow('Invalid parameter -rpcpas');
+  });
+});
+
+describe('a command line of lbrycrd', () => {
+  it('passes over what older versions had', () => {
+    const { options, warnings } = load(
+      '-gen=0',
+      '-limitfreerelay=15',
+      '-rpcuser=u',
+      '-server',
+      '-rpckeepalive=1',
+    );
+    expect([options.rpcuser, options.server]).toEqual(['u', true]);
+    expect(warnings.filter((text) => text.startsWith('Command line:'))).toHaveLength(3);
+  });
+});

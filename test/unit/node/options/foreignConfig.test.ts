@@ -1,0 +1,187 @@
+/** Configuration files of other programs: named, they are read; lying there, they are pointed out. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { foreignOption, isLbcdConfig, readLbcdConfig } from '../../../../src/node/options/foreignConfig.js';
+import { foreignHints } from '../../../../src/node/options/foreignFiles.js';
+import { loadOptions, parseCommandLine, type LoadedOptions } from '../../../../src/node/options/options.js';
+import { OPTION_ROWS } from '../../../../src/node/options/optionsTable.js';
+
+let home: string;
+let data: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'foreign-config-'));
+  data = join(home, 'data');
+  mkdirSync(data);
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+function load(...words: string[]): LoadedOptions {
+  const command = parseCommandLine([`-datadir=${data}`, ...words]);
+  if (command.action !== 'run') throw new Error('the words ask for help');
+  return loadOptions(command.args, home);
+}
+
+function put(path: string, text: string): string {
+  mkdirSync(join(home, path, '..'), { recursive: true });
+  writeFileSync(join(home, path), text);
+  return join(home, path);
+}
+
+describe('the file of lbcd', () => {
+  it('is known by its heading or its name', () => {
+    expect(isLbcdConfig('/x/lbcd.conf', '')).toBe(true);
+    expect(isLbcdConfig('/x/my.conf', '; text\n[Application Options]\n')).toBe(true);
+    expect(isLbcdConfig('/x/lbcnode.conf', '[regtest]\nrpcport=1\n')).toBe(false);
+  });
+
+  it('is read with our names', () => {
+    const file = put(
+      'lbcd.conf',
+      '[Application Options]\n; a comment\nrpcuser=u\nrpcpass="p;w #1"\nregtest=1\nrpclisten=127.0.0.1:1234\n' +
+        'txindex=true\naddrindex=1\nnodnsseed=1\nmaxpeers=9\nbanduration=1h30m\nnocheckpoints=0\naddpeer=a\naddpeer=b\n' +
+        'listen=:7777\nnoonion=0\nrejectreplacement=1\nminrelaytxfee=0.0001\nuacomment=x\n',
+    );
+    const { options, network, warnings } = load(`-conf=${file}`);
+    expect(network).toBe('regtest');
+    expect(warnings).toEqual([]);
+    expect(options).toMatchObject({
+      rpcuser: 'u',
+      rpcpassword: 'p;w #1',
+      rpcport: 1234,
+      rpcbind: [],
+      txindex: true,
+      addressindex: true,
+      dnsseed: false,
+      maxconnections: 9,
+      bantime: 5400,
+      checkpoints: true,
+      addnode: ['a', 'b'],
+      port: 7777,
+      onion: undefined,
+      mempoolreplacement: '0',
+      minrelaytxfee: 10_000n,
+      uacomment: ['x'],
+    });
+  });
+
+  it.each([
+    ['localhost:5', { rpcport: 5, rpcbind: [] }],
+    ['[::1]:5', { rpcport: 5, rpcbind: [] }],
+    [':5', { rpcport: 5, rpcbind: [] }],
+    ['10.1.2.3:5', { rpcport: undefined, rpcbind: ['10.1.2.3:5'] }],
+    ['127.0.0.1', { rpcport: undefined, rpcbind: ['127.0.0.1'] }],
+  ])('has calls answered at %s', (place, options) => {
+    expect(load(`-conf=${put('lbcd.conf', `rpclisten=${place}\n`)}`).options).toMatchObject(options);
+  });
+
+  it('switches TLS, and names its files', () => {
+    expect(load(`-conf=${put('lbcd.conf', 'notls=1\n')}`)).toMatchObject({
+      options: { tls: false },
+      warnings: [],
+    });
+    const named = load(`-conf=${put('lbcd.conf', 'rpccert=/tls/a.cert\nrpckey=/tls/a.key\n')}`);
+    expect(named.options.tls).toBeUndefined();
+    expect(named.paths).toMatchObject({
+      rpcCert: '/tls/a.cert',
+      rpcKey: '/tls/a.key',
+      walletRpcCert: '/tls/a.cert',
+      walletRpcKey: '/tls/a.key',
+    });
+  });
+
+  it('has what is nothing here explained, with the place', () => {
+    const file = put('lbcd.conf', 'debuglevel=info\nlogdir=/logs\nnosuch=1\nprofile=6060\n');
+    expect(load(`-conf=${file}`).warnings).toEqual([
+      `debuglevel is passed over: use -debug=<category> (${file}, line 1).`,
+      `logdir is passed over: the log is named by -debuglogfile (${file}, line 2).`,
+      `nosuch is passed over: it is no option of lbcd or of lbcnode (${file}, line 3).`,
+      `profile is passed over: use node --inspect (${file}, line 4).`,
+    ]);
+  });
+
+  it.each(['lbcd.conf', 'other.conf'])(
+    'is refused where it means a network that is not here (%s)',
+    (name) => {
+      for (const network of ['simnet', 'signet']) {
+        const file = put(name, `txindex=1\n${network}=1\n`);
+        expect(() => load(`-conf=${file}`)).toThrow(
+          `The network ${network} of lbcd does not exist here: there are main, -testnet and -regtest alone (${file}, line 2).`,
+        );
+      }
+      expect(load(`-conf=${put(name, 'txindex=1\nsimnet=0\n')}`).network).toBe('main');
+    },
+  );
+
+  it('has values refused with the place', () => {
+    const file = put('lbcd.conf', '\nmaxpeers=many\n');
+    expect(() => load(`-conf=${file}`)).toThrow(
+      `Invalid value -maxconnections=many, it must be a whole number from 0 to 2147483647 (${file}, line 2)`,
+    );
+  });
+
+  it('belongs to the network of the command line where it chooses none', () => {
+    const file = put('lbcd.conf', '[Application Options]\nrpclisten=127.0.0.1:1234\n');
+    expect(load(`-conf=${file}`, '-regtest')).toMatchObject({ options: { rpcport: 1234 }, warnings: [] });
+    expect(load(`-conf=${file}`)).toMatchObject({ options: { rpcport: 1234 }, warnings: [] });
+    const chosen = put('lbcd.conf', 'testnet=1\nrpclisten=127.0.0.1:1234\n');
+    expect(load(`-conf=${chosen}`)).toMatchObject({ options: { rpcport: 1234 }, warnings: [] });
+  });
+
+  it('leads to options that there are', () => {
+    const names = new Set<string>(OPTION_ROWS.map((row) => row.name));
+    const all = 'addpeer addrindex banduration banthreshold blockmaxweight blocksonly connect externalip listen maxorphantx maxpeers miningaddr minrelaytxfee nobanning nocheckpoints nodnsseed nolisten noonion nopeerbloomfilters norpc onion proxy regtest rejectnonstd rejectreplacement relaynonstd rpclisten rpcmaxclients rpcmaxconcurrentreqs rpcmaxwebsockets rpcpass rpcuser testnet torisolation txindex uacomment upnp whitelist'.split(' '); // prettier-ignore
+    const { entries, passedOver } = readLbcdConfig(all.map((name) => `${name}=1`).join('\n'));
+    expect(passedOver).toEqual([]);
+    expect(entries.length).toBe(all.length);
+    expect(entries.filter(({ name }) => !names.has(name))).toEqual([]);
+  });
+});
+
+describe('the file of lbrycrd', () => {
+  it('is read, and what older ones know is explained', () => {
+    const file = put('lbrycrd.conf', 'txindex=1\n[lbrycrdreg]\nrpcport=1234\n[main]\ngen=1\nalerts=0\n');
+    const { options, warnings } = load(`-conf=${file}`, '-regtest');
+    expect(options).toMatchObject({ txindex: true, rpcport: 1234 });
+    expect(warnings).toEqual([
+      `gen is passed over: the node does not mine by itself: getblocktemplate serves those outside, generatetoaddress regtest (${file}, line 5).`,
+      `alerts is passed over: the network has no alerts any more (${file}, line 6).`,
+    ]);
+  });
+
+  it('has names of lbcd refused, with ours', () => {
+    const file = put('lbrycrd.conf', '\nrpcpass=x\n');
+    expect(() => load(`-conf=${file}`)).toThrow(
+      `Error reading configuration file: Invalid configuration value rpcpass (${file}, line 2). lbcd's rpcpass is rpcpassword here`,
+    );
+    expect(foreignOption('nosuch')).toBeNull();
+    expect(foreignOption('constructor')).toBeNull();
+  });
+});
+
+describe('files that lie there', () => {
+  it('are pointed out in our folder, unless they are the ones that are read', () => {
+    const theirs = put('data/lbrycrd.conf', 'txindex=1\n');
+    expect(load().hints).toEqual([
+      `${theirs} is a configuration file of lbrycrd and is not read; to use it, start with -conf=${theirs}`,
+    ]);
+    expect(load().options.txindex).toBe(false);
+    expect(load('-conf=lbrycrd.conf').hints).toEqual([]);
+    expect(load('-conf=lbrycrd.conf').options.txindex).toBe(true);
+  });
+
+  it('are pointed out in the home folder while there is no file of ours', () => {
+    const conf = put('.lbrycrd/lbrycrd.conf', '');
+    const blocks = put('.lbrycrd/blocks/blk00000.dat', '');
+    const lbcd = put('.lbcd/lbcd.conf', '');
+    expect(load().hints).toEqual([
+      `${join(home, '.lbrycrd')} is the data folder of lbrycrd and is not used; take over its settings with -conf=${conf}, its blocks with -loadblock=${blocks} and so on`,
+      `${join(home, '.lbcd')} is the data folder of lbcd and is not used; take over its settings with -conf=${lbcd}`,
+    ]);
+    put('data/lbcnode.conf', '');
+    expect(load().hints).toEqual([]);
+    const own = { dataDir: data, home: null, configFile: join(data, 'lbcnode.conf'), configFound: false };
+    expect(foreignHints(own)).toEqual([]);
+  });
+});

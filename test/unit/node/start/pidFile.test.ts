@@ -1,0 +1,41 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CloseStack } from '../../../../src/node/start/closeStack.js';
+import { writePidFile } from '../../../../src/node/start/pidFile.js';
+
+describe('the file with the process id', () => {
+  let folder: string;
+  let closers: CloseStack;
+  const warnings: string[] = [];
+  const write = (path: string): Promise<void> =>
+    writePidFile(path, closers, (message) => warnings.push(message));
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'pid-'));
+    closers = new CloseStack();
+    warnings.length = 0;
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('is there until the end, and not removed when it is another one’s by then', async () => {
+    const path = join(folder, 'pid');
+    await write(path);
+    expect(readFileSync(path, 'utf8')).toBe(`${process.pid}\n`);
+    await closers.close();
+    expect(existsSync(path)).toBe(false);
+    await write(path);
+    writeFileSync(path, '1\n');
+    await closers.close();
+    expect(readFileSync(path, 'utf8')).toBe('1\n');
+    expect(warnings).toEqual([]);
+  });
+
+  it('may be impossible to write, which is told and stops nothing', async () => {
+    const path = join(folder, 'absent', 'pid');
+    await write(path);
+    expect(warnings).toEqual([`The process id could not be written to ${path}: it is missing (ENOENT)`]);
+    await closers.close();
+  });
+});

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { txidAt } from '../../../../src/primitives/blockView.js';
+import { BlockTexts, type BlockText } from '../../../../src/rpc/lookup/blockTexts.js';
+import type { Profile } from '../../../../src/rpc/declare/method.js';
+import { getBlock } from '../../../../src/rpc/methods/blockchain/getBlock.js';
+import { hashToHex } from '../../../../src/util/bytes.js';
+import { OPEN_SCRIPT, spend, TestChain } from '../../../support/testChain.js';
+
+const textOf = (chars: number): BlockText => ({ transactions: 'x'.repeat(chars) }) as BlockText;
+
+describe('BlockTexts', () => {
+  it('lets go what was not asked for the longest', () => {
+    const texts = new BlockTexts(100);
+    for (const block of [1, 2]) texts.keep(block, textOf(40));
+    expect(texts.find(1)).toBeDefined();
+    texts.keep(3, textOf(40));
+    expect(texts.find(2)).toBeUndefined();
+    expect(texts.find(1)).toBeDefined();
+    expect(texts.find(3)).toBeDefined();
+    expect(texts.sizeBytes).toBe(80);
+  });
+
+  it('keeps nothing that leaves no room for another, and nothing twice', () => {
+    const texts = new BlockTexts(100);
+    texts.keep(1, textOf(51));
+    expect(texts.find(1)).toBeUndefined();
+    texts.keep(2, textOf(50));
+    texts.keep(2, textOf(50));
+    expect(texts.sizeBytes).toBe(50);
+  });
+});
+
+describe('getblock of a block that was shown before', () => {
+  let chain: TestChain;
+  const texts = new BlockTexts(1 << 20);
+  beforeAll(async () => {
+    chain = await TestChain.open();
+    await chain.mine(101);
+    const coinbase = txidAt((await chain.blockAt(1)).parsed, 0);
+    chain.pending.push(spend([{ txid: coinbase, n: 0 }], [{ value: 50_000_000n, script: OPEN_SCRIPT }]));
+    await chain.mine(1);
+  });
+  afterAll(() => chain.close());
+
+  const ask = async (height: number, kept: BlockTexts | null, profile: Profile = 'documented') => {
+    Object.assign(chain.services, { blockTexts: kept });
+    const hash = hashToHex((await chain.blockAt(height)).hash);
+    const { result } = await chain.call(getBlock, [hash, 2], { ...chain.context(), profile });
+    return result as Record<string, unknown>;
+  };
+
+  it('answers as if it had not been, with the confirmations of the moment', async () => {
+    const plain = await ask(102, null);
+    expect(await ask(102, texts)).toEqual(plain);
+    const kept = texts.find(chain.opened.chain.index.active.at(102));
+    expect(JSON.parse(kept!.transactions)).toEqual(plain['tx']);
+    expect(await ask(102, texts)).toEqual(plain);
+    await chain.mine(1);
+    const later = await ask(102, texts);
+    expect(later).toEqual(await ask(102, null));
+    expect(later['confirmations']).toBe(2);
+    expect(later['nextblockhash']).toBeDefined();
+  });
+
+  it('is not used where transactions report the blocks above', async () => {
+    const mine = new BlockTexts(1 << 20);
+    await ask(101, mine, 'lbcd');
+    expect(mine.sizeBytes).toBe(0);
+  });
+});

@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { KeptNames, type Touched } from '../../../../src/rpc/lookup/keptNames.js';
+import type { NameInfo } from '../../../../src/store/claims/query/claimQueries.js';
+import type { ClaimOfName } from '../../../../src/store/claims/query/oneClaim.js';
+import type { NameHead } from '../../../../src/store/claims/rows/nameRow.js';
+
+const AT = { tip: 7, height: 70, disconnects: 0 };
+const NEXT = { tip: 8, height: 71, disconnects: 0 };
+const nothing = (): ReadonlySet<string> => new Set();
+
+/** A name with so many claims, and as many supports of the first. */
+function infoOf(claims: number, supports = 0): NameInfo {
+  const list = Array.from({ length: claims }, (_, n) => ({
+    supports: n === 0 ? Array(supports).fill({}) : [],
+  }));
+  return { claims: list, supportsWithoutClaim: [] } as unknown as NameInfo;
+}
+
+function headOf(takeover: number): NameHead {
+  return { takeover, claims: 0, best: null };
+}
+
+/** A claim with so many supports. */
+function claimOf(supports: number): ClaimOfName {
+  return { claim: { supports: Array(supports).fill({}) } } as unknown as ClaimOfName;
+}
+
+/** One that follows the tip, and the blocks that it asked about. */
+function followed(): { names: KeptNames; asked: string[]; touching(...names: string[]): Touched } {
+  const names = new KeptNames();
+  const asked: string[] = [];
+  expect(names.follow(AT, nothing)).toBe(undefined);
+  const touching =
+    (...touched: string[]): Touched =>
+    (from, to) => {
+      asked.push(`${from} to ${to}`);
+      return new Set(touched);
+    };
+  return { names, asked, touching };
+}
+
+const keep = (names: KeptNames, name: string, info: NameInfo, at = AT): void =>
+  names.keep('documented', name, info, at, at);
+
+describe('KeptNames', () => {
+  it('keeps single claims by form, name and choice until a block touches the name', () => {
+    const { names, touching } = followed();
+    const [best, second] = [claimOf(1), claimOf(2)];
+    names.keepClaim('reference', 'a', 'bid 0', best, AT, AT);
+    names.keepClaim('reference', 'a', 'bid 1', second, AT, AT);
+    names.keepClaim('reference', 'b', 'bid 0', second, AT, AT);
+    expect(names.findClaim('reference', 'a', 'bid 0', AT)).toBe(best);
+    expect(names.findClaim('reference', 'a', 'bid 1', AT)).toBe(second);
+    expect(names.findClaim('reference', 'a', 'bid 2', AT)).toBe(undefined);
+    expect(names.findClaim('documented', 'a', 'bid 0', AT)).toBe(undefined);
+    expect(names.findClaim('reference', 'a', 'bid 0', NEXT)).toBe(undefined);
+    void names.follow(NEXT, touching('a'));
+    expect(names.findClaim('reference', 'a', 'bid 0', NEXT)).toBe(undefined);
+    expect(names.findClaim('reference', 'b', 'bid 0', NEXT)).toBe(second);
+    names.keepClaim('reference', 'b', 'bid 1', best, AT, NEXT);
+    expect(names.findClaim('reference', 'b', 'bid 1', NEXT)).toBe(undefined);
+  });
+
+  it('bounds the single claims of one name and of all names', () => {
+    const { names } = followed();
+    names.keepClaim('reference', 'a', 'large', claimOf(4096), AT, AT);
+    expect(names.findClaim('reference', 'a', 'large', AT)).toBe(undefined);
+    for (const choice of ['1', '2', '3']) names.keepClaim('reference', 'a', choice, claimOf(2000), AT, AT);
+    expect(names.findClaim('reference', 'a', '1', AT)).toBe(undefined);
+    expect(names.findClaim('reference', 'a', '3', AT)).toBeDefined();
+    for (let n = 0; n < 8; n++) names.keepClaim('reference', `name ${n}`, '1', claimOf(4000), AT, AT);
+    const kept = Array.from({ length: 8 }, (_, n) => names.findClaim('reference', `name ${n}`, '1', AT));
+    expect(kept.map((found) => found !== undefined)).toEqual([
+      ...Array(4).fill(false),
+      ...Array(4).fill(true),
+    ]);
+    expect(names.findClaim('reference', 'a', '3', AT)).toBe(undefined);
+  });
+
+  it('gives back what was kept while the tip stays', () => {
+    const { names } = followed();
+    const info = infoOf(40, 60);
+    keep(names, 'a', info);
+    expect(names.find('documented', 'a', AT)).toBe(info);
+    expect(names.find('reference', 'a', AT)).toBe(undefined);
+    expect(names.find('documented', 'b', AT)).toBe(undefined);
+    expect(names.find('documented', 'a', NEXT)).toBe(undefined);
+    expect(names.find('documented', 'a', { ...AT, disconnects: 1 })).toBe(undefined);
+    expect(names.size).toBe(100);
+  });
+
+  it('forgets the names that a block touched, in all forms, and keeps the others', () => {
+    const { names, asked, touching } = followed();
+    const [a, b] = [infoOf(100), infoOf(200)];
+    keep(names, 'a', a);
+    keep(names, 'b', b);
+    names.keep('reference', 'a', a, AT, AT);
+    names.keepHead('a', headOf(3), AT, AT);
+    names.keepHead('b', headOf(4), AT, AT);
+    void names.follow(NEXT, touching('a', 'c'));
+    expect(asked).toEqual(['71 to 71']);
+    expect(names.find('documented', 'a', NEXT)).toBe(undefined);
+    expect(names.find('reference', 'a', NEXT)).toBe(undefined);
+    expect(names.find('documented', 'b', NEXT)).toBe(b);
+    expect(names.findHead('a', NEXT)).toBe(undefined);
+    expect(names.findHead('b', NEXT)).toEqual(headOf(4));
+    expect(names.size).toBe(200);
+  });
+
+  it('asks about all blocks since, and about none when nothing is kept', () => {
+    const { names, asked, touching } = followed();
+    void names.follow(NEXT, touching('a'));
+    expect(asked).toEqual([]);
+    keep(names, 'a', infoOf(100), NEXT);
+    void names.follow({ tip: 20, height: 75, disconnects: 0 }, touching());
+    expect(asked).toEqual(['72 to 75']);
+  });
+
+  it.each([
+    ['a block is taken back', { tip: 6, height: 69, disconnects: 1 }],
+    ['another takes its place', { tip: 9, height: 70, disconnects: 1 }],
+    ['very many come', { tip: 900, height: 700, disconnects: 0 }],
+  ])('forgets all when %s', (_, at) => {
+    const { names, touching } = followed();
+    keep(names, 'a', infoOf(100));
+    void names.follow(at, touching());
+    expect(names.find('documented', 'a', at)).toBe(undefined);
+    expect(names.size).toBe(0);
+  });
+
+  it('forgets all when it is not known what a block touched', () => {
+    const { names } = followed();
+    keep(names, 'a', infoOf(100));
+    void names.follow(NEXT, () => null);
+    expect(names.find('documented', 'a', NEXT)).toBe(undefined);
+  });
+
+  it('asks again when the chain moved while it was told what blocks touched', async () => {
+    const { names } = followed();
+    const [a, b] = [infoOf(100), infoOf(200)];
+    keep(names, 'a', a);
+    keep(names, 'b', b);
+    const active = { ...NEXT };
+    const answers: Record<number, string> = { 71: 'none', 72: 'a' };
+    const asked: string[] = [];
+    await names.follow(active, (from, to) => {
+      asked.push(`${from} to ${to}`);
+      const found = new Set<string>();
+      for (let height = from; height <= to; height++) found.add(answers[height]!);
+      Object.assign(active, { tip: 9, height: 72 });
+      return Promise.resolve(found);
+    });
+    expect(asked).toEqual(['71 to 71', '71 to 72']);
+    expect(names.find('documented', 'a', active)).toBe(undefined);
+    expect(names.find('documented', 'b', active)).toBe(b);
+  });
+
+  it('keeps nothing that was read while the tip moved', () => {
+    const { names } = followed();
+    names.keep('documented', 'a', infoOf(100), AT, NEXT);
+    names.keep('documented', 'a', infoOf(100), NEXT, NEXT);
+    names.keepHead('a', headOf(3), AT, NEXT);
+    expect(names.size).toBe(0);
+    expect(names.findHead('a', NEXT)).toBe(undefined);
+  });
+
+  it('keeps neither small names nor those beyond its bound', () => {
+    const { names } = followed();
+    keep(names, 'small', infoOf(10, 10));
+    keep(names, 'large', infoOf(1, 70_000));
+    expect(names.size).toBe(0);
+    expect(names.find('documented', 'small', AT)).toBe(undefined);
+    expect(names.find('documented', 'large', AT)).toBe(undefined);
+  });
+
+  it('drops what was not asked for the longest when it is full', () => {
+    const { names } = followed();
+    keep(names, 'a', infoOf(1, 29_999));
+    keep(names, 'b', infoOf(1, 29_999));
+    expect(names.find('documented', 'a', AT)).toBeDefined();
+    keep(names, 'c', infoOf(1, 29_999));
+    expect(names.find('documented', 'b', AT)).toBe(undefined);
+    expect(names.find('documented', 'a', AT)).toBeDefined();
+    expect(names.find('documented', 'c', AT)).toBeDefined();
+    expect(names.size).toBe(60_000);
+    keep(names, 'c', infoOf(1, 9_999));
+    expect(names.size).toBe(40_000);
+  });
+
+  it('keeps heads of a bounded number of names', () => {
+    const { names } = followed();
+    for (let n = 0; n < 1024; n++) names.keepHead(`${n}`, headOf(n), AT, AT);
+    names.keepHead('more', headOf(1), AT, AT);
+    expect(names.findHead('0', AT)).toBe(undefined);
+    expect(names.findHead('more', AT)).toEqual(headOf(1));
+  });
+});

@@ -1,0 +1,166 @@
+/** Rows in memory: found, ordered and packed as a plain map would have them, in the memory that they admit to. */
+import { describe, expect, it } from 'vitest';
+import { loadNative } from '../../../../src/native/binding.js';
+import { KeyedRows } from '../../../../src/store/rows/keyedRows.js';
+import { NativeMemtable } from '../../../../src/store/cache/nativeMemtable.js';
+import { changesOf } from '../../../../src/store/rows/rowRecords.js';
+import { MemtableFallback } from '../../../../src/store/cache/memtableFallback.js';
+import { SortedKeys } from '../../../../src/store/cache/sortedKeys.js';
+import { ValueArena } from '../../../../src/store/cache/valueArena.js';
+import type { KeyRange, Memtable } from '../../../../src/store/cache/memtable.js';
+
+/** Numbers below `count`, the same in every run. */
+function numbers(seed: number): (count: number) => number {
+  let state = seed;
+  return (count) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * count);
+  };
+}
+
+const text = (rows: Iterable<readonly [Buffer | string, Uint8Array | null]>): [string, string | null][] =>
+  Array.from(rows, ([key, value]) => [
+    typeof key === 'string' ? key : key.toString('latin1'),
+    value && Buffer.from(value).toString('latin1'),
+  ]);
+
+/** All rows, by way of records of at most about that many bytes. */
+function all(rows: Memtable | KeyedRows, maxBytes: number): [string, string | null][] {
+  if (rows instanceof KeyedRows) return text(rows.entries());
+  return Array.from(rows.records(maxBytes), (records) => {
+    expect(records.length).toBeLessThan(maxBytes + 9100);
+    return text(changesOf(records));
+  }).flat();
+}
+
+function modelSlice(model: Map<string, string | null>, range: KeyRange): [string, string | null][] {
+  return [...model]
+    .filter(([key]) => key >= range.gte && key < range.lt)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+const native = loadNative();
+const tables: [string, () => Memtable][] = [['fallback', () => new MemtableFallback()]];
+if (native) tables.push(['native', () => new NativeMemtable(new native.Memtable(0))]);
+
+describe('rows in memory', () => {
+  for (const [kind, make] of [...tables, ['of a transaction', () => new KeyedRows()] as const]) {
+    it(`are what was set last, in the order of their keys: ${kind}`, () => {
+      const pick = numbers(7);
+      const rows = make();
+      const model = new Map<string, string | null>();
+      const randomKey = (): string => 'k\0\xff'.charAt(pick(3)).repeat(pick(3)) + String(pick(1000));
+      for (let step = 0; step < 6_000; step++) {
+        const key = randomKey();
+        const value =
+          pick(5) === 0 ? null : String.fromCharCode(pick(256)).repeat(pick(pick(20) === 0 ? 9000 : 90));
+        rows.set(key, value === null ? null : Buffer.from(value, 'latin1'));
+        model.set(key, value);
+        if (step % 200 !== 0) continue;
+        const [a, b] = [randomKey(), randomKey()].sort() as [string, string];
+        const range = { gte: a, lt: b };
+        expect(text(rows.slice(range))).toEqual(modelSlice(model, range));
+      }
+      for (const maxBytes of [1, 5_000, 1 << 20]) {
+        const found = all(rows, maxBytes);
+        expect(found.length).toBe(model.size);
+        expect(new Map(found)).toEqual(model);
+      }
+      for (const [key, value] of model) {
+        const found = rows.get(key);
+        expect(found && Buffer.from(found).toString('latin1')).toBe(value);
+      }
+      expect(rows.get('absent')).toBeUndefined();
+      rows.clear();
+      expect(all(rows, 5_000)).toEqual([]);
+      expect(rows.slice({ gte: '', lt: '\xff\xff' })).toEqual([]);
+      expect(rows.sizeBytes).toBe(0);
+      rows.set('', Buffer.from('again'));
+      expect(text(rows.slice({ gte: '', lt: 'z' }))).toEqual([['', 'again']]);
+    });
+  }
+
+  it.each(tables)('take records as they give them: %s', (_, make) => {
+    const [rows, other] = [make(), make()];
+    rows.set('', Buffer.from('of no key'));
+    rows.set('ab', null);
+    rows.set('b', Buffer.alloc(0));
+    rows.set('c', Buffer.alloc(5000, 7));
+    other.set('ab', Buffer.from('there'));
+    for (const records of rows.records(100)) other.addRecords(records);
+    expect(new Map(all(other, 1 << 20))).toEqual(new Map(all(rows, 1 << 20)));
+  });
+
+  it.each(tables)('hand out values that do not change with the row: %s', (_, make) => {
+    const rows = make();
+    rows.set('a', Buffer.from('first'));
+    const got = rows.get('a')!;
+    const [sliced] = rows.slice({ gte: 'a', lt: 'b' });
+    rows.set('a', Buffer.from('2nd'));
+    expect(Buffer.from(got).toString()).toBe('first');
+    expect(Buffer.from(sliced![1]!).toString()).toBe('first');
+  });
+});
+
+describe('packed values', () => {
+  it('take no more room when they are written again and again, nor when they grow', () => {
+    const arena = new ValueArena();
+    let node = arena.add(Buffer.alloc(1500));
+    const first = arena.usedBytes;
+    for (let i = 0; i < 10_000; i++) node = arena.replace(node, Buffer.alloc(1500 - (i % 3), i));
+    expect(arena.usedBytes).toBe(first);
+    expect(arena.view(node)).toEqual(Buffer.alloc(1500, 9999 % 256));
+
+    const sizes = [100, 3 << 20];
+    for (const size of sizes) {
+      const growing = new ValueArena();
+      let place = growing.add(Buffer.alloc(size));
+      for (let i = 1; i <= 200; i++)
+        place = growing.replace(place, Buffer.alloc(size + Math.floor((i * size) / 200)));
+      // Twice as long at the end; an eighth of room at each step leaves at most nine places behind.
+      expect(growing.usedBytes).toBeLessThan(16 * size + 200);
+      expect(growing.view(place).length).toBe(2 * size);
+    }
+  });
+
+  it('use freed places and emptied slabs again', () => {
+    const arena = new ValueArena();
+    const places = Array.from({ length: 1000 }, (_, i) => arena.add(Buffer.alloc(40, i)));
+    const full = arena.usedBytes;
+    for (const place of places) arena.free(place);
+    const again = Array.from({ length: 1000 }, (_, i) => arena.add(Buffer.alloc(33 + (i % 8), i + 1)));
+    expect(arena.usedBytes).toBe(full);
+    expect(new Set(again).size).toBe(1000);
+    expect(again.every((place, i) => arena.view(place).equals(Buffer.alloc(33 + (i % 8), i + 1)))).toBe(true);
+    for (let round = 0; round < 3; round++) {
+      arena.clear();
+      expect(arena.usedBytes).toBe(0);
+      const many = Array.from({ length: 3000 }, (_, i) => arena.add(Buffer.alloc(1000, i + round)));
+      expect(many.every((place, i) => arena.view(place)[999] === (i + round) % 256)).toBe(true);
+    }
+  });
+});
+
+describe('sorted keys', () => {
+  it('cost a question what was added since the last one, not all', () => {
+    const keys = new SortedKeys();
+    let compared = 0;
+    // Each comparison of two keys asks both for their primitive value.
+    const key = (value: string): string =>
+      Object.assign(new String(value), {
+        valueOf: () => {
+          compared++;
+          return value;
+        },
+      }) as unknown as string;
+    const pick = numbers(3);
+    for (let i = 0; i < 20_000; i++) keys.add(key(String(pick(1e9)).padStart(9, '0')));
+    keys.between('0', '1');
+    const atOnce = compared;
+    for (let round = 0; round < 500; round++) {
+      keys.add(key(String(pick(1e9)).padStart(9, '0')));
+      keys.between('5', '50001');
+    }
+    expect(compared - atOnce).toBeLessThan(atOnce);
+  });
+});

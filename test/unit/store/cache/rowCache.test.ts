@@ -1,0 +1,154 @@
+/** The rows that stay in memory after they were written: never stale, within their bound, and those that are wanted. */
+import { describe, expect, it } from 'vitest';
+import { loadNative } from '../../../../src/native/binding.js';
+import type { RowCache } from '../../../../src/store/cache/memtable.js';
+import { NativeRowCache } from '../../../../src/store/cache/nativeMemtable.js';
+import { RowCaches, RowCacheFallback } from '../../../../src/store/cache/rowCache.js';
+import { RecordWriter } from '../../../../src/store/rows/rowRecords.js';
+import { Random } from '../../../differential/support.js';
+
+const MAX_BYTES = 64 << 10;
+const native = loadNative();
+const caches: [string, () => RowCache][] = [['fallback', () => new RowCacheFallback(MAX_BYTES)]];
+if (native) caches.push(['native', () => new NativeRowCache(new native.Memtable(MAX_BYTES))]);
+
+describe.each(caches)('a cache of rows: %s', (_, make) => {
+  it('answers what was set last, or nothing, within its bound', () => {
+    const random = new Random(5);
+    const cache = make();
+    const model = new Map<string, Buffer | null>();
+    let known = 0;
+    let forgotten = 0;
+    for (let step = 0; step < 60_000; step++) {
+      const key = 't' + random.bytes(1 + random.below(2)).toString('latin1');
+      if (random.chance(3)) {
+        const length = random.chance(200) ? 3000 + random.below(9000) : random.below(150);
+        const value = random.chance(8) ? null : random.bytes(length);
+        if (random.chance(2)) cache.set(key, value);
+        else {
+          const records = new RecordWriter();
+          records.add('u' + key, Buffer.alloc(3));
+          records.add(key, value);
+          records.add('', null);
+          cache.setRecords('t', records.take());
+        }
+        model.set(key, value);
+        expect(cache.sizeBytes).toBeLessThanOrEqual(MAX_BYTES + 13_000);
+        continue;
+      }
+      const row = cache.get(key);
+      if (row === undefined) {
+        if (model.has(key)) forgotten++;
+        continue;
+      }
+      known++;
+      expect(model.has(key)).toBe(true);
+      const value = model.get(key)!;
+      expect(row === null ? null : Buffer.from(row).equals(value)).toBe(row === null ? value : true);
+    }
+    expect(known).toBeGreaterThan(1000);
+    expect(forgotten).toBeGreaterThan(1000);
+    cache.clear();
+    expect(cache.sizeBytes).toBe(0);
+    expect([...model.keys()].every((key) => cache.get(key) === undefined)).toBe(true);
+  });
+
+  it('keeps nothing of a row that has become too long for it', () => {
+    const cache = make();
+    cache.set('t1', Buffer.alloc(100, 1));
+    cache.set('t1', Buffer.alloc(2 * MAX_BYTES, 2));
+    const row = cache.get('t1');
+    expect(row === undefined || (row !== null && row.length === 2 * MAX_BYTES)).toBe(true);
+    cache.set('t1', Buffer.alloc(100, 3));
+    expect(cache.get('t1')).toEqual(Buffer.alloc(100, 3));
+  });
+
+  it('has room again behind keys of any length and bytes', () => {
+    const cache = make();
+    const keys = [300, 319, 320, 321, 3000].map((length) => 't\0\xff'.padEnd(length, '\x80'));
+    keys.push('t', 't\0');
+    keys.forEach((key, i) => cache.set(key, Buffer.alloc(i, i)));
+    keys.forEach((key, i) => expect(cache.get(key)).toEqual(Buffer.alloc(i, i)));
+  });
+});
+
+describe.skipIf(!native)('a bounded native table', () => {
+  it('keeps what is asked for now and then, however much is set', () => {
+    const cache = caches[1]![1]();
+    for (let i = 0; i < 50; i++) cache.set(`hot${i}`, Buffer.alloc(100, i));
+    for (let i = 0; i < 20_000; i++) {
+      cache.set(`cold${i}`, Buffer.alloc(100, i));
+      if (i % 100 === 0) for (let hot = 0; hot < 50; hot++) cache.get(`hot${hot}`);
+    }
+    for (let i = 0; i < 50; i++) expect(cache.get(`hot${i}`)).toEqual(Buffer.alloc(100, i));
+    expect(cache.get('cold0')).toBeUndefined();
+  });
+
+  it('has room for rows that grow, not for what they leave behind', () => {
+    const cache = caches[1]![1]();
+    const random = new Random(9);
+    // Fully grown they take about three quarters of the bound; what they leave behind by then is more than that.
+    const lengths = new Map(Array.from({ length: 250 }, (_, i) => [`t${i}`, 20]));
+    for (let step = 0; step < 40_000; step++) {
+      const key = `t${random.below(250)}`;
+      const length = Math.min(140, lengths.get(key)! + random.below(30));
+      lengths.set(key, length);
+      cache.set(key, Buffer.alloc(length, length));
+      if (length === 140 && random.chance(5)) {
+        cache.set(key, Buffer.alloc(10, 10));
+        lengths.set(key, 10);
+      }
+      expect(cache.sizeBytes).toBeLessThanOrEqual(MAX_BYTES);
+    }
+    for (const [key, length] of lengths) expect(cache.get(key)).toEqual(Buffer.alloc(length, length));
+  });
+
+  it('refuses bytes that are no records', () => {
+    const rows = new native!.Memtable(MAX_BYTES);
+    const records = new RecordWriter();
+    records.add('t1', Buffer.alloc(100));
+    const whole = records.take();
+    for (let size = 1; size < whole.length; size++)
+      expect(() => rows.setRecords(0x74, whole.subarray(0, size))).toThrow('no records');
+    expect(rows.count).toBe(0);
+    rows.setRecords(0x74, whole);
+    rows.setRecords(0x75, whole);
+    expect(rows.count).toBe(1);
+  });
+
+  it('cannot be walked', () => {
+    const rows = new native!.Memtable(MAX_BYTES);
+    for (let i = 0; i < 5000; i++) rows.set(`row${i}`, Buffer.alloc(100));
+    expect(() => rows.beginWalk()).toThrow('cannot be walked');
+    expect(() => rows.walk(Buffer.alloc(1000))).toThrow('cannot be walked');
+    expect(() => rows.range('', 's')).toThrow('cannot be walked');
+  });
+
+  it('yields even when everything in it was asked for', () => {
+    const cache = caches[1]![1]();
+    for (let i = 0; i < 5000; i++) {
+      cache.set(`row${i}`, Buffer.alloc(100, i));
+      for (let back = 0; back < 600 && back <= i; back += 7) cache.get(`row${i - back}`);
+    }
+    expect(cache.sizeBytes).toBeLessThanOrEqual(MAX_BYTES + 200);
+    expect(cache.get('row4999')).toEqual(Buffer.alloc(100, 4999 % 256));
+  });
+});
+
+describe('recent rows', () => {
+  it('are of the kinds that have a share, and forgotten kind by kind', () => {
+    const rows = new RowCaches({ shares: { n: 0.25, t: 0.75 }, maxBytes: MAX_BYTES });
+    const records = new RecordWriter();
+    for (const key of ['n1', 't1', 'x1']) records.add(key, Buffer.from(key));
+    rows.setRecords(records.take());
+    expect(rows.get('n1')).toEqual(Buffer.from('n1'));
+    expect(rows.get('x1')).toBeUndefined();
+    for (let i = 0; i < 5000; i++) records.add(`n${i}`, Buffer.alloc(50));
+    rows.setRecords(records.take());
+    expect(rows.get('t1')).toEqual(Buffer.from('t1'));
+    rows.forget('m', 'n2');
+    expect(rows.get('n4999')).toBeUndefined();
+    expect(rows.get('t1')).toEqual(Buffer.from('t1'));
+    expect(new RowCaches({ shares: { t: 1 }, maxBytes: 0 }).get('t1')).toBeUndefined();
+  });
+});

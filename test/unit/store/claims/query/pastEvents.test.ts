@@ -1,0 +1,128 @@
+/** The events of past blocks, compared with what connecting told at the time. */
+import { describe, expect, it } from 'vitest';
+import type { ClaimBlock, ClaimEvent } from '../../../../../src/claimtrie/types.js';
+import { claimIdAtPoint, pointKey } from '../../../../../src/claimtrie/item.js';
+import { fleetingKey } from '../../../../../src/store/claims/rows/claimKeys.js';
+import { ClaimStore } from '../../../../../src/store/claims/claimStore.js';
+import { readPastEvents } from '../../../../../src/store/claims/query/pastEvents.js';
+import { RowEncoder } from '../../../../../src/store/claims/rows/rowCodec.js';
+import { writePoint } from '../../../../../src/store/claims/rows/nameRow.js';
+import { fromLatin1, toHex } from '../../../../../src/util/bytes.js';
+import { REGTEST_RULES } from '../../../../support/claimChain.js';
+import { ClaimLife } from '../../../../support/claimLife.js';
+import { MemoryRows } from '../../../../support/memoryRows.js';
+
+const BLOCKS = 140;
+const FORK = 60;
+const RULES = {
+  ...REGTEST_RULES,
+  originalExpiration: 40,
+  extendedExpiration: 50,
+  extendedExpirationForkHeight: 80,
+  normalizationForkHeight: FORK,
+  allClaimsForkHeight: 100,
+};
+
+interface Told {
+  readonly block: ClaimBlock;
+  readonly events: readonly Record<string, unknown>[];
+}
+
+/** With bytes as hex, which is compared and shown soon. */
+function plain(events: readonly ClaimEvent[]): Record<string, unknown>[] {
+  return events.map((event) =>
+    Object.fromEntries(
+      Object.entries(event).map(([key, value]) => [key, value instanceof Uint8Array ? toHex(value) : value]),
+    ),
+  );
+}
+
+async function connect(rows: MemoryRows, store: ClaimStore, block: ClaimBlock): Promise<Told> {
+  const work = rows.begin();
+  const { report } = await store.connect(work, block);
+  // Described at once: what is described later would be of items that changed since.
+  const events = plain(report.events);
+  work.commit();
+  return { block, events };
+}
+
+describe('readPastEvents', () => {
+  it.each([1, 2, 3, 4])(
+    'tells what was notified of each block of life %i, forks and taken back blocks included',
+    async (seed) => {
+      const rows = new MemoryRows();
+      const store = new ClaimStore({ rules: RULES, proofWindow: 'all' });
+      const life = new ClaimLife(seed);
+      const told: Told[] = [];
+      const kinds = new Set<string>();
+      for (let height = 1; height <= BLOCKS; height++) {
+        const block = life.block(height, 6);
+        told.push(await connect(rows, store, block));
+        if (height % 17 === 0) {
+          // Taken back and connected again.
+          const work = rows.begin();
+          await store.disconnect(work, height);
+          work.commit();
+          told.pop();
+          told.push(await connect(rows, store, block));
+        }
+      }
+      for (const { block, events } of told) {
+        const past = await readPastEvents(rows, RULES, block);
+        expect(plain(past), `block ${block.height}`).toEqual(events);
+        for (const { type } of events) kinds.add(type as string);
+      }
+      expect([...kinds].sort()).toEqual([
+        'abandon',
+        'activation',
+        'claim',
+        'expiration',
+        'support',
+        'takeover',
+        'update',
+      ]);
+    },
+  );
+
+  it('works out the delay of what an older version noted without it', async () => {
+    const rows = new MemoryRows();
+    const rules = { ...RULES, normalizationForkHeight: 1000, originalExpiration: 1000 };
+    const store = new ClaimStore({ rules, proofWindow: 'all' });
+    const [first, second, third] = [1, 2, 3].map((n) => Buffer.alloc(32, n)) as [Buffer, Buffer, Buffer];
+    const name = Buffer.from('a');
+    const output = { n: 0, kind: 'claim' as const, hasMetadata: false, name, amount: 5n };
+    await connect(rows, store, {
+      height: 1,
+      transactions: [{ txid: first, txOffset: 81, spends: [], outputs: [output] }],
+    });
+    for (let height = 2; height < 97; height++) await connect(rows, store, { height, transactions: [] });
+    const claimId = fromLatin1(claimIdAtPoint(pointKey(second, 0)));
+    const told = await connect(rows, store, {
+      height: 97,
+      transactions: [
+        { txid: second, txOffset: 81, spends: [], outputs: [output] },
+        {
+          txid: third,
+          txOffset: 181,
+          spends: [{ ...output, txid: second, coinHeight: 97, claimId }],
+          outputs: [],
+        },
+      ],
+    });
+    const made = told.events.find(({ type }) => type === 'claim')!;
+    // Owned for 96 blocks, of which a delay has a 32nd.
+    expect(made['validAtHeight']).toBe(100);
+    const old = new RowEncoder();
+    old
+      .byte(0)
+      .raw(claimIdAtPoint(pointKey(second, 0)))
+      .amount(5n)
+      .number(81)
+      .string('a');
+    writePoint(old, pointKey(second, 0));
+    const work = rows.begin();
+    work.put(fleetingKey('a', 97), old.finish());
+    work.commit();
+    expect(plain(await readPastEvents(rows, rules, told.block))).toEqual(told.events);
+  });
+});

@@ -1,0 +1,174 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readBlockRecords } from '../../../../src/chain/open/importFile.js';
+import { BlockFileError, BlockFiles } from '../../../../src/store/files/blockFiles.js';
+
+/** Where a link leads; nothing when it is gone. */
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
+
+const magic = Buffer.from('fae4aad1', 'hex');
+const block = (size: number, fill: number): Buffer => Buffer.alloc(size, fill);
+
+describe('BlockFiles', () => {
+  let folder: string;
+  let files: BlockFiles;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'blocks-'));
+    files = new BlockFiles({ folder, magic, maxFileBytes: 1000 });
+  });
+  afterEach(() => {
+    files.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const records = async (file: number): Promise<number[]> => {
+    const sizes: number[] = [];
+    for await (const { bytes } of readBlockRecords(files.path('blk', file), magic)) sizes.push(bytes.length);
+    return sizes;
+  };
+
+  it('names a pipe in place of a file that it is to write to', () => {
+    const { file } = files.writeBlock(block(10, 1));
+    execFileSync('mkfifo', [files.path('rev', file)]);
+    expect(() => files.writeUndo(file, block(32, 0), block(10, 2))).toThrow(
+      expect.objectContaining({ code: 'EFTYPE', path: files.path('rev', file) }),
+    );
+    expect(files.sizeBytes('rev', file)).toBe(0);
+  });
+
+  it('writes records that others can find, and reads them back', async () => {
+    const first = files.writeBlock(block(300, 1));
+    const second = files.writeBlock(block(400, 2));
+    expect([first.offset, second.offset]).toEqual([8, 316]);
+    expect(await files.readBlock(second)).toEqual(block(400, 2));
+    expect(files.readBlockSync(first)).toEqual(block(300, 1));
+    expect(await files.readPart(second, 100, 10)).toEqual(block(10, 2));
+    expect(await files.readPart(second, 390, 100)).toEqual(block(10, 2));
+    // What is in memory is read at once; nothing is without the addon, or where the system cannot tell.
+    const target = Buffer.alloc(10);
+    const got = files.readNow(first, 100, target);
+    expect(target.subarray(0, got)).toEqual(block(got, 1));
+    expect(files.readNow(second, 1000, target)).toBe(0);
+    expect(() => files.readNow({ file: 5, offset: 8 }, 0, target)).toThrow(BlockFileError);
+    expect(await records(0)).toEqual([300, 400]);
+  });
+
+  it('starts a new file when one is full, and continues in the last one after a restart', () => {
+    files.writeBlock(block(900, 1));
+    expect(files.writeBlock(block(900, 2)).file).toBe(1);
+    files.close();
+    files = new BlockFiles({ folder, magic, maxFileBytes: 1000 });
+    expect(files.writeBlock(block(50, 3))).toEqual({ file: 1, offset: 916 });
+    expect(files.fileNumbers()).toEqual([0, 1]);
+  });
+
+  it('refuses what is not a record and undo data that does not fit its parent', () => {
+    const position = files.writeBlock(block(300, 1));
+    expect(() => files.readBlockSync({ file: 0, offset: position.offset + 5 })).toThrow(BlockFileError);
+    const parent = Buffer.alloc(32, 7);
+    const at = files.writeUndo(0, parent, block(20, 9));
+    expect(files.readUndoSync({ file: 0, offset: at }, parent)).toEqual(block(20, 9));
+    expect(() => files.readUndoSync({ file: 0, offset: at }, Buffer.alloc(32, 8))).toThrow(BlockFileError);
+  });
+
+  it('tells where a torn record begins, so that it can be dropped before the next is written', async () => {
+    files.writeBlock(block(100, 1));
+    const end = files.sizeBytes('blk', 0);
+    files.close();
+    appendFileSync(
+      files.path('blk', 0),
+      Buffer.concat([Buffer.alloc(64), magic, Buffer.from([200, 0, 0, 0]), block(50, 2)]),
+    );
+    files = new BlockFiles({ folder, magic, maxFileBytes: 1000 });
+    const torn: number[] = [];
+    const sizes: number[] = [];
+    for await (const { bytes } of readBlockRecords(files.path('blk', 0), magic, 0, (at) => torn.push(at)))
+      sizes.push(bytes.length);
+    expect([sizes, torn]).toEqual([[100], [end + 64]]);
+    files.truncate(0, end + 64);
+    expect(statSync(files.path('blk', 0)).size).toBe(end + 64);
+    files.writeBlock(block(120, 3));
+    expect(await records(0)).toEqual([100, 120]);
+  });
+
+  it('keeps a file open while it is read, however many others are opened meanwhile', async () => {
+    files.close();
+    files = new BlockFiles({ folder, magic, maxFileBytes: 600 });
+    const positions = Array.from({ length: 100 }, (_, n) => files.writeBlock(block(500, n)));
+    expect(positions.at(-1)!.file).toBe(99);
+    const read = await Promise.all(positions.map((position) => files.readBlock(position)));
+    read.forEach((bytes, n) => expect(bytes).toEqual(block(500, n)));
+    const pending = files.readBlock(positions[7]!);
+    files.remove(7);
+    expect(await pending).toEqual(block(500, 7));
+    files.close();
+    // Every descriptor is closed again, those too that were given up under a read.
+    if (existsSync('/proc/self/fd')) {
+      const open = readdirSync('/proc/self/fd').map((fd) => linkOf(`/proc/self/fd/${fd}`));
+      expect(open.filter((path) => path.startsWith(folder))).toEqual([]);
+    }
+  });
+
+  it('does not make a file by reading, and reports one that is missing or too short', async () => {
+    const position = files.writeBlock(block(300, 1));
+    expect(() => files.readBlockSync({ file: 3, offset: 8 })).toThrow(/blk00003\.dat is missing/);
+    await expect(files.readBlock({ file: 3, offset: 8 })).rejects.toThrow(BlockFileError);
+    expect(files.fileNumbers()).toEqual([0]);
+    files.close();
+    truncateSync(files.path('blk', 0), 200);
+    files = new BlockFiles({ folder, magic, maxFileBytes: 1000 });
+    expect(() => files.readBlockSync(position)).toThrow(BlockFileError);
+  });
+
+  it('names the file that the system refuses to read', async () => {
+    const position = files.writeBlock(block(300, 1));
+    const undo = files.writeUndo(0, Buffer.alloc(32, 7), block(50, 2));
+    files.close();
+    for (const kind of ['blk', 'rev'] as const) {
+      rmSync(files.path(kind, 0));
+      mkdirSync(files.path(kind, 0));
+    }
+    const isNamed = (error: unknown): boolean => {
+      expect(error).toBeInstanceOf(BlockFileError);
+      expect((error as Error).message).toMatch(/(?:blk|rev)00000\.dat/);
+      return true;
+    };
+    await expect(files.readBlock(position)).rejects.toSatisfy(isNamed);
+    await expect(files.readPart(position, 0, 10)).rejects.toSatisfy(isNamed);
+    expect(() => files.readBlockSync(position)).toThrow(expect.toSatisfy(isNamed));
+    expect(() => files.readUndoSync({ file: 0, offset: undo }, Buffer.alloc(32, 7))).toThrow(
+      expect.toSatisfy(isNamed),
+    );
+  });
+
+  it('finds records between garbage', async () => {
+    files.writeBlock(block(100, 1));
+    files.close();
+    appendFileSync(
+      files.path('blk', 0),
+      Buffer.concat([Buffer.from('garbage'), magic, Buffer.from([3, 0, 0, 0])]),
+    );
+    files = new BlockFiles({ folder, magic, maxFileBytes: 1000 });
+    files.writeBlock(block(110, 2));
+    expect(await records(0)).toEqual([100, 110]);
+  });
+});

@@ -1,0 +1,84 @@
+/** Queries that run at once where their rows are in memory, and wait where they are not. */
+import { describe, expect, it } from 'vitest';
+import { readAtHand, type RowsAtHand } from '../../../../src/store/rows/rowsAtHand.js';
+import { collectRows, type RowRange, type RowReader } from '../../../../src/store/rows/rows.js';
+import { isPromise } from '../../../../src/util/maybePromise.js';
+import { MemoryRows } from '../../../support/memoryRows.js';
+
+const RANGE: RowRange = { gte: 'b', lt: 'd' };
+
+function rowsOf(...keys: string[]): MemoryRows {
+  const rows = new MemoryRows();
+  for (const key of keys) rows.rows.set(key, Buffer.from(key.toUpperCase()));
+  return rows;
+}
+
+/** Rows of which those that `isSlow` names must be waited for; tells which were. */
+function partlySlow(rows: RowReader, isSlow: (what: string) => boolean): RowReader & { waits: string[] } {
+  const waits: string[] = [];
+  return {
+    waits,
+    get: (key) => rows.get(key),
+    getMany(keys) {
+      waits.push(keys.join());
+      return rows.getMany(keys);
+    },
+    getRange(range) {
+      waits.push(`${range.gte}-${range.lt}`);
+      return collectRows(rows.range(range));
+    },
+    getManyNow: (keys) => (keys.some(isSlow) ? null : keys.map((key) => Buffer.from(key.toUpperCase()))),
+    getRangeNow: ({ gte, lt }) => (isSlow(gte) ? null : [[gte, Buffer.from(lt)]]),
+    range: (range) => rows.range(range),
+  };
+}
+
+const query = (rows: RowsAtHand): string => {
+  const one = rows.get('a');
+  const two = rows.getMany(['b', 'c']);
+  const range = rows.getRange(RANGE);
+  return [one, ...two, ...range.map(([key]) => key)].join();
+};
+
+describe('queries over rows at hand', () => {
+  it('run in one turn where all rows are there', () => {
+    const rows = partlySlow(rowsOf('a', 'b', 'c'), () => false);
+    expect(readAtHand(rows, query)).toBe('A,B,C,b');
+    expect(rows.waits).toEqual([]);
+  });
+
+  it('wait once for each read that must be waited for', async () => {
+    for (const slow of ['a', 'c', 'b'] as const) {
+      const rows = partlySlow(rowsOf('a', 'b', 'c'), (what) => what === slow);
+      const answer = readAtHand(rows, query);
+      expect(isPromise(answer)).toBe(true);
+      expect(await answer).toBe(slow === 'b' ? 'A,B,C,b,c' : 'A,B,C,b');
+      expect(rows.waits).toEqual(slow === 'a' ? ['a'] : slow === 'c' ? ['b,c'] : ['b,c', 'b-d']);
+    }
+  });
+
+  it('wait for no rows where no keys are asked for', () => {
+    const rows: RowReader = { ...partlySlow(rowsOf('a'), () => true), getManyNow: () => null };
+    expect(readAtHand(rows, (atHand) => atHand.getMany([]).length)).toBe(0);
+  });
+
+  it('always wait where the reader cannot tell', async () => {
+    const answer = readAtHand(rowsOf('a', 'b'), query);
+    expect(isPromise(answer)).toBe(true);
+    expect(await answer).toBe('A,B,,b');
+  });
+
+  it('let errors of the query and of the rows pass', async () => {
+    const fail = (): never => {
+      throw new Error('the query');
+    };
+    expect(() => readAtHand(rowsOf(), fail)).toThrow('the query');
+    const broken: RowReader = {
+      ...partlySlow(rowsOf(), () => true),
+      getMany: () => Promise.reject(new Error('the disk')),
+    };
+    await expect(readAtHand(broken, query)).rejects.toThrow('the disk');
+    const late = readAtHand(rowsOf(), (rows) => (rows.get('a'), fail()));
+    await expect(late).rejects.toThrow('the query');
+  });
+});
