@@ -3,8 +3,14 @@
  * interpreter everything else. Owns no rule. Source: Core `CheckInputs`, `CScriptCheck`.
  */
 import { uncachedVerifier } from '../../crypto/ecdsa.js';
-import { loadNative, type ParsedBlock, type ResolvedInputs } from '../../native/binding.js';
 import {
+  loadNative,
+  type ParsedBlock,
+  type ResolvedInputs,
+  type VerifyReport,
+} from '../../native/binding.js';
+import {
+  INPUT_STRIDE,
   TX_FIRST_INPUT,
   TX_FLAGS,
   TX_INPUT_COUNT,
@@ -49,14 +55,23 @@ export interface ScriptRun {
   join(): Promise<void>;
 }
 
+const NOTHING_LEFT = Promise.resolve<ScriptVerdict>({ failure: null, interpreted: 0 });
 const NOTHING_TO_VERIFY: ScriptRun = {
-  finish: () => Promise.resolve({ failure: null, interpreted: 0 }),
+  finish: () => NOTHING_LEFT,
   join: () => Promise.resolve(),
 };
 
 /**
- * Begins to verify every input of the block but the coinbase's. The addon's threads may work before it is known whether
- * the coins can be spent: an input without a coin they leave over.
+ * Inputs that are verified on the caller's thread, in about a millisecond. To wake the addon's threads for so few, and to
+ * wait for them, takes more processor time than the way there and back saves. Measured: `docs/benchmarks.md`.
+ */
+const INPUTS_AT_ONCE = 32;
+/** Bytes of a block up to which that holds: a signature of the old kind hashes its whole transaction. Arbitrary. */
+const BYTES_AT_ONCE = 64 << 10;
+
+/**
+ * Begins to verify every input of the block but the coinbase's; a block of few inputs is verified at `finish`. The addon's
+ * threads may work before it is known whether the coins can be spent: an input without a coin they leave over.
  */
 export function startScripts(job: ScriptJob): ScriptRun {
   const { raw, parsed, resolved, flags } = job;
@@ -64,18 +79,27 @@ export function startScripts(job: ScriptJob): ScriptRun {
   if (parsed.txCount === 1) return NOTHING_TO_VERIFY;
   const native = loadNative();
   if (!native) return { finish: () => interpret(job, null), join: () => Promise.resolve() };
-  const report = native.verifyInputs({ block: raw, parsed, resolved, flags });
+  const toVerify = { block: raw, parsed, resolved, flags };
+  // The coinbase has one input.
+  if (parsed.inputs.length / INPUT_STRIDE - 1 <= INPUTS_AT_ONCE && raw.length <= BYTES_AT_ONCE)
+    return {
+      finish: () => decideRest(job, native.verifyInputsHere(toVerify)),
+      join: () => Promise.resolve(),
+    };
+  const report = native.verifyInputs(toVerify);
   const joined = report.then(
     () => undefined,
     () => undefined,
   );
   return {
-    finish: async () => {
-      const { undecided } = await report;
-      return undecided.length === 0 ? { failure: null, interpreted: 0 } : interpret(job, undecided);
-    },
+    finish: async () => decideRest(job, await report),
     join: () => joined,
   };
+}
+
+/** What the addon left over, the interpreter decides. */
+function decideRest(job: ScriptJob, { undecided }: VerifyReport): Promise<ScriptVerdict> {
+  return undecided.length === 0 ? NOTHING_LEFT : interpret(job, undecided);
 }
 
 /**

@@ -13,7 +13,7 @@ import { loadBlock, type LoadedBlock } from '../blocks/loadedBlock.js';
 import type { FileProgress } from '../progress.js';
 
 /** Blocks accepted before the chain must have caught up; bounds what waits in memory. */
-const AHEAD_BYTES = 24 << 20;
+const AHEAD_BYTES = 8 << 20;
 /** Children of unknown parents kept in memory, in bytes; more are dropped with a warning. */
 const ORPHAN_BYTES = 64 << 20;
 

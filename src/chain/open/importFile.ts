@@ -10,7 +10,11 @@ import { refuseSpecialFile } from '../../util/specialFile.js';
 const MAX_BLOCK_BYTES = 8_000_000;
 /** Smallest thing that can be a block: header, a count and a transaction. Core uses its header's 80. */
 const MIN_BLOCK_BYTES = 80;
-const READ_BYTES = 16 << 20;
+/**
+ * Bytes that are read at once. The memory is given back when every block of them was connected, so a larger piece only takes
+ * more of it; a smaller one costs more reads.
+ */
+const READ_BYTES = 1 << 20;
 
 export interface FoundBlock {
   /** Its bytes; a view that stays valid. */

@@ -72,6 +72,10 @@ describe('scripts of a block', () => {
     const bad = { script: buildScript(OP.OP_NOT), items: [TRUE] };
     expect((await run(spending([good, good]))).failure).toBeNull();
     expect((await run(spending([good, bad, bad]))).failure?.input).toBe(2);
+    // Many inputs go to threads.
+    const many = Array<typeof good>(50).fill(good);
+    expect((await run(spending(many))).failure).toBeNull();
+    expect((await run(spending([...many, bad]))).failure?.input).toBe(51);
   });
 
   it('lets a run be given up after a coin was missed', async () => {
