@@ -49,6 +49,37 @@ class Filter {
   uint32_t mask_;
 };
 
+// Transactions that need no look where they are known to be (`SettledTxs` of src/wallet/port.ts). The table of ids has a power of
+// two of slots (src/util/hashSlots.ts). `kinds` is a copy.
+struct Settled {
+  const int32_t* slots = nullptr;
+  size_t slotCount = 0;
+  const uint8_t* ids = nullptr;
+  const uint32_t* places = nullptr;
+  const uint32_t* blockOf = nullptr;
+  Span blocks = {nullptr, 0};
+  std::vector<uint8_t> kinds;
+
+  // Whether a transaction is known at that place of that block.
+  bool has(const uint8_t* txid, const uint8_t* block, size_t place, bool hasWitness) const {
+    if (slotCount == 0) return false;
+    const size_t mask = slotCount - 1;
+    size_t slot = readLE32(txid) & mask;
+    for (size_t tries = 0; tries < slotCount && slots[slot] != 0; tries++, slot = (slot + 1) & mask) {
+      const size_t row = static_cast<size_t>(slots[slot]) - 1;
+      if (row >= kinds.size() || memcmp(ids + kIdSize * row, txid, kIdSize) != 0) continue;
+      if (kinds[row] < (hasWitness ? kWithWitness : kWithoutWitness) || places[row] != place) return false;
+      const size_t at = kIdSize * static_cast<size_t>(blockOf[row]);
+      return at + kIdSize <= blocks.size && memcmp(blocks.data + at, block, kIdSize) == 0;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr uint8_t kWithoutWitness = 1;
+  static constexpr uint8_t kWithWitness = 2;
+};
+
 // Blocks within bytes, and what is searched. The filters are copies.
 struct Scan {
   Span bytes;
@@ -58,6 +89,7 @@ struct Scan {
   uint32_t segwitFrom;
   Filter scripts;
   Filter txids;
+  Settled settled;
 };
 
 // Whether a filter of key and script ids may have what a script pays to. Fallback: `couldBeMine` of src/wallet/keys/scriptFilter.ts.
@@ -144,9 +176,10 @@ void look(Scan& scan, ParsedTables* tables, std::vector<uint32_t>* out) {
     const Span block = {scan.bytes.data + start, end - start};
     if (!isBlock(block, scan.ids + kIdSize * n, n >= scan.segwitFrom, tables)) break;
     for (size_t index = 0; index < tables->txs.size(); index++) {
-      if (!mayConcern(scan, block.data, *tables, index)) continue;
       const TxRow& tx = tables->txs[index];
       const uint8_t* txid = tables->txids.data() + kIdSize * index;
+      if (!mayConcern(scan, block.data, *tables, index)) continue;
+      if (scan.settled.has(txid, scan.ids + kIdSize * n, index, tx.hasWitness())) continue;
       // A later transaction of these blocks may spend it.
       scan.txids.add(txid);
       const uint32_t row[] = {static_cast<uint32_t>(n), static_cast<uint32_t>(index), tx.start, tx.end, tx.flags};
@@ -168,7 +201,51 @@ bool readWords(napi_env env, napi_value value, const char* what, const uint32_t*
   return true;
 }
 
-// Reads (bytes, places, ids, segwitFrom, scripts, txids); null when they do not fit together.
+bool readMember(napi_env env, napi_value object, const char* name, napi_typedarray_type wanted, const void** data, size_t* count) {
+  napi_value value;
+  napi_typedarray_type type;
+  void* found;
+  if (napi_get_named_property(env, object, name, &value) == napi_ok &&
+      napi_get_typedarray_info(env, value, &type, count, &found, nullptr, nullptr) == napi_ok && type == wanted) {
+    *data = found;
+    return true;
+  }
+  throwTypeError(env, (std::string("settled.") + name + " has another type").c_str());
+  return false;
+}
+
+// Reads `SettledTxs`, or null for none. False when the parts do not fit together.
+bool readSettled(napi_env env, napi_value value, Settled* settled) {
+  napi_valuetype type;
+  napi_typeof(env, value, &type);
+  if (type == napi_null) return true;
+  const void *slots, *ids, *places, *blockOf, *blocks, *kinds;
+  size_t slotCount, idBytes, placeCount, blockOfCount, blockBytes, count;
+  if (!readMember(env, value, "idSlots", napi_int32_array, &slots, &slotCount) ||
+      !readMember(env, value, "ids", napi_uint8_array, &ids, &idBytes) ||
+      !readMember(env, value, "places", napi_int32_array, &places, &placeCount) ||
+      !readMember(env, value, "blockOf", napi_uint32_array, &blockOf, &blockOfCount) ||
+      !readMember(env, value, "blocks", napi_uint8_array, &blocks, &blockBytes) ||
+      !readMember(env, value, "kinds", napi_uint8_array, &kinds, &count)) {
+    return false;
+  }
+  if (slotCount == 0 || (slotCount & (slotCount - 1)) != 0 || idBytes != kIdSize * count || placeCount != count ||
+      blockOfCount != count) {
+    throwError(env, "the parts of settled do not fit together");
+    return false;
+  }
+  const auto* known = static_cast<const uint8_t*>(kinds);
+  settled->slots = static_cast<const int32_t*>(slots);
+  settled->slotCount = slotCount;
+  settled->ids = static_cast<const uint8_t*>(ids);
+  settled->places = static_cast<const uint32_t*>(places);
+  settled->blockOf = static_cast<const uint32_t*>(blockOf);
+  settled->blocks = {static_cast<const uint8_t*>(blocks), blockBytes};
+  settled->kinds.assign(known, known + count);
+  return true;
+}
+
+// Reads (bytes, places, ids, segwitFrom, scripts, txids, settled); null when they do not fit together.
 std::unique_ptr<Scan> readScan(napi_env env, napi_value* arguments) {
   Span bytes, ids;
   const uint32_t *places, *scripts, *txids;
@@ -189,15 +266,17 @@ std::unique_ptr<Scan> readScan(napi_env env, napi_value* arguments) {
     throwError(env, "the places and filters do not fit the bytes");
     return nullptr;
   }
-  return std::unique_ptr<Scan>(
-      new Scan{bytes, places, count, ids.data, segwitFrom, Filter(scripts, scriptWords), Filter(txids, txidWords)});
+  Settled settled;
+  if (!readSettled(env, arguments[6], &settled)) return nullptr;
+  return std::unique_ptr<Scan>(new Scan{bytes, places, count, ids.data, segwitFrom, Filter(scripts, scriptWords),
+                                        Filter(txids, txidWords), std::move(settled)});
 }
 
 napi_value jsScanPayments(napi_env env, napi_callback_info info) {
   static thread_local ParsedTables tables;
   static thread_local std::vector<uint32_t> out;
-  napi_value arguments[6];
-  if (!readArguments(env, info, 6, arguments)) return nullptr;
+  napi_value arguments[7];
+  if (!readArguments(env, info, 7, arguments)) return nullptr;
   const auto scan = readScan(env, arguments);
   if (!scan) return nullptr;
   look(*scan, &tables, &out);
@@ -205,14 +284,15 @@ napi_value jsScanPayments(napi_env env, napi_callback_info info) {
   return makeUint32Array(env, out.data(), out.size());
 }
 
-// The same on another thread. Bytes, places and ids must not change meanwhile.
+// The same on another thread. Bytes, places and ids, and `settled` without its kinds, must not change meanwhile.
 napi_value jsScanPaymentsAside(napi_env env, napi_callback_info info) {
-  napi_value arguments[6], kept;
-  if (!readArguments(env, info, 6, arguments)) return nullptr;
+  napi_value arguments[7], kept;
+  if (!readArguments(env, info, 7, arguments)) return nullptr;
   std::shared_ptr<Scan> scan = readScan(env, arguments);
   if (!scan) return nullptr;
   napi_create_array(env, &kept);
   for (uint32_t i = 0; i < 3; i++) napi_set_element(env, kept, i, arguments[i]);
+  napi_set_element(env, kept, 3, arguments[6]);
   auto out = std::make_shared<std::vector<uint32_t>>();
   return startJob(
       env, "lbcnode:scanPayments",

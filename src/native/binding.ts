@@ -144,6 +144,16 @@ export interface NativeNameClaims {
   readonly end: number;
 }
 
+/** See `SettledPayments` of `chain/blocks/paymentScan.ts`. */
+export interface NativeSettled {
+  readonly ids: Uint8Array;
+  readonly idSlots: Int32Array;
+  readonly blockOf: Uint32Array;
+  readonly blocks: Uint8Array;
+  readonly places: Int32Array;
+  readonly kinds: Uint8Array;
+}
+
 /** Address index rows of a block. */
 export interface NativeAddressRows {
   /** Rows of histories and unspent outputs, in the order in which they count. */
@@ -327,7 +337,8 @@ export interface NativeAddon {
   scanTx(bytes: Uint8Array, ids: Uint8Array): number;
   /**
    * Looks through blocks for transactions that a wallet may have a part in; see `chain/blocks/paymentScan.ts`. `places`: where each
-   * block begins and ends in the bytes; `ids`: 32 bytes a block; `scripts`, `txids`: words of `PrefixFilter`s.
+   * block begins and ends in the bytes; `ids`: 32 bytes a block; `scripts`, `txids`: words of `PrefixFilter`s; `settled`: see
+   * `SettledPayments`.
    */
   scanPayments(
     bytes: Uint8Array,
@@ -336,8 +347,9 @@ export interface NativeAddon {
     segwitFrom: number,
     scripts: Uint32Array,
     txids: Uint32Array,
+    settled: NativeSettled | null,
   ): Uint32Array;
-  /** The same on another thread; bytes, places and ids must not change meanwhile. */
+  /** The same on another thread; bytes, places, ids and `settled` without its kinds must not change meanwhile. */
   scanPaymentsAside(
     bytes: Uint8Array,
     places: Uint32Array,
@@ -345,6 +357,7 @@ export interface NativeAddon {
     segwitFrom: number,
     scripts: Uint32Array,
     txids: Uint32Array,
+    settled: NativeSettled | null,
   ): Promise<Uint32Array>;
   /** The claims in the row of a name, from offset `at` on; null for a row that is cut short. See `store/claims/namePlaces.ts`. */
   nameClaims(row: Uint8Array, at: number, count: number): NativeNameClaims | null;

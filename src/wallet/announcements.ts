@@ -4,20 +4,28 @@ import type { Entry } from './ledger/entry.js';
 export type WalletListener = (entry: Entry, isNew: boolean) => void;
 
 export class Announcements {
-  private readonly listeners = new Set<WalletListener>();
+  /** With the test if anyone is notified by it. */
+  private readonly listeners = new Map<WalletListener, () => boolean>();
   /** What is to be told when nothing is sent any more, and whether it is new. */
   private readonly held = new Map<Entry, boolean>();
   private holders = 0;
   private readonly waiting: (() => void)[] = [];
 
-  listen(listener: WalletListener): () => void {
-    this.listeners.add(listener);
+  /** `isUsed`: false while the listener would do nothing. */
+  listen(listener: WalletListener, isUsed: () => boolean = () => true): () => void {
+    this.listeners.set(listener, isUsed);
     return () => void this.listeners.delete(listener);
   }
 
   tell(entry: Entry, isNew: boolean): void {
     if (this.isHolding) this.held.set(entry, isNew || this.held.get(entry) === true);
-    else for (const listener of this.listeners) listener(entry, isNew);
+    else for (const listener of this.listeners.keys()) listener(entry, isNew);
+  }
+
+  /** Whether a listener does anything with a transaction. */
+  get isUsed(): boolean {
+    for (const isUsed of this.listeners.values()) if (isUsed()) return true;
+    return false;
   }
 
   /** No one is notified of anything any more. */

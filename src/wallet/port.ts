@@ -50,12 +50,24 @@ export interface NodeListener {
   transactionRemoved(txid: Bytes, inBlock: boolean): void;
 }
 
+/** Transactions that are not reported where they are known to be; see `chain/blocks/paymentScan.ts`. */
+export interface SettledPayments {
+  readonly ids: Uint8Array;
+  readonly idSlots: Int32Array;
+  readonly blockOf: Uint32Array;
+  readonly blocks: Uint8Array;
+  readonly places: Int32Array;
+  readonly kinds: Uint8Array;
+}
+
 /** What is searched in blocks: words of two `PrefixFilter`s. */
 export interface SoughtPayments {
   /** Ids of keys and scripts. */
   readonly scripts: Uint32Array;
   /** Ids of transactions, in wire order. */
   readonly txids: Uint32Array;
+  /** Null for none. */
+  readonly settled: SettledPayments | null;
   /** Blocks are read into it, as many as have room; not to be used for anything else until what was found is done with. */
   readonly memory: Buffer;
 }
@@ -107,8 +119,8 @@ export interface ChainPort {
   /** Rejects where it is not on disk, or was taken back meanwhile. */
   readBlock(height: number): Promise<WalletBlock>;
   /**
-   * Looks through the first of the blocks at these ascending heights and as many that follow it on disk as are read with it;
-   * all must be stored. Rejects where the first is not on disk, or was taken back meanwhile.
+   * Looks through the first of the blocks at these ascending heights and as many that follow it on disk as are read with it.
+   * Rejects where the first is not on disk, or was taken back meanwhile.
    */
   scanPayments(heights: readonly number[], sought: SoughtPayments): Promise<FoundPayments>;
   isInitialDownload(): boolean;

@@ -208,8 +208,13 @@ export class Wallet {
   }
 
   /** Notified of every transaction that is new or has changed; the returned function ends it. */
-  listen(listener: WalletListener): () => void {
-    return this.announcements.listen(listener);
+  listen(listener: WalletListener, isUsed?: () => boolean): () => void {
+    return this.announcements.listen(listener, isUsed);
+  }
+
+  /** Whether subscribers do anything with what they are notified of. */
+  get hasListeners(): boolean {
+    return this.announcements.isUsed;
   }
 
   /** Notifies subscribers of a transaction. */

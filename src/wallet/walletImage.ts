@@ -8,6 +8,7 @@ import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import { Reader } from '../util/reader.js';
 import type { Slices } from '../util/slices.js';
 import { idOf, parsePoolKey } from './keys/keyRecords.js';
+import { paysToPool } from './keys/paysToPool.js';
 import type { Keyring, KeyringNotes } from './keys/keyring.js';
 import { PackedKeys } from './keys/packedKeys.js';
 import type { Keypool } from './keys/keypool.js';
@@ -49,7 +50,8 @@ export function isOtherRow(key: Buffer): boolean {
 /** The parts of an image of an open wallet that is about to be closed. Null if they would not be correct. */
 export function* imageParts({ keyring, keypool, ledger, file }: ImagedWallet): Slices<WalletParts | null> {
   const keys = yield* keyring.image(keypool.lists, (key) => file.has(key));
-  const transactions = keys === null ? null : yield* ledger.imageParts();
+  const transactions =
+    keys === null ? null : yield* ledger.imageParts((to) => paysToPool(keyring, keypool, to));
   if (keys === null || transactions === null) return null;
   const notes: WalletNotes = {
     keyring: keys.notes,

@@ -59,9 +59,12 @@ export class Wallets {
       signal: this.closing.signal,
       others: () => this.all(),
       begins: (wallet) => {
-        wallet.listen((entry, isNew) => {
-          for (const listener of this.listeners) listener.transactionChanged(wallet, entry, isNew);
-        });
+        wallet.listen(
+          (entry, isNew) => {
+            for (const listener of this.listeners) listener.transactionChanged(wallet, entry, isNew);
+          },
+          () => this.listeners.size > 0,
+        );
       },
     });
   }

@@ -4,12 +4,14 @@ import {
   scanPayments,
   scanPaymentsFallback,
   type BlockRun,
+  type SettledPayments,
 } from '../../src/chain/blocks/paymentScan.js';
 import { merkleRoot } from '../../src/crypto/merkle.js';
 import { sha256dPair } from '../../src/crypto/hash.js';
 import { parseBlockFallback } from '../../src/primitives/blockScan.js';
 import { headerHash } from '../../src/primitives/header.js';
 import { formatTransaction } from '../../src/primitives/transaction.js';
+import { enterSlot, slotsFor, wordAt } from '../../src/util/hashSlots.js';
 import { addHash } from '../../src/util/prefixFilter.js';
 import {
   Random,
@@ -71,8 +73,40 @@ function runOf(random: Random, blocks: readonly Buffer[]): BlockRun {
   };
 }
 
+interface Sought {
+  scripts: Uint32Array;
+  txids: Uint32Array;
+  settled: SettledPayments | null;
+}
+
+/** Some transactions of the blocks as settled: many as they are, others in another block or place, or of another kind. */
+function someSettled(random: Random, run: BlockRun): SettledPayments | null {
+  if (random.chance(3)) return null;
+  const rows: { id: Buffer; block: number; place: number }[] = [];
+  for (let block = 0; block < run.places.length / 2; block++) {
+    const { txids, txCount } = parseBlockFallback(
+      run.bytes.subarray(run.places[2 * block], run.places[2 * block + 1]),
+    );
+    for (let place = 0; place < txCount; place++)
+      if (!random.chance(3)) rows.push({ id: txids.subarray(32 * place, 32 * place + 32), block, place });
+  }
+  const ids = Buffer.concat(rows.map(({ id }) => id));
+  const idSlots = slotsFor(rows.length);
+  rows.forEach((_, n) => enterSlot(idSlots, wordAt(ids, 32 * n), n));
+  return {
+    ids,
+    idSlots,
+    blocks: Buffer.from(run.ids),
+    blockOf: Uint32Array.from(rows, ({ block }) =>
+      random.chance(6) ? random.below(run.ids.length / 32 + 1) : block,
+    ),
+    places: Int32Array.from(rows, ({ place }) => (random.chance(6) ? random.below(4) - 1 : place)),
+    kinds: Uint8Array.from(rows, () => random.below(3)),
+  };
+}
+
 /** Words of filters that know some of what is in the blocks. */
-function someSought(random: Random, run: BlockRun): { scripts: Uint32Array; txids: Uint32Array } {
+function someSought(random: Random, run: BlockRun): Sought {
   const scripts = new Uint32Array(2048);
   const txids = new Uint32Array(1024);
   for (let n = 0; n < 60; n++) {
@@ -81,16 +115,14 @@ function someSought(random: Random, run: BlockRun): { scripts: Uint32Array; txid
   }
   // Every other bit: a third of all other hashes is taken for a member.
   if (random.chance(3)) for (let n = 0; n < scripts.length; n++) scripts[n]! |= random.u32();
-  return { scripts, txids };
+  return { scripts, txids, settled: null };
 }
 
 describe.skipIf(!native)('the addon that looks for payments against the fallback', () => {
-  const compare = (run: BlockRun, sought: { scripts: Uint32Array; txids: Uint32Array }): Uint32Array => {
-    const fallback = scanPaymentsFallback(run, sought);
+  const compare = (run: BlockRun, { scripts, txids, settled }: Sought): Uint32Array => {
+    const fallback = scanPaymentsFallback(run, { scripts, txids, settled });
     const { bytes, places, ids, segwitFrom } = run;
-    expect(addon().scanPayments(bytes, places, ids, segwitFrom, sought.scripts, sought.txids)).toEqual(
-      fallback,
-    );
+    expect(addon().scanPayments(bytes, places, ids, segwitFrom, scripts, txids, settled)).toEqual(fallback);
     return fallback;
   };
 
@@ -98,6 +130,7 @@ describe.skipIf(!native)('the addon that looks for payments against the fallback
     const random = new Random(41);
     let looked = 0;
     let found = 0;
+    let skipped = 0;
     for (let n = 0; n < 60; n++) {
       const run = runOf(
         random,
@@ -114,11 +147,16 @@ describe.skipIf(!native)('the addon that looks for payments against the fallback
         run.segwitFrom,
         sought.scripts,
         sought.txids,
+        sought.settled,
       );
       expect(aside).toEqual(answer);
+      const all = { ...sought, scripts: sought.scripts.map(() => ~0) };
+      const settled = someSettled(random, run);
+      skipped += (compare(run, all).length - compare(run, { ...all, settled }).length) / 13;
     }
     expect(looked).toBeGreaterThan(100);
     expect(found).toBeGreaterThan(20);
+    expect(skipped).toBeGreaterThan(20);
   });
 
   it('stops at the same damaged block', () => {
@@ -158,7 +196,7 @@ describe.skipIf(!native)('the addon that looks for payments against the fallback
     const txid = parseBlockFallback(first).txids.subarray(32, 64);
     const spends = randomTx(random, { inputs: [{ hash: txid, index: 0 }], outputs: 1, witness: false });
     const run = { ...runOf(random, [first, block([coinbase(), formatTransaction(spends)])]), segwitFrom: 2 };
-    const sought = { scripts: new Uint32Array(2048), txids: new Uint32Array(2048) };
+    const sought = { scripts: new Uint32Array(2048), txids: new Uint32Array(2048), settled: null };
     addHash(sought.scripts, hash, 0);
     compare(run, sought);
     const found = await scanPayments(run, sought);
@@ -174,12 +212,32 @@ describe.skipIf(!native)('the addon that looks for payments against the fallback
 
   it('refuses places and filters that do not fit', () => {
     const words = new Uint32Array(2048);
-    const scan = (places: number[], ids: number, filter = words): unknown =>
-      addon().scanPayments(Buffer.alloc(100), Uint32Array.from(places), Buffer.alloc(ids), 0, filter, words);
+    const scan = (places: number[], ids: number, filter = words, settled?: SettledPayments): unknown =>
+      addon().scanPayments(
+        Buffer.alloc(100),
+        Uint32Array.from(places),
+        Buffer.alloc(ids),
+        0,
+        filter,
+        words,
+        settled ?? null,
+      );
     expect(() => scan([0, 101], 32)).toThrow('do not fit');
     expect(() => scan([2, 1], 32)).toThrow('do not fit');
     expect(() => scan([0, 100], 31)).toThrow('do not fit');
     expect(() => scan([0, 100], 32, new Uint32Array(3))).toThrow('do not fit');
     expect(scan([0, 100], 32)).toEqual(Uint32Array.of(0));
+    const settled = {
+      ids: Buffer.alloc(32),
+      idSlots: slotsFor(1),
+      blockOf: Uint32Array.of(0),
+      blocks: Buffer.alloc(32),
+      places: Int32Array.of(0),
+      kinds: Uint8Array.of(1),
+    };
+    expect(scan([0, 100], 32, words, settled)).toEqual(Uint32Array.of(0));
+    expect(() => scan([0, 100], 32, words, { ...settled, ids: Buffer.alloc(31) })).toThrow('do not fit');
+    expect(() => scan([0, 100], 32, words, { ...settled, idSlots: new Int32Array(3) })).toThrow('do not fit');
+    expect(() => scan([0, 100], 32, words, { ...settled, kinds: new Uint8Array(2) })).toThrow('do not fit');
   });
 });

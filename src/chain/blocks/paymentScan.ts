@@ -22,20 +22,41 @@ import {
   TX_START,
   TX_STRIDE,
 } from '../../primitives/blockLayout.js';
+import { txidAt } from '../../primitives/blockView.js';
 import { HEADER_SIZE_BYTES } from '../../primitives/header.js';
 import { claimPrefixLength } from '../../script/claimScript.js';
 import { OP } from '../../script/opcodes.js';
 import type { StoredRun } from '../../store/files/blockFiles.js';
-import { equalBytes } from '../../util/bytes.js';
+import { equalBytes, toLatin1 } from '../../util/bytes.js';
+import { findText } from '../../util/hashSlots.js';
 import { addHash, mayHaveHash } from '../../util/prefixFilter.js';
 import { ReadError } from '../../util/reader.js';
 import { checkContents } from '../connect/checkBlockView.js';
 import { loadBlock, type LoadedBlock } from './loadedBlock.js';
 
 const ID_BYTES = 32;
+/** In `SettledPayments.kinds`. */
+const KNOWN_WITHOUT_WITNESS = 1;
+const KNOWN_WITH_WITNESS = 2;
 /** The row words of a row of the answer. */
 const ROW_WORDS = 13;
 const ROW_ID_WORD = 5;
+
+/**
+ * Transactions that are not reported where they are known to be, numbered from 0. The arrays must not change, except for `kinds`
+ * between two scans.
+ */
+export interface SettledPayments {
+  /** Ids, 32 bytes each, wire order, and a hash table over them (`util/hashSlots.ts`). */
+  readonly ids: Uint8Array;
+  readonly idSlots: Int32Array;
+  /** The number of the block that holds a transaction among `blocks` (hashes, 32 bytes each), and the place in it. */
+  readonly blockOf: Uint32Array;
+  readonly blocks: Uint8Array;
+  readonly places: Int32Array;
+  /** 0 for a transaction that is reported in any case, 1 for one that is known without a witness, 2 for one with or without. */
+  readonly kinds: Uint8Array;
+}
 
 /** The sought scripts, as words of two `PrefixFilter`s. */
 export interface SoughtPayments {
@@ -43,11 +64,13 @@ export interface SoughtPayments {
   readonly scripts: Uint32Array;
   /** Ids of transactions, in wire order. */
   readonly txids: Uint32Array;
+  /** Null for none. */
+  readonly settled: SettledPayments | null;
   /** Blocks are read into it, as many as have room; not to be used for anything else until what was found is done with. */
   readonly memory: Buffer;
 }
 
-type SoughtIds = Pick<SoughtPayments, 'scripts' | 'txids'>;
+type SoughtIds = Omit<SoughtPayments, 'memory'>;
 
 /** Blocks that are in memory, one behind the other. */
 export interface BlockRun extends StoredRun {
@@ -128,11 +151,11 @@ const AT_ONCE_BYTES = 256 << 10;
 /** Looks through blocks, many on another thread. */
 export async function scanPayments(run: BlockRun, sought: SoughtIds): Promise<FoundPayments> {
   const { bytes, places, ids, segwitFrom } = run;
-  const { scripts, txids } = sought;
+  const { scripts, txids, settled } = sought;
   const native = loadNative();
   if (native === null) return new FoundPayments(run, scanPaymentsFallback(run, sought));
   const scan = bytes.length > AT_ONCE_BYTES ? native.scanPaymentsAside : native.scanPayments;
-  return new FoundPayments(run, await scan(bytes, places, ids, segwitFrom, scripts, txids));
+  return new FoundPayments(run, await scan(bytes, places, ids, segwitFrom, scripts, txids, settled));
 }
 
 /** Fallback of the addon's `scanPayments`. */
@@ -151,6 +174,7 @@ export function scanPaymentsFallback(
     const { parsed } = block;
     for (let index = 0; index < parsed.txCount; index++) {
       if (!mayConcern(block, index, sought.scripts, txids)) continue;
+      if (sought.settled !== null && isSettled(sought.settled, block, index)) continue;
       const { txs } = parsed;
       const at = index * TX_STRIDE;
       // A later transaction of these blocks may spend it.
@@ -198,6 +222,17 @@ function mayConcern(
   for (let n = firstInput; n < firstInput + txs[at + TX_INPUT_COUNT]!; n++)
     if (mayHaveHash(txids, raw, inputs[n * INPUT_STRIDE + INPUT_PREVOUT]!)) return true;
   return false;
+}
+
+/** Whether a transaction is known where it is. */
+function isSettled(settled: SettledPayments, { hash, parsed }: LoadedBlock, index: number): boolean {
+  const { idSlots, ids, kinds, places, blockOf, blocks } = settled;
+  const row = findText(idSlots, ids, ID_BYTES, toLatin1(txidAt(parsed, index)));
+  if (row < 0 || places[row] !== index) return false;
+  const hasWitness = (parsed.txs[index * TX_STRIDE + TX_FLAGS]! & TX_HAS_WITNESS) !== 0;
+  if (kinds[row]! < (hasWitness ? KNOWN_WITH_WITNESS : KNOWN_WITHOUT_WITNESS)) return false;
+  const at = blockOf[row]! * ID_BYTES;
+  return equalBytes(blocks.subarray(at, at + ID_BYTES), hash);
 }
 
 /** Whether one of the ids may be what a script pays to. */

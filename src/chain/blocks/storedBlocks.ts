@@ -92,18 +92,20 @@ export class StoredBlocks {
    */
   async scanPayments(ids: readonly number[], sought: SoughtPayments): Promise<FoundPayments> {
     const { headers, versionBits } = this.index;
-    const { bytes, places } = await this.files.readRun(
-      ids.map((id) => headers.dataPosition(id)),
-      sought.memory,
-    );
+    const { file, starts, hashes } = headers.runOf(ids, sought.memory.length);
+    if (starts.length === 0)
+      throw new BlockFileError('The data of the first of these blocks is not on disk.');
+    const isSegwit = (n: number): boolean => versionBits.isActive('segwit', headers.prev(ids[n]!));
+    const { bytes, places } = await this.files.readRun(file, starts, sought.memory);
     const count = places.length / 2;
-    const hashes = Buffer.allocUnsafe(HASH_BYTES * count);
-    let segwitFrom = count;
-    for (let n = count - 1; n >= 0; n--) {
-      hashes.set(headers.hash(ids[n]!), HASH_BYTES * n);
-      if (segwitFrom === n + 1 && versionBits.isActive('segwit', headers.prev(ids[n]!))) segwitFrom = n;
+    // From the first such block on all are.
+    let [segwitFrom, end] = [0, count];
+    while (segwitFrom < end) {
+      const middle = (segwitFrom + end) >>> 1;
+      if (isSegwit(middle)) end = middle;
+      else segwitFrom = middle + 1;
     }
-    return scanPayments({ bytes, places, ids: hashes, segwitFrom }, sought);
+    return scanPayments({ bytes, places, ids: hashes.subarray(0, HASH_BYTES * count), segwitFrom }, sought);
   }
 
   /** Forgets what was kept for a connection that cannot come any more. */

@@ -281,36 +281,38 @@ export class BlockFiles {
   }
 
   /**
-   * Reads the first of these blocks and those that are behind it in the same file, in this order, with one call: about
+   * Reads the first of the blocks that begin at these ascending offsets of a file, and those behind it, with one call: about
    * the size of `memory`, more where the first block alone is larger. The answer may lie in `memory`. Rejects with
    * `BlockFileError` when the file does not hold the first block there; one that is not there later ends the run.
    */
-  async readRun(positions: readonly FilePosition[], memory: Buffer): Promise<StoredRun> {
-    const { file, offset } = positions[0]!;
-    const start = offset - HEAD_BYTES;
-    let count = 1;
-    while (
-      count < positions.length &&
-      follows(positions[count - 1]!, positions[count]!, start + memory.length)
-    )
-      count++;
+  async readRun(file: number, starts: Uint32Array, memory: Buffer): Promise<StoredRun> {
+    const offset = starts[0]!;
+    const from = offset - HEAD_BYTES;
     const fileEnd = this.sizeBytes('blk', file);
     return this.hold('blk', file, async (fd) => {
-      const wanted = Math.min(positions[count - 1]!.offset - start + FIRST_BYTES, fileEnd - start);
-      const bytes = memory.subarray(0, wanted);
-      const got = await readBytes(fd, bytes, start);
-      const places: number[] = [];
-      for (const { offset: at } of positions.slice(0, count)) {
-        const head = bytes.subarray(at - HEAD_BYTES - start, Math.min(at - start, got));
-        if (places.length > 0 && (head.length < HEAD_BYTES || !head.subarray(0, 4).equals(this.magic))) break;
-        const length = this.lengthOf('blk', { file, offset: at }, head, head.length, fileEnd);
-        if (at - start + length > got) break;
-        places.push(at - start, at - start + length);
-      }
-      if (places.length > 0) return { bytes, places: Uint32Array.from(places) };
+      const last = starts[starts.length - 1]!;
+      const bytes = memory.subarray(0, Math.min(last - from + FIRST_BYTES, fileEnd - from));
+      const places = this.placesIn(bytes.subarray(0, await readBytes(fd, bytes, from)), starts, from);
+      if (places.length > 0) return { bytes, places };
       const whole = await this.readBlock({ file, offset });
       return { bytes: whole, places: Uint32Array.of(0, whole.length) };
     });
+  }
+
+  /** Start and end of the blocks at these offsets in bytes of their file, which begin at `from`: up to the first that is not there. */
+  private placesIn(bytes: Buffer, starts: Uint32Array, from: number): Uint32Array {
+    const magic = this.magic.readUInt32LE(0);
+    const places = new Uint32Array(2 * starts.length);
+    let count = 0;
+    for (; count < starts.length; count++) {
+      const at = starts[count]! - from;
+      if (at > bytes.length || bytes.readUInt32LE(at - HEAD_BYTES) !== magic) break;
+      const end = at + bytes.readUInt32LE(at - 4);
+      if (end > bytes.length) break;
+      places[2 * count] = at;
+      places[2 * count + 1] = end;
+    }
+    return places.subarray(0, 2 * count);
   }
 
   /** At most `length` bytes of a block from `from` on. They may be the next block's: the caller knows what to expect. */
@@ -381,11 +383,6 @@ export class BlockFiles {
     this.sync();
     for (const [key, file] of this.opened) this.retire(key, file);
   }
-}
-
-/** Whether a block is behind another, and begins before an offset. */
-function follows(before: FilePosition, { file, offset }: FilePosition, end: number): boolean {
-  return file === before.file && offset > before.offset && offset < end;
 }
 
 /** What the system refuses to read there, as `BlockFileError`; all else as it is. */

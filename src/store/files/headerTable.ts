@@ -34,6 +34,16 @@ export const STATUS_FAILED_MASK = STATUS.failed | STATUS.failedChild;
 
 export const NO_HEADER = -1;
 
+/** Blocks whose data is in one file. */
+export interface HeaderRun {
+  /** Number of the file; -1 without blocks. */
+  readonly file: number;
+  /** Where the data of each begins, ascending. */
+  readonly starts: Uint32Array;
+  /** Hashes, 32 bytes each, wire order. */
+  readonly hashes: Buffer;
+}
+
 interface Columns {
   hash: Uint8Array;
   prev: Int32Array;
@@ -301,6 +311,33 @@ export class HeaderTable {
   }
   dataPosition(id: number): FilePosition {
     return { file: this.columns.file[id]!, offset: this.columns.dataOffset[id]! };
+  }
+  /**
+   * The first of these blocks that lie one behind the other in one file, from the first one's position on within `room` bytes:
+   * none where the data of the first is missing.
+   */
+  runOf(ids: ArrayLike<number>, room: number): HeaderRun {
+    const { status, file, dataOffset, hash } = this.columns;
+    const starts = new Uint32Array(ids.length);
+    const hashes = Buffer.allocUnsafe(32 * ids.length);
+    const first = file[ids[0]!] ?? -1;
+    const end = (dataOffset[ids[0]!] ?? 0) + room;
+    let [count, behind] = [0, -1];
+    // Hashes of ids that follow one another are copied together.
+    let [copied, next] = [0, ids[0]];
+    for (; count < ids.length; count++, next!++) {
+      const id = ids[count]!;
+      if ((status[id]! & STATUS.haveData) === 0 || file[id] !== first) break;
+      const start = dataOffset[id]!;
+      if (start <= behind || start >= end) break;
+      starts[count] = behind = start;
+      if (id === next) continue;
+      hashes.set(hash.subarray(32 * ids[copied]!, 32 * (ids[copied]! + count - copied)), 32 * copied);
+      [copied, next] = [count, id];
+    }
+    if (count > 0)
+      hashes.set(hash.subarray(32 * ids[copied]!, 32 * (ids[copied]! + count - copied)), 32 * copied);
+    return { file: first, starts: starts.subarray(0, count), hashes: hashes.subarray(0, 32 * count) };
   }
   undoPosition(id: number): FilePosition {
     return { file: this.columns.file[id]!, offset: this.columns.undoOffset[id]! };

@@ -12,6 +12,7 @@ import { txKeyOf, type Entry, type OwnOutput } from './entry.js';
 import { EntryLists } from './entryLists.js';
 import { OrderedEntries } from './orderedEntries.js';
 import { HAS_FOREIGN_STAKE } from './packedTxs.js';
+import type { SettledPayments } from '../port.js';
 import type { SleepingTxs } from './sleepingTxs.js';
 import { SpentOutputs } from './spentOutputs.js';
 
@@ -68,6 +69,11 @@ export class EntryIndex {
     this.sleeping = sleeping;
     this.spent.begin(sleeping);
     this.order.begin(sleeping);
+  }
+
+  /** Those in columns that a scan of the blocks in which they are may skip; null for none. */
+  get settledPayments(): SettledPayments | null {
+    return this.sleeping?.payments ?? null;
   }
 
   /** Whether none of those in columns has left. */

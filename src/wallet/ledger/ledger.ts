@@ -8,6 +8,7 @@ import { fromHex, toLatin1, type Bytes } from '../../util/bytes.js';
 import { Reader } from '../../util/reader.js';
 import { inSteps, type Slices } from '../../util/slices.js';
 import { Writer } from '../../util/writer.js';
+import type { SettledPayments } from '../port.js';
 import type { Columns } from '../store/columnFile.js';
 import { recordKey, type WalletBatch } from '../store/records.js';
 import { HeldEntry, type Entry, type EntryState, type TxSummary } from './entry.js';
@@ -100,10 +101,12 @@ export class Ledger extends LedgerReader {
   }
 
   /** What an image of the wallet is to have. Null before `loaded`, and where it would not be true. */
-  *imageParts(): Slices<{ readonly columns: Columns; readonly notes: LedgerNotes } | null> {
+  *imageParts(
+    paysToPool: (to: string) => boolean,
+  ): Slices<{ readonly columns: Columns; readonly notes: LedgerNotes } | null> {
     if (!this.isLoaded || this.mayOwnMore) return null;
     const { index, port, nextOrderPos, others, image: before } = this;
-    return yield* ledgerImage({ index, port, nextOrderPos, others, before });
+    return yield* ledgerImage({ index, port, nextOrderPos, others, paysToPool, before });
   }
 
   loadNextOrderPos(value: Bytes): void {
@@ -302,6 +305,11 @@ export class Ledger extends LedgerReader {
       return false;
     if (this.mayOwnMore || (hasWitness && !entry.hasWitness)) return false;
     return entry.isCoinbase || entry.inputs.every((input) => this.spent.isOnlySpender(input));
+  }
+
+  /** Transactions for which the same holds whatever `hasWitness`, and that use no key of the pool; null for none. */
+  get settledPayments(): SettledPayments | null {
+    return this.mayOwnMore ? null : this.index.settledPayments;
   }
 
   /** A transaction that differs from an earlier one only in how it is signed has what that is known for. Source: `SyncMetaData`. */

@@ -28,6 +28,8 @@ export interface LedgerSource {
   readonly port: LedgerPort;
   readonly nextOrderPos: number;
   readonly others: OtherDestinations;
+  /** Whether a destination (`destinationKey`) is that of a key in the pool. */
+  paysToPool(to: string): boolean;
   /** The image with which the wallet was opened. */
   readonly before: { readonly columns: Columns; readonly notes: LedgerNotes } | null;
 }
@@ -48,7 +50,12 @@ export function* ledgerImage(
   if (tip !== null && source.port.heightOf(Buffer.from(tip.hash, 'hex')) !== tip.height) return null;
   const columns = asBefore
     ? { ...before.columns, ownLeft: index.spent.leftInColumns }
-    : yield* packTxs(settled, index.spent.leftNow());
+    : yield* packTxs(settled, {
+        isLeft: index.spent.leftNow(),
+        isFinished: ({ isCoinbase, inputs, outputs }) =>
+          (isCoinbase || inputs.every((input) => index.spent.isOnlySpender(input))) &&
+          outputs.every(({ to }) => !source.paysToPool(to)),
+      });
   return {
     columns: { ...columns, idWords: index.ids.words, others: others.words },
     notes: { nextOrderPos, idCount: index.ids.count, otherCount: others.size, tip, loose },

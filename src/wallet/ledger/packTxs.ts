@@ -9,6 +9,7 @@ import {
   HAS_WITNESS,
   ID_BYTES,
   IS_COINBASE,
+  IS_FINISHED,
   IS_PLAIN,
   NO_DESTINATION,
   OUT_POINT_BYTES,
@@ -65,8 +66,15 @@ function slotsOf(bytes: Uint8Array, keyBytes: number): Int32Array {
   return slots;
 }
 
-/** `entries`: settled ones, each with a place in the order. `isLeft`: whether an own output is unspent, by its key. */
-export function* packTxs(entries: readonly Entry[], isLeft: (output: string) => boolean): Slices<TxColumns> {
+export interface PackRules {
+  /** Whether an own output is unspent, by its key. */
+  isLeft(output: string): boolean;
+  /** See `IS_FINISHED`. */
+  isFinished(entry: Entry): boolean;
+}
+
+/** `entries`: settled ones, each with a place in the order. */
+export function* packTxs(entries: readonly Entry[], rules: PackRules): Slices<TxColumns> {
   const count = entries.length;
   const own = entries.map(({ outputs }) => outputs.length);
   const ownStarts = startsOf(own);
@@ -97,7 +105,8 @@ export function* packTxs(entries: readonly Entry[], isLeft: (output: string) => 
     columns.flags[row] =
       (entry.isCoinbase ? IS_COINBASE : 0) |
       (entry.hasWitness ? HAS_WITNESS : 0) |
-      (entry.hasForeignStake ? HAS_FOREIGN_STAKE : 0);
+      (entry.hasForeignStake ? HAS_FOREIGN_STAKE : 0) |
+      (rules.isFinished(entry) ? IS_FINISHED : 0);
     columns.heights[row] = entry.height;
     columns.places[row] = entry.blockIndex;
     columns.lockTimes[row] = entry.lockTime;
@@ -115,7 +124,7 @@ export function* packTxs(entries: readonly Entry[], isLeft: (output: string) => 
       columns.ownValues[at] = output.valueSat;
       columns.ownMine[at] = output.mine | (output.isPlain ? IS_PLAIN : 0);
       columns.ownTo[at] = output.to === '' ? NO_DESTINATION : destinations.note(output.to, row);
-      columns.ownLeft[at] = isLeft(outputKey(entry.key, output.n)) ? 1 : 0;
+      columns.ownLeft[at] = rules.isLeft(outputKey(entry.key, output.n)) ? 1 : 0;
       columns.ownRows[at] = row;
       if ((output.mine & MINE_STAKE) !== 0) stakes.push(at);
     }

@@ -13,6 +13,8 @@ export const OUT_POINT_BYTES = 36;
 export const IS_COINBASE = 1;
 export const HAS_WITNESS = 2;
 export const HAS_FOREIGN_STAKE = 4;
+/** What it spends no other transaction of the wallet spends, and it pays to no key in the pool. */
+export const IS_FINISHED = 8;
 /** In `ownMine`, beside the `MINE` flags. */
 export const IS_PLAIN = 0x80;
 /** In `ownTo`: the output has no destination. */

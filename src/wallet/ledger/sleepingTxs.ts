@@ -3,9 +3,10 @@
  * made on access. A second access returns the same entry. Only the most recently read rows stay in memory.
  */
 import type { Bytes } from '../../util/bytes.js';
+import type { SettledPayments } from '../port.js';
 import type { Entry } from './entry.js';
 import { PackedEntry, type RowReader } from './packedEntry.js';
-import { ID_BYTES, type PackedTxs } from './packedTxs.js';
+import { HAS_WITNESS, ID_BYTES, IS_FINISHED, type PackedTxs } from './packedTxs.js';
 
 /** Number of recently read rows in memory. Arbitrary: about a megabyte. */
 const MAX_ROWS = 4096;
@@ -16,6 +17,8 @@ export class SleepingTxs {
   size: number;
   /** 1 for removed rows: deleted, or in memory as entries. */
   private readonly left: Uint8Array;
+  /** Those that a scan may skip. */
+  readonly payments: SettledPayments;
   private readonly readRow: RowReader;
   /** Entries by row, of those that someone looked at. */
   private readonly looked: (PackedEntry | undefined)[];
@@ -28,6 +31,7 @@ export class SleepingTxs {
     this.txs = txs;
     this.size = txs.count;
     this.left = new Uint8Array(txs.count);
+    this.payments = paymentsOf(txs);
     this.looked = new Array<PackedEntry | undefined>(txs.count);
     this.readRow = (entry) => {
       this.noteRow(entry);
@@ -75,9 +79,15 @@ export class SleepingTxs {
     return entry;
   }
 
+  /** A transaction in memory spends the same as a row: a scan must look at both. */
+  noteRival(row: number): void {
+    this.payments.kinds[row] = 0;
+  }
+
   /** A row is gone. */
   drop(row: number): void {
     this.left[row] = 1;
+    this.payments.kinds[row] = 0;
     this.size--;
     this.looked[row] = undefined;
   }
@@ -106,4 +116,10 @@ export class SleepingTxs {
     }
     return true;
   }
+}
+
+function paymentsOf({ columns }: PackedTxs): SettledPayments {
+  const { ids, idSlots, blockOf, blocks, places, flags } = columns;
+  const kinds = flags.map((flag) => ((flag & IS_FINISHED) === 0 ? 0 : (flag & HAS_WITNESS) === 0 ? 1 : 2));
+  return { ids, idSlots, blockOf, blocks, places, kinds };
 }

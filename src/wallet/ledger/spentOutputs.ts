@@ -222,6 +222,7 @@ export class SpentOutputs {
   addSpender({ key, inputs, isCoinbase }: Entry): void {
     if (isCoinbase) return;
     for (const input of inputs) {
+      for (const row of this.rowsSpending(input)) this.sleeping!.noteRival(row);
       const known = this.spenders.get(input);
       if (known === undefined) {
         this.spenders.set(input, key);

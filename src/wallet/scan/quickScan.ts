@@ -4,9 +4,7 @@
  * else in it is left to the scan, which looks at all of its transactions.
  */
 import { equalBytes } from '../../util/bytes.js';
-import { keyIdsOf } from '../keys/affectedKeys.js';
-import { keyedDestination } from '../destinationKey.js';
-import { scriptForDestination } from '../../script/standard.js';
+import { paysToPool } from '../keys/paysToPool.js';
 import type { Entry } from '../ledger/entry.js';
 import type { FoundPayments } from '../port.js';
 import type { Wallet } from '../wallet.js';
@@ -46,16 +44,19 @@ export class QuickScan {
     const { wallet } = this;
     if (!this.isPossible) return 0;
     const { chain } = wallet.node;
-    const stored = heights.findIndex((height) => height > chain.height || !chain.hasBlock(height));
-    const asked = stored < 0 ? heights : heights.slice(0, stored);
+    const isWhole = heights[heights.length - 1]! <= chain.height;
+    const asked = isWhole ? heights : heights.filter((height) => height <= chain.height);
     if (asked.length === 0) return 0;
     const { keyring, ledger } = wallet;
     const [revision, size] = [keyring.revision, ledger.size];
+    // Of transactions that are settled nothing is asked where no listener is notified of them.
+    const isSilent = isQuiet || !wallet.hasListeners;
     let found: FoundPayments;
     try {
       found = await chain.scanPayments(asked, {
         scripts: keyring.idWords,
         txids: ledger.idWords,
+        settled: isSilent ? ledger.settledPayments : null,
         memory: (this.memory ??= Buffer.allocUnsafeSlow(MEMORY_BYTES)),
       });
     } catch {
@@ -69,15 +70,15 @@ export class QuickScan {
     const last = found.blockCount - 1;
     const hash = chain.hashAt(asked[last]!);
     if (hash === null || !equalBytes(hash, found.hash(last))) return 0;
-    return this.pass(found, isQuiet);
+    return this.pass(found, isSilent);
   }
 
   /** Announces what was found up to the first block that has something new. */
-  private pass(found: FoundPayments, isQuiet: boolean): number {
+  private pass(found: FoundPayments, isSilent: boolean): number {
     let known: Entry[] = [];
     let block = 0;
     const tell = (): void => {
-      if (!isQuiet) for (const entry of known) this.wallet.announce(entry, false);
+      if (!isSilent) for (const entry of known) this.wallet.announce(entry, false);
       known = [];
     };
     for (let n = 0; n < found.count; n++) {
@@ -108,13 +109,7 @@ export class QuickScan {
   private isKnown(entry: Entry, found: FoundPayments, n: number): boolean {
     const place = { blockHash: found.hash(found.block(n)), index: found.index(n) };
     if (!this.wallet.ledger.isSettled(entry, place, found.hasWitness(n))) return false;
-    return entry.outputs.every(({ to }) => to === '' || !this.usesPool(to));
-  }
-
-  private usesPool(to: string): boolean {
     const { keypool, keyring } = this.wallet;
-    const destination = keyedDestination(to);
-    if (destination.type === 'pubkeyhash') return keypool.has(destination.hash);
-    return keyIdsOf(keyring, scriptForDestination(destination)).some((id) => keypool.has(id));
+    return entry.outputs.every(({ to }) => !paysToPool(keyring, keypool, to));
   }
 }

@@ -72,8 +72,10 @@ export class EveryHeight implements ScanHeights {
   }
 
   ahead(count: number): number[] {
-    const { position, last } = this;
-    return Array.from({ length: Math.max(0, Math.min(count, last + 1 - position)) }, (_, n) => position + n);
+    const end = Math.min(this.position + count, this.last + 1);
+    const heights: number[] = [];
+    for (let height = this.position; height < end; height++) heights.push(height);
+    return heights;
   }
 
   skip(count: number): void {

@@ -15,7 +15,7 @@ import { RowIndex, type RowColumns } from './rowIndex.js';
 import { HEAD_BYTES } from './walletFileHead.js';
 
 /** Other versions are not read. */
-const VERSION = 1;
+const VERSION = 2;
 
 export const imagePath = (path: string): string => `${path}.cache`;
 

@@ -45,6 +45,30 @@ const fill = (table: HeaderTable, count: number): void => {
 };
 
 describe('HeaderTable', () => {
+  it('finds blocks that lie one behind the other in a file', () => {
+    const table = new HeaderTable(new Rows());
+    fill(table, 20);
+    for (let n = 1; n < 20; n++) {
+      table.setDataPosition(n, { file: n < 12 ? 0 : 1, offset: 100 * (n < 12 ? n : n - 11) });
+      if (n !== 9) table.addStatus(n, STATUS.haveData);
+    }
+    table.setDataPosition(7, { file: 0, offset: 50 });
+    const run = (ids: number[], room = 10_000): unknown[] => {
+      const { file, starts, hashes } = table.runOf(ids, room);
+      expect(hashes).toEqual(Buffer.concat(ids.slice(0, starts.length).map(hashOf)));
+      return [file, ...starts];
+    };
+    expect(run([1, 2, 4, 5])).toEqual([0, 100, 200, 400, 500]);
+    expect(run([1, 2, 4, 5], 301)).toEqual([0, 100, 200, 400]);
+    // Another file, an earlier place, no data, no block.
+    expect(run([10, 11, 12])).toEqual([0, 1000, 1100]);
+    expect(run([5, 6, 7, 8])).toEqual([0, 500, 600]);
+    expect(run([8, 9, 10])).toEqual([0, 800]);
+    expect(run([9, 10])).toEqual([0]);
+    expect(run([19, -1])).toEqual([1, 800]);
+    expect(run([-1])).toEqual([-1]);
+  });
+
   it('finds, orders by work, and keeps 128 bits of it', () => {
     const table = new HeaderTable(new Rows());
     fill(table, 3000);

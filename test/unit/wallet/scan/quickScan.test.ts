@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { scriptForDestination } from '../../../../src/script/standard.js';
 import type { Transaction } from '../../../../src/primitives/transaction.js';
 import { rescanBlocks } from '../../../../src/wallet/scan/rescan.js';
+import { WalletBatch } from '../../../../src/wallet/store/records.js';
 import type { Wallet } from '../../../../src/wallet/wallet.js';
 import { Random } from '../../../differential/support.js';
 import { newScripts, payment, ScanWorld, standOf } from './scanWorld.js';
@@ -118,6 +119,58 @@ describe('a scan that passes over blocks in bulk', () => {
     world.mine();
     world.mine([tx]);
     await rescan(wallet, true);
+    expect([...wallet.ledger.all()].map(({ state, height }) => [state, height])).toEqual([
+      ['confirmed', world.blocks.length - 1],
+    ]);
+  });
+
+  /** A wallet with an image that knows a payment to `script` in a block, and that block again at another height. */
+  async function imagedWallet(): Promise<{ wallet: Wallet; tx: Transaction }> {
+    let script: Buffer = Buffer.alloc(0);
+    const [made] = await twoWallets((first) => {
+      [script] = newScripts(first, 1) as [Buffer];
+    });
+    await world.shut(made);
+    const tx = payment([script]);
+    for (let n = 0; n < 5; n++) world.mine();
+    world.mine([tx]);
+    await world.shut(await world.load('a'));
+    return { wallet: await world.load('a'), tx };
+  }
+
+  /** A rescan that no listener follows. */
+  async function rescanSilently(wallet: Wallet): Promise<void> {
+    world.isQuick = true;
+    world.reads = [];
+    const turn = wallet.scans.reserve()!;
+    await rescanBlocks(wallet, turn, { first: 0, last: null });
+    turn.release();
+  }
+
+  it('skips what an image has as settled, unless a listener is to be notified', async () => {
+    const { wallet, tx } = await imagedWallet();
+    const kinds = wallet.ledger.settledPayments?.kinds;
+    expect(kinds).toEqual(Uint8Array.of(1));
+    await rescanSilently(wallet);
+    expect(world.reads).toEqual([]);
+    expect((await rescan(wallet, true)).length).toBe(1);
+    // A transaction in memory that spends the same makes both worth a look.
+    const rival = { ...payment([Buffer.of(0x51)]), inputs: tx.inputs };
+    const batch = new WalletBatch();
+    wallet.ledger.add(batch, rival, null, {});
+    await wallet.write(batch);
+    expect(kinds).toEqual(Uint8Array.of(0));
+    await rescanSilently(wallet);
+    expect(world.reads.length).toBeGreaterThan(0);
+  });
+
+  it('finds a settled transaction in another block again', async () => {
+    const { wallet, tx } = await imagedWallet();
+    world.unmine();
+    world.mine();
+    world.mine([tx]);
+    wallet.followedHeight = world.blocks.length - 1;
+    await rescanSilently(wallet);
     expect([...wallet.ledger.all()].map(({ state, height }) => [state, height])).toEqual([
       ['confirmed', world.blocks.length - 1],
     ]);
