@@ -154,7 +154,7 @@ function stepsOf(path: string): number[] {
   return steps.map((step) => {
     const match = /^(\d{1,10})(['h]?)$/.exec(step);
     const number = match === null ? HARDENED : Number(match[1]);
-    if (number >= HARDENED) throw new RangeError(`${step} is no step of a path`);
+    if (number >= HARDENED) throw new RangeError(`${step} is not a step of a path`);
     return match![2] === '' ? number : HARDENED + number;
   });
 }

@@ -87,7 +87,7 @@ const WITNESS_SCALE = 4;
 
 function uint32(value: number, what: string): number {
   if (!Number.isInteger(value) || value < 0 || value > 0xffffffff) {
-    throw new RangeError(`${what} is no unsigned 32-bit number: ${value}`);
+    throw new RangeError(`${what} is not an unsigned 32-bit number: ${value}`);
   }
   return value;
 }

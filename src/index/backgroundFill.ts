@@ -71,7 +71,7 @@ export class BackgroundFill {
     for (const tracked of this.indexes) {
       if (!this.canReturn(tracked)) {
         const { name } = tracked.index;
-        this.deps.log.info(`${name} stands on a branch whose blocks are gone, and is made anew`);
+        this.deps.log.info(`${name} is on a branch whose blocks are gone, and is rebuilt`);
         await chain.change(() => tracked.drop(chain.deps.store, () => flusher.flush()));
       }
       this.noteSynced(tracked);
@@ -156,7 +156,7 @@ export class BackgroundFill {
 
   private async dropLost(tracked: TrackedIndex): Promise<void> {
     const { chain, flusher, log } = this.deps;
-    log.info(`${tracked.index.name} cannot be taken back as far as the chain went, and is made anew`);
+    log.info(`${tracked.index.name} cannot be disconnected as far as the chain was, and is rebuilt`);
     // What a stop leaves is dropped by the next start.
     for (let isDone = false; !isDone && !this.stopping;) {
       const began = performance.now();

@@ -198,7 +198,7 @@ export class BanList {
       if (!(error instanceof ReadError) && systemErrorCode(error) === null) throw error;
       this.isDirty = true;
       log.info(`Invalid banlist.dat (${(error as Error).message}); recreating`);
-      const told = quarantine(path, error, 'Nobody is banned any more.');
+      const told = quarantine(path, error, 'All bans are removed.');
       if (this.deps.warn) this.deps.warn(told);
       else log.warn(told);
     }

@@ -238,7 +238,7 @@ export class TorControl {
     const address = parseNetAddress(name, port);
     if (address === null) {
       log.info(
-        `tor: Got onion service ${name}:${port}. Peers cannot be told of it, for its address does not fit their messages; hand it on yourself.`,
+        `tor: Got onion service ${name}:${port}. It cannot be announced to peers, since its address does not fit their messages; pass it on yourself.`,
       );
       return;
     }

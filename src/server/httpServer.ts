@@ -388,7 +388,7 @@ function bindFailure(
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `${host} is no address of this machine (${code}). Mend -rpcbind.`;
+      return `${host} is not an address of this machine (${code}). Mend -rpcbind.`;
     default:
       return `${message}.`;
   }

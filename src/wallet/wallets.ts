@@ -179,7 +179,7 @@ export class Wallets {
       const { foreign, path: absolute, kind } = walletPlace(this.options.walletDir, path);
       const from = foreign ?? (kind === 'folder' ? join(absolute, FOREIGN_FILE_NAME) : absolute);
       if (kind === 'missing') throw new WalletOpenError('missing', `There is no file ${absolute}.`);
-      if (!isForeignWallet(from)) throw new WalletOpenError('refused', `${from} is no wallet of lbrycrd.`);
+      if (!isForeignWallet(from)) throw new WalletOpenError('refused', `${from} is not a wallet of lbrycrd.`);
       const place = walletPlace(this.options.walletDir, name);
       if (place.kind !== 'missing') throw new WalletOpenError('exists', `Wallet ${name} already exists.`);
       await this.opener.guard(place, () => makeFolder(place.path, 0o700));

@@ -227,7 +227,7 @@ describe('what is wrong at a start is said', { timeout: HANG_MS }, () => {
 
   it('a settings file that is not YAML, with the line', async () => {
     expect(await start('yaml', { file: 'save_files: true\nwallets: [a, b\n' })).toMatch(
-      /The settings file .*conf\.yml is no YAML, line [23]:/,
+      /The settings file .*conf\.yml is not YAML, line [23]:/,
     );
   });
 
@@ -278,6 +278,6 @@ describe('what is wrong at a start is said', { timeout: HANG_MS }, () => {
     expect(await one.call('stop')).toBe('Shutting down');
     expect(await one.ended()).toBe(0);
     const log = readFileSync(join(home, 'data', 'lbcnet.log'), 'utf8');
-    expect(log).toContain("has 'save_fils', which is no setting. Did you mean 'save_files'?");
+    expect(log).toContain("has 'save_fils', which is not a setting. Did you mean 'save_files'?");
   });
 });

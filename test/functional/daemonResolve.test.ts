@@ -169,7 +169,7 @@ describe('claims of all', { timeout: HANG_MS }, () => {
       ]);
       expect(total_items).toBe(3);
     }
-    await expect(daemon.call('collection_resolve', { url: 'song' })).rejects.toThrow('is no collection');
+    await expect(daemon.call('collection_resolve', { url: 'song' })).rejects.toThrow('is not a collection');
     await expect(daemon.call('collection_resolve')).rejects.toThrow('Missing argument claim_id or url.');
   });
 

@@ -111,7 +111,7 @@ describe('wallets of a daemon', () => {
       await daemon.call('wallet_create', { wallet_id: 'second', create_account: true, single_key: true });
       await daemon.call('wallet_create', { wallet_id: 'aside', skip_on_startup: true });
       await expect(daemon.call('wallet_create', { wallet_id: '../out' })).rejects.toThrow(
-        /no name of a wallet/,
+        /not a name of a wallet/,
       );
       expect(existsSync(join(folder, 'wallet', 'out'))).toBe(false);
       const { items: before } = await page(daemon, 'account_list', { wallet_id: 'second' });

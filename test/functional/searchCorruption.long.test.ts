@@ -31,7 +31,7 @@ describe('the file of the index', () => {
     'that is gone': () => rmSync(searched.file),
   };
 
-  it.each(Object.entries(corruptions))('%s is made anew, with the same answers', async (_what, damage) => {
+  it.each(Object.entries(corruptions))('%s is rebuilt, with the same answers', async (_what, damage) => {
     const before = await searched.found();
     await searched.node.stop();
     damage();

@@ -200,7 +200,7 @@ describe('wallets of a node', () => {
     writeFileSync(join(walletDir(), 'note.txt'), 'no wallet');
     expect(await rpc('loadwallet', ['note.txt'])).toMatchObject({
       code: -4,
-      message: expect.stringContaining('is no wallet of this program'),
+      message: expect.stringContaining('is not a wallet of this program'),
     });
   });
 

@@ -271,7 +271,7 @@ describe('wallets', () => {
     expect(await call('migratewallet', join(folder, 'nothing'))).toMatchObject({ code: -18 });
     expect(await call('migratewallet', walletFile(), 'x')).toMatchObject({
       code: -4,
-      message: expect.stringContaining('is no wallet of lbrycrd'),
+      message: expect.stringContaining('is not a wallet of lbrycrd'),
     });
     writeFileSync(join(folder, 'torn.dat'), dat.subarray(0, 1100));
     expect(await call('migratewallet', join(folder, 'torn.dat'), 'torn')).toMatchObject({

@@ -1,7 +1,7 @@
 """
 A pytest plugin that puts lbcnode in the place of lbcd, lbcwallet and the hub below the integration tests of lbry-sdk: one
 program with `-hub` and a wallet. Tests that look into the hub's process find stand-ins that ask lbcnode by RPC. What a
-hub of the reference changes while it runs is an option here, so the program starts anew and the client connects again.
+hub of the reference changes while it runs is an option here, so the program restarts and the client connects again.
 
     LBCNODE=<path of dist/bin/lbcnode.js> pytest -p lbcnode_stack tests/integration/...
 """
@@ -192,7 +192,7 @@ class Program:
 
 #: The program that mines and keeps the wallet; the first hub is in it.
 main_program = None
-#: How often a program was started anew under the tests' feet.
+#: How often a program was restarted under the tests' feet.
 restarts = 0
 
 
@@ -212,7 +212,7 @@ kept_out = set()
 
 async def keep_out_of_blocks(conductor):
     """
-    In the place of emptying the mempool by starting the node anew: the hub, which the tests expect to stay, would end with
+    In the place of emptying the mempool by restarting the node: the hub, which the tests expect to stay, would end with
     it. What waits is not mined until it is sent again.
     """
     for txid in await ask(RPC_PORT, 'getrawmempool'):

@@ -72,7 +72,7 @@ export async function importBlockFile(
       record.advance = 8 + block.consumedBytes;
     } catch (error) {
       if (!(error instanceof ReadError)) throw error;
-      log.warn(`skipped what is no block at ${record.offset} of ${path}: ${error.message}`);
+      log.warn(`skipped bytes that are not a block at ${record.offset} of ${path}: ${error.message}`);
       record.advance = 1;
       continue;
     }

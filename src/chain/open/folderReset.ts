@@ -79,9 +79,7 @@ export function finishReindex({ folder, database, blocks }: FolderPaths, log: Lo
     const aside = moveToQuarantine(database);
     if (aside === null)
       throw new EnvironmentError(`${database} cannot be moved. Move it away and start again.`);
-    log.warn(
-      `${database} does not say whose it is and was not deleted: it lies at ${aside} now. It is not needed.`,
-    );
+    log.warn(`${database} names no owner and was not deleted: it is at ${aside} now. It is not needed.`);
   } else onFile(database, () => rmSync(database, { recursive: true, force: true }));
   onFile(blocks, () => {
     if (!existsSync(blocks)) return;

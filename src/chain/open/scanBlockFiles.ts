@@ -109,7 +109,7 @@ async function readBehind(options: ScanOptions, from: FilePosition): Promise<voi
       } catch (error) {
         if (!(error instanceof ReadError)) throw error;
         record.advance = 1;
-        log.warn(`skipped what is no block at ${record.offset} of ${path}: ${error.message}`);
+        log.warn(`skipped bytes that are not a block at ${record.offset} of ${path}: ${error.message}`);
       }
       options.progress.report(doneBytes + record.offset, totalBytes);
       since = await yieldIfDue(since);

@@ -112,7 +112,7 @@ export class BackgroundValidation {
       await openGround(chain, options).catch(async (error: unknown) => {
         if (error instanceof EnvironmentError) throw error;
         options.log.warn(
-          `The database of the background validation cannot be used and is made anew: ${error instanceof Error ? error.message : String(error)}`,
+          `The database of the background validation cannot be used and is rebuilt: ${error instanceof Error ? error.message : String(error)}`,
         );
         await removeGround(options.path);
         return openGround(chain, options);
@@ -164,7 +164,7 @@ export class BackgroundValidation {
   start(): void {
     const { record, log } = this.options;
     log.info(
-      `This node stands on the snapshot of block ${record.height} (${record.block}). Its blocks are validated in the background, from height ${this.height + 1}.`,
+      `This node uses the snapshot of block ${record.height} (${record.block}). Its blocks are validated in the background, from height ${this.height + 1}.`,
     );
     this.running = this.run().catch((error: unknown) => {
       this.failed = true;

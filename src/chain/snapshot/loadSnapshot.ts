@@ -174,7 +174,7 @@ function wantedHash({ path, hash, known }: SnapshotSource): string {
   if (wanted !== undefined) return wanted.toLowerCase();
   const names = known.map((one) => `block ${one.height} (${one.block})`).join(', ');
   throw new SnapshotError(
-    `The snapshot ${path} is of block ${height} (${block}), of which this release knows no hash${names === '' ? '' : `; it knows ${names}`}. Name the SHA-256 of the file by -snapshothash=<hash> if you have it from a node of your own or from people that you trust.`,
+    `The snapshot ${path} is of block ${height} (${block}), and this release has no hash for it${names === '' ? '' : `; it knows ${names}`}. Name the SHA-256 of the file by -snapshothash=<hash> if you have it from a node of your own or from people that you trust.`,
   );
 }
 

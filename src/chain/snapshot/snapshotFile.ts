@@ -194,7 +194,7 @@ export class SnapshotReader {
 
   private readHead(): SnapshotHead {
     const piece = this.readPiece();
-    if (piece.kind !== KIND.head) throw this.damaged('its first piece is no head');
+    if (piece.kind !== KIND.head) throw this.damaged('its first piece is not a header');
     const head = this.parse(piece.payload) as SnapshotHead | null;
     if (typeof head?.format !== 'number') throw this.damaged('its head names no format');
     if (head.format !== SNAPSHOT_FORMAT)

@@ -103,7 +103,7 @@ export interface LbcnetMethods {
       wallet_id?: string;
       /** count only what has at least this many confirmations */
       confirmations?: number;
-      /** taken for the sake of older clients; `account_balance` tells what lies in claims */
+      /** taken for the sake of older clients; `account_balance` shows the amounts in claims */
       include_claims?: boolean;
       /** show seeds */
       show_seed?: boolean;

@@ -36,7 +36,7 @@ export interface AddressPage {
 export interface Balance {
   /** all that is the wallet's (LBC as text) */ total: string;
   /** what can be spent (LBC as text) */ available: string;
-  /** what lies in claims, supports and tips (LBC as text) */ reserved: string;
+  /** the amounts in claims, supports and tips (LBC as text) */ reserved: string;
   reserved_subtotals: { claims: string; supports: string; tips: string };
 }
 

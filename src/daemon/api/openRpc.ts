@@ -23,8 +23,8 @@ const PARAM_SCHEMAS: Readonly<Record<ParamDeclaration['type'], JsonSchema>> = {
 };
 
 const ERRORS: JsonSchema = {
-  Parse: { code: ERROR_CODE.parse, message: 'The body is no JSON.' },
-  InvalidRequest: { code: ERROR_CODE.invalidRequest, message: 'The body is no object.' },
+  Parse: { code: ERROR_CODE.parse, message: 'The body is not JSON.' },
+  InvalidRequest: { code: ERROR_CODE.invalidRequest, message: 'The body is not an object.' },
   MethodNotFound: { code: ERROR_CODE.methodNotFound, message: 'There is no such method.' },
   InvalidParams: { code: ERROR_CODE.invalidParams, message: 'Names or number of the parameters do not fit.' },
   Application: {

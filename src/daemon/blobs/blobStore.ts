@@ -344,7 +344,7 @@ export class BlobStore {
       if (found.kind === 'damaged') {
         await rename(path, path + DAMAGED_SUFFIX);
         this.#deps.log.warn(
-          `${path}: ${found.reason}. It was set aside as ${hash}${DAMAGED_SUFFIX}, and is fetched again when it is needed.`,
+          `${path}: ${found.reason}. It was quarantined as ${hash}${DAMAGED_SUFFIX}, and is fetched again when it is needed.`,
         );
       } else if (this.#finished.has(hash)) this.#deps.log.warn(`${path} is missing.`);
       this.#finished.delete(hash);

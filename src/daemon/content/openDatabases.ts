@@ -145,7 +145,7 @@ function openOrReplaceMain(
     const reason = (error as Error).message;
     return [
       database,
-      `${path} was damaged (${reason}). It lies at ${aside} now. The library is rebuilt from the blobs and the hub.`,
+      `${path} was damaged (${reason}). It is at ${aside} now. The library is rebuilt from the blobs and the hub.`,
     ];
   }
 }
@@ -165,7 +165,7 @@ function openMain(
   if (revision < REVISION) {
     const blobs = join(dataDir, BLOB_FOLDER_NAME);
     const copy = migrateDatabase(provider, revision, { database: path, blobs }, nowSec);
-    notice = `${path} was brought from revision ${revision} to ${REVISION}; the old one lies at ${copy}.`;
+    notice = `${path} was brought from revision ${revision} to ${REVISION}; the old one is at ${copy}.`;
   }
   const database = open(provider, path);
   try {

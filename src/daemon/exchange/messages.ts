@@ -121,7 +121,7 @@ export function readAnswer(members: JsonMembers, hash: string, lengthBytes: numb
     throw new ProtocolError('the answer has unknown members');
   const listed = members['available_blobs'];
   if (listed !== undefined && !(Array.isArray(listed) && listed.length <= MAX_ASKED_HASHES))
-    throw new ProtocolError('the answer lists blobs that nobody asked for');
+    throw new ProtocolError('the answer lists blobs that were not requested');
   const available = (listed ?? []).filter(isBlobHash);
   const incoming = members['incoming_blob'] as {
     blob_hash?: unknown;

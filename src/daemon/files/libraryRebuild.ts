@@ -236,7 +236,7 @@ export class LibraryRebuild {
     return { claims: wanted.length - withoutClaim.length, withoutClaim };
   }
 
-  /** Descriptors of the files for which there is no claim. */
+  /** Descriptors of the files for which there is not a claim. */
   async #tieAll(batch: readonly ManagedFile[], finder: ClaimFinder): Promise<string[]> {
     const found = await this.#claimsOf(
       batch.map(({ row }) => row.sdHash),

@@ -156,7 +156,7 @@ class Daemon implements RunningDaemon {
     const toSkip = settings.get('components_to_skip');
     for (const name of toSkip)
       if (!COMPONENT_NAMES.some((known) => known === name))
-        log.warn(`Setting 'components_to_skip' names '${name}', which is no component.`);
+        log.warn(`Setting 'components_to_skip' names '${name}', which is not a component.`);
     this.transfers = new Transfers(clock);
     const { transfers } = this;
     this.exchange = new ExchangeParts({

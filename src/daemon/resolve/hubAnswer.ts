@@ -85,7 +85,7 @@ export function readHubAnswer(bytes: Bytes): HubAnswer {
   const message = readOutputs(bytes);
   if (message.txos.length > MAX_ROWS) throw new WrongAnswerError(`the answer has more than ${MAX_ROWS} rows`);
   if (message.extraTxos.length > MAX_EXTRA_ROWS)
-    throw new WrongAnswerError(`the answer has ${message.extraTxos.length} rows that nobody asked for`);
+    throw new WrongAnswerError(`the answer has ${message.extraTxos.length} rows that were not requested`);
   return {
     rows: message.txos.map(readRow),
     extraRows: message.extraTxos.map(readRow).filter(isClaimRow),
@@ -112,7 +112,7 @@ function readOutputs(bytes: Bytes): Outputs {
     return fromBinary(OutputsSchema, bytes, { readUnknownFields: false });
   } catch (error) {
     if (error instanceof WrongAnswerError) throw error;
-    throw new WrongAnswerError(`the answer is no message: ${(error as Error).message}`);
+    throw new WrongAnswerError(`the answer is not a message: ${(error as Error).message}`);
   }
 }
 

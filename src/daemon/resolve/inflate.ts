@@ -163,7 +163,7 @@ class Inflater {
       script: output.script,
       firstOutPoint: formatOutPoint(first.prevout),
     });
-    if (!txo.isClaim) throw new WrongAnswerError(`output ${nout} of ${name} is no claim`);
+    if (!txo.isClaim) throw new WrongAnswerError(`output ${nout} of ${name} is not a claim`);
     return txo;
   }
 }

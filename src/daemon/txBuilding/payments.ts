@@ -148,7 +148,7 @@ export async function depositTimeLock(
 }
 
 async function outputAt({ ports: { ledger } }: TxBuilder, txid: string, nout: number): Promise<Txo> {
-  if (!/^[0-9a-f]{64}$/i.test(txid)) throw badValue(`'${txid}' is no id of a transaction.`);
+  if (!/^[0-9a-f]{64}$/i.test(txid)) throw badValue(`'${txid}' is not a transaction id.`);
   const hash = hashFromHex(txid.toLowerCase());
   const found = await ledger.transaction(hash);
   if (found === null) throw failure('transaction not found');

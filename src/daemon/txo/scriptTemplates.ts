@@ -160,7 +160,7 @@ export function readTimeLock(script: Bytes): TimeLock {
   const values = match(tokens, TIME_LOCK);
   const height = values?.['height'];
   if (!values || !height || height.length === 0 || height.length > 5)
-    throw badValue('The script is no time lock.');
+    throw badValue('The script is not a time lock.');
   return { height: height.readUIntLE(0, height.length), pubkeyHash: values['pubkey_hash']! };
 }
 

@@ -53,7 +53,7 @@ const PEM_START = '-----BEGIN';
 
 function textIn(object: JsonObject, key: string): string {
   const value = object.get(key) ?? '';
-  if (typeof value !== 'string') throw badValue(`The field '${key}' of an account is no text.`);
+  if (typeof value !== 'string') throw badValue(`The field '${key}' of an account is not a text.`);
   return value;
 }
 
@@ -61,7 +61,7 @@ function textIn(object: JsonObject, key: string): string {
 function integerIn(object: JsonObject, key: string): number | undefined {
   const value = object.get(key);
   if (value === undefined) return undefined;
-  if (!isJsonNumber(value)) throw badValue(`The field '${key}' of an account is no number.`);
+  if (!isJsonNumber(value)) throw badValue(`The field '${key}' of an account is not a number.`);
   const number = Math.trunc(Number(numberText(value)));
   if (!Number.isSafeInteger(number))
     throw badValue(`The field '${key}' of an account is too large a number.`);
@@ -71,7 +71,7 @@ function integerIn(object: JsonObject, key: string): number | undefined {
 function objectIn(object: JsonObject, key: string): JsonObject | undefined {
   const value = object.get(key);
   if (value === undefined || value instanceof JsonObject) return value;
-  throw badValue(`The field '${key}' of an account is no object.`);
+  throw badValue(`The field '${key}' of an account is not an object.`);
 }
 
 function gapIn(generator: JsonObject, chain: 'receiving' | 'change'): AddressGap {

@@ -87,5 +87,5 @@ export function parseChannelKey(pem: string): Buffer {
     secret.set(number, PRIVATE_KEY_SIZE - number.length);
     if (isValidPrivateKey(secret)) return secret;
   }
-  throw badValue('The text is no private key of a channel.');
+  throw badValue('The text is not a private key of a channel.');
 }

@@ -28,7 +28,7 @@ function required(object: JsonObject, key: string): JsonValue {
 
 function masterKey(wallet: JsonObject, field: string): JsonValue {
   const keys = required(wallet, field);
-  if (!(keys instanceof JsonObject)) throw badValue(`'${field}' of the old wallet file is no object.`);
+  if (!(keys instanceof JsonObject)) throw badValue(`'${field}' of the old wallet file is not an object.`);
   return required(keys, MASTER);
 }
 

@@ -45,7 +45,7 @@ export class WalletContents {
     this.#tools = tools;
     this.id = id;
     const name = wallet.get('name') ?? 'Wallet';
-    if (typeof name !== 'string') throw badValue('The name of the wallet is no text.');
+    if (typeof name !== 'string') throw badValue('The name of the wallet is not a text.');
     this.name = name;
     this.#preferences = preferencesIn(wallet);
     for (const account of accountsIn(wallet) ?? []) this.accounts.push(new Account(account, tools));
@@ -264,9 +264,9 @@ export function parseWalletText(text: string): JsonObject {
   try {
     wallet = parseJson(text, MAX_JSON_VALUES, 'python');
   } catch (error) {
-    throw badValue(`The text is no JSON: ${(error as Error).message}.`);
+    throw badValue(`The text is not JSON: ${(error as Error).message}.`);
   }
-  if (!(wallet instanceof JsonObject)) throw badValue('The text is no JSON object.');
+  if (!(wallet instanceof JsonObject)) throw badValue('The text is not a JSON object.');
   if (isTooDeep(wallet)) throw badValue('The text has too many lists or objects within each other.');
   return wallet;
 }
@@ -276,7 +276,7 @@ function preferencesIn(wallet: JsonObject): Map<string, JsonObject> {
   if (!(preferences instanceof JsonObject)) throw badValue('The preferences of the wallet are no object.');
   const byKey = new Map<string, JsonObject>();
   for (const [key, preference] of preferences.entries) {
-    if (!(preference instanceof JsonObject)) throw badValue(`The preference '${key}' is no object.`);
+    if (!(preference instanceof JsonObject)) throw badValue(`The preference '${key}' is not an object.`);
     byKey.set(key, preference);
   }
   return byKey;
@@ -289,7 +289,7 @@ function accountsIn(wallet: JsonObject): JsonObject[] | null {
   if (!Array.isArray(accounts)) throw badValue('The accounts of the wallet are no list.');
   return accounts.map((account) => {
     if (account instanceof JsonObject) return account;
-    throw badValue('An account of the wallet is no object.');
+    throw badValue('An account of the wallet is not an object.');
   });
 }
 

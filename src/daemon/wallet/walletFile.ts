@@ -73,7 +73,7 @@ export async function readWalletFile(path: string): Promise<JsonObject | null> {
     const wallet = parseWalletText(text);
     // A wallet of lbryum may have none.
     if (!wallet.has('accounts') && !wallet.has('master_public_keys'))
-      throw new Error('It has no accounts, so it is no wallet of lbrynet or lbcnet.');
+      throw new Error('It has no accounts, so it is not a wallet of lbrynet or lbcnet.');
     return wallet;
   } catch (error) {
     throw await unreadableWallet(path, (error as Error).message);

@@ -55,7 +55,7 @@ function assertWalletId(id: string): void {
   if (Buffer.byteLength(id) > MAX_ID_BYTES)
     throw badValue(`The name of a wallet is that of a file, of ${MAX_ID_BYTES} bytes at most.`);
   if (id === '' || id === '.' || id === '..' || /[/\\\0]/.test(id))
-    throw badValue(`'${id}' is no name of a wallet: it must be the name of a file.`);
+    throw badValue(`'${id}' is not a name of a wallet: it must be the name of a file.`);
 }
 
 export class Wallets {

@@ -175,7 +175,7 @@ export const home: Page = async (context) => {
                 claims={newest.claims}
                 nowSec={nowSec}
                 caption="The newest claims"
-                empty="There is no claim yet."
+                empty="There is not a claim yet."
               />
             )}
           </Section>

@@ -12,7 +12,7 @@ export interface HubServices {
   readonly headers: HeaderService;
   readonly blockTxids: BlockTxids;
   readonly histories: AddressHistories;
-  /** Null if there is no claim index. */
+  /** Null if there is not a claim index. */
   readonly claims: ClaimAnswers | null;
   /** Values in the order of their places; null if a block was pruned. */
   readonly claimValues: (places: readonly ValuePlace[]) => Promise<(Bytes | null)[]>;

@@ -43,7 +43,7 @@ function figures(reader: Reader, count: number, what: string): Float64Array {
   const values = new Float64Array(count);
   for (let i = 0; i < count; i++) {
     values[i] = view.readDoubleLE(8 * i);
-    if (!(values[i]! >= 0 && values[i]! < Infinity)) throw damaged(`${what} holds what is no sum`);
+    if (!(values[i]! >= 0 && values[i]! < Infinity)) throw damaged(`${what} holds an invalid sum`);
   }
   return values;
 }
@@ -148,7 +148,7 @@ export function readFeeHistory(
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     log.info(`unable to read policy estimator data (non-fatal): ${(error as Error).message}`);
-    warn(quarantine(path, error, 'Fee estimates begin anew.'));
+    warn(quarantine(path, error, 'Fee estimates start over.'));
     return undefined;
   }
 }

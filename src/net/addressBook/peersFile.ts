@@ -136,7 +136,7 @@ export class PeersFile {
       if (!(error instanceof ReadError) && systemErrorCode(error) === null) throw error;
       book.clear();
       this.log.info(`Invalid peers.dat (${(error as Error).message}); recreating`);
-      this.warn(quarantine(this.path, error, 'Peers are looked for anew.'));
+      this.warn(quarantine(this.path, error, 'Peers are searched again.'));
     }
   }
 

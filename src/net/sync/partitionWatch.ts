@@ -60,7 +60,7 @@ export class PartitionWatch {
     const count = this.blocksSince(now - SPAN_SEC);
     if (probability(count, expected) > RARE) return '';
     const what = `${count} blocks in the last ${SPAN_HOURS} hours, ${Math.round(expected)} were to be expected`;
-    if (count > expected) return `Warning: ${what}. Somebody may be mining against the network.`;
+    if (count > expected) return `Warning: ${what}. Another party may be mining against the network.`;
     // Who was not running could not receive any: there was no time yet to fetch them.
     if (now - this.startSec < HOUR_SEC) return '';
     return `Warning: only ${what}. Check the network connection: this node may be cut off from the others.`;

@@ -136,7 +136,7 @@ export function createFileLogger(loaded: LoadedOptions, stream: ConsoleStream = 
       file?.reopen();
     } catch (error) {
       // The old file continues being written.
-      logger.warn(`The log could not be opened anew: ${(error as Error).message}`);
+      logger.warn(`The log could not be reopened: ${(error as Error).message}`);
     }
   };
   process.on('SIGHUP', reopen);

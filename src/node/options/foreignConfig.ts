@@ -211,7 +211,7 @@ export function readLbcdConfig(text: string, network: 'main' | 'test' | 'regtest
     if (equal !== undefined) continue;
     const network = refusedNetwork(name, value);
     if (network !== null) refused.push({ line, text: network });
-    const why = explainedOption(name) ?? 'it is no option of lbcd or of lbcnode';
+    const why = explainedOption(name) ?? 'it is not an option of lbcd or lbcnode';
     passedOver.push({ line, text: `${name} is passed over: ${why}` });
   }
   return { entries: inOwnSection(entries, network), passedOver, refused };

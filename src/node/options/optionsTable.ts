@@ -65,7 +65,7 @@ const GENERAL_OPTIONS = [
   text('loadsnapshot=<file>', undefined, 'Start a new folder from this snapshot (docs/snapshots.md): the node serves at once and validates the blocks up to it in the background. A relative path starts at the network\'s data folder', { format: 'path' }),
   int('maxmempool=<n>', 300, 'Keep the mempool below this many megabytes', COUNT),
   int('maxorphantx=<n>', 100, 'Keep at most this many transactions whose inputs are unknown', COUNT),
-  int('memfile=<GiB>', undefined, 'Taken for compatibility: the claim trie lies on disk anyway, so that nothing needs a memory-mapped file', COUNT),
+  int('memfile=<GiB>', undefined, 'Taken for compatibility: the claim trie is on disk anyway, so that nothing needs a memory-mapped file', COUNT),
   int('mempoolexpiry=<n>', 336, 'Drop transactions from the mempool after this many hours', COUNT),
   text('minimumchainwork=<hex>', undefined, 'The least work a chain must have to be believed (default: that of the network)', { format: 'chainWork', debugOnly: true }),
   int('par=<n>', 0, `Script verification threads (up to ${MAX_SCRIPT_THREADS}, 0 = one per core, below 0 = leave that many cores free)`, { clamp: [-1024, MAX_SCRIPT_THREADS] }),

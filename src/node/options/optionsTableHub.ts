@@ -16,7 +16,7 @@ export const HUB_OPTIONS = [
   list('hubfilteringchannels=<claimids>', 'Channels whose reposts keep claims out of searches, as claim ids with commas between them', { format: 'claimIds' }),
   int('hubmaxsessions=<n>', 1000, 'Serve at most this many clients', { range: [1, 100_000] }),
   text('hubpaymentaddress=<addr>', undefined, 'The address that clients pay to', { format: 'payoutAddress' }),
-  list('hubpeers=<host:port>', 'Another hub that clients are told of', { format: 'hubPeer' }),
+  list('hubpeers=<host:port>', 'Another hub that is announced to clients', { format: 'hubPeer' }),
   int('hubport=<port>', HUB_PORT, 'Listen for clients on this port', { range: [1, 65_535] }),
   int('hubsessiontimeout=<n>', 600, 'Close the connection of a client that sends nothing for this many seconds', { range: [1, 0x7fffff] }),
   int('hubudpport=<port>', undefined, 'The UDP port that tells clients whether they can connect (default: that of -hubport, 0 = none)', { range: [0, 65_535] }),

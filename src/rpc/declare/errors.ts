@@ -47,7 +47,7 @@ export type RpcErrorName = keyof typeof RPC_ERROR;
 
 /** What each of them means, for documents: answers say what went wrong in their own words. */
 export const RPC_ERROR_MEANING: Readonly<Record<RpcErrorName, string>> = {
-  INVALID_REQUEST: 'The request is no JSON-RPC request',
+  INVALID_REQUEST: 'The request is not a JSON-RPC request',
   METHOD_NOT_FOUND: 'There is no such method in this profile',
   INVALID_PARAMS: 'The parameters do not fit together',
   INTERNAL_ERROR: 'The node could not do what it should have been able to do',

@@ -84,7 +84,10 @@ const ITEM_FIELDS: SchemaFields = {
     'of a takeover with a new owner',
   ),
   isSupport: t.optional(t.bool('whether it is a support'), 'of a claim or support'),
-  formerClaimId: t.optional(t.claimId('who owned the name before'), 'of a takeover, when somebody did'),
+  formerClaimId: t.optional(
+    t.claimId('who owned the name before'),
+    'of a takeover, if the name had an owner',
+  ),
 };
 
 const EVENT_SCHEMA = t.named(

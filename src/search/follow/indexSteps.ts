@@ -169,7 +169,7 @@ export class IndexSteps {
   }
 
   private async buildAnew(reason: string): Promise<void> {
-    this.deps.logger.info(`The search index is built anew: ${reason}`);
+    this.deps.logger.info(`The search index is rebuilt: ${reason}`);
     this.deps.show({ tip: null });
     await this.build(false);
   }

@@ -96,7 +96,7 @@ export class PostgresConnection {
       });
     } catch {
       // What the parser says may hold the password.
-      throw new EnvironmentError('-claimsearchurl is no address of a PostgreSQL server');
+      throw new EnvironmentError('-claimsearchurl is not an address of a PostgreSQL server');
     }
     const place = `PostgreSQL at ${client.host}:${client.port}, database ${client.database ?? ''}`;
     client.on('error', () => undefined);

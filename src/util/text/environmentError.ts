@@ -26,7 +26,7 @@ const SYSTEM_ERRORS: Readonly<Record<string, readonly [happened: string, advice:
   ],
   ENFILE: ['the system has too many files open', 'Close other programs or raise the limit, then start again'],
   ENOMEM: ['the system has no memory left', 'Close other programs or lower -dbcache, then start again'],
-  ENOTDIR: ['a part of its path is no folder', 'Move away what lies there and start again'],
+  ENOTDIR: ['a part of its path is not a folder', 'Move away what lies there and start again'],
   EISDIR: ['it is a folder where a file should be', 'Move it away and start again'],
   EFTYPE: ['it is a named pipe, a socket or a device where a file should be', 'Move it away and start again'],
   EEXIST: ['something else lies there', 'Move it away and start again'],

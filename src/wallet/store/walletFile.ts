@@ -218,7 +218,7 @@ export class WalletFile {
     readSync(this.fd, start, 0, start.length, 0);
     if (!head.isHead(start))
       throw new WalletFileError(
-        `${this.path} is no wallet of this program. Move it away and start again, or name another wallet.`,
+        `${this.path} is not a wallet of this program. Move it away and start again, or name another wallet.`,
       );
     const version = head.versionOf(start);
     if (version > head.VERSION) {

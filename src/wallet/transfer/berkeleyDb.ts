@@ -51,7 +51,7 @@ class Pages {
 
   constructor(bytes: Bytes) {
     this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    if (!isBerkeleyDb(bytes)) throw new BerkeleyDbError('The file is no Berkeley DB B-tree');
+    if (!isBerkeleyDb(bytes)) throw new BerkeleyDbError('The file is not a Berkeley DB B-tree');
     this.isLittleEndian = this.bytes.readUInt32LE(META.magic) === MAGIC;
     this.pageBytes = this.u32(this.bytes, META.pageSize);
     const isPower = (this.pageBytes & (this.pageBytes - 1)) === 0;

@@ -56,7 +56,7 @@ const RECORDS_A_SLICE = 64;
  */
 export function* replayLog(file: Buffer, log: readonly LogFile[], from?: Lsn): Slices<Buffer> {
   if (file.length < 512 || file.readUInt32LE(META.magic) !== MAGIC)
-    throw new BerkeleyDbError('The file is no little-endian Berkeley DB B-tree');
+    throw new BerkeleyDbError('The file is not a little-endian Berkeley DB B-tree');
   const fileId = Buffer.from(file.subarray(META.fileId, META.fileId + FILE_ID_BYTES));
   const { committed, unfinished, start } = yield* changesOfFile(log, fileId, from);
   const replay = new Replay(file, start, committed.length);

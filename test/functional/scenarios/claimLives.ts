@@ -101,7 +101,7 @@ export const TAKEOVERS: readonly TakeoverLife[] = [
     life: [...LATE_RIVAL, [331, wins('old', 1)], [332, wins('new', 332), active('old', 1)]],
   },
   {
-    title: 'an abandoned name begins anew, with delays counted from its new owner',
+    title: 'an abandoned name starts over, with delays counted from its new owner',
     life: [
       ...LATE_RIVAL,
       [332, wins('new', 332)],

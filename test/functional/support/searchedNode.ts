@@ -112,7 +112,7 @@ export class SearchedNode {
         const page = await node.rpc<Page>('searchclaims', [SEARCHES[pages.length]]);
         if (page.height === height) pages.push(page.claims.map(({ claim_id }) => claim_id));
       } catch (error) {
-        if (!/being built|made anew|cannot be built/.test((error as Error).message)) throw error;
+        if (!/being (re)?built|cannot be built/.test((error as Error).message)) throw error;
       }
     }
     return pages;

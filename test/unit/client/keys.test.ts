@@ -69,7 +69,7 @@ describe('keys offline', () => {
       publicKey: '03501e454bf00751f24b1b489aa925215d66af2234e3891c3b21a52bedb3cd711c',
     });
     expect(() => deriveExtendedKey(open, "1'", 'main')).toThrow('hardened steps need a private one');
-    expect(() => deriveExtendedKey(root, 'm/x', 'main')).toThrow('x is no step of a path');
+    expect(() => deriveExtendedKey(root, 'm/x', 'main')).toThrow('x is not a step of a path');
     expect(() => deriveExtendedKey(root, 'm', 'regtest')).toThrow('none of this network');
   });
 

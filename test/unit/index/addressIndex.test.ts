@@ -241,10 +241,10 @@ describe('the address index', () => {
   it.each([
     ['bad', -5, 'Invalid address: bad'],
     ['', -5, 'Invalid address: '],
-    ['6a', -8, 'Nobody can spend what the script pays: 6a'],
+    ['6a', -8, 'The outputs of the script are unspendable: 6a'],
     [[], -8, 'No addresses given'],
     [query({}), -8, 'The query has no "addresses"'],
-    [query({ addresses: [ADDRESS], after: '00' }), -8, '"after" is no mark of a page: 00'],
+    [query({ addresses: [ADDRESS], after: '00' }), -8, '"after" is not a page mark: 00'],
     [query({ addresses: [ADDRESS], mempool: 'yes' }), -1, 'JSON value is not a boolean as expected'],
     [
       Array.from({ length: 1001 }, (_, n) => `51${n.toString(16).padStart(4, '0')}`),

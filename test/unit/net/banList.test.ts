@@ -247,7 +247,7 @@ describe('banlist.dat', () => {
         return Buffer.concat([content, sha256d(content)]);
       },
     ],
-  ])('is begun anew with a warning when damaged: %s', async (_, damage) => {
+  ])('is rewritten with a warning when damaged: %s', async (_, damage) => {
     const bytes = Buffer.from(REFERENCE_FILE, 'hex');
     writeFileSync(path, damage(bytes) ?? bytes);
     const list = makeList();

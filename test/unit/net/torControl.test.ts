@@ -108,7 +108,7 @@ describe('the onion service', () => {
       tor.write('650 SOMETHING HAPPENED\r\n');
       await tor.closed();
     });
-    await logs(new RegExp(`Got onion service ${NEW_NAME}\\.onion:9246\\. Peers cannot be told`));
+    await logs(new RegExp(`Got onion service ${NEW_NAME}\\.onion:9246\\. It cannot be announced`));
     expect(advertised()).toEqual([]);
     await closing.pop()!();
     expect(readFileSync(keyPath, 'utf8')).toBe(NEW_KEY);

@@ -133,7 +133,7 @@ describe('Wallets', () => {
     const open = (): Promise<string> => problemOf(walletsOf(walletDir).openOrCreate('one'));
     writeFileSync(walletDir, '');
     expect(await open()).toBe(
-      `WalletOpenError: ${join(walletDir, 'one')}: a part of its path is no folder (ENOTDIR). Move away what lies there and start again; what was acknowledged is kept.`,
+      `WalletOpenError: ${join(walletDir, 'one')}: a part of its path is not a folder (ENOTDIR). Move away what lies there and start again; what was acknowledged is kept.`,
     );
     rmSync(walletDir);
     symlinkSync(join(folder, 'nowhere', 'else'), walletDir);

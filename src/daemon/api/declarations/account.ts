@@ -146,7 +146,7 @@ export const accountList = declareMethod({
     {
       name: 'include_claims',
       type: 'bool',
-      description: 'taken for the sake of older clients; `account_balance` tells what lies in claims',
+      description: 'taken for the sake of older clients; `account_balance` shows the amounts in claims',
       default: false,
     },
     { name: 'show_seed', type: 'bool', description: 'show seeds', default: false },

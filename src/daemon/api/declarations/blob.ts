@@ -104,7 +104,7 @@ export const blobRestore = declareMethod({
   params: [{ ...ofDescriptor, description: 'only of this stream' }],
   result: t.object(
     {
-      streams: t.int('streams of which all blobs are on disk now'),
+      streams: t.int('streams with all blobs on disk now'),
       blobs: t.int('blobs that were written'),
       bytes: t.int('their bytes'),
       changed: t.array(t.str('descriptor of a stream'), 'streams whose file was changed'),

@@ -114,7 +114,7 @@ export const fileRebuild = declareMethod({
       streams: t.int('streams whose rows were made from their descriptors'),
       files: t.int('files that were added to the list'),
       claims: t.int('files that were tied to their claims'),
-      without_claim: t.array(t.str('descriptor of a stream'), 'files of which the hub knows no claim'),
+      without_claim: t.array(t.str('descriptor of a stream'), 'files without a claim at the hub'),
       unreadable: t.array(t.str('hash of a blob'), 'blobs that begin like descriptors and cannot be read'),
       blobs_of_no_stream: t.int('blobs that belong to no descriptor; they are kept'),
     },

@@ -170,7 +170,7 @@ export const balance = t.named(
     {
       total: lbc("all that is the wallet's"),
       available: lbc('what can be spent'),
-      reserved: lbc('what lies in claims, supports and tips'),
+      reserved: lbc('the amounts in claims, supports and tips'),
       reserved_subtotals: t.object({
         claims: lbc('in claims'),
         supports: lbc('in own supports'),

@@ -100,7 +100,7 @@ const searchClaims = implement(claimSearch, async (context, args) => {
   };
 });
 
-/** Throws where there is no claim. */
+/** Throws where there is not a claim. */
 async function collectionAt(
   { services: { resolver } }: DaemonContext,
   claimId: string | undefined,
@@ -122,7 +122,7 @@ const resolveCollection = implement(collectionResolve, async (context, args) => 
   const collection = await collectionAt(context, args.claim_id, args.url);
   const type = collection.claim?.claim.type;
   if (type?.case !== 'collection')
-    throw badValue(`The claim '${hashToHex(collection.claimId!)}' is no collection.`);
+    throw badValue(`The claim '${hashToHex(collection.claimId!)}' is not a collection.`);
   const claimIds = type.value.claimReferences.map(({ claimHash }) => hashToHex(claimHash));
   const page = pageOfHub(args);
   const wanted = claimIds.slice(page.offset, page.offset + page.pageSize);

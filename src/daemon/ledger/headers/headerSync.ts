@@ -33,7 +33,7 @@ export function parseTip(session: HubSession, value: unknown): HubTip {
   const { hex, height } = (value ?? {}) as { hex?: unknown; height?: unknown };
   const isHeader = typeof hex === 'string' && hex.length === HEADER_SIZE_BYTES * 2 && isHex(hex);
   if (!isHeader || !Number.isSafeInteger(height) || (height as number) < 0)
-    throw new HubLie(`The hub ${session.name} sent what is no header`);
+    throw new HubLie(`The hub ${session.name} sent an invalid header`);
   return { height: height as number, header: fromHex(hex) };
 }
 
@@ -131,7 +131,7 @@ export class HeaderSync {
       const from = Math.max(0, below - step);
       const headers = await this.#headers(session, from, below - from);
       if (headers.length !== (below - from) * HEADER_SIZE_BYTES)
-        throw new HubGone(`The hub ${session.name} does not have the headers that it told of`);
+        throw new HubGone(`The hub ${session.name} does not have the headers that it announced`);
       for (let height = below - 1; height >= from; height--) {
         const at = (height - from) * HEADER_SIZE_BYTES;
         if (chain.headerAt(height)!.equals(headers.subarray(at, at + HEADER_SIZE_BYTES))) return height;

@@ -54,7 +54,7 @@ async function takeFrom(
   { chain, log, isStopped }: TakeHeadersOptions,
 ): Promise<void> {
   const status = await file.stat();
-  if (!status.isFile()) throw new BadHeader('it is no file');
+  if (!status.isFile()) throw new BadHeader('it is not a file');
   const count = status.size / HEADER_SIZE_BYTES;
   if (count === 0 || !Number.isInteger(count))
     throw new BadHeader(

@@ -35,7 +35,7 @@ export interface HubPoolOptions {
   readonly country: () => string | null;
 }
 
-const CONNECT_ANEW = 'The wallet was told to connect anew';
+const RECONNECT_REQUESTED = 'The wallet was asked to reconnect';
 /** How hubs announce others, after `server.peers.subscribe`. Source: `subscription_controllers`. */
 const PEERS_NOTIFICATION = 'blockchain.peers.subscribe';
 
@@ -114,7 +114,7 @@ export class HubPool {
   /** Leaves the hub of the moment for the first of the servers that is fit. */
   reconnect(): void {
     this.#isAnew = true;
-    const reason = new HubGone(CONNECT_ANEW);
+    const reason = new HubGone(RECONNECT_REQUESTED);
     this.#candidate?.end(reason);
     this.#session?.end(reason);
     // The loop lets go of it in a turn of its own.
@@ -231,7 +231,7 @@ export class HubPool {
     this.#candidate = session;
     // What was told while it was being opened.
     if (!this.#isRunning) session.end(new HubGone('The daemon is stopping'));
-    else if (this.#isAnew) session.end(new HubGone(CONNECT_ANEW));
+    else if (this.#isAnew) session.end(new HubGone(RECONNECT_REQUESTED));
     const ended = new Promise<Error>((resolve) => {
       session.listen({
         notified: (method, params) => {

@@ -229,7 +229,7 @@ export class HubSession {
       try {
         if (!this.#ended) this.#message(await parseLine(line));
       } catch {
-        this.end(new HubLie(`The hub ${this.name} sent what is no JSON`));
+        this.end(new HubLie(`The hub ${this.name} sent invalid JSON`));
       }
       this.#heldBytes -= length;
       if (this.#heldBytes <= this.#limits.maxLineBytes) this.#socket.resume();

@@ -63,7 +63,7 @@ export class KnownHubs {
       }
     } catch (error) {
       const [reason = ''] = (error as Error).message.split('\n');
-      this.#log.warn(`The file of known hubs ${this.#path} is damaged and will be made anew: ${reason}`);
+      this.#log.warn(`The file of known hubs ${this.#path} is damaged and will be rebuilt: ${reason}`);
     }
   }
 

@@ -185,7 +185,7 @@ export function markCorrupt(path: string): string {
   } catch {
     // On a disk that cannot be written to the next start says so.
   }
-  return `${path} is damaged. Start lbcnet again: the file is set aside and built anew from a hub.`;
+  return `${path} is damaged. Start lbcnet again: the file is quarantined and rebuilt from a hub.`;
 }
 
 /** The message for the operator. A file that was quarantined before yields. */
@@ -196,7 +196,7 @@ function quarantine(path: string): string {
   remove(path);
   rmSync(path + MARK, { force: true });
   return (
-    `${path} was damaged; it lies at ${aside}. It is built anew from a hub, nothing of the wallet is lost with it; outputs ` +
+    `${path} was damaged; it is now at ${aside}. It is rebuilt from a hub, nothing of the wallet is lost with it; outputs ` +
     'that were reserved are free again.'
   );
 }

@@ -309,7 +309,7 @@ export class AddressSync {
         for (const { txid, reason } of unchecked) failed.set(hashToHex(txid), reason);
         for (const txid of unknown) {
           const id = hashToHex(txid);
-          failed.set(id, `tells of the transaction ${id}, which it does not have`);
+          failed.set(id, `announces the transaction ${id}, which it does not have`);
         }
       }
     }
@@ -354,7 +354,7 @@ export class AddressSync {
       const told = history.find(({ txid }) => txid.equals(missing.txid));
       return told === undefined
         ? `leaves ${named} out of the history of ${address}`
-        : `tells of ${named} at height ${told.height} in the history of ${address}`;
+        : `announces ${named} at height ${told.height} in the history of ${address}`;
     }
     return null;
   }

@@ -67,7 +67,7 @@ function parseProof(session: HubSession, value: unknown): Proof | null {
     !merkle.every(isHash) ||
     !Number.isSafeInteger(pos)
   )
-    throw new HubLie(`The hub ${session.name} sent what is no merkle branch`);
+    throw new HubLie(`The hub ${session.name} sent an invalid merkle branch`);
   return { height: height as number, position: pos as number, branch: merkle.map(hashFromHex) };
 }
 

@@ -43,7 +43,7 @@ export async function fetchHistory(
 ): Promise<AddressHistory | null> {
   const answer = await addressHistory(session, address, prefixes);
   const fail = (): never => {
-    throw new HubLie(`The hub ${session.name} sent what is no history of ${address}`);
+    throw new HubLie(`The hub ${session.name} sent an invalid history of ${address}`);
   };
   if (!Array.isArray(answer)) return fail();
   if (room.left <= 0) return null;
@@ -66,5 +66,5 @@ export async function fetchHistory(
 /** Throws `HubLie`. */
 export function parseStatus(session: HubSession, value: unknown): string | null {
   if (value === null || isHash(value)) return value;
-  throw new HubLie(`The hub ${session.name} sent what is no status of an address`);
+  throw new HubLie(`The hub ${session.name} sent an invalid status of an address`);
 }

@@ -56,7 +56,7 @@ type Warn = SettingSources['warn'];
 function warnOfStrays(row: SettingRow, value: JsonValue, where: string, warn: Warn): void {
   if (row.kind !== 'servers') return;
   for (const stray of strayServers(value))
-    warn(`${where}: in setting '${row.name}' ${pythonRepr(stray)} is no HOST:PORT and is passed over.`);
+    warn(`${where}: in setting '${row.name}' ${pythonRepr(stray)} is not HOST:PORT and is ignored.`);
 }
 
 /** Text shown in place of a secret. */
@@ -171,7 +171,7 @@ export class DaemonSettings implements Settings {
       const row = ROWS.get(key) ?? ROWS_BY_FORMER_NAME.get(key);
       if (row === undefined) {
         const near = suggestion(key, this.names, (name) => `'${name}'`);
-        warn(`The settings file ${this.path} has '${key}', which is no setting.${near}`);
+        warn(`The settings file ${this.path} has '${key}', which is not a setting.${near}`);
         this.strangers.set(key, value);
         continue;
       }

@@ -89,7 +89,7 @@ function noYaml(path: string, message: string, line?: number): EnvironmentError 
   const [what] = message.split('\n');
   const where = line === undefined ? '' : `, line ${line}`;
   return new EnvironmentError(
-    `The settings file ${path} is no YAML${where}: ${what} Mend it or move it away.`,
+    `The settings file ${path} is not YAML${where}: ${what} Mend it or move it away.`,
   );
 }
 

@@ -104,7 +104,7 @@ export async function parseQuery(
       throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, `Invalid address: ${text}`);
     }
     const key = scriptKeyOf(destination ? scriptForDestination(destination) : fromHex(text));
-    if (key === null) throw invalid(`Nobody can spend what the script pays: ${text}`);
+    if (key === null) throw invalid(`The outputs of the script are unspendable: ${text}`);
     if (!asked.has(key)) asked.set(key, text);
     if (asked.size > MAX_SCRIPTS) throw invalid(`More than ${MAX_SCRIPTS} addresses`);
   }
@@ -155,7 +155,7 @@ function markOf(
   const text = getString(value);
   const mark = asBuffer(isHex(text) ? fromHex(text) : new Uint8Array(0));
   if (mark.length === markBytes) return { after: mark, afterMempool: undefined };
-  if (!mempool || mark.length !== MEMPOOL_MARK_BYTES) throw invalid(`"after" is no mark of a page: ${text}`);
+  if (!mempool || mark.length !== MEMPOOL_MARK_BYTES) throw invalid(`"after" is not a page mark: ${text}`);
   const arrival = Number(mark.readBigUInt64BE());
   return { after: undefined, afterMempool: { arrival, order: mark.readUInt32BE(8) } };
 }

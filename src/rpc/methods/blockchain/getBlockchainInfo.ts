@@ -75,7 +75,7 @@ export const getBlockchainInfo = defineMethod({
         hash: t.hex('SHA-256 of its file'),
         validated_height: t.int('the last block that was validated in the background; -1 for none'),
       }),
-      'while the node stands on a snapshot (-loadsnapshot) whose blocks are not validated',
+      'while the node uses a snapshot (-loadsnapshot) whose blocks are not validated',
     ),
     softforks: SOFT_FORKS_SCHEMA,
     bip9_softforks: BIP9_SOFT_FORKS_SCHEMA,

@@ -56,7 +56,7 @@ export const resolve = defineMethod({
         when: 'none was',
         schema: t.object({
           error: t.object({
-            name: t.str('"NOT_FOUND", or "INVALID" for what is no URL'),
+            name: t.str('"NOT_FOUND", or "INVALID" for an invalid URL'),
             text: t.str('what was not found'),
           }),
         }),

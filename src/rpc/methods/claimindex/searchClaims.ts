@@ -46,7 +46,7 @@ export const searchClaims = defineMethod({
     },
   ],
   result: t.object({
-    height: t.int('the height of the block as of which claims were found'),
+    height: t.int('the height of the block at which claims were found'),
     total: t.int('how many claims all pages show; at most 1000'),
     claims: t.array(FULL_CLAIM),
     blocked: t.array(

@@ -10,8 +10,8 @@ export const addHub = defineMethod({
   category: 'hub',
   chainUse: 'none',
   summary:
-    'Adds another hub to those that clients are told of, or removes one (needs -hub).\n' +
-    'Clients that asked for them are told of a new one at once. It lasts until the node stops; see -hubpeers.',
+    'Adds another hub to those that are announced to clients, or removes one (needs -hub).\n' +
+    'Clients that subscribed to them are notified of a new one at once. It lasts until the node stops; see -hubpeers.',
   params: [
     {
       name: 'hub',

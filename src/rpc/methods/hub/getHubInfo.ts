@@ -25,10 +25,10 @@ export const getHubInfo = defineMethod({
     max_sessions: t.int('the most that there may be (-hubmaxsessions)'),
     stalled: t.int('of the clients, those that do not take what was sent to them'),
     unsent_bytes: t.int('bytes that wait for clients to take them'),
-    subscriptions: t.int('addresses and script hashes that clients are told of'),
+    subscriptions: t.int('addresses and script hashes with subscribed clients'),
     running: t.int('requests that work'),
     waiting: t.int('requests that wait for their turn'),
-    peers: t.array(t.str('host:port'), 'other hubs that clients are told of (-hubpeers, addhub)'),
+    peers: t.array(t.str('host:port'), 'other hubs that are announced to clients (-hubpeers, addhub)'),
     methods: t.map(
       'method of the protocol',
       t.object({ requests: t.int('how often it was answered'), errors: t.int('of these, with an error') }),

@@ -54,7 +54,7 @@ export const decodeScript = defineMethod({
   ],
   result: t.object({
     ...SCRIPT_FIELDS,
-    p2sh: t.optional(t.str('address of the P2SH script wrapping it'), 'when the script is no P2SH itself'),
+    p2sh: t.optional(t.str('address of the P2SH script wrapping it'), 'when the script is not P2SH'),
     segwit: t.optional(
       t.object({ ...SCRIPT_FIELDS, 'p2sh-segwit': t.str('address of the P2SH script wrapping the program') }),
       'when a witness program can wrap the script',

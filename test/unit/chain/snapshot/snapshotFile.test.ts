@@ -153,7 +153,7 @@ describe('a file', () => {
     expect(await refusal(copyOf(join_([head, coins, claims, ...rest])))).toContain(
       'do not lead to its block',
     );
-    expect(await refusal(copyOf(join_([headers, coins, claims, ...rest])))).toContain('no head');
+    expect(await refusal(copyOf(join_([headers, coins, claims, ...rest])))).toContain('not a header');
   });
 
   it('is refused for another network, other rules, a newer format and other versions of rows', async () => {

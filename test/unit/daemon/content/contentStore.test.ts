@@ -347,7 +347,7 @@ describe('the content database', () => {
     for (const [n, aside] of ['lbrynet.sqlite.damaged', 'lbrynet.sqlite.damaged.1'].entries()) {
       writeFileSync(fileOf(), Buffer.alloc(8192, 7 + n));
       const store = open();
-      expect(store.notice).toContain(`It lies at ${fileOf(aside)} now`);
+      expect(store.notice).toContain(`It is at ${fileOf(aside)} now`);
       // There are no blobs, so nothing was lost.
       expect(store.isLibraryLost()).toBe(false);
       store.close();

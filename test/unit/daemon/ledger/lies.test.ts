@@ -61,7 +61,7 @@ const madeUp =
 const LIES: Readonly<Record<string, Lie>> = {
   'is of another chain': only('server.features', { genesis_hash: '00'.repeat(32) }),
   'does not say what it is': only('server.features', 7),
-  'is no header': only('blockchain.headers.subscribe', { hex: 'abc', height: 4 }),
+  'sent an invalid header': only('blockchain.headers.subscribe', { hex: 'abc', height: 4 }),
   'sent no headers': only('blockchain.block.headers', []),
   'are no headers': only('blockchain.block.headers', { base64: 'AAAA' }),
   'does not follow the one before it': (chain) => (method, params) => {
@@ -74,10 +74,10 @@ const LIES: Readonly<Record<string, Lie>> = {
     return { base64: deflateRawSync(Buffer.concat(headers)).toString('base64') };
   },
   'does not answer for each address': only('blockchain.address.subscribe', [null]),
-  'is no status': () => (method, params) =>
+  'invalid status': () => (method, params) =>
     method === 'blockchain.address.subscribe' ? params.map(() => 'status') : undefined,
-  'is no history': only('blockchain.address.get_history', [{ tx_hash: 'abc', height: 1 }]),
-  'what is no history': (_chain, id) => (method) =>
+  'sent an invalid history': only('blockchain.address.get_history', [{ tx_hash: 'abc', height: 1 }]),
+  'invalid history of': (_chain, id) => (method) =>
     method === 'blockchain.address.get_history'
       ? [
           { tx_hash: id, height: 3 },
@@ -89,7 +89,7 @@ const LIES: Readonly<Record<string, Lie>> = {
   'another transaction': withPair(([raw, proof]) => [`${raw!}00`, proof]),
   'wrong merkle branch': withPair(([raw, proof]) => [raw, { ...proof, merkle: ['11'.repeat(32)] }]),
   'sent a wrong merkle branch': withPair(([raw, proof]) => [raw, { ...proof, pos: 5 }]),
-  'is no merkle branch': withPair(([raw, proof]) => [raw, { ...proof, merkle: 'abc' }]),
+  'sent an invalid merkle branch': withPair(([raw, proof]) => [raw, { ...proof, merkle: 'abc' }]),
   'does not say where a transaction is': withPair(([raw]) => [raw, {}]),
   'is in block 999, which it does not have': withPair(([raw, proof]) => [
     raw,
@@ -98,7 +98,7 @@ const LIES: Readonly<Record<string, Lie>> = {
   'which it does not have': withPair(([, proof]) => [null, proof]),
   'pays more than there can be': madeUp(1n << 62n),
   'made the transaction': madeUp(-1n),
-  'sent what is no JSON': (_chain) => (method) =>
+  'sent invalid JSON': (_chain) => (method) =>
     method === 'blockchain.address.get_history' ? new RawAnswer('{"id": 1, nonsense}\n') : undefined,
   'sent an answer of more than 1 MiB': (_chain) => (method) =>
     method === 'blockchain.address.get_history' ? new RawAnswer(Buffer.alloc(2 << 20, 0x20)) : undefined,
@@ -144,7 +144,7 @@ describe('a hub that lies', () => {
     [
       'tells what is proven as unconfirmed',
       (chain) => (address) => chain.history(address).map((entry) => ({ ...entry, height: 0 })),
-      (id) => `tells of the transaction ${id} of block 3 at height 0 in the history`,
+      (id) => `announces the transaction ${id} of block 3 at height 0 in the history`,
     ],
   ])('is left when it %s', async (_what, historyOf, words) => {
     const account = testAccount('alice');

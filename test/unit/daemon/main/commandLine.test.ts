@@ -113,7 +113,7 @@ describe('an answer', () => {
     ['{"jsonrpc": "2.0", "result": null}', 'null', false],
     ['{"jsonrpc": "2.0", "result": "ok"}', '"ok"', false],
     ['{"error": {"code": -32500}}', '{\n  "code": -32500\n}', true],
-    ['<html>', 'The daemon’s answer is no JSON.', true],
+    ['<html>', 'The daemon’s answer is not JSON.', true],
     [null, "Could not connect to daemon. Are you sure it's running?", true],
   ])('%j is shown, and fails the program or not', (answer, text, isError) => {
     expect(shownAnswer(answer)).toEqual({ text, isError });

@@ -58,7 +58,7 @@ it('a file in place of a folder is told', () => {
     /cannot be written to: something else lies there \(EEXIST\)\. Mend that, or name .*--data-dir/,
   );
   expect(() => ensureFolder(at('file/more'), 'wallet_dir')).toThrow(
-    /a part of its path is no folder \(ENOTDIR\)\. Mend that, or name .*--wallet-dir/,
+    /a part of its path is not a folder \(ENOTDIR\)\. Mend that, or name .*--wallet-dir/,
   );
   expect(() => ensureFolder(at('a\0b'), 'wallet_dir')).toThrow(/null bytes.* Mend that/);
   const open = (): HeaderFile => new HeaderFile(at('file/headers.dat'), Buffer.alloc(112));

@@ -12,7 +12,7 @@ describe('readHubAnswer', () => {
     expect(readHubAnswer(rows(100)).rows).toHaveLength(100);
     expect(() => readHubAnswer(rows(101))).toThrow(new WrongAnswerError('the answer has more than 100 rows'));
     const extra = outputs({ extraTxos: Array.from({ length: 2001 }, () => row(stream)) });
-    expect(() => readHubAnswer(extra)).toThrow('the answer has 2001 rows that nobody asked for');
+    expect(() => readHubAnswer(extra)).toThrow('the answer has 2001 rows that were not requested');
   });
 
   it('makes nothing of more than there can be', () => {
@@ -22,6 +22,6 @@ describe('readHubAnswer', () => {
     expect(() => readHubAnswer(emptyRows(8 << 20))).toThrow(
       new WrongAnswerError(`the answer has ${8 << 20} bytes`),
     );
-    expect(() => readHubAnswer(Buffer.of(0x0a, 9))).toThrow('the answer is no message');
+    expect(() => readHubAnswer(Buffer.of(0x0a, 9))).toThrow('the answer is not a message');
   });
 });

@@ -148,10 +148,10 @@ describe('a hub that lies', () => {
   const facts = { nout, height, amountDewies, script, firstOutPoint };
   const unknown = new Txo({ ...facts, txid: Buffer.alloc(32, 9) });
   const lies: [string, Buffer, string][] = [
-    ['is no message', Buffer.from('ff', 'hex'), 'no message'],
+    ['is no message', Buffer.from('ff', 'hex'), 'not a message'],
     ['has too few rows', outputs({}), '1 URLs have 0 answers'],
     ['names an output that is not there', outputs({ txos: [{ ...row(stream), nout: 1 }] }), 'no output 1'],
-    ['names an output that is no claim', outputs({ txos: [row(payment())] }), 'is no claim'],
+    ['names an output that is not a claim', outputs({ txos: [row(payment())] }), 'is not a claim'],
     ['names another claim', outputs({ txos: [row(priced)] }), 'note does not lead to claim'],
     ['refers to no row', outputs({ txos: [row(stream, { channel: at(unknown) })] }), 'which is in no row'],
     [

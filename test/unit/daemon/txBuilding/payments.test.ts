@@ -210,10 +210,10 @@ describe('a time lock', () => {
     const deposit = (more: object) => depositTimeLock(txBuilder, wallet, { ...good, ...more }, SENT);
     const other = lockOf('02e903', hash160(publicKeyOf(secret)));
     await expect(deposit({ txid: '00'.repeat(32) })).rejects.toThrow('transaction not found');
-    await expect(deposit({ txid: 'x' })).rejects.toThrow("'x' is no id of a transaction.");
+    await expect(deposit({ txid: 'x' })).rejects.toThrow("'x' is not a transaction id.");
     await expect(deposit({ nout: 1 })).rejects.toThrow('has no output 1');
     await expect(deposit({ redeemScript: 'zz' })).rejects.toThrow('not hex');
-    await expect(deposit({ redeemScript: '51' })).rejects.toThrow('no time lock');
+    await expect(deposit({ redeemScript: '51' })).rejects.toThrow('not a time lock');
     await expect(deposit({ redeemScript: toHex(other) })).rejects.toThrow(
       'does not pay to the redeem script',
     );

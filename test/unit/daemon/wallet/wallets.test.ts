@@ -238,8 +238,8 @@ describe('wallets', () => {
 
   it.each(['', '.', '..', '../x', 'a/b', 'a\0'])('cannot be named %j', async (id) => {
     const wallets = await open();
-    await expect(wallets.create(id, null)).rejects.toThrow(/no name of a wallet/);
-    await expect(wallets.add(id)).rejects.toThrow(/no name of a wallet/);
+    await expect(wallets.create(id, null)).rejects.toThrow(/not a name of a wallet/);
+    await expect(wallets.add(id)).rejects.toThrow(/not a name of a wallet/);
   });
 
   it('have names that leave room for those of their copies', async () => {

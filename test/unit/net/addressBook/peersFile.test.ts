@@ -99,7 +99,7 @@ describe('peers.dat', () => {
     ['nothing in it', () => Buffer.alloc(0), 'too short'],
     ['another file in its place', () => Buffer.from('x'.repeat(300)), 'Invalid network magic number'],
     ['more than there can be', () => Buffer.alloc(12_000_000), 'too large'],
-  ])('is begun anew with a warning when damaged: %s', async (_, damage, message) => {
+  ])('is rewritten with a warning when damaged: %s', async (_, damage, message) => {
     await file().save(filledBook());
     const bytes = readFileSync(path);
     writeFileSync(path, damage(bytes) ?? bytes);

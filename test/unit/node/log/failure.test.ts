@@ -25,7 +25,7 @@ describe('describeFailure', () => {
     ['EPERM', /access is denied/],
     ['EMFILE', /too many files open \(EMFILE\)\. Raise the limit of open files \(ulimit -n\)/],
     ['ENFILE', /the system has too many files open/],
-    ['ENOTDIR', /a part of its path is no folder \(ENOTDIR\)\. Move away/],
+    ['ENOTDIR', /a part of its path is not a folder \(ENOTDIR\)\. Move away/],
     ['EISDIR', /it is a folder where a file should be \(EISDIR\)\. Move it away/],
     ['ENOTEMPTY', /a folder lies there that is not empty/],
     ['ENOENT', /it is missing \(ENOENT\)\. Bring it back/],

@@ -96,7 +96,7 @@ describe('the file of lbcd', () => {
     expect(load(`-conf=${file}`).warnings).toEqual([
       `debuglevel is passed over: use -debug=<category> (${file}, line 1).`,
       `logdir is passed over: the log is named by -debuglogfile (${file}, line 2).`,
-      `nosuch is passed over: it is no option of lbcd or of lbcnode (${file}, line 3).`,
+      `nosuch is passed over: it is not an option of lbcd or lbcnode (${file}, line 3).`,
       `profile is passed over: use node --inspect (${file}, line 4).`,
     ]);
   });

@@ -424,7 +424,7 @@ describe('name proofs', () => {
     });
   });
 
-  it('go by place, with an empty list where there is no claim', async () => {
+  it('go by place, with an empty list where there is not a claim', async () => {
     const { world, first, second } = await twoClaims();
     await world.mineEmpty(1);
     const ask = (method: string, place: number) => world.call('documented', method, 'name', place);

@@ -91,24 +91,26 @@ describe('a file', () => {
     writer.close();
     return { documents: count, damage };
   }
-  const anew = (damage: string) => ({ documents: 0, damage });
+  const rebuilt = (damage: string) => ({ documents: 0, damage });
 
   it('that is as it was stays', () => {
     expect(found(() => undefined)).toEqual({ documents: documents.length, damage: null });
   });
 
   it('that is cut off, filled with something else or empty is deleted', () => {
-    const lost = (page: number) => anew(`its page ${page} is not what was written`);
+    const lost = (page: number) => rebuilt(`its page ${page} is not what was written`);
     expect(found(() => truncateSync(path, 10_000))).toEqual(lost(2));
     expect(found(() => writeFileSync(path, Buffer.alloc(50_000, 'garbage')))).toEqual(lost(1));
     expect(found(() => truncateSync(path, 0))).toEqual(lost(1));
   });
 
   it('without checksums, or with damaged ones, is deleted', () => {
-    expect(found(() => rmSync(`${path}-sums`))).toEqual(anew('it has no checksums'));
-    expect(found(() => truncateSync(`${path}-sums`, 4100))).toEqual(anew('its checksums are damaged'));
-    expect(found(() => truncateSync(`${path}-sums`, 0))).toEqual(anew('its checksums are damaged'));
-    expect(found(() => writeFileSync(`${path}-sums`, 'nonsense'))).toEqual(anew('its checksums are damaged'));
+    expect(found(() => rmSync(`${path}-sums`))).toEqual(rebuilt('it has no checksums'));
+    expect(found(() => truncateSync(`${path}-sums`, 4100))).toEqual(rebuilt('its checksums are damaged'));
+    expect(found(() => truncateSync(`${path}-sums`, 0))).toEqual(rebuilt('its checksums are damaged'));
+    expect(found(() => writeFileSync(`${path}-sums`, 'nonsense'))).toEqual(
+      rebuilt('its checksums are damaged'),
+    );
   });
 
   it('that is gone is made', () => {

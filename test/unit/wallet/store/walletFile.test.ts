@@ -57,10 +57,10 @@ describe('WalletFile', () => {
   it('refuses what is not a wallet, and says so', async () => {
     await expect(WalletFile.open(path)).rejects.toThrow('it is missing');
     writeFileSync(path, '');
-    await expect(WalletFile.open(path)).rejects.toThrow(`${path} is no wallet of this program.`);
+    await expect(WalletFile.open(path)).rejects.toThrow(`${path} is not a wallet of this program.`);
     expect(WalletFile.isOne(path)).toBe(false);
     writeFileSync(path, 'x'.repeat(200));
-    await expect(WalletFile.open(path)).rejects.toThrow('is no wallet');
+    await expect(WalletFile.open(path)).rejects.toThrow('is not a wallet');
   });
 
   it('sees changes of one turn in order, and writes them with one sync', async () => {

@@ -161,7 +161,7 @@ export const listClaims = defineMethod({
   summary:
     'Returns the bids for a name, a page of them, without the supports and the whole values: see listsupports and ' +
     'getclaimbyid. In front of them who holds the name, what a claim made in the next block must exceed and when it ' +
-    'enters, and what the blocks to come do to the name by themselves, told of the latest block and of 144 before it. ' +
+    'enters, and what the blocks to come do to the name by themselves, as of the latest block and of 144 before it. ' +
     'All pages are of the block of the first one.',
   params: [
     NAME_PARAM,

@@ -88,16 +88,16 @@ export const listUpcoming = defineMethod({
       range: { min: 0, max: 0x7fffffff },
       defaultText: 'the next block',
       description:
-        'The height of the first block; for another page "next" of the one before. Heights up to the block as of which it is told are passed over',
+        'The height of the first block; for another page "next" of the one before. Heights up to the block of the answer are skipped',
     },
     {
       ...BLOCK_PARAM,
-      description: `The hash or the height of the block as of which it is told: the latest, or one of the ${FORESEEN_BLOCKS_BEHIND} before it`,
+      description: `The hash or the height of the block of the answer: the latest, or one of the ${FORESEEN_BLOCKS_BEHIND} before it`,
     },
   ],
   result: t.object({
     ...OF_BLOCK_FIELDS,
-    from: t.int('the first block that is told of'),
+    from: t.int('the first block of the answer'),
     to: t.int('the last block that is, over all pages'),
     events: t.array(UPCOMING_EVENT_SCHEMA, 'by height, then by name, then in the order in which they happen'),
     next: t.optional(

@@ -14,7 +14,7 @@ export const dumpWallet = defineMethod({
   needsWallet: 'one',
   summary:
     'Dumps all wallet keys in a human-readable format to a server-side file. This does not allow overwriting ' +
-    'existing files.\nKeys that do not come from the seed are in it too; whoever has the file has the coins.',
+    'existing files.\nKeys that do not come from the seed are in it too; a person with the file has the coins.',
   params: [
     {
       name: 'filename',

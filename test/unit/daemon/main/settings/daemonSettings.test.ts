@@ -99,16 +99,16 @@ describe('sources', () => {
     });
     expect(settings.get('lbryum_servers')).toEqual([]);
     expect(warnings).toEqual([
-      "Command line: in setting 'lbryum_servers' 'localhost' is no HOST:PORT and is passed over.",
-      "Command line: in setting 'lbryum_servers' 'localhost:70000' is no HOST:PORT and is passed over.",
-      "Environment variable LBRY_FIXED_PEERS: in setting 'fixed_peers' 'c' is no HOST:PORT and is passed over.",
-      `Settings file ${path}: in setting 'known_dht_nodes' 'a' is no HOST:PORT and is passed over.`,
+      "Command line: in setting 'lbryum_servers' 'localhost' is not HOST:PORT and is ignored.",
+      "Command line: in setting 'lbryum_servers' 'localhost:70000' is not HOST:PORT and is ignored.",
+      "Environment variable LBRY_FIXED_PEERS: in setting 'fixed_peers' 'c' is not HOST:PORT and is ignored.",
+      `Settings file ${path}: in setting 'known_dht_nodes' 'a' is not HOST:PORT and is ignored.`,
     ]);
     warnings = [];
     await settings.set('lbryum_servers', '["b:1", "localhost"]');
     expect(settings.get('lbryum_servers')).toEqual([['b', 1]]);
     expect(warnings).toEqual([
-      "settings_set: in setting 'lbryum_servers' 'localhost' is no HOST:PORT and is passed over.",
+      "settings_set: in setting 'lbryum_servers' 'localhost' is not HOST:PORT and is ignored.",
     ]);
   });
 });
@@ -137,7 +137,7 @@ describe('the file', () => {
   it('keeps what no setting is called, with a warning that names the nearest', async () => {
     const settings = open({ file: 'save_fils: true\n' });
     expect(warnings).toEqual([
-      `The settings file ${path} has 'save_fils', which is no setting. Did you mean 'save_files'?`,
+      `The settings file ${path} has 'save_fils', which is not a setting. Did you mean 'save_files'?`,
     ]);
     await settings.set('lbryum_servers', ['x:1']);
     expect(parse(readFileSync(path, 'utf8'))).toEqual({ save_fils: true, lbryum_servers: ['x:1'] });
@@ -158,7 +158,7 @@ describe('the file', () => {
 
   it('says where it is not YAML', () => {
     expect(() => open({ file: 'a: [1,\nb: 2\n' })).toThrow(
-      /is no YAML, line [123]: .*Mend it or move it away\./,
+      /is not YAML, line [123]: .*Mend it or move it away\./,
     );
     expect(() => open({ file: '- a\n- b\n' })).toThrow('must hold settings');
     expect(() => open({ given: { config: join(home, 'conf.txt') } })).toThrow(
@@ -170,7 +170,7 @@ describe('the file', () => {
     'says so where it names what it does not have: %j',
     (file) => {
       expect(() => open({ file })).toThrow(EnvironmentError);
-      expect(() => open({ file })).toThrow(/conf\.yml is no YAML.* Mend it or move it away\./);
+      expect(() => open({ file })).toThrow(/conf\.yml is not YAML.* Mend it or move it away\./);
     },
   );
 

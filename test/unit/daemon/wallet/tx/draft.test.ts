@@ -81,6 +81,6 @@ describe('the redeem script of a time lock', () => {
       (height) => readTimeLock(Buffer.from(height + rest, 'hex')).height,
     );
     expect(heights).toEqual([1, 16, 17, 1000, 1_000_000]);
-    expect(() => readTimeLock(Buffer.from(rest, 'hex'))).toThrow('no time lock');
+    expect(() => readTimeLock(Buffer.from(rest, 'hex'))).toThrow('not a time lock');
   });
 });
