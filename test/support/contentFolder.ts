@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { BlobFiles } from '../../src/daemon/blobs/blobFiles.js';
 import { BlobStore } from '../../src/daemon/blobs/blobStore.js';
 import { BlobThreads } from '../../src/daemon/blobs/blobThreads.js';
 import { systemClock, systemRandom } from '../../src/daemon/base/clock.js';
@@ -16,6 +17,7 @@ export class ContentFolder {
   readonly clock = { ...systemClock, nowSec: () => NOW_SEC };
   readonly warnings: string[] = [];
   readonly threads: BlobThreads;
+  files = new BlobFiles();
   /** The settings `save_blobs` and `keep_blobs`. */
   savesBlobs = true;
   keepsBlobs = true;
@@ -39,6 +41,7 @@ export class ContentFolder {
       folder: this.blobFolder,
       database: this.database,
       threads: this.threads,
+      files: this.files,
       clock: this.clock,
       log: { warn: (text) => this.warnings.push(text), info: () => undefined },
       savesBlobs: () => this.savesBlobs,

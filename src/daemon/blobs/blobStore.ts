@@ -12,6 +12,7 @@ import type { Clock } from '../base/clock.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
 import { BlobHashes } from '../content/blobHashes.js';
 import type { BlobRow, OriginalRow } from '../content/rows.js';
+import { BlobFiles } from './blobFiles.js';
 import type { BlobThreads } from './blobThreads.js';
 import {
   PARTIAL_SUFFIX,
@@ -23,8 +24,10 @@ import {
 } from './blobWork.js';
 import { Batches } from './batches.js';
 import { BlobParts } from './blobParts.js';
+import { decryptBlob } from './cipher.js';
 import { HeldBlobs } from './heldBlobs.js';
 import { Originals } from './originals.js';
+import { bytesInMemory, decrypted, type PlainBlob } from './plainBlob.js';
 
 export interface BlobStoreDeps {
   /** The folder `blobfiles`. */
@@ -45,6 +48,8 @@ export interface BlobStoreDeps {
     | 'streamKey'
   >;
   readonly threads: BlobThreads;
+  /** A test may count what is read. */
+  readonly files?: BlobFiles;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn' | 'info'>;
   /** Whether blobs that are downloaded are written (`save_blobs`); yes unless given. Read at each use. */
@@ -99,6 +104,9 @@ export class BlobStore {
   readonly originals: Originals;
   readonly #held = new HeldBlobs();
   readonly #deps: BlobStoreDeps;
+  readonly #files: BlobFiles;
+  /** Blobs that are being checked for the first time. */
+  readonly #checking = new Map<string, Promise<unknown>>();
   /** Stamps of the files whose hash was found right in this run. */
   readonly #checked = new Map<string, FileStamp>();
   readonly #queue = new KeyedQueue();
@@ -114,6 +122,7 @@ export class BlobStore {
 
   constructor(deps: BlobStoreDeps) {
     this.#deps = deps;
+    this.#files = deps.files ?? new BlobFiles();
     this.finished = this.#finished;
     const { database, threads, log } = deps;
     this.originals = new Originals({
@@ -179,7 +188,7 @@ export class BlobStore {
 
   /** The bytes of a file that the database does not know. */
   async #takeOver(hash: string, isMine: boolean): Promise<Uint8Array | null> {
-    const bytes = await this.#read(hash, null);
+    const bytes = await this.#read(hash);
     this.#unknown.delete(hash);
     if (bytes !== null && !this.#finished.has(hash))
       await this.#finish({ hash, lengthBytes: bytes.length, addedOn: this.#deps.clock.nowSec(), isMine });
@@ -234,25 +243,46 @@ export class BlobStore {
    * The bytes of a blob, decrypted where `cipher` is given. Null if it is not there or damaged: then it is pending, and is
    * to be fetched again.
    */
-  read(hash: string, cipher: CipherKey | null = null): Promise<Uint8Array | null> {
+  async read(hash: string, cipher: CipherKey | null = null): Promise<Uint8Array | null> {
     if (this.originals.has(hash)) return this.originals.read(hash, cipher);
-    return this.#finished.has(hash) ? this.#read(hash, cipher) : this.#readHeld(hash, cipher);
+    const bytes = this.#finished.has(hash) ? await this.#read(hash) : await this.#readHeld(hash);
+    return bytes === null || cipher === null ? bytes : decryptBlob(bytes, cipher.key, cipher.iv);
   }
 
-  async #readHeld(hash: string, cipher: CipherKey | null): Promise<Uint8Array | null> {
+  async #readHeld(hash: string): Promise<Uint8Array | null> {
     const held = this.#held.get(hash);
     if (held === null) return null;
     if (this.#savesBlobs) {
       this.#held.delete(hash);
       await this.write(hash, held);
     }
-    return cipher === null ? held : this.decrypt(hash, held, cipher);
+    return held;
   }
 
-  /** Decrypts a blob that `receive` took. Readers keep the result, so the blob itself stays in memory no longer. */
-  decrypt(hash: string, bytes: Uint8Array, cipher: CipherKey): Promise<Uint8Array> {
+  /**
+   * The piece of a file that is in a blob, if the blob is on disk. Null as in `read`. Only what is read of it is decrypted.
+   * `isFull` and errors: see `decrypted`.
+   */
+  async openOnDisk(hash: string, cipher: CipherKey, isFull: boolean): Promise<PlainBlob | null> {
+    const parts = await this.openParts(hash);
+    return parts === null ? null : decrypted(parts, cipher, isFull);
+  }
+
+  /** The same for a blob that is made or kept in memory. A reader keeps it, so the store keeps it no longer. */
+  async openInMemory(hash: string, cipher: CipherKey): Promise<PlainBlob | null> {
+    if (this.originals.has(hash)) {
+      const piece = await this.originals.read(hash, cipher);
+      return piece === null ? null : bytesInMemory(piece);
+    }
+    const held = await this.#readHeld(hash);
+    if (held === null) return null;
     this.#held.delete(hash);
-    return this.#deps.threads.decrypt(bytes, cipher);
+    return decrypted(bytesInMemory(held), cipher);
+  }
+
+  /** A reader has the blob that `receive` took, so it stays in memory no longer. */
+  forgetHeld(hash: string): void {
+    this.#held.delete(hash);
   }
 
   get #savesBlobs(): boolean {
@@ -269,13 +299,8 @@ export class BlobStore {
     return this.originals.has(hash);
   }
 
-  async #read(hash: string, cipher: CipherKey | null): Promise<Uint8Array | null> {
-    const found = await this.#deps.threads.read(
-      this.#pathOf(hash),
-      hash,
-      this.#checked.get(hash) ?? null,
-      cipher,
-    );
+  async #read(hash: string): Promise<Uint8Array | null> {
+    const found = await this.#files.read(this.#pathOf(hash), hash, this.#checked.get(hash) ?? null);
     if (found.kind !== 'whole') return this.#lose(hash);
     if (this.#checked.get(hash) !== found.stamp) this.#noteChecked(hash, found.stamp);
     return found.bytes;
@@ -286,33 +311,18 @@ export class BlobStore {
    * closes it.
    */
   async openParts(hash: string): Promise<BlobParts | null> {
-    // A file that was changed, or not checked yet, is checked as a whole first.
-    for (let attempt = 0; attempt < 2; attempt++) {
-      const stamp = this.#checked.get(hash);
-      const parts = stamp === undefined ? null : await this.#openChecked(hash, stamp);
-      if (parts !== null) return parts;
-      if (!this.#finished.has(hash) || this.originals.has(hash)) return null;
-      const found = await this.#deps.threads.check(this.#pathOf(hash), hash);
-      if (found.kind !== 'whole') return this.#lose(hash);
-      if (found.stamp !== stamp) this.#noteChecked(hash, found.stamp);
+    await this.#checking.get(hash)?.catch(() => undefined);
+    if (!this.#finished.has(hash) || this.originals.has(hash)) return null;
+    const stamp = this.#checked.get(hash) ?? null;
+    const opening = this.#files.open(this.#pathOf(hash), hash, stamp);
+    if (stamp === null) {
+      this.#checking.set(hash, opening);
+      opening.finally(() => this.#checking.delete(hash)).catch(() => undefined);
     }
-    const stamp = this.#checked.get(hash);
-    return stamp === undefined ? null : this.#openChecked(hash, stamp);
-  }
-
-  async #openChecked(hash: string, stamp: FileStamp): Promise<BlobParts | null> {
-    const path = this.#pathOf(hash);
-    try {
-      const file = await open(path, 'r');
-      const found = await file.stat({ bigint: true });
-      if (this.#finished.has(hash) && stampText(found) === stamp)
-        return new BlobParts(file, stamp, Number(found.size));
-      await file.close();
-      return null;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-      throw environmentError(error, path);
-    }
+    const found = await opening;
+    if (found.kind !== 'whole') return this.#lose(hash);
+    if (found.stamp !== stamp) this.#noteChecked(hash, found.stamp);
+    return new BlobParts(found.file, found.stamp, found.length);
   }
 
   /**
@@ -338,7 +348,7 @@ export class BlobStore {
   #lose(hash: string): Promise<null> {
     return this.#queue.run(hash, async () => {
       const path = this.#pathOf(hash);
-      const found = await this.#deps.threads.read(path, hash, null);
+      const found = await this.#files.read(path, hash, null);
       if (found.kind === 'whole') return null;
       this.#checked.delete(hash);
       if (found.kind === 'damaged') {
@@ -365,7 +375,7 @@ export class BlobStore {
   write(hash: string, bytes: Uint8Array, isMine = false): Promise<boolean> {
     return this.#queue.run(hash, async () => {
       if (this.#finished.has(hash)) return true;
-      const written = await this.#deps.threads.write(this.#folder, hash, bytes);
+      const written = await this.#files.write(this.#folder, hash, bytes);
       if (written === null) return false;
       await this.#keep(written, isMine);
       await rm(this.#pathOf(hash) + DAMAGED_SUFFIX, { force: true });
@@ -380,7 +390,7 @@ export class BlobStore {
   async receive(hash: string, bytes: Uint8Array): Promise<boolean> {
     if (this.#savesBlobs) return this.write(hash, bytes);
     if (this.#finished.has(hash)) return true;
-    if (!(await this.#deps.threads.isBlob(hash, bytes))) return false;
+    if (!(await this.#files.isBlob(hash, bytes))) return false;
     this.#held.put(hash, bytes);
     return true;
   }
@@ -426,7 +436,7 @@ export class BlobStore {
     if (this.#isClosed) throw new Error('the daemon stops');
     return this.#queue.run(hash, async () => {
       const bytes = await this.originals.read(hash, null);
-      const written = bytes && (await this.#deps.threads.write(this.#folder, hash, bytes));
+      const written = bytes && (await this.#files.write(this.#folder, hash, bytes));
       if (!written) return null;
       await this.#keep(written, true);
       this.originals.forget(hash);
@@ -436,8 +446,15 @@ export class BlobStore {
 
   /** Encrypts a piece of a file of one's own into a blob and keeps that. */
   async encrypt(piece: Uint8Array, cipher: CipherKey): Promise<WrittenBlob> {
-    const written = await this.#deps.threads.encrypt(this.#folder, piece, cipher);
-    await this.#keep(written, true);
+    const { temporary, ...blob } = await this.#deps.threads.encrypt(this.#folder, piece, cipher);
+    const written = await this.#files.finish(this.#folder, temporary, blob);
+    try {
+      await this.#keep(written, true);
+    } catch (error) {
+      // The caller knows only the hashes of blobs that were kept.
+      await this.discard([blob.hash]).catch(() => undefined);
+      throw error;
+    }
     return written;
   }
 

@@ -1,17 +1,20 @@
 /** The threads that work on blobs: started when there is work, each job given to the thread with the least to do. */
 import { availableParallelism } from 'node:os';
+import { systemClock, type Clock, type Timer } from '../base/clock.js';
 import { CallThread } from '../../util/callThread.js';
 import type { OriginalRow } from '../content/rows.js';
 import type {
   BlobCheck,
-  BlobRead,
   CipherKey,
   CopyTarget,
   FileStamp,
   MadeBlob,
+  TemporaryBlob,
   WrittenBlob,
 } from './blobWork.js';
 
+/** Threads without work end after this time, since each takes about 10 MiB. Arbitrary. */
+const IDLE_MS = 20_000;
 /** More bring nothing on common disks. Arbitrary. */
 const MAX_THREADS = 4;
 
@@ -26,10 +29,42 @@ export interface FileHash {
 export class BlobThreads {
   readonly #threads: CallThread[] = [];
   readonly #limit: number;
+  readonly #clock: Pick<Clock, 'after'>;
   #nextFile = 0;
+  #idle: Timer | null = null;
+  #jobs = 0;
 
-  constructor(limit = Math.min(MAX_THREADS, Math.max(2, availableParallelism()))) {
+  constructor(
+    limit = Math.min(MAX_THREADS, Math.max(2, availableParallelism())),
+    clock: Pick<Clock, 'after'> = systemClock,
+  ) {
     this.#limit = limit;
+    this.#clock = clock;
+  }
+
+  /** How many threads there are now. */
+  get count(): number {
+    return this.#threads.length;
+  }
+
+  /** Runs a job in a thread. When there are none any more for a while, the threads end. */
+  async #run(method: string, args: readonly unknown[]): Promise<unknown> {
+    this.#begin();
+    try {
+      return await this.#free().call(method, args);
+    } finally {
+      this.#end();
+    }
+  }
+
+  #begin(): void {
+    this.#jobs++;
+    this.#idle?.cancel();
+  }
+
+  #end(): void {
+    if (--this.#jobs > 0 || this.#threads.length === 0) return;
+    this.#idle = this.#clock.after(IDLE_MS, () => void this.close());
   }
 
   /** How many jobs run at the same time. */
@@ -55,16 +90,6 @@ export class BlobThreads {
     return this.#start();
   }
 
-  /** See `BlobWork.read`. */
-  async read(
-    path: string,
-    hash: string,
-    checkedStamp: FileStamp | null,
-    cipher: CipherKey | null = null,
-  ): Promise<BlobRead> {
-    return (await this.#free().call('read', [path, hash, checkedStamp, cipher])) as BlobRead;
-  }
-
   /** See `BlobWork.copyTo`. The file must stay open until this settles. */
   async copyTo(
     path: string,
@@ -73,37 +98,17 @@ export class BlobThreads {
     cipher: CipherKey,
     target: CopyTarget,
   ): Promise<BlobCheck> {
-    return (await this.#free().call('copyTo', [path, hash, checkedStamp, cipher, target])) as BlobCheck;
-  }
-
-  /** See `BlobWork.check`. */
-  async check(path: string, hash: string): Promise<BlobCheck> {
-    return (await this.#free().call('check', [path, hash])) as BlobCheck;
-  }
-
-  /** See `BlobWork.write`. */
-  async write(folder: string, hash: string, bytes: Uint8Array): Promise<WrittenBlob | null> {
-    return (await this.#free().call('write', [folder, hash, bytes])) as WrittenBlob | null;
+    return (await this.#run('copyTo', [path, hash, checkedStamp, cipher, target])) as BlobCheck;
   }
 
   /** See `BlobWork.encrypt`. A piece in shared memory is not copied. */
-  async encrypt(folder: string, piece: Uint8Array, cipher: CipherKey): Promise<WrittenBlob> {
-    return (await this.#free().call('encrypt', [folder, piece, cipher])) as WrittenBlob;
+  async encrypt(folder: string, piece: Uint8Array, cipher: CipherKey): Promise<TemporaryBlob> {
+    return (await this.#run('encrypt', [folder, piece, cipher])) as TemporaryBlob;
   }
 
   /** See `BlobWork.measure`. A piece in shared memory is not copied. */
   async measure(piece: Uint8Array, cipher: CipherKey): Promise<Pick<WrittenBlob, 'hash' | 'length'>> {
-    return (await this.#free().call('measure', [piece, cipher])) as WrittenBlob;
-  }
-
-  /** See `BlobWork.isBlob`. */
-  async isBlob(hash: string, bytes: Uint8Array): Promise<boolean> {
-    return (await this.#free().call('isBlob', [hash, bytes])) as boolean;
-  }
-
-  /** See `BlobWork.decrypt`. */
-  async decrypt(blob: Uint8Array, cipher: CipherKey): Promise<Uint8Array> {
-    return (await this.#free().call('decrypt', [blob, cipher])) as Uint8Array;
+    return (await this.#run('measure', [piece, cipher])) as WrittenBlob;
   }
 
   /** See `BlobWork.make`. */
@@ -115,20 +120,30 @@ export class BlobThreads {
     wants: 'blob' | 'piece' | 'nothing',
   ): Promise<MadeBlob> {
     const args = [{ path, sizeBytes }, position, cipher, hash, wants];
-    return (await this.#free().call('make', args)) as MadeBlob;
+    return (await this.#run('make', args)) as MadeBlob;
   }
 
-  /** Begins the hash of a file. All its pieces go to one thread. */
+  /** Begins the hash of a file. All its pieces go to one thread. `end` must be called. */
   hashFile(): FileHash {
+    this.#begin();
     const thread = this.#free();
     const id = this.#nextFile++;
     return {
       add: async (piece) => void (await thread.call('hashPiece', [id, piece])),
-      end: async () => (await thread.call('endHash', [id])) as string,
+      end: async () => {
+        try {
+          return (await thread.call('endHash', [id])) as string;
+        } finally {
+          this.#end();
+        }
+      },
     };
   }
 
+  /** Ends the threads. A later job starts new ones. */
   async close(): Promise<void> {
+    this.#idle?.cancel();
+    this.#idle = null;
     await Promise.all(this.#threads.splice(0).map((thread) => thread.close()));
   }
 }

@@ -3,17 +3,7 @@
  * synchronous, since each thread does one job at a time.
  */
 import { createHash, type Hash } from 'node:crypto';
-import {
-  type BigIntStats,
-  closeSync,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { type BigIntStats, closeSync, fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemErrorCode, systemErrorReason, withPath } from '../../util/text/environmentError.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
@@ -58,6 +48,15 @@ export interface WrittenBlob {
   readonly stamp: FileStamp;
 }
 
+/** A blob in a file that has not its name yet. */
+export interface TemporaryBlob {
+  readonly hash: string;
+  /** Bytes. */
+  readonly length: number;
+  /** Path. */
+  readonly temporary: string;
+}
+
 /** How the name of a file ends that was not written to its end. */
 export const PARTIAL_SUFFIX = '.part';
 
@@ -98,28 +97,19 @@ function ownBytes(bytes: Uint8Array): Uint8Array {
   return bytes.buffer.byteLength - bytes.byteLength <= MAX_UNUSED_BYTES ? bytes : Uint8Array.from(bytes);
 }
 
-/** Writes to a temporary name, syncs and renames, so that the name of a blob never holds a part of it. */
-function writeFile(folder: string, name: string, parts: readonly Uint8Array[], number: string): FileStamp {
-  const temporary = join(folder, `${name}.${number}${PARTIAL_SUFFIX}`);
+/** Writes a file that is neither synced nor has its name yet. It is removed where that fails. */
+function writeTemporary(path: string, parts: readonly Uint8Array[]): void {
   try {
-    const fd = openSync(temporary, 'w');
+    const fd = openSync(path, 'wx');
     try {
       for (const bytes of parts)
         for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at, bytes.length - at);
-      fsyncSync(fd);
     } finally {
       closeSync(fd);
     }
-    renameSync(temporary, join(folder, name));
   } catch (error) {
-    rmSync(temporary, { force: true });
-    throw withPath(error, temporary);
-  }
-  const fd = openSync(join(folder, name), 'r');
-  try {
-    return stampOf(fd).stamp;
-  } finally {
-    closeSync(fd);
+    rmSync(path, { force: true });
+    throw withPath(error, path);
   }
 }
 
@@ -140,17 +130,9 @@ export class BlobWork {
   }
 
   /**
-   * Reads a blob's file. The bytes are hashed unless the file has the stamp of an earlier check. With `cipher` the result is
-   * the decrypted piece.
+   * Reads a blob's file, and writes the decrypted piece into an open file. The bytes are hashed unless the file has the stamp of an
+   * earlier check. `length` is that of the piece.
    */
-  read(path: string, hash: string, checkedStamp: FileStamp | null, cipher: CipherKey | null): Transferred {
-    const read = this.#read(path, hash, checkedStamp, cipher !== null);
-    if (read.kind !== 'whole') return new Transferred(read, []);
-    const bytes = ownBytes(cipher === null ? read.bytes : decryptBlob(read.bytes, cipher.key, cipher.iv));
-    return new Transferred({ ...read, bytes }, [bytes.buffer as ArrayBuffer]);
-  }
-
-  /** Reads a blob's file as `read` does, and writes the decrypted piece into an open file. `length` is that of the piece. */
   copyTo(
     path: string,
     hash: string,
@@ -158,21 +140,15 @@ export class BlobWork {
     cipher: CipherKey,
     { fd, position }: CopyTarget,
   ): BlobCheck {
-    const read = this.#read(path, hash, checkedStamp, true);
+    const read = this.#read(path, hash, checkedStamp);
     if (read.kind !== 'whole') return read;
     const piece = decryptBlob(read.bytes, cipher.key, cipher.iv);
     for (let at = 0; at < piece.length;) at += writeSync(fd, piece, at, piece.length - at, position + at);
     return { kind: 'whole', length: piece.length, stamp: read.stamp };
   }
 
-  /** Checks a blob's file as `read` does, without giving its bytes. */
-  check(path: string, hash: string): BlobCheck {
-    const read = this.#read(path, hash, null, true);
-    return read.kind === 'whole' ? { kind: 'whole', length: read.length, stamp: read.stamp } : read;
-  }
-
-  /** With `isForHere` the bytes are valid until the next read only. */
-  #read(path: string, hash: string, checkedStamp: FileStamp | null, isForHere: boolean): BlobRead {
+  /** The bytes are valid until the next read only. */
+  #read(path: string, hash: string, checkedStamp: FileStamp | null): BlobRead {
     let fd: number;
     try {
       refuseSpecialFile(path);
@@ -185,8 +161,7 @@ export class BlobWork {
       const before = stampOf(fd);
       if (before.size === 0 || before.size > MAX_BLOB_BYTES)
         return { kind: 'damaged', reason: `its file has ${before.size} bytes` };
-      const into = isForHere ? (this.#scratch ??= new Uint8Array(MAX_BLOB_BYTES)) : undefined;
-      const bytes = readBytes(fd, before.size, 0, into);
+      const bytes = readBytes(fd, before.size, 0, (this.#scratch ??= new Uint8Array(MAX_BLOB_BYTES)));
       const { stamp } = stampOf(fd);
       const isChecked = stamp === checkedStamp && stamp === before.stamp && bytes.length === before.size;
       if (!isChecked && blobHashOf(bytes) !== hash)
@@ -202,35 +177,19 @@ export class BlobWork {
     }
   }
 
-  /** Writes a blob that was received. The result is null if the bytes have another hash; nothing is written then. */
-  write(folder: string, hash: string, bytes: Uint8Array): WrittenBlob | null {
-    if (bytes.length === 0 || bytes.length > MAX_BLOB_BYTES || blobHashOf(bytes) !== hash) return null;
-    return { hash, length: bytes.length, stamp: writeFile(folder, hash, [bytes], this.#nextNumber) };
-  }
-
-  /** Encrypts a piece of a file and writes the blob. */
-  encrypt(folder: string, piece: Uint8Array, { key, iv }: CipherKey): WrittenBlob {
+  /** Encrypts a piece of a file and writes the blob to a temporary file, which is not synced. */
+  encrypt(folder: string, piece: Uint8Array, { key, iv }: CipherKey): TemporaryBlob {
     const parts = encryptParts(piece, key, iv);
     const hash = blobHashOf(...parts);
-    const length = parts[0].length + parts[1].length;
-    return { hash, length, stamp: writeFile(folder, hash, parts, this.#nextNumber) };
+    const temporary = join(folder, `${hash}.${this.#nextNumber}${PARTIAL_SUFFIX}`);
+    writeTemporary(temporary, parts);
+    return { hash, length: parts[0].length + parts[1].length, temporary };
   }
 
   /** The blob of a piece, which is not written. */
   measure(piece: Uint8Array, { key, iv }: CipherKey): Pick<WrittenBlob, 'hash' | 'length'> {
     const parts = encryptParts(piece, key, iv);
     return { hash: blobHashOf(...parts), length: parts[0].length + parts[1].length };
-  }
-
-  /** Whether a blob that was received has that hash. */
-  isBlob(hash: string, bytes: Uint8Array): boolean {
-    return bytes.length > 0 && bytes.length <= MAX_BLOB_BYTES && blobHashOf(bytes) === hash;
-  }
-
-  /** The piece of a file that is in a blob. Throws where the padding is wrong. */
-  decrypt(blob: Uint8Array, { key, iv }: CipherKey): Transferred {
-    const piece = ownBytes(decryptBlob(blob, key, iv));
-    return new Transferred(piece, [piece.buffer as ArrayBuffer]);
   }
 
   /**

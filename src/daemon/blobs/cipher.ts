@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv } from 'node:crypto';
 
 const ALGORITHM = 'aes-128-cbc';
 
-const BLOCK_BYTES = 16;
+export const BLOCK_BYTES = 16;
 
 /** The blob of at most `PIECE_BYTES` of a file, in two parts, so that nothing is copied. Source: `encrypt_blob_bytes`. */
 export function encryptParts(piece: Uint8Array, key: Uint8Array, iv: Uint8Array): readonly [Buffer, Buffer] {
@@ -15,19 +15,30 @@ export function encryptParts(piece: Uint8Array, key: Uint8Array, iv: Uint8Array)
 export const encryptPiece = (piece: Uint8Array, key: Uint8Array, iv: Uint8Array): Buffer =>
   Buffer.concat(encryptParts(piece, key, iv));
 
+/** Decrypts whole blocks, with the padding if the last one has it. */
+export function decryptBlocks(blocks: Uint8Array, key: Uint8Array, iv: Uint8Array): Buffer {
+  const decipher = createDecipheriv(ALGORITHM, key, iv);
+  // What the padding's check of OpenSSL holds back would have to be copied behind the rest.
+  decipher.setAutoPadding(false);
+  const padded = decipher.update(blocks);
+  decipher.final();
+  return padded;
+}
+
+/** Bytes of padding at the end of decrypted blocks. Throws where the padding is wrong. */
+export function paddingOf(padded: Uint8Array): number {
+  const count = padded.at(-1) ?? 0;
+  const isPadding =
+    count > 0 && count <= BLOCK_BYTES && padded.subarray(-count).every((byte) => byte === count);
+  if (!isPadding) throw new Error('the padding is wrong');
+  return count;
+}
+
 /**
  * The bytes of the file that a blob holds, in a buffer that holds the padding behind them too. Throws where the padding is wrong.
  * Source: `decrypt_blob_bytes`.
  */
 export function decryptBlob(blob: Uint8Array, key: Uint8Array, iv: Uint8Array): Buffer {
-  const decipher = createDecipheriv(ALGORITHM, key, iv);
-  // What the padding's check of OpenSSL holds back would have to be copied behind the rest.
-  decipher.setAutoPadding(false);
-  const padded = decipher.update(blob);
-  decipher.final();
-  const count = padded.at(-1) ?? 0;
-  const isPadding =
-    count > 0 && count <= BLOCK_BYTES && padded.subarray(-count).every((byte) => byte === count);
-  if (!isPadding) throw new Error('the padding is wrong');
-  return padded.subarray(0, padded.length - count);
+  const padded = decryptBlocks(blob, key, iv);
+  return padded.subarray(0, padded.length - paddingOf(padded));
 }

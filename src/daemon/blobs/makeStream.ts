@@ -94,9 +94,10 @@ async function encryptFile(
   refuseSpecialFile(path);
   const file = await open(path, 'r');
   const jobs: Promise<DescriptorBlob>[] = [];
+  const fileHash = threads.hashFile();
+  let hashed: string | null = null;
   try {
     const before = await file.stat({ bigint: true });
-    const fileHash = threads.hashFile();
     const pieces = new Pieces(threads.limit + 1);
     let failed: unknown = null;
     const encrypt = async (buffer: SharedArrayBuffer, length: number, blobNum: number) => {
@@ -132,15 +133,17 @@ async function encryptFile(
     if (BigInt(sizeBytes) !== before.size || after.size !== before.size || after.mtimeNs !== before.mtimeNs)
       throw failure(`The file ${path} was changed while it was read. Publish it again when it is complete.`);
     const iv = random.bytes(KEY_BYTES).toString('hex');
+    hashed = await fileHash.end();
     return {
       blobs: [...blobs, { blobHash: null, blobNum: blobs.length, iv, length: 0 }],
-      fileHash: await fileHash.end(),
+      fileHash: hashed,
       sizeBytes,
       stamp: originalStamp(after),
     };
   } finally {
     // The caller removes the blobs of a failed stream and needs all of their hashes.
     await Promise.allSettled(jobs);
+    if (hashed === null) await fileHash.end().catch(() => undefined);
     await file.close();
   }
 }

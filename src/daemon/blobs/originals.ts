@@ -11,6 +11,7 @@ import type { Logger } from '../../util/logging.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
 import type { MadeRow, OriginalRow, StreamBlobRow } from '../content/rows.js';
 import type { BlobThreads } from './blobThreads.js';
+import { decryptBlob } from './cipher.js';
 import { originalStamp, pieceLength, type CipherKey } from './blobWork.js';
 
 /** Files that are looked at together. Arbitrary. */
@@ -24,7 +25,7 @@ export interface OriginalsDeps {
     ContentDatabase,
     'originals' | 'noteOriginal' | 'removeOriginal' | 'blobsOfStream' | 'streamKey'
   >;
-  readonly threads: Pick<BlobThreads, 'make' | 'decrypt'>;
+  readonly threads: Pick<BlobThreads, 'make'>;
   readonly log: Pick<Logger, 'warn' | 'info'>;
   /** Called with blobs that cannot be made any more. */
   readonly lost: (hashes: readonly string[]) => Promise<void>;
@@ -181,7 +182,7 @@ export class Originals {
       if (this.#pieces.has(hash)) await this.#lose(piece.original, made.stamp, made.reason);
       return null;
     }
-    return cipher === null || isOwn ? made.bytes : this.#deps.threads.decrypt(made.bytes, cipher);
+    return cipher === null || isOwn ? made.bytes : decryptBlob(made.bytes, cipher.key, cipher.iv);
   }
 
   async #note(original: Original, change: Pick<OriginalRow, 'goodStamp' | 'seenStamp' | 'isSame'>) {

@@ -139,8 +139,7 @@ class PeerLine implements Line {
     }
     request.timer.cancel();
     request.timer = this.#startTimer('blob');
-    // Shared memory: the thread that checks the blob gets it without a copy.
-    request.blob = Buffer.from(new SharedArrayBuffer(answer.lengthBytes));
+    request.blob = Buffer.allocUnsafeSlow(answer.lengthBytes);
     this.lastBytesMs = this.#deps.clock.nowMs();
     request.events.onComing();
     if (found.rest.length > 0) this.#takeBlob(request, request.blob, found.rest);

@@ -100,6 +100,11 @@ export class FileManager {
     return this.#count;
   }
 
+  /** Whether this object is still that of a listed file. */
+  isCurrent(file: ManagedFile): boolean {
+    return this.#use(file.row.streamHash) === file;
+  }
+
   #use(streamHash: string): ManagedFile | null {
     return this.#used.get(streamHash)?.deref() ?? null;
   }

@@ -10,10 +10,17 @@ import type { ContentDatabase } from '../content/contentDatabase.js';
 import type { FileManager } from './fileManager.js';
 import type { ManagedFile } from './managedFile.js';
 import type { FilesDeps } from './ports.js';
+import { BlobChangedError } from '../blobs/blobParts.js';
+import type { PlainBlob } from '../blobs/plainBlob.js';
 import { dataBlobs, type OpenStream } from './streamReader.js';
 
-/** Descriptors that are kept parsed, since each request of a player needs one. Arbitrary. */
-const KEPT_DESCRIPTORS = 16;
+/** Streams that are kept open, since a player makes many requests. Arbitrary. */
+const KEPT_STREAMS = 16;
+/** Bytes that are decrypted and sent at a time: the first few early, the others with less work for each byte. Arbitrary. */
+const FIRST_PIECE_BYTES = 64 * 1024;
+const PIECE_BYTES = 256 * 1024;
+/** A blob whose file changes while it is read is opened again so many times. Arbitrary. */
+const OPENINGS = 3;
 
 export interface PlayableStream {
   /** Null if it is not known, and nothing may be downloaded to find it. */
@@ -60,6 +67,14 @@ function startsOf(stream: OpenStream): readonly number[] {
   return starts;
 }
 
+/** A stream that was opened lately. */
+interface Kept {
+  readonly file: ManagedFile;
+  /** What was found before; null if nothing was. */
+  learned: number | null;
+  stream: OpenStream | null;
+}
+
 /** Marks the file as being read, until the result is called. */
 function beginReading(file: ManagedFile, onFailure: (error: unknown) => void): () => void {
   let end: () => void = () => undefined;
@@ -68,10 +83,21 @@ function beginReading(file: ManagedFile, onFailure: (error: unknown) => void): (
   return end;
 }
 
+const sizeError = ({ sdHash }: OpenStream, at: number, bytes: number, wanted: number): DaemonError =>
+  new DaemonError(
+    'InvalidDataError',
+    `The stream ${sdHash} is not what its claim or descriptor says: blob ${at} holds ${bytes} instead of ${wanted} bytes.`,
+  );
+
+/** Closes a blob that no one reads. */
+async function abandon(coming: Promise<PlainBlob> | null): Promise<void> {
+  await (await coming?.catch(() => null))?.close();
+}
+
 export class Playing {
   readonly #deps: PlayingDeps;
   /** The most recently used last. */
-  readonly #descriptors = new Map<string, OpenStream>();
+  readonly #kept = new Map<string, Kept>();
 
   constructor(deps: PlayingDeps) {
     this.#deps = deps;
@@ -82,103 +108,136 @@ export class Playing {
    * where the size must be found by a blob that does not come, and the signal's reason.
    */
   async open(sdHash: string, options: PlayOptions): Promise<PlayableStream | null> {
-    const file = await this.#deps.manager.bySdHash(sdHash);
-    if (file === null) return null;
-    const sizeBytes = await this.#sizeOf(file, options);
+    const kept = await this.#keep(sdHash);
+    if (kept === null) return null;
+    const sizeBytes = await this.#sizeOf(kept, options);
     return {
       sizeBytes,
-      mimeType: mediaTypeOfFile(file.suggestedFileName).mediaType,
-      read: (from, to, signal) => this.#read(file, sizeBytes, { from, to, signal }),
+      mimeType: mediaTypeOfFile(kept.file.suggestedFileName).mediaType,
+      read: (from, to, signal) => this.#read(kept, sizeBytes, { from, to, signal }),
     };
   }
 
-  async #descriptor(sdHash: string, signal: AbortSignal): Promise<OpenStream> {
-    const kept = this.#descriptors.get(sdHash);
-    const stream = kept ?? (await this.#deps.manager.reader.open(sdHash, signal));
-    this.#descriptors.delete(sdHash);
-    this.#descriptors.set(sdHash, stream);
-    const [oldest] = this.#descriptors.keys();
-    if (this.#descriptors.size > KEPT_DESCRIPTORS) this.#descriptors.delete(oldest!);
-    return stream;
+  async #keep(sdHash: string): Promise<Kept | null> {
+    const { manager, files } = this.#deps;
+    let kept = this.#kept.get(sdHash);
+    if (kept === undefined || !manager.isCurrent(kept.file)) {
+      this.#kept.delete(sdHash);
+      const file = await manager.bySdHash(sdHash);
+      if (file === null) return null;
+      kept = { file, learned: await files.database.streamSize(file.row.streamHash), stream: null };
+    }
+    this.#kept.delete(sdHash);
+    this.#kept.set(sdHash, kept);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > KEPT_STREAMS) this.#kept.delete(oldest!);
+    return kept;
+  }
+
+  async #descriptor(kept: Kept, signal: AbortSignal): Promise<OpenStream> {
+    return (kept.stream ??= await this.#deps.manager.reader.open(kept.file.row.sdHash, signal));
   }
 
   /** What was found before, what the claim says, else what the padding of the last blob tells. */
-  async #sizeOf(file: ManagedFile, { mayDownload, signal }: PlayOptions): Promise<number | null> {
-    const { blobsInStream, sdHash, streamHash } = file.row;
-    if (blobsInStream === 0) return 0;
-    const known = (await this.#deps.files.database.streamSize(streamHash)) ?? claimedSize(file);
+  async #sizeOf(kept: Kept, { mayDownload, signal }: PlayOptions): Promise<number | null> {
+    const { file } = kept;
+    if (file.row.blobsInStream === 0) return 0;
+    const known = kept.learned ?? claimedSize(file);
     if (known !== null) return known;
-    if (!mayDownload && !this.#deps.files.blobs.finished.has(sdHash)) return null;
-    const stream = await this.#descriptor(sdHash, signal);
+    if (!mayDownload && !this.#deps.files.blobs.finished.has(file.row.sdHash)) return null;
+    const stream = await this.#descriptor(kept, signal);
     const last = await this.#lastBlob(stream, mayDownload, signal);
-    return last === null ? null : this.#learnSize(streamHash, stream, last.length);
+    return last === null ? null : this.#learnSize(kept, stream, last);
   }
 
-  /** The decrypted last blob; null if it is not here and may not be downloaded. */
-  async #lastBlob(stream: OpenStream, mayDownload: boolean, signal: AbortSignal): Promise<Uint8Array | null> {
+  /** Bytes of the file in the last blob; null if that is not here and may not be downloaded. */
+  async #lastBlob(stream: OpenStream, mayDownload: boolean, signal: AbortSignal): Promise<number | null> {
     const { manager, files } = this.#deps;
-    const { descriptor } = stream;
-    const data = dataBlobs(descriptor);
-    if (mayDownload) return manager.reader.blob(stream, data.length - 1, signal);
+    const data = dataBlobs(stream.descriptor);
+    if (mayDownload) {
+      const blob = await manager.reader.blob(stream, data.length - 1, signal);
+      await blob.close();
+      return blob.lengthBytes;
+    }
     const { blobHash, iv } = data.at(-1)!;
-    return files.blobs.read(blobHash!, {
-      key: Buffer.from(descriptor.key, 'hex'),
-      iv: Buffer.from(iv, 'hex'),
-    });
+    const cipher = { key: Buffer.from(stream.descriptor.key, 'hex'), iv: Buffer.from(iv, 'hex') };
+    return (await files.blobs.read(blobHash!, cipher))?.length ?? null;
   }
 
-  async #learnSize(streamHash: string, stream: OpenStream, lastBytes: number): Promise<number> {
+  async #learnSize(kept: Kept, stream: OpenStream, lastBytes: number): Promise<number> {
     const sizeBytes = startsOf(stream).at(-1)! + lastBytes;
-    await this.#deps.files.database.setStreamSize(streamHash, sizeBytes);
+    kept.learned = sizeBytes;
+    await this.#deps.files.database.setStreamSize(kept.file.row.streamHash, sizeBytes);
     return sizeBytes;
   }
 
   /**
-   * While one blob is sent the next one is read. Throws where a blob has another size than it must have at its place: a player
+   * While one blob is sent the next one is opened. Throws where a blob has another size than it must have at its place: a player
    * must not get bytes of another position.
    */
   async *#read(
-    file: ManagedFile,
+    kept: Kept,
     sizeBytes: number | null,
     { from, to, signal }: { from: number; to: number; signal: AbortSignal },
   ): AsyncGenerator<Uint8Array> {
     const { manager, files } = this.#deps;
-    const { sdHash, streamHash } = file.row;
-    const end = beginReading(file, (error) => files.log.warn(failureReason(error)));
+    const end = beginReading(kept.file, (error) => files.log.warn(failureReason(error)));
     // The blob that is read ahead is abandoned when the player leaves.
     const leaving = new AbortController();
     const both = AbortSignal.any([signal, leaving.signal]);
+    let coming: Promise<PlainBlob> | null = null;
     try {
-      const stream = await this.#descriptor(sdHash, both);
+      const stream = await this.#descriptor(kept, both);
       const data = dataBlobs(stream.descriptor);
       const starts = startsOf(stream);
-      const blob = (at: number): Promise<Uint8Array> => {
+      const open = (at: number): Promise<PlainBlob> => {
         manager.reader.ahead(stream, at, both);
-        return manager.reader.blob(stream, at, both);
+        return manager.reader.blob(stream, at, both, at + 1 < data.length);
       };
       let at = Math.max(
         0,
         starts.findLastIndex((start) => start <= from),
       );
-      let coming: Promise<Uint8Array> | null = null;
+      let pieceBytes = FIRST_PIECE_BYTES;
       for (; at < data.length && starts[at]! < to; at++) {
         const start = starts[at]!;
-        const bytes: Uint8Array = await (coming ?? blob(at));
-        const wanted = at + 1 < data.length ? data[at]!.length - 1 : (sizeBytes ?? 0) - start;
-        if (bytes.length !== wanted) {
-          if (at + 1 === data.length) await this.#learnSize(streamHash, stream, bytes.length);
-          throw new DaemonError(
-            'InvalidDataError',
-            `The stream ${sdHash} is not what its claim or descriptor says: blob ${at} holds ${bytes.length} instead of ${wanted} bytes.`,
-          );
+        const isLast = at + 1 === data.length;
+        const wanted = isLast ? (sizeBytes ?? 0) - start : data[at]!.length - 1;
+        let next = Math.max(from, start);
+        const stop = Math.min(to, start + wanted);
+        for (let opening = 1; ; opening++) {
+          const blob: PlainBlob = await (coming ?? open(at));
+          coming = null;
+          try {
+            if (blob.lengthBytes !== wanted) {
+              if (isLast) await this.#learnSize(kept, stream, blob.lengthBytes);
+              throw sizeError(stream, at, blob.lengthBytes, wanted);
+            }
+            while (next < stop) {
+              const bytes = await blob.read(next - start, Math.min(pieceBytes, stop - next));
+              yield bytes;
+              next += bytes.length;
+              pieceBytes = PIECE_BYTES;
+              // Not before the first bytes are on their way.
+              if (coming === null && !isLast && starts[at + 1]! < to) {
+                coming = open(at + 1);
+                coming.catch(() => undefined);
+              }
+            }
+            break;
+          } catch (error) {
+            if (!(error instanceof BlobChangedError) || opening === OPENINGS) throw error;
+            await abandon(coming);
+            coming = null;
+          } finally {
+            await blob.close();
+          }
         }
-        coming = at + 1 < data.length && starts[at + 1]! < to ? blob(at + 1) : null;
-        coming?.catch(() => undefined);
-        yield bytes.subarray(Math.max(0, from - start), Math.min(bytes.length, to - start));
       }
     } finally {
       leaving.abort(new Error('the player left'));
       end();
+      await abandon(coming);
     }
   }
 }

@@ -98,7 +98,7 @@ export async function holdsStream(
       }
       // Each blob was on disk before it was written to the file.
       if (signal.aborted || !isHere(blobHash!)) return false;
-      const bytes = await reader.blob(stream, number, signal);
+      const bytes = await reader.wholeBlob(stream, number, signal);
       const part = found.subarray(0, Math.min(bytes.length, size - at));
       const outcome = compare(part, bytes);
       if (outcome === 'other' || (outcome === 'cut off' && !mayBeMissing)) return false;

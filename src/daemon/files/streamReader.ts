@@ -1,9 +1,12 @@
 /**
- * Decrypted blobs of streams: read from disk, or downloaded first. Readers of one blob share the work, and the last ones are kept
- * in memory. Source: lbry-sdk lbry/stream/managed_stream.py `_aiter_read_stream`, lbry/stream/downloader.py.
+ * Decrypted blobs of streams: read from disk, or downloaded first. Readers of one blob share the work. The last ones that are not on
+ * disk are kept in memory. Source: lbry-sdk lbry/stream/managed_stream.py `_aiter_read_stream`, lbry/stream/downloader.py.
  */
 import type { FileHandle } from 'node:fs/promises';
 import { EnvironmentError } from '../../util/text/environmentError.js';
+import { BlobChangedError } from '../blobs/blobParts.js';
+import type { CipherKey } from '../blobs/blobWork.js';
+import { bytesInMemory, decrypted, wholePlain, type PlainBlob } from '../blobs/plainBlob.js';
 import { failure } from '../base/daemonError.js';
 import {
   invalidDescriptor,
@@ -48,16 +51,34 @@ function assertPadded({ descriptor }: OpenStream, at: number, bytes: number): vo
     );
 }
 
+/** Closes the blob where its length differs from the descriptor. */
+async function checked(stream: OpenStream, at: number, blob: PlainBlob): Promise<PlainBlob> {
+  try {
+    assertPadded(stream, at, blob.lengthBytes);
+    return blob;
+  } catch (error) {
+    await blob.close();
+    throw error;
+  }
+}
+
+/** What the descriptor says of a data blob. */
+function placeOf({ descriptor }: OpenStream, at: number) {
+  const { blobHash, iv, length } = dataBlobs(descriptor)[at]!;
+  const cipher: CipherKey = { key: Buffer.from(descriptor.key, 'hex'), iv: Buffer.from(iv, 'hex') };
+  return { hash: blobHash!, length, cipher };
+}
+
 /** The work on a blob, which ends when the reader that began it leaves. */
 interface Loading {
-  readonly bytes: Promise<Uint8Array>;
+  readonly blob: Promise<PlainBlob>;
   readonly signal: AbortSignal;
 }
 
 export class StreamReader {
   readonly #deps: ReaderDeps;
   /** The most recently used last. */
-  readonly #kept = new Map<string, Uint8Array>();
+  readonly #kept = new Map<string, PlainBlob>();
   readonly #loading = new Map<string, Loading>();
 
   constructor(deps: ReaderDeps) {
@@ -116,12 +137,32 @@ export class StreamReader {
   }
 
   /**
-   * The decrypted bytes of a data blob. Throws `InvalidStreamDescriptorError` where it cannot be decrypted or has another length
+   * A data blob, which the caller closes. With `isFull` it must have one byte of padding, and its last read throws where it has more.
+   * Throws `InvalidStreamDescriptorError` where it cannot be decrypted or has another length
    * than the descriptor says, and the signal's reason.
    */
-  async blob(stream: OpenStream, at: number, signal: AbortSignal): Promise<Uint8Array> {
-    const { sdHash } = stream;
-    const key = `${sdHash}:${at}`;
+  async blob(stream: OpenStream, at: number, signal: AbortSignal, isFull = false): Promise<PlainBlob> {
+    signal.throwIfAborted();
+    const { hash, cipher } = placeOf(stream, at);
+    const onDisk = await this.#deps.blobs.openOnDisk(hash, cipher, isFull).catch((error: unknown) => {
+      throw undecryptable(hash, error);
+    });
+    return onDisk === null ? this.#inMemory(stream, at, signal) : checked(stream, at, onDisk);
+  }
+
+  /** All bytes of a data blob. Throws like `blob`. */
+  async wholeBlob(stream: OpenStream, at: number, signal: AbortSignal): Promise<Uint8Array> {
+    try {
+      return await wholePlain(await this.blob(stream, at, signal));
+    } catch (error) {
+      if (!(error instanceof BlobChangedError)) throw error;
+      // It is checked again, and fetched if it is damaged now.
+      return wholePlain(await this.blob(stream, at, signal));
+    }
+  }
+
+  async #inMemory(stream: OpenStream, at: number, signal: AbortSignal): Promise<PlainBlob> {
+    const key = `${stream.sdHash}:${at}`;
     const kept = this.#kept.get(key);
     if (kept) {
       this.#keep(key, kept);
@@ -130,7 +171,7 @@ export class StreamReader {
     const loading = this.#loading.get(key);
     if (loading) {
       try {
-        return await unlessAborted(loading.bytes, signal);
+        return await unlessAborted(loading.blob, signal);
       } catch (error) {
         signal.throwIfAborted();
         if (!loading.signal.aborted) throw error;
@@ -138,9 +179,9 @@ export class StreamReader {
         return this.blob(stream, at, signal);
       }
     }
-    const bytes = this.#loadChecked(stream, at, signal).finally(() => this.#loading.delete(key));
-    this.#loading.set(key, { bytes, signal });
-    const loaded = await bytes;
+    const blob = this.#load(stream, at, signal).finally(() => this.#loading.delete(key));
+    this.#loading.set(key, { blob, signal });
+    const loaded = await blob;
     this.#keep(key, loaded);
     return loaded;
   }
@@ -156,44 +197,36 @@ export class StreamReader {
     signal: AbortSignal,
   ): Promise<number> {
     signal.throwIfAborted();
-    const { descriptor, sdHash } = stream;
-    const { blobHash, iv } = dataBlobs(descriptor)[at]!;
-    const cipher = { key: Buffer.from(descriptor.key, 'hex'), iv: Buffer.from(iv, 'hex') };
-    if (!this.#kept.has(`${sdHash}:${at}`)) {
-      const written = await this.#deps.blobs
-        .copyTo(blobHash!, cipher, { fd: file.fd, position })
-        .catch((error: unknown) => {
-          throw undecryptable(blobHash!, error);
-        });
-      if (written !== null) {
-        assertPadded(stream, at, written);
-        return written;
-      }
+    const { hash, cipher } = placeOf(stream, at);
+    const written = await this.#deps.blobs
+      .copyTo(hash, cipher, { fd: file.fd, position })
+      .catch((error: unknown) => {
+        throw undecryptable(hash, error);
+      });
+    if (written !== null) {
+      assertPadded(stream, at, written);
+      return written;
     }
-    const bytes = await this.blob(stream, at, signal);
+    const bytes = await this.wholeBlob(stream, at, signal);
     await file.write(bytes, 0, bytes.length, position);
     return bytes.length;
   }
 
-  async #loadChecked(stream: OpenStream, at: number, signal: AbortSignal): Promise<Uint8Array> {
-    const bytes = await this.#load(stream, at, signal);
-    assertPadded(stream, at, bytes.length);
-    return bytes;
-  }
-
-  async #load({ sdHash, descriptor }: OpenStream, at: number, signal: AbortSignal): Promise<Uint8Array> {
+  async #load(stream: OpenStream, at: number, signal: AbortSignal): Promise<PlainBlob> {
     const { blobs } = this.#deps;
-    const { blobHash, iv, length } = dataBlobs(descriptor)[at]!;
-    const cipher = { key: Buffer.from(descriptor.key, 'hex'), iv: Buffer.from(iv, 'hex') };
+    const { hash, length, cipher } = placeOf(stream, at);
     signal.throwIfAborted();
-    const there = await blobs.read(blobHash!, cipher).catch((error: unknown) => {
-      throw undecryptable(blobHash!, error);
+    let blob = await blobs.openInMemory(hash, cipher).catch((error: unknown) => {
+      throw undecryptable(hash, error);
     });
-    if (there !== null) return there;
-    const fetched = await this.#fetchInTime(blobHash!, length, sdHash, signal);
-    return blobs.decrypt(blobHash!, fetched, cipher).catch((error: unknown) => {
-      throw undecryptable(blobHash!, error);
-    });
+    if (blob === null) {
+      const fetched = await this.#fetchInTime(hash, length, stream.sdHash, signal);
+      blobs.forgetHeld(hash);
+      blob = await decrypted(bytesInMemory(fetched), cipher).catch((error: unknown) => {
+        throw undecryptable(hash, error);
+      });
+    }
+    return checked(stream, at, blob);
   }
 
   /** Throws `TimeoutError` (a `DOMException`) where the blob does not come whole in its time. */
@@ -215,10 +248,10 @@ export class StreamReader {
     for (const key of this.#kept.keys()) if (key.startsWith(`${sdHash}:`)) this.#kept.delete(key);
   }
 
-  #keep(key: string, bytes: Uint8Array): void {
+  #keep(key: string, blob: PlainBlob): void {
     const { cachedBlobs } = this.#deps.settings();
     this.#kept.delete(key);
-    if (cachedBlobs > 0) this.#kept.set(key, bytes);
+    if (cachedBlobs > 0) this.#kept.set(key, blob);
     for (const oldest of this.#kept.keys()) {
       if (this.#kept.size <= cachedBlobs) break;
       this.#kept.delete(oldest);

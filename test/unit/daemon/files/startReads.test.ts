@@ -4,6 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/daemon/base/clock.js';
+import { BlobFiles } from '../../../../src/daemon/blobs/blobFiles.js';
 import { BlobThreads } from '../../../../src/daemon/blobs/blobThreads.js';
 import { makeStream } from '../../../../src/daemon/blobs/makeStream.js';
 import { FileManager } from '../../../../src/daemon/files/fileManager.js';
@@ -13,28 +14,31 @@ import { ContentFolder, NOW_SEC } from '../../../support/contentFolder.js';
 
 const FILES = 60;
 
-/** Counts how often a blob is read, checked or made. */
-class CountingThreads extends BlobThreads {
-  reads = 0;
+/** How often a blob was read, checked or made. */
+let reads = 0;
 
-  override read(...args: Parameters<BlobThreads['read']>): ReturnType<BlobThreads['read']> {
-    this.reads++;
+class CountingFiles extends BlobFiles {
+  override open(...args: Parameters<BlobFiles['open']>): ReturnType<BlobFiles['open']> {
+    reads++;
+    return super.open(...args);
+  }
+
+  override read(...args: Parameters<BlobFiles['read']>): ReturnType<BlobFiles['read']> {
+    reads++;
     return super.read(...args);
   }
+}
 
-  override check(...args: Parameters<BlobThreads['check']>): ReturnType<BlobThreads['check']> {
-    this.reads++;
-    return super.check(...args);
-  }
-
+class CountingThreads extends BlobThreads {
   override make(...args: Parameters<BlobThreads['make']>): ReturnType<BlobThreads['make']> {
-    this.reads++;
+    reads++;
     return super.make(...args);
   }
 }
 
 const threads = new CountingThreads(2);
 const folder = new ContentFolder(threads);
+folder.files = new CountingFiles();
 afterEach(async () => {
   await folder.close();
   await threads.close();
@@ -64,7 +68,7 @@ it(`reads no blob at a start with ${FILES} files, and two to play one of them`, 
   // Descriptors that are gone are not looked for either.
   rmSync(folder.blobPath(sdHashes[5]!));
   await folder.close();
-  threads.reads = 0;
+  reads = 0;
   await folder.open();
   const files = {
     database: folder.database,
@@ -86,16 +90,16 @@ it(`reads no blob at a start with ${FILES} files, and two to play one of them`, 
   const { signal } = new AbortController();
   await new LibraryRebuild({ manager, files, finder: () => null, signal }).start();
   await folder.store.originals.check();
-  expect([manager.count, threads.reads, folder.warnings]).toEqual([FILES, 0, []]);
+  expect([manager.count, reads, folder.warnings]).toEqual([FILES, 0, []]);
   const playing = new Playing({ manager, files });
-  for (const [n, reads] of [
+  for (const [n, wanted] of [
     [1, 2],
     [3, 4],
   ] as const) {
     const stream = (await playing.open(sdHashes[n]!, { mayDownload: false, signal }))!;
     let length = 0;
     for await (const piece of stream.read(0, 100 + n, signal)) length += piece.length;
-    expect([length, threads.reads]).toEqual([100 + n, reads]);
+    expect([length, reads]).toEqual([100 + n, wanted]);
   }
   await manager.close();
 });

@@ -1,0 +1,182 @@
+/**
+ * Blob files, opened, checked and written without a thread of their own: file access and hashing run in the thread pool of Node.js.
+ * So the first blob waits for no thread to start, and no thread takes memory.
+ */
+import { constants, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { webcrypto } from 'node:crypto';
+import { join } from 'node:path';
+import { environmentError, systemErrorReason, withPath } from '../../util/text/environmentError.js';
+import { Slots } from '../base/slots.js';
+import { blobHashOf, MAX_BLOB_BYTES } from '../content/blobHash.js';
+import { PARTIAL_SUFFIX, stampText, type BlobRead, type FileStamp, type WrittenBlob } from './blobWork.js';
+
+/** Blobs that are hashed at the same time. Each takes 4 MiB, since the thread pool works on a copy. Arbitrary. */
+const HASHES_AT_ONCE = 2;
+/** Files that are written at the same time. The thread pool has four threads; one stays free for readers. */
+const WRITES_AT_ONCE = 3;
+/** Up to this size a hash takes less time than a job of the thread pool. */
+const SMALL_BYTES = 16 * 1024;
+
+/** A verified blob file, which the caller closes, or why there is none. */
+export type OpenedBlob =
+  | {
+      readonly kind: 'whole';
+      readonly file: FileHandle;
+      readonly length: number;
+      readonly stamp: FileStamp;
+    }
+  | Exclude<BlobRead, { readonly kind: 'whole' }>;
+
+/** A pipe without a writer must not hold a thread of the pool. Windows has no such flag. */
+const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+async function hashOf(bytes: Uint8Array): Promise<string> {
+  if (bytes.length <= SMALL_BYTES) return blobHashOf(bytes);
+  return Buffer.from(await webcrypto.subtle.digest('SHA-384', bytes)).toString('hex');
+}
+
+async function stampOf(file: FileHandle): Promise<{ readonly stamp: FileStamp; readonly size: number }> {
+  const found = await file.stat({ bigint: true });
+  if (!found.isFile() && !found.isDirectory())
+    throw Object.assign(new Error(systemErrorReason('EFTYPE')), { code: 'EFTYPE' });
+  return { stamp: stampText(found), size: Number(found.size) };
+}
+
+/** The number of bytes; fewer than `size` where the file is shorter. */
+async function fill(file: FileHandle, bytes: Uint8Array, size: number): Promise<number> {
+  let at = 0;
+  while (at < size) {
+    const { bytesRead } = await file.read(bytes, at, size - at, at);
+    if (bytesRead === 0) break;
+    at += bytesRead;
+  }
+  return at;
+}
+
+const damaged = (reason: string) => ({ kind: 'damaged', reason }) as const;
+
+export class BlobFiles {
+  readonly #hashing = new Slots(HASHES_AT_ONCE);
+  readonly #writing = new Slots(WRITES_AT_ONCE);
+  /** Memory for checks, used again. */
+  readonly #buffers: Uint8Array[] = [];
+  #written = 0;
+
+  /**
+   * Opens a blob's file. Its bytes are hashed unless the file has the stamp of an earlier check. Throws `EnvironmentError` for what
+   * the system refuses.
+   */
+  open(path: string, hash: string, checkedStamp: FileStamp | null): Promise<OpenedBlob> {
+    return this.#open(path, async (file, { stamp, size }) => {
+      if (stamp === checkedStamp) return stamp;
+      return (await this.#hashing.run(async () => {
+        const buffer = this.#buffers.pop() ?? new Uint8Array(MAX_BLOB_BYTES);
+        try {
+          const bytes = buffer.subarray(0, await fill(file, buffer, size));
+          const after = await stampOf(file);
+          return (await hashOf(bytes)) === hash ? after.stamp : null;
+        } finally {
+          this.#buffers.push(buffer);
+        }
+      }))!;
+    });
+  }
+
+  /** Reads a blob's file whole, else like `open`. */
+  async read(path: string, hash: string, checkedStamp: FileStamp | null): Promise<BlobRead> {
+    let bytes = new Uint8Array(0);
+    const found = await this.#open(path, async (file, { stamp, size }) => {
+      const buffer = new Uint8Array(size);
+      bytes = buffer.subarray(0, await fill(file, buffer, size));
+      const after = await stampOf(file);
+      if (stamp === checkedStamp && after.stamp === stamp && bytes.length === size) return stamp;
+      return (await this.isBlob(hash, bytes)) ? after.stamp : null;
+    });
+    if (found.kind !== 'whole') return found;
+    await found.file.close();
+    return { kind: 'whole', bytes, length: bytes.length, stamp: found.stamp };
+  }
+
+  /** `check` gives the stamp of the file with the right bytes, null for wrong ones. */
+  async #open(
+    path: string,
+    check: (
+      file: FileHandle,
+      before: { readonly stamp: FileStamp; readonly size: number },
+    ) => Promise<FileStamp | null>,
+  ): Promise<OpenedBlob> {
+    let file: FileHandle | null = null;
+    let isKept = false;
+    try {
+      file = await open(path, READ_FLAGS);
+      const before = await stampOf(file);
+      if (before.size === 0 || before.size > MAX_BLOB_BYTES)
+        return damaged(`its file has ${before.size} bytes`);
+      const stamp = await check(file, before);
+      if (stamp === null) return damaged('its bytes have another hash');
+      isKept = true;
+      return { kind: 'whole', file, length: before.size, stamp };
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT') return { kind: 'missing' };
+      // A bad place of the disk takes no other blob along.
+      if (code === 'EIO') return damaged('the disk failed to read it');
+      throw environmentError(withPath(error, path), path);
+    } finally {
+      if (!isKept) await file?.close();
+    }
+  }
+
+  /** Whether the bytes have that hash. */
+  async isBlob(hash: string, bytes: Uint8Array): Promise<boolean> {
+    if (bytes.length === 0 || bytes.length > MAX_BLOB_BYTES) return false;
+    if (bytes.length <= SMALL_BYTES) return blobHashOf(bytes) === hash;
+    return (await this.#hashing.run(() => hashOf(bytes))) === hash;
+  }
+
+  /** Writes a blob that was received. The result is null if the bytes have another hash; nothing is written then. */
+  async write(folder: string, hash: string, bytes: Uint8Array): Promise<WrittenBlob | null> {
+    if (!(await this.isBlob(hash, bytes))) return null;
+    const temporary = join(folder, `${hash}.${process.pid}-${this.#written++}${PARTIAL_SUFFIX}`);
+    return this.#finish(temporary, join(folder, hash), 'wx', async (file) => {
+      for (let at = 0; at < bytes.length;)
+        at += (await file.write(bytes, at, bytes.length - at, at)).bytesWritten;
+      return { hash, length: bytes.length };
+    });
+  }
+
+  /** Gives a blob that a thread wrote to a temporary name its own name, when it is on disk. */
+  finish(
+    folder: string,
+    temporary: string,
+    blob: Pick<WrittenBlob, 'hash' | 'length'>,
+  ): Promise<WrittenBlob> {
+    return this.#finish(temporary, join(folder, blob.hash), 'r+', () => Promise.resolve(blob));
+  }
+
+  /** Syncs and renames, so that the name of a blob never holds a part of it. The temporary file is removed where that fails. */
+  async #finish(
+    temporary: string,
+    path: string,
+    flags: string,
+    fill: (file: FileHandle) => Promise<Pick<WrittenBlob, 'hash' | 'length'>>,
+  ): Promise<WrittenBlob> {
+    const run = async (): Promise<WrittenBlob> => {
+      const file = await open(temporary, flags);
+      try {
+        const written = await fill(file);
+        await file.sync();
+        await rename(temporary, path);
+        return { ...written, stamp: (await stampOf(file)).stamp };
+      } finally {
+        await file.close();
+      }
+    };
+    try {
+      return (await this.#writing.run(run))!;
+    } catch (error) {
+      await rm(temporary, { force: true }).catch(() => undefined);
+      throw environmentError(withPath(error, temporary), temporary);
+    }
+  }
+}

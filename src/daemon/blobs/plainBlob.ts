@@ -1,0 +1,84 @@
+/** The piece of a file that is in a blob, decrypted as far as it is read. */
+import type { CipherKey } from './blobWork.js';
+import { BLOCK_BYTES, decryptBlocks, paddingOf } from './cipher.js';
+
+/** Verified bytes of a blob. `BlobParts` has those of a file. */
+export interface EncryptedBlob {
+  readonly lengthBytes: number;
+  read(at: number, count: number): Promise<Uint8Array>;
+  close(): Promise<void>;
+}
+
+export interface PlainBlob {
+  readonly lengthBytes: number;
+  /** Bytes from a position on; fewer at the end. Rejects with `BlobChangedError` as `BlobParts.read` does. */
+  read(at: number, count: number): Promise<Uint8Array>;
+  close(): Promise<void>;
+}
+
+/** Bytes that are in memory. */
+export const bytesInMemory = (bytes: Uint8Array): EncryptedBlob & PlainBlob => ({
+  lengthBytes: bytes.length,
+  read: (at, count) => Promise.resolve(bytes.subarray(at, at + count)),
+  close: () => Promise.resolve(),
+});
+
+class Decrypted implements PlainBlob {
+  readonly lengthBytes: number;
+  readonly #blob: EncryptedBlob;
+  readonly #cipher: CipherKey;
+
+  constructor(blob: EncryptedBlob, cipher: CipherKey, lengthBytes: number) {
+    this.#blob = blob;
+    this.#cipher = cipher;
+    this.lengthBytes = lengthBytes;
+  }
+
+  async read(at: number, count: number): Promise<Uint8Array> {
+    const to = Math.min(at + count, this.lengthBytes);
+    if (to <= at) return new Uint8Array(0);
+    const start = at - (at % BLOCK_BYTES);
+    // The block before is the initialization vector.
+    const from = Math.max(0, start - BLOCK_BYTES);
+    const end = to === this.lengthBytes ? this.#blob.lengthBytes : Math.ceil(to / BLOCK_BYTES) * BLOCK_BYTES;
+    const bytes = await this.#blob.read(from, end - from);
+    const iv = start === 0 ? this.#cipher.iv : bytes.subarray(0, BLOCK_BYTES);
+    const plain = decryptBlocks(bytes.subarray(start - from), this.#cipher.key, iv);
+    if (end === this.#blob.lengthBytes && paddingOf(plain) !== end - this.lengthBytes)
+      throw new Error('the padding has another length');
+    return plain.subarray(at - start, to - start);
+  }
+
+  close(): Promise<void> {
+    return this.#blob.close();
+  }
+}
+
+/**
+ * The piece in a blob. With `isFull` its padding must be one byte, as in all but the last blob of a stream; that is checked when the
+ * end of the piece is read. Else it is checked at once. Closes the blob and throws where length or padding is wrong.
+ */
+export async function decrypted(blob: EncryptedBlob, cipher: CipherKey, isFull = false): Promise<PlainBlob> {
+  try {
+    const { lengthBytes } = blob;
+    if (lengthBytes === 0 || lengthBytes % BLOCK_BYTES !== 0) throw new Error('its length is wrong');
+    if (isFull) return new Decrypted(blob, cipher, lengthBytes - 1);
+    const from = Math.max(0, lengthBytes - 2 * BLOCK_BYTES);
+    const end = await blob.read(from, lengthBytes - from);
+    const iv = lengthBytes === BLOCK_BYTES ? cipher.iv : end.subarray(0, BLOCK_BYTES);
+    const last = decryptBlocks(end.subarray(-BLOCK_BYTES), cipher.key, iv);
+    return new Decrypted(blob, cipher, lengthBytes - paddingOf(last));
+  } catch (error) {
+    await blob.close();
+    throw error;
+  }
+}
+
+/** All bytes. Closes the blob. */
+export async function wholePlain(blob: PlainBlob): Promise<Uint8Array> {
+  try {
+    return await blob.read(0, blob.lengthBytes);
+  } finally {
+    await blob.close();
+  }
+}
