@@ -22,7 +22,7 @@ import type {
   ToExplorer,
 } from './messages.js';
 
-/** Time between two messages about the start's progress. */
+/** Time between two looks at what changes without an event: the progress of a start, the mempool. */
 const STATUS_MS = 500;
 /** A thread that ended is started again after so long. */
 const RESTART_MS = 1000;
@@ -35,7 +35,8 @@ export interface ExplorerDeps {
   readonly dispatcher: Pick<RpcDispatcher, 'handle' | 'warmup'>;
   readonly table: Pick<MethodTable, 'find'>;
   readonly logger: Logger;
-  readonly isStopping: () => boolean;
+  /** Aborted when the node begins to stop. */
+  readonly stopping: AbortSignal;
   /** A number that changes with the mempool. */
   readonly mempoolChanges: () => number;
 }
@@ -46,7 +47,10 @@ export class Explorer {
   private worker: Worker;
   private readonly stopping = new AbortController();
   private readonly offs: (() => void)[] = [];
-  private readonly timer: NodeJS.Timeout;
+  /** Null while there is nothing to look for, so that an explorer without visitors takes no processor time. */
+  private timer: NodeJS.Timeout | null = null;
+  /** Whether a page is open that changes of the mempool are for. */
+  private isWatched = false;
   private reader: ChainReader | null = null;
   private toldStatus: string | null | undefined;
   private toldChanges = 0;
@@ -65,7 +69,10 @@ export class Explorer {
     this.start = start;
     this.deps = deps;
     this.worker = this.begin(start);
-    this.timer = setInterval(() => this.tellStatus(), STATUS_MS).unref();
+    this.watch();
+    const tell = (): void => this.tellStatus();
+    deps.stopping.addEventListener('abort', tell);
+    this.offs.push(() => deps.stopping.removeEventListener('abort', tell));
   }
 
   /** Resolves when it listens. Rejects with `EnvironmentError` where it cannot. */
@@ -73,11 +80,27 @@ export class Explorer {
     const explorer = new Explorer(start, deps);
     try {
       await explorer.listening();
+      explorer.tellStatus();
     } catch (error) {
       await explorer.close();
       throw error;
     }
     return explorer;
+  }
+
+  /** Looks again and again, for as long as something can change that no event reports. */
+  private watch(): void {
+    if (this.timer === null && this.mustLook)
+      this.timer = setInterval(() => this.tellStatus(), STATUS_MS).unref();
+  }
+
+  private unwatch(): void {
+    if (this.timer !== null) clearInterval(this.timer);
+    this.timer = null;
+  }
+
+  private get mustLook(): boolean {
+    return this.deps.dispatcher.warmup !== null || this.isWatched || this.isTipDue;
   }
 
   private begin(start: ExplorerStart): Worker {
@@ -119,6 +142,7 @@ export class Explorer {
       if (this.stopping.signal.aborted) return;
       this.worker = this.begin({ ...this.start, port: this.port });
       this.failure = null;
+      this.isWatched = false;
       this.toldStatus = undefined;
       this.tellStatus();
       this.tellTip();
@@ -143,6 +167,11 @@ export class Explorer {
         return;
       case 'counters':
         this.counters = message.counters;
+        return;
+      case 'watched':
+        this.isWatched = message.isWatched;
+        if (this.isWatched) this.tellMempool();
+        this.watch();
         return;
       case 'log':
         this.deps.logger.warn(`Explorer: ${message.text}`);
@@ -182,8 +211,10 @@ export class Explorer {
     chain.describesDisconnected = true;
     this.offs.push(
       chain.events.on('tipChanged', () => {
-        if (chain.isInitialDownload()) this.isTipDue = true;
-        else this.tellTip();
+        if (chain.isInitialDownload()) {
+          this.isTipDue = true;
+          this.watch();
+        } else this.tellTip();
       }),
       chain.events.on('blockDisconnected', (block) => this.tellDisconnected(block)),
       chain.events.on('blockConnected', ({ hash }) => {
@@ -236,10 +267,11 @@ export class Explorer {
   }
 
   private tellStatus(): void {
-    const { dispatcher, isStopping } = this.deps;
-    this.tellMempool();
+    const { dispatcher, stopping } = this.deps;
+    if (this.isWatched) this.tellMempool();
     if (this.isTipDue) this.tellTip();
-    const status = isStopping() ? 'The node is stopping.' : dispatcher.warmup;
+    if (!this.mustLook) this.unwatch();
+    const status = stopping.aborted ? 'The node is stopping.' : dispatcher.warmup;
     if (status === this.toldStatus) return;
     this.toldStatus = status;
     this.send({ kind: 'status', status });
@@ -256,7 +288,7 @@ export class Explorer {
 
   async close(): Promise<void> {
     if (!this.stopping.signal.aborted) this.stopping.abort();
-    clearInterval(this.timer);
+    this.unwatch();
     for (const off of this.offs.splice(0)) off();
     this.send({ kind: 'close' });
     await this.exited;

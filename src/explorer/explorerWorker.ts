@@ -20,11 +20,32 @@ const send = (message: FromExplorer): void => port.postMessage(message);
 const node = new ExplorerRpcStub(send);
 const state: SiteState = { tip: null, sync: null, taken: [], status: 'Starting' };
 const syncClock = new SyncClock();
+let isWatched = false;
+let told = '';
+let counting: NodeJS.Timeout | null = null;
+
+/** Counters reach the node's thread once a second, while they change. */
+function noteCounters(): void {
+  counting ??= setTimeout(() => {
+    counting = null;
+    const text = JSON.stringify(site.counters);
+    if (text === told) return;
+    told = text;
+    send({ kind: 'counters', counters: { ...site.counters } });
+  }, COUNT_MS).unref();
+}
+
 const site = new Site(start, {
   node,
   state,
   assetFolder: join(dirname(fileURLToPath(import.meta.url)), 'assets'),
   log: (text) => send({ kind: 'log', text }),
+  onViewers: (count) => {
+    noteCounters();
+    if (isWatched === count > 0) return;
+    isWatched = count > 0;
+    send({ kind: 'watched', isWatched });
+  },
   nowMs: () => performance.now(),
 });
 const { server } = site;
@@ -35,16 +56,10 @@ server.on('connection', (socket) => {
   socket.once('close', () => connections--);
 });
 
-let told = '';
-const counting = setInterval(() => {
-  const text = JSON.stringify(site.counters);
-  if (text === told) return;
-  told = text;
-  send({ kind: 'counters', counters: { ...site.counters } });
-}, COUNT_MS);
+server.on('request', (_, response) => response.once('close', noteCounters));
 
 async function close(): Promise<void> {
-  clearInterval(counting);
+  if (counting !== null) clearTimeout(counting);
   const cut = setTimeout(() => server.closeAllConnections(), CLOSE_MS);
   site.live.close();
   server.closeIdleConnections();

@@ -27,6 +27,8 @@ export interface LiveDeps {
   readonly allows: (request: IncomingMessage) => boolean;
   readonly addressOf: (request: IncomingMessage) => string;
   readonly tipHash: () => string | null;
+  /** Called with the number of sockets when it changes. */
+  readonly onCount?: ((count: number) => void) | undefined;
 }
 
 export class Live {
@@ -36,11 +38,11 @@ export class Live {
   private readonly byVisitor = new Map<string, number>();
   private readonly waiting = new Map<string, NodeJS.Timeout>();
   private readonly lastMs = new Map<string, number>();
-  private readonly pinging: NodeJS.Timeout;
+  /** Null without sockets. */
+  private pinging: NodeJS.Timeout | null = null;
 
   constructor(deps: LiveDeps) {
     this.deps = deps;
-    this.pinging = setInterval(() => this.ping(), PING_MS).unref();
   }
 
   get count(): number {
@@ -66,12 +68,16 @@ export class Live {
   private add(socket: WebSocket, visitor: string): void {
     const client: Client = { socket, topics: new Set(), isAlive: true };
     this.clients.add(client);
+    this.pinging ??= setInterval(() => this.ping(), PING_MS).unref();
+    this.deps.onCount?.(this.clients.size);
     this.byVisitor.set(visitor, (this.byVisitor.get(visitor) ?? 0) + 1);
     socket.on('error', () => undefined);
     socket.on('pong', () => (client.isAlive = true));
     socket.on('message', (data) => this.listen(client, data.toString()));
     socket.on('close', () => {
       this.clients.delete(client);
+      if (this.clients.size === 0) this.stopPinging();
+      this.deps.onCount?.(this.clients.size);
       const left = (this.byVisitor.get(visitor) ?? 1) - 1;
       if (left > 0) this.byVisitor.set(visitor, left);
       else this.byVisitor.delete(visitor);
@@ -83,6 +89,11 @@ export class Live {
     if (topics === null) return client.socket.close(1008, 'send {"topics": [...]}');
     client.topics = new Set(topics);
     client.socket.send(JSON.stringify({ tip: this.deps.tipHash() }));
+  }
+
+  private stopPinging(): void {
+    if (this.pinging !== null) clearInterval(this.pinging);
+    this.pinging = null;
   }
 
   private ping(): void {
@@ -111,7 +122,7 @@ export class Live {
   }
 
   close(): void {
-    clearInterval(this.pinging);
+    this.stopPinging();
     for (const timer of this.waiting.values()) clearTimeout(timer);
     for (const { socket } of this.clients) socket.close(1001);
     this.server.close();

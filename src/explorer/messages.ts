@@ -93,7 +93,9 @@ export type FromExplorer =
       readonly method: string;
       readonly params: readonly unknown[];
     }
-  | { readonly kind: 'counters'; readonly counters: ExplorerCounters };
+  | { readonly kind: 'counters'; readonly counters: ExplorerCounters }
+  /** Whether a page is open with a live connection. */
+  | { readonly kind: 'watched'; readonly isWatched: boolean };
 
 export interface ExplorerCounters {
   readonly pages: number;

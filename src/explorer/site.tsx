@@ -45,6 +45,8 @@ export interface SiteDeps {
   /** The folder of the built assets. */
   readonly assetFolder: string;
   readonly log: (text: string) => void;
+  /** Called with the number of open pages that are kept up to date, when it changes. */
+  readonly onViewers?: (count: number) => void;
   readonly nowMs: () => number;
 }
 
@@ -137,6 +139,7 @@ export class Site {
       allows: (request) => this.allowsSocket(request),
       addressOf: (request) => this.addressOf(request),
       tipHash: () => this.deps.state.tip?.hash ?? null,
+      onCount: deps.onViewers,
     });
     this.server.on('upgrade', (request, socket, head) => {
       if (request.url === '/live') this.live.upgrade(request, socket, head);

@@ -179,7 +179,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
         table: rpc.table,
         methods: METHODS,
         logger,
-        isStopping: () => deps.signal.aborted,
+        stopping: deps.signal,
         mempoolChanges: () => nodeServices.services.mempool.changeCount,
       })
     : null;

@@ -234,7 +234,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
       },
       table: { find: () => ({ explorer: 'console' }) },
       logger: { debug: log, info: log, warn: log, error: log },
-      isStopping: () => false,
+      stopping: new AbortController().signal,
       mempoolChanges: () => 0,
     } as never);
     closers.push(() => explorer.close());
