@@ -22,12 +22,13 @@ interface HistoryPage {
   blocks: {
     height: number;
     blockhash: string;
-    events: { event: string; txid?: string }[];
+    events: { event: string; txid?: string; n?: number }[];
     claims: number;
     owner?: { claimId: string; effectiveAmount: number };
     lastTakeoverHeight?: number;
   }[];
   next?: number;
+  skip?: number;
 }
 interface Upcoming {
   height: number;
@@ -65,6 +66,22 @@ async function historyOf(name: string, to: number, count: number): Promise<Histo
     blocks.push(...page.blocks);
     if (page.next === undefined) return blocks;
     from = page.next;
+  }
+}
+
+/** The same, the latest first: blocks whose pages are put together. */
+async function latestOf(name: string, to: number, count: number): Promise<HistoryPage['blocks']> {
+  const blocks: HistoryPage['blocks'] = [];
+  for (let [end, skip] = [to, 0]; ;) {
+    const page: HistoryPage = await node.rpc('getnamehistory', [name, 0, end, count, false, 'newest', skip]);
+    expect(page.blocks.reduce((sum, { events }) => sum + events.length, 0)).toBeLessThanOrEqual(count);
+    for (const block of page.blocks) {
+      const last = blocks.at(-1);
+      if (last?.height === block.height) last.events.push(...block.events);
+      else blocks.push(block);
+    }
+    if (page.next === undefined) return blocks;
+    [end, skip] = [page.next, page.skip ?? 0];
   }
 }
 
@@ -107,6 +124,23 @@ describe('an explorer of names', () => {
     for (const { normalized_name: name } of await listed(null, 1000)) {
       const life = await historyOf(name, tip, 10_000);
       expect(await historyOf(name, tip, 1)).toEqual(life);
+      const backwards = (await latestOf(name, tip, 3)).map(({ events, ...block }) => ({
+        ...block,
+        events: events.toReversed(),
+      }));
+      const facts = ({
+        height,
+        claims,
+        owner,
+        lastTakeoverHeight,
+        events,
+      }: HistoryPage['blocks'][number]) => ({
+        ...{ height, claims, owner, lastTakeoverHeight, events },
+      });
+      expect(backwards.map(facts)).toEqual(life.toReversed().map(facts));
+      // Of the tip it is kept, until a block changes the name.
+      const latest: HistoryPage = await node.rpc('getnamehistory', [name, 0, tip, 5, false, 'newest']);
+      expect(await node.rpc('getnamehistory', [name, 0, tip, 5, false, 'newest'])).toEqual(latest);
       for (const { height, blockhash, owner, lastTakeoverHeight, claims } of life) {
         blocks++;
         const was = await node.rpc<Record<string, unknown>>('getvalueforname', [name, blockhash]);
@@ -133,6 +167,9 @@ describe('an explorer of names', () => {
     for (const [i, name] of names.entries()) {
       const shorter = await historyOf(name, tip - 7, 100);
       expect(shorter).toEqual(lives[i]!.filter(({ height }) => height < tip - 6));
+      expect((await latestOf(name, tip - 7, 7)).map(({ height }) => height)).toEqual(
+        shorter.map(({ height }) => height).toReversed(),
+      );
     }
     await node.rpc('reconsiderblock', [fork]);
     expect(await node.rpc('getblockcount')).toBe(tip);

@@ -58,7 +58,7 @@ export const CONVERSIONS: Readonly<Record<string, readonly Conversion[]>> = {
   getheaders: [[0, 'blocklocators', 'json']],
   getmempoolancestors: [[1, 'verbose', 'json']],
   getmempooldescendants: [[1, 'verbose', 'json']],
-  getnamehistory: [[1, 'from', 'json'], [2, 'to', 'auto'], [3, 'count', 'json'], [4, 'hex', 'json']],
+  getnamehistory: [[1, 'from', 'json'], [2, 'to', 'auto'], [3, 'count', 'json'], [4, 'hex', 'json'], [6, 'skip', 'json']],
   getnameproof: [[3, 'hex', 'json']],
   getnetworkhashps: [[0, 'nblocks', 'json'], [1, 'height', 'json']],
   getnodeaddresses: [[0, 'count', 'json']],

@@ -89,11 +89,11 @@ export interface ClaimtrieMethods {
     named: { blockhash?: string | null };
     result: (TrieEntry | LbrycrdTrieEntry)[];
   };
-  /** `getnamehistory "name" ( from to count hex )` */
+  /** `getnamehistory "name" ( from to count hex "order" skip )` */
   getnamehistory: {
-    params: [name: string, from?: number | null, to?: string | number | null, count?: number | null, hex?: boolean | null];
-    named: { name: string; from?: number | null; to?: string | number | null; count?: number | null; hex?: boolean | null };
-    result: { name: string; normalized_name: string; namehex?: string; height: number; blockhash: string; blocks: NameBlock[]; next?: number };
+    params: [name: string, from?: number | null, to?: string | number | null, count?: number | null, hex?: boolean | null, order?: string | null, skip?: number | null];
+    named: { name: string; from?: number | null; to?: string | number | null; count?: number | null; hex?: boolean | null; order?: string | null; skip?: number | null };
+    result: { name: string; normalized_name: string; namehex?: string; height: number; blockhash: string; blocks: NameBlock[]; next?: number; skip?: number };
   };
   /** `getnameproof "name" ( "blockhash" "claimId" hex )` */
   getnameproof: {

@@ -9,9 +9,6 @@ import type { PageContext } from '../pageContext.js';
 import { EventSubject, EventTag, isMissing, Missing, OptionalAmount } from './parts.js';
 
 const EVENTS = 50;
-/** Events asked for at a time, and the blocks looked at, until there are enough. */
-const EVENTS_ASKED = 200;
-const WINDOWS: readonly number[] = [10, 100, 1000, 10_000, 100_000, Infinity];
 const MAX_BANDS = 200;
 
 interface HistoryBlock {
@@ -21,9 +18,11 @@ interface HistoryBlock {
   readonly owner?: { readonly claimId: string; readonly effectiveAmount: number };
 }
 
+/** The latest block first, and the latest event of each block first. */
 interface HistoryAnswer {
   readonly blocks: readonly HistoryBlock[];
   readonly next?: number;
+  readonly skip?: number;
 }
 
 interface PastEvent extends ClaimEvent {
@@ -52,46 +51,6 @@ export function placeOf(text: string): Place | null {
   return found && { height: Number(found[1]), skipped: Number(found[2] ?? 0) };
 }
 
-/** The blocks of a window that ends at a height, and whether all of its events are among them. */
-type Read = (window: number) => Promise<{ blocks: readonly HistoryBlock[]; isAll: boolean }>;
-
-const countOf = (blocks: readonly HistoryBlock[]): number =>
-  blocks.reduce((sum, { events }) => sum + events.length, 0);
-
-/**
- * The latest blocks with this many events. The method tells the oldest first, so windows below the end grow until they have
- * enough; one that has more than an answer takes is halved, down to a single block. A crowded name is never read whole.
- */
-async function latestBlocks(read: Read, end: number, enough: number): Promise<readonly HistoryBlock[]> {
-  let known: readonly HistoryBlock[] = [];
-  let low = -1;
-  let high: number | null = null;
-  for (const window of WINDOWS) {
-    const size = Math.min(window, end);
-    const { blocks, isAll } = await read(size);
-    if (!isAll) {
-      high = size;
-      break;
-    }
-    [known, low] = [blocks, size];
-    if (countOf(blocks) >= enough || size === end) return blocks;
-  }
-  while (high !== null && high - low > 1) {
-    const middle = (low + high) >> 1;
-    const { blocks, isAll } = await read(middle);
-    if (!isAll) {
-      high = middle;
-      continue;
-    }
-    [known, low] = [blocks, middle];
-    if (countOf(blocks) >= enough) return blocks;
-  }
-  if (high === null) return known;
-  // The next block alone has more events than an answer; an answer ends with a whole block.
-  const { blocks } = await read(high);
-  return [...blocks.slice(0, 1), ...known];
-}
-
 /** The latest events up to a place. */
 export async function pastOf(
   ask: PageContext['ask'],
@@ -99,21 +58,21 @@ export async function pastOf(
   isHex: boolean,
   { height: end, skipped }: Place,
 ): Promise<Past> {
-  const read: Read = async (window) => {
-    const from = Math.max(0, end - window);
-    const answer = await ask<HistoryAnswer>('getnamehistory', name, from, end, EVENTS_ASKED, isHex);
-    return { blocks: answer.blocks, isAll: answer.next === undefined };
-  };
-  const blocks = await latestBlocks(read, end, EVENTS + skipped);
-  const newest = blocks
-    .flatMap(({ height, blockhash, events }) => events.map((event) => ({ ...event, height, blockhash })))
-    .toReversed();
-  const begin = newest[0]?.height === end ? skipped : 0;
-  const events = newest.slice(begin, begin + EVENTS);
-  const last = events.at(-1);
-  if (last === undefined || events.length < EVENTS) return { events, older: null, blocks };
-  const shown = newest.slice(0, begin + EVENTS).filter(({ height }) => height === last.height).length;
-  return { events, older: { height: last.height, skipped: shown }, blocks };
+  const { blocks, next, skip } = await ask<HistoryAnswer>(
+    'getnamehistory',
+    name,
+    0,
+    end,
+    EVENTS,
+    isHex,
+    'newest',
+    skipped,
+  );
+  const events = blocks.flatMap((block) =>
+    block.events.map((event) => ({ ...event, height: block.height, blockhash: block.blockhash })),
+  );
+  const older = next === undefined ? null : { height: next, skipped: skip ?? 0 };
+  return { events, older, blocks: blocks.toReversed() };
 }
 
 interface Band {

@@ -11,6 +11,7 @@ import {
   isTakeover,
   NAME_EVENTS,
   type NameBlock,
+  type NameBlockPart,
   type NameEvent,
 } from '../../store/claims/query/nameHistory.js';
 import type { UpcomingEvent } from '../../store/claims/query/upcoming.js';
@@ -187,9 +188,19 @@ function takeoverFields(owner: Owner | null, formerId: string): Answer {
   };
 }
 
+const takeoverAnswer = ({ owner, formerId }: NameBlock): Answer => ({
+  event: 'takeover',
+  ...takeoverFields(owner, formerId),
+});
+
 function* blockEvents(block: NameBlock): Generator<JsonOut> {
   for (const event of block.events) yield eventAnswer(event, block.height);
-  if (isTakeover(block)) yield { event: 'takeover', ...takeoverFields(block.owner, block.formerId) };
+  if (isTakeover(block)) yield takeoverAnswer(block);
+}
+
+function* latestEvents(block: NameBlockPart): Generator<JsonOut> {
+  if (block.showsTakeover) yield takeoverAnswer(block);
+  for (const event of block.events) yield eventAnswer(event, block.height);
 }
 
 function* changedAmounts({ amounts }: NameBlock): Generator<JsonOut> {
@@ -198,13 +209,13 @@ function* changedAmounts({ amounts }: NameBlock): Generator<JsonOut> {
   }
 }
 
-/** `blockHash` in wire order. */
-export function nameBlock(block: NameBlock, blockHash: Bytes): Answer {
+/** `blockHash` in wire order. The events of a part are the latest first. */
+export function nameBlock(block: NameBlock | NameBlockPart, blockHash: Bytes): Answer {
   const { height, claims, owner, takeover } = block;
   return {
     height,
     blockhash: hashToHex(blockHash),
-    events: jsonArray(blockEvents(block)),
+    events: jsonArray('showsTakeover' in block ? latestEvents(block) : blockEvents(block)),
     claims,
     owner: owner === null ? undefined : ownerFields(owner),
     lastTakeoverHeight: owner === null ? undefined : takeover,

@@ -36,7 +36,10 @@ import {
 import { KeptClaims } from '../../store/claims/keptClaims.js';
 import type { KnownHeads } from '../../store/claims/query/nameHeads.js';
 import {
+  readLatestHistory,
   readNameHistory,
+  type LatestHistoryPage,
+  type LatestHistoryQuery,
   type NameHistoryPage,
   type NameHistoryQuery,
 } from '../../store/claims/query/nameHistory.js';
@@ -119,6 +122,8 @@ export interface ClaimReader {
   listNames(query: NamesQuery): Promise<NamesPage>;
   /** What became of a name, block by block. */
   historyOf(name: Bytes, span: HistorySpan): Promise<NameHistoryPage & { readonly name: Bytes }>;
+  /** The latest events of a name, the latest first. */
+  latestHistoryOf(name: Bytes, span: LatestSpan): Promise<LatestHistoryPage & { readonly name: Bytes }>;
   /** The oldest block for which a forecast is given. */
   oldestForeseeing(): Promise<number>;
   /**
@@ -148,6 +153,7 @@ export interface NamesPage {
 
 /** A span of history up to block `to`, at which the name is looked up. */
 export type HistorySpan = Pick<NameHistoryQuery, 'from' | 'to' | 'count'>;
+export type LatestSpan = Omit<LatestHistoryQuery, 'name'>;
 
 /** The check if the chain has moved. */
 export type TipView = Pick<ActiveChain, 'height' | 'tip' | 'disconnects'>;
@@ -328,6 +334,22 @@ export function claimReader(
     }
     return past();
   }
+  /** The latest events of a filed name. Those up to the latest block are kept until a block changes the name. */
+  async function latestOf(name: string, span: LatestSpan): Promise<LatestHistoryPage> {
+    const { from, to, count, skip } = span;
+    const read = (): Promise<LatestHistoryPage> => readLatestHistory(rows, { name, ...span });
+    if (skip > 0) return read();
+    const choice = `${from} ${count}`;
+    const present = async (): Promise<LatestHistoryPage> => {
+      const known = kept.findHistory(name, choice, active);
+      if (known !== undefined) return known;
+      const { tip, disconnects } = active;
+      const page = await read();
+      kept.keepHistory(name, choice, page, { tip, disconnects }, active);
+      return page;
+    };
+    return preferPresent(to, present, read);
+  }
   /** The name as it is filed after block `height`; null when it is too long to be. */
   async function filed(name: Bytes, height: number): Promise<string | null> {
     if (name.length <= LONGEST_FILED_BYTES) return filedName(rules, name, height);
@@ -397,6 +419,11 @@ export function claimReader(
       const name = await filed(asked, span.to);
       if (name === null) return { name: asked, blocks: [], next: null };
       return { name: fromLatin1(name), ...(await readNameHistory(rows, { name, ...span })) };
+    },
+    async latestHistoryOf(asked, span) {
+      const name = await filed(asked, span.to);
+      if (name === null) return { name: asked, blocks: [], next: null };
+      return { name: fromLatin1(name), ...(await latestOf(name, span)) };
     },
     async oldestForeseeing() {
       const provable = await oldestProvable(rows, proofWindow, active.height);

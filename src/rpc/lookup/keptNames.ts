@@ -1,10 +1,11 @@
 /**
  * Cache of names with many claims and supports, after the latest block: whole names, single claims, the beginning of the name's
- * row, and the positions of its claims. Reading a whole name takes milliseconds. A new block removes the names that it changed. A
+ * row, the positions of its claims, and its latest events. Reading a whole name takes milliseconds. A new block removes the names that it changed. A
  * disconnected block clears the cache. The size is limited.
  */
 import type { ClaimOfName } from '../../store/claims/query/oneClaim.js';
 import type { NameInfo } from '../../store/claims/query/claimQueries.js';
+import type { LatestHistoryPage } from '../../store/claims/query/nameHistory.js';
 import type { NamePlaces } from '../../store/claims/namePlaces.js';
 import type { NameHead } from '../../store/claims/rows/nameRow.js';
 import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
@@ -20,6 +21,9 @@ const MOST_PLACES_BYTES = 4 << 20;
 /** Maximum number of cached single claims with their supports, of all names and of one name. Arbitrary. */
 const MOST_CLAIM_ITEMS = 16_384;
 const MOST_CLAIM_ITEMS_OF_NAME = 4096;
+/** Maximum number of events in cached histories, of all names and of one name. One takes about 500 bytes. */
+const MOST_EVENTS = 16_384;
+const MOST_EVENTS_OF_NAME = 2048;
 /** More blocks than this clear the cache. Arbitrary: most calls come at the tip, where blocks arrive one by one. */
 const MOST_BLOCKS = 64;
 
@@ -90,12 +94,19 @@ interface FoundClaims {
   items: number;
 }
 
+/** Latest events of one name by the text of the choice that found them. */
+interface FoundHistories {
+  readonly byChoice: Map<string, LatestHistoryPage>;
+  events: number;
+}
+
 /** Callers must not change the returned objects. */
 export class KeptNames {
   private readonly infos = new Bounded<NameInfo>(MOST_ITEMS);
   private readonly places = new Bounded<NamePlaces>(MOST_PLACES_BYTES);
   private readonly heads = new Bounded<NameHead>(MOST_HEADS);
   private readonly claims = new Bounded<FoundClaims>(MOST_CLAIM_ITEMS);
+  private readonly histories = new Bounded<FoundHistories>(MOST_EVENTS);
   private tip = -1;
   private height = -1;
   private disconnects = -1;
@@ -175,6 +186,21 @@ export class KeptNames {
     if (this.mayKeep(before, now)) this.places.set(name, places, places.sizeBytes);
   }
 
+  findHistory(name: string, choice: string, marks: TipMarks): LatestHistoryPage | undefined {
+    return this.isOf(marks) ? this.histories.get(name)?.byChoice.get(choice) : undefined;
+  }
+
+  keepHistory(name: string, choice: string, page: LatestHistoryPage, before: TipMarks, now: TipMarks): void {
+    if (!this.mayKeep(before, now)) return;
+    const events = page.blocks.reduce((sum, block) => sum + block.events.length, 1);
+    const known = this.histories.get(name);
+    const isFull = known === undefined || known.events + events > MOST_EVENTS_OF_NAME;
+    const found: FoundHistories = isFull ? { byChoice: new Map(), events: 0 } : known;
+    found.byChoice.set(choice, page);
+    found.events += events;
+    this.histories.set(name, found, found.events);
+  }
+
   private mayKeep(before: TipMarks, now: TipMarks): boolean {
     return before.tip === now.tip && before.disconnects === now.disconnects && this.isOf(now);
   }
@@ -184,7 +210,7 @@ export class KeptNames {
   }
 
   private get isEmpty(): boolean {
-    return [this.infos, this.places, this.heads, this.claims].every(({ size }) => size === 0);
+    return [this.infos, this.places, this.heads, this.claims, this.histories].every(({ size }) => size === 0);
   }
 
   private note({ tip, height, disconnects }: TipMarks & { readonly height: number }): void {
@@ -200,9 +226,10 @@ export class KeptNames {
     }
     this.places.delete(name);
     this.heads.delete(name);
+    this.histories.delete(name);
   }
 
   private clear(): void {
-    for (const kept of [this.infos, this.places, this.heads, this.claims]) kept.clear();
+    for (const kept of [this.infos, this.places, this.heads, this.claims, this.histories]) kept.clear();
   }
 }

@@ -92,6 +92,31 @@ export async function readNameHistory(rows: RowReader, query: NameHistoryQuery):
   if (from > to) return { blocks: [], next: null };
   const base = from > 0 ? await aliveItems(rows, name, from - 1) : [];
   const { items, until } = await itemsOfPage(rows, query);
+  const byHeight = await changedByHeight(base, items, from, until);
+  const life = await lifeFrom(rows, name, base, from);
+  const heights = [...byHeight.keys()].sort((a, b) => a - b);
+  const blocks: NameBlock[] = [];
+  const yieldTimer = new YieldTimer();
+  let listed = 0;
+  for (const height of heights) {
+    if (listed >= count) break;
+    const block = await life.block(height, byHeight.get(height)!.sort(compareCreation));
+    listed += block.events.length + (isTakeover(block) ? 1 : 0);
+    blocks.push(block);
+    await yieldTimer.pause();
+  }
+  await addTakeovers(rows, name, from, blocks);
+  const isWhole = blocks.length === heights.length && until === to;
+  return { blocks, next: isWhole ? null : (blocks.at(-1)?.height ?? until) + 1 };
+}
+
+/** The items that each block from `from` to `until` changed. */
+async function changedByHeight(
+  base: readonly Item[],
+  items: readonly Item[],
+  from: number,
+  until: number,
+): Promise<Map<number, Item[]>> {
   const yieldTimer = new YieldTimer();
   const byHeight = new Map<number, Item[]>();
   for (const item of [...base, ...items]) {
@@ -106,24 +131,118 @@ export async function readNameHistory(rows: RowReader, query: NameHistoryQuery):
     }
     if (yieldTimer.isDue) await yieldTimer.pause();
   }
+  return byHeight;
+}
+
+/** The name as it is before block `from`; `base` is what is filed under it then. */
+async function lifeFrom(
+  rows: RowReader,
+  name: string,
+  base: readonly Item[],
+  from: number,
+): Promise<NameLife> {
+  const yieldTimer = new YieldTimer();
   const life = new NameLife(name, rows);
   for (const item of base) {
     if (isActiveAfter(item, from - 1)) life.enter(item);
     if (yieldTimer.isDue) await yieldTimer.pause();
   }
-  const heights = [...byHeight.keys()].sort((a, b) => a - b);
-  const blocks: NameBlock[] = [];
-  let listed = 0;
-  for (const height of heights) {
-    if (listed >= count) break;
-    const block = await life.block(height, byHeight.get(height)!.sort(compareCreation));
-    listed += block.events.length + (isTakeover(block) ? 1 : 0);
-    blocks.push(block);
-    await yieldTimer.pause();
+  return life;
+}
+
+export interface LatestHistoryQuery extends NameHistoryQuery {
+  /** The latest events of block `to` that are left out. */
+  readonly skip: number;
+}
+
+/** A block with some of its events. */
+export interface NameBlockPart extends NameBlock {
+  /** Whether a takeover belongs to these events; it is the last of its block. */
+  readonly showsTakeover: boolean;
+}
+
+export interface LatestHistoryPage {
+  /** The latest block first, and the latest event of each block first. */
+  readonly blocks: readonly NameBlockPart[];
+  /** The block and the events to skip for the next page; null at the end. */
+  readonly next: { readonly to: number; readonly skip: number } | null;
+}
+
+/** Blocks before the last one in which events are searched, until there are enough. Arbitrary. */
+const WINDOWS: readonly number[] = [1000, 30_000, Infinity];
+
+/** The latest `count` events up to block `to`. */
+export async function readLatestHistory(
+  rows: RowReader,
+  { name, from, to, count, skip }: LatestHistoryQuery,
+): Promise<LatestHistoryPage> {
+  if (from > to) return { blocks: [], next: null };
+  for (const window of WINDOWS) {
+    const first = Math.max(from, to - window + 1);
+    const base = first > 0 ? await aliveItems(rows, name, first - 1) : [];
+    const items = await itemsSince(rows, name, first, to);
+    const byHeight = await changedByHeight(base, items, first, to);
+    const heights = [...byHeight.keys()].sort((a, b) => a - b);
+    let lowest = heights.length;
+    for (let events = 0; lowest > 0 && events < count + skip; lowest--)
+      events += leastEvents(heights[lowest - 1]!, byHeight.get(heights[lowest - 1]!)!);
+    if (lowest === 0 && first > from) continue;
+    const life = await lifeFrom(rows, name, base, first);
+    const blocks: NameBlock[] = [];
+    const yieldTimer = new YieldTimer();
+    for (const [i, height] of heights.entries()) {
+      const changed = byHeight.get(height)!.sort(compareCreation);
+      if (i < lowest) life.pass(height, changed);
+      else blocks.push(await life.block(height, changed));
+      if (yieldTimer.isDue) await yieldTimer.pause();
+    }
+    await addTakeovers(rows, name, first, blocks);
+    return latestParts(blocks, { to, count, skip, isAll: lowest === 0 });
   }
-  await addTakeovers(rows, name, from, blocks);
-  const isWhole = blocks.length === heights.length && until === to;
-  return { blocks, next: isWhole ? null : (blocks.at(-1)?.height ?? until) + 1 };
+  return { blocks: [], next: null };
+}
+
+/** A lower bound of the events of a block: what was spent may belong to an update. */
+function leastEvents(height: number, items: readonly Item[]): number {
+  return items.reduce(
+    (sum, { since, activated }) => sum + (since === height || activated === height ? 1 : 0),
+    0,
+  );
+}
+
+/** `blocks` have the oldest first; `isAll`: nothing happened before them. */
+function latestParts(
+  blocks: readonly NameBlock[],
+  { to, count, skip, isAll }: { to: number; count: number; skip: number; isAll: boolean },
+): LatestHistoryPage {
+  const parts: NameBlockPart[] = [];
+  let left = count;
+  for (let at = blocks.length - 1; at >= 0; at--) {
+    const block = blocks[at]!;
+    const { height, events } = block;
+    const takeovers = isTakeover(block) ? 1 : 0;
+    const begin = height === to ? Math.min(skip, events.length + takeovers) : 0;
+    const end = Math.min(begin + left, events.length + takeovers);
+    if (end > begin) parts.push(partOf(block, begin, end));
+    left -= end - begin;
+    if (left > 0) continue;
+    if (end < events.length + takeovers) return { blocks: parts, next: { to: height, skip: end } };
+    return { blocks: parts, next: at === 0 && isAll ? null : { to: height - 1, skip: 0 } };
+  }
+  return { blocks: parts, next: null };
+}
+
+/** The events from `begin` to `end`, counted from the latest one. */
+function partOf(block: NameBlock, begin: number, end: number): NameBlockPart {
+  const takeovers = isTakeover(block) ? 1 : 0;
+  const events = block.events
+    .toReversed()
+    .slice(Math.max(0, begin - takeovers), Math.max(0, end - takeovers));
+  const showsTakeover = takeovers === 1 && begin === 0;
+  if (events.length === block.events.length) return { ...block, events, showsTakeover };
+  const shown = new Set(events.map(({ item }) => item.claimId));
+  const amounts = new Map([...block.amounts].filter(([claimId]) => shown.has(claimId)));
+  return { ...block, events, amounts, showsTakeover };
 }
 
 /** Items filed from block `from` on, in whole blocks, as many as fill the page; `until` is the last block read. */
@@ -186,6 +305,11 @@ class NameLife {
   private leave(item: Item): void {
     if (item.kind === 'support') addSupport(this.state, item.claimId, -item.amount);
     else removeActiveClaim(this.state, item.point);
+  }
+
+  /** Applies block `height` without a description. */
+  pass(height: number, items: readonly Item[]): void {
+    this.apply(height, items);
   }
 
   /** What block `height` did to these items, in the order of their creation. */

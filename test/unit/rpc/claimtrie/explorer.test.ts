@@ -329,9 +329,72 @@ describe('getnamehistory', () => {
     expect(await world.call('documented', 'getnamehistory', 'NAME', 38)).toEqual({ ...head, blocks: [] });
   });
 
+  it('tells the latest events first, as many as are asked for, in parts of blocks', async () => {
+    const { world } = await life();
+    const all = (await world.call('documented', 'getnamehistory', 'NAME')) as unknown as {
+      blocks: { height: number; events: unknown[]; amounts: unknown[] }[];
+    };
+    const wanted = all.blocks
+      .toReversed()
+      .flatMap(({ height, events }) => events.toReversed().map((event) => ({ height, event })));
+    for (const count of [1, 2, 3, 100]) {
+      const seen: unknown[] = [];
+      for (let [to, skip] = [37, 0]; ;) {
+        const page = (await world.call(
+          'documented',
+          ...['getnamehistory', 'NAME', 0, to, count, false, 'newest', skip],
+        )) as unknown as typeof all & { next?: number; skip?: number };
+        for (const { height, events } of page.blocks)
+          seen.push(...events.map((event) => ({ height, event })));
+        if (page.next === undefined) break;
+        [to, skip] = [page.next, page.skip ?? 0];
+      }
+      expect(seen).toEqual(wanted);
+    }
+    const latest = await world.call('documented', 'getnamehistory', 'NAME', 0, null, 100, false, 'newest');
+    expect(latest).toMatchObject({
+      blocks: all.blocks.toReversed().map(({ height, amounts }) => ({ height, amounts })),
+    });
+    const later = await world.call('documented', 'getnamehistory', 'NAME', 36, null, 100, false, 'newest');
+    expect((later as unknown as typeof all).blocks.map(({ height }) => height)).toEqual(
+      all.blocks
+        .map(({ height }) => height)
+        .filter((height) => height >= 36)
+        .toReversed(),
+    );
+  });
+
+  it('keeps the latest events of the tip until a block changes the name', async () => {
+    const { world } = await life();
+    type Blocks = { blocks: { height: number; events: unknown[] }[] };
+    const heights = async (): Promise<number[]> => {
+      const oldest = (await world.call('documented', 'getnamehistory', 'name')) as unknown as Blocks;
+      const call = ['getnamehistory', 'name', 0, null, 100, false, 'newest'] as const;
+      const newest = (await world.call('documented', ...call)) as unknown as Blocks;
+      const again = await world.call('documented', ...call);
+      expect(again).toEqual(newest);
+      expect(newest.blocks).toEqual(
+        oldest.blocks.toReversed().map((block) => ({ ...block, events: block.events.toReversed() })),
+      );
+      return newest.blocks.map(({ height }) => height);
+    };
+    const before = await heights();
+    await world.mineEmpty(1);
+    expect(await heights()).toEqual(before);
+    await world.mine([[], [claimOutput('other', 'cc', COIN)]]);
+    expect(await heights()).toEqual(before);
+    await world.mine([[], [claimOutput('name', 'dd', COIN)]]);
+    expect(await heights()).toEqual([before[0]! + 3, ...before]);
+  });
+
   it('refuses what is not a range', async () => {
     const { world } = await life();
-    const call = (...params: (string | number)[]) => world.failure('documented', 'getnamehistory', ...params);
+    const call = (...params: (string | number)[]) =>
+      world.failure(
+        'documented',
+        'getnamehistory',
+        ...params.map((value) => (value === 'false' ? false : value)),
+      );
     const after = 'from is above the last block, which is at 6';
     expect(await call('name', 7, 6)).toEqual([INVALID_PARAMETER, after]);
     expect(await call('name', 0, 38)).toEqual([INVALID_PARAMETER, 'Block height out of range']);
@@ -339,6 +402,14 @@ describe('getnamehistory', () => {
     expect(await call('name', 0, 6, 10_001)).toEqual([
       INVALID_PARAMETER,
       'count must be between 1 and 10000',
+    ]);
+    expect(await call('name', 0, 6, 1, 'false', 'latest')).toEqual([
+      INVALID_PARAMETER,
+      'order must be one of oldest, newest',
+    ]);
+    expect(await call('name', 0, 6, 1, 'false', 'oldest', 3)).toEqual([
+      INVALID_PARAMETER,
+      'skip needs the order newest',
     ]);
     expect(await world.call('documented', 'getnamehistory', 'unknown')).toMatchObject({ blocks: [] });
     expect(await world.call('documented', 'getnamehistory', 'm'.repeat(100_000))).toMatchObject({
