@@ -21,7 +21,7 @@ uint64_t wordOf(const SignatureCache::Key& key, size_t at) {
 
 }  // namespace
 
-SignatureCache::SignatureCache() : buckets_(nullptr, free) {
+SignatureCache::SignatureCache() {
   std::random_device random;
   // A whole block of salt, so that its compression is done once.
   uint8_t salt[64];
@@ -30,12 +30,21 @@ SignatureCache::SignatureCache() : buckets_(nullptr, free) {
   resize(kDefaultBytes);
 }
 
+SignatureCache::~SignatureCache() { free(buckets()); }
+
 void SignatureCache::resize(uint64_t bytes) {
+  free(buckets_.exchange(nullptr));
   bucketCount_ = bytes / sizeof(Bucket);
+  insertions_ = 0;
+}
+
+SignatureCache::Bucket* SignatureCache::allocate() {
+  const std::lock_guard<std::mutex> guard(allocation_);
   // Zeroed memory which the system hands out page by page, when it is used.
-  buckets_.reset(bucketCount_ > 0 ? static_cast<Bucket*>(calloc(bucketCount_, sizeof(Bucket))) : nullptr);
-  if (!buckets_) bucketCount_ = 0;
-  used_ = false;
+  if (!buckets()) {
+    buckets_.store(static_cast<Bucket*>(calloc(bucketCount_, sizeof(Bucket))), std::memory_order_release);
+  }
+  return buckets();
 }
 
 SignatureCache::Key SignatureCache::keyOf(const uint8_t* hash, const uint8_t* signature, size_t signatureSize,
@@ -46,19 +55,14 @@ SignatureCache::Key SignatureCache::keyOf(const uint8_t* hash, const uint8_t* si
   return key;
 }
 
-SignatureCache::Bucket& SignatureCache::bucketOf(const Key& key) const {
-  return buckets_[wordOf(key, 0) % bucketCount_];
-}
-
-std::mutex& SignatureCache::lockOf(const Bucket& bucket) const {
-  return locks_[static_cast<size_t>(&bucket - buckets_.get()) % kLocks];
-}
+size_t SignatureCache::placeOf(const Key& key) const { return wordOf(key, 0) % bucketCount_; }
 
 bool SignatureCache::contains(const Key& key, bool erase) {
-  if (bucketCount_ == 0) return false;
-  Bucket& bucket = bucketOf(key);
-  const std::lock_guard<std::mutex> guard(lockOf(bucket));
-  for (Key& way : bucket.ways) {
+  Bucket* all = buckets();
+  if (!all) return false;
+  const size_t place = placeOf(key);
+  const std::lock_guard<std::mutex> guard(locks_[place % kLocks]);
+  for (Key& way : all[place].ways) {
     if (way == key) {
       if (erase) way = kEmpty;
       return true;
@@ -69,9 +73,12 @@ bool SignatureCache::contains(const Key& key, bool erase) {
 
 void SignatureCache::insert(const Key& key) {
   if (bucketCount_ == 0) return;
-  if (isUnused()) used_ = true;
-  Bucket& bucket = bucketOf(key);
-  const std::lock_guard<std::mutex> guard(lockOf(bucket));
+  Bucket* all = buckets();
+  if (!all && !(all = allocate())) return;
+  insertions_.fetch_add(1, std::memory_order_relaxed);
+  const size_t place = placeOf(key);
+  const std::lock_guard<std::mutex> guard(locks_[place % kLocks]);
+  Bucket& bucket = all[place];
   Key* victim = &bucket.ways[wordOf(key, 8) % kWays];
   for (Key& way : bucket.ways) {
     if (way == key) return;

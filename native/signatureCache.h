@@ -17,6 +17,9 @@ class SignatureCache {
   using Key = std::array<uint8_t, 32>;
 
   SignatureCache();
+  ~SignatureCache();
+  SignatureCache(const SignatureCache&) = delete;
+  SignatureCache& operator=(const SignatureCache&) = delete;
 
   // Forgets everything. No thread may use the cache meanwhile.
   void resize(uint64_t bytes);
@@ -25,8 +28,11 @@ class SignatureCache {
   Key keyOf(const uint8_t* hash, const uint8_t* signature, size_t signatureSize, const uint8_t* publicKey,
             size_t publicKeySize) const;
 
+  // Its bound, and how many signatures were inserted since the last `resize`.
+  uint64_t maxBytes() const { return bucketCount_ * sizeof(Bucket); }
+  uint64_t insertions() const { return insertions_.load(std::memory_order_relaxed); }
   // No signature was inserted since the last `resize`.
-  bool isUnused() const { return !used_.load(std::memory_order_relaxed); }
+  bool isUnused() const { return insertions() == 0; }
 
   // Whether the signature is known; with `erase` it is forgotten by that.
   bool contains(const Key& key, bool erase);
@@ -41,13 +47,18 @@ class SignatureCache {
     Key ways[kWays];  // zero: empty
   };
 
-  Bucket& bucketOf(const Key& key) const;
-  std::mutex& lockOf(const Bucket& bucket) const;
+  // Null before the first insertion.
+  Bucket* buckets() const { return buckets_.load(std::memory_order_acquire); }
+  // Makes the buckets. Null where memory is short.
+  Bucket* allocate();
+  size_t placeOf(const Key& key) const;
 
   Sha256 salted_;
-  std::unique_ptr<Bucket[], void (*)(void*)> buckets_;
+  // Made by the first insertion: most threads that load the addon verify nothing.
+  std::atomic<Bucket*> buckets_{nullptr};
+  std::mutex allocation_;
   uint64_t bucketCount_ = 0;
-  std::atomic<bool> used_{false};
+  std::atomic<uint64_t> insertions_{0};
   mutable std::mutex locks_[kLocks];
 };
 

@@ -170,6 +170,14 @@ napi_value jsSetVerifyThreads(napi_env env, napi_callback_info info) {
   return makeUndefined(env);
 }
 
+napi_value jsSignatureCacheUsage(napi_env env, napi_callback_info) {
+  const SignatureCache& cache = environmentOf(env)->cache;
+  napi_value result = makeObject(env);
+  setProperty(env, result, "maxBytes", makeNumber(env, static_cast<double>(cache.maxBytes())));
+  setProperty(env, result, "insertions", makeNumber(env, static_cast<double>(cache.insertions())));
+  return result;
+}
+
 napi_value jsSetSignatureCacheBytes(napi_env env, napi_callback_info info) {
   napi_value arguments[1];
   uint64_t bytes;
@@ -242,6 +250,7 @@ void registerVerification(napi_env env, napi_value exports) {
 
   setFunction(env, exports, "setVerifyThreads", jsSetVerifyThreads);
   setFunction(env, exports, "setSignatureCacheBytes", jsSetSignatureCacheBytes);
+  setFunction(env, exports, "signatureCacheUsage", jsSignatureCacheUsage);
   setFunction(env, exports, "verifyInputs", jsVerifyInputs);
   setFunction(env, exports, "verifyInputsHere", jsVerifyInputsHere);
   setFunction(env, exports, "signatureHash", jsSignatureHash);

@@ -7,6 +7,7 @@ import { ExplorerRpcStub } from './explorerRpcStub.js';
 import { Site, type SiteState } from './site.js';
 import { SyncClock } from './syncClock.js';
 import { withoutOld } from './takenBlocks.js';
+import { reportMemory } from '../util/threadMemory.js';
 
 /** Connections for pages at a time; those of `/live` are counted apart (live.ts). */
 const MAX_CONNECTIONS = 512;
@@ -48,6 +49,7 @@ const site = new Site(start, {
   },
   nowMs: () => performance.now(),
 });
+reportMemory('explorer', () => [site.pageMemory]);
 const { server } = site;
 let connections = 0;
 server.on('connection', (socket) => {

@@ -63,6 +63,10 @@ export class RenderedCache {
     this.maxBytes = maxBytes;
   }
 
+  get sizeBytes(): number {
+    return this.bytes;
+  }
+
   get(key: string): Rendered | undefined {
     const known = this.entries.get(key);
     if (known === undefined) return undefined;

@@ -14,6 +14,7 @@ import type { ExplorerCounters, ExplorerStart, TakenBlock, Tip } from './message
 import { AskError, BusyError, type ExplorerRpcStub } from './explorerRpcStub.js';
 import { PageError, type PageContext, type PageResult, type Redirect } from './pageContext.js';
 import { PAGES } from './pages/pageTable.js';
+import type { CacheUsage } from '../util/threadMemory.js';
 import { encodingOf, packed, RenderedCache, renderedOf, type Rendered } from './rendered.js';
 
 const MAX_URL_CHARS = 4096;
@@ -145,6 +146,11 @@ export class Site {
       if (request.url === '/live') this.live.upgrade(request, socket, head);
       else socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
     });
+  }
+
+  /** The rendered pages that are kept. */
+  get pageMemory(): CacheUsage {
+    return { name: 'pages', bytes: this.cache.sizeBytes, maxBytes: CACHE_BYTES };
   }
 
   get counters(): ExplorerCounters {

@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { addonCandidates, isCheckout, targetName } from './addonFiles.js';
 
 /** Raised with every change of a signature below; an addon built for another number is not used. */
-export const NATIVE_ABI = 20;
+export const NATIVE_ABI = 21;
 
 /**
  * A block (or one transaction) as offsets into its own bytes. All offsets count from the start of the parsed buffer.
@@ -317,6 +317,13 @@ export interface NativeAddon {
    * where that is not known how.
    */
   returnFreedMemory(): boolean;
+  /**
+   * What the C library holds for the process, in bytes: in use and free in its arenas, and in mappings of their own, all of
+   * which are in use. Null where that is not known: glibc before 2.33, and other libraries.
+   */
+  heapUsage(): { usedBytes: number; freeBytes: number; mappedBytes: number } | null;
+  /** Gives free pages of the C library back to the system, on another thread. Resolves to whether there were some. */
+  trimHeap(): Promise<boolean>;
 
   /**
    * Fills `target` with bytes of an open file without waiting for a disk. Answers how many: fewer than wanted where the
@@ -397,6 +404,8 @@ export interface NativeAddon {
 
   setVerifyThreads(count: number): void;
   setSignatureCacheBytes(bytes: number): void;
+  /** Bound of this thread's signature cache, and how many signatures were inserted since it was set. */
+  signatureCacheUsage(): { maxBytes: number; insertions: number };
   verifyInputs(job: VerifyJob): Promise<VerifyReport>;
   /** The same at once, on the thread of the caller: for a few inputs, which the way to another would cost more. */
   verifyInputsHere(job: VerifyJob): VerifyReport;

@@ -23,6 +23,7 @@ import { MethodTable } from '../rpc/declare/table.js';
 import { AssertionError } from '../util/assert.js';
 import { hashToHex } from '../util/bytes.js';
 import type { Logger, LogControl } from '../util/logging.js';
+import { ThreadMemory } from '../util/threadMemory.js';
 import type { Wallets } from '../wallet/wallets.js';
 import { watchBlockIndex, watchTip } from './watch/chainWatch.js';
 import { AdjustedClock } from './clock.js';
@@ -30,6 +31,7 @@ import { CloseStack, errorText } from './start/closeStack.js';
 import { simulatedCrashes } from './start/crashSimulation.js';
 import { shareConnections, systemDescriptorLimit } from './options/descriptors.js';
 import { httpRoutes, makeEsplora, makeMetrics } from './services/httpRoutes.js';
+import { HeapTrim } from './watch/heapTrim.js';
 import type { StatusLine } from './display/console.js';
 import type { RpcPlace } from './display/firstSteps.js';
 import { ProgressMonitor } from './display/progressMonitor.js';
@@ -114,7 +116,11 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   for (const hint of loaded.hints) logger.info(hint);
   const hubService = options.hub ? await import('./services/hubService.js') : null;
   hubService?.checkHubOptions(loaded, (text) => logger.warn(text));
-  await startNative(loaded, logger, deps.signal);
+  const native = await startNative(loaded, logger, deps.signal);
+  if (native !== null) {
+    const trim = new HeapTrim(native);
+    closers.push(() => trim.stop());
+  }
 
   const clock = new AdjustedClock(options.mocktime);
   const descriptorLimit = systemDescriptorLimit();
@@ -127,8 +133,20 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   const notifications = await startNotifications(loaded, logger, share.webSockets);
   closers.push(() => notifications.close());
   const { zmqNotifiers } = notifications;
-  const nodeServices = makeServices({ loaded, clock, startTimeSec, peerOptions, zmqNotifiers, warn, deps });
+  const threads = new ThreadMemory();
+  closers.push(() => threads.close());
+  const nodeServices = makeServices({
+    loaded,
+    clock,
+    startTimeSec,
+    peerOptions,
+    zmqNotifiers,
+    threads,
+    warn,
+    deps,
+  });
   const answers = makeAnswerCache(options.rpccache, nodeServices.services);
+  nodeServices.showAnswers(answers);
   const metrics = await makeMetrics(loaded, nodeServices.services);
   if (answers) metrics?.measureAnswers(answers, nodeServices.services.blockTexts);
   let stopping = false;

@@ -7,7 +7,7 @@ export interface ControlMethods {
   getmemoryinfo: {
     params: [mode?: string | null];
     named: { mode?: string | null };
-    result: { locked: { used: number; free: number; total: number; locked: number; chunks_used: number; chunks_free: number }; process: { rss: number; heap_used: number; heap_total: number; external: number; array_buffers: number } } | string;
+    result: { locked: { used: number; free: number; total: number; locked: number; chunks_used: number; chunks_free: number }; process: { rss: number; heap_used: number; heap_total: number; external: number; array_buffers: number }; native?: { used: number; free: number; mapped: number }; threads: ({ name: string; heap_used: number; heap_total: number; external: number })[]; caches: ({ name: string; bytes: number; bound?: number })[] } | string;
   };
   /** `help ( "command" )` */
   help: {

@@ -21,6 +21,7 @@ import { SharedClaims } from '../link/sharedClaims.js';
 import { TipHeader } from '../protocol/tipHeader.js';
 import { ClientQueue } from '../../scheduler/clientQueue.js';
 import { UnknownConstraints } from '../methods/unknownConstraints.js';
+import { reportMemory } from '../../util/threadMemory.js';
 
 /**
  * Enough that the node's thread need not wait for the next while answers are under way between the two.
@@ -32,6 +33,7 @@ const NOTE_MS = 100;
 /** The longest that touching scripts holds the event loop. */
 const SLICE_MS = 4;
 
+reportMemory('hub');
 const port = parentPort!;
 const start = workerData as HubThreadStart;
 const counters = new HubCounters(start.counters);

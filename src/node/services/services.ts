@@ -32,6 +32,8 @@ import { addressService } from './addressService.js';
 import { channelIds } from './channelIds.js';
 import { ChainWarnings } from '../watch/chainWarnings.js';
 import type { AdjustedClock } from '../clock.js';
+import type { ThreadMemory } from '../../util/threadMemory.js';
+import { memoryService } from './memoryService.js';
 import { mempoolSettings } from './mempoolSettings.js';
 import { WaitingClaimIndex } from '../../index/waiting/waitingIndex.js';
 import { waitingService } from './waitingService.js';
@@ -53,6 +55,7 @@ export interface ServicesInput {
   startTimeSec: number;
   peerOptions: PeerNetworkOptions;
   zmqNotifiers: RpcServices['zmqNotifiers'];
+  threads: ThreadMemory;
   /** Warns the operator and writes to the log. */
   warn: (message: string) => void;
   deps: { logger: Logger & LogControl; requestStop: () => void; signal: AbortSignal };
@@ -60,6 +63,8 @@ export interface ServicesInput {
 
 export interface NodeServices {
   services: RpcServices;
+  /** The kept answers that methods report. */
+  showAnswers(answers: AnswerCache | null): void;
   /** Warning that no peer can be reached, with a remedy; empty while connected. */
   outage(): string;
   /** Makes what follows the chain from its first block on; answers the mempool. */
@@ -111,6 +116,7 @@ export function makeServices({
   startTimeSec,
   peerOptions,
   zmqNotifiers,
+  threads,
   warn,
   deps,
 }: ServicesInput): NodeServices {
@@ -124,6 +130,7 @@ export function makeServices({
   let claimSearch: ClaimSearch | null = null;
   let shownClaims: WaitingClaimIndex | null = null;
   let hub: HubService | null = null;
+  let answers: AnswerCache | null = null;
   let validation: BackgroundValidation | null = null;
   let peers: { net: PeerNetwork; service: PeerService } | null = null;
   const loading = new AbortController();
@@ -139,6 +146,13 @@ export function makeServices({
   };
   const services: RpcServices = {
     lifecycle: { startTimeSec, requestStop: deps.requestStop },
+    memory: memoryService({
+      loaded,
+      threads,
+      services: () => services,
+      opened: () => attached?.opened ?? null,
+      answers: () => answers,
+    }),
     logging: deps.logger,
     log: deps.logger,
     params,
@@ -235,6 +249,9 @@ export function makeServices({
   };
   return {
     services,
+    showAnswers(kept) {
+      answers = kept;
+    },
     outage: () => peers?.net.outageWarning ?? '',
     follow(reader) {
       mempool = new Mempool(mempoolSettings(loaded), {

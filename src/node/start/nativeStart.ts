@@ -16,8 +16,12 @@ const BUILD_SWITCH = 'LBCNODE_NATIVE_BUILD';
 /** Left in the folder after a build that compilers were there for and that failed: it would fail again. */
 const FAILURE_MARK = 'build-failed';
 
-/** Chooses the addon or the fallbacks, and says which. */
-export async function startNative(loaded: LoadedOptions, logger: Logger, signal: AbortSignal): Promise<void> {
+/** Chooses the addon or the fallbacks, and says which. Resolves to the addon; null for the fallbacks. */
+export async function startNative(
+  loaded: LoadedOptions,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<NativeAddon | null> {
   const { scriptThreads, signatureCacheBytes } = loaded.derived;
   const native = loadNative() ?? (await buildMissingAddon(logger, signal));
   if (native === null) {
@@ -26,13 +30,14 @@ export async function startNative(loaded: LoadedOptions, logger: Logger, signal:
     logger.warn(
       `the native addon is not in use (${nativeUnavailableReason()}): signatures are verified in JavaScript, some thirty times slower and on one thread instead of ${scriptThreads}; blocks are parsed and coins looked up in TypeScript; the database is read by classic-level, which verifies checksums only when it is opened, and by one thread.${remedy && ` ${remedy}`}`,
     );
-    return;
+    return null;
   }
   native.setVerifyThreads(scriptThreads);
   native.setSignatureCacheBytes(signatureCacheBytes);
   logger.info(
     `native addon: libsecp256k1 ${native.secp256k1}, SHA-256 ${native.sha256Implementation}, ${scriptThreads} verification threads`,
   );
+  return native;
 }
 
 /** Builds the addon in an installed package that has none for this machine; `null` where that cannot be. Never rejects. */

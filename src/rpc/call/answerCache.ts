@@ -105,8 +105,11 @@ export class AnswerCache {
   private readonly state: () => StateMarks;
   private found = 0;
 
+  readonly maxBytes: number;
+
   /** `maxBytes` bounds what is kept in all; `state` says where chain and mempool stand. */
   constructor(maxBytes: number, state: () => StateMarks) {
+    this.maxBytes = maxBytes;
     this.bySource = {
       chain: new Answers(maxBytes / 2, false),
       chainAndMempool: new Answers(maxBytes / 2, true),

@@ -29,12 +29,14 @@ import type { MaybePromise } from '../../util/maybePromise.js';
 import type { Wallets } from '../../wallet/wallets.js';
 import type { BlockTexts } from '../lookup/blockTexts.js';
 import type { CoinScan } from '../lookup/coinScan.js';
+import type { CacheUsage, ThreadUsage } from '../../util/threadMemory.js';
 import type { HubService } from './hubService.js';
 import type { PeerService } from './peerService.js';
 import type { ClaimReader } from '../lookup/claimReader.js';
 
 export interface RpcServices {
   readonly lifecycle: LifecycleService;
+  readonly memory: MemoryService;
   readonly logging: LogControl;
   /** Log for details that an answer omits. */
   readonly log: Logger;
@@ -90,6 +92,23 @@ export interface RpcServices {
   zmqNotifiers(): readonly { readonly type: string; readonly address: string }[];
   /** What is wrong with network, chain or build, for the answers that carry warnings; empty when nothing is. */
   warnings(): string;
+}
+
+/** Memory of the process. */
+export interface MemoryService {
+  /** The caches of the main thread. */
+  caches(): Promise<readonly CacheUsage[]>;
+  /** Heaps and caches of the worker threads. */
+  threads(): Promise<readonly ThreadUsage[]>;
+  /** What the C library holds; null where that is not known. */
+  nativeHeap(): NativeHeapUsage | null;
+}
+
+/** In bytes: in use and free in the arenas of the C library, and in mappings of their own. */
+export interface NativeHeapUsage {
+  readonly usedBytes: number;
+  readonly freeBytes: number;
+  readonly mappedBytes: number;
 }
 
 /** Snapshots of the chain state. Paths are absolute. Rejects with `SnapshotError`. */

@@ -19,7 +19,7 @@ export interface BlockText {
 const MIN_KEPT = 2;
 
 export class BlockTexts {
-  private readonly maxBytes: number;
+  readonly maxBytes: number;
   /** Texts by header id; the most recently used is last. */
   private readonly texts = new Map<number, BlockText>();
   private bytes = 0;

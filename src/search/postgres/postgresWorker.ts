@@ -4,6 +4,7 @@ import { unpackArguments } from '../document/packedSources.js';
 import { PostgresIndexWriter, type PostgresIndexOptions } from './postgresIndexWriter.js';
 import { PostgresReader, type PostgresReaderOptions } from './postgresReader.js';
 import { answerOf, type WorkerCall } from '../sqlite/workerProtocol.js';
+import { reportMemory } from '../../util/threadMemory.js';
 
 export type PostgresRole =
   | { readonly role: 'writer'; readonly options: PostgresIndexOptions }
@@ -13,6 +14,7 @@ type Calls = Readonly<Record<string, (...args: never[]) => unknown>>;
 
 const port = parentPort!;
 const role = workerData as PostgresRole;
+reportMemory(`claim search, ${role.role}`);
 const calls = (role.role === 'writer'
   ? new PostgresIndexWriter(role.options)
   : new PostgresReader(role.options)) as unknown as Calls;

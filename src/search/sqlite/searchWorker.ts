@@ -1,5 +1,5 @@
 /** The program of a thread that writes the search index, or of one that reads it. Calls are answered one by one. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { startFollower } from '../follow/followerThread.js';
 import type { IndexWriter } from '../follow/indexChange.js';
@@ -8,8 +8,9 @@ import { SearchError } from '../query/searchError.js';
 import type { SearchQuery } from '../query/searchQuery.js';
 import { SqliteIndexWriter, type SqliteIndexOptions } from './sqliteIndexWriter.js';
 import { loadSqlite, type SqliteProvider } from '../../sqlite/sqliteProvider.js';
-import { SqliteReader } from './sqliteReader.js';
-import { isCorruption } from './sqliteWriter.js';
+import { READER_CACHE_BYTES, SqliteReader } from './sqliteReader.js';
+import { isCorruption, WRITER_CACHE_BYTES } from './sqliteWriter.js';
+import { reportMemory, type CacheUsage } from '../../util/threadMemory.js';
 import { answerOf, type WorkerCall, type WorkerRole } from './workerProtocol.js';
 
 type Calls = Readonly<Record<string, (...args: never[]) => unknown>>;
@@ -81,8 +82,18 @@ async function callsOf(role: WorkerRole): Promise<Calls> {
   return writer as unknown as Calls;
 }
 
+/** The pages that SQLite keeps: at most those of the file, since it does not tell how many. */
+function pageCache(path: string, maxBytes: number): CacheUsage[] {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  return [{ name: 'sqlite_pages', bytes: Math.min(size, maxBytes), maxBytes }];
+}
+
 const port = parentPort!;
-const calls = callsOf(workerData as WorkerRole);
+const role = workerData as WorkerRole;
+if (role.role === 'reader')
+  reportMemory('claim search, reader', () => pageCache(role.path, READER_CACHE_BYTES));
+else reportMemory('claim search, writer', () => pageCache(role.index.path, WRITER_CACHE_BYTES));
+const calls = callsOf(role);
 let last: Promise<void> = Promise.resolve();
 
 async function answer({ id, method, args }: WorkerCall): Promise<void> {

@@ -41,6 +41,7 @@ const COUNT_LIMIT = 20_000;
 const COMMON_WORDS = 1000;
 /** Pages in memory, of each reader. Arbitrary. */
 const CACHE_KIB = 32 << 10;
+export const READER_CACHE_BYTES = CACHE_KIB << 10;
 
 /** Source: SQLite's SQLITE_MAX_VARIABLE_NUMBER. */
 const MAX_VALUES = 32_766;

@@ -26,6 +26,7 @@ import { trendingAfter } from '../document/trending.js';
 
 /** Pages in memory, of the writer alone. Arbitrary. */
 const CACHE_KIB = 64 << 10;
+export const WRITER_CACHE_BYTES = CACHE_KIB << 10;
 /**
  * Segments of words that a first build lets gather before it merges them into one. They are written from a table of 1 MiB
  * (FTS5's own default), which the processor's cache holds: in a larger one each word costs more the longer it is searched.

@@ -120,6 +120,12 @@ export class HeaderTable {
     return this.rows;
   }
 
+  /** Memory of the columns and of the table that finds headers by their hash. */
+  get usageBytes(): number {
+    const columns = Object.values(this.columns).reduce((sum, { byteLength }) => sum + byteLength, 0);
+    return columns + this.index.byteLength;
+  }
+
   /** Grows with every header added and with whatever is changed of one. */
   get changes(): number {
     return this.changeCount;

@@ -7,6 +7,8 @@ import type { RowRange } from '../rows/rows.js';
 
 /** A table file is full from here on. */
 export const FILE_BYTES = 4 << 20;
+/** Index and filter of an open table file, which LevelDB keeps in memory: about this share of the file. */
+export const TABLE_INDEX_SHARE = 1 / 40;
 /**
  * Table files that LevelDB keeps open, each with its index and filter (some 100 KiB). Opening one again costs some 50 µs,
  * and forgets what was cached of it.
@@ -68,6 +70,8 @@ export interface LevelDb {
   share(): number | null;
   /** Table files by level and what merging them took, as lines of text. */
   stats(): string;
+  /** Bytes of the block cache and of the write buffers. */
+  readonly memoryBytes: number;
 }
 
 /** Files of the database lost or changed bytes: nothing that it answers can be relied on. The message is for the operator. */

@@ -170,6 +170,10 @@ export class NativeLevelDb implements LevelDb {
     return this.db.property('leveldb.stats');
   }
 
+  get memoryBytes(): number {
+    return Number(this.db.property('leveldb.approximate-memory-usage'));
+  }
+
   /** The outcome of what runs on another thread. A background merge does not name the corrupt file. */
   private async settled<T>(work: Promise<T>): Promise<T> {
     this.underWay++;

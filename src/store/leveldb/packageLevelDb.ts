@@ -194,6 +194,10 @@ export class PackageLevelDb implements LevelDb {
     return this.opened.getProperty('leveldb.stats');
   }
 
+  get memoryBytes(): number {
+    return Number(this.opened.getProperty('leveldb.approximate-memory-usage'));
+  }
+
   private async settled<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;

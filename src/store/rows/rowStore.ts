@@ -8,7 +8,7 @@ import type { MaybePromise } from '../../util/maybePromise.js';
 import { assert } from '../../util/assert.js';
 import { DatabaseWriter, MAX_BATCH_BYTES, type DirtySource } from '../leveldb/databaseWriter.js';
 import type { KeyedRows } from './keyedRows.js';
-import type { LevelDb } from '../leveldb/levelDb.js';
+import { FILE_BYTES, OPEN_FILES, TABLE_INDEX_SHARE, type LevelDb } from '../leveldb/levelDb.js';
 import { makeLevelDb } from '../leveldb/makeLevelDb.js';
 import { fromArray, inOrder, mergeLayers, mergeRows, reaching, type Layer } from './mergeLayers.js';
 import { createMemtable } from '../cache/createMemtable.js';
@@ -51,6 +51,8 @@ export class ForeignDatabaseError extends Error {
 export class RowStore implements RowReader, TransactionGround {
   private readonly path: string;
   private readonly db: LevelDb;
+  /** Bound of LevelDB's own block cache. */
+  private readonly cacheBytes: number;
   private readonly disk: DatabaseWriter;
   private readonly overlay = createMemtable();
   /** Below the overlay, above the database. */
@@ -68,6 +70,7 @@ export class RowStore implements RowReader, TransactionGround {
   private constructor(db: LevelDb, options: RowStoreOptions) {
     this.path = options.path;
     this.db = db;
+    this.cacheBytes = options.cacheBytes;
     this.disk = new DatabaseWriter(db, {
       path: options.path,
       batchBytes: Math.min(MAX_BATCH_BYTES, options.batchBytes ?? MAX_BATCH_BYTES),
@@ -415,6 +418,18 @@ export class RowStore implements RowReader, TransactionGround {
   /** LevelDB's estimate of the bytes on disk between two keys. */
   async approximateSize(gte: string, lt: string): Promise<number> {
     return this.db.approximateSize(gte, lt);
+  }
+
+  /** Memory of LevelDB's block cache and write buffers, of which it has two, and their bound. */
+  get databaseMemory(): { readonly bytes: number; readonly maxBytes: number } {
+    return { bytes: this.db.memoryBytes, maxBytes: this.cacheBytes + 2 * WRITE_BUFFER_BYTES };
+  }
+
+  /** About what the indexes and filters of the open table files take, and its bound. */
+  async tableIndexMemory(): Promise<{ readonly bytes: number; readonly maxBytes: number }> {
+    const maxBytes = OPEN_FILES * FILE_BYTES * TABLE_INDEX_SHARE;
+    const onDisk = await this.db.approximateSize('', '\xff');
+    return { bytes: Math.min(maxBytes, Math.round(onDisk * TABLE_INDEX_SHARE)), maxBytes };
   }
 
   /** LevelDB's table files by level and what merging them took, as lines of text. */

@@ -111,6 +111,15 @@ describe('the rest', () => {
       'chunks_free',
     ]);
     expect(stats.process.rss).toBeGreaterThan(1e6);
+    expect(stats).toMatchObject({
+      native: { used: 6, free: 7, mapped: 8 },
+      threads: [{ name: 'hub', heap_used: 1, heap_total: 2, external: 3 }],
+      caches: [
+        { name: 'coins', bytes: 10, bound: 20 },
+        { name: 'headers', bytes: 30 },
+        { name: 'hub/lines', bytes: 4, bound: 5 },
+      ],
+    });
     const xml = JSON.parse(await run(getMemoryInfo, '["mallocinfo"]')) as string;
     expect(xml).toMatch(/^<malloc version="1">\n<heap nr="0"[^]*<\/malloc>\n$/);
     await expect(run(getMemoryInfo, '["x"]')).rejects.toEqual(new RpcError(-8, 'unknown mode x'));

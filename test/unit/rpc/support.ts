@@ -15,6 +15,24 @@ export function testServices(): RpcServices & { stops: number[] } {
       startTimeSec: Math.floor(Date.now() / 1000) - 5,
       requestStop: () => void stops.push(1),
     },
+    memory: {
+      caches: () =>
+        Promise.resolve([
+          { name: 'coins', bytes: 10, maxBytes: 20 },
+          { name: 'headers', bytes: 30, maxBytes: null },
+        ]),
+      threads: () =>
+        Promise.resolve([
+          {
+            name: 'hub',
+            heapUsed: 1,
+            heapTotal: 2,
+            external: 3,
+            caches: [{ name: 'lines', bytes: 4, maxBytes: 5 }],
+          },
+        ]),
+      nativeHeap: () => ({ usedBytes: 6, freeBytes: 7, mappedBytes: 8 }),
+    },
     clock: { nowSec: () => Math.floor(Date.now() / 1000) },
     logging: new LogCategorySet(),
     options: { claimMetadata: false },

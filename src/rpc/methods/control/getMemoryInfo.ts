@@ -3,6 +3,8 @@ import { getHeapSpaceStatistics } from 'node:v8';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
+import type { CacheUsage } from '../../../util/threadMemory.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { keyMemory } from '../../../wallet/keys/keyMemory.js';
 
 export const getMemoryInfo = defineMethod({
@@ -42,16 +44,47 @@ export const getMemoryInfo = defineMethod({
             external: t.int('bytes outside the heap that objects hold on to'),
             array_buffers: t.int('those of them in buffers'),
           },
-          'memory of the whole process',
+          'the process; heap, external and buffers are those of the main thread',
+        ),
+        native: t.optional(
+          t.object(
+            {
+              used: t.int('bytes in use in the arenas of the C library'),
+              free: t.int('bytes that are free in them; pages that were given back to the system count too'),
+              mapped: t.int('bytes of large blocks, which lie outside the arenas; all are in use'),
+            },
+            'memory of LevelDB, SQLite, the addon, V8 and buffers; with glibc 2.33 or newer and the addon',
+          ),
+        ),
+        threads: t.array(
+          t.object({
+            name: t.str('what the thread does'),
+            heap_used: t.int('bytes in use on its JavaScript heap'),
+            heap_total: t.int('bytes of its JavaScript heap'),
+            external: t.int('bytes outside the heap that objects hold on to'),
+          }),
+          'the worker threads',
+        ),
+        caches: t.array(
+          t.object({
+            name: t.str('what it holds; with the thread before a slash if that is not the main thread'),
+            bytes: t.int('bytes that it holds'),
+            bound: t.optional(t.int('the most that it holds; left out for what grows with the chain alone')),
+          }),
+          'the caches; "coins" and "unwritten_rows" share their bound',
         ),
       }),
     },
     { when: 'mode "mallocinfo"', schema: t.str('XML') },
   ]),
   examples: [[]],
-  run(_ctx, args) {
+  async run({ services }, args) {
     if (args.mode === 'mallocinfo') return heapXml();
     if (args.mode !== 'stats') throw rpcError(RPC_ERROR.INVALID_PARAMETER, `unknown mode ${args.mode}`);
+    const { memory } = services;
+    const threads = await memory.threads();
+    const caches = await memory.caches();
+    const native = memory.nativeHeap();
     const usage = process.memoryUsage();
     const keys = keyMemory.usage;
     return {
@@ -70,9 +103,28 @@ export const getMemoryInfo = defineMethod({
         external: usage.external,
         array_buffers: usage.arrayBuffers,
       },
+      ...(native && {
+        native: { used: native.usedBytes, free: native.freeBytes, mapped: native.mappedBytes },
+      }),
+      threads: threads.map(({ name, heapUsed, heapTotal, external }) => ({
+        name,
+        heap_used: heapUsed,
+        heap_total: heapTotal,
+        external,
+      })),
+      caches: [
+        ...caches.map((cache) => cacheJson(cache.name, cache)),
+        ...threads.flatMap((thread) =>
+          thread.caches.map((cache) => cacheJson(`${thread.name}/${cache.name}`, cache)),
+        ),
+      ],
     };
   },
 });
+
+function cacheJson(name: string, { bytes, maxBytes }: CacheUsage): JsonOut {
+  return { name, bytes, ...(maxBytes === null ? {} : { bound: maxBytes }) };
+}
 
 /** The heap's spaces in the elements that glibc's `malloc_info` uses. */
 function heapXml(): string {

@@ -1,0 +1,62 @@
+/** The memory of the process for `getmemoryinfo`: each cache with its bound, the threads, and the heap of the C library. */
+import type { OpenedChain } from '../../chain/open/openChain.js';
+import { loadNative } from '../../native/binding.js';
+import type { AnswerCache } from '../../rpc/call/answerCache.js';
+import type { MemoryService, RpcServices } from '../../rpc/declare/services.js';
+import type { CacheUsage, ThreadMemory } from '../../util/threadMemory.js';
+import type { LoadedOptions } from '../options/options.js';
+
+/** Memory is handed out in pages of this size; a signature of the cache fills one that was empty. */
+const PAGE_BYTES = 4096;
+
+export interface MemoryServiceDeps {
+  readonly loaded: LoadedOptions;
+  readonly threads: ThreadMemory;
+  readonly services: () => Pick<RpcServices, 'mempool' | 'blockTexts'>;
+  /** Null until the chain is open. */
+  readonly opened: () => Pick<OpenedChain, 'chain' | 'store'> | null;
+  readonly answers: () => AnswerCache | null;
+}
+
+export function memoryService(deps: MemoryServiceDeps): MemoryService {
+  return {
+    caches: () => caches(deps),
+    threads: () => deps.threads.usage(),
+    nativeHeap: () => loadNative()?.heapUsage() ?? null,
+  };
+}
+
+async function caches({ loaded, services, opened, answers }: MemoryServiceDeps): Promise<CacheUsage[]> {
+  const { dbCacheBytes, claimTrieCacheBytes } = loaded.derived;
+  const rows: CacheUsage[] = [];
+  const add = (name: string, bytes: number, maxBytes: number | null): void => {
+    rows.push({ name, bytes, maxBytes });
+  };
+  const open = opened();
+  if (open !== null) {
+    const { chain, store } = open;
+    add('coins', chain.deps.coins.usageBytes, dbCacheBytes);
+    add('unwritten_rows', store.dirtyBytes, dbCacheBytes);
+    add('claims', store.recentBytes, claimTrieCacheBytes);
+    const database = store.databaseMemory;
+    add('database', database.bytes, database.maxBytes);
+    const tables = await store.tableIndexMemory();
+    add('database_tables', tables.bytes, tables.maxBytes);
+    add('headers', chain.index.headers.usageBytes, null);
+    const { mempool } = services();
+    add('mempool', mempool.usageBytes, mempool.maxUsageBytes);
+  }
+  const signatures = loadNative()?.signatureCacheUsage();
+  if (signatures) add('signatures', touchedBytes(signatures), signatures.maxBytes);
+  const kept = answers();
+  if (kept !== null) add('answers', kept.sizeBytes, kept.maxBytes);
+  const { blockTexts } = services();
+  if (blockTexts !== null) add('block_answers', blockTexts.sizeBytes, blockTexts.maxBytes);
+  return rows;
+}
+
+/** Bytes of the pages that have been written to, as they are expected when places are drawn at random. */
+export function touchedBytes({ maxBytes, insertions }: { maxBytes: number; insertions: number }): number {
+  const pages = maxBytes / PAGE_BYTES;
+  return pages === 0 ? 0 : Math.round(maxBytes * (1 - Math.exp(-insertions / pages)));
+}

@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { HeapTrim } from '../../../../src/node/watch/heapTrim.js';
+import { touchedBytes } from '../../../../src/node/services/memoryService.js';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const MIB = 1 << 20;
+const LOOK_MS = 30_000;
+
+it('trims when much became free since the last trim', async () => {
+  const heap = { free: 2 * MIB, trims: 0 };
+  const trim = new HeapTrim({
+    heapUsage: () => ({ usedBytes: 1, freeBytes: heap.free, mappedBytes: 0 }),
+    trimHeap: () => Promise.resolve(++heap.trims > 0),
+  });
+  const trimsAt = async (freeMib: number): Promise<number> => {
+    heap.free = freeMib * MIB;
+    await vi.advanceTimersByTimeAsync(LOOK_MS);
+    return heap.trims;
+  };
+  expect(await trimsAt(7)).toBe(0);
+  expect(await trimsAt(9)).toBe(1);
+  // Pages that were given back are still counted as free.
+  expect(await trimsAt(9)).toBe(1);
+  expect(await trimsAt(16)).toBe(1);
+  expect(await trimsAt(17)).toBe(2);
+  // Memory that is used again and then free again.
+  expect(await trimsAt(3)).toBe(2);
+  expect(await trimsAt(11)).toBe(3);
+  await trim.stop();
+  expect(await trimsAt(90)).toBe(3);
+});
+
+it('stops looking where the C library does not tell', async () => {
+  let looks = 0;
+  const trim = new HeapTrim({
+    heapUsage: () => (looks++, null),
+    trimHeap: () => Promise.reject(new Error('not to be called')),
+  });
+  await vi.advanceTimersByTimeAsync(5 * LOOK_MS);
+  expect(looks).toBe(1);
+  await trim.stop();
+});
+
+it('counts the pages of the signature cache that were written to', () => {
+  expect(touchedBytes({ maxBytes: 0, insertions: 0 })).toBe(0);
+  expect(touchedBytes({ maxBytes: MIB, insertions: 0 })).toBe(0);
+  expect(touchedBytes({ maxBytes: MIB, insertions: 1 })).toBeCloseTo(4096, -2);
+  expect(touchedBytes({ maxBytes: MIB, insertions: 1e6 })).toBe(MIB);
+});
