@@ -55,10 +55,12 @@ export async function packSection(
   return out.part(section.name, kindOfSection(place), isCoins, async (packer, full) => {
     let rows = 0;
     let since = performance.now();
-    for await (const [key, value] of view.rows(section)) {
-      const payload = packer.row(key, value);
-      if (payload !== null) await full(payload);
-      rows++;
+    for await (const batch of view.rows(section)) {
+      for (const [key, value] of batch) {
+        const payload = packer.row(key, value);
+        if (payload !== null) await full(payload);
+      }
+      rows += batch.length;
       since = await yieldIfDue(since);
       if (signal.aborted) throw new SnapshotError('The node is stopping.');
     }

@@ -14,7 +14,7 @@ import { OUTPOINT_SIZE_BYTES } from '../../store/cache/coinTable.js';
 import { NO_HEADER, STATUS } from '../../store/files/headerTable.js';
 import { coinKey, PREFIX } from '../../store/rows/keys.js';
 import { KeyedRows } from '../../store/rows/keyedRows.js';
-import { fromArray, mergeLayers } from '../../store/rows/mergeLayers.js';
+import { mergeBatches } from '../../store/rows/mergeLayers.js';
 import { prefixEnd, type RowTransaction, type RowWriter } from '../../store/rows/rows.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { equalBytes, hashToHex, type Bytes } from '../../util/bytes.js';
@@ -25,6 +25,8 @@ import type { ConnectDeps } from '../connect/connectBlock.js';
 import type { LoadedBlock } from '../blocks/loadedBlock.js';
 import { SnapshotError } from './snapshotFile.js';
 
+/** Rows that are read at once. Arbitrary: packing them takes some milliseconds. */
+const BATCH_ROWS = 1024;
 /** The most blocks below the tip that are disconnected. Arbitrary: some seconds, and memory for what they changed. */
 export const MOST_TAKEN_BACK = 2016;
 
@@ -67,6 +69,10 @@ export const CLAIMS_SECTION: SnapshotSection = {
 
 type Row = [key: string, value: Bytes];
 
+type Walk = AsyncGenerator<Row[]>;
+type Walks = Map<SnapshotSection, Walk[]>;
+type Firsts = Map<Walk, IteratorResult<Row[]>>;
+
 /** The state at one block. */
 export interface SnapshotView {
   readonly height: number;
@@ -74,8 +80,8 @@ export interface SnapshotView {
   readonly block: Buffer;
   /** Headers from height 1 up to the block. */
   headers(): AsyncGenerator<{ header: BlockHeader; txCount: number }>;
-  /** The rows of a section in ascending order. To be called once for each. */
-  rows(section: SnapshotSection): AsyncGenerator<Row>;
+  /** The rows of a section in ascending order, in batches. To be called once for each. */
+  rows(section: SnapshotSection): AsyncGenerator<readonly Row[]>;
   close(): Promise<void>;
 }
 
@@ -123,13 +129,12 @@ export function openView(
     await chain.flush();
     const back = (): Promise<KeyedRows> => takeBack(chain, sections, target, signal);
     const changed = target === index.active.tip ? null : await withClaimRepair(chain.deps, back);
-    const walks = new Map<SnapshotSection, AsyncIterator<Row>[]>();
-    const firsts = new Map<AsyncIterator<Row>, IteratorResult<Row>>();
+    const walks: Walks = new Map();
+    const firsts: Firsts = new Map();
     for (const section of sections) {
       const own = section.prefixes.map((prefix) => {
         const range = { gte: prefix, lt: prefixEnd(prefix) };
-        const above = changed === null ? [] : [() => fromArray(changed.slice(range))];
-        return mergeLayers(range, [...above, ...store.layers(false)])[Symbol.asyncIterator]();
+        return mergeBatches(changed?.slice(range) ?? [], store.flushedBatches(range, BATCH_ROWS));
       });
       walks.set(section, own);
       // The first step opens the database's own view of the rows.
@@ -145,15 +150,10 @@ class View implements SnapshotView {
   private readonly chain: ViewedChain;
   /** Ids by height. */
   private readonly ids: Int32Array;
-  private readonly walks: ReadonlyMap<SnapshotSection, AsyncIterator<Row>[]>;
-  private readonly firsts: ReadonlyMap<AsyncIterator<Row>, IteratorResult<Row>>;
+  private readonly walks: Walks;
+  private readonly firsts: Firsts;
 
-  constructor(
-    chain: ViewedChain,
-    target: number,
-    walks: ReadonlyMap<SnapshotSection, AsyncIterator<Row>[]>,
-    firsts: ReadonlyMap<AsyncIterator<Row>, IteratorResult<Row>>,
-  ) {
+  constructor(chain: ViewedChain, target: number, walks: Walks, firsts: Firsts) {
     const { headers, active } = chain.deps.index;
     this.chain = chain;
     this.walks = walks;
@@ -172,14 +172,14 @@ class View implements SnapshotView {
     }
   }
 
-  async *rows(section: SnapshotSection): AsyncGenerator<Row> {
+  async *rows(section: SnapshotSection): AsyncGenerator<readonly Row[]> {
     for (const walk of this.walks.get(section) ?? []) {
       for (let row = this.firsts.get(walk)!; !row.done; row = await walk.next()) yield row.value;
     }
   }
 
   async close(): Promise<void> {
-    for (const walks of this.walks.values()) for (const walk of walks) await walk.return?.();
+    for (const walks of this.walks.values()) for (const walk of walks) await walk.return(undefined);
   }
 }
 

@@ -126,19 +126,29 @@ export class NativeLevelDb implements LevelDb {
     return isWhole ? rows : null;
   }
 
-  async *iterate(
+  async *iterate(range: RowRange, likelyRows = WALK_ROWS): AsyncGenerator<[string, Buffer]> {
+    for await (const rows of this.walk(range, Math.min(WALK_ROWS, likelyRows), WALK_ROWS)) yield* rows;
+  }
+
+  iterateBatches(range: RowRange, batchRows: number): AsyncGenerator<[string, Buffer][]> {
+    return this.walk(range, batchRows, batchRows);
+  }
+
+  /** At most so many rows in the first batch, and in each later one. */
+  private async *walk(
     { gte, lt, reverse = false, limit = Infinity }: RowRange,
-    likelyRows = WALK_ROWS,
-  ): AsyncGenerator<[string, Buffer]> {
+    firstRows: number,
+    batchRows: number,
+  ): AsyncGenerator<[string, Buffer][]> {
     const walk = new this.addon.DatabaseWalk(this.db, gte, lt, reverse);
     this.walks.add(walk);
     try {
-      let most = Math.min(WALK_ROWS, likelyRows);
-      for (let left = limit; left > 0; most = WALK_ROWS) {
+      let most = firstRows;
+      for (let left = limit; left > 0; most = batchRows) {
         const answer = await this.settled(walk.next(Math.min(most, left), WALK_BYTES));
         const rows = rowsOf(answer, answer.length);
         left -= rows.length;
-        yield* rows;
+        if (rows.length > 0) yield rows;
         if (answer[0] === 1) return;
       }
     } finally {

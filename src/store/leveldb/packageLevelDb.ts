@@ -134,17 +134,27 @@ export class PackageLevelDb implements LevelDb {
     return null;
   }
 
-  async *iterate(
+  async *iterate(range: RowRange, likelyRows = WALK_ROWS): AsyncGenerator<[string, Buffer]> {
+    for await (const rows of this.walk(range, Math.min(WALK_ROWS, likelyRows), WALK_ROWS)) yield* rows;
+  }
+
+  iterateBatches(range: RowRange, batchRows: number): AsyncGenerator<[string, Buffer][]> {
+    return this.walk(range, batchRows, batchRows);
+  }
+
+  /** At most so many rows in the first batch, and in each later one. */
+  private async *walk(
     { gte, lt, reverse = false, limit = Infinity }: RowRange,
-    likelyRows = WALK_ROWS,
-  ): AsyncGenerator<[string, Buffer]> {
+    firstRows: number,
+    batchRows: number,
+  ): AsyncGenerator<[string, Buffer][]> {
     const range = { ...ENCODING, gte: bytesOf(gte), lt: bytesOf(lt), reverse, limit };
     const walk = this.opened.iterator<Buffer, Buffer>(range);
     try {
-      for (let most = Math.min(WALK_ROWS, likelyRows); ; most = WALK_ROWS) {
+      for (let most = firstRows; ; most = batchRows) {
         const rows = await this.settled(walk.nextv(most));
         if (rows.length === 0) return;
-        for (const [key, value] of rows) yield [key.toString('latin1'), value];
+        yield rows.map(([key, value]): [string, Buffer] => [key.toString('latin1'), value]);
       }
     } finally {
       await walk.close();

@@ -2,6 +2,8 @@
 import type { Bytes } from '../../util/bytes.js';
 import type { RowRange } from './rows.js';
 
+const ASCENDING: RowRange = { gte: '', lt: '' };
+
 /** Rows within a range in its order; `null` marks a deletion. */
 export type Layer = (range: RowRange) => AsyncIterable<[string, Bytes | null]>;
 
@@ -71,6 +73,23 @@ export function mergeRows(
     }
   }
   return rows;
+}
+
+/** Merges ascending rows that are at hand over ascending batches of rows: what lies above, deletions included, hides. */
+export async function* mergeBatches(
+  above: readonly [string, Bytes | null][],
+  below: AsyncIterable<[string, Bytes][]>,
+): AsyncGenerator<[string, Bytes][]> {
+  let at = 0;
+  for await (const batch of below) {
+    const from = at;
+    const last = batch.at(-1)![0];
+    while (at < above.length && above[at]![0] <= last) at++;
+    const rows = at === from ? batch : mergeRows(ASCENDING, above.slice(from, at), batch);
+    if (rows.length > 0) yield rows;
+  }
+  const rest = mergeRows(ASCENDING, above.slice(at), []);
+  if (rest.length > 0) yield rest;
 }
 
 /** The range, with a limit that is enough although each of this many rows above may hide one. */

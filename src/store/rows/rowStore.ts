@@ -306,6 +306,15 @@ export class RowStore implements RowReader, TransactionGround {
     return layers;
   }
 
+  /**
+   * The rows of an ascending range in batches, as they were when the first was asked for. Nothing may be committed that is not
+   * flushed.
+   */
+  flushedBatches(range: RowRange, batchRows: number): AsyncGenerator<[string, Bytes][]> {
+    assert(this.overlay.count === 0 && !this.stageCommitted, 'rows in batches are read from a flushed store');
+    return this.db.iterateBatches(range, batchRows);
+  }
+
   /** Grows with every commit: what other threads read while it stays the same is of one moment. */
   get commits(): number {
     return this.overlay.changes;
