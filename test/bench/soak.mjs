@@ -36,7 +36,7 @@ if (!(minutes > 0) || !(clientCount >= 0) || !(pauseMs >= 0)) {
   process.exit(1);
 }
 const MIB = 1 << 20;
-const CLAIMS_A_ROUND = 5;
+const CLAIMS_A_ROUND = 3;
 const COINBASES = 130;
 
 const hubPort = await freePort();
