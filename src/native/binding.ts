@@ -318,8 +318,8 @@ export interface NativeAddon {
    */
   returnFreedMemory(): boolean;
   /**
-   * What the C library holds for the process, in bytes: in use and free in its arenas, and in mappings of their own, all of
-   * which are in use. Null where that is not known: glibc before 2.33, and other libraries.
+   * What the C library holds for the process, in bytes: in use and free in its arenas, and in mappings of their own, which are
+   * all in use. Null where that is not known: glibc before 2.33, and other libraries.
    */
   heapUsage(): { usedBytes: number; freeBytes: number; mappedBytes: number } | null;
   /** Gives free pages of the C library back to the system, on another thread. Resolves to whether there were some. */

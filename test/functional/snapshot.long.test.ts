@@ -3,14 +3,10 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SnapshotPacker } from '../../src/chain/snapshot/snapshotFile.js';
-import {
-  KIND,
-  PIECE_HEAD_BYTES,
-  SNAPSHOT_MAGIC,
-  unpackRows,
-} from '../../src/chain/snapshot/snapshotFormat.js';
+import { KIND, PIECE_HEAD_BYTES, SNAPSHOT_MAGIC } from '../../src/chain/snapshot/snapshotFormat.js';
 import { kindOfSection } from '../../src/chain/snapshot/dumpSnapshot.js';
 import { unpackHeaders, type SnapshotHead } from '../../src/chain/snapshot/snapshotFormat.js';
+import { rowsOfPayload } from '../support/snapshots.js';
 import { ADDRESS, type RegtestNode } from './support/node.js';
 import { runToEnd } from './support/process.js';
 import { connect, PeerGroup, until, untilSameTip } from './support/network.js';
@@ -246,7 +242,7 @@ async function forge(from: string, to: string): Promise<string> {
     await packer.part(name, kindOfSection(place), isCoins, async (piece, full) => {
       let rows = 0;
       for (const payload of payloads.get(kindOfSection(place)) ?? [])
-        for (const [key, value] of unpackRows(payload, isCoins)) {
+        for (const [key, value] of rowsOfPayload(payload, isCoins)) {
           // One satoshi more for the first coin.
           if (isCoins && rows === 0) value.writeBigInt64LE(value.readBigInt64LE(4) + 1n, 4);
           await full(piece.row(key, value));

@@ -6,6 +6,7 @@ import {
   type SnapshotRules,
 } from '../../src/chain/snapshot/dumpSnapshot.js';
 import { freshIndex, readSnapshot, type ReadSnapshot } from '../../src/chain/snapshot/readSnapshot.js';
+import { unpackRows } from '../../src/chain/snapshot/snapshotFormat.js';
 import { viewedChain, type SnapshotSection } from '../../src/chain/snapshot/snapshotState.js';
 import { snapshotSections } from '../../src/node/services/snapshotService.js';
 import type { TestChain } from './testChain.js';
@@ -52,4 +53,11 @@ export function verify(
     },
     { put: () => undefined, del: () => undefined, relieve: () => Promise.resolve() },
   );
+}
+
+/** The rows of a payload. */
+export function rowsOfPayload(payload: Buffer, isCoins: boolean): [key: string, value: Buffer][] {
+  const rows: [string, Buffer][] = [];
+  unpackRows(payload, isCoins, (key, value) => rows.push([key, value]));
+  return rows;
 }

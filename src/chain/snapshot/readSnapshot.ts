@@ -155,16 +155,18 @@ class Reading {
     const isCoins = section === COINS_SECTION;
     let rows = 0;
     let last = '';
+    let prefix: string | undefined = section.prefixes[0]!;
+    const take = (key: string, value: Buffer): void => {
+      if (!key.startsWith(prefix!)) prefix = section.prefixes.find((other) => key.startsWith(other));
+      if (key <= last || prefix === undefined)
+        throw reader.damaged(`a row of ${section.name} is out of order`);
+      last = key;
+      out.put(key, value);
+      if (prefix === CLAIM_PREFIX.name) derived?.add(key.slice(prefix.length), value, out);
+      rows++;
+    };
     for (const payload of reader.pieces(kind)) {
-      const unpacked = reader.unpacking(() => [...unpackRows(payload, isCoins)]);
-      for (const [key, value] of unpacked) {
-        if (key <= last || !section.prefixes.some((prefix) => key.startsWith(prefix)))
-          throw reader.damaged(`a row of ${section.name} is out of order`);
-        last = key;
-        out.put(key, value);
-        if (key.startsWith(CLAIM_PREFIX.name)) reader.unpacking(() => derived?.add(key.slice(1), value, out));
-        rows++;
-      }
+      reader.unpacking(() => unpackRows(payload, isCoins, take));
       await out.relieve();
       await this.pause();
     }

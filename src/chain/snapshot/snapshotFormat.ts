@@ -108,8 +108,12 @@ export class PiecePacker {
   }
 }
 
-/** The rows of a payload. Throws `ReadError` for bytes that are none. Values may be views. */
-export function* unpackRows(payload: Buffer, isCoins: boolean): Generator<[key: string, value: Buffer]> {
+/** Hands the rows of a payload to `take`. Throws `ReadError` for bytes that are none. Values may be views. */
+export function unpackRows(
+  payload: Buffer,
+  isCoins: boolean,
+  take: (key: string, value: Buffer) => void,
+): void {
   const input = new RowDecoder(payload);
   input.byte();
   let last = '';
@@ -117,7 +121,7 @@ export function* unpackRows(payload: Buffer, isCoins: boolean): Generator<[key: 
     const shared = input.number();
     if (shared > last.length) throw new ReadError('a key of the snapshot is too short');
     const key = last.slice(0, shared) + input.string();
-    yield [key, isCoins ? unpackCoin(input) : input.bytes(input.number())];
+    take(key, isCoins ? unpackCoin(input) : input.bytes(input.number()));
     last = key;
   }
 }

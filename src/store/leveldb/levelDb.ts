@@ -58,7 +58,7 @@ export interface LevelDb {
   rangeNow(range: RowRange): [key: string, value: Buffer][] | null;
   /** The rows as they were when the first was asked for. `likelyRows` of them may be all that are taken. */
   iterate(range: RowRange, likelyRows?: number): AsyncGenerator<[key: string, value: Buffer]>;
-  /** The same in batches of at most `batchRows` rows, none of which is empty. */
+  /** The same in batches of 1 to `batchRows` rows. */
   iterateBatches(range: RowRange, batchRows: number): AsyncGenerator<[key: string, value: Buffer][]>;
   /** The rows of all records (`rowRecords.ts`) as one atomic batch. They must not change until it is written. */
   write(records: readonly Buffer[], options: { sync: boolean }): Promise<void>;

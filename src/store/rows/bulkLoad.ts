@@ -16,10 +16,16 @@ const BATCH_BYTES = 2 << 20;
 const WRITE_BUFFER_BYTES = 64 << 20;
 const CACHE_BYTES = 8 << 20;
 
+const newRecords = (): RecordWriter => new RecordWriter(BATCH_BYTES + (BATCH_BYTES >> 2));
+
 export class BulkLoad implements RowWriter {
   private readonly path: string;
   private readonly db: LevelDb;
-  private readonly records = new RecordWriter(BATCH_BYTES + (BATCH_BYTES >> 2));
+  private records = newRecords();
+  /** Takes the next rows while those of the other one are written. */
+  private spare = newRecords();
+  /** The write that is under way. */
+  private writing: Promise<void> = Promise.resolve();
 
   private constructor(path: string, db: LevelDb) {
     this.path = path;
@@ -48,13 +54,19 @@ export class BulkLoad implements RowWriter {
     return this.records.sizeBytes >= BATCH_BYTES;
   }
 
-  /** Hands what was put to the database. */
+  /** Hands what was put to the database. Resolves when what was handed to it before is written. */
   async drain(): Promise<void> {
-    if (this.records.sizeBytes > 0) await this.db.write([this.records.take()], { sync: false });
+    await this.writing;
+    if (this.records.sizeBytes === 0) return;
+    [this.records, this.spare] = [this.spare, this.records];
+    this.writing = this.db.write([this.spare.take()], { sync: false });
+    // The next call rejects.
+    this.writing.catch(() => undefined);
   }
 
   /** Brings everything to disk and closes the database. */
   async finish(): Promise<void> {
+    await this.writing;
     await this.db.write([this.records.take()], { sync: true });
     await noteDurable(this.path);
     await this.db.close();
@@ -62,6 +74,7 @@ export class BulkLoad implements RowWriter {
 
   /** Closes the database and removes it. */
   async abandon(): Promise<void> {
+    await this.writing.catch(() => undefined);
     await this.db.close();
     await rm(this.path, { recursive: true, force: true });
   }

@@ -429,7 +429,7 @@ export class RowStore implements RowReader, TransactionGround {
     return this.db.approximateSize(gte, lt);
   }
 
-  /** Memory of LevelDB's block cache and write buffers, of which it has two, and their bound. */
+  /** Memory of LevelDB's block cache and its two write buffers, and their bound. */
   get databaseMemory(): { readonly bytes: number; readonly maxBytes: number } {
     return { bytes: this.db.memoryBytes, maxBytes: this.cacheBytes + 2 * WRITE_BUFFER_BYTES };
   }
