@@ -192,8 +192,9 @@ export class WaitingSearch {
     if (this.making !== null) await this.making;
     // What a block changed is looked through beside the searches.
     this.noting ??= this.noteBlocks().finally(() => (this.noting = null));
-    if (this.dirty.size === 0) return;
-    await (this.making ??= this.make().finally(() => (this.making = null)));
+    if (this.dirty.size > 0) this.making ??= this.make().finally(() => (this.making = null));
+    // Another search may have begun to make the documents of this one.
+    await this.making;
   }
 
   /** Records the changes of new blocks to mempool claims. */
