@@ -21,6 +21,8 @@ import type { WaitingOutput } from '../index/waiting/waitingOutputs.js';
 
 /** Longest wait of a search for the index. */
 const FOLLOW_MS = 250;
+/** How often a search that waits for the index searches the mempool again. Arbitrary. */
+const LOOK_MS = 25;
 /** Answers that are remembered, of the present tip. Arbitrary. */
 const REMEMBERED_PAGES = 2000;
 /** The remembered characters of the searches whose answers are remembered, together. Arbitrary: some have long lists. */
@@ -122,8 +124,8 @@ export class BackedClaimSearch implements ClaimSearch {
     const query = await this.queryOf(constraints);
     if (query === null) return this.nothing();
     const key = queryKey(query);
-    const found = this.findWaiting(query, key);
-    const tip = await this.readyTip(found);
+    const found = await this.ready(query, key);
+    const tip = this.indexTip();
     const isFull = this.pages.size >= REMEMBERED_PAGES || this.pagesCharacters >= REMEMBERED_CHARACTERS;
     // An index that was rebuilt has a tip of its own, though it may be the same block.
     if (this.pagesTip !== tip || isFull) {
@@ -139,7 +141,7 @@ export class BackedClaimSearch implements ClaimSearch {
       this.pagesCharacters += key.length;
       page.catch(() => pages.delete(key));
     }
-    return merged(query, page, found);
+    return merged(query, page, found.waiting);
   }
 
   /** What waits in the mempool; null if it is not looked for. */
@@ -174,9 +176,9 @@ export class BackedClaimSearch implements ClaimSearch {
     if (limit === 0) throw badRequest('limit: pages that follow one another have a claim at least.');
     const all = { ...query, allPages: true };
     const key = queryKey(all);
-    const waiting = this.findWaiting(all, key);
-    await this.readyTip(waiting);
-    const found = await merged(all, this.find(all, key, this), waiting);
+    const waiting = await this.ready(all, key);
+    this.indexTip();
+    const found = await merged(all, this.find(all, key, this), waiting.waiting);
     // Those that are kept out count for one page alone, of all of them.
     const total = Math.min(found.total, offset + found.rows.length);
     return this.walks.begin(asked, limit, { ...found, total });
@@ -194,12 +196,31 @@ export class BackedClaimSearch implements ClaimSearch {
   }
 
   /**
-   * The block that the index has reached. Throws if the index cannot answer. A search that finds mempool claims is answered at once,
-   * and does not wait for the index.
+   * Waits until the index is at the tip, or for a limited time. A search that finds mempool claims, or such that arrive meanwhile,
+   * does not wait. Resolves to what waits in the mempool, within an object since it is a promise itself.
    */
-  private async readyTip(waiting: Promise<WaitingOutput[]> | null): Promise<BlockId> {
-    const followed = this.follower.waitForTip(FOLLOW_MS);
-    await (waiting === null ? followed : Promise.race([followed, untilFound(waiting)]));
+  private async ready(
+    query: SearchQuery,
+    key: string,
+  ): Promise<{ waiting: Promise<WaitingOutput[]> | null }> {
+    let isFollowed = false;
+    const followed = this.follower.waitForTip(FOLLOW_MS).then(() => void (isFollowed = true));
+    for (;;) {
+      const waiting = this.findWaiting(query, key);
+      if (waiting === null) {
+        await followed;
+        return { waiting };
+      }
+      let timer: NodeJS.Timeout | undefined;
+      const again = new Promise<void>((resolve) => (timer = setTimeout(resolve, LOOK_MS)));
+      const isFound = await Promise.race([followed, untilFound(waiting), again]);
+      clearTimeout(timer);
+      if (isFollowed || isFound === true) return { waiting };
+    }
+  }
+
+  /** The block that the index has reached. Throws if the index cannot answer. */
+  private indexTip(): BlockId {
     const { tip, failure, isStuck } = this.follower.status;
     if (tip === null) {
       const reason = failure === null ? 'is being built' : `cannot be built: ${failure}`;
@@ -291,11 +312,11 @@ async function merged(
   return withWaiting(query, confirmed, outputs);
 }
 
-/** Never resolves where nothing is found. */
-function untilFound(waiting: Promise<WaitingOutput[]>): Promise<void> {
+/** Resolves to true. Never resolves where nothing is found. */
+function untilFound(waiting: Promise<WaitingOutput[]>): Promise<true> {
   return new Promise((resolve) => {
     waiting.then(
-      (outputs) => outputs.length > 0 && resolve(),
+      (outputs) => outputs.length > 0 && resolve(true),
       () => undefined,
     );
   });

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The cost of mempool claims for a hub. On a regtest chain of claims, resolve calls of 100 URLs each and typical searches
-// are measured, each with other values, without and with so many claims in the mempool, in one run; the ratio is of medians. Then
-// the memory that the waiting claims take, against a node without a claim index that has the same mempool. At last a transaction
+// are measured, each with other values, turn by turn on a hub with so many claims in the mempool and on one with none; the ratio is
+// of medians. Then the memory that the waiting claims take, against a node without a claim index that has the same mempool. At last a transaction
 // with a claim is broadcast while a block of 1,000 operations connects: until a searching client of the hub sees it.
 //
 //   npm run bench:waiting [-- --chain 20000 --waiting 50000 --runs 40 --blocks 7]
@@ -49,16 +49,19 @@ const openAddress = encodeDestination(OPEN, prefixes);
 const openScript = scriptForDestination(OPEN);
 const printed = (id) => Buffer.from(id).reverse().toString('hex');
 
-const port = await freePort();
-const node = await startRegtest({ args: ['-listen=1', '-hub', `-hubport=${port}`, '-hubudpport=0'] });
-const others = await Promise.all([
-  startRegtest({ args: ['-listen=1'] }),
-  startRegtest({ args: ['-listen=1'] }),
-]);
-const [plain, miner] = others;
+// As on the main network: regtest holds the mempool against itself after each block.
+const COMMON = ['-listen=1', '-checkmempool=0'];
+const ports = [await freePort(), await freePort()];
+const hubs = await Promise.all(
+  ports.map((port) => startRegtest({ args: [...COMMON, '-hub', `-hubport=${port}`, '-hubudpport=0'] })),
+);
+/** A hub whose mempool fills, and one whose mempool stays empty. */
+const [node, bare] = hubs;
+const [plain, miner] = await Promise.all([startRegtest({ args: COMMON }), startRegtest({ args: COMMON })]);
+const others = [bare, plain, miner];
 
 class Client {
-  static async open() {
+  static async open(port = ports[0]) {
     const client = new Client();
     client.socket = connect(port, '127.0.0.1');
     await once(client.socket, 'connect');
@@ -87,6 +90,10 @@ class Client {
 const made = [];
 const channels = [];
 const coins = [];
+/** So many of the channels sign. */
+let signing = 0;
+/** The miner's chain does not have the channels that wait: those do not sign in its blocks. */
+let isMining = false;
 
 function claimOf(n, firstInput) {
   reseed(n * 7919 + 1);
@@ -111,8 +118,7 @@ function claimOf(n, firstInput) {
           },
         },
   });
-  const signer =
-    isChannel || below(3) === 0 || channels.length === 0 ? null : channels[ranked(channels.length)];
+  const signer = isChannel || below(3) === 0 || signing === 0 ? null : channels[ranked(signing)];
   const unsigned = { channelId: signer?.claimId ?? null, signature: signer && Buffer.alloc(64), claim };
   if (signer) {
     const digest = claimSignatureDigest(encodeClaim(unsigned), firstInput, () => null);
@@ -140,6 +146,7 @@ function transaction(count) {
     const claimId = claimIdOf(id, i);
     made.push({ name, signer, claimId });
     if (key) channels.push({ name, claimId, key });
+    if (key && !isMining) signing++;
   });
   return Buffer.from(formatTransaction(tx)).toString('hex');
 }
@@ -170,11 +177,12 @@ async function makeChain() {
     while ((await other.rpc('getblockcount')) < height) await sleep(100);
     await other.rpc('setnetworkactive', [false]);
   }
-  for (;;) {
-    const { synced, search } = await node.rpc('getclaimindexinfo');
-    if (synced && search.synced) return;
-    await sleep(200);
-  }
+  for (const hub of hubs)
+    for (;;) {
+      const { synced, search } = await hub.rpc('getclaimindexinfo');
+      if (synced && search.synced) break;
+      await sleep(200);
+    }
 }
 
 function url(from, to) {
@@ -206,30 +214,29 @@ const SEARCHES = {
   'trending, page 2': () => ({ order_by: ['trending_mixed'], limit: 20, offset: 20 }),
 };
 
-async function measure(client, round) {
-  const medians = {};
+/** Medians of the same calls of each client, turn by turn. */
+async function measure(clients, runs) {
+  const medians = clients.map(() => ({}));
   let wanted = 0;
-  const series = async (name, run) => {
-    const took = [];
-    for (let n = 0; n < RUNS; n++) took.push((await run(n)).ms);
-    took.sort((a, b) => a - b);
-    medians[name] = took[took.length >> 1];
+  const series = async (name, method, paramsOf) => {
+    const took = clients.map(() => []);
+    for (let n = 0; n < runs; n++) {
+      const params = paramsOf();
+      for (const i of n % 2 === 0 ? [0, 1] : [1, 0]) took[i].push((await clients[i].ask(method, params)).ms);
+    }
+    for (const [i, times] of took.entries())
+      medians[i][name] = times.sort((a, b) => a - b)[times.length >> 1];
   };
-  reseed(11);
-  await series('100 URLs of the chain', () =>
-    client.ask(
-      'blockchain.claimtrie.resolve',
-      Array.from({ length: URLS }, () => url(0, CHAIN)),
-    ),
+  reseed(runs);
+  await series('100 URLs of the chain', 'blockchain.claimtrie.resolve', () =>
+    Array.from({ length: URLS }, () => url(0, CHAIN)),
   );
   for (const [name, constraints] of Object.entries(SEARCHES))
-    await series(`search: ${name}`, () =>
+    await series(`search: ${name}`, 'blockchain.claimtrie.search', () => ({
+      ...constraints(),
       // Another answer each time, so that none comes from memory.
-      client.ask('blockchain.claimtrie.search', {
-        ...constraints(),
-        not_claim_ids: [String(round * 1e6 + wanted++)],
-      }),
-    );
+      not_claim_ids: [`${runs} ${wanted++}`],
+    }));
   return medians;
 }
 
@@ -264,6 +271,8 @@ async function fillMempool() {
 }
 
 async function visibleAfter() {
+  isMining = true;
+  signing = CHAIN / 50;
   for (let n = 0; n < BLOCK_OPERATIONS / CLAIMS_A_TRANSACTION; n++)
     await miner.rpc('sendrawtransaction', [transaction(CLAIMS_A_TRANSACTION), true]);
   const [hash] = await miner.rpc('generatetoaddress', [1, openAddress]);
@@ -302,11 +311,12 @@ const line = (cells) =>
 const shown = (value) => value.toFixed(value >= 10 ? 1 : 2);
 
 await makeChain();
-const client = await Client.open();
-await measure(client, 0);
-const without = await measure(client, 1);
 const filled = await fillMempool();
-const withThem = await measure(client, 2);
+const client = await Client.open();
+const bareClient = await Client.open(ports[1]);
+await measure([bareClient, client], 5);
+const [without, withThem] = await measure([bareClient, client], RUNS);
+bareClient.socket.destroy();
 line([`median ms, ${CHAIN} claims on the chain`, 'none wait', `${WAITING} wait`, 'ratio']);
 for (const [name, ms] of Object.entries(without))
   line([name, shown(ms), shown(withThem[name]), (withThem[name] / ms).toFixed(2)]);

@@ -3,6 +3,7 @@
  * output that no other mempool transaction spends, by id, name, channel and repost target, and the changes of supports. Each
  * thread that answers queries has one instance and receives the added and removed transactions. It does not read the chain.
  */
+import { ChannelClaims } from './channelClaims.js';
 import type { WaitingOutput, WaitingSupport, WaitingTransaction } from './waitingOutputs.js';
 
 /** Called after each change of the latest output of a claim, including its addition and removal. */
@@ -11,6 +12,8 @@ export interface WaitingListener {
   /** The supports of a claim changed. */
   supported(claimId: string): void;
 }
+
+const NO_CLAIMS: Pick<ChannelClaims, 'outputs' | 'updated' | 'countSigned'> = new ChannelClaims();
 
 export class WaitingClaims {
   /** Increases with each change. */
@@ -23,7 +26,7 @@ export class WaitingClaims {
   private readonly spenders = new Map<string, string>();
   private readonly current = new Map<string, WaitingOutput>();
   private readonly byName = new Map<string, Set<WaitingOutput>>();
-  private readonly byChannel = new Map<string, Set<WaitingOutput>>();
+  private readonly byChannel = new Map<string, ChannelClaims>();
   private readonly byReposted = new Map<string, Set<WaitingOutput>>();
   /** Claims with spent outputs, by the channel and the repost target in the value of the spent output. */
   private readonly spentOfChannel = new Map<string, Map<string, number>>();
@@ -125,8 +128,8 @@ export class WaitingClaims {
   }
 
   /** The claims that name a channel, validly or not. */
-  ofChannel(channelId: string): Iterable<WaitingOutput> {
-    return this.byChannel.get(channelId) ?? [];
+  ofChannel(channelId: string): typeof NO_CLAIMS {
+    return this.byChannel.get(channelId) ?? NO_CLAIMS;
   }
 
   hasOfChannel(channelId: string): boolean {
@@ -176,7 +179,11 @@ export class WaitingClaims {
   private enter(output: WaitingOutput): void {
     this.current.set(output.claimId, output);
     join(this.byName, output.group, output);
-    if (output.channelId !== null) join(this.byChannel, output.channelId, output);
+    if (output.channelId !== null) {
+      const claims = this.byChannel.get(output.channelId) ?? new ChannelClaims();
+      this.byChannel.set(output.channelId, claims);
+      claims.add(output);
+    }
     if (output.repostedId !== null) join(this.byReposted, output.repostedId, output);
     this.ranked.delete(output.group);
   }
@@ -184,7 +191,11 @@ export class WaitingClaims {
   private leave(output: WaitingOutput): void {
     this.current.delete(output.claimId);
     part(this.byName, output.group, output);
-    if (output.channelId !== null) part(this.byChannel, output.channelId, output);
+    if (output.channelId !== null) {
+      const claims = this.byChannel.get(output.channelId);
+      claims?.delete(output);
+      if (claims?.outputs.size === 0) this.byChannel.delete(output.channelId);
+    }
     if (output.repostedId !== null) part(this.byReposted, output.repostedId, output);
     this.ranked.delete(output.group);
   }

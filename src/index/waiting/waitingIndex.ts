@@ -416,14 +416,10 @@ async function claimsInChannel(
   { claimId, keyTag: tag }: WaitingOutput,
 ): Promise<number> {
   if (tag === null) return 0;
-  let count = parseCountRow(await rows.get(signedCountKey(claimId, tag)));
-  const former = new Set(waiting.spentInChannel(claimId));
-  let since = performance.now();
-  for (const output of [...waiting.ofChannel(claimId)]) {
-    if (isSignedBy(output, tag)) count++;
-    if (output.isUpdate) former.add(output.claimId);
-    since = await yieldIfDue(since);
-  }
+  const claims = waiting.ofChannel(claimId);
+  const confirmed = parseCountRow(await rows.get(signedCountKey(claimId, tag)));
+  const count = confirmed + (await claims.countSigned(tag));
+  const former = new Set([...waiting.spentInChannel(claimId), ...claims.updated]);
   if (former.size === 0) return count;
   const found = await records.rowsOf([...former]);
   return count - found.filter((row) => row?.channelId === claimId && row.signers.includes(tag)).length;

@@ -1,7 +1,6 @@
 /**
  * The search documents of mempool claims, stored in columns. Each numeric field is an array, so a scan of tens of thousands of
- * claims takes a fraction of a millisecond. Each label has the list of its documents. The words of a document have a signature of
- * 256 bits (a Bloom filter), which excludes most documents without a given word. Pure.
+ * claims takes a fraction of a millisecond. Each label and each word has the set of its documents. Pure.
  *
  * Numbers are doubles: amounts from 2^53 dewies on are rounded.
  */
@@ -10,9 +9,10 @@ import { claimRow, documentLabels } from '../query/claimRow.js';
 import type { ClaimDocument } from '../document/document.js';
 import { CLAIM_COLUMNS } from '../sqlite/schema.js';
 
-const WORDS_OF_SIGNATURE = 8;
-const SIGNATURE_BITS = 32 * WORDS_OF_SIGNATURE;
 const FIRST_ROOM = 64;
+/** Changes that an order can follow; after more it is sorted again. Arbitrary: each moves part of an order. */
+const MAX_CHANGES = 256;
+const NO_PLACES: ReadonlySet<number> = new Set();
 
 /** Numbers by position; NaN for a missing value. */
 export interface NumberColumn {
@@ -33,17 +33,42 @@ const NUMBER_COLUMNS: readonly (readonly [name: string, at: number])[] = CLAIM_C
     /^(?:INTEGER|REAL)/.test(type) && name !== 'trending_score' ? [[name, at] as const] : [],
 );
 
+/** Places by term. A term of one document, as most names are, has no set. */
+class Postings {
+  private readonly places = new Map<string, number | Set<number>>();
+
+  of(term: string): ReadonlySet<number> {
+    const found = this.places.get(term);
+    return typeof found === 'number' ? new Set([found]) : (found ?? NO_PLACES);
+  }
+
+  add(term: string, place: number): void {
+    const found = this.places.get(term);
+    if (found === undefined) this.places.set(term, place);
+    else if (typeof found === 'number') this.places.set(term, new Set([found, place]));
+    else found.add(place);
+  }
+
+  remove(term: string, place: number): void {
+    const found = this.places.get(term);
+    if (typeof found === 'object') found.delete(place);
+    if (found === place || (typeof found === 'object' && found.size === 0)) this.places.delete(term);
+  }
+}
+
 export class WaitingColumns {
-  /** Another number after each change. */
+  /** Increases by one with each change. */
   version = 0;
   /** By place; holes where a document was taken out. */
   readonly documents: (WaitingDocument | undefined)[] = [];
   private readonly columns = new Map<string, NumberColumn>();
-  private signatures = new Uint32Array(FIRST_ROOM * WORDS_OF_SIGNATURE);
+  private room = FIRST_ROOM;
   private readonly places = new Map<string, number>();
   private readonly free: number[] = [];
-  private readonly labels = new Map<string, Set<number>>();
-  private readonly labelsAt: string[][] = [];
+  private readonly labels = new Postings();
+  private readonly words = new Postings();
+  /** The places of the last changes. */
+  private changes: number[] = [];
 
   constructor() {
     for (const [name] of NUMBER_COLUMNS) this.columns.set(name, { values: new Float64Array(FIRST_ROOM) });
@@ -63,15 +88,26 @@ export class WaitingColumns {
   }
 
   /** Positions of the documents with a label. */
-  labeled(label: string): ReadonlySet<number> | undefined {
-    return this.labels.get(label);
+  labeled(label: string): ReadonlySet<number> {
+    return this.labels.of(label);
+  }
+
+  /** Positions of the documents with a word in any text. */
+  withWord(word: string): ReadonlySet<number> {
+    return this.words.of(word);
+  }
+
+  /** The positions that changed since a version; null if too many changed. */
+  changedSince(version: number): ReadonlySet<number> | null {
+    const count = this.version - version;
+    return count > this.changes.length ? null : new Set(this.changes.slice(this.changes.length - count));
   }
 
   /** Adds a document, or replaces the former one of the claim. */
   put(entry: WaitingDocument): void {
     this.take(entry.claimId);
-    this.version++;
     const place = this.free.pop() ?? this.documents.length;
+    this.note(place);
     this.documents[place] = entry;
     this.places.set(entry.claimId, place);
     this.grow(place + 1);
@@ -80,69 +116,42 @@ export class WaitingColumns {
       const value = row[at];
       this.columns.get(name)!.values[place] = value === null || value === undefined ? NaN : Number(value);
     }
-    const labels = documentLabels(entry.document);
-    this.labelsAt[place] = labels;
-    for (const label of labels) {
-      const set = this.labels.get(label);
-      if (set === undefined) this.labels.set(label, new Set([place]));
-      else set.add(place);
-    }
-    this.sign(place, entry.document.words.packed);
+    for (const label of documentLabels(entry.document)) this.labels.add(label, place);
+    for (const word of wordsOf(entry.document)) this.words.add(word, place);
   }
 
   /** Removes the document of a claim. */
   take(claimId: string): void {
     const place = this.places.get(claimId);
     if (place === undefined) return;
-    this.version++;
+    this.note(place);
+    const { document } = this.documents[place]!;
+    for (const label of documentLabels(document)) this.labels.remove(label, place);
+    for (const word of wordsOf(document)) this.words.remove(word, place);
     this.places.delete(claimId);
     this.documents[place] = undefined;
     this.free.push(place);
-    for (const label of this.labelsAt[place]!) {
-      const set = this.labels.get(label)!;
-      set.delete(place);
-      if (set.size === 0) this.labels.delete(label);
-    }
-    this.labelsAt[place] = [];
   }
 
-  /** Whether the document may contain a word (false positives are possible). */
-  mayHave(place: number, word: WordBits): boolean {
-    const at = place * WORDS_OF_SIGNATURE;
-    for (const bit of word) if ((this.signatures[at + (bit >>> 5)]! & (1 << (bit & 31))) === 0) return false;
-    return true;
-  }
-
-  private sign(place: number, packed: string): void {
-    const at = place * WORDS_OF_SIGNATURE;
-    this.signatures.fill(0, at, at + WORDS_OF_SIGNATURE);
-    for (const word of packed.split(' ')) {
-      if (word === '' || word === FIELD_BREAK || word === VALUE_BREAK) continue;
-      for (const bit of wordBits(word)) this.signatures[at + (bit >>> 5)]! |= 1 << (bit & 31);
-    }
+  private note(place: number): void {
+    this.version++;
+    this.changes.push(place);
+    if (this.changes.length >= 2 * MAX_CHANGES) this.changes = this.changes.slice(-MAX_CHANGES);
   }
 
   private grow(count: number): void {
-    const room = this.signatures.length / WORDS_OF_SIGNATURE;
-    if (count <= room) return;
+    if (count <= this.room) return;
+    this.room *= 2;
     for (const column of this.columns.values()) {
-      const values = new Float64Array(2 * room);
+      const values = new Float64Array(this.room);
       values.set(column.values);
       column.values = values;
     }
-    const signatures = new Uint32Array(2 * room * WORDS_OF_SIGNATURE);
-    signatures.set(this.signatures);
-    this.signatures = signatures;
   }
 }
 
-/** The bits of a word in a signature. */
-export type WordBits = readonly [number, number];
-
-export function wordBits(word: string): WordBits {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < word.length; i++) hash = Math.imul(hash ^ word.charCodeAt(i), 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
-  hash ^= hash >>> 13;
-  return [hash & (SIGNATURE_BITS - 1), (hash >>> 12) & (SIGNATURE_BITS - 1)];
+function wordsOf({ words: { packed } }: ClaimDocument): Set<string> {
+  const words = new Set(packed.split(' '));
+  for (const other of ['', FIELD_BREAK, VALUE_BREAK]) words.delete(other);
+  return words;
 }

@@ -9,7 +9,7 @@ import { CLAIM_TYPES, textKey, type ClaimDocument } from '../document/document.j
 import type { OrderTerm } from '../query/order.js';
 import type { Bound, Condition } from '../query/searchQuery.js';
 import { isSimilar, matchesText, type TextNode } from '../query/textQuery.js';
-import { wordBits, type WaitingColumns, type WaitingDocument } from './waitingColumns.js';
+import type { WaitingColumns, WaitingDocument } from './waitingColumns.js';
 
 /** Whether the document at a position satisfies a part of a search. */
 export type PlaceTest = (place: number, entry: WaitingDocument) => boolean;
@@ -134,10 +134,8 @@ function labelsTest(
   columns: WaitingColumns,
 ): PlaceTest {
   const sets = labels.map((label) => columns.labeled(label));
-  if (how === 'all')
-    return sets.includes(undefined) ? NEVER : (place) => sets.every((set) => set!.has(place));
-  const known = sets.filter((set) => set !== undefined);
-  const has = (place: number): boolean => known.some((set) => set.has(place));
+  if (how === 'all') return (place) => sets.every((set) => set.has(place));
+  const has = (place: number): boolean => sets.some((set) => set.has(place));
   return how === 'any' ? has : (place) => !has(place);
 }
 
@@ -159,83 +157,105 @@ function matches(node: TextNode, packed: string): boolean {
   }
 }
 
-/** Whether a document may satisfy a text, by the signatures of words. */
-function mayMatch(node: TextNode, columns: WaitingColumns): PlaceTest {
-  switch (node.kind) {
-    case 'word': {
-      const bits = wordBits(node.word);
-      return (place) => columns.mayHave(place, bits);
-    }
-    case 'phrase':
-    case 'near': {
-      const all = node.words.map(wordBits);
-      return (place) => all.every((bits) => columns.mayHave(place, bits));
-    }
-    case 'and':
-    case 'or': {
-      const tests = node.nodes.map((inner) => mayMatch(inner, columns));
-      return node.kind === 'and'
-        ? (place, entry) => tests.every((test) => test(place, entry))
-        : (place, entry) => tests.some((test) => test(place, entry));
-    }
-    default:
-      return ALWAYS;
-  }
-}
-
 /** The test for a text. */
-export function textTest(node: TextNode, columns: WaitingColumns): PlaceTest {
-  const may = mayMatch(node, columns);
-  return (place, entry) => may(place, entry) && matches(node, entry.document.words.packed);
+export function textTest(node: TextNode): PlaceTest {
+  return (_place, { document }) => matches(node, document.words.packed);
 }
 
-/** The places at which what satisfies the conditions lies, where one of them leads to few; null for all. */
-export function candidatePlaces(
-  conditions: readonly Condition[],
-  columns: WaitingColumns,
-  waiting: WaitingClaims,
-): Iterable<number> | null {
-  let best: Iterable<number> | null = null;
-  let fewest = columns.size / 2;
-  for (const condition of conditions) {
-    const found = placesOf(condition, columns, waiting);
-    if (found === null || found.size >= fewest) continue;
-    best = found;
-    fewest = found.size;
-  }
+/** Places that contain all those that satisfy a condition. */
+export interface Candidates {
+  readonly size: number;
+  readonly places: () => Iterable<number>;
+}
+
+const candidatesOf = (set: ReadonlySet<number>): Candidates => ({ size: set.size, places: () => set });
+
+function least(found: readonly (Candidates | null)[]): Candidates | null {
+  let best: Candidates | null = null;
+  for (const one of found) if (one !== null && (best === null || one.size < best.size)) best = one;
   return best;
 }
 
-function placesOf(
+function union(found: readonly Candidates[]): Candidates {
+  if (found.length === 1) return found[0]!;
+  return {
+    size: found.reduce((sum, { size }) => sum + size, 0),
+    places: () => {
+      const all = new Set<number>();
+      for (const { places } of found) for (const place of places()) all.add(place);
+      return all;
+    },
+  };
+}
+
+/** The fewest candidates that a condition or the text leaves; null where none of them does. */
+export function candidatesFor(
+  conditions: readonly Condition[],
+  text: TextNode | null,
+  columns: WaitingColumns,
+  waiting: WaitingClaims,
+): Candidates | null {
+  return least([
+    ...conditions.map((condition) => conditionCandidates(condition, columns, waiting)),
+    text && textCandidates(text, columns),
+  ]);
+}
+
+function textCandidates(node: TextNode, columns: WaitingColumns): Candidates | null {
+  const withWord = (word: string): Candidates => candidatesOf(columns.withWord(word));
+  switch (node.kind) {
+    case 'word':
+      return withWord(node.word);
+    case 'phrase':
+    case 'near':
+      return least(node.words.map(withWord));
+    case 'and':
+      return least(node.nodes.map((inner) => textCandidates(inner, columns)));
+    case 'or': {
+      const found = node.nodes.map((inner) => textCandidates(inner, columns));
+      return found.includes(null) ? null : union(found as Candidates[]);
+    }
+    default:
+      return null;
+  }
+}
+
+function conditionCandidates(
   condition: Condition,
   columns: WaitingColumns,
   waiting: WaitingClaims,
-): ReadonlySet<number> | null {
+): Candidates | null {
   const of = (claims: Iterable<{ readonly claimId: string }>): number[] =>
     Array.from(claims, ({ claimId }) => columns.placeOf(claimId)).filter((place) => place !== undefined);
   const wire = (hex: string): string => toLatin1(hashFromHex(hex));
   if (condition.kind === 'labels') {
     if (condition.how === 'none') return null;
-    const sets = condition.labels.map((label) => columns.labeled(label) ?? new Set<number>());
-    if (condition.how === 'all')
-      return sets.reduce((least, set) => (set.size < least.size ? set : least), sets[0] ?? new Set<number>());
-    return new Set(sets.flatMap((set) => [...set]));
+    const sets = condition.labels.map((label) => candidatesOf(columns.labeled(label)));
+    return condition.how === 'all' ? least(sets) : union(sets);
   }
   if (condition.kind === 'texts' && condition.column === 'normalized_name')
-    return new Set(
-      condition.values.flatMap((name) => [
-        ...of(waiting.ofName(toLatin1(Buffer.from(name)))),
-        ...of(waiting.ofName(name)),
-      ]),
+    return candidatesOf(
+      new Set(
+        condition.values.flatMap((name) => [
+          ...of(waiting.ofName(toLatin1(Buffer.from(name)))),
+          ...of(waiting.ofName(name)),
+        ]),
+      ),
     );
   if (condition.kind !== 'ids') return null;
+  const ids = condition.values;
   switch (condition.column) {
     case 'claim_id':
-      return new Set(of(condition.values.map((id) => ({ claimId: wire(id) }))));
+      return candidatesOf(new Set(of(ids.map((id) => ({ claimId: wire(id) })))));
     case 'channel_id':
-      return new Set(condition.values.flatMap((id) => of(waiting.ofChannel(wire(id)))));
+      return union(
+        ids.map((id) => {
+          const claims = waiting.ofChannel(wire(id)).outputs;
+          return { size: claims.size, places: () => of(claims) };
+        }),
+      );
     case 'reposted_claim_id':
-      return new Set(condition.values.flatMap((id) => of(waiting.repostsOf(wire(id)))));
+      return candidatesOf(new Set(ids.flatMap((id) => of(waiting.repostsOf(wire(id))))));
     default:
       return null;
   }

@@ -17,7 +17,7 @@ import type { OrderTerm } from '../query/order.js';
 import { MAX_HITS } from '../hits/pages.js';
 import type { Condition, SearchQuery } from '../query/searchQuery.js';
 import { WaitingColumns, type WaitingDocument } from './waitingColumns.js';
-import { candidatePlaces, conditionTest, placeOrder, textTest, type PlaceTest } from './waitingQuery.js';
+import { candidatesFor, conditionTest, placeOrder, textTest, type PlaceTest } from './waitingQuery.js';
 
 /** Documents per batch. */
 const CLAIMS_A_PART = 128;
@@ -113,17 +113,19 @@ export class WaitingSearch {
   private async search(query: SearchQuery, most: number): Promise<WaitingDocument[]> {
     const { columns } = this;
     const tests = query.conditions.map((condition) => conditionTest(condition, columns));
-    if (query.text !== null) tests.push(textTest(query.text, columns));
+    if (query.text !== null) tests.push(textTest(query.text));
     const censor = await this.deps.censor();
     if (!censor.isEmpty) tests.push((_place, { document }) => censor.of(document).type === 0);
     const order = query.only > 0 ? [] : query.order;
-    const candidates = candidatePlaces(query.conditions, columns, this.deps.waiting);
-    const isSorted = candidates === null && columns.size <= MAX_SORTED;
+    const candidates = candidatesFor(query.conditions, query.text, columns, this.deps.waiting);
+    const isSorted =
+      columns.size <= MAX_SORTED && isScanned(candidates?.size ?? Infinity, columns.size, most);
     const first = isSorted ? null : new FirstPlaces(placeOrder(order, columns), most);
+    const places = isSorted ? this.sorted(order) : (candidates?.places() ?? columns.documents.keys());
     const found: WaitingDocument[] = [];
     let since = performance.now();
     let looked = 0;
-    for (const place of candidates ?? (isSorted ? this.sorted(order) : columns.documents.keys())) {
+    for (const place of places) {
       if (++looked % PLACES_A_LOOK === 0) since = await yieldIfDue(since, SLICE_MS);
       const entry = columns.documents[place];
       if (entry === undefined || !satisfies(tests, place, entry)) continue;
@@ -143,17 +145,26 @@ export class WaitingSearch {
       orders.set(key, known);
       return known.places;
     }
-    const places = (known?.places ?? []).filter((place) => columns.documents[place] !== undefined);
-    const isIn = new Uint8Array(columns.documents.length);
-    for (const place of places) isIn[place] = 1;
-    for (const place of columns.documents.keys())
-      if (isIn[place] === 0 && columns.documents[place] !== undefined) places.push(place);
-    places.sort(placeOrder(order, columns));
+    const places = this.followed(known, placeOrder(order, columns));
     orders.set(key, { version: columns.version, places });
     for (const oldest of orders.keys()) {
       if (orders.size <= MAX_ORDERS) break;
       orders.delete(oldest);
     }
+    return places;
+  }
+
+  /** An order after the changes since it was made. */
+  private followed(
+    known: { readonly version: number; readonly places: number[] } | undefined,
+    compare: (a: number, b: number) => number,
+  ): number[] {
+    const { columns } = this;
+    const isThere = (place: number): boolean => columns.documents[place] !== undefined;
+    const changed = known === undefined ? null : columns.changedSince(known.version);
+    if (changed === null) return [...columns.documents.keys()].filter(isThere).sort(compare);
+    const places = known!.places.filter((place) => !changed.has(place));
+    for (const place of changed) if (isThere(place)) places.splice(placeIn(places, place, compare), 0, place);
     return places;
   }
 
@@ -184,7 +195,7 @@ export class WaitingSearch {
     if (before?.channelId && !waiting.hasOfChannel(before.channelId)) this.tags.delete(before.channelId);
     for (const { claimId: id } of waiting.repostsOf(claimId)) this.dirty.add(id);
     if (before?.keyTag !== after?.keyTag)
-      for (const { claimId: id } of waiting.ofChannel(claimId)) this.dirty.add(id);
+      for (const { claimId: id } of waiting.ofChannel(claimId).outputs) this.dirty.add(id);
   }
 
   /** Resolves when the documents include all changes up to this call. */
@@ -233,7 +244,7 @@ export class WaitingSearch {
     for (const [i, channelId] of channelIds.entries()) {
       if (this.tags.get(channelId) === tags[i]) continue;
       this.tags.set(channelId, tags[i]!);
-      for (const { claimId } of waiting.ofChannel(channelId)) this.stale.add(claimId);
+      for (const { claimId } of waiting.ofChannel(channelId).outputs) this.stale.add(claimId);
     }
   }
 
@@ -332,6 +343,29 @@ function withoutControlling(conditions: readonly Condition[]): [readonly Conditi
   return [conditions.filter((condition) => !isStanding(condition)), wanted?.value ?? null];
 }
 
+/**
+ * Whether to scan an order until enough are found, rather than to compare all candidates. With evenly spread candidates a scan
+ * ends after `all * most / candidates` places.
+ */
+function isScanned(candidates: number, all: number, most: number): boolean {
+  return candidates * candidates > all * most;
+}
+
+/** Where a place belongs in an order. */
+function placeIn(
+  places: readonly number[],
+  place: number,
+  compare: (a: number, b: number) => number,
+): number {
+  let [low, high] = [0, places.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compare(place, places[middle]!) < 0) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
 /** Collects the first positions of an order from any number of candidates. */
 class FirstPlaces {
   private readonly compare: (a: number, b: number) => number;
@@ -351,13 +385,7 @@ class FirstPlaces {
       return;
     }
     if (compare(place, places[most - 1]!) >= 0) return;
-    let [low, high] = [0, most - 1];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (compare(place, places[middle]!) < 0) high = middle;
-      else low = middle + 1;
-    }
-    places.splice(low, 0, place);
+    places.splice(placeIn(places, place, compare), 0, place);
     places.pop();
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ClaimIndexReader, ClaimRecord, ResolvedUrl } from '../../../src/index/claims/claimReader.js';
-import { BackedClaimSearch } from '../../../src/search/claimSearch.js';
+import { BackedClaimSearch, type WaitingParts } from '../../../src/search/claimSearch.js';
 import { cutPage } from '../../../src/search/hits/hits.js';
 import type { SearchFollower } from '../../../src/search/follow/follower.js';
 import type { SearchBackend } from '../../../src/search/searchBackend.js';
@@ -71,6 +71,38 @@ it('an index that waits for what cannot be read does not answer, one that is onl
     kind: 'unavailable',
     message: 'The search index cannot follow the chain: blk00001.dat is damaged',
   });
+});
+
+it('a search that waits for the index finds a mempool claim that arrives meanwhile', async () => {
+  const backend = {
+    description: 'nothing',
+    load: { running: 0, waiting: 0 },
+    search: async () => ({ rows: [], total: 0, blocked: [], height: 1 }),
+  } as unknown as SearchBackend;
+  const status = { tip: { height: 1, hash: 'aa' }, failure: null, isStuck: false };
+  // The index never reaches the tip.
+  const follower = { status, waitForTip: () => new Promise(() => undefined) } as unknown as SearchFollower;
+  let [version, looks] = [0, 0];
+  const outputs: { claimId: string }[] = [];
+  const search = {
+    get version() {
+      return version;
+    },
+    find: async () => {
+      if (++looks === 1)
+        setImmediate(() => {
+          outputs.push({ claimId: '\x07'.repeat(20) });
+          version++;
+        });
+      return [...outputs];
+    },
+  };
+  const parts = { search, shown: {} } as unknown as WaitingParts;
+  const index = {} as ClaimIndexReader;
+  const searching = new BackedClaimSearch(index, backend, follower, SILENT_LOGGER, null, parts);
+  expect(bytesOf((await searching.search({ name: 'new' })).rows)).toEqual([7]);
+  // What the mempool has not is not searched again before it changes.
+  expect(looks).toBe(2);
 });
 
 it('answers are remembered until what they were asked for takes too much memory', async () => {

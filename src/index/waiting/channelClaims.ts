@@ -1,0 +1,48 @@
+/** The mempool claims that name one channel. Keeps which of them the channel's key signed, since popular channels have thousands. */
+import { yieldIfDue } from '../../scheduler/yield.js';
+import { isSignedBy, type WaitingOutput } from './waitingOutputs.js';
+
+/** What is known of the signatures for one key. */
+class SignedClaims {
+  readonly tag: string;
+  readonly unread: Set<WaitingOutput>;
+  readonly signed = new Set<WaitingOutput>();
+
+  constructor(tag: string, outputs: Iterable<WaitingOutput>) {
+    this.tag = tag;
+    this.unread = new Set(outputs);
+  }
+}
+
+export class ChannelClaims {
+  readonly outputs = new Set<WaitingOutput>();
+  /** Ids of the claims whose output is an update. */
+  readonly updated = new Set<string>();
+  private known: SignedClaims | null = null;
+
+  add(output: WaitingOutput): void {
+    this.outputs.add(output);
+    if (output.isUpdate) this.updated.add(output.claimId);
+    this.known?.unread.add(output);
+  }
+
+  delete(output: WaitingOutput): void {
+    this.outputs.delete(output);
+    this.updated.delete(output.claimId);
+    this.known?.unread.delete(output);
+    this.known?.signed.delete(output);
+  }
+
+  /** The number of claims that the key with this tag signed. */
+  async countSigned(tag: string): Promise<number> {
+    if (this.known?.tag !== tag) this.known = new SignedClaims(tag, this.outputs);
+    const { unread, signed } = this.known;
+    let since = performance.now();
+    for (const output of unread) {
+      unread.delete(output);
+      if (isSignedBy(output, tag)) signed.add(output);
+      since = await yieldIfDue(since);
+    }
+    return signed.size;
+  }
+}
