@@ -1,53 +1,30 @@
 /**
  * The composition root: the one place where the services are made and wired, in the order in which they start; they
- * stop in the reverse order. Holds no rule and no protocol.
+ * stop in the reverse order. Holds no rule and no protocol. Steps with details of their own are below `start/`.
  */
 import type { Chain } from '../chain/chain.js';
-import type { ChainReader } from '../chain/chainReader.js';
-import { openChain } from '../chain/open/openChain.js';
-import { Pruner } from '../chain/blocks/pruner.js';
-import { verifyChain } from '../chain/open/verifyChain.js';
-import { MAX_FUTURE_BLOCK_TIME_SEC } from '../consensus/limits.js';
-import type { Explorer } from '../explorer/explorer.js';
-import { addressIndex } from '../index/addressIndex.js';
-import { BackgroundFill } from '../index/backgroundFill.js';
-import { TrackedIndex } from '../index/chainIndex.js';
-import { filterIndex } from '../index/filterIndex.js';
-import { CLAIM_INDEX_NAME, claimIndex } from '../index/claims/claimIndex.js';
+import { CLAIM_INDEX_NAME } from '../index/claims/claimIndex.js';
 import { PastWalk } from '../index/claims/pastWalk.js';
-import { spendIndex } from '../index/spendIndex.js';
-import { txIndex } from '../index/txIndex.js';
-import { RpcDispatcher, type RpcDispatcherDeps } from '../rpc/call/dispatch.js';
-import { METHODS } from '../rpc/declare/methodTable.js';
-import { MethodTable } from '../rpc/declare/table.js';
-import { AssertionError } from '../util/assert.js';
 import { hashToHex } from '../util/bytes.js';
-import type { Logger, LogControl } from '../util/logging.js';
+import { programVersion } from '../util/project.js';
 import { ThreadMemory } from '../util/threadMemory.js';
 import type { Wallets } from '../wallet/wallets.js';
-import { watchBlockIndex, watchTip } from './watch/chainWatch.js';
 import { AdjustedClock } from './clock.js';
-import { CloseStack, errorText } from './start/closeStack.js';
-import { simulatedCrashes } from './start/crashSimulation.js';
-import { shareConnections, systemDescriptorLimit } from './options/descriptors.js';
-import { httpRoutes, makeEsplora, makeMetrics } from './services/httpRoutes.js';
-import { HeapTrim } from './watch/heapTrim.js';
-import type { StatusLine } from './display/console.js';
 import type { RpcPlace } from './display/firstSteps.js';
-import { ProgressMonitor } from './display/progressMonitor.js';
-import { describeFailure } from './log/failure.js';
+import { shareConnections, systemDescriptorLimit } from './options/descriptors.js';
+import type { LoadedOptions } from './options/options.js';
+import { startNotifications } from './services/notifications.js';
+import { peerSettings } from './services/peerSettings.js';
+import { wantedConnections } from './services/rpcServers.js';
+import { makeServices } from './services/services.js';
+import { Answering } from './start/answering.js';
+import { startChain, type StartedChain } from './start/chainStart.js';
+import { CloseStack, errorText } from './start/closeStack.js';
 import { IMPORT_ENDED, importBlocks } from './start/importFiles.js';
 import { startNative } from './start/nativeStart.js';
-import { startNotifications } from './services/notifications.js';
-import { notifyBlocks } from './services/notify.js';
-import { folderIdentity, supportDelayOf } from './start/folderIdentity.js';
-import type { LoadedOptions } from './options/options.js';
-import { programVersion } from '../util/project.js';
-import { peerSettings } from './services/peerSettings.js';
 import { writePidFile } from './start/pidFile.js';
-import { openValidation, snapshotSource } from './start/snapshotStart.js';
-import { startServer, startWalletServer, wantedConnections } from './services/rpcServers.js';
-import { makeAnswerCache, makeServices } from './services/services.js';
+import { HeapTrim } from './watch/heapTrim.js';
+import { StartError, type NodeDeps, type StartContext } from './start/startContext.js';
 
 /** Indexes that must be at the tip for correct answers to clients. */
 const HUB_INDEXES: readonly string[] = ['txindex', 'addressindex', 'claimindex'];
@@ -62,28 +39,8 @@ export interface NodeHandle {
   stop(): Promise<void>;
 }
 
-/** Something the operator must mend before the node can start; printed as `Error: …`. */
-export class StartError extends Error {
-  override readonly name = 'StartError';
-}
-
-export interface NodeDeps {
-  logger: Logger & LogControl;
-  /** Asks the program to stop; it calls `stop` of the handle. */
-  requestStop: () => void;
-  /** A bug or a broken environment: the program must stop and say so. */
-  onFatal: (error: unknown) => void;
-  /** Aborted when the program shall stop while it is still starting. */
-  signal: AbortSignal;
-  /** Shows the operator a warning beside the log. Those of `LoadedOptions` the program has shown before. */
-  showWarning?: (message: string) => void;
-  /** Shows how far long work is, in a line that renews itself. */
-  show?: (status: StatusLine | null) => void;
-  /** A line of log on how far it is. */
-  logProgress?: (line: string) => void;
-  /** Named points of flushes, where tests kill the process. */
-  onPoint?: (name: string) => void;
-}
+const importHub = () => import('./services/hubService.js');
+type HubStart = Awaited<ReturnType<typeof importHub>>;
 
 /**
  * Starts a node. The caller holds the lock of its folder (`lockFolder`). Rejects with `StartError`, `FolderError` or
@@ -92,7 +49,7 @@ export interface NodeDeps {
 export async function startNode(loaded: LoadedOptions, deps: NodeDeps): Promise<NodeHandle> {
   const closers = new CloseStack();
   try {
-    return await start(loaded, deps, closers);
+    return await new NodeStart(loaded, deps, closers).run();
   } catch (error) {
     await closers
       .close()
@@ -101,332 +58,209 @@ export async function startNode(loaded: LoadedOptions, deps: NodeDeps): Promise<
   }
 }
 
-async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack): Promise<NodeHandle> {
-  const { options, derived, params, paths } = loaded;
-  const { logger } = deps;
-  const startTimeSec = Math.floor(Date.now() / 1000);
-  const warn = (message: string): void => {
-    logger.warn(message);
-    deps.showWarning?.(message);
-  };
-  await writePidFile(paths.pidFile, closers, warn);
-  logger.info(`lbcnode version ${programVersion()} on ${loaded.network}, data in ${paths.networkDir}`);
-  for (const note of loaded.notes) logger.debug('net', note);
-  for (const warning of loaded.warnings) logger.warn(warning);
-  for (const hint of loaded.hints) logger.info(hint);
-  const hubService = options.hub ? await import('./services/hubService.js') : null;
-  hubService?.checkHubOptions(loaded, (text) => logger.warn(text));
-  const native = await startNative(loaded, logger, deps.signal);
-  if (native !== null) {
-    const trim = new HeapTrim(native);
-    closers.push(() => trim.stop());
+/** One start, step by step. */
+class NodeStart {
+  private readonly loaded: LoadedOptions;
+  private readonly deps: NodeDeps;
+  private readonly closers: CloseStack;
+  private readonly startTimeSec = Math.floor(Date.now() / 1000);
+  private readonly giveUp = new AbortController();
+  private readonly signal: AbortSignal;
+  /** Largest number of clients of the hub. */
+  private hubSessions = 0;
+  private wallets: Wallets | null = null;
+  private isImporting = false;
+
+  constructor(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack) {
+    this.loaded = loaded;
+    this.deps = deps;
+    this.closers = closers;
+    this.signal = AbortSignal.any([deps.signal, this.giveUp.signal]);
   }
 
-  const clock = new AdjustedClock(options.mocktime);
-  const descriptorLimit = systemDescriptorLimit();
-  const peerOptions = await peerSettings(loaded, { warn, descriptorLimit });
-  const { maxConnections } = peerOptions;
-  logger.info(
-    `Using at most ${maxConnections} automatic connections (${descriptorLimit} file descriptors available)`,
-  );
-  const share = shareConnections(wantedConnections(loaded), descriptorLimit, maxConnections, warn);
-  const notifications = await startNotifications(loaded, logger, share.webSockets);
-  closers.push(() => notifications.close());
-  const { zmqNotifiers } = notifications;
-  const threads = new ThreadMemory();
-  closers.push(() => threads.close());
-  const nodeServices = makeServices({
-    loaded,
-    clock,
-    startTimeSec,
-    peerOptions,
-    zmqNotifiers,
-    threads,
-    warn,
-    deps,
-  });
-  const answers = makeAnswerCache(options.rpccache, nodeServices.services);
-  nodeServices.showAnswers(answers);
-  const metrics = await makeMetrics(loaded, nodeServices.services);
-  if (answers) metrics?.measureAnswers(answers, nodeServices.services.blockTexts);
-  let stopping = false;
-  const rpc: RpcDispatcherDeps = {
-    table: new MethodTable(
-      options.disablewallet ? METHODS.filter(({ needsWallet }) => !needsWallet) : METHODS,
-    ),
-    services: nodeServices.services,
-    logger,
-    onException: (error, method) => {
-      // What was cut off by the stop finds the database closed.
-      if (isFatal(error) && !stopping) deps.onFatal(error);
-      else logger.warn(`${method} failed: ${failedCall(error, paths.networkDir)}`);
-    },
-    ...(metrics ? { onCall: metrics.onCall } : {}),
-    ...(answers ? { answers } : {}),
+  private readonly warn = (message: string): void => {
+    this.deps.logger.warn(message);
+    this.deps.showWarning?.(message);
   };
-  const dispatcher = new RpcDispatcher({ deprecated: new Set(options.deprecatedrpc) }, rpc);
-  notifications.answerBy({ dispatcher, services: nodeServices.services });
-  let chainReader: ChainReader | null = null;
-  let explorer: Explorer | null = null;
-  const esplora = await makeEsplora(loaded, { ...rpc, dispatcher });
-  const server = options.server
-    ? await startServer(loaded, share.httpPerServer, {
-        dispatcher,
-        logger,
-        ...(notifications.upgrades ? { webSockets: notifications.upgrades } : {}),
-        ...(esplora ? { directPaths: esplora } : {}),
-        extraRoutes: await httpRoutes(loaded, {
-          ...rpc,
-          dispatcher,
-          metrics,
-          chain: () => chainReader,
-          hub: () => nodeServices.services.hub?.status ?? null,
-          explorer: () => explorer,
-          indexes: () => nodeServices.services.indexes(),
-          outage: () => nodeServices.outage(),
-          isStopping: () => deps.signal.aborted,
-        }),
-      })
-    : null;
-  closers.push(() => server?.close());
-  explorer = options.explorer
-    ? await (
-        await import('./services/explorerService.js')
-      ).startExplorer(loaded, {
-        dispatcher,
-        table: rpc.table,
-        methods: METHODS,
-        logger,
-        stopping: deps.signal,
-        mempoolChanges: () => nodeServices.services.mempool.changeCount,
-      })
-    : null;
-  if (explorer) metrics?.followExplorer(explorer);
-  closers.push(() => explorer?.close());
-  const walletServer =
-    server && (await startWalletServer(loaded, share.httpPerServer, server, { ...rpc, leader: dispatcher }));
-  closers.push(() => walletServer?.close());
 
-  const giveUp = new AbortController();
-  const signal = AbortSignal.any([deps.signal, giveUp.signal]);
-  const supportDelay = supportDelayOf(loaded) === 'proportional' ? 'proportional' : 100;
-  const proofWindow = derived.claimProofWindowBlocks === Infinity ? 'all' : derived.claimProofWindowBlocks;
-  const indexes = [
-    // First, for it reads stretches of rows: what the others write would have to be sorted for that.
-    ...(options.claimindex
-      ? [
-          claimIndex({
-            params,
-            rules: { ...params.claimForks, supportDelay },
-            window: proofWindow,
-            tipHeight: () => chainReader?.chain.height ?? -1,
-          }),
-        ]
-      : []),
-    ...(options.txindex ? [txIndex] : []),
-    ...(options.spendindex ? [spendIndex] : []),
-    ...(options.addressindex ? [addressIndex] : []),
-    ...(derived.keepsBlockFilters ? [filterIndex] : []),
-  ].map((index) => new TrackedIndex(index));
-  const onPoint = deps.onPoint ?? simulatedCrashes(options.dbcrashratio, { log: logger });
-  dispatcher.setWarmupStatus('Loading block index...');
-  const opened = await openChain({
-    folder: paths.networkDir,
-    blocksFolder: paths.blocksDir,
-    maxBlockFileBytes: options.maxblockfilesize,
-    params,
-    identity: folderIdentity(loaded),
-    supportDelay,
-    proofWindow,
-    cacheBytes: derived.dbCacheBytes,
-    claimCacheBytes: derived.claimTrieCacheBytes,
-    batchBytes: options.dbbatchsize,
-    compacts: options.forcecompactdb,
-    reindex: options.reindex,
-    reindexChainstate: options['reindex-chainstate'],
-    pruning: derived.prune.kind !== 'off',
-    checkpoints: options.checkpoints,
-    minimumChainWork: derived.minimumChainWork,
-    assumeValid: derived.assumeValid,
-    maxTipAgeSec: options.maxtipage,
-    stopAtHeight: options.stopatheight,
-    snapshot: snapshotSource(loaded),
-    onSnapshotProgress: (text) => dispatcher.setWarmupStatus(text),
-    onStopHeight: deps.requestStop,
-    onFatal: deps.onFatal,
-    adjustedTimeSec: () => clock.adjustedSec(),
-    contributors: indexes,
-    onChain: (reader) => {
-      const { coins, store } = reader.chain.deps;
-      new ProgressMonitor(
-        {
-          show: deps.show ?? (() => undefined),
-          log: deps.logProgress ?? ((line) => logger.info(line)),
-          tell: (line) => dispatcher.setWarmupStatus(line),
-        },
-        {
-          params,
-          nowSec: () => clock.nowSec(),
-          cacheBytes: () => coins.usageBytes + store.dirtyBytes,
-        },
-      ).follow(reader);
-      const mempool = nodeServices.follow(reader);
-      notifications.follow({ chain: reader.chain, mempool });
-      esplora?.follow({ chain: reader.chain, mempool });
-      metrics?.follow(reader, mempool);
-      chainReader = reader;
-      explorer?.follow(reader);
-      if (options.checkblockindex ?? params.defaultConsistencyChecks)
-        watchBlockIndex(reader.chain, loaded, logger);
-    },
-    signal,
-    log: logger,
-    warn,
-    ...(onPoint ? { onPoint } : {}),
-  });
-  closers.push(() => opened.close());
-  closers.push(() => nodeServices.save());
-  const { chain } = opened;
-  const fill = new BackgroundFill({ chain, flusher: opened.flusher, log: logger, warn }, indexes);
-  await fill.prepare();
-  closers.push(() => fill.stop());
-  const validation = await openValidation(loaded, opened, {
-    log: logger,
-    warn,
-    onFatal: deps.onFatal,
-    onPassed: () => fill.resume(),
-    adjustedTimeSec: () => clock.adjustedSec(),
-    onPoint: onPoint ?? (() => undefined),
-  });
-  if (validation !== null) {
-    nodeServices.showValidation(validation);
-    closers.push(() => validation.stop());
-  }
-  const pruner = new Pruner(
-    chain,
-    opened.flusher,
-    {
-      targetBytes: derived.prune.kind === 'automatic' ? derived.prune.targetBytes : null,
-      neededFrom: () => Math.min(fill.neededFrom(), validation?.neededFrom ?? Infinity),
-    },
-    logger,
-  );
-  nodeServices.attach(opened, derived.prune.kind === 'off' ? null : pruner, fill);
-  metrics?.followIndexes(fill);
-  if (chain.height > 0 && !options.reindex && !options['reindex-chainstate']) {
-    refuseFutureTip(chain, clock);
-    dispatcher.setWarmupStatus('Verifying blocks...');
-    const problem = await verifyChain(chain, {
-      level: options.checklevel,
-      blocks: options.checkblocks,
-      signal,
-    });
-    if (problem !== null) {
-      logger.warn(problem);
-      throw new StartError(
-        `Corrupted block database detected: ${problem}. Restart with -reindex to rebuild it from the block files.`,
+  async run(): Promise<NodeHandle> {
+    const { loaded, deps, signal } = this;
+    const hub = await this.begin();
+    const { context, answering } = await this.openServers();
+    const started = await startChain(context, answering);
+    const { chain } = started.opened;
+    const importing = importBlocks(started.opened, loaded, deps.logger, signal);
+    this.isImporting = importing !== null;
+    const imported = importing?.then(() => this.afterImport(context, chain)).catch(deps.onFatal);
+    const handle = this.handleOf(chain, answering, imported ?? Promise.resolve());
+    await Promise.race([handle.imported, firstTip(chain)]);
+    if (chain.height >= 0)
+      deps.logger.info(
+        `best block ${hashToHex(chain.index.headers.hash(chain.tip))} at height ${chain.height}`,
       );
-    }
-  }
-  if (pruner.automatic && opened.rebuild === null) {
-    dispatcher.setWarmupStatus('Pruning blockstore...');
-    await pruner.pruneToTarget();
-  }
-  watchTip(opened, logger);
-  notifyBlocks(chain, options.blocknotify, logger);
-
-  const loadMempool = (): Promise<void> => nodeServices.load(deps.onFatal);
-  let wallets: Wallets | null = null;
-  let isImporting = false;
-  const afterImport = async (): Promise<void> => {
-    await loadMempool();
-    isImporting = false;
-    // What they have unconfirmed was refused as long as the blocks before it were missing.
-    await wallets?.reaccept();
-    if (!signal.aborted) logger.info(`${IMPORT_ENDED}, the tip is at height ${chain.height}`);
-  };
-  const importing = importBlocks(opened, loaded, logger, signal);
-  isImporting = importing !== null;
-  const imported = importing?.then(afterImport).catch(deps.onFatal) ?? Promise.resolve();
-  closers.push(() => {
-    giveUp.abort();
-    return imported;
-  });
-  const handle: NodeHandle = {
-    chain,
-    rpcPlaces: server?.addresses() ?? [],
-    imported,
-    stop() {
-      stopping = true;
-      return closers.close();
-    },
-  };
-  await Promise.race([imported, firstTip(chain)]);
-  if (chain.height >= 0)
-    logger.info(`best block ${hashToHex(chain.index.headers.hash(chain.tip))} at height ${chain.height}`);
-  // What is not there after a stop cannot be served.
-  if (signal.aborted) return handle;
-  if (importing === null) {
-    dispatcher.setWarmupStatus('Loading mempool...');
-    await loadMempool();
-  }
-  if (options.claimsearch) {
-    const search = await nodeServices.openSearch();
-    closers.push(() => search.close());
-    if (nodeServices.services.claimSearch) metrics?.followSearch(nodeServices.services.claimSearch);
-  }
-  if (!options.disablewallet) {
-    const beganWhileImporting = isImporting;
-    const openWallets = await nodeServices.openWallets(deps.onFatal, (status) =>
-      dispatcher.setWarmupStatus(status),
-    );
-    closers.push(() => openWallets.close());
+    // What is not there after a stop cannot be served.
     if (signal.aborted) return handle;
-    wallets = openWallets;
-    if (beganWhileImporting && !isImporting) await openWallets.reaccept();
-    notifications.followWallets(openWallets);
+    if (importing === null) {
+      answering.dispatcher.setWarmupStatus('Loading mempool...');
+      await context.parts.load(deps.onFatal);
+    }
+    await this.openSearch(context, answering);
+    await this.openWallets(context, answering);
+    if (signal.aborted) return handle;
+    await this.connect(context, answering);
+    answering.dispatcher.finishWarmup();
+    this.startBackground(started);
+    if (hub !== null) await this.startHub(hub, context, answering, started);
+    answering.closeBeforeChain();
+    return handle;
   }
-  dispatcher.setWarmupStatus('Starting network threads...');
-  const network = await nodeServices.connect(deps.onFatal);
-  closers.push(() => network.stop());
-  metrics?.followPeers(network.net);
-  for (const failure of network.failures) logger.warn(failure);
-  if (network.isDeaf) {
+
+  /** What comes before anything is opened; answers the hub's module where the hub is wanted. */
+  private async begin(): Promise<HubStart | null> {
+    const { loaded, deps, closers } = this;
+    const { logger } = deps;
+    await writePidFile(loaded.paths.pidFile, closers, this.warn);
+    logger.info(
+      `lbcnode version ${programVersion()} on ${loaded.network}, data in ${loaded.paths.networkDir}`,
+    );
+    for (const note of loaded.notes) logger.debug('net', note);
+    for (const warning of loaded.warnings) logger.warn(warning);
+    for (const hint of loaded.hints) logger.info(hint);
+    const hub = loaded.options.hub ? await importHub() : null;
+    hub?.checkHubOptions(loaded, (text) => logger.warn(text));
+    const native = await startNative(loaded, logger, deps.signal);
+    if (native !== null) {
+      const trim = new HeapTrim(native);
+      closers.push(() => trim.stop());
+    }
+    return hub;
+  }
+
+  /** Opens what answers calls during the warm-up. */
+  private async openServers(): Promise<{ context: StartContext; answering: Answering }> {
+    const { loaded, deps, closers, warn, signal, startTimeSec } = this;
+    const { logger } = deps;
+    const clock = new AdjustedClock(loaded.options.mocktime);
+    const descriptorLimit = systemDescriptorLimit();
+    const peerOptions = await peerSettings(loaded, { warn, descriptorLimit });
+    const { maxConnections } = peerOptions;
+    logger.info(
+      `Using at most ${maxConnections} automatic connections (${descriptorLimit} file descriptors available)`,
+    );
+    const share = shareConnections(wantedConnections(loaded), descriptorLimit, maxConnections, warn);
+    this.hubSessions = share.hub;
+    const notifications = await startNotifications(loaded, logger, share.webSockets);
+    closers.push(() => notifications.close());
+    const { zmqNotifiers } = notifications;
+    const threads = new ThreadMemory();
+    closers.push(() => threads.close());
+    const parts = makeServices({
+      loaded,
+      clock,
+      startTimeSec,
+      peerOptions,
+      zmqNotifiers,
+      threads,
+      warn,
+      deps,
+    });
+    const context = { loaded, deps, closers, clock, parts, warn, signal };
+    return { context, answering: await Answering.open({ ...context, notifications, share }) };
+  }
+
+  private async afterImport({ parts }: StartContext, chain: Chain): Promise<void> {
+    await parts.load(this.deps.onFatal);
+    this.isImporting = false;
+    // What they have unconfirmed was refused as long as the blocks before it were missing.
+    await this.wallets?.reaccept();
+    if (!this.signal.aborted) this.deps.logger.info(`${IMPORT_ENDED}, the tip is at height ${chain.height}`);
+  }
+
+  private handleOf(chain: Chain, answering: Answering, imported: Promise<void>): NodeHandle {
+    const { closers } = this;
+    closers.push(() => {
+      this.giveUp.abort();
+      return imported;
+    });
+    return {
+      chain,
+      rpcPlaces: answering.server?.addresses() ?? [],
+      imported,
+      stop() {
+        answering.isStopping = true;
+        return closers.close();
+      },
+    };
+  }
+
+  private async openSearch({ loaded, parts }: StartContext, { metrics }: Answering): Promise<void> {
+    if (!loaded.options.claimsearch) return;
+    const search = await parts.openSearch();
+    this.closers.push(() => search.close());
+    if (parts.services.claimSearch) metrics?.followSearch(parts.services.claimSearch);
+  }
+
+  private async openWallets({ loaded, parts }: StartContext, answering: Answering): Promise<void> {
+    if (loaded.options.disablewallet) return;
+    const beganWhileImporting = this.isImporting;
+    const openWallets = await parts.openWallets(this.deps.onFatal, (status) =>
+      answering.dispatcher.setWarmupStatus(status),
+    );
+    this.closers.push(() => openWallets.close());
+    if (this.signal.aborted) return;
+    this.wallets = openWallets;
+    if (beganWhileImporting && !this.isImporting) await openWallets.reaccept();
+    answering.notifications.followWallets(openWallets);
+  }
+
+  /** Starts the peer network. Rejects with `StartError` when it cannot listen anywhere. */
+  private async connect({ parts }: StartContext, answering: Answering): Promise<void> {
+    const { deps, closers } = this;
+    answering.dispatcher.setWarmupStatus('Starting network threads...');
+    const network = await parts.connect(deps.onFatal);
+    closers.push(() => network.stop());
+    answering.metrics?.followPeers(network.net);
+    for (const failure of network.failures) deps.logger.warn(failure);
+    if (!network.isDeaf) return;
     throw new StartError(
       `Failed to listen on any port. Use -listen=0 if you want this, or another port with -port=<port>. ${network.failures.join(' ')}`,
     );
   }
-  dispatcher.finishWarmup();
-  fill.start(deps.onFatal);
-  validation?.start();
-  if (options.claimindex) {
+
+  /** Starts what works in the background once the node is up. */
+  private startBackground({ opened, fill, validation }: StartedChain): void {
+    const { loaded, deps, closers } = this;
+    fill.start(deps.onFatal);
+    validation?.start();
+    if (!loaded.options.claimindex) return;
     const isSynced = (): boolean =>
       fill.statuses().some(({ name, synced }) => name === CLAIM_INDEX_NAME && synced);
-    const pastWalk = new PastWalk({ chain, isSynced, log: logger });
+    const pastWalk = new PastWalk({ chain: opened.chain, isSynced, log: deps.logger });
     pastWalk.start(deps.onFatal);
     closers.push(() => pastWalk.stop());
   }
-  if (hubService !== null) {
-    const { claimIndex, claimSearch } = nodeServices.services;
-    const hub = await hubService.startHub(loaded, {
-      node: nodeServices.services,
+
+  private async startHub(
+    { startHub }: HubStart,
+    { loaded, parts }: StartContext,
+    { rpc, metrics }: Answering,
+    { opened, fill }: StartedChain,
+  ): Promise<void> {
+    const { claimIndex, claimSearch } = parts.services;
+    const hub = await startHub(loaded, {
+      node: parts.services,
       claims: claimIndex && { index: claimIndex, search: claimSearch, rules: opened.claims.rules },
-      log: logger,
+      log: this.deps.logger,
       isReady: () =>
-        (params.name === 'regtest' || !chain.isInitialDownload()) &&
+        (loaded.params.name === 'regtest' || !opened.chain.isInitialDownload()) &&
         fill.statuses().every(({ name, synced }) => synced || !HUB_INDEXES.includes(name)),
       onException: (error, method) => rpc.onException(error, `hub: ${method}`),
-      maxSessions: share.hub,
+      maxSessions: this.hubSessions,
     });
-    nodeServices.showHub(hub);
-    closers.push(() => hub.close());
+    parts.showHub(hub);
+    this.closers.push(() => hub.close());
     metrics?.followHub(hub);
   }
-  // The server came first, to answer during the warm-up, but no call may find the chain closed.
-  closers.push(() => server?.close());
-  closers.push(() => walletServer?.close());
-  closers.push(() => explorer?.close());
-  return handle;
 }
 
 /** Resolves once there is a tip. */
@@ -438,28 +272,4 @@ function firstTip(chain: Chain): Promise<void> {
       resolve();
     });
   });
-}
-
-/** Throws `StartError` when the tip is further in the future than any block may be. Source: `AppInitMain`. */
-function refuseFutureTip({ tip, index }: Chain, clock: AdjustedClock): void {
-  if (index.headers.timeSec(tip) <= clock.adjustedSec() + MAX_FUTURE_BLOCK_TIME_SEC) return;
-  throw new StartError(
-    "The block database contains a block which appears to be from the future. This may be due to your computer's date and time being set incorrectly. Only rebuild the block database if you are sure that your computer's date and time are correct.\nPlease restart with -reindex or -reindex-chainstate to recover.",
-  );
-}
-
-/**
- * Whether an answer failed for a reason that concerns the whole node: a broken invariant or the database. What cannot
- * be written the chain reports itself; a block that cannot be read is the failure of its caller.
- */
-export function isFatal(error: unknown): boolean {
-  if (error instanceof AssertionError) return true;
-  const code = (error as { code?: unknown } | null | undefined)?.code;
-  return typeof code === 'string' && code.startsWith('LEVEL_');
-}
-
-/** What the log says of a call that failed: only of a bug the place is of use. */
-function failedCall(error: unknown, folder: string): string {
-  const { text, isBug } = describeFailure(error, folder);
-  return isBug && error instanceof Error ? (error.stack ?? text) : text;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isFatal } from '../../../src/node/node.js';
+import { isFatal } from '../../../src/node/start/answering.js';
 import { BlockFileError } from '../../../src/store/files/blockFiles.js';
 import { AssertionError } from '../../../src/util/assert.js';
 
