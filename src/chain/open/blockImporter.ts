@@ -8,7 +8,7 @@ import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Logger } from '../../util/logging.js';
 import { ReadError } from '../../util/reader.js';
 import type { Chain } from '../chain.js';
-import { readBlockRecords } from './importFile.js';
+import { readBlockRecords, type FoundBlock } from './importFile.js';
 import { loadBlock, type LoadedBlock } from '../blocks/loadedBlock.js';
 import type { FileProgress } from '../progress.js';
 
@@ -37,93 +37,138 @@ export async function importBlockFile(
   path: string,
   options: ImportOptions,
 ): Promise<ImportResult> {
-  const { log, signal, progress } = options;
-  const { headers } = chain.index;
-  log.debug('reindex', `Reading ${path}`);
-  const result: ImportResult = { stored: 0, read: 0 };
-  const orphans = new Map<string, LoadedBlock[]>();
-  let orphanBytes = 0;
-  let aheadBytes = 0;
-  let connecting: Promise<void> | null = null;
-  let failure: unknown = null;
-  let since = performance.now();
-  /** Starts the chain unless it runs; waits for it only when too much was accepted ahead. */
-  const connect = async (): Promise<void> => {
-    if (connecting !== null && aheadBytes < AHEAD_BYTES) return;
-    await connecting;
-    if (failure !== null) throw failure;
-    aheadBytes = 0;
-    connecting = chain
-      .activateBestChain()
-      .catch((error: unknown) => {
-        failure = error;
-      })
-      .finally(() => {
-        connecting = null;
-      });
-  };
+  return new BlockFileImport(chain, path, options).run();
+}
 
-  for await (const record of readBlockRecords(path, options.magic)) {
-    if (signal?.aborted) break;
-    result.read++;
-    let block: LoadedBlock;
+class BlockFileImport {
+  private readonly chain: Chain;
+  private readonly path: string;
+  private readonly options: ImportOptions;
+  private readonly result: ImportResult = { stored: 0, read: 0 };
+  /** Blocks whose parents are unknown, by the hashes of these. */
+  private readonly orphans = new Map<string, LoadedBlock[]>();
+  private orphanBytes = 0;
+  private aheadBytes = 0;
+  private connecting: Promise<void> | null = null;
+  private failure: unknown = null;
+
+  constructor(chain: Chain, path: string, options: ImportOptions) {
+    this.chain = chain;
+    this.path = path;
+    this.options = options;
+  }
+
+  async run(): Promise<ImportResult> {
+    const { chain, path } = this;
+    const { log, signal, progress, magic } = this.options;
+    log.debug('reindex', `Reading ${path}`);
+    let since = performance.now();
+    for await (const record of readBlockRecords(path, magic)) {
+      if (signal?.aborted) break;
+      this.result.read++;
+      const block = this.parse(record);
+      if (block === null) continue;
+      this.acceptWithChildren(block);
+      await this.connect();
+      progress.read(record.end);
+      since = await yieldIfDue(since);
+    }
+    for (const waiting of this.orphans.values())
+      for (const { hash, header } of waiting)
+        log.warn(
+          `block ${hashToHex(hash)} of ${path} is passed over: its parent ${hashToHex(header.prevHash)} is not there`,
+        );
+    await this.connecting;
+    if (this.failure !== null) throw this.failure;
+    await chain.activateBestChain();
+    return this.result;
+  }
+
+  /** The block of a record; null for other bytes. Sets where the next record is looked for. */
+  private parse(record: FoundBlock): LoadedBlock | null {
     try {
-      block = loadBlock(record.bytes);
+      const block = loadBlock(record.bytes);
       record.advance = 8 + block.consumedBytes;
+      return block;
     } catch (error) {
       if (!(error instanceof ReadError)) throw error;
-      log.warn(`skipped bytes that are not a block at ${record.offset} of ${path}: ${error.message}`);
+      this.options.log.warn(
+        `skipped bytes that are not a block at ${record.offset} of ${this.path}: ${error.message}`,
+      );
       record.advance = 1;
-      continue;
+      return null;
     }
+  }
+
+  /** Accepts a block, and the blocks that waited for it. */
+  private acceptWithChildren(block: LoadedBlock): void {
     const ready = [block];
     for (let next = ready.pop(); next; next = ready.pop()) {
-      const known = headers.find(next.hash);
-      if (known === NO_HEADER || !headers.hasStatus(known, STATUS.haveData)) {
-        const { isNew, error } = chain.acceptBlock(next, true);
-        if (error?.reason === 'prev-blk-not-found') {
-          const parent = hashToHex(next.header.prevHash);
-          if (orphanBytes + next.raw.length > ORPHAN_BYTES) {
-            log.warn(
-              `block ${hashToHex(next.hash)} of ${path} is passed over: its parent ${parent} is far behind it`,
-            );
-            continue;
-          }
-          orphanBytes += next.raw.length;
-          log.debug('reindex', `Out of order block ${hashToHex(next.hash)}, parent ${parent} not known`);
-          orphans.set(parent, [...(orphans.get(parent) ?? []), { ...next, raw: Buffer.from(next.raw) }]);
-          continue;
-        }
-        if (error) log.warn(`block ${hashToHex(next.hash)} of ${path} is refused: ${error.reason}`);
-        if (isNew) {
-          result.stored++;
-          aheadBytes += next.raw.length;
-          progress.stored(next.raw.length);
-        }
-      }
-      const children = orphans.get(hashToHex(next.hash));
+      if (!this.accept(next)) continue;
+      const hash = hashToHex(next.hash);
+      const children = this.orphans.get(hash);
       if (!children) continue;
-      orphans.delete(hashToHex(next.hash));
+      this.orphans.delete(hash);
       for (const child of children) {
-        orphanBytes -= child.raw.length;
-        log.debug(
+        this.orphanBytes -= child.raw.length;
+        this.options.log.debug(
           'reindex',
-          () => `Processing out of order child ${hashToHex(child.hash)} of ${hashToHex(next.hash)}`,
+          () => `Processing out of order child ${hashToHex(child.hash)} of ${hash}`,
         );
         ready.push(child);
       }
     }
-    await connect();
-    progress.read(record.end);
-    since = await yieldIfDue(since);
   }
-  for (const waiting of orphans.values())
-    for (const { hash, header } of waiting)
+
+  /** Whether the parent of the block is known; otherwise the block waits for it. */
+  private accept(block: LoadedBlock): boolean {
+    const { chain, path } = this;
+    const { log, progress } = this.options;
+    const { headers } = chain.index;
+    const known = headers.find(block.hash);
+    if (known !== NO_HEADER && headers.hasStatus(known, STATUS.haveData)) return true;
+    const { isNew, error } = chain.acceptBlock(block, true);
+    if (error?.reason === 'prev-blk-not-found') {
+      this.keepOrphan(block);
+      return false;
+    }
+    if (error) log.warn(`block ${hashToHex(block.hash)} of ${path} is refused: ${error.reason}`);
+    if (isNew) {
+      this.result.stored++;
+      this.aheadBytes += block.raw.length;
+      progress.stored(block.raw.length);
+    }
+    return true;
+  }
+
+  private keepOrphan(block: LoadedBlock): void {
+    const { log } = this.options;
+    const parent = hashToHex(block.header.prevHash);
+    if (this.orphanBytes + block.raw.length > ORPHAN_BYTES) {
       log.warn(
-        `block ${hashToHex(hash)} of ${path} is passed over: its parent ${hashToHex(header.prevHash)} is not there`,
+        `block ${hashToHex(block.hash)} of ${this.path} is passed over: its parent ${parent} is far behind it`,
       );
-  await connecting;
-  if (failure === null) await chain.activateBestChain();
-  else throw failure;
-  return result;
+      return;
+    }
+    this.orphanBytes += block.raw.length;
+    log.debug('reindex', `Out of order block ${hashToHex(block.hash)}, parent ${parent} not known`);
+    const others = this.orphans.get(parent) ?? [];
+    this.orphans.set(parent, [...others, { ...block, raw: Buffer.from(block.raw) }]);
+  }
+
+  /** Starts the chain unless it runs; waits for it only when too much was accepted ahead. */
+  private async connect(): Promise<void> {
+    if (this.connecting !== null && this.aheadBytes < AHEAD_BYTES) return;
+    await this.connecting;
+    if (this.failure !== null) throw this.failure;
+    this.aheadBytes = 0;
+    this.connecting = this.chain
+      .activateBestChain()
+      .catch((error: unknown) => {
+        this.failure = error;
+      })
+      .finally(() => {
+        this.connecting = null;
+      });
+  }
 }

@@ -174,7 +174,7 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
     await finishChainStateReset(store);
     if (options.reindex) await beginRebuild(store);
     for (const contributor of options.contributors) await contributor.open(store);
-    return await bringUp(store, paths.database, snapshot, options);
+    return await bringUp({ store, database: paths.database, snapshot }, options);
   } catch (error) {
     await store.close();
     throw error;
@@ -315,28 +315,32 @@ async function openSnapshot(
   return null;
 }
 
-async function bringUp(
+/** The headers of the database. Throws `DatabaseCorruptionError`. */
+async function loadHeaders(
   store: RowStore,
   database: string,
-  snapshot: SnapshotRecord | null,
-  options: OpenChainOptions,
-): Promise<OpenedChain> {
-  const { params, log } = options;
-  const state = await readChainState(store, database);
+  { headerCount }: ChainState,
+): Promise<HeaderTable> {
   const headers = new HeaderTable(store);
   try {
-    await headers.load(state.headerCount);
+    await headers.load(headerCount);
   } catch (error) {
     if (error instanceof AssertionError) throw new DatabaseCorruptionError(database, error.message);
     throw error;
   }
-  if (state.headerCount > MANY_HEADERS) await store.reopen();
+  if (headerCount > MANY_HEADERS) await store.reopen();
   await headers.prepareTail();
-  const index = new BlockIndex(headers, {
-    params,
-    checkpoints: options.checkpoints,
-    adjustedTimeSec: options.adjustedTimeSec,
-  });
+  return headers;
+}
+
+/** The block index at the tip that the database names. Throws `DatabaseCorruptionError`. */
+function restoreIndex(
+  headers: HeaderTable,
+  state: ChainState,
+  { database, snapshot }: Pick<BringUp, 'database' | 'snapshot'>,
+  { params, checkpoints, adjustedTimeSec }: OpenChainOptions,
+): BlockIndex {
+  const index = new BlockIndex(headers, { params, checkpoints, adjustedTimeSec });
   const tip = state.tip === null ? NO_HEADER : headers.find(hashFromHex(state.tip));
   if (state.tip !== null && tip === NO_HEADER) {
     throw new DatabaseCorruptionError(database, 'it names a tip that it does not know');
@@ -345,23 +349,46 @@ async function bringUp(
   else retryVerdicts(headers, tip);
   if (snapshot !== null) index.snapshotHeight = snapshot.height;
   index.restore(tip);
-  const files = new BlockFiles({
-    folder: options.blocksFolder,
-    magic: params.magic,
-    ...(options.maxBlockFileBytes ? { maxFileBytes: options.maxBlockFileBytes } : {}),
-  });
-  checkBlockFiles(headers, files, state);
-  const coins = createCoinTable();
-  const timers = new StepTimers();
-  const claims = new ClaimStore({
-    rules: { ...params.claimForks, supportDelay: options.supportDelay },
-    proofWindow: options.proofWindow,
+  return index;
+}
+
+function makeClaimStore({ params, supportDelay, proofWindow, log }: OpenChainOptions): ClaimStore {
+  return new ClaimStore({
+    rules: { ...params.claimForks, supportDelay },
+    proofWindow,
     onLateRead: (row) => {
       log.warn(
         `A ${row} row of the claim trie was read late, since it was not fetched ahead. The result is right, but slower; please report it. Metrics count such reads; the log does not repeat this.`,
       );
     },
   });
+}
+
+interface BringUp {
+  readonly store: RowStore;
+  readonly database: string;
+  readonly snapshot: SnapshotRecord | null;
+}
+
+/** The chain with its flusher and what both work on, at the tip that the database names. */
+interface ChainParts {
+  readonly chain: Chain;
+  readonly flusher: Flusher;
+  readonly claims: ClaimStore;
+  readonly timers: StepTimers;
+}
+
+function makeChain(
+  index: BlockIndex,
+  files: BlockFiles,
+  state: ChainState,
+  { store, database, snapshot }: BringUp,
+  options: OpenChainOptions,
+): ChainParts {
+  const { params, log } = options;
+  const coins = createCoinTable();
+  const timers = new StepTimers();
+  const claims = makeClaimStore(options);
   const flusher = new Flusher(
     {
       // The validation of a snapshot has the other half.
@@ -404,6 +431,22 @@ async function bringUp(
     flusher,
     log,
   );
+  return { chain, flusher, claims, timers };
+}
+
+async function bringUp(ground: BringUp, options: OpenChainOptions): Promise<OpenedChain> {
+  const { store, database, snapshot } = ground;
+  const { params, log } = options;
+  const state = await readChainState(store, database);
+  const headers = await loadHeaders(store, database, state);
+  const index = restoreIndex(headers, state, ground, options);
+  const files = new BlockFiles({
+    folder: options.blocksFolder,
+    magic: params.magic,
+    ...(options.maxBlockFileBytes ? { maxFileBytes: options.maxBlockFileBytes } : {}),
+  });
+  checkBlockFiles(headers, files, state);
+  const { chain, flusher, claims, timers } = makeChain(index, files, state, ground, options);
   options.signal.addEventListener('abort', () => chain.interrupt());
   const reader = new ChainReader(chain, flusher);
   options.onChain?.(reader);
