@@ -2,7 +2,7 @@
  * The API over HTTP: routes, origins, bodies, the text of answers. Source: lbry-sdk lbry/extras/daemon/daemon.py
  * `handle_old_jsonrpc`, lbry/extras/daemon/security.py.
  */
-import { validateHeaderValue, type IncomingMessage, type ServerResponse } from 'node:http';
+import { validateHeaderValue, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { asksForWebSocket, handBack } from '../../util/network/httpUpgrade.js';
@@ -134,25 +134,33 @@ function send(
   response.writeHead(status, all).end(text, length === text.length ? 'latin1' : 'utf8');
 }
 
-export function apiServer({
-  dispatcher,
-  events,
-  eventSockets,
-  allowedOrigin,
-  stopping,
-  onRefusedOrigin,
-}: ApiServerDeps): FastifyInstance {
-  function sendAnswer(response: ServerResponse, status: number, text: string): void {
+/** A page can send a request without an origin, for example for an image. It could not read the answer, but would occupy a slot. */
+function isOfStrangePage({ headers }: IncomingMessage): boolean {
+  const site = headers['sec-fetch-site'];
+  return headers.origin === undefined && (site === 'cross-site' || site === 'same-site');
+}
+
+function fail(response: ServerResponse): void {
+  send(response, 500, TEXT_TYPE, '500: Internal Server Error');
+}
+
+/** Answers the requests of the routes. */
+class ApiAnswers {
+  private readonly deps: ApiServerDeps;
+
+  constructor(deps: ApiServerDeps) {
+    this.deps = deps;
+  }
+
+  private sendAnswer(response: ServerResponse, status: number, text: string): void {
+    const { allowedOrigin, stopping } = this.deps;
     // Of the setting as the call leaves it.
     const cors = corsHeaders(allowedOrigin());
     send(response, status, JSON_TYPE, text, stopping.aborted ? [...cors, ...CLOSING] : cors);
   }
 
-  function fail(response: ServerResponse): void {
-    send(response, 500, TEXT_TYPE, '500: Internal Server Error');
-  }
-
-  function respond(response: ServerResponse, body: Buffer): void {
+  private respond(response: ServerResponse, body: Buffer): void {
+    const { dispatcher, stopping } = this.deps;
     const parsed = parseRequest(body);
     const isCall = parsed instanceof JsonObject;
     const isGone = (): boolean => stopping.aborted || response.destroyed;
@@ -160,10 +168,10 @@ export function apiServer({
       const answer = isCall ? dispatcher.call(parsed, isGone) : parsed;
       const text = answer instanceof Promise ? answer.then(answerText) : answerText(answer);
       const status = isCall ? 200 : 400;
-      if (typeof text === 'string') sendAnswer(response, status, text);
+      if (typeof text === 'string') this.sendAnswer(response, status, text);
       else
         text.then(
-          (whole) => sendAnswer(response, status, whole),
+          (whole) => this.sendAnswer(response, status, whole),
           () => fail(response),
         );
     } catch {
@@ -172,37 +180,33 @@ export function apiServer({
   }
 
   /** Whether pages of the request's origin are allowed. */
-  function isOfAllowedOrigin({ headers: { origin } }: IncomingMessage): boolean {
-    const allowed = allowedOrigin();
+  private isOfAllowedOrigin({ headers: { origin } }: IncomingMessage): boolean {
+    const allowed = this.deps.allowedOrigin();
     if (origin === undefined || origin === plainOrigin(allowed) || origin === allowed || allowed === '*')
       return true;
-    onRefusedOrigin(origin);
+    this.deps.onRefusedOrigin(origin);
     return false;
   }
 
   /** Refuses a request that is not allowed, and says whether it is. */
-  function isAllowed(request: IncomingMessage, response: ServerResponse): boolean {
-    const allowed = isOfAllowedOrigin(request);
+  private isAllowed(request: IncomingMessage, response: ServerResponse): boolean {
+    const allowed = this.isOfAllowedOrigin(request);
     if (!allowed) send(response, 403, TEXT_TYPE, '403: Forbidden');
     return allowed;
   }
 
-  /** A page can send a request without an origin, for example for an image. It could not read the answer, but would occupy a slot. */
-  function isOfStrangePage({ headers }: IncomingMessage): boolean {
-    const site = headers['sec-fetch-site'];
-    return headers.origin === undefined && (site === 'cross-site' || site === 'same-site');
-  }
-
-  function answerEvents(request: IncomingMessage, response: ServerResponse): void {
-    if (!isAllowed(request, response)) return;
+  /** Answers a `GET` of the events. */
+  events(request: IncomingMessage, response: ServerResponse): void {
+    if (!this.isAllowed(request, response)) return;
     if (isOfStrangePage(request)) send(response, 403, TEXT_TYPE, '403: Forbidden');
-    else events.answer(request, response, corsHeaders(allowedOrigin()));
+    else this.deps.events.answer(request, response, corsHeaders(this.deps.allowedOrigin()));
   }
 
-  function answer(request: IncomingMessage, response: ServerResponse): void {
-    if (!isAllowed(request, response)) return;
+  /** Answers a call. */
+  call(request: IncomingMessage, response: ServerResponse): void {
+    if (!this.isAllowed(request, response)) return;
     readBody(request, (body) => {
-      if (typeof body !== 'number') respond(response, body);
+      if (typeof body !== 'number') this.respond(response, body);
       else {
         const text = `Maximum request body size ${MAX_BODY_BYTES} exceeded, actual body size ${body}`;
         send(response, 413, TEXT_TYPE, text);
@@ -210,31 +214,22 @@ export function apiServer({
     });
   }
 
-  const app = plainServer(ROUTES, (request, response) => {
-    const isCall =
-      request.method === 'POST' && (request.url === '/' || API_PATHS.includes(request.url ?? ''));
-    if (!isCall || stopping.aborted) return false;
-    answer(request, response);
-    return true;
-  });
-  const handler = (request: FastifyRequest, reply: FastifyReply): void => {
-    reply.hijack();
-    answer(request.raw, reply.raw);
-  };
-  app.post('/', handler);
-  app.get(EVENTS_PATH, (request, reply) => {
-    reply.hijack();
-    answerEvents(request.raw, reply.raw);
-  });
-  app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+  /** Takes a connection over for events; others go back to the server. */
+  upgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const [path] = (request.url ?? '').split('?');
     if (request.method !== 'GET' || path !== EVENTS_PATH || !asksForWebSocket(request))
-      handBack(app.server, request, socket, head);
-    else eventSockets.take(request, socket, head, isOfAllowedOrigin(request) && !isOfStrangePage(request));
-  });
-  for (const url of API_PATHS) app.route({ method: ['GET', 'HEAD', 'POST'], url, handler });
-  const preflight = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const cors = corsHeaders(allowedOrigin());
+      handBack(server, request, socket, head);
+    else
+      this.deps.eventSockets.take(
+        request,
+        socket,
+        head,
+        this.isOfAllowedOrigin(request) && !isOfStrangePage(request),
+      );
+  }
+
+  readonly preflight = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const cors = corsHeaders(this.deps.allowedOrigin());
     if (cors.length === 0) return reply.code(204).send();
     for (let at = 0; at < cors.length; at += 2) void reply.header(cors[at]!, cors[at + 1]);
     void reply.header('Access-Control-Max-Age', PREFLIGHT_AGE);
@@ -243,6 +238,30 @@ export function apiServer({
       void reply.header('Access-Control-Allow-Private-Network', 'true');
     return reply.code(200).type('application/octet-stream').send('');
   };
-  for (const url of ['/', ...API_PATHS]) app.options(url, preflight);
+}
+
+export function apiServer(deps: ApiServerDeps): FastifyInstance {
+  const answers = new ApiAnswers(deps);
+  const app = plainServer(ROUTES, (request, response) => {
+    const isCall =
+      request.method === 'POST' && (request.url === '/' || API_PATHS.includes(request.url ?? ''));
+    if (!isCall || deps.stopping.aborted) return false;
+    answers.call(request, response);
+    return true;
+  });
+  const handler = (request: FastifyRequest, reply: FastifyReply): void => {
+    reply.hijack();
+    answers.call(request.raw, reply.raw);
+  };
+  app.post('/', handler);
+  app.get(EVENTS_PATH, (request, reply) => {
+    reply.hijack();
+    answers.events(request.raw, reply.raw);
+  });
+  app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
+    answers.upgrade(app.server, request, socket, head),
+  );
+  for (const url of API_PATHS) app.route({ method: ['GET', 'HEAD', 'POST'], url, handler });
+  for (const url of ['/', ...API_PATHS]) app.options(url, answers.preflight);
   return app;
 }

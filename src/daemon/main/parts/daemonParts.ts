@@ -1,0 +1,189 @@
+/** The parts of a daemon, wired to each other. Parts that run only sometimes are looked up when they are needed. */
+import type { Logger } from '../../../util/logging.js';
+import { COMPONENT_NAMES, type ComponentName } from '../../api/declaration.js';
+import type { Clock, RandomSource } from '../../base/clock.js';
+import { Transfers } from '../../base/transfers.js';
+import { RateFeed } from '../../txBuilding/rateFeed.js';
+import { Components, type Component } from '../components.js';
+import type { DaemonSettings } from '../settings/daemonSettings.js';
+import type { WalletPart, WalletPartDeps } from '../walletPart.js';
+import { backgroundPart } from './backgroundPart.js';
+import { ContentParts } from './contentParts.js';
+import { ExchangeParts } from './exchangeParts.js';
+import { FilesPart, type FilesPartDeps } from './filesPart.js';
+import { NetworkParts } from './networkParts.js';
+import { ratesPart } from './ratesPart.js';
+import { ReflectorRole } from './reflectorRole.js';
+
+export interface DaemonPartsDeps {
+  readonly settings: DaemonSettings;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  /** Makes the component `wallet`; it is not asked where that is skipped. */
+  readonly makeWalletPart: (deps: WalletPartDeps) => WalletPart;
+  /** Whether it is a reflector too. */
+  readonly isReflector: boolean;
+  /** Resolves to the path of ffmpeg; null if it is not there. */
+  readonly findFfmpeg: () => Promise<string | null>;
+}
+
+/** Components without the skipped ones. A component that needs a skipped one is skipped too. */
+function withoutSkipped(
+  components: readonly Component[],
+  toSkip: readonly string[],
+  log: Pick<Logger, 'warn'>,
+): Component[] {
+  let left = components.filter(({ name }) => !toSkip.includes(name));
+  for (;;) {
+    const names = new Set<string>(left.map(({ name }) => name));
+    const lost = left.filter(({ dependsOn }) => dependsOn.some((needed) => !names.has(needed)));
+    if (lost.length === 0) return left;
+    for (const { name, dependsOn } of lost)
+      log.warn(
+        `The component ${name} is skipped, since it needs ${dependsOn.find((needed) => !names.has(needed))}.`,
+      );
+    left = left.filter((component) => !lost.includes(component));
+  }
+}
+
+export class DaemonParts {
+  readonly transfers: Transfers;
+  readonly exchange: ExchangeParts;
+  readonly reflector: ReflectorRole | null;
+  readonly content: ContentParts;
+  readonly network: NetworkParts;
+  readonly files: FilesPart;
+  /** Null if the component is skipped. */
+  readonly wallet: WalletPart | null;
+  readonly components: Components;
+  readonly skipped: readonly ComponentName[];
+  private readonly deps: DaemonPartsDeps;
+
+  constructor(deps: DaemonPartsDeps) {
+    this.deps = deps;
+    const { settings, log, clock, random } = deps;
+    const toSkip = settings.get('components_to_skip');
+    for (const name of toSkip)
+      if (!COMPONENT_NAMES.some((known) => known === name))
+        log.warn(`Setting 'components_to_skip' names '${name}', which is not a component.`);
+    this.transfers = new Transfers(clock);
+    this.exchange = this.makeExchange();
+    this.reflector = deps.isReflector ? this.makeReflector() : null;
+    this.content = new ContentParts({ settings, log, clock, beside: this.exchange });
+    this.network = new NetworkParts({
+      settings,
+      log,
+      clock,
+      random,
+      content: this.content,
+      servedTcpPort: () => this.exchange.serverPort,
+      isSkipped: (name) => toSkip.includes(name),
+    });
+    this.files = this.makeFiles();
+    const rateFeed = new RateFeed({
+      clock,
+      log,
+      source: () => settings.get('exchange_rate_source'),
+      url: () => settings.get('exchange_rate_url'),
+    });
+    this.wallet = toSkip.includes('wallet') ? null : this.makeWallet(rateFeed);
+    const parts = withoutSkipped(
+      [
+        ...(this.wallet === null ? [] : [this.wallet]),
+        ...this.content.components,
+        this.exchange.serverPart,
+        ...this.network.components,
+        this.files,
+        this.makeBackground(),
+        ratesPart(rateFeed, settings),
+      ],
+      toSkip,
+      log,
+    );
+    this.components = new Components(parts);
+    this.skipped = COMPONENT_NAMES.filter((name) => !parts.some((part) => part.name === name));
+  }
+
+  private makeExchange(): ExchangeParts {
+    const { settings, log, clock, random } = this.deps;
+    return new ExchangeParts({
+      transfers: this.transfers,
+      settings,
+      log,
+      clock,
+      random,
+      blobs: () => this.content.blobs,
+      database: () => this.content.content,
+      sources: () => this.network.sources(),
+      address: async () =>
+        (await this.wallet?.services?.wallets.default.account(undefined).nextReceivingAddress()) ?? null,
+    });
+  }
+
+  private makeReflector(): ReflectorRole {
+    const { settings, log, clock } = this.deps;
+    const { bandwidth, rates } = this.exchange;
+    const resolver = () => this.wallet?.services?.resolver ?? null;
+    return new ReflectorRole({
+      settings,
+      log,
+      clock,
+      bandwidth,
+      rates,
+      resolver,
+      environment: process.env,
+    });
+  }
+
+  private makeFiles(): FilesPart {
+    const { settings, log, clock, random, findFfmpeg } = this.deps;
+    const claimFinder: FilesPartDeps['claimFinder'] = () => {
+      const services = this.components.isRunning('wallet') ? this.wallet?.services : null;
+      if (!services) return null;
+      const { resolver, ledger, wallets } = services;
+      return {
+        resolver,
+        params: ledger.params,
+        accountIds: wallets.all.flatMap(({ accountIds }) => accountIds),
+      };
+    };
+    return new FilesPart({
+      transfers: this.transfers,
+      settings,
+      log,
+      clock,
+      random,
+      content: this.content,
+      fetcher: () => this.exchange.fetcher,
+      reflector: () => this.exchange.reflector,
+      ledgerParams: () => this.wallet!.services!.ledger.params,
+      findFfmpeg,
+      claimFinder,
+    });
+  }
+
+  private makeWallet(rateFeed: RateFeed): WalletPart {
+    const { settings, log, clock, random, makeWalletPart } = this.deps;
+    const files = {
+      publishing: () => {
+        this.components.check(['file_manager']);
+        return this.files.publishing;
+      },
+      hasFiles: () => this.components.isRunning('file_manager'),
+    };
+    return makeWalletPart({ settings, log, clock, random, files, rateFeed });
+  }
+
+  private makeBackground(): Component {
+    const { settings, log, clock } = this.deps;
+    return backgroundPart({
+      settings,
+      log,
+      clock,
+      content: this.content,
+      dht: () => this.network.runningDht,
+      fetcher: () => this.exchange.fetcher,
+    });
+  }
+}
