@@ -1,0 +1,223 @@
+/**
+ * Answers of the claim store as of the tip, from the rows of the present and what is kept of them, as long as the tip stays;
+ * else from the rows of the past.
+ */
+import type { ActiveChain } from '../../chain/index/activeChain.js';
+import { normalizeNameInSlices } from '../../claimtrie/normalizeSlices.js';
+import { filesNormalized, hashesAllClaims } from '../../claimtrie/rules.js';
+import type { ClaimRules } from '../../claimtrie/types.js';
+import { inSlices } from '../../scheduler/slices.js';
+import { KeptClaims } from '../../store/claims/keptClaims.js';
+import {
+  filedName,
+  readName,
+  readPresentName,
+  type NameInfo,
+  type NameQuery,
+} from '../../store/claims/query/claimQueries.js';
+import type { KnownHeads } from '../../store/claims/query/nameHeads.js';
+import {
+  readLatestHistory,
+  type LatestHistoryPage,
+  type LatestHistoryQuery,
+} from '../../store/claims/query/nameHistory.js';
+import {
+  readPresentClaim,
+  type ClaimChoice,
+  type ClaimOfName,
+  type KnownPlaces,
+} from '../../store/claims/query/oneClaim.js';
+import type { ProofQuery } from '../../store/claims/query/proofQueries.js';
+import { readTouchedNames } from '../../store/claims/touchedNames.js';
+import type { RowReader } from '../../store/rows/rows.js';
+import { toLatin1, type Bytes } from '../../util/bytes.js';
+import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
+import { KeptNames, type Touched } from './keptNames.js';
+import { chosenClaim } from './nameLookup.js';
+
+/** The check if the chain has moved. */
+export type TipView = Pick<ActiveChain, 'height' | 'tip' | 'disconnects'>;
+
+/**
+ * Longer names are not looked for: scripts hold 255 bytes of a name (`bad-txns-claimscriptname-toolarge`), and
+ * normalization makes at most nine times as many of them, three by decomposing and three by folding.
+ */
+export const LONGEST_FILED_BYTES = 4096;
+
+/** A name that is too long to be in a script, in the form in which it would be filed. */
+export async function longFiledName(rules: ClaimRules, name: Bytes, height: number): Promise<Bytes> {
+  return filesNormalized(rules, height) ? inSlices(normalizeNameInSlices(name)) : name;
+}
+
+async function longNameAt(rows: RowReader, rules: ClaimRules, query: NameQuery): Promise<NameInfo> {
+  const { exact, height } = query;
+  const name = exact === true ? query.name : await longFiledName(rules, query.name, height);
+  if (name.length <= LONGEST_FILED_BYTES) return readName(rows, rules, { ...query, name });
+  return { name, lastTakeoverHeight: 0, claims: [], supportsWithoutClaim: [] };
+}
+
+/** The same question about no more of a long name than matters: no path in the trie is longer. */
+export async function longProofQuery(rules: ClaimRules, query: ProofQuery): Promise<ProofQuery> {
+  const { name, height } = query;
+  const asked = hashesAllClaims(rules, height) ? name : await longFiledName(rules, name, height);
+  return { ...query, name: asked.subarray(0, LONGEST_FILED_BYTES + 1) };
+}
+
+function keyOfChoice(choice: ClaimChoice): string {
+  if ('bid' in choice) return `bid ${choice.bid}`;
+  if ('sequence' in choice) return `sequence ${choice.sequence}`;
+  return 'claimId' in choice ? `id ${toLatin1(choice.claimId)}` : `digits ${choice.digits}`;
+}
+
+export class PresentClaims {
+  readonly rows: RowReader;
+  readonly rules: ClaimRules;
+  readonly active: TipView;
+  /** Claims that proofs keep. */
+  readonly keptClaims = new KeptClaims();
+  private readonly kept = new KeptNames();
+
+  constructor(rows: RowReader, rules: ClaimRules, active: TipView) {
+    this.rows = rows;
+    this.rules = rules;
+    this.active = active;
+  }
+
+  private readonly touched: Touched = (from, to) => {
+    const fork = this.rules.normalizationForkHeight;
+    // The normalization fork may change any name.
+    return from <= fork && fork <= to ? null : readTouchedNames(this.rows, from, to);
+  };
+
+  /**
+   * The answer from the rows of the present, when the latest block is asked about and stays the latest, else from those of
+   * the past.
+   */
+  prefer<T>(height: number, present: () => MaybePromise<T>, past: () => Promise<T>): MaybePromise<T> {
+    const { active } = this;
+    if (height !== active.height) return past();
+    // Updates the cache to the latest block.
+    return whenResolved(this.kept.follow(active, this.touched), () => {
+      if (height !== active.height) return past();
+      const { tip, disconnects } = active;
+      const answer = present();
+      return isPromise(answer) ? this.unlessMoved(answer, past, tip, disconnects) : answer;
+    });
+  }
+
+  private async unlessMoved<T>(
+    present: Promise<T>,
+    past: () => Promise<T>,
+    tip: number,
+    disconnects: number,
+  ): Promise<T> {
+    const { active } = this;
+    try {
+      const answer = await present;
+      if (active.tip === tip && active.disconnects === disconnects) return answer;
+    } catch (error) {
+      if (active.tip === tip && active.disconnects === disconnects) throw error;
+    }
+    return past();
+  }
+
+  /** The normalized name of the query, if the current rows answer it; otherwise null. */
+  private presentName({ name, exact, asReference, height }: NameQuery): string | null {
+    if (height !== this.active.height || (asReference && asReference.tipHeight !== height)) return null;
+    // The answer for a root without claims depends on other names.
+    return (exact === true ? toLatin1(name) : filedName(this.rules, name, height)) || null;
+  }
+
+  /** See `ClaimReader`. */
+  nameAt(query: NameQuery): MaybePromise<NameInfo> {
+    const { rows, rules, active, kept } = this;
+    if (query.name.length > LONGEST_FILED_BYTES) return longNameAt(rows, rules, query);
+    const past = (): Promise<NameInfo> => readName(rows, rules, query);
+    const name = this.presentName(query);
+    if (name === null) return past();
+    const form = query.asReference ? 'reference' : 'documented';
+    const present = (): MaybePromise<NameInfo> => {
+      const known = kept.find(form, name, active);
+      if (known !== undefined) return known;
+      const { tip, disconnects } = active;
+      return whenResolved(readPresentName(rows, name, query), (info) => {
+        kept.keep(form, name, info, { tip, disconnects }, active);
+        return info;
+      });
+    };
+    return this.prefer(query.height, present, past);
+  }
+
+  /** See `ClaimReader`. */
+  claimAt(query: NameQuery, choice: ClaimChoice): MaybePromise<ClaimOfName> {
+    const { rows, active, kept } = this;
+    const asReference = query.asReference !== undefined;
+    const form = asReference ? 'reference' : 'documented';
+    const fromAll = (): MaybePromise<ClaimOfName> =>
+      whenResolved(this.nameAt(query), (info) => {
+        const { name, lastTakeoverHeight } = info;
+        return { name, lastTakeoverHeight, claim: chosenClaim(info, choice, asReference) };
+      });
+    const name = query.name.length > LONGEST_FILED_BYTES ? null : this.presentName(query);
+    if (name === null) return fromAll();
+    const present = (): MaybePromise<ClaimOfName | null> => {
+      if (kept.find(form, name, active) !== undefined) return null;
+      const wanted = keyOfChoice(choice);
+      const known = kept.findClaim(form, name, wanted, active);
+      if (known !== undefined) return known;
+      const { tip, disconnects } = active;
+      const asked = { height: query.height, asReference, choice };
+      return whenResolved(readPresentClaim(rows, name, asked, this.places()), (found) => {
+        if (found !== null) kept.keepClaim(form, name, wanted, found, { tip, disconnects }, active);
+        return found;
+      });
+    };
+    const found = this.prefer<ClaimOfName | null>(query.height, present, async () => null);
+    return whenResolved(found, (claim) => claim ?? fromAll());
+  }
+
+  /** The cached positions, for one query after the latest block. */
+  private places(): KnownPlaces {
+    const { active, kept } = this;
+    const { tip, disconnects } = active;
+    return {
+      find: (name) => kept.findPlaces(name, active),
+      keep: (name, places) => kept.keepPlaces(name, places, { tip, disconnects }, active),
+    };
+  }
+
+  /** The heads that are kept, for one query after the latest block. */
+  heads(): KnownHeads {
+    const { active, kept } = this;
+    const { tip, disconnects } = active;
+    return {
+      find: (name) => kept.findHead(name, active),
+      keep: (name, head) => kept.keepHead(name, head, { tip, disconnects }, active),
+    };
+  }
+
+  /** The latest events of a filed name. Those up to the latest block are kept until a block changes the name. */
+  async latestHistory(name: string, span: Omit<LatestHistoryQuery, 'name'>): Promise<LatestHistoryPage> {
+    const { rows, active, kept } = this;
+    const { from, to, count, skip } = span;
+    const read = (): Promise<LatestHistoryPage> => readLatestHistory(rows, { name, ...span });
+    if (skip > 0) return read();
+    const choice = `${from} ${count}`;
+    const present = async (): Promise<LatestHistoryPage> => {
+      const known = kept.findHistory(name, choice, active);
+      if (known !== undefined) return known;
+      const { tip, disconnects } = active;
+      const page = await read();
+      kept.keepHistory(name, choice, page, { tip, disconnects }, active);
+      return page;
+    };
+    return this.prefer(to, present, read);
+  }
+
+  /** The name as it is filed after block `height`; null when it is too long to be. */
+  async filed(name: Bytes, height: number): Promise<string | null> {
+    if (name.length <= LONGEST_FILED_BYTES) return filedName(this.rules, name, height);
+    const long = await longFiledName(this.rules, name, height);
+    return long.length <= LONGEST_FILED_BYTES ? toLatin1(long) : null;
+  }
+}
