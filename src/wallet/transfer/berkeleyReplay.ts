@@ -68,6 +68,8 @@ export function* replayLog(file: Buffer, log: readonly LogFile[], from?: Lsn): S
   return replay.bytes();
 }
 
+type LogFields = LogRecord['fields'];
+
 class Replay {
   private readonly pageBytes: number;
   private readonly pages: Buffer[] = [];
@@ -117,167 +119,182 @@ class Replay {
   }
 
   redo(record: LogRecord): void {
-    const { type, lsn, version } = record;
+    const { type } = record;
     const fields = record.fields.again();
     switch (type) {
-      case RECORD.addrem: {
-        const { code, page, index, size, head, data, before } = addremOf(record);
-        this.change(page, before, lsn, (bytes) => {
-          if (code === ADD) insertItem(bytes, index, size, head, data);
-          else if (code === REMOVE) deleteItem(bytes, index, size);
-          else throw unknown(record);
-        });
-        return;
-      }
-      case RECORD.big: {
-        const code = codeOf(fields.u32(), version);
-        fields.u32();
-        const [page, previous, next] = [fields.u32(), fields.u32(), fields.u32()];
-        const data = fields.data();
-        const [before, previousBefore] = [fields.lsn(), fields.lsn()];
-        this.change(page, before, lsn, (bytes) => {
-          if (code === ADD_BIG) {
-            initPage(bytes, { number: page, previous, next, level: 0, type: TYPE.overflow });
-            bytes.writeUInt16LE(1, PAGE.count);
-            bytes.writeUInt16LE(data.length, PAGE.heap);
-            data.copy(bytes, HEAD_BYTES);
-          } else if (code === APPEND_BIG) {
-            const length = bytes.readUInt16LE(PAGE.heap);
-            data.copy(bytes, HEAD_BYTES + length);
-            bytes.writeUInt16LE(length + data.length, PAGE.heap);
-          }
-        });
-        if (code === ADD_BIG && previous !== 0)
-          this.change(previous, previousBefore, lsn, (bytes) => bytes.writeUInt32LE(page, PAGE.next));
-        return;
-      }
-      case RECORD.allocate: {
-        fields.u32();
-        const metaBefore = fields.lsn();
-        const meta = fields.u32();
-        const before = fields.lsn();
-        const [page, kind, next] = [fields.u32(), fields.u32(), fields.u32()];
-        this.change(meta, metaBefore, lsn, (bytes) => {
-          bytes.writeUInt32LE(next, meta === 0 ? META.free : PAGE.next);
-          if (meta === 0 && page > bytes.readUInt32LE(META.lastPage))
-            bytes.writeUInt32LE(page, META.lastPage);
-        });
-        this.change(page, before, lsn, (bytes) =>
-          initPage(bytes, {
-            number: page,
-            previous: 0,
-            next: 0,
-            level: kind === TYPE.leaf ? 1 : 0,
-            type: kind,
-          }),
-        );
-        return;
-      }
+      case RECORD.addrem:
+        return this.redoAddrem(record);
+      case RECORD.big:
+        return this.redoBig(record, fields);
+      case RECORD.allocate:
+        return this.redoAllocate(record, fields);
       case RECORD.free:
-      case RECORD.freeData: {
-        fields.u32();
-        const page = fields.u32();
-        const metaBefore = fields.lsn();
-        const meta = fields.u32();
-        const head = fields.data();
-        const [next, last] = [fields.u32(), fields.u32()];
-        // The last page of the file is cut off.
-        const isCut = page === last;
-        this.change(page, lsnOf(head), isCut ? NOWHERE : lsn, (bytes) =>
-          isCut
-            ? bytes.fill(0)
-            : initPage(bytes, { number: page, previous: 0, next, level: 0, type: TYPE.invalid }),
-        );
-        this.change(meta, metaBefore, lsn, (bytes) => {
-          if (isCut) bytes.writeUInt32LE(page - 1, META.lastPage);
-          else bytes.writeUInt32LE(page, meta === 0 ? META.free : PAGE.next);
-        });
-        return;
+      case RECORD.freeData:
+        return this.redoFree(record, fields);
+      case RECORD.markDeleted: {
+        const { page, before, index } = markOf(record);
+        return this.change(page, before, record.lsn, (bytes) => markItem(bytes, index, true));
       }
+      case RECORD.replace: {
+        const { page, before, index, replacement, prefix, suffix } = replaceOf(record);
+        return this.change(page, before, record.lsn, (bytes) =>
+          replaceItem(bytes, index, replacement, prefix, suffix),
+        );
+      }
+      case RECORD.split:
+        return this.split(record, record.version);
+      case RECORD.reverseSplit:
+        return this.redoReverseSplit(record, fields);
+      case RECORD.relink:
+        return this.redoRelink(record, fields);
+      default:
+        return this.redoOnePage(record, fields);
+    }
+  }
+
+  /** Changes of one page that the record describes in a few fields. */
+  private redoOnePage(record: LogRecord, fields: LogFields): void {
+    const { type, lsn } = record;
+    switch (type) {
       case RECORD.adjust: {
         fields.u32();
         const page = fields.u32();
         const before = fields.lsn();
         const [index, copied, isInsert] = [fields.u32(), fields.u32(), fields.u32() !== 0];
-        this.change(page, before, lsn, (bytes) => adjustIndex(bytes, index, copied, isInsert));
-        return;
-      }
-      case RECORD.markDeleted: {
-        const { page, before, index } = markOf(record);
-        this.change(page, before, lsn, (bytes) => markItem(bytes, index, true));
-        return;
-      }
-      case RECORD.replace: {
-        const { page, before, index, replacement, prefix, suffix } = replaceOf(record);
-        this.change(page, before, lsn, (bytes) => replaceItem(bytes, index, replacement, prefix, suffix));
-        return;
+        return this.change(page, before, lsn, (bytes) => adjustIndex(bytes, index, copied, isInsert));
       }
       case RECORD.root: {
         fields.u32();
         const [meta, root] = [fields.u32(), fields.u32()];
-        this.change(meta, fields.lsn(), lsn, (bytes) => bytes.writeUInt32LE(root, META.root));
-        return;
+        return this.change(meta, fields.lsn(), lsn, (bytes) => bytes.writeUInt32LE(root, META.root));
       }
       case RECORD.metaPage: {
         fields.u32();
         const page = fields.u32();
         const whole = fields.data();
-        this.change(page, fields.lsn(), lsn, (bytes) => whole.copy(bytes, 0, 0, this.pageBytes));
-        return;
-      }
-      case RECORD.split:
-        this.split(record, version);
-        return;
-      case RECORD.reverseSplit: {
-        fields.u32();
-        const page = fields.u32();
-        const whole = fields.data();
-        const root = fields.u32();
-        fields.u32();
-        fields.data();
-        this.change(root, fields.lsn(), lsn, (bytes) => {
-          whole.copy(bytes, 0, 0, this.pageBytes);
-          bytes.writeUInt32LE(root, PAGE.number);
-        });
-        // It goes to the free pages next.
-        this.change(page, lsnOf(whole), lsn, () => undefined);
-        return;
-      }
-      case RECORD.relink: {
-        fields.u32();
-        const [, replacement, previous] = [fields.u32(), fields.u32(), fields.u32()];
-        const previousBefore = fields.lsn();
-        const next = fields.u32();
-        const nextBefore = fields.lsn();
-        if (next !== 0)
-          this.change(next, nextBefore, lsn, (bytes) =>
-            bytes.writeUInt32LE(replacement === 0 ? previous : replacement, PAGE.previous),
-          );
-        if (previous !== 0)
-          this.change(previous, previousBefore, lsn, (bytes) =>
-            bytes.writeUInt32LE(replacement === 0 ? next : replacement, PAGE.next),
-          );
-        return;
+        return this.change(page, fields.lsn(), lsn, (bytes) => whole.copy(bytes, 0, 0, this.pageBytes));
       }
       case RECORD.ovref: {
         fields.u32();
         const page = fields.u32();
         const adjustment = fields.u32() | 0;
-        this.change(page, fields.lsn(), lsn, (bytes) =>
+        return this.change(page, fields.lsn(), lsn, (bytes) =>
           bytes.writeUInt16LE(bytes.readUInt16LE(PAGE.count) + adjustment, PAGE.count),
         );
-        return;
       }
       case RECORD.noop:
       case RECORD.countAdjust: {
         fields.u32();
         const page = fields.u32();
-        this.change(page, fields.lsn(), lsn, () => undefined);
-        return;
+        return this.change(page, fields.lsn(), lsn, () => undefined);
       }
       default:
         throw unknown(record);
     }
+  }
+
+  private redoAddrem(record: LogRecord): void {
+    const { lsn } = record;
+    const { code, page, index, size, head, data, before } = addremOf(record);
+    this.change(page, before, lsn, (bytes) => {
+      if (code === ADD) insertItem(bytes, index, size, head, data);
+      else if (code === REMOVE) deleteItem(bytes, index, size);
+      else throw unknown(record);
+    });
+  }
+
+  private redoBig({ lsn, version }: LogRecord, fields: LogFields): void {
+    const code = codeOf(fields.u32(), version);
+    fields.u32();
+    const [page, previous, next] = [fields.u32(), fields.u32(), fields.u32()];
+    const data = fields.data();
+    const [before, previousBefore] = [fields.lsn(), fields.lsn()];
+    this.change(page, before, lsn, (bytes) => {
+      if (code === ADD_BIG) {
+        initPage(bytes, { number: page, previous, next, level: 0, type: TYPE.overflow });
+        bytes.writeUInt16LE(1, PAGE.count);
+        bytes.writeUInt16LE(data.length, PAGE.heap);
+        data.copy(bytes, HEAD_BYTES);
+      } else if (code === APPEND_BIG) {
+        const length = bytes.readUInt16LE(PAGE.heap);
+        data.copy(bytes, HEAD_BYTES + length);
+        bytes.writeUInt16LE(length + data.length, PAGE.heap);
+      }
+    });
+    if (code === ADD_BIG && previous !== 0)
+      this.change(previous, previousBefore, lsn, (bytes) => bytes.writeUInt32LE(page, PAGE.next));
+  }
+
+  private redoAllocate({ lsn }: LogRecord, fields: LogFields): void {
+    fields.u32();
+    const metaBefore = fields.lsn();
+    const meta = fields.u32();
+    const before = fields.lsn();
+    const [page, kind, next] = [fields.u32(), fields.u32(), fields.u32()];
+    this.change(meta, metaBefore, lsn, (bytes) => {
+      bytes.writeUInt32LE(next, meta === 0 ? META.free : PAGE.next);
+      if (meta === 0 && page > bytes.readUInt32LE(META.lastPage)) bytes.writeUInt32LE(page, META.lastPage);
+    });
+    this.change(page, before, lsn, (bytes) =>
+      initPage(bytes, {
+        number: page,
+        previous: 0,
+        next: 0,
+        level: kind === TYPE.leaf ? 1 : 0,
+        type: kind,
+      }),
+    );
+  }
+
+  private redoFree({ lsn }: LogRecord, fields: LogFields): void {
+    fields.u32();
+    const page = fields.u32();
+    const metaBefore = fields.lsn();
+    const meta = fields.u32();
+    const head = fields.data();
+    const [next, last] = [fields.u32(), fields.u32()];
+    // The last page of the file is cut off.
+    const isCut = page === last;
+    this.change(page, lsnOf(head), isCut ? NOWHERE : lsn, (bytes) =>
+      isCut
+        ? bytes.fill(0)
+        : initPage(bytes, { number: page, previous: 0, next, level: 0, type: TYPE.invalid }),
+    );
+    this.change(meta, metaBefore, lsn, (bytes) => {
+      if (isCut) bytes.writeUInt32LE(page - 1, META.lastPage);
+      else bytes.writeUInt32LE(page, meta === 0 ? META.free : PAGE.next);
+    });
+  }
+
+  private redoReverseSplit({ lsn }: LogRecord, fields: LogFields): void {
+    fields.u32();
+    const page = fields.u32();
+    const whole = fields.data();
+    const root = fields.u32();
+    fields.u32();
+    fields.data();
+    this.change(root, fields.lsn(), lsn, (bytes) => {
+      whole.copy(bytes, 0, 0, this.pageBytes);
+      bytes.writeUInt32LE(root, PAGE.number);
+    });
+    // It goes to the free pages next.
+    this.change(page, lsnOf(whole), lsn, () => undefined);
+  }
+
+  private redoRelink({ lsn }: LogRecord, fields: LogFields): void {
+    fields.u32();
+    const [, replacement, previous] = [fields.u32(), fields.u32(), fields.u32()];
+    const previousBefore = fields.lsn();
+    const next = fields.u32();
+    const nextBefore = fields.lsn();
+    if (next !== 0)
+      this.change(next, nextBefore, lsn, (bytes) =>
+        bytes.writeUInt32LE(replacement === 0 ? previous : replacement, PAGE.previous),
+      );
+    if (previous !== 0)
+      this.change(previous, previousBefore, lsn, (bytes) =>
+        bytes.writeUInt32LE(replacement === 0 ? next : replacement, PAGE.next),
+      );
   }
 
   /** A page's items on two, and what leads to the second in the page above. Source: `__bam_split_recover`. */
