@@ -3,10 +3,6 @@ import prettier from 'eslint-config-prettier';
 
 /** Functions of `src` and `scripts` with more lines. The aim is an empty list: an entry may only leave it. */
 const LONG_FUNCTIONS = [
-  'src/chain/open/blockImporter.ts',
-  'src/chain/open/openChain.ts',
-  'src/daemon/http/apiServer.ts',
-  'src/daemon/main/daemon.ts',
   'src/explorer/pages/address.tsx',
   'src/explorer/pages/block.tsx',
   'src/explorer/pages/claim.tsx',
@@ -17,10 +13,6 @@ const LONG_FUNCTIONS = [
   'src/explorer/pages/nodePage.tsx',
   'src/explorer/pages/proof.tsx',
   'src/explorer/pages/tx.tsx',
-  'src/node/node.ts',
-  'src/node/services/services.ts',
-  'src/rpc/lookup/claimReader.ts',
-  'src/wallet/transfer/berkeleyReplay.ts',
 ];
 
 export default tseslint.config(
