@@ -111,8 +111,9 @@ _lbcnode() {
 _lbcnode_cli() {
   COMPREPLY=()
   _lbcnode_option '
-    -? -conf= -datadir= -getinfo -makerpcauth= -named -regtest -rpcclienttimeout= -rpcconnect= -rpccookiefile=
-    -rpcpassword= -rpcport= -rpcuser= -rpcwait -rpcwallet= -stdin -stdinrpcpass -testnet -version
+    -? -conf= -datadir= -getinfo -makerpcauth= -named -regtest -rpccert= -rpcclienttimeout= -rpcconnect=
+    -rpccookiefile= -rpcpassword= -rpcport= -rpcuser= -rpcwait -rpcwallet= -skipverify -stdin -stdinrpcpass
+    -testnet -tls -version
   ' && return 0
   # The method is the first word that is neither an option nor the value of one.
   local i method=''

@@ -1,6 +1,11 @@
 /** One HTTP call to the node: request text in, status and body out. */
-import { request } from 'node:http';
-import type { CallSettings } from './options.js';
+import {
+  request as requestPlain,
+  type ClientRequest,
+  type IncomingMessage,
+  type RequestOptions,
+} from 'node:http';
+import type { CallSettings, TlsSettings } from './options.js';
 
 /** The node could not be reached: with `-rpcwait` the call is made again. */
 export class ConnectionFailed extends Error {
@@ -19,8 +24,35 @@ export interface HttpAnswer {
   readonly body: string;
 }
 
-export function postRequest(settings: CallSettings, body: string): Promise<HttpAnswer> {
-  const { host, port, path, credentials, timeoutSec } = settings;
+/** What node:tls and OpenSSL report of a certificate that cannot be trusted. */
+const DISTRUST = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_|ERR_TLS_CERT_)/;
+/** What an answer without TLS is to OpenSSL. */
+const NO_TLS = /^(EPROTO|ERR_SSL_)/;
+
+function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+  if (code !== undefined && DISTRUST.test(code))
+    return `its certificate is not trusted, ${code}: copy rpc.cert of the node to this machine, and name it with -rpccert`;
+  if (code !== undefined && NO_TLS.test(code)) return `it does not use TLS, ${code}: leave out -tls`;
+  return code ?? message;
+}
+
+type RequestFunction = (
+  options: RequestOptions,
+  answered: (response: IncomingMessage) => void,
+) => ClientRequest;
+
+async function requestFunction(tls: TlsSettings | null): Promise<RequestFunction> {
+  if (tls === null) return requestPlain;
+  // Loading it takes some milliseconds.
+  const { request } = await import('node:https');
+  const { certificate, isVerified } = tls;
+  const trust = { rejectUnauthorized: isVerified, ...(certificate === null ? {} : { ca: certificate }) };
+  return (options, answered) => request({ ...options, ...trust }, answered);
+}
+
+export async function postRequest(settings: CallSettings, body: string): Promise<HttpAnswer> {
+  const { host, port, path, credentials, timeoutSec, tls } = settings;
+  const request = await requestFunction(tls);
   const authorization = `Basic ${Buffer.from(credentials ?? '').toString('base64')}`;
   return new Promise((resolve, reject) => {
     const fail = (reason: string, isRefused = false): void => {
@@ -54,7 +86,7 @@ export function postRequest(settings: CallSettings, body: string): Promise<HttpA
       },
     );
     call.on('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'ECONNREFUSED' ? fail('', true) : fail(error.code ?? error.message),
+      error.code === 'ECONNREFUSED' ? fail('', true) : fail(reasonOf(error)),
     );
     if (timeoutSec > 0) call.setTimeout(timeoutSec * 1000, () => call.destroy(new Error('timeout reached')));
     call.end(body);

@@ -1,4 +1,5 @@
 /** The command-line client's own options, its help, and what follows from them for a call. Source: bitcoin-cli.cpp. */
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { COOKIE_NAME, LOCAL_NETWORKS, readCookie, type LocalNetwork } from '../../client/localNode.js';
 import { loadConfig } from '../../node/options/optionsConfig.js';
@@ -30,6 +31,8 @@ const NETWORK_OPTIONS: Readonly<Record<NetworkSection, string>> = {
   regtest: '-regtest',
 };
 
+/** The certificate that a node makes for `-tls`. */
+const DEFAULT_CERT_NAME = 'rpc.cert';
 /** Seconds a call may take. Source: `DEFAULT_HTTP_CLIENT_TIMEOUT`. */
 const DEFAULT_TIMEOUT_SEC = 900;
 
@@ -42,6 +45,7 @@ export const CLI_OPTIONS: readonly CliOption[] = [
   { name: 'makerpcauth', valueName: '<user>', help: 'Make a password for this user and the line rpcauth= that lets the node know it; with -stdinrpcpass for a password of your own. Asks no node' },
   { name: 'named', help: 'Take arguments as name=value instead of by position (default: 0)' },
   { name: 'regtest', help: 'Use the regression test chain' },
+  { name: 'rpccert', valueName: '<file>', help: 'With -tls: the certificate to trust, in PEM, which is that of the node; a relative path starts at the network\'s data folder (default: rpc.cert, or the authorities of the system if there is no such file)' },
   { name: 'rpcclienttimeout', valueName: '<n>', help: `Give up after this many seconds, 0 for never (default: ${DEFAULT_TIMEOUT_SEC})` },
   { name: 'rpcconnect', valueName: '<ip>', help: 'The host on which the node runs (default: 127.0.0.1)' },
   { name: 'rpccookiefile', valueName: '<loc>', help: 'The cookie for authentication; a relative path starts at the network\'s data folder (default: .cookie)' },
@@ -50,14 +54,23 @@ export const CLI_OPTIONS: readonly CliOption[] = [
   { name: 'rpcuser', valueName: '<user>', help: 'User name for JSON-RPC' },
   { name: 'rpcwait', help: 'Wait until the node answers' },
   { name: 'rpcwallet', valueName: '<walletname>', help: 'Call this wallet, by the name under which the node loaded it' },
+  { name: 'skipverify', help: 'With -tls: accept any certificate. Others on the way can then read the password' },
   { name: 'stdin', help: 'Read further arguments from standard input, one a line' },
   { name: 'stdinrpcpass', help: 'Read the password from the first line of standard input' },
   { name: 'testnet', help: 'Use the test chain' },
+  { name: 'tls', help: 'Call the node over TLS (-tls of the node)' },
   { name: 'version', help: 'Print the version and exit' },
   { name: 'h', help: '', hidden: true },
   { name: 'help', help: '', hidden: true },
   { name: 'rpcssl', help: '', hidden: true },
 ];
+
+/** How the certificate of the node is verified. */
+export interface TlsSettings {
+  /** A trusted certificate, in PEM; null for the authorities of the system. */
+  readonly certificate: string | null;
+  readonly isVerified: boolean;
+}
 
 /** Everything that a call needs to know. */
 export interface CallSettings {
@@ -65,6 +78,8 @@ export interface CallSettings {
   readonly port: number;
   /** `user:password`; null when there is neither a password nor a readable cookie. */
   readonly credentials: string | null;
+  /** Null for plain HTTP. */
+  readonly tls: TlsSettings | null;
   readonly path: string;
   /** 0 waits for ever. */
   readonly timeoutSec: number;
@@ -150,6 +165,7 @@ export class CliOptions {
           ? port
           : checkPort('rpcport', chosenPort, isInteger(chosenPort) ? leadingInteger(chosenPort) : 0),
       ...this.credentials(cookieFile),
+      tls: this.isOn('tls') ? this.tlsSettings(networkDir) : null,
       path: wallet === undefined ? '/' : `/wallet/${encodeURIComponent(wallet)}`,
       timeoutSec: timeout === undefined ? DEFAULT_TIMEOUT_SEC : leadingInteger(timeout),
       configFile: this.configFile,
@@ -163,6 +179,19 @@ export class CliOptions {
         file: resolve(this.dataDir, folder, COOKIE_NAME),
       })),
     };
+  }
+
+  private tlsSettings(networkDir: string): TlsSettings {
+    const isVerified = !this.isOn('skipverify');
+    const given = this.args.value('rpccert');
+    const file = resolve(networkDir, given ?? DEFAULT_CERT_NAME);
+    try {
+      return { certificate: readFileSync(file, 'utf8'), isVerified };
+    } catch (error) {
+      if (!isVerified || (given === undefined && systemErrorCode(error) === 'ENOENT'))
+        return { certificate: null, isVerified };
+      throw new CliError(`The certificate ${file} (-rpccert) cannot be read: ${failureReason(error)}`);
+    }
   }
 
   private credentials(cookieFile: string): Pick<CallSettings, 'credentials' | 'cookieFailure'> {

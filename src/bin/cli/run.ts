@@ -14,6 +14,8 @@ import { newPassword, rpcAuthText } from './rpcAuth.js';
 /** The codes of `src/rpc/declare/errors.ts` that the client acts on. */
 const IN_WARMUP = -28;
 const WALLET_NOT_SPECIFIED = -19;
+/** The answer of servers with TLS. Source: Go's net/http server.go `serve`. */
+const PLAIN_REFUSED = 'Client sent an HTTP request to an HTTPS server';
 /** How long `-rpcwait` waits between tries. */
 const RETRY_MS = 1000;
 
@@ -160,6 +162,8 @@ async function call(settings: CallSettings, request: string, options: CliOptions
     if (again.credentials !== null) return call(again, request, options);
   }
   if (status === 401) throw new CliError(authorizationProblem(settings));
+  if (status === 400 && settings.tls === null && body.startsWith(PLAIN_REFUSED))
+    throw new CliError('The server uses TLS: call it with -tls');
   if (status >= 400 && ![400, 404, 500].includes(status)) {
     // Reason why someone is refused is for them to mend.
     const why = status === 403 && body !== '' ? `: ${body.trim()}` : '';
