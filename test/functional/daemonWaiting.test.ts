@@ -164,4 +164,22 @@ describe('a stream that is in no block', { timeout: HANG_MS }, () => {
       items: [{ claim: { height } }],
     });
   });
+
+  it('is shown as updated while its update waits, by the signature of its owner', async () => {
+    const [{ claim_id }] = made.outputs as [{ claim_id: string }];
+    const { txid } = await creator.call<{ txid: string }>('stream_update', {
+      claim_id,
+      title: 'Longer film',
+    });
+    expect(txid).not.toBe(made.txid);
+    for (const url of ['film', `film#${claim_id}`, '@lab/film'])
+      expect(await resolved(url)).toMatchObject({
+        txid,
+        claim_id,
+        height: 0,
+        is_channel_signature_valid: true,
+        value: { title: 'Longer film' },
+      });
+    expect((await search({ claim_ids: [claim_id] })).items).toMatchObject([{ txid, height: 0 }]);
+  });
 });

@@ -21,6 +21,7 @@ import {
   type HubAnswer,
   type Place,
 } from './hubAnswer.js';
+import { checkWaitingUpdates } from './waitingUpdates.js';
 
 /** Claims within claims that are told at most. Arbitrary: a repost of a repost by a channel in a channel has four. */
 const MAX_DEPTH = 8;
@@ -50,6 +51,7 @@ export type InflatePort = Pick<Ledger, 'transactions' | 'headers'>;
 export async function inflate(answer: HubAnswer, port: InflatePort): Promise<Inflated> {
   const claimRows = [...answer.extraRows, ...answer.rows.filter(isClaimRow)];
   const transactions = await fetchTransactions(claimRows, port);
+  await checkWaitingUpdates(claimRows, transactions, port);
   const inflater = new Inflater(claimRows, transactions, port.headers);
   return {
     rows: answer.rows.map((row) => (isError(row) ? inflater.failureOf(row) : inflater.claimOf(row))),

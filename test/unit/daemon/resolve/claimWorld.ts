@@ -78,8 +78,14 @@ const valueOf = (type: ClaimInit['type']): Buffer =>
     claim: create(ClaimSchema, { title: 'a title', type: type! }),
   });
 
-export function claim(name: string, type: ClaimInit['type'], channel?: Txo, secret: Bytes = SECRET): Txo {
-  const output = claimOutput(100_000_000n, name, valueOf(type), HASH);
+export function claim(
+  name: string,
+  type: ClaimInit['type'],
+  channel?: Txo,
+  secret: Bytes = SECRET,
+  keyHash: Bytes = HASH,
+): Txo {
+  const output = claimOutput(100_000_000n, name, valueOf(type), keyHash);
   return channel ? signedPlace(output, channel, secret) : place(output);
 }
 

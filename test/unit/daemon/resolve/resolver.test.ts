@@ -4,7 +4,15 @@ import type { TxoFilter } from '../../../../src/daemon/ledger/txoQuery.js';
 import { Resolver } from '../../../../src/daemon/resolve/resolver.js';
 import { Txo } from '../../../../src/daemon/txo/txo.js';
 import { BlockedSchema, Error_Code } from '../../../../src/metadata/messages/result_pb.js';
-import { hashToHex } from '../../../../src/util/bytes.js';
+import { ecdsaBackend } from '../../../../src/crypto/ecdsa.js';
+import { formatDer } from '../../../../src/crypto/ecdsaEncoding.js';
+import { hash160 } from '../../../../src/crypto/hash.js';
+import { txid, type Transaction } from '../../../../src/primitives/transaction.js';
+import { buildUpdatePrefix } from '../../../../src/script/claimScript.js';
+import { pushData } from '../../../../src/script/script.js';
+import { SIG_VERSION, SIGHASH, signatureHash } from '../../../../src/script/sighash.js';
+import { scriptForDestination } from '../../../../src/script/standard.js';
+import { concatBytes, hashToHex } from '../../../../src/util/bytes.js';
 import {
   at,
   channel,
@@ -49,6 +57,83 @@ describe('claims that wait', () => {
     const resolver = new Resolver({ ...ports, pause: () => Promise.resolve() });
     await expect(resolver.resolve(['early'])).rejects.toThrow('shown to be in no block');
     expect(distrusted[0]).toContain('shown to be in no block');
+  });
+});
+
+describe('updates that wait', () => {
+  const OWNER = Buffer.alloc(32, 9);
+  const publicKey = Buffer.from(ecdsaBackend().publicKeyOf(OWNER, true));
+  const heights = { creationHeight: 7, activationHeight: 0, expirationHeight: 0 };
+
+  /** An update of a claim by a transaction in the mempool, signed with `secret`. */
+  function update(of: Txo, secret: Buffer): Txo {
+    const script = concatBytes(
+      buildUpdatePrefix(Buffer.from(of.claimName!), of.claimId!, Buffer.from('new')),
+      scriptForDestination({ type: 'pubkeyhash', hash: hash160(publicKey) }),
+    );
+    const tx: Transaction = {
+      version: 1,
+      inputs: [
+        {
+          prevout: { hash: of.txid, index: of.nout },
+          scriptSig: Buffer.alloc(0),
+          sequence: 0xffffffff,
+          witness: [],
+        },
+      ],
+      outputs: [{ value: of.amountDewies, script }],
+      lockTime: 0,
+    };
+    const hash = signatureHash(of.script, tx, 0, SIGHASH.ALL, of.amountDewies, SIG_VERSION.BASE);
+    const signature = concatBytes(
+      formatDer(ecdsaBackend().sign(hash, secret, null).compact),
+      Buffer.of(SIGHASH.ALL),
+    );
+    tx.inputs[0]!.scriptSig = concatBytes(pushData(signature), pushData(publicKey));
+    transactions.set(hashToHex(txid(tx)), { tx, height: 0, position: -1, isVerified: false });
+    return new Txo({
+      txid: txid(tx),
+      nout: 0,
+      height: 0,
+      amountDewies: of.amountDewies,
+      script,
+      firstOutPoint: null,
+    });
+  }
+  const owned = claim('owned', { case: 'stream', value: {} }, undefined, undefined, hash160(publicKey));
+  const answer = (txo: Txo) => world([outputs({ txos: [row(txo, heights)] })]);
+
+  it('of the owner are shown, also updates of updates', async () => {
+    const first = update(owned, OWNER);
+    const second = update(first, OWNER);
+    for (const txo of [first, second]) {
+      const { ports } = answer(txo);
+      const shown = found((await new Resolver(ports).resolve(['owned'])).get('owned'));
+      expect([shown.txidHex, shown.height, idOf(shown)]).toEqual([txo.txidHex, 0, idOf(owned)]);
+    }
+  });
+
+  it('of others are not, nor updates of those', async () => {
+    const wrong = update(owned, Buffer.alloc(32, 3));
+    for (const txo of [wrong, update(wrong, OWNER)]) {
+      const { ports, distrusted } = answer(txo);
+      const resolver = new Resolver({ ...ports, pause: () => Promise.resolve() });
+      await expect(resolver.resolve(['owned'])).rejects.toThrow('is not signed by the owner of the claim');
+      expect(distrusted[0]).toContain(idOf(owned));
+    }
+  });
+
+  it('of claims that they do not spend are not', async () => {
+    const other = claim('owned', { case: 'stream', value: {} }, undefined, undefined, hash160(publicKey));
+    const spending = update(other, OWNER);
+    const { tx } = transactions.get(spending.txidHex)!;
+    tx.outputs[0]!.script = concatBytes(
+      buildUpdatePrefix(Buffer.from('owned'), owned.claimId!, Buffer.from('new')),
+      scriptForDestination({ type: 'pubkeyhash', hash: hash160(publicKey) }),
+    );
+    const { ports } = answer(spending);
+    const resolver = new Resolver({ ...ports, pause: () => Promise.resolve() });
+    await expect(resolver.resolve(['owned'])).rejects.toThrow('is not signed by the owner of the claim');
   });
 });
 

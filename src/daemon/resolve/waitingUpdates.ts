@@ -1,0 +1,95 @@
+/**
+ * Updates of claims in transactions that are in no block. Nothing proves that such a transaction exists, so a hub could show an
+ * update of anyone's claim. The owner's signature shows that it is genuine: an input must spend the claim, and its script must
+ * hold. New claims need no such check, since their ids come from their transactions.
+ */
+import { normalizeName } from '../../claimtrie/normalize.js';
+import type { Transaction, TxOutput } from '../../primitives/transaction.js';
+import { TransactionChecker } from '../../script/checker.js';
+import { claimIdOf, decodeClaimScript, type ClaimScript } from '../../script/claimScript.js';
+import { STANDARD_SCRIPT_VERIFY_FLAGS } from '../../script/flags.js';
+import { verifyScript } from '../../script/interpreter.js';
+import { SCRIPT_ERROR } from '../../script/scriptError.js';
+import { equalBytes, hashToHex, type Bytes } from '../../util/bytes.js';
+import type { Ledger, LedgerTransaction } from '../ledger/ledger.js';
+import { WrongAnswerError, type Place } from './hubAnswer.js';
+
+/** Inputs that are looked at. Arbitrary: wallets spend the claim first. */
+const MAX_INPUTS = 16;
+/** Updates of updates, all in the mempool. Source: policy.h `DEFAULT_ANCESTOR_LIMIT`. */
+const MAX_CHAIN = 25;
+
+type Transactions = ReadonlyMap<string, LedgerTransaction>;
+
+interface Update {
+  readonly tx: Transaction;
+  readonly claimId: Bytes;
+  readonly name: Bytes;
+}
+
+/** Throws `WrongAnswerError` for an update in no block that does not spend its claim. */
+export async function checkWaitingUpdates(
+  places: readonly Place[],
+  transactions: Transactions,
+  port: Pick<Ledger, 'transactions'>,
+): Promise<void> {
+  let updates = places.flatMap((place) => updateAt(place, transactions.get(hashToHex(place.txid))));
+  for (let length = 1; updates.length > 0; length++) {
+    if (length > MAX_CHAIN) throw new WrongAnswerError('more updates of one claim wait than a mempool takes');
+    const parents = await parentsOf(updates, port);
+    updates = updates.flatMap((update) => formerUpdate(update, parents));
+  }
+}
+
+/** The update of an unproven output, if it is one. */
+function updateAt({ nout }: Place, found: LedgerTransaction | undefined): Update[] {
+  const output = found?.tx.outputs[nout];
+  if (output === undefined || found!.isVerified) return [];
+  const script = decodeClaimScript(output.script);
+  return script?.kind === 'update' ? [{ tx: found!.tx, claimId: script.claimId!, name: script.name }] : [];
+}
+
+async function parentsOf(
+  updates: readonly Update[],
+  port: Pick<Ledger, 'transactions'>,
+): Promise<Transactions> {
+  const wanted = new Map<string, Bytes>();
+  for (const { tx } of updates)
+    for (const { prevout } of tx.inputs.slice(0, MAX_INPUTS))
+      wanted.set(hashToHex(prevout.hash), prevout.hash);
+  return port.transactions([...wanted.values()]);
+}
+
+/** The spent update, if it is in no block either. */
+function formerUpdate(update: Update, parents: Transactions): Update[] {
+  const { tx, claimId } = update;
+  for (const [i, { prevout }] of tx.inputs.slice(0, MAX_INPUTS).entries()) {
+    const parent = parents.get(hashToHex(prevout.hash));
+    const output = parent?.tx.outputs[prevout.index];
+    const spent = output === undefined ? null : decodeClaimScript(output.script);
+    if (spent === null || !isOfClaim(update, spent, prevout)) continue;
+    if (!mayUnlock(tx, i, output!)) break;
+    return updateAt({ txid: prevout.hash, nout: prevout.index }, parent);
+  }
+  // A block, or a transaction in the place of another, may have changed what the inputs spend.
+  throw new WrongAnswerError(
+    `an update of ${hashToHex(claimId)} is not signed by the owner of the claim`,
+    true,
+  );
+}
+
+function isOfClaim(
+  { claimId, name }: Update,
+  spent: ClaimScript,
+  { hash, index }: { readonly hash: Bytes; readonly index: number },
+): boolean {
+  if (spent.kind === 'support') return false;
+  const id = spent.claimId ?? claimIdOf(hash, index);
+  return equalBytes(id, claimId) && equalBytes(normalizeName(spent.name), normalizeName(name));
+}
+
+function mayUnlock(tx: Transaction, input: number, { value, script }: TxOutput): boolean {
+  const { scriptSig, witness } = tx.inputs[input]!;
+  const checker = new TransactionChecker(tx, input, value);
+  return verifyScript(scriptSig, script, witness, STANDARD_SCRIPT_VERIFY_FLAGS, checker) === SCRIPT_ERROR.OK;
+}
