@@ -9,6 +9,7 @@ import { merkleRoot } from '../../crypto/merkle.js';
 import { buildCoinbase, commitmentScript } from '../../mining/coinbase.js';
 import { grind } from '../../mining/grind.js';
 import type { NetworkParams } from '../../params/network.js';
+import { decodeCompact } from '../../primitives/compactTarget.js';
 import { formatHeader, HEADER_SIZE_BYTES, headerHash } from '../../primitives/header.js';
 import { formatTransaction, txid as txidOf } from '../../primitives/transaction.js';
 import { ClaimStore, type ClaimTx } from '../../store/claims/claimStore.js';
@@ -91,6 +92,13 @@ export function transactionRate(mainHeight: number): number {
   const [from, to] = [rates[at - 1]!, rates[at]!];
   const share = (mainHeight - from.height) / (to.height - from.height);
   return from.transactions + share * (to.transactions - from.transactions);
+}
+
+/** Gives the header the first nonce that satisfies its bits: their target is a little below the limit of regtest. */
+export async function mineHeader(header: Buffer, bits: number): Promise<void> {
+  const nonce = await grind(header, decodeCompact(bits).target, 2 ** 31, NEVER);
+  assert(nonce >= 0, 'no nonce satisfies the target of regtest');
+  header.writeUInt32LE(nonce, HEADER_SIZE_BYTES - 4);
 }
 
 class ChainMaker {
@@ -214,7 +222,7 @@ class ChainMaker {
   }
 
   private async mine(height: number, merkle: Buffer): Promise<Buffer> {
-    const { genesis, powLimit, powLimitBits } = this.params;
+    const { genesis, powLimitBits } = this.params;
     const spacingSec = (MAIN.MAIN_SPACING_SEC * MAIN.MAIN_BLOCKS) / this.options.blocks;
     const header = formatHeader({
       version: BLOCK_VERSION,
@@ -225,9 +233,7 @@ class ChainMaker {
       bits: powLimitBits,
       nonce: 0,
     });
-    const nonce = await grind(header, powLimit, 2 ** 31, NEVER);
-    assert(nonce >= 0, 'no nonce satisfies the target of regtest');
-    header.writeUInt32LE(nonce, HEADER_SIZE_BYTES - 4);
+    await mineHeader(header, powLimitBits);
     return header;
   }
 

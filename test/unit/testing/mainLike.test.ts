@@ -11,20 +11,27 @@ import { sha256 } from '../../../src/crypto/hash.js';
 import { decodeClaim } from '../../../src/metadata/claim.js';
 import { claimSignatureDigest, isChannelSignatureValid } from '../../../src/metadata/channelSignature.js';
 import { formatOutPoint, isCoinbase, parseTransaction } from '../../../src/primitives/transaction.js';
-import { HEADER_SIZE_BYTES } from '../../../src/primitives/header.js';
+import { HEADER_SIZE_BYTES, parseHeaderBytes, powHash } from '../../../src/primitives/header.js';
+import { satisfiesProofOfWork } from '../../../src/primitives/pow.js';
+import { regtestParams } from '../../../src/params/regtest.js';
 import { claimIdOf, decodeClaimScript } from '../../../src/script/claimScript.js';
 import { txid } from '../../../src/primitives/transaction.js';
 import { Draw } from '../../../src/testing/mainLike/draw.js';
 import { chainForks } from '../../../src/testing/mainLike/forks.js';
 import { KeyRing } from '../../../src/testing/mainLike/keyRing.js';
-import { makeChain, transactionRate, type ChainSummary } from '../../../src/testing/mainLike/makeChain.js';
+import {
+  makeChain,
+  mineHeader,
+  transactionRate,
+  type ChainSummary,
+} from '../../../src/testing/mainLike/makeChain.js';
 import {
   INPUT_COUNTS,
   MIXES,
   PUBLIC_TOTALS,
   TRANSACTION_KINDS,
 } from '../../../src/testing/mainLike/proportions.js';
-import { hashToHex, toHex, type Bytes } from '../../../src/util/bytes.js';
+import { fromHex, hashToHex, toHex, type Bytes } from '../../../src/util/bytes.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
 import { Reader } from '../../../src/util/reader.js';
 import { TestChain } from '../../support/testChain.js';
@@ -51,6 +58,18 @@ beforeAll(async () => {
   ({ bytes, summary } = await make(OPTIONS));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it('passes over a nonce whose hash lies between the target of the bits and the limit of regtest', async () => {
+  // Block 91,104 of the chain of 200,000 blocks; the hash for nonce 4 begins with 7fffff43.
+  const header = fromHex(
+    '000000200902432dcfcc859eb062a5aab3e9641f883d23e187c644fc671348ce4c41a32222dd84d21310e562e161058e052d136029bfb5c752' +
+      'e29f565278dfb72e8e451042d9c685cf2485715bccae403badcccedf769b3797b2f615b6603af1fc2691b7b34d565effff7f2000000000',
+  );
+  const { bits } = parseHeaderBytes(header);
+  await mineHeader(header, bits);
+  expect(header.readUInt32LE(HEADER_SIZE_BYTES - 4)).toBeGreaterThan(4);
+  expect(satisfiesProofOfWork(powHash(header), bits, regtestParams.powLimit)).toBe(true);
+});
 
 describe('a chain like the main network', () => {
   it('is the same for the same seed, and another for another', async () => {
