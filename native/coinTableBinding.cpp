@@ -4,6 +4,7 @@
 #include "coinTableBlocks.h"
 #include "napi.h"
 #include "parse.h"
+#include "resolved.h"
 
 namespace lbc {
 
@@ -109,26 +110,17 @@ napi_value resolve(napi_env env, napi_callback_info info) {
       (!isUndefined(env, arguments[3]) && !readBool(env, arguments[3], "checkOutputs", &checkOutputs))) {
     return nullptr;
   }
-  napi_value result = makeObject(env);
-  auto column = [&](const char* name, napi_typedarray_type type, size_t elementSize) -> void* {
-    void* memory = nullptr;
-    napi_value array = makeTypedArray(env, type, view.inputCount, elementSize, &memory);
-    if (array) setProperty(env, result, name, array);
-    return memory;
-  };
+  static thread_local ResolvedColumnsMemory memory;
+  memory.reset(view.inputCount);
   ResolvedColumns columns;
-  columns.heightCodes = static_cast<uint32_t*>(column("heightCodes", napi_uint32_array, 4));
-  columns.amounts = static_cast<int64_t*>(column("amounts", napi_bigint64_array, 8));
-  columns.scriptOffsets = static_cast<uint32_t*>(column("scriptOffsets", napi_uint32_array, 4));
-  columns.scriptLengths = static_cast<uint32_t*>(column("scriptLengths", napi_uint32_array, 4));
-  columns.status = static_cast<uint8_t*>(column("status", napi_uint8_array, 1));
-  columns.claimKinds = static_cast<uint8_t*>(column("claimKinds", napi_uint8_array, 1));
-  std::vector<uint8_t> scripts;
-  std::vector<uint32_t> duplicates;
-  resolveInputs(*table, view, height, checkOutputs, columns, &scripts, &duplicates);
-  setProperty(env, result, "scripts", makeBuffer(env, scripts.data(), scripts.size()));
-  setProperty(env, result, "duplicates", makeUint32Array(env, duplicates.data(), duplicates.size()));
-  return result;
+  columns.heightCodes = memory.heightCodes();
+  columns.amounts = memory.amounts();
+  columns.scriptOffsets = memory.scriptOffsets();
+  columns.scriptLengths = memory.scriptLengths();
+  columns.status = memory.status();
+  columns.claimKinds = memory.claimKinds();
+  resolveInputs(*table, view, height, checkOutputs, columns, &memory.scripts, &memory.duplicates);
+  return memory.pack(env);
 }
 
 napi_value apply(napi_env env, napi_callback_info info) {
@@ -251,44 +243,30 @@ napi_value clear(napi_env env, napi_callback_info info) {
 
 napi_value jsBuildUndo(napi_env env, napi_callback_info info) {
   napi_value arguments[2];
-  const void *txs, *heightCodes, *amounts, *scriptOffsets, *scriptLengths, *scripts, *status;
-  size_t txWords, count, amountCount, offsetCount, lengthCount, scriptsSize, statusCount;
-  if (!readArguments(env, info, 2, arguments) ||
-      !readTypedArray(env, arguments[0], "txs", napi_uint32_array, &txs, &txWords) ||
-      !readTypedArray(env, arguments[1], "heightCodes", napi_uint32_array, &heightCodes, &count) ||
-      !readTypedArray(env, arguments[1], "amounts", napi_bigint64_array, &amounts, &amountCount) ||
-      !readTypedArray(env, arguments[1], "scriptOffsets", napi_uint32_array, &scriptOffsets, &offsetCount) ||
-      !readTypedArray(env, arguments[1], "scriptLengths", napi_uint32_array, &scriptLengths, &lengthCount) ||
-      !readTypedArray(env, arguments[1], "scripts", napi_uint8_array, &scripts, &scriptsSize) ||
-      !readTypedArray(env, arguments[1], "status", napi_uint8_array, &status, &statusCount)) {
+  ParsedView view;
+  ResolvedView resolved;
+  if (!readArguments(env, info, 2, arguments) || !readTables(env, arguments[0], &view) ||
+      !readResolved(env, arguments[1], view.inputCount, &resolved)) {
     return nullptr;
   }
-  if (amountCount != count || offsetCount != count || lengthCount != count || statusCount != count) {
-    return throwError(env, "the resolved inputs are of different lengths");
-  }
+  if (view.inputCount > 0 && !resolved.heightCodes) return throwError(env, "undo data needs the heights of coins");
   std::vector<uint8_t> undo;
-  undo.reserve(scriptsSize + kUndoHeader * count);
-  const TxRow* rows = static_cast<const TxRow*>(txs);
-  for (size_t t = 0; t < txWords / 12; t++) {
-    if (rows[t].isCoinbase()) continue;
-    const size_t end = static_cast<size_t>(rows[t].firstInput) + rows[t].inputCount;
-    if (end > count) return throwError(env, "the resolved inputs do not belong to this block");
-    for (size_t i = rows[t].firstInput; i < end; i++) {
-      if (static_cast<const uint8_t*>(status)[i] != 0) {
-        return throwError(env, "undo data of a block with missing coins");
-      }
-      const size_t scriptAt = static_cast<const uint32_t*>(scriptOffsets)[i];
-      const size_t length = static_cast<const uint32_t*>(scriptLengths)[i];
-      if (scriptAt > scriptsSize || length > scriptsSize - scriptAt) {
-        return throwError(env, "the resolved inputs leave their scripts");
-      }
+  undo.reserve(resolved.scriptsSize + kUndoHeader * resolved.count);
+  for (size_t t = 0; t < view.txCount; t++) {
+    const TxRow& tx = view.txs[t];
+    if (tx.isCoinbase()) continue;
+    const size_t end = static_cast<size_t>(tx.firstInput) + tx.inputCount;
+    if (end > resolved.count) return throwError(env, "the resolved inputs do not belong to this block");
+    for (size_t i = tx.firstInput; i < end; i++) {
+      if (resolved.status[i] != 0) return throwError(env, "undo data of a block with missing coins");
+      const size_t length = resolved.scriptLengths[i];
       const size_t at = undo.size();
       undo.resize(at + kUndoHeader + length);
       uint8_t* record = undo.data() + at;
-      writeLE32(record, static_cast<const uint32_t*>(heightCodes)[i]);
-      writeLE64(record + 4, static_cast<uint64_t>(static_cast<const int64_t*>(amounts)[i]));
+      writeLE32(record, resolved.heightCodes[i]);
+      writeLE64(record + 4, static_cast<uint64_t>(resolved.amounts[i]));
       writeLE32(record + 12, static_cast<uint32_t>(length));
-      if (length > 0) memcpy(record + kUndoHeader, static_cast<const uint8_t*>(scripts) + scriptAt, length);
+      if (length > 0) memcpy(record + kUndoHeader, resolved.scripts + resolved.scriptOffsets[i], length);
     }
   }
   return makeBuffer(env, undo.data(), undo.size());
@@ -301,7 +279,7 @@ void registerCoinTable(napi_env env, napi_value exports) {
       getter("usageBytes", getUsageBytes), getter("entryCount", getEntryCount),
       getter("dirtyCount", getDirtyCount), getter("dirtyBytes", getDirtyBytes),
       method("missing", missing),          method("load", load),
-      method("resolve", resolve),          method("apply", apply),
+      method("resolvePacked", resolve),    method("apply", apply),
       method("revert", revert),            method("get", get),
       method("add", add),                  method("spend", spend),
       method("takeDirty", takeDirty),      method("trim", trim),

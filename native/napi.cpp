@@ -117,6 +117,18 @@ bool readTypedArray(napi_env env, napi_value object, const char* name, napi_type
   return true;
 }
 
+bool readPacked(napi_env env, napi_value object, Span* out, napi_value* value) {
+  napi_typedarray_type type;
+  void* data = nullptr;
+  if (napi_get_named_property(env, object, "packed", value) != napi_ok ||
+      napi_get_typedarray_info(env, *value, &type, &out->size, &data, nullptr, nullptr) != napi_ok ||
+      type != napi_uint8_array) {
+    return false;
+  }
+  out->data = static_cast<const uint8_t*>(data);
+  return true;
+}
+
 napi_value makeBuffer(napi_env env, const void* data, size_t size) {
   uint8_t* memory = nullptr;
   napi_value buffer = makeEmptyBuffer(env, size, &memory);

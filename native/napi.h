@@ -64,6 +64,9 @@ bool readProperty(napi_env env, napi_value object, const char* name, napi_value*
 bool readTypedArray(napi_env env, napi_value object, const char* name, napi_typedarray_type type,
                     const void** data, size_t* count, napi_value* value = nullptr);
 
+// The Uint8Array `packed` of an object, if it has one (src/native/packed.ts); false, without an error, if not.
+bool readPacked(napi_env env, napi_value object, Span* out, napi_value* value);
+
 napi_value makeBuffer(napi_env env, const void* data, size_t size);
 // A Buffer over the bytes themselves, which it takes over; a copy where the engine allows no such.
 napi_value makeBufferOf(napi_env env, std::vector<uint8_t>&& bytes);

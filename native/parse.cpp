@@ -277,10 +277,40 @@ napi_value makeParsed(napi_env env, const ParsedTables& tables, const ParsedSumm
   return result;
 }
 
+size_t packedSize(const PackedTablesHead& head) {
+  return sizeof(PackedTablesHead) + (sizeof(TxRow) + 64) * static_cast<size_t>(head.txCount) +
+         sizeof(InputRow) * static_cast<size_t>(head.inputCount) +
+         sizeof(OutputRow) * static_cast<size_t>(head.outputCount);
+}
+
 template <typename Row>
-napi_value copyToArray(napi_env env, const std::vector<Row>& rows) {
-  return makeUint32Array(env, reinterpret_cast<const uint32_t*>(rows.data()),
-                         rows.size() * (sizeof(Row) / sizeof(uint32_t)));
+uint8_t* putRows(uint8_t* to, const std::vector<Row>& rows) {
+  const size_t size = rows.size() * sizeof(Row);
+  if (size > 0) memcpy(to, rows.data(), size);
+  return to + size;
+}
+
+napi_value makePacked(napi_env env, const ParsedTables& tables, const ParsedSummary& summary) {
+  PackedTablesHead head = {};
+  head.txCount = static_cast<uint32_t>(tables.txs.size());
+  head.inputCount = static_cast<uint32_t>(tables.inputs.size());
+  head.outputCount = static_cast<uint32_t>(tables.outputs.size());
+  head.isMutated = summary.isMutated;
+  head.consumed = summary.consumed;
+  head.size = static_cast<uint32_t>(tables.size);
+  head.strippedSize = static_cast<uint32_t>(tables.strippedSize);
+  memcpy(head.root, summary.root, sizeof head.root);
+  memcpy(head.witnessRoot, summary.witnessRoot, sizeof head.witnessRoot);
+  uint8_t* at = nullptr;
+  napi_value packed = makeEmptyBuffer(env, packedSize(head), &at);
+  if (!packed) return nullptr;
+  memcpy(at, &head, sizeof head);
+  at = putRows(at + sizeof head, tables.txs);
+  at = putRows(at, tables.inputs);
+  at = putRows(at, tables.outputs);
+  at = putRows(at, tables.txids);
+  putRows(at, tables.wtxids);
+  return packed;
 }
 
 napi_value parseHere(napi_env env, napi_callback_info info, bool isBlock) {
@@ -294,12 +324,7 @@ napi_value parseHere(napi_env env, napi_callback_info info, bool isBlock) {
     tables.release();
     return throwError(env, error.c_str());
   }
-  napi_value result = makeParsed(env, tables, summary);
-  setProperty(env, result, "txs", copyToArray(env, tables.txs));
-  setProperty(env, result, "inputs", copyToArray(env, tables.inputs));
-  setProperty(env, result, "outputs", copyToArray(env, tables.outputs));
-  setProperty(env, result, "txids", makeBuffer(env, tables.txids.data(), tables.txids.size()));
-  setProperty(env, result, "wtxids", makeBuffer(env, tables.wtxids.data(), tables.wtxids.size()));
+  napi_value result = makePacked(env, tables, summary);
   tables.release();
   return result;
 }
@@ -383,27 +408,45 @@ bool fits(const ParsedView& view) {
   return true;
 }
 
+// The view over packed tables; false when they are none.
+bool viewPacked(const uint8_t* data, size_t size, ParsedView* view) {
+  PackedTablesHead head;
+  if (size < sizeof head || reinterpret_cast<uintptr_t>(data) % alignof(TxRow) != 0) return false;
+  memcpy(&head, data, sizeof head);
+  if (size != packedSize(head)) return false;
+  view->txCount = head.txCount;
+  view->inputCount = head.inputCount;
+  view->outputCount = head.outputCount;
+  view->txs = reinterpret_cast<const TxRow*>(data + sizeof head);
+  view->inputs = reinterpret_cast<const InputRow*>(view->txs + view->txCount);
+  view->outputs = reinterpret_cast<const OutputRow*>(view->inputs + view->inputCount);
+  view->txids = reinterpret_cast<const uint8_t*>(view->outputs + view->outputCount);
+  return true;
+}
+
+bool refuseTables(napi_env env) {
+  throwError(env, "the offset table does not belong to this block");
+  return false;
+}
+
 }  // namespace
 
-bool readParsed(napi_env env, napi_value block, napi_value parsed, ParsedView* view, napi_value* holders) {
-  Span bytes;
-  napi_value unused[kParsedHolders];
+bool readTables(napi_env env, napi_value parsed, ParsedView* view, napi_value* holders) {
+  napi_value unused[kTablesHolders];
   napi_value* keep = holders ? holders : unused;
-  keep[0] = block;
-  const void* txs;
-  const void* inputs;
-  const void* outputs;
-  const void* txids;
+  Span packed;
+  if (readPacked(env, parsed, &packed, keep)) {
+    for (size_t i = 1; i < kTablesHolders; i++) keep[i] = keep[0];
+    return viewPacked(packed.data, packed.size, view) || refuseTables(env);
+  }
+  const void *txs, *inputs, *outputs, *txids;
   size_t txWords, inputWords, outputWords, idBytes;
-  if (!readBytes(env, block, "block", &bytes) ||
-      !readTypedArray(env, parsed, "txs", napi_uint32_array, &txs, &txWords, keep + 1) ||
-      !readTypedArray(env, parsed, "inputs", napi_uint32_array, &inputs, &inputWords, keep + 2) ||
-      !readTypedArray(env, parsed, "outputs", napi_uint32_array, &outputs, &outputWords, keep + 3) ||
-      !readTypedArray(env, parsed, "txids", napi_uint8_array, &txids, &idBytes, keep + 4)) {
+  if (!readTypedArray(env, parsed, "txs", napi_uint32_array, &txs, &txWords, keep) ||
+      !readTypedArray(env, parsed, "inputs", napi_uint32_array, &inputs, &inputWords, keep + 1) ||
+      !readTypedArray(env, parsed, "outputs", napi_uint32_array, &outputs, &outputWords, keep + 2) ||
+      !readTypedArray(env, parsed, "txids", napi_uint8_array, &txids, &idBytes, keep + 3)) {
     return false;
   }
-  view->block = bytes.data;
-  view->blockSize = bytes.size;
   view->txs = static_cast<const TxRow*>(txs);
   view->txCount = txWords / 12;
   view->inputs = static_cast<const InputRow*>(inputs);
@@ -411,11 +454,19 @@ bool readParsed(napi_env env, napi_value block, napi_value parsed, ParsedView* v
   view->outputs = static_cast<const OutputRow*>(outputs);
   view->outputCount = outputWords / 4;
   view->txids = static_cast<const uint8_t*>(txids);
-  if (idBytes != view->txCount * 32 || !fits(*view)) {
-    throwError(env, "the offset table does not belong to this block");
+  return idBytes == view->txCount * 32 || refuseTables(env);
+}
+
+bool readParsed(napi_env env, napi_value block, napi_value parsed, ParsedView* view, napi_value* holders) {
+  Span bytes;
+  if (holders) holders[0] = block;
+  if (!readBytes(env, block, "block", &bytes) ||
+      !readTables(env, parsed, view, holders ? holders + 1 : nullptr)) {
     return false;
   }
-  return true;
+  view->block = bytes.data;
+  view->blockSize = bytes.size;
+  return fits(*view) || refuseTables(env);
 }
 
 void registerParsing(napi_env env, napi_value exports) {

@@ -6,6 +6,7 @@
 #include "ecdsa.h"
 #include "napi.h"
 #include "parse.h"
+#include "resolved.h"
 #include "sighash.h"
 #include "verifyPool.h"
 
@@ -13,8 +14,6 @@ namespace lbc {
 
 namespace {
 
-// Values of ResolvedInputs that a job keeps alive.
-constexpr size_t kResolvedHolders = 5;
 constexpr size_t kHolders = kParsedHolders + kResolvedHolders;
 
 // A job with its way back to JavaScript.
@@ -77,34 +76,25 @@ bool readOptionalSize(napi_env env, napi_value object, const char* name, uint64_
 bool readJob(napi_env env, napi_value object, VerifyJob* job, napi_value* values) {
   napi_value block, parsed, resolved, flags, cacheResults;
   VerifyBatch& batch = job->batch;
-  const void *amounts, *scriptOffsets, *scriptLengths, *status, *scripts;
-  size_t amountCount, offsetCount, lengthCount, statusCount, scriptsSize;
-  napi_value* keep = values + kParsedHolders;
+  ResolvedView spent;
   if (!readProperty(env, object, "block", &block) || !readProperty(env, object, "parsed", &parsed) ||
       !readProperty(env, object, "resolved", &resolved) || !readProperty(env, object, "flags", &flags) ||
       !readProperty(env, object, "cacheResults", &cacheResults) ||
       !readParsed(env, block, parsed, &batch.view, values) || !readUint32(env, flags, "flags", &batch.flags) ||
-      !readTypedArray(env, resolved, "amounts", napi_bigint64_array, &amounts, &amountCount, keep) ||
-      !readTypedArray(env, resolved, "scriptOffsets", napi_uint32_array, &scriptOffsets, &offsetCount, keep + 1) ||
-      !readTypedArray(env, resolved, "scriptLengths", napi_uint32_array, &scriptLengths, &lengthCount, keep + 2) ||
-      !readTypedArray(env, resolved, "status", napi_uint8_array, &status, &statusCount, keep + 3) ||
-      !readTypedArray(env, resolved, "scripts", napi_uint8_array, &scripts, &scriptsSize, keep + 4)) {
+      !readResolved(env, resolved, batch.view.inputCount, &spent, values + kParsedHolders)) {
     return false;
   }
+  batch.amounts = spent.amounts;
+  batch.scriptOffsets = spent.scriptOffsets;
+  batch.scriptLengths = spent.scriptLengths;
+  batch.status = spent.status;
+  batch.scripts = spent.scripts;
   batch.cacheResults = false;
   if (!isUndefined(env, cacheResults) && !readBool(env, cacheResults, "cacheResults", &batch.cacheResults)) {
     return false;
   }
   const size_t inputs = batch.view.inputCount;
-  bool consistent = amountCount == inputs && offsetCount == inputs && lengthCount == inputs && statusCount == inputs;
-  batch.amounts = static_cast<const int64_t*>(amounts);
-  batch.scriptOffsets = static_cast<const uint32_t*>(scriptOffsets);
-  batch.scriptLengths = static_cast<const uint32_t*>(scriptLengths);
-  batch.status = static_cast<const uint8_t*>(status);
-  batch.scripts = static_cast<const uint8_t*>(scripts);
-  for (size_t i = 0; consistent && i < inputs; i++) {
-    consistent = batch.scriptOffsets[i] <= scriptsSize && batch.scriptLengths[i] <= scriptsSize - batch.scriptOffsets[i];
-  }
+  bool consistent = true;
   // Every input belongs to one transaction, in order.
   size_t covered = 0;
   for (size_t t = 0; consistent && t < batch.view.txCount; t++) {

@@ -26,15 +26,21 @@ function outcome(parse: (bytes: Buffer) => ParsedBlock, bytes: Buffer): ParsedBl
   }
 }
 
+/** Without the memory that they lie in, which the fallback has not. */
+function tablesOf({ packed, ...tables }: ParsedBlock): ParsedBlock {
+  expect(packed).toBeInstanceOf(Buffer);
+  return tables;
+}
+
 function compareBlock(bytes: Buffer): ParsedBlock | string {
   const fallback = outcome(parseBlockFallback, bytes);
-  expect(outcome((b) => addon().parseBlock(b), bytes)).toEqual(fallback);
+  expect(outcome((b) => tablesOf(addon().parseBlock(b)), bytes)).toEqual(fallback);
   return fallback;
 }
 
 function compareTx(bytes: Buffer): ParsedBlock | string {
   const fallback = outcome(parseTxFallback, bytes);
-  expect(outcome((b) => addon().parseTx(b), bytes)).toEqual(fallback);
+  expect(outcome((b) => tablesOf(addon().parseTx(b)), bytes)).toEqual(fallback);
   const ids = [Buffer.alloc(64), Buffer.alloc(64)] as const;
   const length = scanTxFallback(bytes, ids[0]);
   expect([addon().scanTx(bytes, ids[1]), ids[1]]).toEqual([length, ids[0]]);

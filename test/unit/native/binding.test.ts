@@ -26,12 +26,12 @@ describe.skipIf(!loadNative())('an addon at work', () => {
     const input = Buffer.concat([Buffer.alloc(36, 1), Buffer.of(11, 0, 9), signature, Buffer.alloc(4)]);
     const head = Buffer.concat([Buffer.of(1, 0, 0, 0, 0xfd, 0xf4, 0x01), ...Array(500).fill(input)]);
     const block = Buffer.concat([head, Buffer.of(1), Buffer.alloc(9), Buffer.alloc(4)]);
-    const parsed = native.parseTx(block);
+    const parsed = { packed: native.parseTx(block) };
     const key = native.ecdsa.publicKeyOf(Buffer.alloc(32, 1), true);
     const script = Buffer.concat([Buffer.of(0x51), ...Array(16).fill(Buffer.concat([Buffer.of(33), key])), Buffer.of(0x60, 0xae)]);
-    const count = parsed.inputs.length / 6;
+    const count = 500;
     const resolved = {
-      amounts: new BigInt64Array(count), status: new Uint8Array(count), scripts: script,
+      amounts: new BigInt64Array(count), status: new Uint8Array(count), scripts: script, heightCodes: new Uint32Array(count),
       scriptOffsets: new Uint32Array(count), scriptLengths: new Uint32Array(count).fill(script.length),
     };
     native.setVerifyThreads(2);

@@ -1,0 +1,100 @@
+/**
+ * Tables that the addon answers in one piece of memory, as views. Memory of its own for each table, made by the addon, would
+ * take several times as long, and each would be freed for itself.
+ * Layouts: `PackedTablesHead` (native/parse.h), `PackedResolvedHead` (native/resolved.h).
+ */
+import type { NativeAddon, NativeCoinTable, ParsedBlock, ResolvedInputs } from './addonTypes.js';
+
+const WORD_BYTES = 4;
+/** Words of a row: `TxRow`, `InputRow`, `OutputRow`. */
+const ROW_WORDS = { tx: 12, input: 6, output: 4 } as const;
+const AMOUNT_BYTES = 8;
+const HASH_BYTES = 32;
+const TABLES_HEAD_WORDS = 8;
+const TABLES_HEAD_BYTES = TABLES_HEAD_WORDS * WORD_BYTES + 2 * HASH_BYTES;
+const RESOLVED_HEAD_WORDS = 4;
+const RESOLVED_HEAD_BYTES = RESOLVED_HEAD_WORDS * WORD_BYTES;
+
+/** The views; `packed` is how they go back to the addon. */
+export function unpackParsed(packed: Buffer): ParsedBlock {
+  const { buffer, byteOffset } = packed;
+  const head = new Uint32Array(buffer, byteOffset, TABLES_HEAD_WORDS);
+  const txCount = head[0]!;
+  const txWords = txCount * ROW_WORDS.tx;
+  const inputWords = head[1]! * ROW_WORDS.input;
+  const outputWords = head[2]! * ROW_WORDS.output;
+  const sizeBytes = head[5]!;
+  const strippedSizeBytes = head[6]!;
+  const rootAt = TABLES_HEAD_WORDS * WORD_BYTES;
+  const inputsAt = TABLES_HEAD_BYTES + txWords * WORD_BYTES;
+  const outputsAt = inputsAt + inputWords * WORD_BYTES;
+  const txidsAt = outputsAt + outputWords * WORD_BYTES;
+  const wtxidsAt = txidsAt + txCount * HASH_BYTES;
+  return {
+    txCount,
+    txs: new Uint32Array(buffer, byteOffset + TABLES_HEAD_BYTES, txWords),
+    inputs: new Uint32Array(buffer, byteOffset + inputsAt, inputWords),
+    outputs: new Uint32Array(buffer, byteOffset + outputsAt, outputWords),
+    txids: packed.subarray(txidsAt, wtxidsAt),
+    wtxids: packed.subarray(wtxidsAt, wtxidsAt + txCount * HASH_BYTES),
+    merkleRoot: packed.subarray(rootAt, rootAt + HASH_BYTES),
+    mutated: head[3] !== 0,
+    witnessMerkleRoot: packed.subarray(rootAt + HASH_BYTES, rootAt + 2 * HASH_BYTES),
+    consumedBytes: head[4]!,
+    sizeBytes,
+    strippedSizeBytes,
+    weight: 3 * strippedSizeBytes + sizeBytes,
+    packed,
+  };
+}
+
+/** The same of what `CoinTable.resolve` answers. */
+export function unpackResolved(packed: Buffer): ResolvedInputs {
+  const { buffer, byteOffset } = packed;
+  const head = new Uint32Array(buffer, byteOffset, RESOLVED_HEAD_WORDS);
+  const count = head[0]!;
+  const scriptsBytes = head[1]!;
+  const duplicateCount = head[2]!;
+  const column = count * WORD_BYTES;
+  const wordsAt = byteOffset + RESOLVED_HEAD_BYTES + count * AMOUNT_BYTES;
+  const duplicatesAt = wordsAt + 3 * column;
+  const statusAt = duplicatesAt + duplicateCount * WORD_BYTES;
+  const scriptsAt = statusAt - byteOffset + 2 * count;
+  return {
+    heightCodes: new Uint32Array(buffer, wordsAt, count),
+    amounts: new BigInt64Array(buffer, byteOffset + RESOLVED_HEAD_BYTES, count),
+    scriptOffsets: new Uint32Array(buffer, wordsAt + column, count),
+    scriptLengths: new Uint32Array(buffer, wordsAt + 2 * column, count),
+    scripts: packed.subarray(scriptsAt, scriptsAt + scriptsBytes),
+    status: new Uint8Array(buffer, statusAt, count),
+    claimKinds: new Uint8Array(buffer, statusAt + count, count),
+    duplicates: new Uint32Array(buffer, duplicatesAt, duplicateCount),
+    packed,
+  };
+}
+
+/** The addon as it is: what answers tables answers them packed. */
+export interface PackingAddon extends Omit<NativeAddon, 'parseBlock' | 'parseTx' | 'CoinTable'> {
+  parseBlock(bytes: Uint8Array): Buffer;
+  parseTx(bytes: Uint8Array): Buffer;
+  readonly CoinTable: new () => PackingCoinTable;
+}
+
+interface PackingCoinTable extends Omit<NativeCoinTable, 'resolve'> {
+  resolvePacked(...args: Parameters<NativeCoinTable['resolve']>): Buffer;
+}
+
+/** The addon whose answers are unpacked. */
+export function unpacking(addon: PackingAddon): NativeAddon {
+  class UnpackingCoinTable extends addon.CoinTable implements NativeCoinTable {
+    resolve(block: Uint8Array, parsed: ParsedBlock, height: number, checkOutputs?: boolean): ResolvedInputs {
+      return unpackResolved(this.resolvePacked(block, parsed, height, checkOutputs));
+    }
+  }
+  return {
+    ...addon,
+    parseBlock: (bytes) => unpackParsed(addon.parseBlock(bytes)),
+    parseTx: (bytes) => unpackParsed(addon.parseTx(bytes)),
+    CoinTable: UnpackingCoinTable,
+  };
+}
