@@ -6,7 +6,7 @@
 namespace lbc {
 
 // NATIVE_ABI of src/native/binding.ts.
-constexpr uint32_t kAbi = 22;
+constexpr uint32_t kAbi = 23;
 
 void registerDatabase(napi_env env, napi_value exports);
 void registerFileReads(napi_env env, napi_value exports);

@@ -34,16 +34,16 @@ const uint8_t* nextChildHash(const uint8_t* slots, size_t size, size_t* at) {
 }
 
 napi_value jsClaimNodeHash(napi_env env, napi_callback_info info) {
-  napi_value arguments[2];
+  napi_value arguments[3];
   Span slots;
   const uint8_t* claims;
-  if (!readArguments(env, info, 2, arguments) || !readBytes(env, arguments[0], "slots", &slots) ||
+  if (!readArguments(env, info, 3, arguments) || !readBytes(env, arguments[0], "slots", &slots) ||
       !readFixedBytes(env, arguments[1], kHashSize, "claims", &claims)) {
     return nullptr;
   }
   uint8_t digest[kHashSize];
   if (!claimNodeHash(slots.data, slots.size, claims, digest)) return throwTypeError(env, "slots are malformed");
-  return makeBuffer(env, digest, sizeof digest);
+  return answerBytes(env, digest, sizeof digest, arguments[2]);
 }
 
 }  // namespace

@@ -20,12 +20,12 @@ napi_value jsSha256(napi_env env, napi_callback_info info) {
 }
 
 napi_value jsSha256d(napi_env env, napi_callback_info info) {
-  napi_value arguments[1];
+  napi_value arguments[2];
   Span data;
-  if (!readArguments(env, info, 1, arguments) || !readBytes(env, arguments[0], "data", &data)) return nullptr;
+  if (!readArguments(env, info, 2, arguments) || !readBytes(env, arguments[0], "data", &data)) return nullptr;
   uint8_t digest[32];
   sha256d(data.data, data.size, digest);
-  return makeBuffer(env, digest, sizeof digest);
+  return answerBytes(env, digest, sizeof digest, arguments[1]);
 }
 
 napi_value jsHash160(napi_env env, napi_callback_info info) {

@@ -147,6 +147,14 @@ napi_value makeBufferOf(napi_env env, std::vector<uint8_t>&& bytes) {
   return buffer;
 }
 
+napi_value answerBytes(napi_env env, const uint8_t* data, size_t size, napi_value target) {
+  if (isUndefined(env, target)) return makeBuffer(env, data, size);
+  const uint8_t* memory;
+  if (!readFixedBytes(env, target, size, "target", &memory)) return nullptr;
+  memcpy(const_cast<uint8_t*>(memory), data, size);
+  return target;
+}
+
 napi_value makeEmptyBuffer(napi_env env, size_t size, uint8_t** data) {
   napi_value buffer;
   void* memory = nullptr;

@@ -70,6 +70,8 @@ bool readPacked(napi_env env, napi_value object, Span* out, napi_value* value);
 napi_value makeBuffer(napi_env env, const void* data, size_t size);
 // A Buffer over the bytes themselves, which it takes over; a copy where the engine allows no such.
 napi_value makeBufferOf(napi_env env, std::vector<uint8_t>&& bytes);
+// Answers `size` bytes in `target`, a Uint8Array of this size; in a Buffer of their own where that is undefined.
+napi_value answerBytes(napi_env env, const uint8_t* data, size_t size, napi_value target);
 // An uninitialised Buffer; `data` points into it.
 napi_value makeEmptyBuffer(napi_env env, size_t size, uint8_t** data);
 napi_value makeUint32Array(napi_env env, const uint32_t* data, size_t count);

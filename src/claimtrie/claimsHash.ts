@@ -2,8 +2,9 @@
  * The claims' part of a node's hash: value hashes and, in the form with all claims, their merkle root.
  * Source: lbrycrd `getValueHash`, `getClaimHashes`.
  */
+import { sha256d } from '../crypto/hash.js';
 import type { Bytes } from '../util/bytes.js';
-import { hash256, rootOf } from './fastHash.js';
+import { rootOf } from './fastHash.js';
 import { pointIndex } from './item.js';
 
 /** Output numbers and takeover heights repeat: their hashes are kept, up to a number. */
@@ -14,7 +15,7 @@ const heights = new Map<number, Bytes>();
 function kept(hashes: Map<number, Bytes>, value: number, message: (value: number) => Buffer): Bytes {
   let hash = hashes.get(value);
   if (hash === undefined) {
-    hash = hash256(message(value));
+    hash = sha256d(message(value));
     if (hashes.size >= MAX_KEPT) hashes.clear();
     hashes.set(value, hash);
   }
@@ -46,7 +47,7 @@ function txidHash(point: string): Bytes {
   const id = point.slice(0, TXID_BYTES);
   if (id !== latestTxid) {
     txid.write(id, 'latin1');
-    latestHash = hash256(txid);
+    latestHash = sha256d(txid);
     latestTxid = id;
   }
   return latestHash;
@@ -73,7 +74,7 @@ function hashOfValue(hashOfTxid: Bytes, n: number, takeover: number): Bytes {
   message.set(hashOfTxid, 0);
   message.set(kept(decimals, n, decimalText), 32);
   message.set(kept(heights, takeover, heightBytes), 64);
-  return hash256(message);
+  return sha256d(message);
 }
 
 /** The hashes of a name's claims back to back, in the order of the claims. */

@@ -3,7 +3,7 @@
  * only: below a few hashes the crossing costs more than it saves.
  * Test: test/unit/claimtrie/fastHash.test.ts.
  */
-import { hash160, sha256d, sha256dPair } from '../crypto/hash.js';
+import { hash160, sha256dPair } from '../crypto/hash.js';
 import { merkleRoot } from '../crypto/merkle.js';
 import { loadNative } from '../native/binding.js';
 import type { Bytes } from '../util/bytes.js';
@@ -14,12 +14,6 @@ const NATIVE_LEAVES = 3;
 
 /** Leaves back to back for the addon; grows with the widest node. */
 let leaves = Buffer.alloc(256 * HASH_BYTES);
-
-/** H of a short message. */
-export function hash256(message: Bytes): Bytes {
-  const native = loadNative();
-  return native ? native.sha256d(message) : sha256d(message);
-}
 
 /** RIPEMD-160 of SHA-256. */
 export function hash160Of(message: Bytes): Bytes {

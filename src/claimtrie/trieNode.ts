@@ -3,10 +3,10 @@
  * Owns the two hash forms of a node. A slot carries the raw hash of its child; leaves have no record of their own.
  * Source: lbrycrd `recursiveMerkleHash`, `completeHash`, `recursiveBinaryTreeHash`.
  */
-import { sha256dPair } from '../crypto/hash.js';
+import { sha256d, sha256dPair } from '../crypto/hash.js';
 import { loadNative } from '../native/binding.js';
 import { asBuffer, type Bytes } from '../util/bytes.js';
-import { hash256, rootOfLeaves } from './fastHash.js';
+import { rootOfLeaves } from './fastHash.js';
 import { countSlots, SlotCursor, slotHashes } from './slots.js';
 
 /** Root of an empty trie: the number 1. */
@@ -37,7 +37,7 @@ export function completeEdge(edge: string, childHash: Bytes): Bytes {
   for (let i = edge.length - 1; i >= 1; i--) {
     message[0] = edge.charCodeAt(i);
     asBuffer(hash).copy(message, 1);
-    hash = hash256(message);
+    hash = sha256d(message);
   }
   return hash;
 }
@@ -52,7 +52,7 @@ function oldHash(slots: Buffer, claims: Bytes | null): Bytes {
     at += 33;
   }
   if (claims) message.set(claims, at);
-  return hash256(message);
+  return sha256d(message);
 }
 
 /** The left half of the form with all claims, of the children's hashes back to back. */
@@ -70,10 +70,16 @@ export function pairedHash(slots: Buffer, claims: Bytes | null): Bytes {
   return sha256dPair(childrenHash(slotHashes(slots)), claimsHalf(claims));
 }
 
+/** Where the addon writes a hash. */
+const written = Buffer.alloc(32);
+
 /** Hash of a node that has slots or claims. */
 export function nodeHash({ slots, claimsHash }: TrieNode, allClaims: boolean): Bytes {
   if (!allClaims) return oldHash(slots, claimsHash);
-  return loadNative()?.claimNodeHash(slots, claimsHalf(claimsHash)) ?? pairedHash(slots, claimsHash);
+  const native = loadNative();
+  if (!native) return pairedHash(slots, claimsHash);
+  native.claimNodeHash(slots, claimsHalf(claimsHash), written);
+  return Buffer.from(written);
 }
 
 /** Root of the trie whose root node is given; null stands for an empty trie. */

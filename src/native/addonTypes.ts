@@ -289,7 +289,8 @@ export interface NativeAddon {
   readonly sha256Implementation: 'sha-ni' | 'portable';
 
   sha256(data: Uint8Array): Buffer;
-  sha256d(data: Uint8Array): Buffer;
+  /** Writes the hash to the 32 bytes of `target`, and answers it; without, to a Buffer of its own. */
+  sha256d(data: Uint8Array, target?: Uint8Array): Uint8Array;
   /** Double SHA-256 of each 64-byte item: 64n bytes in, 32n out. */
   sha256dMany(items: Uint8Array): Buffer;
   /** RIPEMD-160 of SHA-256, 20 bytes. */
@@ -302,7 +303,7 @@ export interface NativeAddon {
   /** CRC-32C of the bytes. */
   crc32c(data: Uint8Array): number;
   /** See `claimtrie/trieNode.ts`: packed slots and the claims' half of the hash. Throws `TypeError` on other bytes. */
-  claimNodeHash(slots: Uint8Array, claims: Uint8Array): Buffer;
+  claimNodeHash(slots: Uint8Array, claims: Uint8Array, target?: Uint8Array): Uint8Array;
   /** First nonce from `startNonce` on whose proof-of-work hash is at most the target, or -1 after `maxTries`. */
   grind(header: Uint8Array, targetLE: Uint8Array, startNonce: number, maxTries: number): number;
 

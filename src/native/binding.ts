@@ -11,7 +11,7 @@ import { unpacking, type PackingAddon } from './packed.js';
 export type * from './addonTypes.js';
 
 /** Raised with every change of `PackingAddon`; an addon built for another number is not used. */
-export const NATIVE_ABI = 22;
+export const NATIVE_ABI = 23;
 
 type Loaded = { addon: NativeAddon; reason: null } | { addon: null; reason: string };
 

@@ -5,7 +5,6 @@
  */
 import bs58 from 'bs58';
 import { sha256d } from '../crypto/hash.js';
-import { loadNative } from '../native/binding.js';
 import { asBuffer, type Bytes } from '../util/bytes.js';
 
 const CHECKSUM_SIZE = 4;
@@ -58,7 +57,7 @@ export function decodeBase58(text: string, maxDigits = Infinity): Buffer | null 
 export function encodeBase58Check(payload: Bytes): string {
   const bytes = Buffer.allocUnsafe(payload.length + CHECKSUM_SIZE);
   bytes.set(payload);
-  const digest = loadNative()?.sha256d(payload) ?? sha256d(payload);
+  const digest = sha256d(payload);
   bytes.set(digest.subarray(0, CHECKSUM_SIZE), payload.length);
   return encodeBase58(bytes);
 }

@@ -69,7 +69,7 @@ function checksumOf(publicKey: Bytes, der: Bytes): Buffer {
   const covered = length <= COVERED.length ? COVERED.subarray(0, length) : Buffer.alloc(length);
   covered.set(publicKey);
   covered.set(der, publicKey.length);
-  const sum = loadNative()?.sha256d(covered) ?? sha256d(covered);
+  const sum = sha256d(covered);
   covered.fill(0);
   return sum;
 }
