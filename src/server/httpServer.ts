@@ -27,6 +27,7 @@ import { PipeliningLimit } from './pipeliningLimit.js';
 import type { CertificatePair } from './tls/certificateFiles.js';
 import { TlsPort } from './tls/tlsPort.js';
 import { AuthThrottle } from './authThrottle.js';
+import { OperatorError } from '../util/text/operatorError.js';
 
 /** Largest request line and headers. Source: `MAX_HEADERS_SIZE`. */
 const MAX_HEADERS_BYTES = 8192;
@@ -87,7 +88,7 @@ export interface HttpServerDeps {
 }
 
 /** The server cannot start for a reason the operator must mend; the message is for them. */
-export class ServerStartError extends Error {
+export class ServerStartError extends OperatorError {
   override readonly name = 'ServerStartError';
 }
 

@@ -13,6 +13,7 @@ import type { AddedTransaction, NotificationListener, TipNotice } from './notifi
 import { serializedTx } from './notifications/transactionNotice.js';
 import { withoutWitness } from '../net/rawTransaction.js';
 import { txidAt } from '../primitives/blockView.js';
+import { OperatorError } from '../util/text/operatorError.js';
 
 /** What is published, in the order in which the notifiers send one event, with the topic of its messages. */
 export const ZMQ_TOPICS = {
@@ -39,7 +40,7 @@ export interface ZmqOptions {
 }
 
 /** An address cannot be used; the message is for the operator. */
-export class ZmqStartError extends Error {
+export class ZmqStartError extends OperatorError {
   override readonly name = 'ZmqStartError';
 }
 

@@ -23,12 +23,13 @@ import { Wallet, WalletRowError } from './wallet.js';
 import type { WalletLocks } from './walletLocks.js';
 import type { WalletOptions } from './walletOptions.js';
 import { isThere, removeFolder, type WalletPlace } from './walletPlace.js';
+import { OperatorError } from '../util/text/operatorError.js';
 
 /**
  * A wallet cannot be opened or made; the message is for the caller, and says what to do where something is to be
  * done.
  */
-export class WalletOpenError extends Error {
+export class WalletOpenError extends OperatorError {
   override readonly name = 'WalletOpenError';
   readonly kind: 'exists' | 'missing' | 'copy' | 'refused';
 

@@ -1,12 +1,13 @@
 /** Whether there is room to continue. Source: Core `CheckDiskSpace`. */
 import { statfsSync } from 'node:fs';
 import { onFile } from '../../util/text/environmentError.js';
+import { OperatorError } from '../../util/text/operatorError.js';
 
 /** Less free disk than this stops the node (Core's `nMinDiskSpace`). */
 const MIN_DISK_SPACE_BYTES = 50 << 20;
 
 /** The disk is too full to continue. */
-export class DiskSpaceError extends Error {
+export class DiskSpaceError extends OperatorError {
   override readonly name = 'DiskSpaceError';
 }
 

@@ -8,6 +8,7 @@ import { DatabaseCorruptionError } from '../../store/leveldb/levelDb.js';
 import { hashFromHex } from '../../util/bytes.js';
 import { parseChainState } from '../connect/chainState.js';
 import { formatIndexPosition, indexPositionKey } from '../connect/contributor.js';
+import { OperatorError } from '../../util/text/operatorError.js';
 
 /** Raised when rows change their meaning: an older version, which would take them for what they are not, refuses the folder. */
 const SCHEMA = 3;
@@ -30,7 +31,7 @@ export interface FolderIdentity {
 }
 
 /** The folder cannot be used as asked; the message says why and what to do. */
-export class FolderError extends Error {
+export class FolderError extends OperatorError {
   override readonly name = 'FolderError';
 }
 

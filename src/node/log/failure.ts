@@ -3,30 +3,13 @@
  * from a failing environment; only a bug's stack is of use, and it goes to the log.
  */
 import {
-  EnvironmentError,
   systemErrorCode,
   systemErrorOfText,
   systemErrorPath,
   systemErrorText,
 } from '../../util/text/environmentError.js';
+import { OperatorError } from '../../util/text/operatorError.js';
 import { errorText } from '../start/closeStack.js';
-
-/** Errors whose message tells the operator what to mend. */
-const OPERATOR_ERRORS: ReadonlySet<string> = new Set([
-  'BlockFileError',
-  'ConfigFileError',
-  'DatabaseCorruptionError',
-  'DiskSpaceError',
-  'FolderError',
-  'FolderLockError',
-  'HubStartError',
-  'OptionError',
-  'ServerStartError',
-  'StartError',
-  'ValidationError',
-  'WalletOpenError',
-  'ZmqStartError',
-]);
 
 export interface Failure {
   /** Message for people, in whole sentences. */
@@ -49,7 +32,7 @@ export function describeFailure(error: unknown, folder: string): Failure {
 
 function environmentText(error: unknown, folder: string): string | null {
   if (!(error instanceof Error)) return null;
-  if (error instanceof EnvironmentError || OPERATOR_ERRORS.has(error.name)) return error.message;
+  if (error instanceof OperatorError) return error.message;
   return databaseText(error, folder) ?? systemText(error, folder);
 }
 

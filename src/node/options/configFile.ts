@@ -2,6 +2,7 @@
  * The text form of a configuration file: `name=value` lines, `[section]` headings, `#` comments. Owns no files and does
  * not know which options exist. Source: `GetConfigOptions`.
  */
+import { OperatorError } from '../../util/text/operatorError.js';
 
 /** One setting; `section` is empty above the first heading. */
 export interface ConfigEntry {
@@ -13,7 +14,7 @@ export interface ConfigEntry {
 }
 
 /** The file does not parse; the message names the line. */
-export class ConfigFileError extends Error {
+export class ConfigFileError extends OperatorError {
   override readonly name = 'ConfigFileError';
 }
 

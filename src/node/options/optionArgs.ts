@@ -5,13 +5,14 @@
  */
 import { suggestion } from '../../util/nearest.js';
 import type { ConfigEntry } from './configFile.js';
+import { OperatorError } from '../../util/text/operatorError.js';
 
 export type NetworkSection = 'main' | 'test' | 'regtest';
 /** The headings that a file may have; the empty one stands for what comes before any. */
 const SECTIONS: readonly string[] = ['', 'main', 'test', 'regtest'];
 
 /** The options cannot be used; the message is for the operator. */
-export class OptionError extends Error {
+export class OptionError extends OperatorError {
   override readonly name = 'OptionError';
   /** The option that it is about, and which of its values, for the place where that was given. */
   readonly option: string | undefined;

@@ -5,9 +5,10 @@ import type { StatusLine } from '../display/console.js';
 import type { LoadedOptions } from '../options/options.js';
 import type { NodeServices } from '../services/services.js';
 import type { CloseStack } from './closeStack.js';
+import { OperatorError } from '../../util/text/operatorError.js';
 
 /** Something the operator must mend before the node can start; printed as `Error: …`. */
-export class StartError extends Error {
+export class StartError extends OperatorError {
   override readonly name = 'StartError';
 }
 

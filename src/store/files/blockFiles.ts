@@ -27,6 +27,7 @@ import { EnvironmentError, environmentError, withPath } from '../../util/text/en
 import { makeFolder } from '../../util/makeFolder.js';
 import type { Bytes } from '../../util/bytes.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
+import { OperatorError } from '../../util/text/operatorError.js';
 
 const readAsync = promisify(read);
 
@@ -57,7 +58,7 @@ export interface StoredRun {
 type Kind = 'blk' | 'rev';
 
 /** The files contradict what the database says of them, or cannot be read; the message tells which and what to do. */
-export class BlockFileError extends Error {
+export class BlockFileError extends OperatorError {
   override readonly name = 'BlockFileError';
 }
 

@@ -13,12 +13,13 @@ import { makeLevelDb } from '../leveldb/makeLevelDb.js';
 import { NoLevelDbError } from '../leveldb/packageLevelDb.js';
 import { environmentError, systemErrorOfText, systemErrorText } from '../../util/text/environmentError.js';
 import { makeFolder } from '../../util/makeFolder.js';
+import { OperatorError } from '../../util/text/operatorError.js';
 
 /** The file in it that the operating system locks. */
 const LOCK_FILE = 'LOCK';
 
 /** The folder is in use or cannot be written; the message is for the operator. */
-export class FolderLockError extends Error {
+export class FolderLockError extends OperatorError {
   override readonly name = 'FolderLockError';
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Bytes } from '../../util/bytes.js';
 import type { RowRange } from '../rows/rows.js';
+import { OperatorError } from '../../util/text/operatorError.js';
 
 /** A table file is full from here on. */
 export const FILE_BYTES = 4 << 20;
@@ -77,7 +78,7 @@ export interface LevelDb {
 }
 
 /** Files of the database lost or changed bytes: nothing that it answers can be relied on. The message is for the operator. */
-export class DatabaseCorruptionError extends Error {
+export class DatabaseCorruptionError extends OperatorError {
   override readonly name = 'DatabaseCorruptionError';
   /** Code like LevelDB's own errors, which stop the node. */
   readonly code = 'LEVEL_CORRUPTION';

@@ -2,9 +2,10 @@
  * Failures of the environment (disks, files, rights, limits) in plain words: what happened to which file, and what to do.
  * They are no verdicts and no bugs; the program prints the message and no stack.
  */
+import { OperatorError } from './operatorError.js';
 
 /** The message is for the operator: what is wrong, with which file, and what to do. */
-export class EnvironmentError extends Error {
+export class EnvironmentError extends OperatorError {
   override readonly name: string = 'EnvironmentError';
 }
 

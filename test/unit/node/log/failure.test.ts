@@ -1,7 +1,9 @@
 /** What the operator reads when the environment fails, and when it is a bug. */
 import { describe, expect, it } from 'vitest';
 import { FolderError } from '../../../../src/chain/open/folderIdentity.js';
+import { HubStartError } from '../../../../src/hub/thread/hubStartError.js';
 import { describeFailure } from '../../../../src/node/log/failure.js';
+import { StartError } from '../../../../src/node/start/startContext.js';
 import { environmentError, EnvironmentError, onFile } from '../../../../src/util/text/environmentError.js';
 
 const FOLDER = '/data/regtest';
@@ -63,12 +65,19 @@ describe('describeFailure', () => {
   });
 
   it('leaves messages for the operator as they are, and knows a bug', () => {
-    for (const error of [new FolderError('do this'), new EnvironmentError('do this')])
+    for (const error of [
+      new FolderError('do this'),
+      new EnvironmentError('do this'),
+      new HubStartError('do this'),
+      new StartError('do this'),
+    ])
       expect(describeFailure(error, FOLDER)).toEqual({ text: 'do this', isBug: false });
     for (const error of [
       new TypeError('x is not a function'),
       new Error('why'),
       systemError('ERR_INVALID_STATE'),
+      // The class decides, not the name.
+      Object.assign(new Error('why'), { name: 'FolderError' }),
     ])
       expect(describeFailure(error, FOLDER)).toMatchObject({ isBug: true });
     expect(describeFailure('thrown', FOLDER)).toEqual({ text: 'thrown', isBug: true });
