@@ -63,7 +63,7 @@ if (!existsSync(join(work, 'regtest'))) {
 }
 
 const { RpcDispatcher } = await dist('rpc/call/dispatch.js');
-const { invokeMethod } = await dist('rpc/call/invoke.js');
+const { invokeMethod } = await dist('rpc/call/callMethod.js');
 const { METHODS } = await dist('rpc/declare/methodTable.js');
 const { MethodTable } = await dist('rpc/declare/table.js');
 const { jsonChunks, stringifyJson } = await dist('util/json/jsonWrite.js');

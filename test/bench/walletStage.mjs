@@ -204,7 +204,7 @@ async function closed(wallet, times) {
 
 async function openIt() {
   const { METHODS } = await dist('rpc/declare/methodTable.js');
-  const { invokeMethod } = await dist('rpc/call/invoke.js');
+  const { invokeMethod } = await dist('rpc/call/callMethod.js');
   /** Opens it; `times` gets what that takes. */
   const opened = async (times, name) => {
     const started = performance.now();

@@ -31,7 +31,7 @@ import {
 } from '../../src/primitives/transaction.js';
 import { claimReader } from '../../src/rpc/lookup/claimReader.js';
 import { CoinScan } from '../../src/rpc/lookup/coinScan.js';
-import { invokeMethod } from '../../src/rpc/call/invoke.js';
+import { invokeMethod } from '../../src/rpc/call/callMethod.js';
 import { type Profile, type RpcContext, type RpcMethod } from '../../src/rpc/declare/method.js';
 import { checkJson } from '../../src/schema/schemaCheck.js';
 import type { RpcServices } from '../../src/rpc/declare/services.js';

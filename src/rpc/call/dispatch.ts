@@ -32,7 +32,7 @@ import {
   type ParsedRequest,
 } from './envelope.js';
 import { RPC_ERROR, RpcError, rpcError } from '../declare/errors.js';
-import { callMethod } from './invoke.js';
+import { callMethod } from './callMethod.js';
 import type { Profile, RpcContext, RpcMethod } from '../declare/method.js';
 import { AT_ONCE_BYTES, checkBatchSyntax, readElement, readWhole } from './requestText.js';
 import type { RpcServices } from '../declare/services.js';

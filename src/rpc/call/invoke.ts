@@ -1,8 +1,8 @@
 /**
- * Calling one declared method: named to positional arguments, arity, types, ranges, then `run`. Each step fails as the
- * reference's does. Owns no transport and no envelope.
+ * One declared method and its arguments: named to positional, arity, types, ranges, then `run`. Each step fails as the
+ * reference's does. Owns no transport and no envelope, and waits neither for the chain nor for wallets (`callMethod.ts`).
  */
-import { JsonObject, jsonTypeName, type JsonValue } from '../../util/json/json.js';
+import { type JsonObject, jsonTypeName, type JsonValue } from '../../util/json/json.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { RPC_ERROR, RpcError, rpcError } from '../declare/errors.js';
 import { arityError } from '../reference/helpText.js';
@@ -15,9 +15,6 @@ import {
   type RpcContext,
   type RpcMethod,
 } from '../declare/method.js';
-import { walletOf } from '../methods/wallet/wallets/walletOf.js';
-import { onChain, readingChain } from './onChain.js';
-import { onWallets } from './onWallets.js';
 import { PARAM_TYPES } from '../declare/paramTypes.js';
 
 /** What calling a method needs of its declaration, made ready once. */
@@ -52,39 +49,14 @@ function planOf(method: RpcMethod): CallPlan {
   return plan;
 }
 
-/** Runs a method with positional or named parameters. Rejects with `RpcError`, or what `run` throws. */
-export async function invokeMethod(
+/** Runs a method with its parameters in their order. Throws or rejects with `RpcError`, or with what `run` throws. */
+export function invoke(
   method: RpcMethod,
   ctx: RpcContext,
-  params: readonly JsonValue[] | JsonObject,
-): Promise<JsonOut> {
-  return callMethod(method, ctx, params);
-}
-
-/** The same without waiting for what need not be waited for: throws where `invokeMethod` rejects. */
-export function callMethod(
-  method: RpcMethod,
-  ctx: RpcContext,
-  params: readonly JsonValue[] | JsonObject,
+  positional: readonly JsonValue[],
 ): JsonOut | Promise<JsonOut> {
-  const { services } = ctx;
-  const { needsWallet, chainUse = method.follows === undefined ? 'any' : 'reads' } = method;
-  const call = (): JsonOut | Promise<JsonOut> => run(method, ctx, params);
-  if (needsWallet !== undefined && services.wallets !== null) return onWallets(services.wallets, call);
-  if (chainUse === 'none') return call();
-  const { reorganisation } = services.chain.chain;
-  return chainUse === 'reads' ? readingChain(reorganisation, ctx, call) : onChain(reorganisation, ctx, call);
-}
-
-function run(
-  method: RpcMethod,
-  ctx: RpcContext,
-  params: readonly JsonValue[] | JsonObject,
-): JsonOut | Promise<JsonOut> {
-  const positional = params instanceof JsonObject ? toPositional(method, params) : params;
   const plan = planOf(method);
   const count = positional.length;
-  if (method.needsWallet === 'one') walletOf(ctx);
   if (method.deprecated?.comesFirst === true) refuseDeprecated(method, ctx);
   if (count < plan.required || count > plan.most) throw wrongCount(method, plan, count, ctx.profile);
   refuseDeprecated(method, ctx);

@@ -16,7 +16,8 @@ import type { ChainReader } from '../../chain/chainReader.js';
 import type { ClaimReader } from '../lookup/claimReader.js';
 import { t, type OptionalSchema, type Schema, type SchemaFields } from '../../schema/schema.js';
 import { METADATA } from './claimMetadata.js';
-import { BlockHashTexts, ClaimOutputs, longArray, TxidTexts, type OutputDeps } from './claimsOutput.js';
+import { BlockHashTexts, type ClaimOutputs, longArray, TxidTexts } from './claimsOutput.js';
+import { type OutputDeps, readOutputs } from '../lookup/outputScripts.js';
 import { nameText } from './claimsText.js';
 
 type Answer = Record<string, JsonOut | undefined>;
@@ -306,7 +307,7 @@ export function documentedClaim(
   claim: ClaimInfo,
 ): MaybePromise<JsonOut> {
   const items = [claim, ...claim.supports];
-  return whenResolved(ClaimOutputs.read(deps, items), (outputs) => ({
+  return whenResolved(readOutputs(deps, items), (outputs) => ({
     normalized_name: nameText(info.name),
     ...new Shaper(deps, outputs, items, SPACED).claim(claim),
     'last takeover height': info.lastTakeoverHeight,
@@ -321,7 +322,7 @@ export function documentedName(
   blockHash: string,
 ): MaybePromise<JsonOut> {
   const items = itemsOf(info);
-  return whenResolved(ClaimOutputs.read(deps, items), (outputs) => {
+  return whenResolved(readOutputs(deps, items), (outputs) => {
     const shaper = new Shaper(deps, outputs, items, HUNGARIAN);
     return {
       nLastTakeoverHeight: info.lastTakeoverHeight,
@@ -346,7 +347,7 @@ function itemsOf({ claims, supportsWithoutClaim }: NameInfo): OutputInfo[] {
 /** An item of `getclaimsintrie`. */
 export async function documentedEntry(deps: DocumentedDeps, info: NameInfo): Promise<JsonOut> {
   const claims = info.claims.filter((claim) => claim.active);
-  const shaper = new Shaper(deps, await ClaimOutputs.read(deps, claims), claims, SPACED);
+  const shaper = new Shaper(deps, await readOutputs(deps, claims), claims, SPACED);
   return {
     normalized_name: nameText(info.name),
     claims: jsonArray(claims.map((claim) => shaper.plainClaim(claim))),

@@ -11,7 +11,8 @@ import { hashToHex } from '../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../util/json/jsonWrite.js';
 import { t, type SchemaFields } from '../../schema/schema.js';
 import { METADATA } from './claimMetadata.js';
-import { ClaimOutputs, type OutputDeps } from './claimsOutput.js';
+import type { ClaimOutputs } from './claimsOutput.js';
+import { type OutputDeps, readOutputs } from '../lookup/outputScripts.js';
 import { nameTextWithReplacements } from './claimsText.js';
 
 /** Longer lists are made as they are sent. */
@@ -135,7 +136,7 @@ export interface LbcdNameQuery extends ChosenClaims {
 export async function lbcdName(deps: OutputDeps, query: LbcdNameQuery): Promise<JsonOut> {
   const { info, claims, shown = claims, shownCount = claims.length } = query;
   const items = claims.flatMap(({ claim }) => [claim, ...activeSupports(claim)]);
-  const outputs = query.includeValues ? await ClaimOutputs.read(deps, items) : null;
+  const outputs = query.includeValues ? await readOutputs(deps, items) : null;
   return {
     hash: query.blockHash,
     height: query.height,

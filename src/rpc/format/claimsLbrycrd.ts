@@ -9,7 +9,8 @@ import { isPromise, whenResolved, type MaybePromise } from '../../util/maybeProm
 import { t, type SchemaFields } from '../../schema/schema.js';
 import { METADATA } from './claimMetadata.js';
 import { spentItems, type OrphanDeps } from './claimsOrphans.js';
-import { ClaimOutputs, longArray, TxidTexts } from './claimsOutput.js';
+import { type ClaimOutputs, longArray, TxidTexts } from './claimsOutput.js';
+import { readOutputs } from '../lookup/outputScripts.js';
 import { nameText } from './claimsText.js';
 
 type Answer = Record<string, JsonOut | undefined>;
@@ -97,7 +98,7 @@ function readSources(
   { items, names }: { items: readonly OutputInfo[]; names: MaybePromise<Sources['names']> },
   height: number,
 ): MaybePromise<Sources> {
-  const outputs = ClaimOutputs.read(deps, items);
+  const outputs = readOutputs(deps, items);
   const spent = spentItems(deps, name, items, height);
   if (!isPromise(outputs) && !isPromise(names) && !isPromise(spent))
     return { outputs, txids: new TxidTexts(), names, spent };

@@ -8,7 +8,7 @@ import { t, type SchemaFields } from '../../schema/schema.js';
 import { BRIEF_VALUE_FIELDS, briefValue } from './claimsBrief.js';
 import type { DocumentedDeps } from './claimsDocumented.js';
 import { nameHex, NAME_HEX } from './claimsExplorer.js';
-import { ClaimOutputs } from './claimsOutput.js';
+import { readOutputs } from '../lookup/outputScripts.js';
 import { nameText } from './claimsText.js';
 
 type Answer = Record<string, JsonOut | undefined>;
@@ -70,7 +70,7 @@ export function supportAmount({ amount, active, effectiveAmount }: ClaimInfo): b
 
 export async function listedBids(deps: DocumentedDeps, bids: readonly ClaimInfo[]): Promise<Answer[]> {
   const { rules } = deps.claims;
-  const outputs = await ClaimOutputs.read(deps, bids);
+  const outputs = await readOutputs(deps, bids);
   return bids.map((bid) => {
     const { address, isPruned } = outputs.of(bid);
     return {
@@ -96,7 +96,7 @@ export async function listedSupports(
   supports: readonly OutputInfo[],
 ): Promise<Answer[]> {
   const { rules } = deps.claims;
-  const outputs = await ClaimOutputs.read(deps, supports);
+  const outputs = await readOutputs(deps, supports);
   return supports.map((support) => {
     const { address, isPruned } = outputs.of(support);
     return {

@@ -17,7 +17,7 @@ import { equalBytes, toLatin1, type Bytes } from '../../util/bytes.js';
 import { Writer } from '../../util/writer.js';
 import type { ClaimReader } from '../lookup/claimReader.js';
 import type { MaybePromise } from '../../util/maybePromise.js';
-import { isCoinNow, type OutputDeps } from './claimsOutput.js';
+import { isCoinNow, type OutputDeps } from '../lookup/outputScripts.js';
 
 export interface OrphanDeps extends OutputDeps {
   readonly chain: OutputDeps['chain'] & Pick<ChainReader, 'readBlock'>;

@@ -1,6 +1,6 @@
 /** `/rest/chaininfo`, `/rest/mempool/info` and `/rest/mempool/contents`: JSON only. Source: lbrycrd rest.cpp. */
 import { mempoolMembers } from '../../rpc/format/mempool.js';
-import { invokeMethod } from '../../rpc/call/invoke.js';
+import { invokeMethod } from '../../rpc/call/callMethod.js';
 import type { RpcMethod } from '../../rpc/declare/method.js';
 import { getBlockchainInfo } from '../../rpc/methods/blockchain/getBlockchainInfo.js';
 import { getMempoolInfo } from '../../rpc/methods/blockchain/mempool/getMempoolInfo.js';

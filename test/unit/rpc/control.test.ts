@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RpcError } from '../../../src/rpc/declare/errors.js';
-import { invokeMethod } from '../../../src/rpc/call/invoke.js';
+import { invokeMethod } from '../../../src/rpc/call/callMethod.js';
 import type { RpcContext, RpcMethod } from '../../../src/rpc/declare/method.js';
 import { discover } from '../../../src/rpc/methods/control/discover.js';
 import { getMemoryInfo } from '../../../src/rpc/methods/control/getMemoryInfo.js';

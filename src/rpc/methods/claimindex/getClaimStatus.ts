@@ -13,7 +13,8 @@ import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { readBlockOrNull } from '../../lookup/blockLookup.js';
 import { BRIEF_VALUE_FIELDS, briefValue } from '../../format/claimsBrief.js';
 import { NAME_HEX, nameHex, ofBlock, OF_BLOCK_FIELDS } from '../../format/claimsExplorer.js';
-import { ClaimOutputs, showScript } from '../../format/claimsOutput.js';
+import { showScript } from '../../format/claimsOutput.js';
+import { readOutputs } from '../../lookup/outputScripts.js';
 import { nameText } from '../../format/claimsText.js';
 import { outputOf } from '../../../store/claims/query/claimQueries.js';
 import { defineMethod } from '../../declare/method.js';
@@ -67,7 +68,7 @@ async function endedAnswer(services: RpcServices, item: Item): Promise<Answer> {
   const { chain, claims } = services;
   const validAtHeight = item.activated === 0 ? item.dueHeight : item.activated;
   const output = outputOf(item, item.activated !== 0, validAtHeight);
-  const outputs = await ClaimOutputs.read(services, [output]);
+  const outputs = await readOutputs(services, [output]);
   const value = outputs.claimOf(output)?.value;
   const { address, isPruned } = outputs.of(output);
   const wasSpent = item.removal === REMOVAL.spent;

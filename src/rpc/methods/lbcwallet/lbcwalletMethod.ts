@@ -12,7 +12,7 @@ import { hashFromHex } from '../../../util/bytes.js';
 import type { JsonValue } from '../../../util/json/json.js';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
-import { callMethod } from '../../call/invoke.js';
+import { callMethod } from '../../call/callMethod.js';
 import {
   defineMethod,
   type MethodDecl,

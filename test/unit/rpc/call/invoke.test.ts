@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RPC_ERROR, RpcError } from '../../../../src/rpc/declare/errors.js';
-import { invokeMethod } from '../../../../src/rpc/call/invoke.js';
+import { invokeMethod } from '../../../../src/rpc/call/callMethod.js';
 import {
   defineMethod,
   type ParamDecl,

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { txid } from '../../../../src/primitives/transaction.js';
 import { RPC_ERROR } from '../../../../src/rpc/declare/errors.js';
-import { callMethod, invokeMethod } from '../../../../src/rpc/call/invoke.js';
+import { callMethod, invokeMethod } from '../../../../src/rpc/call/callMethod.js';
 import { defineMethod, type RpcContext, type RpcMethod } from '../../../../src/rpc/declare/method.js';
 import { getBestBlockHash } from '../../../../src/rpc/methods/blockchain/getBestBlockHash.js';
 import { getBlockCount } from '../../../../src/rpc/methods/blockchain/getBlockCount.js';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { ClaimOutputs } from '../../../../src/rpc/format/claimsOutput.js';
+import { readOutputs } from '../../../../src/rpc/lookup/outputScripts.js';
 import { ADDRESS, claimOutput, plainOutput, World } from './world.js';
 
 /** The claims of a name, with their outputs read. */
 async function readClaims(world: World, name: string) {
   const services = world.services();
   const { claims } = await services.claims.nameAt({ name: Buffer.from(name), height: world.height });
-  return { claims, outputs: await ClaimOutputs.read(services, claims) };
+  return { claims, outputs: await readOutputs(services, claims) };
 }
 
 describe('ClaimOutputs', () => {
@@ -21,7 +21,7 @@ describe('ClaimOutputs', () => {
     await world.mine([[made!.out(1)], [plainOutput(1n)]]);
     const services = world.services();
     const { claims } = await services.claims.nameAt({ name: Buffer.from('n'), height: 1 });
-    const outputs = await ClaimOutputs.read(services, claims);
+    const outputs = await readOutputs(services, claims);
     expect(outputs.of(claims[0]!)).toEqual(shown);
     expect(world.reads).toBe(1);
   });
@@ -50,7 +50,7 @@ describe('ClaimOutputs', () => {
     await world.mine([[made!.out(0)], [plainOutput(1n)]]);
     const services = world.services();
     const { claims } = await services.claims.nameAt({ name: Buffer.from('n'), height: 1 });
-    const outputs = await ClaimOutputs.read(services, claims);
+    const outputs = await readOutputs(services, claims);
     expect(outputs.of(claims[0]!)).toEqual({ value: undefined, address: undefined, isPruned: true });
     expect(world.reads).toBe(0);
   });

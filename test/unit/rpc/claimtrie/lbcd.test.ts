@@ -1,6 +1,6 @@
 /** The claim methods as lbcd answers them, over a real claim store. */
 import { describe, expect, it } from 'vitest';
-import { invokeMethod } from '../../../../src/rpc/call/invoke.js';
+import { invokeMethod } from '../../../../src/rpc/call/callMethod.js';
 import { METHODS } from '../../../../src/rpc/declare/methodTable.js';
 import { hashToHex } from '../../../../src/util/bytes.js';
 import { JsonArrayStream } from '../../../../src/util/json/jsonWrite.js';

@@ -1,7 +1,7 @@
 /** The claim methods as lbrycrd 0.17.3 answers them, over a real claim store. The recorded chains hold the rest. */
 import { describe, expect, it } from 'vitest';
 import { hashToHex } from '../../../../src/util/bytes.js';
-import { invokeMethod } from '../../../../src/rpc/call/invoke.js';
+import { invokeMethod } from '../../../../src/rpc/call/callMethod.js';
 import { getClaimsInTrie } from '../../../../src/rpc/methods/claimtrie/getClaimsInTrie.js';
 import { checkResult } from '../../../../src/schema/schemaCheck.js';
 import { REGTEST_RULES } from '../../../support/claimChain.js';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { txidAt } from '../../../../src/primitives/blockView.js';
 import { txid, type Transaction } from '../../../../src/primitives/transaction.js';
 import { claimReader } from '../../../../src/rpc/lookup/claimReader.js';
-import { invokeMethod } from '../../../../src/rpc/call/invoke.js';
+import { invokeMethod } from '../../../../src/rpc/call/callMethod.js';
 import { getClaimsForName } from '../../../../src/rpc/methods/claimtrie/getClaimsForName.js';
 import { getNameProof } from '../../../../src/rpc/methods/claimtrie/proofs/getNameProof.js';
 import { getNamesInTrie } from '../../../../src/rpc/methods/claimtrie/getNamesInTrie.js';

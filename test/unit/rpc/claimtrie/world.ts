@@ -22,7 +22,7 @@ import {
 } from '../../../../src/primitives/transaction.js';
 import type { OutPoint, Transaction, TxOutput } from '../../../../src/primitives/transaction.js';
 import { claimReader } from '../../../../src/rpc/lookup/claimReader.js';
-import { invokeMethod } from '../../../../src/rpc/call/invoke.js';
+import { invokeMethod } from '../../../../src/rpc/call/callMethod.js';
 import type { Profile } from '../../../../src/rpc/declare/method.js';
 import { METHODS } from '../../../../src/rpc/declare/methodTable.js';
 import { checkJson } from '../../../../src/schema/schemaCheck.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MempoolEntry } from '../../../../../src/mempool/mempoolReader.js';
-import { invokeMethod } from '../../../../../src/rpc/call/invoke.js';
+import { invokeMethod } from '../../../../../src/rpc/call/callMethod.js';
 import { getMempoolAncestors } from '../../../../../src/rpc/methods/blockchain/mempool/getMempoolAncestors.js';
 import { getMempoolDescendants } from '../../../../../src/rpc/methods/blockchain/mempool/getMempoolDescendants.js';
 import { getMempoolEntry } from '../../../../../src/rpc/methods/blockchain/mempool/getMempoolEntry.js';

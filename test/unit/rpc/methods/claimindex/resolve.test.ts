@@ -6,7 +6,7 @@ import type { ClaimRecord, ResolvedUrl } from '../../../../../src/index/claims/c
 import { encodeClaim } from '../../../../../src/metadata/claim.js';
 import { ClaimSchema } from '../../../../../src/metadata/messages/claim_pb.js';
 import { regtestParams } from '../../../../../src/params/regtest.js';
-import { invokeMethod } from '../../../../../src/rpc/call/invoke.js';
+import { invokeMethod } from '../../../../../src/rpc/call/callMethod.js';
 import { resolve } from '../../../../../src/rpc/methods/claimindex/resolve.js';
 import type { RpcServices } from '../../../../../src/rpc/declare/services.js';
 import { toPlain } from '../../../../../src/util/json/json.js';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sha256 } from '../../../../../src/crypto/hash.js';
 import type { Transaction } from '../../../../../src/primitives/transaction.js';
-import { invokeMethod } from '../../../../../src/rpc/call/invoke.js';
+import { invokeMethod } from '../../../../../src/rpc/call/callMethod.js';
 import { LBCWALLET_METHODS } from '../../../../../src/rpc/declare/lbcwalletTable.js';
 import type { RpcServices } from '../../../../../src/rpc/declare/services.js';
 import { encodeDestination } from '../../../../../src/script/address.js';
