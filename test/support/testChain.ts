@@ -34,7 +34,7 @@ import { CoinScan } from '../../src/rpc/lookup/coinScan.js';
 import { invokeMethod } from '../../src/rpc/call/callMethod.js';
 import { type Profile, type RpcContext, type RpcMethod } from '../../src/rpc/declare/method.js';
 import { checkJson } from '../../src/schema/schemaCheck.js';
-import type { RpcServices } from '../../src/rpc/declare/services.js';
+import type { RpcServices } from '../../src/interfaces/services.js';
 import { MethodTable } from '../../src/rpc/declare/table.js';
 import { scriptForDestination } from '../../src/script/standard.js';
 import { hashFromHex, toLatin1, type Bytes } from '../../src/util/bytes.js';

@@ -5,7 +5,7 @@
  */
 import type { HistoryEntry } from '../../index/addressQueries.js';
 import { sha256 } from '../../crypto/hash.js';
-import type { RpcServices } from '../../rpc/declare/services.js';
+import type { RpcServices } from '../../interfaces/services.js';
 import { assert } from '../../util/assert.js';
 import { fromLatin1, hashToHex } from '../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../util/json/jsonWrite.js';

@@ -8,7 +8,7 @@ import { touchedKeys } from '../../index/addressIndex.js';
 import { scriptKeyOf } from '../../index/addressScripts.js';
 import { TX_FIRST_OUTPUT, TX_OUTPUT_COUNT, TX_STRIDE } from '../../primitives/blockLayout.js';
 import { outputScriptAt } from '../../primitives/blockView.js';
-import type { AddressService } from '../../rpc/declare/services.js';
+import type { AddressService } from '../../interfaces/services.js';
 import { parseUndo } from '../../store/cache/coinRow.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Logger } from '../../util/logging.js';

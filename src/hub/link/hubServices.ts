@@ -1,6 +1,6 @@
 /** What answers are made of in the node's thread. */
 import type { ValuePlace } from '../../index/claims/claimValues.js';
-import type { RpcServices } from '../../rpc/declare/services.js';
+import type { RpcServices } from '../../interfaces/services.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { AddressHistories } from '../history/addressHistories.js';
 import type { BlockTxids } from '../history/blockTxids.js';

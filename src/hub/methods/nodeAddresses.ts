@@ -1,7 +1,7 @@
 /** What `blockchain.address.*` and `blockchain.scripthash.*` report a script. Source: lbryio/hub herald/session.py. */
 import { formatOutPoint } from '../../primitives/transaction.js';
 import { mempoolMoves } from '../../rpc/methods/addressindex/mempoolMoves.js';
-import type { AddressService } from '../../rpc/declare/services.js';
+import type { AddressService } from '../../interfaces/services.js';
 import { addressPrefixesOf } from '../../script/address.js';
 import { assert } from '../../util/assert.js';
 import { hashToHex } from '../../util/bytes.js';

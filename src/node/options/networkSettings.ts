@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net';
 import type { Networks } from '../../net/networks.js';
-import type { ReachableNetwork } from '../../rpc/declare/services.js';
+import type { ReachableNetwork } from '../../interfaces/services.js';
 import { joinHostPort, splitHostPort } from '../../util/network/hostPort.js';
 import { checkFormat } from './optionFormats.js';
 import { OptionError, type OptionArgs } from './optionArgs.js';

@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os';
 import type { NetworkParams } from '../../params/network.js';
 import { networkParams } from '../../params/networks.js';
 import { OverrideError, regtestWith } from '../../params/regtest.js';
-import type { ReachableNetwork } from '../../rpc/declare/services.js';
+import type { ReachableNetwork } from '../../interfaces/services.js';
 import { addressPrefixesOf, decodeDestination } from '../../script/address.js';
 import { scriptForDestination } from '../../script/standard.js';
 import { hashFromHex, type Bytes } from '../../util/bytes.js';

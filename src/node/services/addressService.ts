@@ -4,7 +4,7 @@ import { MempoolAddresses } from '../../index/mempoolAddresses.js';
 import type { Mempool } from '../../mempool/mempool.js';
 import type { MempoolEntry } from '../../mempool/mempoolReader.js';
 import { parseTransaction } from '../../primitives/transaction.js';
-import type { AddressService } from '../../rpc/declare/services.js';
+import type { AddressService } from '../../interfaces/services.js';
 import type { RowReader } from '../../store/rows/rows.js';
 import { Reader } from '../../util/reader.js';
 

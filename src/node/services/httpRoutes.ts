@@ -3,7 +3,7 @@
  * far as it is used.
  */
 import type { RpcDispatcher, RpcDispatcherDeps } from '../../rpc/call/dispatch.js';
-import type { RpcServices } from '../../rpc/declare/services.js';
+import type { RpcServices } from '../../interfaces/services.js';
 import { addHealthRoute, type HealthDeps } from '../../server/health.js';
 import type { EsploraEndpoint } from '../../server/esplora/esploraEndpoint.js';
 import type { HttpServerDeps } from '../../server/httpServer.js';

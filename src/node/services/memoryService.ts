@@ -2,7 +2,7 @@
 import type { OpenedChain } from '../../chain/open/openChain.js';
 import { loadNative } from '../../native/binding.js';
 import type { AnswerCache } from '../../rpc/call/answerCache.js';
-import type { MemoryService, RpcServices } from '../../rpc/declare/services.js';
+import type { MemoryService, RpcServices } from '../../interfaces/services.js';
 import type { CacheUsage, ThreadMemory } from '../../util/threadMemory.js';
 import type { LoadedOptions } from '../options/options.js';
 

@@ -12,7 +12,7 @@ import type { PeerNetwork } from '../../net/peerNetwork.js';
 import type { PeerSession } from '../../net/peers/peerSession.js';
 import { failureReason } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
-import type { PeerService, PeerSnapshot } from '../../rpc/declare/peerService.js';
+import type { PeerService, PeerSnapshot } from '../../interfaces/peerService.js';
 
 /** Length of the cycle in which `-maxuploadtarget` counts. */
 const UPLOAD_TIMEFRAME_SEC = 24 * 60 * 60;

@@ -8,7 +8,7 @@ import { Networks } from '../../net/networks.js';
 import { formatHost, parseHost, parseNetAddress, type NetAddress } from '../../net/netAddress.js';
 import type { PeerNetworkOptions } from '../../net/peerNetwork.js';
 import type { Binding } from '../../net/peers/listener.js';
-import type { ReachableNetwork } from '../../rpc/declare/services.js';
+import type { ReachableNetwork } from '../../interfaces/services.js';
 import { DEFAULT_PROXY_PORT } from '../options/networkSettings.js';
 import { splitHostPort } from '../../util/network/hostPort.js';
 import { Subnet } from '../../util/network/subnet.js';

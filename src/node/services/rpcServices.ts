@@ -16,8 +16,8 @@ import type { Miner } from '../../mining/miner.js';
 import { formatHost } from '../../net/netAddress.js';
 import type { PeerNetwork, PeerNetworkOptions } from '../../net/peerNetwork.js';
 import type { AnswerCache } from '../../rpc/call/answerCache.js';
-import type { HubService } from '../../rpc/declare/hubService.js';
-import type { PeerService } from '../../rpc/declare/peerService.js';
+import type { HubService } from '../../interfaces/hubService.js';
+import type { PeerService } from '../../interfaces/peerService.js';
 import type {
   AddressService,
   ClockService,
@@ -27,9 +27,9 @@ import type {
   RpcNodeOptions,
   RpcServices,
   SnapshotService,
-} from '../../rpc/declare/services.js';
+} from '../../interfaces/services.js';
 import { BlockTexts } from '../../rpc/lookup/blockTexts.js';
-import type { ClaimReader } from '../../rpc/lookup/claimReader.js';
+import type { ClaimReader } from '../../interfaces/claimReader.js';
 import { CoinScan } from '../../rpc/lookup/coinScan.js';
 import type { ClaimSearch } from '../../search/claimSearch.js';
 import { assert } from '../../util/assert.js';

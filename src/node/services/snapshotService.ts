@@ -14,7 +14,7 @@ import {
 import type { IndexStatus } from '../../index/chainIndex.js';
 import { CLAIM_INDEX_NAME } from '../../index/claims/claimIndex.js';
 import { claimIndexSection } from '../../index/claims/snapshotSection.js';
-import type { SnapshotService } from '../../rpc/declare/services.js';
+import type { SnapshotService } from '../../interfaces/services.js';
 import { folderIdentity } from '../start/folderIdentity.js';
 import type { LoadedOptions } from '../options/options.js';
 

@@ -5,7 +5,7 @@ import { MempoolClaims } from '../../mempool/mempoolClaims.js';
 import { MempoolSummary } from '../../mempool/mempoolSummary.js';
 import type { NetworkParams } from '../../params/network.js';
 import { parseTransaction } from '../../primitives/transaction.js';
-import type { RpcServices } from '../../rpc/declare/services.js';
+import type { RpcServices } from '../../interfaces/services.js';
 import { Reader } from '../../util/reader.js';
 
 /** The mempool state of claims; only with a claim index. */

@@ -8,7 +8,7 @@ import type { Mempool } from '../../mempool/mempool.js';
 import { signalsReplacement } from '../../mempool/replacement.js';
 import { txid as txidOf, type Transaction } from '../../primitives/transaction.js';
 import { filedOutput } from '../../rpc/lookup/nameLookup.js';
-import type { RpcServices } from '../../rpc/declare/services.js';
+import type { RpcServices } from '../../interfaces/services.js';
 import { formatVerdict } from '../../consensus/reject.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';

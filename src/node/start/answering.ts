@@ -8,7 +8,7 @@ import type { Mempool } from '../../mempool/mempool.js';
 import { RpcDispatcher, type RpcDispatcherDeps } from '../../rpc/call/dispatch.js';
 import { METHODS } from '../../rpc/declare/methodTable.js';
 import { MethodTable } from '../../rpc/declare/table.js';
-import type { RpcServices } from '../../rpc/declare/services.js';
+import type { RpcServices } from '../../interfaces/services.js';
 import type { EsploraEndpoint } from '../../server/esplora/esploraEndpoint.js';
 import type { RpcHttpServer } from '../../server/httpServer.js';
 import type { NodeMetrics } from '../../server/metrics/nodeMetrics.js';

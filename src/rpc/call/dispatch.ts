@@ -35,7 +35,7 @@ import { RPC_ERROR, RpcError, rpcError } from '../declare/errors.js';
 import { callMethod } from './callMethod.js';
 import type { Profile, RpcContext, RpcMethod } from '../declare/method.js';
 import { AT_ONCE_BYTES, checkBatchSyntax, readElement, readWhole } from './requestText.js';
-import type { RpcServices } from '../declare/services.js';
+import type { RpcServices } from '../../interfaces/services.js';
 import type { MethodTable } from '../declare/table.js';
 
 /** Origin of a request. */

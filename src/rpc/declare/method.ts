@@ -39,7 +39,7 @@ import type { JsonValue } from '../../util/json/json.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { ParamTypeName, ParamValue, CliConversion } from './paramTypes.js';
 import type { Schema } from '../../schema/schema.js';
-import type { RpcServices } from './services.js';
+import type { RpcServices } from '../../interfaces/services.js';
 
 /** The generation of clients an answer is shaped for. Presentation only. */
 export type Profile = 'documented' | 'lbrycrd' | 'lbcd';

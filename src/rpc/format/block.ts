@@ -8,7 +8,7 @@ import { hashToHex } from '../../util/bytes.js';
 import { jsonArray, rawJson, smallJson, type JsonOut } from '../../util/json/jsonWrite.js';
 import { t, type SchemaFields } from '../../schema/schema.js';
 import { difficultyAnswer, type View } from './difficulty.js';
-import type { BlockText, BlockTexts } from '../lookup/blockTexts.js';
+import type { BlockText, BlockTextCache } from '../../interfaces/blockTexts.js';
 import type { ScriptContext } from './script.js';
 import {
   rawTransactionAtAnswer,
@@ -172,11 +172,11 @@ export interface BlockAnswerOptions {
   readonly serializeWitness: boolean;
   readonly params: View['params'];
   /** Cache of transaction texts; null without one. */
-  readonly texts: BlockTexts | null;
+  readonly texts: BlockTextCache | null;
 }
 
 /** Where the text of such transactions is kept; null if they are not shown alike at all times, or none is. */
-function textsFor({ context, withTransactions, texts }: BlockAnswerOptions): BlockTexts | null {
+function textsFor({ context, withTransactions, texts }: BlockAnswerOptions): BlockTextCache | null {
   return withTransactions && context.profile !== 'lbcd' && !context.metadata ? texts : null;
 }
 

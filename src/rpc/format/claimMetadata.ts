@@ -17,7 +17,7 @@ import { yieldIfDue } from '../../scheduler/yield.js';
 import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
 import { jsonObject, type JsonMember, type JsonOut } from '../../util/json/jsonWrite.js';
 import { t, type OptionalSchema } from '../../schema/schema.js';
-import type { RpcNodeOptions } from '../declare/services.js';
+import type { RpcNodeOptions } from '../../interfaces/services.js';
 import { addressPrefixes } from './addresses.js';
 
 const SUPPORT = 'support';

@@ -13,7 +13,7 @@ import { coins } from '../../util/json/json.js';
 import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 import { jsonArray, type JsonOut } from '../../util/json/jsonWrite.js';
 import type { ChainReader } from '../../chain/chainReader.js';
-import type { ClaimReader } from '../lookup/claimReader.js';
+import type { ClaimReader } from '../../interfaces/claimReader.js';
 import { t, type OptionalSchema, type Schema, type SchemaFields } from '../../schema/schema.js';
 import { METADATA } from './claimMetadata.js';
 import { BlockHashTexts, type ClaimOutputs, longArray, TxidTexts } from './claimsOutput.js';

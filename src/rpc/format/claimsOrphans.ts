@@ -15,7 +15,7 @@ import type { NameInfo, OutputInfo } from '../../store/claims/query/claimQueries
 import { NO_HEADER } from '../../store/files/headerTable.js';
 import { equalBytes, toLatin1, type Bytes } from '../../util/bytes.js';
 import { Writer } from '../../util/writer.js';
-import type { ClaimReader } from '../lookup/claimReader.js';
+import type { ClaimReader } from '../../interfaces/claimReader.js';
 import type { MaybePromise } from '../../util/maybePromise.js';
 import { isCoinNow, type OutputDeps } from '../lookup/outputScripts.js';
 

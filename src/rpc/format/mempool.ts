@@ -9,7 +9,7 @@ import { jsonArray, jsonObject, type JsonMember, type JsonOut } from '../../util
 import { t, type Schema } from '../../schema/schema.js';
 import type { Profile, RpcContext } from '../declare/method.js';
 import { whenWhole } from '../call/onChain.js';
-import type { RpcServices } from '../declare/services.js';
+import type { RpcServices } from '../../interfaces/services.js';
 
 function feesSchema(text: string): Schema {
   return t.union([

@@ -16,7 +16,7 @@ import { hashToHex, type Bytes } from '../../util/bytes.js';
 import { ReadError } from '../../util/reader.js';
 import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../declare/errors.js';
-import type { RpcServices } from '../declare/services.js';
+import type { RpcServices } from '../../interfaces/services.js';
 
 /** The id of a known block; else -5. */
 export function requireBlock(reader: ChainReader, hash: Bytes): number {

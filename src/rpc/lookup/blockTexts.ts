@@ -3,22 +3,12 @@
  * long as there is the block, whatever comes after it, and making them takes most of such an answer's time. Bounded: the
  * blocks not asked for the longest go first.
  */
-import type { BlockHeader } from '../../primitives/header.js';
-
-/** What an answer reports a block that does not hang on the blocks around it. */
-export interface BlockText {
-  readonly header: BlockHeader;
-  readonly strippedSizeBytes: number;
-  readonly sizeBytes: number;
-  readonly weight: number;
-  /** The transactions, a JSON array. */
-  readonly transactions: string;
-}
+import type { BlockText, BlockTextCache } from '../../interfaces/blockTexts.js';
 
 /** The min kept of a block that one of this many would not fit beside nothing is kept. */
 const MIN_KEPT = 2;
 
-export class BlockTexts {
+export class BlockTexts implements BlockTextCache {
   readonly maxBytes: number;
   /** Texts by header id; the most recently used is last. */
   private readonly texts = new Map<number, BlockText>();

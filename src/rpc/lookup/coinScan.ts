@@ -1,22 +1,12 @@
 /** The walk over all unspent outputs behind `scantxoutset`: one at a time, with progress and a way to end it early. */
 import type { ChainReader, CoinRowEntry } from '../../chain/chainReader.js';
+import type { CoinScanResult, CoinScanner, ScannedScripts } from '../../interfaces/coinScan.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { inSlices } from '../../scheduler/slices.js';
 import { sortedInSlices } from '../../util/slices.js';
-import type { ScriptSet } from './scriptSet.js';
 
 /** Outputs between two looks at whether the walk should end. */
 const CHECK_INTERVAL = 8192;
-
-export interface CoinScanResult {
-  /** False when the walk was ended early. */
-  completed: boolean;
-  searched: number;
-  /** Ordered by txid bytes, then by number. */
-  found: readonly CoinRowEntry[];
-  /** Sum of all found outputs in satoshis. */
-  totalSat: bigint;
-}
 
 function inOrder(a: CoinRowEntry, b: CoinRowEntry): number {
   return (
@@ -25,7 +15,7 @@ function inOrder(a: CoinRowEntry, b: CoinRowEntry): number {
   );
 }
 
-export class CoinScan {
+export class CoinScan implements CoinScanner {
   private percent: number | null = null;
   private shouldEnd = false;
 
@@ -59,7 +49,7 @@ export class CoinScan {
   }
 
   /** Finds the outputs with one of the scripts. Needs `reserve` before. */
-  async run(reader: ChainReader, scripts: ScriptSet, signal: AbortSignal): Promise<CoinScanResult> {
+  async run(reader: ChainReader, scripts: ScannedScripts, signal: AbortSignal): Promise<CoinScanResult> {
     const found: CoinRowEntry[] = [];
     let completed = true;
     let searched = 0;

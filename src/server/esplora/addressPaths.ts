@@ -5,7 +5,7 @@ import { noTotals, type ScriptTotals } from '../../index/addressRows.js';
 import { formatOutPoint } from '../../primitives/transaction.js';
 import { atOneTip } from '../../rpc/methods/addressindex/atOneTip.js';
 import { mempoolMoves } from '../../rpc/methods/addressindex/mempoolMoves.js';
-import type { AddressService } from '../../rpc/declare/services.js';
+import type { AddressService } from '../../interfaces/services.js';
 import { t, type Schema, type SchemaFields } from '../../schema/schema.js';
 import { assert } from '../../util/assert.js';
 import { equalBytes, hashFromHex, hashToHex, isHex, type Bytes } from '../../util/bytes.js';

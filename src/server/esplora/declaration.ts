@@ -4,7 +4,7 @@
  */
 import type { Schema } from '../../schema/schema.js';
 import type { AnswerSource } from '../../rpc/declare/method.js';
-import type { RpcServices } from '../../rpc/declare/services.js';
+import type { RpcServices } from '../../interfaces/services.js';
 import type { HttpReply } from '../replyStream.js';
 import type { FeeProjection } from './feeProjection.js';
 import type { BlockSizes } from './blockSizes.js';

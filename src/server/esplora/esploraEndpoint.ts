@@ -8,7 +8,7 @@ import type { IndexStatus } from '../../index/chainIndex.js';
 import type { AnswerCache } from '../../rpc/call/answerCache.js';
 import { RpcError } from '../../rpc/declare/errors.js';
 import { onChain, readingChain } from '../../rpc/call/onChain.js';
-import type { RpcServices } from '../../rpc/declare/services.js';
+import type { RpcServices } from '../../interfaces/services.js';
 import type { Logger } from '../../util/logging.js';
 import { isPromise } from '../../util/maybePromise.js';
 import { NotificationStream, type NotificationSource } from '../notifications/stream.js';

@@ -1,7 +1,7 @@
 /** Reading the parameters of paths, with the errors of electrs. Source: electrs rest.rs. */
 import { scriptKeyOf } from '../../index/addressScripts.js';
 import { addressPrefixes } from '../../rpc/format/addresses.js';
-import type { RpcServices } from '../../rpc/declare/services.js';
+import type { RpcServices } from '../../interfaces/services.js';
 import { decodeDestination } from '../../script/address.js';
 import { scriptForDestination } from '../../script/standard.js';
 import { NO_HEADER } from '../../store/files/headerTable.js';

@@ -18,7 +18,7 @@ import {
   type ShownTransaction,
 } from '../../rpc/format/transaction.js';
 import { coinsInUndo, coinsOfWaiting, placeInBlock } from '../../rpc/methods/rawtransactions/txInfoFacts.js';
-import type { RpcServices } from '../../rpc/declare/services.js';
+import type { RpcServices } from '../../interfaces/services.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';

@@ -8,7 +8,7 @@ import type { WebSocket } from 'ws';
 import type { RpcDispatcher, RpcReply } from '../../rpc/call/dispatch.js';
 import { RPC_ERROR, RpcError, rpcError } from '../../rpc/declare/errors.js';
 import { AT_ONCE_BYTES, checkBatchSyntax, readElement, readWhole } from '../../rpc/call/requestText.js';
-import type { RpcServices } from '../../rpc/declare/services.js';
+import type { RpcServices } from '../../interfaces/services.js';
 import type { AddressPrefixes } from '../../script/address.js';
 import { JsonObject, isJsonNumber, type JsonValue } from '../../util/json/json.js';
 import { decodeUtf8, decodeUtf8InSlices, JsonParseError, JsonScanner } from '../../util/json/jsonParse.js';

@@ -3,7 +3,7 @@
  * rpcwebsocket.go `wsHandlers`, btcjson/chainsvrwscmds.go.
  */
 import { RPC_ERROR, rpcError } from '../../rpc/declare/errors.js';
-import type { RpcServices } from '../../rpc/declare/services.js';
+import type { RpcServices } from '../../interfaces/services.js';
 import { formatTransaction } from '../../primitives/transaction.js';
 import type { AddressPrefixes } from '../../script/address.js';
 import { fromLatin1, toLatin1 } from '../../util/bytes.js';

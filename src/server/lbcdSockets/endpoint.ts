@@ -9,7 +9,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import type { RpcDispatcher } from '../../rpc/call/dispatch.js';
 import { scriptContextOf } from '../../rpc/format/scriptContext.js';
 import { rawTransactionAnswer, shownTransaction, transactionAnswer } from '../../rpc/format/transaction.js';
-import type { RpcServices } from '../../rpc/declare/services.js';
+import type { RpcServices } from '../../interfaces/services.js';
 import type { Transaction } from '../../primitives/transaction.js';
 import type { AddressPrefixes } from '../../script/address.js';
 import { JobQueue } from '../../scheduler/jobQueue.js';

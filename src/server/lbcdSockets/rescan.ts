@@ -6,7 +6,7 @@
 import type { ChainReader } from '../../chain/chainReader.js';
 import { readBlockOrNull } from '../../rpc/lookup/blockLookup.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../rpc/declare/errors.js';
-import type { RpcServices } from '../../rpc/declare/services.js';
+import type { RpcServices } from '../../interfaces/services.js';
 import { NO_HEADER } from '../../store/files/headerTable.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { equalBytes, hashToHex, type Bytes } from '../../util/bytes.js';

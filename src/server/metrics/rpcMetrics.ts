@@ -1,6 +1,6 @@
 /** Metrics of RPC calls. */
 import type { AnswerCache } from '../../rpc/call/answerCache.js';
-import type { BlockTexts } from '../../rpc/lookup/blockTexts.js';
+import type { BlockTextCache } from '../../interfaces/blockTexts.js';
 import type { RpcDispatcherDeps } from '../../rpc/call/dispatch.js';
 import type { ServerLoad } from '../routes.js';
 import type { Metrics } from './registry.js';
@@ -31,7 +31,7 @@ export function rpcCallMetrics(metrics: Metrics): NonNullable<RpcDispatcherDeps[
 export function addAnswerMetrics(
   metrics: Metrics,
   answers: Pick<AnswerCache, 'hits' | 'sizeBytes'>,
-  blockTexts: Pick<BlockTexts, 'sizeBytes'> | null,
+  blockTexts: Pick<BlockTextCache, 'sizeBytes'> | null,
 ): void {
   metrics.gauge(
     'rpc_cache_bytes',

@@ -5,7 +5,7 @@ import { formatBlock, parseBlockBytes } from '../../primitives/block.js';
 import { formatHeader, type BlockHeader } from '../../primitives/header.js';
 import { readBlockOrNull } from '../../rpc/lookup/blockLookup.js';
 import { blockAnswer, headerAnswer } from '../../rpc/format/block.js';
-import type { RpcServices } from '../../rpc/declare/services.js';
+import type { RpcServices } from '../../interfaces/services.js';
 import { NO_HEADER } from '../../store/files/headerTable.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';

@@ -2,7 +2,7 @@
 import { scriptContextOf } from '../../rpc/format/scriptContext.js';
 import type { ScriptContext } from '../../rpc/format/script.js';
 import type { RpcContext } from '../../rpc/declare/method.js';
-import type { RpcServices } from '../../rpc/declare/services.js';
+import type { RpcServices } from '../../interfaces/services.js';
 import type { MethodTable } from '../../rpc/declare/table.js';
 import type { HttpReply } from '../replyStream.js';
 

@@ -5,7 +5,7 @@
 import type { FastifyInstance } from 'fastify';
 import { RpcError } from '../../rpc/declare/errors.js';
 import { readingChain } from '../../rpc/call/onChain.js';
-import type { RpcServices } from '../../rpc/declare/services.js';
+import type { RpcServices } from '../../interfaces/services.js';
 import type { MethodTable } from '../../rpc/declare/table.js';
 import type { HttpReply } from '../replyStream.js';
 import { REST_PATH, targetOf, type RouteTools } from '../routes.js';

@@ -2,7 +2,7 @@
  * `/rest/getutxos`: which of some outputs are unspent, and what they hold. The outputs are named by the path or by a
  * posted body. Source: BIP64; lbrycrd rest.cpp `rest_getutxos`.
  */
-import type { RpcServices } from '../../rpc/declare/services.js';
+import type { RpcServices } from '../../interfaces/services.js';
 import { scriptAnswer } from '../../rpc/format/script.js';
 import { hashFromHex, hashToHex, isHex, type Bytes } from '../../util/bytes.js';
 import { coins } from '../../util/json/json.js';

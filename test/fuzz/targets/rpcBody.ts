@@ -6,7 +6,7 @@ import { RpcDispatcher, type RpcOrigin } from '../../../src/rpc/call/dispatch.js
 import { defineMethod, PROFILES, type RpcMethod } from '../../../src/rpc/declare/method.js';
 import { PARAM_TYPES, type ParamTypeName } from '../../../src/rpc/declare/paramTypes.js';
 import { t } from '../../../src/schema/schema.js';
-import type { RpcServices } from '../../../src/rpc/declare/services.js';
+import type { RpcServices } from '../../../src/interfaces/services.js';
 import { MethodTable } from '../../../src/rpc/declare/table.js';
 import {
   JsonNumber,

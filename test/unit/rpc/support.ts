@@ -3,7 +3,7 @@ import { Reorganisation } from '../../../src/chain/reorganisation.js';
 import { RpcDispatcher, type RpcOrigin } from '../../../src/rpc/call/dispatch.js';
 import type { RpcContext, RpcMethod } from '../../../src/rpc/declare/method.js';
 import { METHODS } from '../../../src/rpc/declare/methodTable.js';
-import type { RpcServices } from '../../../src/rpc/declare/services.js';
+import type { RpcServices } from '../../../src/interfaces/services.js';
 import { MethodTable } from '../../../src/rpc/declare/table.js';
 import { LogCategorySet, SILENT_LOGGER, type Logger } from '../../../src/util/logging.js';
 

@@ -1,5 +1,5 @@
 /** Answers that put chain and mempool together: both must be seen at one tip. */
-import type { RpcServices } from '../../declare/services.js';
+import type { RpcServices } from '../../../interfaces/services.js';
 
 /** This often an answer is started over because the chain moved; then the chain is held until it is read. */
 const MAX_ATTEMPTS = 3;

@@ -2,7 +2,7 @@
 import { noTotals, type ScriptTotals } from '../../../index/addressRows.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
-import type { AddressService } from '../../declare/services.js';
+import type { AddressService } from '../../../interfaces/services.js';
 import { atOneTip } from './atOneTip.js';
 import { mempoolMoves } from './mempoolMoves.js';
 import { parseQuery, QUERY_PARAM, requireIndex, type AddressQuery } from './query.js';

@@ -5,7 +5,7 @@ import { hashToHex, type Bytes } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
-import type { AddressService } from '../../declare/services.js';
+import type { AddressService } from '../../../interfaces/services.js';
 import { atOneTip } from './atOneTip.js';
 import {
   entryLimit,

@@ -6,7 +6,7 @@ import { hashToHex, toHex, type Bytes } from '../../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../../util/json/jsonWrite.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
-import type { AddressService, RpcServices } from '../../declare/services.js';
+import type { AddressService, RpcServices } from '../../../interfaces/services.js';
 import { atOneTip } from './atOneTip.js';
 import { mempoolMoves } from './mempoolMoves.js';
 import {

@@ -3,7 +3,7 @@ import { scriptKeyOf } from '../../../index/addressScripts.js';
 import { formatOutPoint, type OutPoint } from '../../../primitives/transaction.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import type { Bytes } from '../../../util/bytes.js';
-import type { AddressService, RpcServices } from '../../declare/services.js';
+import type { AddressService, RpcServices } from '../../../interfaces/services.js';
 import type { AddressQuery, MempoolMark } from './query.js';
 
 /** Page cursor: arrival of the transaction, and index of the move in it. */

@@ -16,7 +16,7 @@ import { addressPrefixes } from '../../format/addresses.js';
 import type { ParamDecl } from '../../declare/method.js';
 import { getArray, getBool, getInt, getString } from '../../declare/paramTypes.js';
 import { t, type Schema } from '../../../schema/schema.js';
-import type { AddressService, RpcServices } from '../../declare/services.js';
+import type { AddressService, RpcServices } from '../../../interfaces/services.js';
 
 /** Addresses and scripts that one call may ask for. */
 const MAX_SCRIPTS = 1000;

@@ -31,7 +31,7 @@ import {
 import { defineMethod } from '../../declare/method.js';
 import { getString } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
-import type { AddressService, RpcServices } from '../../declare/services.js';
+import type { AddressService, RpcServices } from '../../../interfaces/services.js';
 import { atOneTip } from './atOneTip.js';
 
 const DEFAULT_COUNT = 100;

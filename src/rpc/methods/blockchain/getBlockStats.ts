@@ -30,7 +30,7 @@ import { networkName } from '../../format/networkName.js';
 import { defineMethod, type Profile } from '../../declare/method.js';
 import { getInt, getString, parseLooseHash } from '../../declare/paramTypes.js';
 import { t, type SchemaFields } from '../../../schema/schema.js';
-import type { RpcServices } from '../../declare/services.js';
+import type { RpcServices } from '../../../interfaces/services.js';
 import { isJsonNumber, type JsonValue } from '../../../util/json/json.js';
 
 /** Outpoint, height and coinbase flag of an entry of the reference's coin database. Source: `PER_UTXO_OVERHEAD`. */

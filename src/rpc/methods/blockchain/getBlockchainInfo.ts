@@ -12,7 +12,7 @@ import {
   softForksAnswer,
 } from '../../format/softForks.js';
 import { difficultyAnswer } from '../../format/difficulty.js';
-import type { SnapshotService } from '../../declare/services.js';
+import type { SnapshotService } from '../../../interfaces/services.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 

@@ -6,7 +6,7 @@ import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { ofBlock, OF_BLOCK_FIELDS } from '../../format/claimsExplorer.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../declare/services.js';
+import type { RpcServices } from '../../../interfaces/services.js';
 import { retryWhileGone, type QueriedBlock } from '../claimtrie/atBlock.js';
 
 /** Hashes that a block of difficulty 1 takes on average: 2^256 over its target, 0xffff * 2^224 (`difficultyOf`). */

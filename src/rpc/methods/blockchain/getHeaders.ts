@@ -11,7 +11,7 @@ import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
 import { getString } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../declare/services.js';
+import type { RpcServices } from '../../../interfaces/services.js';
 
 /** Headers of one answer. Source: lbcd wire `MaxBlockHeadersPerMsg`. */
 const MAX_HEADERS = 2000;

@@ -8,7 +8,7 @@ import { addressPrefixes } from '../../format/addresses.js';
 import { SCRIPT_SCHEMA, scriptAnswer } from '../../format/script.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../declare/services.js';
+import type { RpcServices } from '../../../interfaces/services.js';
 
 interface UnspentOutput {
   amountSat: bigint;

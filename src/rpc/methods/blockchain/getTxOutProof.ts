@@ -22,7 +22,7 @@ import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
 import { getString } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../declare/services.js';
+import type { RpcServices } from '../../../interfaces/services.js';
 
 /** The ids in order, by their bytes in wire order (latin1). */
 function* parseTxids(values: readonly JsonValue[]): Slices<Map<string, Buffer>> {

@@ -3,7 +3,7 @@ import { MIN_BLOCKS_TO_KEEP } from '../../../chain/chain.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../declare/services.js';
+import type { RpcServices } from '../../../interfaces/services.js';
 
 /** Larger numbers are times. */
 const LARGEST_HEIGHT = 1_000_000_000;

@@ -4,7 +4,7 @@ import { yieldIfDue } from '../../../scheduler/yield.js';
 import { hashToHex, toHex } from '../../../util/bytes.js';
 import { coins, JsonObject, type JsonValue } from '../../../util/json/json.js';
 import { jsonArray, type JsonOut } from '../../../util/json/jsonWrite.js';
-import type { CoinScanResult } from '../../lookup/coinScan.js';
+import type { CoinScanResult } from '../../../interfaces/coinScan.js';
 import { parseDescriptor } from '../../descriptor/descriptor.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { addressPrefixes } from '../../format/addresses.js';

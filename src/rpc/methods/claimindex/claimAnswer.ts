@@ -12,7 +12,7 @@ import { addressPrefixes } from '../../format/addresses.js';
 import { nameText } from '../../format/claimsText.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { t, type SchemaFields } from '../../../schema/schema.js';
-import type { RpcServices } from '../../declare/services.js';
+import type { RpcServices } from '../../../interfaces/services.js';
 
 const SCHEME = 'lbry://';
 const CLAIM_ID = '(40 hex digits)';

@@ -19,7 +19,7 @@ import { nameText } from '../../format/claimsText.js';
 import { outputOf } from '../../../store/claims/query/claimQueries.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../declare/services.js';
+import type { RpcServices } from '../../../interfaces/services.js';
 import { retryWhileGone } from '../claimtrie/atBlock.js';
 import { CLAIM_ID_PARAM, claimNotFound, requireWholeId } from '../claimtrie/lists/listSupports.js';
 import { requireClaimIndex } from './claimAnswer.js';

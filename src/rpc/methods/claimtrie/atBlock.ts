@@ -4,7 +4,7 @@ import { isPromise, type MaybePromise } from '../../../util/maybePromise.js';
 import { NO_HEADER } from '../../../store/files/headerTable.js';
 import { requireBlock } from '../../lookup/blockLookup.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
-import type { RpcServices } from '../../declare/services.js';
+import type { RpcServices } from '../../../interfaces/services.js';
 
 export interface QueriedBlock {
   readonly id: number;

@@ -10,9 +10,9 @@ import { CLAIM_EVENT_SCHEMA, CLAIM_EVENT_TYPES, claimEventShower } from '../../f
 import { ClaimMetadata } from '../../format/claimMetadata.js';
 import { ofBlock, OF_BLOCK_FIELDS } from '../../format/claimsExplorer.js';
 import { defineMethod } from '../../declare/method.js';
-import type { ClaimReader } from '../../lookup/claimReader.js';
+import type { ClaimReader } from '../../../interfaces/claimReader.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../declare/services.js';
+import type { RpcServices } from '../../../interfaces/services.js';
 import { BLOCK_PARAM, blockOfHashOrHeight, retryWhileGone, type QueriedBlock } from './atBlock.js';
 import { pageParam } from './lists/pages.js';
 

@@ -8,7 +8,7 @@ import { ClaimMetadata, METADATA } from '../../format/claimMetadata.js';
 import { nameText } from '../../format/claimsText.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../declare/services.js';
+import type { RpcServices } from '../../../interfaces/services.js';
 import { atBlock } from './atBlock.js';
 import { firstUnspentOutput, unspentOutputs } from './lists/unspentOutputs.js';
 

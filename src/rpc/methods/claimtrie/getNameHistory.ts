@@ -2,7 +2,7 @@
 import type { ChainReader } from '../../../chain/chainReader.js';
 import { jsonArray, type JsonOut } from '../../../util/json/jsonWrite.js';
 import type { NameBlock } from '../../../store/claims/query/nameHistory.js';
-import type { LatestSpan } from '../../lookup/claimReader.js';
+import type { LatestSpan } from '../../../interfaces/claimReader.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import {
   NAME_BLOCK_SCHEMA,
@@ -15,7 +15,7 @@ import {
 import { nameText } from '../../format/claimsText.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../declare/services.js';
+import type { RpcServices } from '../../../interfaces/services.js';
 import { NAME_PARAM } from './answers.js';
 import { blockOfHashOrHeight, retryWhileGone } from './atBlock.js';
 import { givenName, hexParam } from './hexNames.js';

@@ -1,7 +1,7 @@
 /** The hub, or the error of a node without one. */
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
-import type { HubService } from '../../declare/hubService.js';
-import type { RpcServices } from '../../declare/services.js';
+import type { HubService } from '../../../interfaces/hubService.js';
+import type { RpcServices } from '../../../interfaces/services.js';
 
 export function hubOf({ hub }: RpcServices): HubService {
   if (hub === null) throw rpcError(RPC_ERROR.MISC_ERROR, 'The hub is not running. Start with -hub to use it');

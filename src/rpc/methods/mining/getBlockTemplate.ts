@@ -11,7 +11,7 @@ import { defineMethod, type Profile, type RpcContext } from '../../declare/metho
 import { whenWhole } from '../../call/onChain.js';
 import { parseLooseHash } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../declare/services.js';
+import type { RpcServices } from '../../../interfaces/services.js';
 import { decodeBlock } from './decodeBlock.js';
 import { TEMPLATE_SCHEMA, templateAnswer } from './templateAnswer.js';
 import { parseTemplateRequest, type TemplateRequest } from './templateRequest.js';

@@ -1,7 +1,7 @@
 /** `getpeerinfo`: what is known of every peer. Source: lbrycrd rpc/net.cpp. */
 import { coins } from '../../../util/json/json.js';
 import { defineMethod } from '../../declare/method.js';
-import type { PeerSnapshot } from '../../declare/peerService.js';
+import type { PeerSnapshot } from '../../../interfaces/peerService.js';
 import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';
 

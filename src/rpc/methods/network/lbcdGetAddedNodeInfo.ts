@@ -5,7 +5,7 @@
  */
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
-import type { AddedNodeInfo } from '../../declare/peerService.js';
+import type { AddedNodeInfo } from '../../../interfaces/peerService.js';
 import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';
 

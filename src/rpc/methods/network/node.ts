@@ -5,7 +5,7 @@
 import { isIP } from 'node:net';
 import { RPC_ERROR, rpcError, type RpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
-import type { PeerService, PeerSnapshot } from '../../declare/peerService.js';
+import type { PeerService, PeerSnapshot } from '../../../interfaces/peerService.js';
 import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';
 

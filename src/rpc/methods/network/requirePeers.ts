@@ -1,7 +1,7 @@
 /** The peer layer for a method that needs it. */
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
-import type { PeerService } from '../../declare/peerService.js';
-import type { RpcServices } from '../../declare/services.js';
+import type { PeerService } from '../../../interfaces/peerService.js';
+import type { RpcServices } from '../../../interfaces/services.js';
 
 /** Throws the reference's error when the node runs without peers. */
 export function requirePeers({ peers }: Pick<RpcServices, 'peers'>): PeerService {

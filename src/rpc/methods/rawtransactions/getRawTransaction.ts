@@ -16,7 +16,7 @@ import {
 } from '../../format/transaction.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../declare/services.js';
+import type { RpcServices } from '../../../interfaces/services.js';
 
 /** What is known of the block around a transaction. */
 function placeAnswer({ chain }: RpcServices, block: number): Record<string, JsonOut> {

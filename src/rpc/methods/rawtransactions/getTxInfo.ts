@@ -12,7 +12,7 @@ import { addressPrefixes } from '../../format/addresses.js';
 import { shownStored, shownTransaction } from '../../format/transaction.js';
 import { inputInfo, outputInfo, TX_INFO_SCHEMA, type TxInfoContext } from '../../format/txInfo.js';
 import { defineMethod } from '../../declare/method.js';
-import type { RpcServices } from '../../declare/services.js';
+import type { RpcServices } from '../../../interfaces/services.js';
 import { pageParam } from '../claimtrie/lists/pages.js';
 import { transactionNotFound } from './getRawTransaction.js';
 import { coinsInUndo, coinsOfWaiting, placeInBlock, Spenders, type SpentCoin } from './txInfoFacts.js';

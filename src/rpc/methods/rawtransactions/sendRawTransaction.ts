@@ -9,7 +9,7 @@ import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { decodeTransaction } from '../../format/decodeTransaction.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../declare/services.js';
+import type { RpcServices } from '../../../interfaces/services.js';
 
 /** Reads the transaction that a caller sends; -22 when it is none. */
 export async function requireTransaction(hex: string): Promise<Transaction> {

@@ -9,7 +9,7 @@ import { addressPrefixes } from '../../format/addresses.js';
 import { decodeTransaction } from '../../format/decodeTransaction.js';
 import { defineMethod } from '../../declare/method.js';
 import { getString } from '../../declare/paramTypes.js';
-import type { RpcServices } from '../../declare/services.js';
+import type { RpcServices } from '../../../interfaces/services.js';
 import { PREVTXS_PARAM, SIGHASH_PARAM, SIGNED_SCHEMA, signTransaction } from './signTransaction.js';
 
 /** The keys and nothing else; -5 when one is none of this network. */

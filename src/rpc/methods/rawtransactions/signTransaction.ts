@@ -28,7 +28,7 @@ import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import type { ParamDecl } from '../../declare/method.js';
 import { getInt, parseAmount, parseHashParam, parseHexParam } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
-import type { RpcServices } from '../../declare/services.js';
+import type { RpcServices } from '../../../interfaces/services.js';
 import { findSpentCoins, type SpentCoins } from './spentCoins.js';
 
 export const PREVTXS_PARAM = {

@@ -8,7 +8,7 @@ import {
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { toLatin1 } from '../../../util/bytes.js';
 import { SpreadMap } from '../../../util/spreadMap.js';
-import type { RpcServices } from '../../declare/services.js';
+import type { RpcServices } from '../../../interfaces/services.js';
 
 /** Coins by outpoint; absent if not unspent. */
 export class SpentCoins {

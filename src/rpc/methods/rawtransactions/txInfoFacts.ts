@@ -11,7 +11,7 @@ import { NO_HEADER } from '../../../store/files/headerTable.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { equalBytes, type Bytes } from '../../../util/bytes.js';
 import type { OutputFate } from '../../format/txInfo.js';
-import type { RpcServices } from '../../declare/services.js';
+import type { RpcServices } from '../../../interfaces/services.js';
 
 /** What an input spends; without a height it waits itself. */
 export interface SpentCoin {

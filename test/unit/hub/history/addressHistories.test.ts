@@ -5,7 +5,7 @@ import { StatusCache } from '../../../../src/hub/history/statusCache.js';
 import { ClientQueue } from '../../../../src/scheduler/clientQueue.js';
 import type { HistoryEntry, PageRequest } from '../../../../src/index/addressQueries.js';
 import { sha256 } from '../../../../src/crypto/hash.js';
-import type { RpcServices } from '../../../../src/rpc/declare/services.js';
+import type { RpcServices } from '../../../../src/interfaces/services.js';
 import { fromLatin1, hashToHex, toLatin1 } from '../../../../src/util/bytes.js';
 import { jsonChunks } from '../../../../src/util/json/jsonWrite.js';
 

@@ -4,7 +4,7 @@ import { AnswerCache, type StateMarks } from '../../../../src/rpc/call/answerCac
 import { RpcDispatcher } from '../../../../src/rpc/call/dispatch.js';
 import { defineMethod, type RpcMethod } from '../../../../src/rpc/declare/method.js';
 import { METHODS } from '../../../../src/rpc/declare/methodTable.js';
-import type { RpcServices } from '../../../../src/rpc/declare/services.js';
+import type { RpcServices } from '../../../../src/interfaces/services.js';
 import { t } from '../../../../src/schema/schema.js';
 import { MethodTable } from '../../../../src/rpc/declare/table.js';
 import { buildClaimPrefix, buildSupportPrefix, claimIdOf } from '../../../../src/script/claimScript.js';

@@ -26,7 +26,7 @@ import { invokeMethod } from '../../../../src/rpc/call/callMethod.js';
 import type { Profile } from '../../../../src/rpc/declare/method.js';
 import { METHODS } from '../../../../src/rpc/declare/methodTable.js';
 import { checkJson } from '../../../../src/schema/schemaCheck.js';
-import type { RpcServices } from '../../../../src/rpc/declare/services.js';
+import type { RpcServices } from '../../../../src/interfaces/services.js';
 import { MethodTable } from '../../../../src/rpc/declare/table.js';
 import {
   buildClaimPrefix,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { txidAt } from '../../../../src/primitives/blockView.js';
-import { BlockTexts, type BlockText } from '../../../../src/rpc/lookup/blockTexts.js';
+import type { BlockText } from '../../../../src/interfaces/blockTexts.js';
+import { BlockTexts } from '../../../../src/rpc/lookup/blockTexts.js';
 import type { Profile } from '../../../../src/rpc/declare/method.js';
 import { getBlock } from '../../../../src/rpc/methods/blockchain/getBlock.js';
 import { hashToHex } from '../../../../src/util/bytes.js';

@@ -3,7 +3,7 @@ import { NO_HEADER } from '../../../../store/files/headerTable.js';
 import { FILTER_INDEX_NAME, type FilterHeader } from '../../../../index/filterIndex.js';
 import type { Bytes } from '../../../../util/bytes.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../../declare/errors.js';
-import type { RpcServices } from '../../../declare/services.js';
+import type { RpcServices } from '../../../../interfaces/services.js';
 
 /** The filter of a block with what it is known by. */
 export interface FoundFilter extends FilterHeader {

@@ -2,7 +2,7 @@
 import { NO_HEADER } from '../../../../store/files/headerTable.js';
 import { hashFromHex, hashToHex } from '../../../../util/bytes.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
-import type { RpcServices } from '../../../declare/services.js';
+import type { RpcServices } from '../../../../interfaces/services.js';
 import type { QueriedBlock } from '../atBlock.js';
 
 export const HASH_OR_HEIGHT_PARAM = {

@@ -13,7 +13,7 @@ import { readUndoChecked } from '../../../lookup/blockLookup.js';
 import { nameTextWithReplacements } from '../../../format/claimsText.js';
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';
-import type { RpcServices } from '../../../declare/services.js';
+import type { RpcServices } from '../../../../interfaces/services.js';
 import { retryWhileGone, type QueriedBlock } from '../atBlock.js';
 import { HASH_OR_HEIGHT_PARAM, lbcdBlock } from './lbcdBlock.js';
 

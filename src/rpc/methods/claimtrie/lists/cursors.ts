@@ -6,7 +6,7 @@ import { NO_HEADER } from '../../../../store/files/headerTable.js';
 import { fromHex, isHex, toHex, type Bytes } from '../../../../util/bytes.js';
 import { Writer } from '../../../../util/writer.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
-import type { RpcServices } from '../../../declare/services.js';
+import type { RpcServices } from '../../../../interfaces/services.js';
 import { blockOfHashOrHeight, type QueriedBlock } from '../atBlock.js';
 
 const HASH_BYTES = 32;

@@ -19,7 +19,7 @@ import { nameText } from '../../../format/claimsText.js';
 import { defineMethod } from '../../../declare/method.js';
 import { claimsByAge } from '../../../lookup/nameLookup.js';
 import { t } from '../../../../schema/schema.js';
-import type { RpcServices } from '../../../declare/services.js';
+import type { RpcServices } from '../../../../interfaces/services.js';
 import { NAME_HEX_PARAM, NAME_PARAM } from '../answers.js';
 import { BLOCK_PARAM, retryWhileGone, type QueriedBlock } from '../atBlock.js';
 import { blockOfPage, cursorText, parseCursor, type Cursor } from './cursors.js';

@@ -8,7 +8,7 @@ import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 import { NAME_FIELDS, nameAnswer } from '../../../format/claimsBrief.js';
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';
-import type { RpcServices } from '../../../declare/services.js';
+import type { RpcServices } from '../../../../interfaces/services.js';
 import { NAME_HEX_PARAM } from '../answers.js';
 import { givenName } from '../hexNames.js';
 import { requireWholeId } from './listSupports.js';

@@ -1,7 +1,7 @@
 /** `listnames`: the names with active claims that begin with some text, in byte order, page by page. */
 import { toHex } from '../../../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../../../util/json/jsonWrite.js';
-import type { NamesPage } from '../../../lookup/claimReader.js';
+import type { NamesPage } from '../../../../interfaces/claimReader.js';
 import { LISTED_NAME_SCHEMA, listedName, ofBlock, OF_BLOCK_FIELDS } from '../../../format/claimsExplorer.js';
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';

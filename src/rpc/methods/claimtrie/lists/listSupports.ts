@@ -8,7 +8,7 @@ import { LISTED_SUPPORT_SCHEMA, listedSupports, supportAmount } from '../../../f
 import { nameText } from '../../../format/claimsText.js';
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';
-import type { RpcServices } from '../../../declare/services.js';
+import type { RpcServices } from '../../../../interfaces/services.js';
 import { retryWhileGone, type QueriedBlock } from '../atBlock.js';
 import { blockOfPage, cursorText, parseCursor, type Cursor } from './cursors.js';
 import { pageParam } from './pages.js';

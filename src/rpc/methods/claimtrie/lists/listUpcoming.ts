@@ -12,7 +12,7 @@ import {
 } from '../../../format/claimsExplorer.js';
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';
-import type { RpcServices } from '../../../declare/services.js';
+import type { RpcServices } from '../../../../interfaces/services.js';
 import { BLOCK_PARAM, blockOfHashOrHeight, retryWhileGone, type QueriedBlock } from '../atBlock.js';
 import { countParam } from './pages.js';
 

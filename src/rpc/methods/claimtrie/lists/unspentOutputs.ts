@@ -9,7 +9,7 @@ import { fromLatin1, type Bytes } from '../../../../util/bytes.js';
 import { Writer } from '../../../../util/writer.js';
 import { isPromise, whenResolved, type MaybePromise } from '../../../../util/maybePromise.js';
 import { findByIndex, findInBlock, type FoundTransaction } from '../../../lookup/blockLookup.js';
-import type { RpcServices } from '../../../declare/services.js';
+import type { RpcServices } from '../../../../interfaces/services.js';
 
 export interface UnspentOutput {
   readonly n: number;

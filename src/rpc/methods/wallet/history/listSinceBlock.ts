@@ -12,7 +12,7 @@ import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 import { defineMethod } from '../../../declare/method.js';
 import { parseLooseHash } from '../../../declare/paramTypes.js';
 import { t } from '../../../../schema/schema.js';
-import type { RpcServices } from '../../../declare/services.js';
+import type { RpcServices } from '../../../../interfaces/services.js';
 import { ACCOUNTS } from '../addresses/accountsOption.js';
 import { filterOf, LISTED_TRANSACTION, transactionItems, WATCHED_PARAM } from './listedTransaction.js';
 import { walletOf } from '../wallets/walletOf.js';

@@ -5,7 +5,7 @@ import type { Wallet } from '../../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 import { decodeTransaction } from '../../../format/decodeTransaction.js';
 import { defineMethod } from '../../../declare/method.js';
-import type { RpcServices } from '../../../declare/services.js';
+import type { RpcServices } from '../../../../interfaces/services.js';
 import {
   PREVTXS_PARAM,
   SIGHASH_PARAM,

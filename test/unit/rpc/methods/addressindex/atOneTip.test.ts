@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { atOneTip } from '../../../../../src/rpc/methods/addressindex/atOneTip.js';
-import type { RpcServices } from '../../../../../src/rpc/declare/services.js';
+import type { RpcServices } from '../../../../../src/interfaces/services.js';
 import { SerialQueue } from '../../../../../src/scheduler/serialQueue.js';
 
 function setUp() {

@@ -8,7 +8,7 @@ import { ClaimSchema } from '../../../../../src/metadata/messages/claim_pb.js';
 import { regtestParams } from '../../../../../src/params/regtest.js';
 import { invokeMethod } from '../../../../../src/rpc/call/callMethod.js';
 import { resolve } from '../../../../../src/rpc/methods/claimindex/resolve.js';
-import type { RpcServices } from '../../../../../src/rpc/declare/services.js';
+import type { RpcServices } from '../../../../../src/interfaces/services.js';
 import { toPlain } from '../../../../../src/util/json/json.js';
 import { parseJson } from '../../../../../src/util/json/jsonParse.js';
 import { jsonChunks } from '../../../../../src/util/json/jsonWrite.js';

@@ -4,7 +4,7 @@ import { sha256 } from '../../../../../src/crypto/hash.js';
 import type { Transaction } from '../../../../../src/primitives/transaction.js';
 import { invokeMethod } from '../../../../../src/rpc/call/callMethod.js';
 import { LBCWALLET_METHODS } from '../../../../../src/rpc/declare/lbcwalletTable.js';
-import type { RpcServices } from '../../../../../src/rpc/declare/services.js';
+import type { RpcServices } from '../../../../../src/interfaces/services.js';
 import { encodeDestination } from '../../../../../src/script/address.js';
 import { extractDestination } from '../../../../../src/script/standard.js';
 import { hashToHex } from '../../../../../src/util/bytes.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mainParams } from '../../../../../src/params/main.js';
 import type { Profile, RpcContext } from '../../../../../src/rpc/declare/method.js';
 import { getBlockTemplate } from '../../../../../src/rpc/methods/mining/getBlockTemplate.js';
-import type { RpcServices } from '../../../../../src/rpc/declare/services.js';
+import type { RpcServices } from '../../../../../src/interfaces/services.js';
 import { JsonObject, type JsonValue } from '../../../../../src/util/json/json.js';
 import { parseJson } from '../../../../../src/util/json/jsonParse.js';
 import { TestChain, type Answer } from '../../../../support/testChain.js';

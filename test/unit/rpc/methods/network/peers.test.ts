@@ -13,8 +13,8 @@ import { listBanned } from '../../../../../src/rpc/methods/network/listBanned.js
 import { ping } from '../../../../../src/rpc/methods/network/ping.js';
 import { setBan } from '../../../../../src/rpc/methods/network/setBan.js';
 import { setNetworkActive } from '../../../../../src/rpc/methods/network/setNetworkActive.js';
-import type { PeerService, PeerSnapshot } from '../../../../../src/rpc/declare/peerService.js';
-import type { RpcServices } from '../../../../../src/rpc/declare/services.js';
+import type { PeerService, PeerSnapshot } from '../../../../../src/interfaces/peerService.js';
+import type { RpcServices } from '../../../../../src/interfaces/services.js';
 import type { JsonValue } from '../../../../../src/util/json/json.js';
 import { TestChain, type Answer } from '../../../../support/testChain.js';
 

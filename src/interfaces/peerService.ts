@@ -2,7 +2,7 @@
  * What the network methods ask of the peer layer. Interfaces only; whatever runs the peers fills them. Source: Core
  * net.h `CNodeStats`, `CConnman`.
  */
-import type { Bytes } from '../../util/bytes.js';
+import type { Bytes } from '../util/bytes.js';
 
 /** One peer as `getpeerinfo` reports it. Times in seconds since 1970 unless the name says otherwise. */
 export interface PeerSnapshot {

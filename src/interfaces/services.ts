@@ -2,37 +2,37 @@
  * What RPC methods may ask of the node: one narrow interface, filled by the composition root. Each part names what a
  * group of methods needs and no more; a method reaches it as `ctx.services.<part>`. Add a part when a method needs one.
  */
-import type { ChainReader } from '../../chain/chainReader.js';
-import type { SnapshotStatus } from '../../chain/snapshot/backgroundValidation.js';
-import type { DumpedSnapshot } from '../../chain/snapshot/dumpSnapshot.js';
-import type { ReadSnapshot } from '../../chain/snapshot/readSnapshot.js';
-import type { Pruner } from '../../chain/blocks/pruner.js';
-import type { AddressQueries } from '../../index/addressQueries.js';
-import type { IndexStatus } from '../../index/chainIndex.js';
-import type { ClaimIndexQueries } from '../../index/claims/claimIndexQueries.js';
-import type { WaitingFeed } from '../../index/waiting/waitingFeed.js';
-import type { WaitingClaimIndex } from '../../index/waiting/waitingIndex.js';
-import type { BlockFilters } from '../../index/filterIndex.js';
-import type { UnconfirmedTransaction } from '../../index/mempoolAddresses.js';
-import type { SpenderPlace } from '../../index/spendIndex.js';
-import type { TxLocation } from '../../index/txIndex.js';
-import type { FeeEstimates } from '../../mempool/fees/feeEstimator.js';
-import type { MempoolClaims } from '../../mempool/mempoolClaims.js';
-import type { MempoolSummary } from '../../mempool/mempoolSummary.js';
-import type { MempoolGate, MempoolReader } from '../../mempool/mempoolReader.js';
-import type { MiningService } from '../../mining/miner.js';
-import type { NetworkParams } from '../../params/network.js';
-import type { ClaimSearch } from '../../search/claimSearch.js';
-import type { Bytes } from '../../util/bytes.js';
-import type { LogControl, Logger } from '../../util/logging.js';
-import type { MaybePromise } from '../../util/maybePromise.js';
-import type { Wallets } from '../../wallet/wallets.js';
-import type { BlockTexts } from '../lookup/blockTexts.js';
-import type { CoinScan } from '../lookup/coinScan.js';
-import type { CacheUsage, ThreadUsage } from '../../util/threadMemory.js';
+import type { ChainReader } from '../chain/chainReader.js';
+import type { SnapshotStatus } from '../chain/snapshot/backgroundValidation.js';
+import type { DumpedSnapshot } from '../chain/snapshot/dumpSnapshot.js';
+import type { ReadSnapshot } from '../chain/snapshot/readSnapshot.js';
+import type { Pruner } from '../chain/blocks/pruner.js';
+import type { AddressQueries } from '../index/addressQueries.js';
+import type { IndexStatus } from '../index/chainIndex.js';
+import type { ClaimIndexQueries } from '../index/claims/claimIndexQueries.js';
+import type { WaitingFeed } from '../index/waiting/waitingFeed.js';
+import type { WaitingClaimIndex } from '../index/waiting/waitingIndex.js';
+import type { BlockFilters } from '../index/filterIndex.js';
+import type { UnconfirmedTransaction } from '../index/mempoolAddresses.js';
+import type { SpenderPlace } from '../index/spendIndex.js';
+import type { TxLocation } from '../index/txIndex.js';
+import type { FeeEstimates } from '../mempool/fees/feeEstimator.js';
+import type { MempoolClaims } from '../mempool/mempoolClaims.js';
+import type { MempoolSummary } from '../mempool/mempoolSummary.js';
+import type { MempoolGate, MempoolReader } from '../mempool/mempoolReader.js';
+import type { MiningService } from '../mining/miner.js';
+import type { NetworkParams } from '../params/network.js';
+import type { ClaimSearch } from '../search/claimSearch.js';
+import type { Bytes } from '../util/bytes.js';
+import type { LogControl, Logger } from '../util/logging.js';
+import type { MaybePromise } from '../util/maybePromise.js';
+import type { Wallets } from '../wallet/wallets.js';
+import type { BlockTextCache } from './blockTexts.js';
+import type { CoinScanner } from './coinScan.js';
+import type { CacheUsage, ThreadUsage } from '../util/threadMemory.js';
 import type { HubService } from './hubService.js';
 import type { PeerService } from './peerService.js';
-import type { ClaimReader } from '../lookup/claimReader.js';
+import type { ClaimReader } from './claimReader.js';
 
 export interface RpcServices {
   readonly lifecycle: LifecycleService;
@@ -60,7 +60,7 @@ export interface RpcServices {
   /** How far each index is that runs. */
   indexes(): readonly IndexStatus[];
   /** What is kept of answers about blocks; null without `-rpccache`. */
-  readonly blockTexts: BlockTexts | null;
+  readonly blockTexts: BlockTextCache | null;
   readonly mempool: MempoolReader;
   /** Figures and claim operations of what is in the mempool, kept as it changes. */
   readonly waiting: {
@@ -84,7 +84,7 @@ export interface RpcServices {
   /** Null when the node runs without peers. */
   readonly peers: PeerService | null;
   /** The one walk of `scantxoutset` that may be under way. */
-  readonly coinScan: CoinScan;
+  readonly coinScan: CoinScanner;
   readonly options: RpcNodeOptions;
   /** Null when the node runs without wallets (`-disablewallet`). */
   readonly wallets: Wallets | null;
