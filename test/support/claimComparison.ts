@@ -11,9 +11,11 @@ import {
   readNames,
   readPresentName,
   readTotals,
+  type DescribedItems,
   type NameInfo,
   type NameQuery,
 } from '../../src/store/claims/query/claimQueries.js';
+import { readTouchedNames } from '../../src/store/claims/touchedNames.js';
 import { CLAIM_PREFIX } from '../../src/store/claims/rows/claimKeys.js';
 import { IdleNames } from '../../src/store/claims/idleNames.js';
 import { rowHasClaims } from '../../src/store/claims/rows/nameRow.js';
@@ -42,6 +44,9 @@ class Comparison {
   private readonly chance: (count: number) => number;
   private readonly fetchedPercent: number;
   idleNames = 0;
+  /** Items of names with many, and how often they were brought up to date. */
+  private readonly items = new Map<string, DescribedItems>();
+  renewed = 0;
 
   constructor(seed: number, rules: ClaimRules, names: readonly Buffer[], fetchedPercent: number) {
     this.rules = rules;
@@ -102,6 +107,7 @@ class Comparison {
     expect(`${height} ${toHex(root)}`).toBe(`${height} ${wanted}`);
     expect(toHex(await this.store.readRoot(this.rows))).toBe(wanted);
     this.digests.push(this.digest());
+    await this.noteChanges(height);
     if (height % 30 === 0) await this.comparePresent();
     if (height % 20 === 0) this.proofs.set(height, await this.prove(height));
     if (height % 25 === 0) await this.compareTotals();
@@ -120,8 +126,19 @@ class Comparison {
       this.disconnected++;
       expect(toHex(root)).toBe(this.model.tip.root);
     }
+    this.items.clear();
     expect(this.digest()).toBe(this.digests.at(-1));
     if (depth > 12) await this.comparePresent();
+  }
+
+  /** Notes what a block changed of names whose items are kept. */
+  private async noteChanges(height: number): Promise<void> {
+    const touched = await readTouchedNames(this.rows, height, height);
+    if (touched === null || height === this.rules.normalizationForkHeight) return this.items.clear();
+    for (const [name, changed] of touched) {
+      const kept = this.items.get(name);
+      if (kept !== undefined) this.items.set(name, { ...kept, changed: [...kept.changed, ...changed] });
+    }
   }
 
   /** What the rows of the present say of names and proofs, and what those of the past say of the same block. */
@@ -148,7 +165,15 @@ class Comparison {
   private async presentName(query: NameQuery): Promise<NameInfo> {
     const { rows, rules } = this;
     const name = query.exact ? toLatin1(query.name) : filedName(rules, query.name, query.height);
-    return name === '' ? readName(rows, rules, query) : readPresentName(rows, name, query);
+    if (name === '') return readName(rows, rules, query);
+    return readPresentName(rows, name, query, {
+      find: (one) => {
+        const kept = this.items.get(one);
+        if ((kept?.changed.length ?? 0) > 0) this.renewed++;
+        return kept;
+      },
+      keep: (one, items) => void this.items.set(one, items),
+    });
   }
 
   /** Every name after a block, at whatever height the tip is. */
@@ -248,6 +273,7 @@ export async function liveAndCompare(
   await comparison.compareNames(model.tip);
   await comparison.compareProofs();
   expect(comparison.idleNames).toBeGreaterThan(0);
+  expect(comparison.renewed).toBeGreaterThan(0);
   expect(comparison.late > 0).toBe(fetchedPercent < 100);
   return comparison.disconnected;
 }

@@ -1,11 +1,13 @@
 /**
- * Cache of names with many claims and supports, after the latest block: whole names, single claims, the beginning of the name's
- * row, the positions of its claims, and its latest events. Reading a whole name takes milliseconds. A new block removes the names that it changed. A
- * disconnected block clears the cache. The size is limited.
+ * Cache of names with many claims and supports, after the latest block: whole names, their items, single claims, the beginning of
+ * the name's row, the positions of its claims, and its latest events. Reading a whole name takes milliseconds. A new block removes the
+ * names that it changed; their items stay, with a list of those that changed. A disconnected block clears the cache. The size is limited.
  */
 import type { ClaimOfName } from '../../store/claims/query/oneClaim.js';
-import type { NameInfo } from '../../store/claims/query/claimQueries.js';
+import type { DescribedItems, NameInfo } from '../../store/claims/query/claimQueries.js';
 import type { LatestHistoryPage } from '../../store/claims/query/nameHistory.js';
+import type { ItemRef } from '../../store/claims/rows/logRow.js';
+import type { TouchedNames } from '../../store/claims/touchedNames.js';
 import type { NamePlaces } from '../../store/claims/namePlaces.js';
 import type { NameHead } from '../../store/claims/rows/nameRow.js';
 import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
@@ -14,6 +16,10 @@ import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 const LEAST_ITEMS = 64;
 /** Claims and supports that are kept, of all names together. One takes about 250 bytes. */
 const MOST_ITEMS = 65_536;
+/** The same of what rows say of them, which a block that changes the name does not remove. */
+const MOST_ROWS = 32_768;
+/** After more changes than one in this many items all are read again. Arbitrary. */
+const CHANGED_SHARE = 8;
 /** Maximum number of cached name heads. Arbitrary. */
 const MOST_HEADS = 1024;
 /** Maximum total size of the rows with cached positions. The positions take another fifth of it. */
@@ -33,8 +39,8 @@ export interface TipMarks {
   readonly disconnects: number;
 }
 
-/** The names that the blocks from one height to another changed; null when all may have changed. */
-export type Touched = (from: number, to: number) => MaybePromise<ReadonlySet<string> | null>;
+/** The names that the blocks from one height to another changed, with their items; null when all may have changed. */
+export type Touched = (from: number, to: number) => MaybePromise<TouchedNames | null>;
 
 function itemsOf({ claims, supportsWithoutClaim }: NameInfo): number {
   let items = claims.length + supportsWithoutClaim.length;
@@ -103,6 +109,7 @@ interface FoundHistories {
 /** Callers must not change the returned objects. */
 export class KeptNames {
   private readonly infos = new Bounded<NameInfo>(MOST_ITEMS);
+  private readonly items = new Bounded<DescribedItems>(MOST_ROWS);
   private readonly places = new Bounded<NamePlaces>(MOST_PLACES_BYTES);
   private readonly heads = new Bounded<NameHead>(MOST_HEADS);
   private readonly claims = new Bounded<FoundClaims>(MOST_CLAIM_ITEMS);
@@ -132,7 +139,7 @@ export class KeptNames {
       if (!isStill || active.tip !== tip || active.disconnects !== disconnects)
         return this.follow(active, touched);
       if (names === null) this.clear();
-      else for (const name of names) this.forget(name);
+      else for (const [name, changed] of names) this.forget(name, changed);
       this.note(active);
     });
   }
@@ -145,6 +152,16 @@ export class KeptNames {
   keep(form: Form, name: string, info: NameInfo, before: TipMarks, now: TipMarks): void {
     const items = itemsOf(info);
     if (items >= LEAST_ITEMS && this.mayKeep(before, now)) this.infos.set(keyOf(form, name), info, items);
+  }
+
+  /** Items of a name, with those that blocks have changed since they were read. */
+  findItems(name: string, marks: TipMarks): DescribedItems | undefined {
+    return this.isOf(marks) ? this.items.get(name) : undefined;
+  }
+
+  keepItems(name: string, items: DescribedItems, before: TipMarks, now: TipMarks): void {
+    const { size } = items.items;
+    if (size >= LEAST_ITEMS && this.mayKeep(before, now)) this.items.set(name, items, size);
   }
 
   /** `choice` says which claim of the name. */
@@ -210,7 +227,9 @@ export class KeptNames {
   }
 
   private get isEmpty(): boolean {
-    return [this.infos, this.places, this.heads, this.claims, this.histories].every(({ size }) => size === 0);
+    return [this.infos, this.items, this.places, this.heads, this.claims, this.histories].every(
+      ({ size }) => size === 0,
+    );
   }
 
   private note({ tip, height, disconnects }: TipMarks & { readonly height: number }): void {
@@ -219,7 +238,8 @@ export class KeptNames {
     this.disconnects = disconnects;
   }
 
-  private forget(name: string): void {
+  private forget(name: string, changed: readonly ItemRef[]): void {
+    this.noteChanges(name, changed);
     for (const form of ['documented', 'reference'] as const) {
       this.infos.delete(keyOf(form, name));
       this.claims.delete(keyOf(form, name));
@@ -229,7 +249,17 @@ export class KeptNames {
     this.histories.delete(name);
   }
 
+  private noteChanges(name: string, changed: readonly ItemRef[]): void {
+    const known = this.items.get(name);
+    if (known === undefined) return;
+    const { size } = known.items;
+    const all = [...known.changed, ...changed];
+    if (all.length * CHANGED_SHARE > size) this.items.delete(name);
+    else this.items.set(name, { ...known, changed: all }, size);
+  }
+
   private clear(): void {
-    for (const kept of [this.infos, this.places, this.heads, this.claims, this.histories]) kept.clear();
+    for (const kept of [this.infos, this.items, this.places, this.heads, this.claims, this.histories])
+      kept.clear();
   }
 }

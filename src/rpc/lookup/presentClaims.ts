@@ -12,6 +12,7 @@ import {
   filedName,
   readName,
   readPresentName,
+  type KnownItems,
   type NameInfo,
   type NameQuery,
 } from '../../store/claims/query/claimQueries.js';
@@ -140,7 +141,7 @@ export class PresentClaims {
       const known = kept.find(form, name, active);
       if (known !== undefined) return known;
       const { tip, disconnects } = active;
-      return whenResolved(readPresentName(rows, name, query), (info) => {
+      return whenResolved(readPresentName(rows, name, query, this.items()), (info) => {
         kept.keep(form, name, info, { tip, disconnects }, active);
         return info;
       });
@@ -183,6 +184,16 @@ export class PresentClaims {
     return {
       find: (name) => kept.findPlaces(name, active),
       keep: (name, places) => kept.keepPlaces(name, places, { tip, disconnects }, active),
+    };
+  }
+
+  /** The cached items, for one query after the latest block. */
+  private items(): KnownItems {
+    const { active, kept } = this;
+    const { tip, disconnects } = active;
+    return {
+      find: (name) => kept.findItems(name, active),
+      keep: (name, items) => kept.keepItems(name, items, { tip, disconnects }, active),
     };
   }
 

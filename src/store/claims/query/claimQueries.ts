@@ -30,11 +30,14 @@ import {
   itemKeys,
   itemsAt,
   itemsByOrdinal,
+  keptItems,
   parseItems,
   presentItems,
   rangeOfFew,
+  renewItems,
+  type KeptItems,
 } from './itemHistory.js';
-import { parseNameRow } from '../rows/nameRow.js';
+import { parseNameHead, parseNameRow } from '../rows/nameRow.js';
 import { readLog, type ItemRef, type LogEvent } from '../rows/logRow.js';
 import { readOwnership } from './ownership.js';
 import { compareRestored, leavingOrder, leftBehind, repeatPending, staleTakeover } from './referenceView.js';
@@ -93,6 +96,9 @@ type PlacedQuery = Pick<NameQuery, 'height' | 'asReference'>;
 /** Claims described without a pause. Arbitrary: each takes microseconds. */
 const CLAIMS_A_STEP = 64;
 
+/** Up to so many shared texts an item are kept: an item has three. Arbitrary. */
+const SHARED_AN_ITEM = 4;
+
 const TXID_BYTES = 32;
 const ID_BYTES = 20;
 
@@ -107,6 +113,10 @@ export function filedName(rules: ClaimRules, name: Bytes, height: number): strin
 /** Bytes of an answer that several of its items share: outputs of one transaction, names, ids that are supported. */
 export class SharedBytes {
   private readonly known = new Map<string, Bytes>();
+
+  get size(): number {
+    return this.known.size;
+  }
 
   of(text: string): Bytes {
     let bytes = this.known.get(text);
@@ -160,11 +170,27 @@ export async function readName(rows: RowReader, rules: ClaimRules, query: NameQu
  * they are in memory. `name` is as it is filed, and not empty: what is shown of a root without claims depends on other names.
  * The result is invalid if a block was connected or disconnected meanwhile: rows of two blocks may be in it.
  */
-export function readPresentName(rows: RowReader, name: string, query: PlacedQuery): MaybePromise<NameInfo> {
+export function readPresentName(
+  rows: RowReader,
+  name: string,
+  query: PlacedQuery,
+  known?: KnownItems,
+): MaybePromise<NameInfo> {
   return whenResolved(
     readAtHand(rows, (atHand) => presentName(atHand, name, query)),
-    (info) => info ?? readManyItems(rows, name, query),
+    (info) => info ?? readManyItems(rows, name, query, known),
   );
+}
+
+/** Cached items of names with many, which are read again as far as later blocks changed them. */
+export interface KnownItems {
+  find(name: string): DescribedItems | undefined;
+  keep(name: string, items: DescribedItems): void;
+}
+
+/** Items with the bytes of their last description. */
+export interface DescribedItems extends KeptItems {
+  readonly shared: SharedBytes;
 }
 
 /** Null for a name with many claims or supports. */
@@ -181,22 +207,34 @@ function presentName(rows: RowsAtHand, name: string, query: PlacedQuery): NameIn
   return describeName(name, claims.length > 0 || query.asReference ? takeover : 0, items, query);
 }
 
-async function readManyItems(rows: RowReader, name: string, query: PlacedQuery): Promise<NameInfo> {
+async function readManyItems(
+  rows: RowReader,
+  name: string,
+  query: PlacedQuery,
+  known: KnownItems | undefined,
+): Promise<NameInfo> {
   const row = await rows.get(nameKey(name));
   if (row === undefined) return describeName(name, 0, [], query);
-  const { claims, alive, takeover } = parseNameRow(row);
-  const items =
-    alive === claims.length
-      ? await itemsAt(rows, name, claims)
-      : await presentItems(
-          rows,
-          name,
-          query.height,
-          new Map(claims.map(({ point, claimId }) => [point, claimId])),
-        );
-  return inSlices(
-    describeInSlices(name, claims.length > 0 || query.asReference ? takeover : 0, items, query),
-  );
+  const { claims, alive, takeover } = parseNameHead(row);
+  const { height } = query;
+  const before = known?.find(name);
+  const renewed = before && (await renewItems(rows, name, before, height));
+  const isRenewed = renewed?.items.size === alive;
+  const kept = isRenewed ? renewed : keptItems(await readItems(rows, name, row, height), height);
+  // Those of removed items are among them.
+  const isSmall = before !== undefined && before.shared.size < SHARED_AN_ITEM * alive;
+  const shared = isRenewed && isSmall ? before.shared : new SharedBytes();
+  known?.keep(name, { ...kept, shared });
+  const shown = claims > 0 || query.asReference ? takeover : 0;
+  const items = [...kept.items.values()];
+  return inSlices(describeInSlices(name, shown, items, query, NO_PLACES, shared));
+}
+
+/** All items of a name after the latest block, given its row. */
+function readItems(rows: RowReader, name: string, row: Bytes, height: number): Promise<Item[]> {
+  const { claims, alive } = parseNameRow(row);
+  if (alive === claims.length) return itemsAt(rows, name, claims);
+  return presentItems(rows, name, height, new Map(claims.map(({ point, claimId }) => [point, claimId])));
 }
 
 function describeName(name: string, takeover: number, items: readonly Item[], query: PlacedQuery): NameInfo {
@@ -209,12 +247,12 @@ function* describeInSlices(
   items: readonly Item[],
   { height, asReference }: PlacedQuery,
   places: ReadonlyMap<Item, number> = NO_PLACES,
+  shared = new SharedBytes(),
 ): Slices<NameInfo> {
   const { claims, supports } = arrange(items, height, asReference ? compareRestored(height, places) : null);
 
   const { matched, unmatched } = matchSupports(claims, supports);
   const sequences = sequenceOf(claims, asReference !== undefined);
-  const shared = new SharedBytes();
   const infos: ClaimInfo[] = [];
   for (let bid = 0; bid < claims.length; bid++) {
     if (bid % CLAIMS_A_STEP === CLAIMS_A_STEP - 1) yield;

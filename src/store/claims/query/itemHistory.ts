@@ -9,6 +9,7 @@ import type { RowRange, RowReader } from '../../rows/rows.js';
 import { YieldTimer } from '../../../scheduler/yieldTimer.js';
 import { itemKey, itemsKey, parseItemKey, readU32, snapshotKey } from '../rows/claimKeys.js';
 import { isRemovedRow, parseItemRow } from '../rows/itemRow.js';
+import type { ItemRef } from '../rows/logRow.js';
 import { parseSnapshotRow, SNAPSHOT_ITEMS, type SnapshotEntry } from '../rows/queueRow.js';
 
 function wasFiled(item: Item, height: number): boolean {
@@ -83,6 +84,54 @@ export async function presentItems(
   const younger = await collectSince(rows, name, { from: snapshot.height + 1, to: height }, parse);
   for (const item of younger) items.push(item);
   return items;
+}
+
+/** The items of a name after a block, and those that later blocks filed, changed or removed. Immutable. */
+export interface KeptItems {
+  /** By `itemNumber`, in the order of their keys. */
+  readonly items: ReadonlyMap<string, Item>;
+  readonly height: number;
+  readonly changed: readonly ItemRef[];
+}
+
+function itemNumber({ since, ordinal }: Pick<ItemRef, 'since' | 'ordinal'>): string {
+  return `${since}:${ordinal}`;
+}
+
+export function keptItems(items: readonly Item[], height: number): KeptItems {
+  return { items: new Map(items.map((item) => [itemNumber(item), item])), height, changed: [] };
+}
+
+/**
+ * The same after the latest block, at `height`: only changed items are read. Null if all must be read. The result is invalid
+ * if a block was connected or disconnected meanwhile.
+ */
+export async function renewItems(
+  rows: RowReader,
+  name: string,
+  kept: KeptItems,
+  height: number,
+): Promise<KeptItems | null> {
+  const items = new Map(kept.items);
+  const known = new Map<string, Item>();
+  const made = new Set<number>();
+  for (const ref of kept.changed) {
+    const number = itemNumber(ref);
+    const item = items.get(number);
+    if (item !== undefined) known.set(number, item);
+    else if (ref.since > kept.height) made.add(ref.since);
+    else return null;
+  }
+  const found = await rows.getMany(itemKeys(name, [...known.values()]));
+  for (const [at, [number, { since, point, claimId }]] of [...known].entries()) {
+    const row = found[at];
+    if (row === undefined || isRemovedRow(row)) items.delete(number);
+    else items.set(number, parseItemRow(name, since, point, row, claimId));
+  }
+  for (const since of [...made].sort((a, b) => a - b))
+    for (const item of await itemsSince(rows, name, since, since))
+      if (item.removed === 0) items.set(itemNumber(item), item);
+  return { items, height, changed: [] };
 }
 
 /** Items first filed under the name in block `since`, by their number among them. */

@@ -86,9 +86,13 @@ function readClaim(input: RowDecoder): ActiveClaim {
   return new ActiveClaim(point, (flags & FLAG_ORIGINAL) !== 0, id, amount, height, since, effective);
 }
 
-/** What a name's row says first: the takeover height, how many claims are active, and the best of them. */
+/**
+ * What a name's row says first: the takeover height, how many claims and supports are filed, how many claims are active, and the
+ * best of them.
+ */
 export interface NameHead {
   takeover: number;
+  alive: number;
   claims: number;
   best: ActiveClaim | null;
 }
@@ -97,10 +101,10 @@ export interface NameHead {
 export function parseNameHead(row: Bytes): NameHead {
   const input = new RowDecoder(row);
   const takeover = input.number();
-  input.number();
+  const alive = input.number();
   input.number();
   const claims = input.number();
-  return { takeover, claims, best: claims > 0 ? readClaim(input) : null };
+  return { takeover, alive, claims, best: claims > 0 ? readClaim(input) : null };
 }
 
 /** Whether the name has active claims, from its row alone. */

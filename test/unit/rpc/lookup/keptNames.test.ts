@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { KeptNames, type Touched } from '../../../../src/rpc/lookup/keptNames.js';
-import type { NameInfo } from '../../../../src/store/claims/query/claimQueries.js';
+import { SharedBytes, type NameInfo } from '../../../../src/store/claims/query/claimQueries.js';
 import type { ClaimOfName } from '../../../../src/store/claims/query/oneClaim.js';
+import { keptItems } from '../../../../src/store/claims/query/itemHistory.js';
+import type { Item } from '../../../../src/claimtrie/item.js';
+import type { TouchedNames } from '../../../../src/store/claims/touchedNames.js';
 import type { NameHead } from '../../../../src/store/claims/rows/nameRow.js';
 
 const AT = { tip: 7, height: 70, disconnects: 0 };
 const NEXT = { tip: 8, height: 71, disconnects: 0 };
-const nothing = (): ReadonlySet<string> => new Set();
+const nothing = (): TouchedNames => new Map();
 
 /** A name with so many claims, and as many supports of the first. */
 function infoOf(claims: number, supports = 0): NameInfo {
@@ -17,7 +20,7 @@ function infoOf(claims: number, supports = 0): NameInfo {
 }
 
 function headOf(takeover: number): NameHead {
-  return { takeover, claims: 0, best: null };
+  return { takeover, alive: 0, claims: 0, best: null };
 }
 
 /** A claim with so many supports. */
@@ -34,7 +37,7 @@ function followed(): { names: KeptNames; asked: string[]; touching(...names: str
     (...touched: string[]): Touched =>
     (from, to) => {
       asked.push(`${from} to ${to}`);
-      return new Set(touched);
+      return new Map(touched.map((name) => [name, []]));
     };
   return { names, asked, touching };
 }
@@ -145,8 +148,8 @@ describe('KeptNames', () => {
     const asked: string[] = [];
     await names.follow(active, (from, to) => {
       asked.push(`${from} to ${to}`);
-      const found = new Set<string>();
-      for (let height = from; height <= to; height++) found.add(answers[height]!);
+      const found = new Map<string, []>();
+      for (let height = from; height <= to; height++) found.set(answers[height]!, []);
       Object.assign(active, { tip: 9, height: 72 });
       return Promise.resolve(found);
     });
@@ -193,5 +196,25 @@ describe('KeptNames', () => {
     names.keepHead('more', headOf(1), AT, AT);
     expect(names.findHead('0', AT)).toBe(undefined);
     expect(names.findHead('more', AT)).toEqual(headOf(1));
+  });
+
+  it('keeps items of a name beside a list of those that blocks changed, until these are many', () => {
+    const { names } = followed();
+    const made = Array.from({ length: 100 }, (_, ordinal) => ({ since: 70, ordinal }) as Item);
+    const items = { ...keptItems(made, 70), shared: new SharedBytes() };
+    names.keepItems('a', items, AT, AT);
+    names.keepItems('b', items, AT, NEXT);
+    const ref = (ordinal: number): { name: string; since: number; ordinal: number } => ({
+      name: 'a',
+      since: 70,
+      ordinal,
+    });
+    void names.follow(NEXT, () => new Map([['a', [ref(3)]]]));
+    expect(names.findItems('a', NEXT)).toEqual({ ...items, changed: [ref(3)] });
+    expect(names.findItems('a', AT)).toBe(undefined);
+    expect(names.findItems('b', NEXT)).toBe(undefined);
+    const more = { tip: 9, height: 72, disconnects: 0 };
+    void names.follow(more, () => new Map([['a', Array.from({ length: 12 }, (_, n) => ref(n))]]));
+    expect(names.findItems('a', more)).toBe(undefined);
   });
 });
