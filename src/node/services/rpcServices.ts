@@ -117,6 +117,8 @@ export class NodeRpcServices implements RpcServices {
     const { warnings, peers } = this.parts;
     return warnings?.text() || peers?.net.warning() || '';
   };
+  // Methods take it apart from the others, as `warnings`.
+  readonly indexes = (): readonly IndexStatus[] => this.parts.now.indexes.statuses();
   private readonly parts: NodeParts;
   private readonly hasClaimIndex: boolean;
   private readonly keepsBlockFilters: boolean;
@@ -193,9 +195,6 @@ export class NodeRpcServices implements RpcServices {
   }
   get hub(): HubService | null {
     return this.parts.hub;
-  }
-  indexes(): readonly IndexStatus[] {
-    return this.parts.now.indexes.statuses();
   }
   get mempool(): Mempool {
     return this.parts.mempool;
