@@ -5,7 +5,15 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { regtestParams } from '../../src/params/regtest.js';
+import { parseTransaction, txid } from '../../src/primitives/transaction.js';
+import { addressPrefixesOf, decodeDestination } from '../../src/script/address.js';
+import { stripClaimPrefix } from '../../src/script/claimScript.js';
+import { scriptForDestination } from '../../src/script/standard.js';
+import { hashFromHex, hashToHex } from '../../src/util/bytes.js';
+import { Reader } from '../../src/util/reader.js';
 import { LbcdSocket, type LbcdMessage } from './support/lbcdSocket.js';
+import { matches, readBlock } from './support/lightWallet.js';
 import { startRegtest, type RegtestNode } from './support/node.js';
 
 interface Step {
@@ -55,4 +63,37 @@ it('answers the calls of lbcwallet, and tells it the same', async () => {
   const told = steps.flatMap(({ note }) => (note ? [note] : []));
   expect(told.length).toBeGreaterThan(400);
   expect((await socket.take(told.length)).map(shown)).toEqual(told.map(shown));
+});
+
+/** As lbcwallet restores a seed. Source: lbcwallet chain/btcd.go `FilterBlocks`. */
+it('a restored wallet finds by filters what the session was notified of', async () => {
+  const prefixes = addressPrefixesOf(regtestParams);
+  const addresses = new Set(
+    steps.flatMap(({ call }) => (call?.method === 'notifyreceived' ? (call.params[0] as string[]) : [])),
+  );
+  const scripts = [...addresses].map((address) =>
+    Buffer.from(scriptForDestination(decodeDestination(address, prefixes)!)),
+  );
+  const isOwn = (script: Uint8Array): boolean =>
+    scripts.some((own) => own.equals(Buffer.from(stripClaimPrefix(script))));
+  const found = new Set<string>();
+  let fetched = 0;
+  const height = await socket.result<number>('getblockcount');
+  for (let at = 1; at <= height; at++) {
+    const hash = await socket.result<string>('getblockhash', at);
+    const filter = Buffer.from(await socket.result<string>('getcfilter', hash, 0), 'hex');
+    if (!matches(filter, hashFromHex(hash), scripts)) continue;
+    fetched++;
+    for (const tx of readBlock(Buffer.from(await socket.result<string>('getblock', hash, 0), 'hex')))
+      if (tx.outputs.some(({ script }) => isOwn(script))) found.add(tx.txid);
+  }
+  const told = steps.flatMap(({ note }) => {
+    const [hex, place] = (note?.params ?? []) as [string, unknown];
+    return note?.method === 'recvtx' && place !== undefined && place !== null
+      ? [hashToHex(txid(parseTransaction(new Reader(Buffer.from(hex, 'hex')))))]
+      : [];
+  });
+  expect(told.length).toBeGreaterThan(3);
+  expect([...found]).toEqual(expect.arrayContaining(told));
+  expect(fetched).toBeLessThan(height / 2);
 });
