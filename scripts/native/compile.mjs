@@ -133,14 +133,26 @@ async function inParallel(tasks) {
   await Promise.all(Array.from({ length: availableParallelism() }, worker));
 }
 
+/** Zig's message when a file of its cache is missing. That happens with several processes. Source: ziglang/zig issue 20406. */
+const CACHE_MISS = /\bFileNotFound\b/;
+const MAX_ATTEMPTS = 3;
+
+/** Runs a compiler, again when its cache fails. Rejects like `execFile`. */
+export async function runCompiler({ command, env }, args) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run(command, args, { maxBuffer: MAX_OUTPUT_BYTES, env });
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS || !CACHE_MISS.test(error.stderr ?? '')) throw error;
+    }
+  }
+}
+
 async function compile(compiler, flags, source, object) {
   if (existsSync(object)) return;
   const temporary = `${object}.${process.pid}.tmp`;
   try {
-    await run(compiler.command, [...compiler.flags, ...flags, '-c', source, '-o', temporary], {
-      maxBuffer: MAX_OUTPUT_BYTES,
-      env: compiler.env,
-    });
+    await runCompiler(compiler, [...compiler.flags, ...flags, '-c', source, '-o', temporary]);
   } catch (error) {
     throw new BuildError(
       `${compiler.command} failed on ${relative(ROOT, source)}:\n${error.stderr ?? error.message}`,
@@ -238,7 +250,7 @@ export async function buildAddon(plan) {
       '-o',
       temporary,
     ];
-    await run(cxx.command, args, { maxBuffer: MAX_OUTPUT_BYTES, env: cxx.env });
+    await runCompiler(cxx, args);
   } catch (error) {
     throw new BuildError(`linking failed:\n${error.stderr ?? error.message}`);
   }
