@@ -50,7 +50,15 @@ const printed = (bytes) => Buffer.from(bytes).reverse().toString('hex');
 
 const hubPort = await freePort();
 const node = await startRegtest({
-  args: ['-hub', `-hubport=${hubPort}`, '-addressindex', '-txindex', '-rpccache=0', '-blockmintxfee=0'],
+  args: [
+    '-hub',
+    `-hubport=${hubPort}`,
+    '-addressindex',
+    '-txindex',
+    '-spendindex',
+    '-rpccache=0',
+    '-blockmintxfee=0',
+  ],
 });
 const rpc = (method, params = []) => node.rpc(method, params);
 
@@ -127,8 +135,12 @@ async function makeBlock(prefix, count) {
   const prefixes = Array.from({ length: count }, (_, n) =>
     buildClaimPrefix(Buffer.from(`${prefix}-${n}`), Buffer.from('value')),
   );
-  await maker.make(prefixes, 250, undefined, Infinity);
-  return rpc('getbestblockhash');
+  const [first] = await maker.make(prefixes, 250, undefined, Infinity);
+  return {
+    block: await rpc('getbestblockhash'),
+    blockHeight: await rpc('getblockcount'),
+    blockTransaction: printed(first),
+  };
 }
 
 async function makeStage(half) {
@@ -142,7 +154,7 @@ async function makeStage(half) {
     supported: await makeSupported(`${tag}-supported`, part(SIZES.supports)),
     channel: await makeChannel(`@${tag}`, part(SIZES.streams)),
     address: await makeAddress(`${tag} address`, part(SIZES.entries)),
-    block: await makeBlock(`${tag}block`, part(SIZES.operations)),
+    ...(await makeBlock(`${tag}block`, part(SIZES.operations))),
   };
 }
 
@@ -154,6 +166,11 @@ const ROWS = [
     `${name}, claims`,
     (stage) => rpc(name, [stage.name]),
   ]),
+  ['getclaimproofbyseq', (stage) => rpc('getclaimproofbyseq', [stage.name])],
+  ['listclaims, claims', (stage) => rpc('listclaims', [stage.name, 1000])],
+  ['getclaim, claims', (stage) => rpc('getclaim', [stage.claimId])],
+  ['getclaimstatus, claims', (stage) => rpc('getclaimstatus', [stage.claimId])],
+  ['gettxinfo, claims', (stage) => rpc('gettxinfo', [stage.claimTransaction, 0, 1000])],
   ['getclaimsfortx, claims', (stage) => rpc('getclaimsfortx', [stage.claimTransaction])],
   ['getclaimbyid, claims', (stage) => rpc('getclaimbyid', [stage.claimId])],
   ['getnamehistory, claims', (stage) => rpc('getnamehistory', [stage.name])],
@@ -169,6 +186,8 @@ const ROWS = [
   ['resolve, claims', (stage) => rpc('resolve', [`lbry://${stage.name}`])],
   ['getclaimsforname, supports', (stage) => rpc('getclaimsforname', [stage.supported.name])],
   ['getclaimbyid, supports', (stage) => rpc('getclaimbyid', [stage.supported.claimId])],
+  ['listsupports', (stage) => rpc('listsupports', [stage.supported.claimId, 1000])],
+  ['getclaim, supports', (stage) => rpc('getclaim', [stage.supported.claimId])],
   ['getclaimsfortx, supports', (stage) => rpc('getclaimsfortx', [stage.supported.supportTransaction])],
   ['hub support_sum', (stage) => hub('lbcnode.claimtrie.support_sum', [stage.supported.claimId])],
   [
@@ -191,8 +210,15 @@ const ROWS = [
   ['hub listunspent', (stage) => hub('blockchain.address.listunspent', [stage.address])],
   ['getblock 2', (stage) => rpc('getblock', [stage.block, 2])],
   ['getblock 1', (stage) => rpc('getblock', [stage.block, 1])],
+  ['getblock 0', (stage) => rpc('getblock', [stage.block, 0])],
+  ['getblockevents', (stage) => rpc('getblockevents', [stage.block, 1000])],
+  ['gettxoutproof', (stage) => rpc('gettxoutproof', [[stage.blockTransaction], stage.block])],
   ['getblockstats', (stage) => rpc('getblockstats', [stage.block])],
   ['getrawtransaction 1', (stage) => rpc('getrawtransaction', [stage.claimTransaction, true])],
+  [
+    'hub transaction.get_merkle',
+    (stage) => hub('blockchain.transaction.get_merkle', [stage.blockTransaction, stage.blockHeight]),
+  ],
   ['hub transaction.get_batch', (stage) => hub('blockchain.transaction.get_batch', [stage.claimTransaction])],
   ['getchangesinblock', (stage) => rpc('getchangesinblock', [stage.block])],
 ].filter(([name]) => wanted.length === 0 || wanted.some((word) => name.startsWith(word)));
