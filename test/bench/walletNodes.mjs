@@ -36,6 +36,8 @@ const TRANSACTIONS = Number(option('transactions', 5000));
 const TURNS = Number(option('turns', 10));
 /** Starts of each node with and without the wallet. */
 const RUNS = Number(option('runs', 3));
+/** Starts of each node for the first call after one. */
+const STARTS = 5;
 const BENCH_CHAIN = join(root, '../shared/bench/bench-40x1000.dat.gz');
 const ADDRESSES = 50;
 const WALLET = 'history';
@@ -189,6 +191,31 @@ async function measureTimes(nodes) {
   for (const node of nodes) await node.stop();
 }
 
+/** The first calls after a start, whose code V8 has not optimized yet: medians of several starts, turn by turn. */
+async function measureFirstCalls(nodes) {
+  const calls = [
+    { name: 'loadwallet', args: [], call: ['loadwallet', WALLET] },
+    { name: `rescan of ${TRANSACTIONS} blocks`, args: [`-wallet=${WALLET}`], call: ['rescanblockchain'] },
+  ];
+  for (const { name, args: extra, call } of calls) {
+    const seen = nodes.map(() => []);
+    for (let run = 0; run < STARTS; run++) {
+      for (const [i, node] of nodes.entries()) {
+        await node.start(extra);
+        // What the start leaves to do is done by then.
+        await sleep(500);
+        seen[i].push(await node.timed(...call));
+        await node.stop();
+      }
+    }
+    for (const what of ['wall', 'cpu'])
+      print(
+        `${name}, first of ${STARTS} starts, ${what === 'cpu' ? 'processor' : what}`,
+        ...seen.map((all) => median(all.map((one) => one[what]))),
+      );
+  }
+}
+
 /** Resident memory of nodes that were just started with the wallet, and without any. */
 async function measureMemory(nodes) {
   const kinds = { without: ['-disablewallet'], with: [`-wallet=${WALLET}`] };
@@ -271,6 +298,7 @@ export async function compareNodes(binary) {
       `${'milliseconds'.padEnd(44)}${'lbcnode'.padStart(9)}${'lbrycrd'.padStart(9)}${'ratio'.padStart(8)}`,
     );
     await measureTimes(nodes);
+    await measureFirstCalls(nodes);
     await measureMemory(nodes);
     const chain = option('chain', existsSync(BENCH_CHAIN) ? BENCH_CHAIN : null);
     if (chain === null) console.log('no bench chain: its rescan is left out');
