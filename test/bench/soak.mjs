@@ -175,7 +175,13 @@ function resident() {
   return { rss: field('VmRSS'), anonymous: field('RssAnon'), files: field('RssFile') };
 }
 
-const cacheOf = (info, name) => mib(info.caches.find((cache) => cache.name === name)?.bytes);
+/** MiB of a cache in all threads. */
+const cacheOf = (info, wanted) =>
+  mib(
+    info.caches
+      .filter(({ name }) => name.split('/').at(-1) === wanted)
+      .reduce((sum, { bytes }) => sum + bytes, 0),
+  );
 const columns = [];
 const mib = (bytes) => (bytes === undefined ? '' : (bytes / MIB).toFixed(1));
 function row(cells) {
@@ -229,7 +235,10 @@ for (let minute = 0; ; minute++) {
     database: cacheOf(info, 'database'),
     signatures: cacheOf(info, 'signatures'),
     answers: cacheOf(info, 'answers'),
+    'block answers': cacheOf(info, 'block_answers'),
+    'search pages': cacheOf(info, 'sqlite_pages'),
     mempool: cacheOf(info, 'mempool'),
+    'wallet txs': (await rpc('getwalletinfo')).txcount,
   });
   if (minute >= minutes) break;
   const until = began + (minute + 1) * 60_000;

@@ -23,10 +23,11 @@ export function dumpOf(
   chain: TestChain,
   name: string,
   height: number | null = null,
+  rules: SnapshotRules = SNAPSHOT_RULES,
 ): Promise<DumpedSnapshot> {
   const { opened, folder } = chain;
   const path = join(folder, name);
-  return dumpSnapshot(viewedChain(opened.chain, opened.flusher), sectionsOf(chain), SNAPSHOT_RULES, {
+  return dumpSnapshot(viewedChain(opened.chain, opened.flusher), sectionsOf(chain), rules, {
     path,
     height,
     signal,

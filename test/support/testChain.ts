@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openChain, type OpenedChain } from '../../src/chain/open/openChain.js';
 import { loadBlock, type LoadedBlock } from '../../src/chain/blocks/loadedBlock.js';
+import type { SnapshotSource } from '../../src/chain/snapshot/loadSnapshot.js';
 import { Pruner } from '../../src/chain/blocks/pruner.js';
 import { addressIndex } from '../../src/index/addressIndex.js';
 import { filterIndex } from '../../src/index/filterIndex.js';
@@ -74,6 +75,10 @@ export interface TestChainOptions {
   warn?: (message: string) => void;
   log?: Logger;
   reindexChainstate?: boolean;
+  /** A snapshot that a new folder is started from. */
+  snapshot?: SnapshotSource;
+  /** Called at the named points of loading and flushing. */
+  onPoint?: (name: string) => void;
 }
 
 export interface Answer {
@@ -222,6 +227,8 @@ export class TestChain {
       contributors: indexes,
       signal: new AbortController().signal,
       log: options.log ?? SILENT_LOGGER,
+      ...(options.snapshot ? { snapshot: options.snapshot } : {}),
+      ...(options.onPoint ? { onPoint: options.onPoint } : {}),
     });
     const { flusher } = opened;
     const fill = new BackgroundFill(

@@ -113,8 +113,10 @@ export async function dumpSnapshot(
       const out = new SnapshotPacker(sink);
       await out.head(head);
       const parts = [await packHeaders(out, view, signal)];
-      for (const [place, section] of sections.entries())
+      for (const [place, section] of sections.entries()) {
         parts.push(await packSection(out, view, section, place, signal));
+        chain.deps.onPoint('dump:part');
+      }
       const hash = await out.finish();
       return { height: view.height, block, hash, sizeBytes: out.sizeBytes, parts };
     } finally {

@@ -73,10 +73,11 @@ export function finishSnapshotLoad(database: string): void {
   if (existsSync(loaded)) takePlace(database, loaded);
 }
 
-function takePlace(database: string, loaded: string): void {
+function takePlace(database: string, loaded: string, onPoint: LoadDeps['onPoint'] = () => undefined): void {
   onFile(database, () => {
     rmSync(`${database}.journal`, { recursive: true, force: true });
     rmSync(database, { recursive: true, force: true });
+    onPoint('snapshot:placing');
     renameSync(loaded, database);
     syncFolder(dirname(database));
   });
@@ -107,7 +108,7 @@ export async function loadSnapshot(source: SnapshotSource, deps: LoadDeps): Prom
     await existing?.close();
   }
   deps.onPoint('snapshot:loaded');
-  takePlace(database, loaded);
+  takePlace(database, loaded, deps.onPoint);
 }
 
 /** Whether there is nothing to do. Throws `FolderError` for a folder with another chain. */
@@ -189,11 +190,12 @@ async function progressOf(path: string, { onProgress }: LoadDeps): Promise<(byte
   };
 }
 
-function targetOf(load: BulkLoad, { folder }: LoadDeps): SnapshotTarget {
+function targetOf(load: BulkLoad, { folder, onPoint }: LoadDeps): SnapshotTarget {
   return {
     put: (key, value) => load.put(key, value),
     del: (key) => load.del(key),
     async relieve() {
+      onPoint('snapshot:piece');
       if (!load.isFull) return;
       checkDiskSpace([folder]);
       await load.drain();

@@ -1,0 +1,2 @@
+/** The long tests of `loadSnapshot.test.ts`. */
+import './loadSnapshot.test.js';
