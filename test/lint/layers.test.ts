@@ -9,6 +9,7 @@ const src = resolve(dirname(fileURLToPath(import.meta.url)), '../../src');
 const RANKS: Readonly<Record<string, number>> = {
   util: 0,
   scheduler: 1,
+  threads: 1,
   native: 1,
   schema: 1,
   sqlite: 1,
@@ -61,6 +62,7 @@ const RANKS: Readonly<Record<string, number>> = {
 const OPEN_TO_DAEMON: ReadonlySet<string> = new Set([
   'util',
   'scheduler',
+  'threads',
   'native',
   'crypto',
   'params',

@@ -1,7 +1,8 @@
 /** The threads that work on blobs: started when there is work, each job given to the thread with the least to do. */
 import { availableParallelism } from 'node:os';
 import { systemClock, type Clock, type Timer } from '../base/clock.js';
-import { CallThread } from '../../util/callThread.js';
+import type { CallThread } from '../../threads/callThread.js';
+import { daemonThread } from '../base/threadCalls.js';
 import type { OriginalRow } from '../content/rows.js';
 import type {
   BlobCheck,
@@ -73,7 +74,7 @@ export class BlobThreads {
   }
 
   #start(): CallThread {
-    const thread = new CallThread({
+    const thread = daemonThread({
       program: ['daemon', 'blobs', 'blobWorker.js'],
       data: this.#threads.length,
       title: 'The work on a blob',

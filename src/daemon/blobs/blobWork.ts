@@ -7,7 +7,7 @@ import { type BigIntStats, closeSync, fstatSync, openSync, readSync, rmSync, wri
 import { join } from 'node:path';
 import { systemErrorCode, systemErrorReason, withPath } from '../../util/text/environmentError.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
-import { Transferred } from '../../util/serveCalls.js';
+import { Transferred } from '../../threads/protocol.js';
 import { blobHashOf, MAX_BLOB_BYTES, PIECE_BYTES } from '../content/blobHash.js';
 import type { OriginalRow } from '../content/rows.js';
 import { decryptBlob, encryptParts, encryptPiece } from './cipher.js';

@@ -1,19 +1,13 @@
 /** The content database from outside of its thread. */
-import { CallThread } from '../../util/callThread.js';
-import type { Transferred } from '../../util/serveCalls.js';
+import { daemonThread } from '../base/threadCalls.js';
+import { remoteOf, type Remote } from '../../threads/protocol.js';
 import type { ContentStore, ContentStoreOptions } from './contentStore.js';
 import type { PeerRow } from './rows.js';
 
 type Calls = Omit<ContentStore, 'close' | 'notice'>;
 
-type Answer<Result> = Result extends Transferred<infer Value> ? Value : Result;
-
 /** The calls of `ContentStore`, answered by its thread. */
-export type ContentDatabase = {
-  readonly [Name in keyof Calls]: (
-    ...args: Parameters<Calls[Name]>
-  ) => Promise<Answer<ReturnType<Calls[Name]>>>;
-} & { close(): Promise<void> };
+export type ContentDatabase = Remote<Calls> & { close(): Promise<void> };
 
 const METHODS = [
   'addBlobs',
@@ -97,14 +91,14 @@ export function openContentDatabase(
   options: ContentStoreOptions,
   warn: (text: string) => void,
 ): ContentDatabase {
-  const thread = new CallThread({
+  const thread = daemonThread({
     program: ['daemon', 'content', 'contentWorker.js'],
     data: options,
     title: 'The content database',
     onNotice: warn,
   });
-  const calls = METHODS.map((name) => [name, (...args: unknown[]) => thread.call(name, args)]);
-  return isComplete && { ...(Object.fromEntries(calls) as ContentDatabase), close: () => thread.close() };
+  const calls = remoteOf<Calls>(METHODS, (method, args) => thread.call(method, args));
+  return isComplete && { ...calls, close: () => thread.close() };
 }
 
 /** Stores the DHT's peers over restarts. */

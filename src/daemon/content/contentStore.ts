@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { SqliteProvider } from '../../sqlite/sqliteProvider.js';
 import { Statements, textList } from '../../sqlite/statements.js';
 import { onFile } from '../../util/text/environmentError.js';
-import { Transferred } from '../../util/serveCalls.js';
+import { Transferred } from '../../threads/protocol.js';
 import { BlobRows } from './blobRows.js';
 import { FileRows } from './fileRows.js';
 import type { FileSearch } from './fileSearch.js';

@@ -2,7 +2,7 @@
  * Width, height and duration of a media file, read by MediaInfo in a worker. A worker inspects one file: an instance of
  * MediaInfo that is used for several at once mixes up their answers.
  */
-import { CallThread } from '../../util/callThread.js';
+import { daemonThread } from '../base/threadCalls.js';
 
 /** Media fields of a claim; unknown ones are absent. */
 export interface MediaFacts {
@@ -17,7 +17,7 @@ const INSPECTION_MS = 30_000;
 
 /** Resolves to nothing known where the file cannot be understood, or not within `limitMs`. */
 export async function inspectMedia(path: string, limitMs = INSPECTION_MS): Promise<MediaFacts> {
-  const thread = new CallThread({
+  const thread = daemonThread({
     program: ['daemon', 'media', 'inspectionWorker.js'],
     data: null,
     title: 'The inspection of a media file',

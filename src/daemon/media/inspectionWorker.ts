@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import mediaInfoFactory from 'mediainfo.js';
 import { environmentError } from '../../util/text/environmentError.js';
-import { serveCalls } from '../../util/serveCalls.js';
+import { serveDaemonThread } from '../base/threadCalls.js';
 import type { MediaFacts } from './inspection.js';
 
 interface Track {
@@ -47,7 +47,7 @@ async function inspect(path: string): Promise<MediaFacts> {
   }
 }
 
-serveCalls(
+serveDaemonThread(
   () => ({ inspect, close: () => undefined }),
   (error) => environmentError(error, 'A media file'),
 );

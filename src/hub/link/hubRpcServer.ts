@@ -5,7 +5,9 @@
 import { jsonChunks, smallJson } from '../../util/json/jsonWrite.js';
 import { packValues, unpackPlaces } from '../../search/follow/followerMessages.js';
 import type { Bytes } from '../../util/bytes.js';
-import type { Batches } from './batches.js';
+import { Callee, type RunningCall } from '../../threads/callee.js';
+import { Pieces, type AnswerItem, type CallItem } from '../../threads/protocol.js';
+import type { Batches } from '../../threads/batches.js';
 import type { ClaimAnswers } from '../claims/claimAnswers.js';
 import { valueOf } from './crossingValues.js';
 import { HUB_ERROR, HubError } from '../protocol/hubError.js';
@@ -20,31 +22,14 @@ import type {
   NodeOperation,
   ValueOperations,
 } from './nodeOperations.js';
-import { unpackKeys, type ToHub } from './portMessages.js';
+import { NODE_ERRORS, unpackKeys, type CallContext, type ToHub } from './portMessages.js';
 import { ClientQueue, type Turn } from '../../scheduler/clientQueue.js';
 
 /** Small pieces of JSON are gathered up to here. */
 const CHUNK_CHARS = 16_384;
 
-/** An answer that is made piece by piece. */
-class Pieces {
-  readonly pieces: AsyncIterable<unknown>;
-  constructor(pieces: AsyncIterable<unknown>) {
-    this.pieces = pieces;
-  }
-}
-
 interface Client {
-  readonly calls: Set<Call>;
-}
-
-interface Call {
-  readonly id: number;
-  readonly client: Client;
-  isGivenUp: boolean;
-  /** How many pieces may come. */
-  room: number;
-  wake: () => void;
+  readonly calls: Set<RunningCall>;
 }
 
 type Handlers = {
@@ -79,12 +64,13 @@ export class HubRpcServer {
   private readonly deps: HubRpcServerDeps;
   private readonly turns = new ClientQueue();
   private readonly clients = new Map<number, Client>();
-  private readonly calls = new Map<number, Call>();
+  private readonly callee: Callee<number>;
   private readonly handlers: Handlers;
 
   constructor(deps: HubRpcServerDeps) {
     this.deps = deps;
     this.handlers = handlersOf(deps);
+    this.callee = new Callee((item, transfer) => deps.batches.add(item, transfer));
   }
 
   /** Must be called when something comes of the hub's thread: earlier time is not counted. */
@@ -92,90 +78,65 @@ export class HubRpcServer {
     this.turns.lap();
   }
 
-  call(id: number, clientNumber: number, weight: number, operation: NodeOperation, args: unknown[]): void {
+  receive(item: CallItem<CallContext>): void {
+    if (item[0] !== 'call') return this.callee.receive(item);
+    const [, id, operation, args, clientNumber, weight] = item;
     let client = this.clients.get(clientNumber);
     if (client === undefined) this.clients.set(clientNumber, (client = { calls: new Set() }));
-    const call: Call = { id, client, isGivenUp: false, room: 1, wake: () => undefined };
-    this.calls.set(id, call);
+    const call = this.callee.begin(id);
     client.calls.add(call);
-    void this.answer(call, weight, operation, args);
-  }
-
-  more(id: number, count: number): void {
-    const call = this.calls.get(id);
-    if (call === undefined) return;
-    call.room += count;
-    call.wake();
-  }
-
-  cancel(id: number): void {
-    const call = this.calls.get(id);
-    if (call !== undefined) giveUp(call);
+    void this.answer(call, client, weight, operation as NodeOperation, args);
   }
 
   left(clientNumber: number): void {
     const client = this.clients.get(clientNumber);
     this.clients.delete(clientNumber);
-    for (const call of client?.calls ?? []) giveUp(call);
+    for (const call of client?.calls ?? []) call.cancel();
   }
 
-  /** Gives everything up. */
+  /** Cancels everything. */
   close(): void {
     for (const number of [...this.clients.keys()]) this.left(number);
   }
 
-  private async answer(call: Call, weight: number, operation: NodeOperation, args: unknown[]): Promise<void> {
-    const { batches } = this.deps;
-    const { id, client } = call;
+  private async answer(
+    call: RunningCall,
+    client: Client,
+    weight: number,
+    operation: NodeOperation,
+    args: readonly unknown[],
+  ): Promise<void> {
+    const { id } = call;
     const turn = await this.turns.enter(client, weight);
-    const last = await this.outcome(call, turn, operation, args).catch((error: unknown): Last => {
-      if (error instanceof HubError) {
-        const { code, message, isHonest } = error;
-        return (usedMs) => ['error', id, usedMs, { code, message, isHonest }];
-      }
-      this.deps.failed(error, operation === 'run' ? String(args[0]) : operation);
-      return (usedMs) => ['error', id, usedMs, null];
+    const last = await this.outcome(call, client, turn, operation, args).catch((error: unknown): Last => {
+      if (!(error instanceof HubError))
+        this.deps.failed(error, operation === 'run' ? String(args[0]) : operation);
+      return (usedMs) => ['error', id, usedMs, NODE_ERRORS.cross(error)];
     });
     turn.leave();
-    this.calls.delete(id);
     client.calls.delete(call);
-    batches.add(last(turn.workedMs));
+    this.callee.end(call, last(turn.workedMs));
   }
 
-  /** The signal that ends the call. */
-  private async outcome(call: Call, turn: Turn, operation: NodeOperation, args: unknown[]): Promise<Last> {
-    const { id, client } = call;
-    if (call.isGivenUp) return () => ['gone', id];
+  /** The item that ends the call. */
+  private async outcome(
+    call: RunningCall,
+    client: Client,
+    turn: Turn,
+    operation: NodeOperation,
+    args: readonly unknown[],
+  ): Promise<Last> {
+    const { id } = call;
+    if (call.isCancelled) return () => ['gone', id];
     const handler = this.handlers[operation] as (...all: unknown[]) => unknown;
     const value = await handler({ turn, hub: this.deps.hub }, client, ...args);
     if (!(value instanceof Pieces)) return (usedMs) => ['value', id, usedMs, value];
-    const source = value.pieces[Symbol.asyncIterator]();
-    try {
-      for (;;) {
-        // Nothing is made for a client that does not read it.
-        if (!call.isGivenUp && call.room === 0)
-          await turn.outside(() => new Promise<void>((resolve) => (call.wake = resolve)));
-        if (call.isGivenUp) return () => ['gone', id];
-        const { done, value: piece } = await source.next();
-        if (done === true) return (usedMs) => ['end', id, usedMs];
-        call.room--;
-        this.deps.batches.add(['chunk', id, piece], piece instanceof Uint8Array ? [bufferOf(piece)] : []);
-      }
-    } finally {
-      await source.return?.();
-    }
+    const isWhole = await this.callee.stream(call, value.pieces, (wait) => turn.outside(wait));
+    return isWhole ? (usedMs) => ['end', id, usedMs] : () => ['gone', id];
   }
 }
 
-type Last = (usedMs: number) => ToHub;
-
-/** Pieces of bytes have memory of their own. */
-const bufferOf = (bytes: Bytes): ArrayBuffer => bytes.buffer as ArrayBuffer;
-
-function giveUp(call: Call): void {
-  call.isGivenUp = true;
-  call.wake();
-}
+type Last = (usedMs: number) => AnswerItem<number>;
 
 function handlersOf({ hub, methods }: HubRpcServerDeps): Handlers {
   const claims = (): ClaimAnswers => {

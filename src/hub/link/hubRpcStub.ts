@@ -2,21 +2,16 @@
  * What the hub's thread asks the node's through: calls, answers in pieces that are taken one by one, and the scripts that
  * clients subscribe to. Calls of a client that leaves are cancelled.
  */
-import { assert } from '../../util/assert.js';
 import type { JsonValue } from '../../util/json/json.js';
 import { rawJson } from '../../util/json/jsonWrite.js';
-import type { Batches } from './batches.js';
+import type { Batches } from '../../threads/batches.js';
 import { crossingOf } from './crossingValues.js';
-import { HubError } from '../protocol/hubError.js';
 import { StreamedJson, type HubResult } from '../protocol/hubClient.js';
 import type { ChunkOperations, NodeOperation, ValueOperations } from './nodeOperations.js';
-import { CHUNKS_AHEAD, packKeys, type CrossingError, type ToHub, type ToNode } from './portMessages.js';
+import { Answer, Caller } from '../../threads/caller.js';
+import type { AnswerItem } from '../../threads/protocol.js';
+import { NODE_ERRORS, packKeys, type CallContext, type ToNode } from './portMessages.js';
 import type { Turn, ClientQueue } from '../../scheduler/clientQueue.js';
-
-/** The node's thread failed at a call, and has logged the failure. */
-export class NodeFailure extends Error {
-  override readonly name = 'NodeFailure';
-}
 
 /** No one waits for an answer any more. */
 export class ClientLeft extends Error {
@@ -33,21 +28,22 @@ export interface Asking {
 /** The part of a turn that the callee uses. */
 type Weighing = Pick<Turn, 'weight'>;
 
-type Outcome = { readonly value: unknown } | { readonly chunks: AsyncGenerator<unknown> };
-
 export class HubRpcStub {
   private readonly batches: Batches<ToNode>;
-  private readonly turns: ClientQueue;
-  private readonly calls = new Map<number, NodeAnswer>();
+  private readonly caller: Caller<Asking, CallContext, number>;
   /** Clients that asked for anything. */
   private readonly known = new Set<number>();
   /** Whether scripts are wanted from here on, as far as that is not told yet. */
   private wishes = new Map<string, boolean>();
-  private nextId = 0;
 
   constructor(batches: Batches<ToNode>, turns: ClientQueue) {
     this.batches = batches;
-    this.turns = turns;
+    this.caller = new Caller<Asking, CallContext, number>({
+      post: (item, transfer) => batches.add(item, transfer),
+      errors: NODE_ERRORS,
+      cancelled: () => new ClientLeft(),
+      answered: (client, usedMs) => turns.charge(client, usedMs),
+    });
   }
 
   /** Ends with one value. */
@@ -57,9 +53,7 @@ export class HubRpcStub {
     operation: Name,
     ...args: Parameters<ValueOperations[Name]>
   ): Promise<ReturnType<ValueOperations[Name]>> {
-    const outcome = await this.ask(client, turn, operation, args).outcome;
-    assert('value' in outcome, `${operation} has one answer`);
-    return outcome.value as ReturnType<ValueOperations[Name]>;
+    return (await this.ask(client, turn, operation, args).value()) as ReturnType<ValueOperations[Name]>;
   }
 
   /** Chunks; each is made when there is space for it. */
@@ -69,7 +63,7 @@ export class HubRpcStub {
     operation: Name,
     ...args: Parameters<ChunkOperations[Name]>
   ): AsyncGenerator<ReturnType<ChunkOperations[Name]>> {
-    return this.ask(client, turn, operation, args).chunks() as never;
+    return this.ask(client, turn, operation, args).pieces() as never;
   }
 
   /** What a method of the node's thread answers. */
@@ -81,7 +75,7 @@ export class HubRpcStub {
   ): Promise<HubResult> {
     const outcome = await this.ask(client, turn, 'run', [method, args.map(crossingOf)]).outcome;
     if ('value' in outcome) return rawJson(outcome.value as string);
-    return new StreamedJson(outcome.chunks as AsyncGenerator<string>);
+    return new StreamedJson(outcome.pieces as AsyncGenerator<string>);
   }
 
   /** The status of each script. */
@@ -89,19 +83,14 @@ export class HubRpcStub {
     return this.call(client, turn, 'statuses', packKeys(keys));
   }
 
-  private ask(client: Asking, turn: Weighing, operation: NodeOperation, args: unknown[]): NodeAnswer {
-    const id = this.nextId++;
-    const answer = new NodeAnswer(client, (more) =>
-      this.batches.add(more === 0 ? ['cancel', id] : ['more', id, more]),
-    );
+  private ask(client: Asking, turn: Weighing, operation: NodeOperation, args: unknown[]): Answer {
     if (client.hasLeft) {
+      const answer = new Answer(() => undefined);
       answer.end(new ClientLeft());
       return answer;
     }
-    this.calls.set(id, answer);
     this.known.add(client.number);
-    this.batches.add(['call', id, client.number, turn.weight, operation, args]);
-    return answer;
+    return this.caller.call(operation, args, [], client, client.number, turn.weight);
   }
 
   /** Takes back what a client asked for that has left. */
@@ -132,89 +121,7 @@ export class HubRpcStub {
   }
 
   /** Takes an item that answers a call. */
-  receive(item: Extract<ToHub, readonly ['value' | 'chunk' | 'end' | 'error' | 'gone', ...unknown[]]>): void {
-    const [kind, id] = item;
-    const answer = this.calls.get(id);
-    assert(answer, 'what is answered was asked');
-    if (kind === 'chunk') return answer.take(item[2]);
-    this.calls.delete(id);
-    if (kind !== 'gone') this.turns.charge(answer.client, item[2]);
-    if (kind === 'value') answer.settle(item[3]);
-    else if (kind === 'end') answer.end(null);
-    else answer.end(kind === 'gone' ? new ClientLeft() : errorOf(item[3]));
-  }
-}
-
-function errorOf(error: CrossingError | null): Error {
-  return error === null ? new NodeFailure() : new HubError(error.code, error.message, error.isHonest);
-}
-
-/** Result of one call: a value, or chunks until the end. */
-class NodeAnswer {
-  readonly client: Asking;
-  /** How it begins: with the value, or with the first piece. */
-  readonly outcome: Promise<Outcome>;
-  /** Asks for this many more pieces; 0 for none any more. */
-  private readonly tell: (more: number) => void;
-  private begin!: (outcome: Outcome) => void;
-  private refuse!: (error: Error) => void;
-  private readonly waiting: unknown[] = [];
-  private hasBegun = false;
-  private isOver = false;
-  private failure: Error | null = null;
-  private wake: () => void = () => undefined;
-
-  constructor(client: Asking, tell: (more: number) => void) {
-    this.client = client;
-    this.tell = tell;
-    this.outcome = new Promise((resolve, reject) => {
-      this.begin = resolve;
-      this.refuse = reject;
-    });
-    // Who takes pieces is notified of a failure there.
-    this.outcome.catch(() => undefined);
-  }
-
-  settle(value: unknown): void {
-    this.isOver = true;
-    this.begin({ value });
-  }
-
-  take(chunk: unknown): void {
-    this.waiting.push(chunk);
-    this.changed();
-  }
-
-  end(failure: Error | null): void {
-    this.isOver = true;
-    this.failure = failure;
-    if (failure !== null) this.refuse(failure);
-    this.changed();
-  }
-
-  private changed(): void {
-    if (!this.hasBegun && this.failure === null) this.begin({ chunks: this.chunks() });
-    this.hasBegun = true;
-    this.wake();
-  }
-
-  /** Breaking off takes the call back. */
-  async *chunks(): AsyncGenerator<unknown> {
-    try {
-      for (let taken = 0; ; taken++) {
-        // The first comes unasked.
-        if (taken > 0 && !this.isOver) this.tell(taken === 1 ? CHUNKS_AHEAD : 1);
-        while (this.waiting.length === 0 && !this.isOver)
-          await new Promise<void>((resolve) => (this.wake = resolve));
-        if (this.waiting.length > 0) {
-          yield this.waiting.shift();
-          continue;
-        }
-        if (this.failure !== null) throw this.failure;
-        return;
-      }
-    } finally {
-      if (!this.isOver) this.tell(0);
-    }
+  receive(item: AnswerItem<number>): void {
+    this.caller.receive(item);
   }
 }

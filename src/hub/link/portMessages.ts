@@ -1,6 +1,6 @@
 /**
- * What is said between the node's thread and the hub's, which has the clients: batches of items, each a tuple with its kind
- * first. The hub's thread asks, and each of its calls ends with one of `value`, `end`, `error` and `gone`.
+ * What is said between the node's thread and the hub's, which has the clients. Both call each other by the protocol of
+ * `threads/protocol.ts`, and have items of their own beside it.
  */
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { SCRIPT_KEY_BYTES } from '../../index/addressScripts.js';
@@ -13,27 +13,53 @@ import type { LogCategory } from '../../util/logging.js';
 import type { AnsweredNote } from './answerNotes.js';
 import type { HubFacts } from '../protocol/hubFacts.js';
 import type { MethodShape } from '../protocol/hubClient.js';
-import type { NodeOperation } from './nodeOperations.js';
+import { HubError } from '../protocol/hubError.js';
+import { HubStartError } from '../thread/hubStartError.js';
+import { CrossingErrors, type ErrorKind } from '../../threads/crossingErrors.js';
+import type { AnswerItem, CallItem } from '../../threads/protocol.js';
 
-/** Pieces of an answer that are under way at a time, once its client takes it. Before that there is one. */
-export const CHUNKS_AHEAD = 2;
+/** Whom a call is for, and the weight of its turn. */
+export type CallContext = readonly [client: number, weight: number];
 
-/** An answer with an error, as it crosses. */
-export interface CrossingError {
-  readonly code: number;
-  readonly message: string;
-  readonly isHonest: boolean;
+/** Errors of a client cross as they are. Of others the node was notified. */
+const HUB_ERROR_KIND: ErrorKind<HubError> = {
+  kind: 'HubError',
+  type: HubError,
+  fields: ({ code, isHonest }) => ({ code, isHonest }),
+  restore: (message, { code, isHonest }: Pick<HubError, 'code' | 'isHonest'>) =>
+    new HubError(code, message, isHonest),
+};
+
+/** The node's thread failed at a call, and has logged the failure. */
+export class NodeFailure extends Error {
+  override readonly name = 'NodeFailure';
 }
+
+export const NODE_ERRORS = new CrossingErrors([HUB_ERROR_KIND], () => new NodeFailure());
+
+/** What the node's thread asks of the hub's. */
+export interface HubOrders {
+  /** Listens. Rejects with `HubStartError`. */
+  open(): Promise<void>;
+  peer(name: string, isThere: boolean): void;
+  /** The readers close the file of the index. */
+  release(): Promise<void>;
+  /** Touched scripts, as packed keys: clients must be notified. */
+  tell(touched: Uint8Array): Promise<void>;
+  /** Ends all sessions. */
+  close(): Promise<void>;
+}
+
+export const ORDER_ERRORS = new CrossingErrors([], (message) => new HubStartError(message));
 
 export type SearchNote = readonly [tookMs: number, timedOut: boolean];
 
 /** From the hub's thread to the node's. */
 export type ToNode =
-  /** `client` asks; `weight` is that of its turn. */
-  | readonly ['call', id: number, client: number, weight: number, operation: NodeOperation, args: unknown[]]
-  /** The number of further pieces of an answer that may be sent. */
-  | readonly ['more', id: number, count: number]
-  | readonly ['cancel', id: number]
+  /** Calls of `NodeOperation`. */
+  | CallItem<CallContext>
+  /** Answers to `HubOrders`. */
+  | AnswerItem
   | readonly ['left', client: number]
   /** Scripts that some client subscribes to from here on, and those that none does any more. */
   | readonly ['wanted', Uint8Array]
@@ -46,31 +72,20 @@ export type ToNode =
   | readonly ['searched', readonly SearchNote[]]
   | readonly ['follower', deed: 'poke' | 'remake']
   | readonly ['available', isAvailable: boolean]
-  | readonly ['failed', method: string, message: string, stack: string | undefined]
-  /** An order was carried out, or could not be. */
-  | readonly ['done', id: number, failure: string | null];
+  | readonly ['failed', method: string, message: string, stack: string | undefined];
 
-/** From the node's thread to the hub's. `usedMs` is how long the node worked for a call. */
+/** From the node's thread to the hub's. */
 export type ToHub =
   | readonly ['tip', height: number, header: Uint8Array]
-  | readonly ['value', id: number, usedMs: number, value: unknown]
-  | readonly ['chunk', id: number, chunk: unknown]
-  | readonly ['end', id: number, usedMs: number]
-  /** Null if it is not an answer to the client: then the node was notified of it. */
-  | readonly ['error', id: number, usedMs: number, error: CrossingError | null]
-  | readonly ['gone', id: number]
-  | readonly ['peer', id: number, name: string, isThere: boolean]
-  | readonly ['open', id: number]
+  /** Answers to calls; the note is how long the node worked for it. */
+  | AnswerItem<number>
+  /** Calls of `HubOrders`. */
+  | CallItem
   /** How the follower of the claim index stands. */
   | readonly ['followed', FollowerStatus]
   /** A transaction with claims entered the mempool, or left it (by its id, latin1). */
   | readonly ['waiting', WaitingTransaction]
-  | readonly ['waitingGone', txid: string]
-  /** The readers close the file of the index. */
-  | readonly ['release', id: number]
-  /** Touched scripts, with the tip: clients must be notified. */
-  | readonly ['tell', id: number, touched: Uint8Array]
-  | readonly ['close', id: number];
+  | readonly ['waitingGone', txid: string];
 
 /** What the hub's thread is given where it reads rows itself. */
 export interface SharedClaimsStart {

@@ -11,16 +11,18 @@ import { projectFile } from '../../util/project.js';
 import { isPromise, whenResolved } from '../../util/maybePromise.js';
 import type { SharedSearch } from '../../search/sqlite/sharedSearch.js';
 import type { AnsweredNote } from '../link/answerNotes.js';
-import { Batches } from '../link/batches.js';
+import { Batches } from '../../threads/batches.js';
 import { updateSnapshot, type TipSnapshot } from '../link/tipSnapshot.js';
 import type { HubCounters } from '../link/hubCounters.js';
 import type { HubServices } from '../link/hubServices.js';
-import { HubStartError } from './hubStartError.js';
+import { Caller } from '../../threads/caller.js';
 import type { NodeMethod } from '../methods/method.js';
 import { HubRpcServer } from '../link/hubRpcServer.js';
 import {
+  ORDER_ERRORS,
   packKeys,
   unpackKeys,
+  type HubOrders,
   type HubThreadStart,
   type SearchNote,
   type ToHub,
@@ -55,24 +57,17 @@ export interface HubThreadSharing {
   readonly waiting: WaitingFeed | null;
 }
 
-/** What the thread is asked to do and has not done. */
-interface Order {
-  resolve(): void;
-  reject(error: Error): void;
-}
-
 export class HubThread implements TouchedSessions {
   private readonly deps: HubThreadDeps;
   private readonly worker: Worker;
   private readonly batches: Batches<ToHub>;
   private readonly server: HubRpcServer;
-  private readonly orders = new Map<number, Order>();
+  private readonly orders: Caller;
   private readonly exited: Promise<void>;
   private readonly sharing: HubThreadSharing | null;
   private readonly offs: (() => void)[] = [];
   private readonly wanted = new Set<string>();
   private touched = new Set<string>();
-  private nextOrder = 0;
   /** The tip that the thread knows of. */
   private knownTip = -1;
   private isClosing = false;
@@ -92,6 +87,10 @@ export class HubThread implements TouchedSessions {
       methods: deps.methods,
       batches: this.batches,
       failed: deps.failed,
+    });
+    this.orders = new Caller({
+      post: (item, transfer) => this.batches.add(item, transfer),
+      errors: ORDER_ERRORS,
     });
     this.worker.on('message', (items: readonly ToNode[]) => this.receive(items));
     this.worker.on('error', (error) => (this.failure = error));
@@ -121,7 +120,7 @@ export class HubThread implements TouchedSessions {
     if (search === null) return;
     this.batches.add(['followed', search.follower.status]);
     this.offs.push(search.onStatus((status) => this.batches.add(['followed', status])));
-    this.offs.push(search.onRelease(() => this.order((id) => ['release', id]).catch(() => undefined)));
+    this.offs.push(search.onRelease(() => this.order('release', []).catch(() => undefined)));
     search.load = () => ({
       running: counters.get('searchesRunning'),
       waiting: counters.get('searchesWaiting'),
@@ -144,29 +143,25 @@ export class HubThread implements TouchedSessions {
     this.server.close();
     const error = this.failure ?? new Error('no reason is known');
     if (!this.isClosing) this.deps.ended(error);
-    for (const { resolve, reject } of this.orders.values()) {
-      if (this.isClosing) resolve();
-      else reject(error);
-    }
-    this.orders.clear();
+    this.orders.endAll(this.isClosing ? null : error);
   }
 
-  private order(make: (id: number) => ToHub, transfer: readonly ArrayBuffer[] = []): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const id = this.nextOrder++;
-      this.orders.set(id, { resolve, reject });
-      this.batches.add(make(id), transfer);
-    });
+  private async order<Name extends keyof HubOrders>(
+    name: Name,
+    args: Parameters<HubOrders[Name]>,
+    transfer: readonly ArrayBuffer[] = [],
+  ): Promise<void> {
+    await this.orders.call(name, args, transfer, null).value();
   }
 
   /** Listens. Rejects with `HubStartError`. */
   open(): Promise<void> {
-    return this.order((id) => ['open', id]);
+    return this.order('open', []);
   }
 
   /** Resolves when clients are answered so, or when the thread is no more: then there are none. */
   async notePeer(name: string, isThere: boolean): Promise<void> {
-    if (!this.isOver) await this.order((id) => ['peer', id, name, isThere]).catch(() => undefined);
+    if (!this.isOver) await this.order('peer', [name, isThere]).catch(() => undefined);
   }
 
   /** Each batch reports the tip that its answers are of. */
@@ -192,11 +187,9 @@ export class HubThread implements TouchedSessions {
     const { deps, server } = this;
     switch (item[0]) {
       case 'call':
-        return server.call(item[1], item[2], item[3], item[4], item[5]);
       case 'more':
-        return server.more(item[1], item[2]);
       case 'cancel':
-        return server.cancel(item[1]);
+        return server.receive(item);
       case 'left':
         return server.left(item[1]);
       case 'wanted':
@@ -223,12 +216,8 @@ export class HubThread implements TouchedSessions {
         return deps.availability(item[1]);
       case 'failed':
         return deps.failed(errorOf(item[2], item[3]), item[1]);
-      case 'done': {
-        const order = this.orders.get(item[1]);
-        this.orders.delete(item[1]);
-        if (item[2] === null) order?.resolve();
-        else order?.reject(new HubStartError(item[2]));
-      }
+      default:
+        return this.orders.receive(item);
     }
   }
 
@@ -253,7 +242,7 @@ export class HubThread implements TouchedSessions {
     this.touched = new Set();
     // A later client gets it with its request.
     if (this.deps.counters.get('sessions') === 0) return;
-    await this.order((id) => ['tell', id, keys], [keys.buffer]);
+    await this.order('tell', [keys], [keys.buffer]);
   }
 
   /** Sends everyone away, and ends the thread. */
@@ -262,7 +251,7 @@ export class HubThread implements TouchedSessions {
     if (this.isOver) return;
     // Waiters for the end must not end before it.
     this.worker.ref();
-    await this.order((id) => ['close', id]);
+    await this.order('close', []);
     await this.worker.terminate();
     await this.exited;
   }

@@ -2,15 +2,18 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { AnswerNotes } from '../link/answerNotes.js';
-import { Batches } from '../link/batches.js';
+import { Batches } from '../../threads/batches.js';
 import { askedClaims, type ClaimSource } from '../link/claimSource.js';
 import { HubCounters } from '../link/hubCounters.js';
 import { HubPeers } from '../protocol/hubPeers.js';
 import type { HubMethod } from '../methods/method.js';
 import { HUB_METHODS } from '../methods/methodTable.js';
 import { HubRpcStub } from '../link/hubRpcStub.js';
+import { Callee } from '../../threads/callee.js';
 import {
+  ORDER_ERRORS,
   unpackKeys,
+  type HubOrders,
   type HubThreadStart,
   type SearchNote,
   type ToHub,
@@ -134,36 +137,45 @@ async function close(): Promise<void> {
   await shared?.close();
 }
 
+const orders: HubOrders = {
+  open: () => sessions.open(),
+  peer(name, isThere) {
+    if (!isThere) peers.remove(name);
+    else if (peers.add(name)) void sessions.tell();
+  },
+  release: () => shared?.release() ?? Promise.resolve(),
+  tell,
+  close,
+};
+
+const callee = new Callee((item, transfer) => batches.add(item, transfer));
+
 /** Carries an order out; the node is notified of its end. */
-function carryOut(id: number, work: Promise<void>): Promise<void> {
-  return work.then(
-    () => batches.add(['done', id, null]),
-    (error: unknown) => batches.add(['done', id, (error as Error).message]),
-  );
+async function carryOut(id: number, name: keyof HubOrders, args: readonly unknown[]): Promise<void> {
+  const call = callee.begin(id);
+  try {
+    await (orders[name] as (...all: readonly unknown[]) => unknown)(...args);
+    callee.end(call, ['value', id, undefined, undefined]);
+  } catch (error) {
+    callee.end(call, ['error', id, undefined, ORDER_ERRORS.cross(error)]);
+  }
 }
 
 function take(item: ToHub): void {
   switch (item[0]) {
     case 'tip':
       return tip.set(item[1], item[2]);
-    case 'peer':
-      if (!item[3]) peers.remove(item[2]);
-      else if (peers.add(item[2])) void sessions.tell();
-      return batches.add(['done', item[1], null]);
-    case 'open':
-      return void carryOut(item[1], sessions.open());
+    case 'call':
+      return void carryOut(item[1], item[2] as keyof HubOrders, item[3]);
+    case 'more':
+    case 'cancel':
+      return callee.receive(item);
     case 'followed':
       return shared?.followed(item[1]);
     case 'waiting':
       return shared?.waits(item[1]);
     case 'waitingGone':
       return shared?.waitsNoMore(item[1]);
-    case 'release':
-      return void carryOut(item[1], shared?.release() ?? Promise.resolve());
-    case 'tell':
-      return void carryOut(item[1], tell(item[2]));
-    case 'close':
-      return void carryOut(item[1], close());
     default:
       return node.receive(item);
   }

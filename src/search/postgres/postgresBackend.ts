@@ -12,7 +12,7 @@ import type { PostgresRole } from './postgresWorker.js';
 import { SEARCH_TIMEOUT_MS, type BackendPage, type SearchBackend } from '../searchBackend.js';
 import type { SearchQuery } from '../query/searchQuery.js';
 import { SearchSlots } from '../thread/searchSlots.js';
-import { WorkerPort } from '../thread/workerPort.js';
+import { SearchThread } from '../thread/searchThread.js';
 
 export interface PostgresBackendOptions extends PostgresIndexOptions {
   readonly lists: CensorLists;
@@ -26,7 +26,8 @@ export interface PostgresBackendOptions extends PostgresIndexOptions {
 /** Searches that share a thread: what a thread does itself, ranking, takes less time than the server. Arbitrary. */
 const CONNECTIONS_OF_THREAD = 4;
 
-const workerPort = (role: PostgresRole): WorkerPort => new WorkerPort('postgres/postgresWorker.js', role);
+const searchThread = (role: PostgresRole): SearchThread =>
+  new SearchThread(['postgres', 'postgresWorker.js'], role);
 
 /**
  * Whether an index can be kept there. Throws `EnvironmentError` where there is no package `pg`, where the server refuses for
@@ -60,7 +61,7 @@ export class PostgresBackend implements SearchBackend {
     this.description = description;
     const { url, schema, chain, prefixes, lists, connections, warn } = options;
     const keep = (name: string, role: PostgresRole): KeptThread =>
-      new KeptThread({ name, start: () => workerPort(role), ...(warn && { warn }) });
+      new KeptThread({ name, start: () => searchThread(role), ...(warn && { warn }) });
     const writing = keep('The thread that writes the search index', {
       role: 'writer',
       options: { url, schema, chain, prefixes },

@@ -1,9 +1,8 @@
 /** The program of a thread that writes the search index, or of one that reads it. Calls are answered one by one. */
 import { existsSync, statSync } from 'node:fs';
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { startFollower } from '../follow/followerThread.js';
 import type { IndexWriter } from '../follow/indexChange.js';
-import { unpackArguments } from '../document/packedSources.js';
 import { SearchError } from '../query/searchError.js';
 import type { SearchQuery } from '../query/searchQuery.js';
 import { SqliteIndexWriter, type SqliteIndexOptions } from './sqliteIndexWriter.js';
@@ -11,9 +10,8 @@ import { loadSqlite, type SqliteProvider } from '../../sqlite/sqliteProvider.js'
 import { READER_CACHE_BYTES, SqliteReader } from './sqliteReader.js';
 import { isCorruption, WRITER_CACHE_BYTES } from './sqliteWriter.js';
 import { reportMemory, type CacheUsage } from '../../util/threadMemory.js';
-import { answerOf, type WorkerCall, type WorkerRole } from './workerProtocol.js';
-
-type Calls = Readonly<Record<string, (...args: never[]) => unknown>>;
+import { serveSearchThread } from '../thread/searchThread.js';
+import type { WorkerRole } from './workerRole.js';
 
 /** Whether SQLite says that the file has no tables yet, or is just being made. */
 const isUnfinished = (error: unknown): boolean =>
@@ -73,13 +71,13 @@ function failing(error: unknown): IndexWriter {
   });
 }
 
-async function callsOf(role: WorkerRole): Promise<Calls> {
+async function callsOf(role: WorkerRole): Promise<object> {
   const provider = await loadSqlite();
   if (role.role === 'reader')
-    return new Reader(role.path, () => new SqliteReader(provider, role.path, role.lists)) as unknown as Calls;
+    return new Reader(role.path, () => new SqliteReader(provider, role.path, role.lists));
   const writer = openWriter(provider, role.index);
   if (role.follower !== null) startFollower(role.follower, writer);
-  return writer as unknown as Calls;
+  return writer;
 }
 
 /** The pages that SQLite keeps: at most those of the file, since it does not tell how many. */
@@ -88,28 +86,8 @@ function pageCache(path: string, maxBytes: number): CacheUsage[] {
   return [{ name: 'sqlite_pages', bytes: Math.min(size, maxBytes), maxBytes }];
 }
 
-const port = parentPort!;
 const role = workerData as WorkerRole;
 if (role.role === 'reader')
   reportMemory('claim search, reader', () => pageCache(role.path, READER_CACHE_BYTES));
 else reportMemory('claim search, writer', () => pageCache(role.index.path, WRITER_CACHE_BYTES));
-const calls = callsOf(role);
-let last: Promise<void> = Promise.resolve();
-
-async function answer({ id, method, args }: WorkerCall): Promise<void> {
-  try {
-    const target = await calls;
-    port.postMessage({ id, result: await target[method]!(...(unpackArguments(args) as never[])) });
-  } catch (error) {
-    port.postMessage(answerOf(id, error));
-  }
-  if (method === 'close') port.close();
-}
-
-// A worker that cannot start ends with its error.
-calls.catch((error: unknown) => {
-  throw error;
-});
-port.on('message', (call: WorkerCall) => {
-  last = last.then(() => answer(call));
-});
+serveSearchThread(() => callsOf(role), true);

@@ -13,8 +13,8 @@ import type { SlotLoad } from '../../scheduler/fairSlots.js';
 import type { SqliteIndexOptions } from './sqliteIndexWriter.js';
 import { SqliteSearchers } from './sqliteSearchers.js';
 import { loadSqlite } from '../../sqlite/sqliteProvider.js';
-import { WorkerPort } from '../thread/workerPort.js';
-import type { WorkerRole } from './workerProtocol.js';
+import { SearchThread } from '../thread/searchThread.js';
+import type { WorkerRole } from './workerRole.js';
 
 export interface SqliteBackendOptions extends SqliteIndexOptions {
   readonly lists: CensorLists;
@@ -37,8 +37,8 @@ export interface FollowedInThread {
   lost(why: string): void;
 }
 
-const workerPort = (role: WorkerRole, transfer?: readonly MessagePort[]): WorkerPort =>
-  new WorkerPort('sqlite/searchWorker.js', role, transfer);
+const searchThread = (role: WorkerRole, transfer?: readonly MessagePort[]): SearchThread =>
+  new SearchThread(['sqlite', 'searchWorker.js'], role, transfer);
 
 export class SqliteBackend implements SearchBackend {
   readonly description: string;
@@ -59,7 +59,7 @@ export class SqliteBackend implements SearchBackend {
       name: 'The thread that writes the search index',
       start: () => {
         const line = followed?.connect();
-        return workerPort({ role: 'writer', index, follower: line?.setup ?? null }, line?.transfer);
+        return searchThread({ role: 'writer', index, follower: line?.setup ?? null }, line?.transfer);
       },
       onEnd: (why) => followed?.lost(why),
     });

@@ -10,7 +10,7 @@ import { SearchError } from '../query/searchError.js';
 import type { SearchQuery } from '../query/searchQuery.js';
 import type { SlotLoad } from '../../scheduler/fairSlots.js';
 import { SearchSlots } from '../thread/searchSlots.js';
-import { WorkerPort } from '../thread/workerPort.js';
+import { SearchThread } from '../thread/searchThread.js';
 
 export interface SearchersSetup {
   readonly path: string;
@@ -69,7 +69,7 @@ export class SqliteSearchers {
         ...(warn && { warn }),
         ...(pausesMs && { pausesMs }),
         name: 'A thread that searches claims',
-        start: () => new WorkerPort('sqlite/searchWorker.js', { role: 'reader', path, lists }),
+        start: () => new SearchThread(['sqlite', 'searchWorker.js'], { role: 'reader', path, lists }),
       });
     this.searchers = Array.from({ length: readers }, () => new Searcher(start));
     this.slots = new SearchSlots(

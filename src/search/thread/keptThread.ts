@@ -4,12 +4,12 @@
  */
 import type { IndexWriter } from '../follow/indexChange.js';
 import { SearchError, ThreadEndedError } from '../query/searchError.js';
-import type { WorkerPort } from './workerPort.js';
+import type { SearchThread } from './searchThread.js';
 
 export interface KeptThreadOptions {
   /** The beginning of a sentence about it. */
   readonly name: string;
-  readonly start: () => Pick<WorkerPort, 'call' | 'exited' | 'isUp'>;
+  readonly start: () => Pick<SearchThread, 'call' | 'exited' | 'isUp'>;
   readonly warn?: (text: string) => void;
   /** Receives each time that it ended unasked. */
   readonly onEnd?: (why: string) => void;

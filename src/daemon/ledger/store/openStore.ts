@@ -1,6 +1,6 @@
 /** The ledger's database from outside of its thread. */
 import { yieldIfDue } from '../../../scheduler/yield.js';
-import { CallThread } from '../../../util/callThread.js';
+import { daemonThread } from '../../base/threadCalls.js';
 import type { CoinCandidate, LedgerDatabase } from '../ledgerDatabase.js';
 import type { OutPointRef } from '../txoQuery.js';
 import type { LedgerStore, StoreOptions } from './ledgerStore.js';
@@ -129,7 +129,7 @@ export function storeInThread(store: LedgerStore): LedgerStorePort {
  * be rebuilt.
  */
 export function openStore(options: StoreOptions, warn: (text: string) => void): LedgerStorePort {
-  const thread = new CallThread({
+  const thread = daemonThread({
     program: ['daemon', 'ledger', 'store', 'storeWorker.js'],
     data: options,
     title: "The wallet's database",

@@ -3,12 +3,12 @@ import { workerData } from 'node:worker_threads';
 import { sqliteFileError } from '../../../sqlite/sqliteFileError.js';
 import { loadSqlite } from '../../../sqlite/sqliteProvider.js';
 import { EnvironmentError } from '../../../util/text/environmentError.js';
-import { serveCalls } from '../../../util/serveCalls.js';
+import { serveDaemonThread } from '../../base/threadCalls.js';
 import { LedgerStore, type StoreOptions } from './ledgerStore.js';
 import { isCorruption, markCorrupt } from './schema.js';
 
 const options = workerData as StoreOptions;
-serveCalls(
+serveDaemonThread(
   async () => new LedgerStore(await loadSqlite(), options),
   (error) =>
     isCorruption(error)

@@ -1,13 +1,15 @@
+import type { Transferable } from 'node:worker_threads';
 import { setImmediate as round } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { Batches } from '../../../../src/hub/link/batches.js';
+import { Batches } from '../../../../src/threads/batches.js';
 import { badRequest, HubError, notThere } from '../../../../src/hub/protocol/hubError.js';
 import type { HubServices } from '../../../../src/hub/link/hubServices.js';
 import { StreamedJson } from '../../../../src/hub/protocol/hubClient.js';
 import type { NodeMethod } from '../../../../src/hub/methods/method.js';
 import { HubRpcServer } from '../../../../src/hub/link/hubRpcServer.js';
-import { ClientLeft, NodeFailure, HubRpcStub } from '../../../../src/hub/link/hubRpcStub.js';
-import { CHUNKS_AHEAD, unpackKeys, type ToHub, type ToNode } from '../../../../src/hub/link/portMessages.js';
+import { ClientLeft, HubRpcStub } from '../../../../src/hub/link/hubRpcStub.js';
+import { NodeFailure, unpackKeys, type ToHub, type ToNode } from '../../../../src/hub/link/portMessages.js';
+import { PIECES_AHEAD, type AnswerItem } from '../../../../src/threads/protocol.js';
 import { ClientQueue, type Turn } from '../../../../src/scheduler/clientQueue.js';
 import { JsonObject } from '../../../../src/util/json/json.js';
 import { stringifyJson, type JsonOut } from '../../../../src/util/json/jsonWrite.js';
@@ -28,13 +30,13 @@ class Pair {
 
   constructor(methods: readonly NodeMethod[] = []) {
     const toNode = {
-      postMessage: (items: unknown, transfer: readonly ArrayBuffer[]) =>
+      postMessage: (items: unknown, transfer: readonly Transferable[]) =>
         this.receive(structuredClone(items, { transfer: [...transfer] }) as readonly ToNode[]),
     };
     const toHub = {
-      postMessage: (items: unknown, transfer: readonly ArrayBuffer[]) => {
+      postMessage: (items: unknown, transfer: readonly Transferable[]) => {
         for (const item of structuredClone(items, { transfer: [...transfer] }) as readonly ToHub[])
-          if (item[0] !== 'tip' && item[0] !== 'peer') this.port.receive(item as never);
+          this.port.receive(item as AnswerItem<number>);
       },
     };
     const batches: Batches<ToNode> = new Batches<ToNode>(toNode, () => {
@@ -58,9 +60,7 @@ class Pair {
     for (const item of items) {
       const [kind] = item;
       this.received.push(kind === 'wanted' || kind === 'unwanted' ? [kind, ...unpackKeys(item[1])] : kind);
-      if (kind === 'call') this.server.call(item[1], item[2], item[3], item[4], item[5]);
-      else if (kind === 'more') this.server.more(item[1], item[2]);
-      else if (kind === 'cancel') this.server.cancel(item[1]);
+      if (kind === 'call' || kind === 'more' || kind === 'cancel') this.server.receive(item);
       else if (kind === 'left') this.server.left(item[1]);
     }
   }
@@ -121,7 +121,7 @@ describe('HubRpcStub', () => {
     for await (const piece of result.pieces) {
       taken.push(piece.trim());
       await settled();
-      expect(counting.made).toBe(taken.length === 1 ? 1 : taken.length + CHUNKS_AHEAD - 1);
+      expect(counting.made).toBe(taken.length === 1 ? 1 : taken.length + PIECES_AHEAD - 1);
       if (taken.length === 5) break;
     }
     expect(taken).toEqual(['0', '1', '2', '3', '4']);

@@ -1,7 +1,7 @@
 import { setImmediate as round } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { AnswerNotes } from '../../../../src/hub/link/answerNotes.js';
-import { Batches } from '../../../../src/hub/link/batches.js';
+import { Batches } from '../../../../src/threads/batches.js';
 import { HubCounters } from '../../../../src/hub/link/hubCounters.js';
 import { packKeys, unpackKeys } from '../../../../src/hub/link/portMessages.js';
 

@@ -1,8 +1,10 @@
 /** Items for another thread, posted together: what comes up in one round of the event loop is one message. */
 
+import type { Transferable } from 'node:worker_threads';
+
 /** Either side of a port, as far as it is posted to. */
 export interface PostingPort {
-  postMessage(message: unknown, transfer: readonly ArrayBuffer[]): void;
+  postMessage(message: unknown, transfer: readonly Transferable[]): void;
 }
 
 export class Batches<Item> {
@@ -10,7 +12,7 @@ export class Batches<Item> {
   /** Runs before a batch is posted, and may add to it; what it promises is waited for. */
   private readonly before: () => Promise<void> | undefined;
   private items: Item[] = [];
-  private transfer: ArrayBuffer[] = [];
+  private transfer: Transferable[] = [];
   private isDue = false;
 
   constructor(port: PostingPort, before: () => Promise<void> | undefined) {
@@ -19,14 +21,14 @@ export class Batches<Item> {
   }
 
   /** Bytes in `transfer` go over as they are, and are gone here. */
-  add(item: Item, transfer: readonly ArrayBuffer[] = []): void {
+  add(item: Item, transfer: readonly Transferable[] = []): void {
     this.items.push(item);
     this.transfer.push(...transfer);
     this.schedule();
   }
 
   /** Comes before all that waits. */
-  addFirst(item: Item, transfer: readonly ArrayBuffer[] = []): void {
+  addFirst(item: Item, transfer: readonly Transferable[] = []): void {
     this.items.unshift(item);
     this.transfer.push(...transfer);
     this.schedule();

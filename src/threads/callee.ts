@@ -1,0 +1,88 @@
+/** The called side: calls that are carried out, and pieces of answers as fast as they are taken. */
+import type { Transferable } from 'node:worker_threads';
+import type { AnswerItem } from './protocol.js';
+
+/** A call that is carried out. */
+export class RunningCall {
+  readonly id: number;
+  isCancelled = false;
+  /** How many pieces may be sent. */
+  space = 1;
+  private wake: () => void = () => undefined;
+
+  constructor(id: number) {
+    this.id = id;
+  }
+
+  more(count: number): void {
+    this.space += count;
+    this.wake();
+  }
+
+  cancel(): void {
+    this.isCancelled = true;
+    this.wake();
+  }
+
+  /** Resolves when a piece may be sent, or the call was cancelled; null where it is so. */
+  waitForSpace(): Promise<void> | null {
+    if (this.isCancelled || this.space > 0) return null;
+    return new Promise((resolve) => (this.wake = resolve));
+  }
+}
+
+export class Callee<Note = undefined> {
+  private readonly post: (item: AnswerItem<Note>, transfer: readonly Transferable[]) => void;
+  private readonly calls = new Map<number, RunningCall>();
+
+  constructor(post: (item: AnswerItem<Note>, transfer: readonly Transferable[]) => void) {
+    this.post = post;
+  }
+
+  begin(id: number): RunningCall {
+    const call = new RunningCall(id);
+    this.calls.set(id, call);
+    return call;
+  }
+
+  /** Takes what the caller says of a call after it. */
+  receive(item: readonly ['more', id: number, count: number] | readonly ['cancel', id: number]): void {
+    const call = this.calls.get(item[1]);
+    if (item[0] === 'more') call?.more(item[2]);
+    else call?.cancel();
+  }
+
+  /**
+   * Sends pieces. Pieces of bytes have memory of their own, which is handed over. The next piece is made when the caller has
+   * space for it. Resolves to false where the call was cancelled. `outside` runs a wait that is not work.
+   */
+  async stream(
+    call: RunningCall,
+    pieces: AsyncIterable<unknown>,
+    outside: (wait: () => Promise<void>) => Promise<void> = (wait) => wait(),
+  ): Promise<boolean> {
+    const source = pieces[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        if (!call.isCancelled && call.space === 0)
+          await outside(() => call.waitForSpace() ?? Promise.resolve());
+        if (call.isCancelled) return false;
+        const { done, value: piece } = await source.next();
+        if (done === true) return true;
+        call.space--;
+        this.post(
+          ['piece', call.id, piece],
+          piece instanceof Uint8Array ? [piece.buffer as ArrayBuffer] : [],
+        );
+      }
+    } finally {
+      await source.return?.();
+    }
+  }
+
+  /** Sends the last item of a call. */
+  end(call: RunningCall, item: AnswerItem<Note>, transfer: readonly Transferable[] = []): void {
+    this.calls.delete(call.id);
+    this.post(item, transfer);
+  }
+}

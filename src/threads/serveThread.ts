@@ -1,0 +1,73 @@
+/** The inside of a `CallThread`: answers calls with the methods of one object. */
+import { parentPort, type Transferable } from 'node:worker_threads';
+import { Callee, type RunningCall } from './callee.js';
+import type { CrossingErrors } from './crossingErrors.js';
+import { Pieces, Transferred, type AnswerItem, type CallItem, type NoticeItem } from './protocol.js';
+
+export interface ServedObject {
+  /** A text for the operator; it is sent before any answer. */
+  readonly notice?: string | null;
+  /** Ends the thread. */
+  close(): unknown;
+}
+
+export interface ServeOptions {
+  readonly errors: CrossingErrors;
+  /** Turns what a method throws into the error that the caller gets. */
+  readonly translate?: (error: unknown) => unknown;
+  /** Arguments as the methods take them. */
+  readonly unpack?: (args: readonly unknown[]) => readonly unknown[];
+  /** Whether calls are answered one after the other; otherwise all at the same time. */
+  readonly inOrder: boolean;
+  /** Whether the thread ends with the error where the object cannot be opened; otherwise each call fails with it. */
+  readonly endsUnopened?: boolean;
+}
+
+type Methods = Record<string, (...args: readonly unknown[]) => unknown>;
+
+/** Serves the object that `open` gives. */
+export function serveThread(open: () => Promise<object> | object, options: ServeOptions): void {
+  const { errors, translate = (error) => error, unpack = (args) => args, inOrder, endsUnopened } = options;
+  const port = parentPort!;
+  const post = (item: AnswerItem | NoticeItem, transfer: readonly Transferable[] = []): void =>
+    port.postMessage([item], transfer);
+  const callee = new Callee(post);
+  const opened = (async () => {
+    const target = await open();
+    const { notice } = target as ServedObject;
+    if (typeof notice === 'string' && notice !== '') post(['notice', notice]);
+    return target as Methods;
+  })();
+  opened.catch((error: unknown) => {
+    if (endsUnopened === true) throw error;
+  });
+
+  async function answer(call: RunningCall, method: string, args: readonly unknown[]): Promise<void> {
+    const { id } = call;
+    try {
+      const target = await opened;
+      const result = call.isCancelled ? undefined : await target[method]!(...unpack(args));
+      if (call.isCancelled) callee.end(call, ['gone', id]);
+      else if (result instanceof Transferred)
+        callee.end(call, ['value', id, undefined, result.value], result.transfer);
+      else if (result instanceof Pieces)
+        callee.end(call, (await callee.stream(call, result.pieces)) ? ['end', id, undefined] : ['gone', id]);
+      else callee.end(call, ['value', id, undefined, result]);
+    } catch (error) {
+      callee.end(call, ['error', id, undefined, errors.cross(translate(error))]);
+    }
+    if (method === 'close') port.close();
+  }
+
+  let last: Promise<void> = Promise.resolve();
+  port.on('message', (items: readonly CallItem[]) => {
+    for (const item of items) {
+      if (item[0] !== 'call') callee.receive(item);
+      else {
+        const call = callee.begin(item[1]);
+        if (inOrder) last = last.then(() => answer(call, item[2], item[3]));
+        else void answer(call, item[2], item[3]);
+      }
+    }
+  });
+}
