@@ -175,6 +175,51 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     expect(await page.locator('main').innerText()).toContain('To take the name over');
   });
 
+  it('says how far an index is while it is filled, and shows what it has then', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'lbcnode-explorer-'));
+    closers.push(() => rmSync(folder, { recursive: true, force: true }));
+    const plain = await startRegtest({ args: ['-fallbackfee=0.0002'], dataDir: folder });
+    closers.push(() => plain.stop());
+    const miner = await plain.rpc<string>('getnewaddress');
+    // The claim is in one of the last blocks, and filling takes some seconds.
+    for (let n = 0; n < 12; n++) await plain.rpc('generatetoaddress', [500, miner]);
+    const { address, claimId, txid } = await withClaim(plain);
+    await plain.stop();
+    const { node, base } = await nodeWith([], folder);
+    const parts = [
+      [`/claim/${claimId}`, 'The claim index is still being filled', 'holds the name'],
+      [`/address/${address}`, 'The address index is still being filled', 'Balance'],
+      [`/tx/${txid}`, 'Transactions are still being indexed', 'mindblown'],
+      ['/node', 'is being filled', 'complete'],
+      ['/', 'Latest blocks', 'Latest blocks'],
+      ['/name/mindblown', 'To take the name over', 'To take the name over'],
+    ] as const;
+    const pages = await Promise.all(
+      parts.map(async ([path]) => {
+        const page = await browser.newPage();
+        closers.push(() => page.close());
+        await page.goto(base + path);
+        return page;
+      }),
+    );
+    for (const [n, [path, filling]] of parts.entries()) {
+      const text = await pages[n]!.locator('main').innerText();
+      expect([path, text]).toEqual([path, expect.stringContaining(filling)]);
+    }
+    const isFilled = async (): Promise<boolean> =>
+      Object.values(await node.rpc<Record<string, { synced: boolean }>>('getindexinfo')).every(
+        ({ synced }) => synced,
+      );
+    await expect.poll(isFilled, { timeout: 240_000 }).toBe(true);
+    await node.rpc('generatetoaddress', [1, miner]);
+    for (const [n, [path, , whole]] of parts.entries()) {
+      await pages[n]!.reload();
+      const text = await pages[n]!.locator('main').innerText();
+      expect([path, text]).toEqual([path, expect.stringContaining(whole)]);
+      expect(text).not.toMatch(/being (filled|indexed)/);
+    }
+  });
+
   it('shows what is left of pruned blocks', async () => {
     const { node, base } = await nodeWith(['-prune=1', '-maxblockfilesize=65536']);
     const address = await node.rpc<string>('getnewaddress');

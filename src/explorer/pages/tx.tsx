@@ -16,7 +16,7 @@ import { integerText, sizeText, timeText } from '../../page/format.js';
 import { blockLink, txLink, withQuery } from '../../page/links.js';
 import type { TxInfoAnswer, TxInput, TxOutput } from '../answers.js';
 import { AskError } from '../explorerRpcStub.js';
-import { integerOf, notFound, type Page } from '../pageContext.js';
+import { integerOf, notFound, type Page, type PageError } from '../pageContext.js';
 import { ClaimLine } from './parts.js';
 
 const A_PAGE = 100;
@@ -59,6 +59,14 @@ function Spent({ output, hasIndex }: { readonly output: TxOutput; readonly hasIn
   );
 }
 
+/** The node's reason, without its advice for owners of wallets. */
+function whyNotFound({ message }: AskError): PageError {
+  const reason = message.replace(/ Use gettransaction for wallet transactions\./, '');
+  return reason.includes('process of being indexed')
+    ? notFound('Transactions are still being indexed', reason, [['/node', 'How far the index is']])
+    : notFound('There is no such transaction', reason);
+}
+
 export const tx: Page = async ({ ask, parts, query, tip }) => {
   const [wanted = ''] = parts;
   if (!/^[0-9a-f]{64}$/i.test(wanted))
@@ -73,7 +81,7 @@ export const tx: Page = async ({ ask, parts, query, tip }) => {
     info = await ask<TxInfoAnswer>('gettxinfo', txid, from, A_PAGE);
   } catch (error) {
     if (!(error instanceof AskError) || error.code !== -5) throw error;
-    throw notFound('There is no such transaction', error.message);
+    throw whyNotFound(error);
   }
   const path = txLink(txid);
   return {
