@@ -20,6 +20,8 @@ export interface StateMarks {
 
 /** Longer answers are not kept: writing them costs more than finding them. */
 const MAX_ANSWER_CHARS = 32_768;
+/** The same for methods with `keepsLong`: a page of a thousand entries. */
+const MAX_LONG_ANSWER_CHARS = 262_144;
 const MAX_KEY_CHARS = 1024;
 /** What a kept answer takes besides its characters, of two bytes at most. Measured: about 100. */
 const ENTRY_BYTES = 128;
@@ -98,6 +100,8 @@ export interface CacheableCall {
   readonly source: AnswerSource;
   readonly key: string;
   readonly marks: StateMarks;
+  /** Longer answers are not kept. */
+  readonly maxChars: number;
 }
 
 export class AnswerCache {
@@ -128,18 +132,19 @@ export class AnswerCache {
 
   /** A call as it is before it runs; null if its answer is not kept. */
   callOf(
-    { name, follows }: RpcMethod,
+    { name, follows, keepsLong }: RpcMethod,
     profile: Profile,
     params: readonly JsonValue[] | JsonObject,
   ): CacheableCall | null {
     if (follows === undefined) return null;
     const key = keyOf(name, profile, params);
-    return key === null ? null : { source: follows, key, marks: this.state() };
+    const maxChars = keepsLong === true ? MAX_LONG_ANSWER_CHARS : MAX_ANSWER_CHARS;
+    return key === null ? null : { source: follows, key, marks: this.state(), maxChars };
   }
 
   /** The same for answers that do not belong to an RPC method. `key` must not begin with the name of a profile. */
-  callAt(source: AnswerSource, key: string): CacheableCall | null {
-    return key.length > MAX_KEY_CHARS ? null : { source, key, marks: this.state() };
+  callAt(source: AnswerSource, key: string, maxChars = MAX_ANSWER_CHARS): CacheableCall | null {
+    return key.length > MAX_KEY_CHARS ? null : { source, key, marks: this.state(), maxChars };
   }
 
   /** The answer that was given to such a call. */
@@ -150,7 +155,7 @@ export class AnswerCache {
   }
 
   /** Keeps the answer to a call, unless it is longer than that or something has changed since. */
-  keep({ source, key, marks }: CacheableCall, text: string, maxChars = MAX_ANSWER_CHARS): void {
+  keep({ source, key, marks, maxChars }: CacheableCall, text: string): void {
     if (text.length > maxChars) return;
     // A text that was assembled of pieces holds on to all of them until a character of it is read.
     text.charCodeAt(0);

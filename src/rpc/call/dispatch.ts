@@ -349,7 +349,7 @@ export class RpcDispatcher {
 
 /** Keeps an answer where it is small; answers what is to be written. */
 function keepAnswer(answers: AnswerCache, call: CacheableCall, result: JsonOut): JsonOut {
-  const text = smallJson(result);
+  const text = smallJson(result, Math.max(call.maxChars, CHUNK_CHARS));
   if (text === null) return result;
   answers.keep(call, text);
   return rawJson(text);

@@ -167,6 +167,8 @@ export interface MethodDecl<Params extends readonly ParamDecl[]> {
   readonly duringWarmup?: boolean;
   /** What alone the answer follows from, besides arguments and options: then it may be kept (`answerCache.ts`). */
   readonly follows?: AnswerSource;
+  /** With `follows`: finding the answer takes much longer than writing it, so that long answers are kept too. */
+  readonly keepsLong?: boolean;
   /**
    * Who may ask it in the web explorer (`-explorer`): `page` its pages alone, `console` visitors too, in the console. Without
    * it the explorer never asks it. Only for methods that read: `test/lint/openMethods.test.ts` lists them.

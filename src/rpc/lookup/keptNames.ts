@@ -93,6 +93,12 @@ export type Form = 'documented' | 'reference';
 
 const keyOf = (form: Form, name: string): string => form + name;
 
+/** A name, and the height since which it has been so. */
+interface KeptInfo {
+  readonly info: NameInfo;
+  readonly since: number;
+}
+
 /** Claims of one name by the text of the choice that found them. */
 interface FoundClaims {
   readonly byChoice: Map<string, ClaimOfName>;
@@ -108,7 +114,7 @@ interface FoundHistories {
 
 /** Callers must not change the returned objects. */
 export class KeptNames {
-  private readonly infos = new Bounded<NameInfo>(MOST_ITEMS);
+  private readonly infos = new Bounded<KeptInfo>(MOST_ITEMS);
   private readonly items = new Bounded<DescribedItems>(MOST_ROWS);
   private readonly places = new Bounded<NamePlaces>(MOST_PLACES_BYTES);
   private readonly heads = new Bounded<NameHead>(MOST_HEADS);
@@ -145,13 +151,20 @@ export class KeptNames {
   }
 
   find(form: Form, name: string, marks: TipMarks): NameInfo | undefined {
-    return this.isOf(marks) ? this.infos.get(keyOf(form, name)) : undefined;
+    return this.isOf(marks) ? this.infos.get(keyOf(form, name))?.info : undefined;
+  }
+
+  /** The name as after block `height`, which may be one before the latest. */
+  findAt(form: Form, name: string, height: number, marks: TipMarks): NameInfo | undefined {
+    const found = this.isOf(marks) ? this.infos.get(keyOf(form, name)) : undefined;
+    return found && found.since <= height && height <= this.height ? found.info : undefined;
   }
 
   /** `before` is where the tip was when the reading began. */
   keep(form: Form, name: string, info: NameInfo, before: TipMarks, now: TipMarks): void {
     const items = itemsOf(info);
-    if (items >= LEAST_ITEMS && this.mayKeep(before, now)) this.infos.set(keyOf(form, name), info, items);
+    if (items >= LEAST_ITEMS && this.mayKeep(before, now))
+      this.infos.set(keyOf(form, name), { info, since: this.height }, items);
   }
 
   /** Items of a name, with those that blocks have changed since they were read. */

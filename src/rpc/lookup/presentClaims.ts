@@ -129,13 +129,29 @@ export class PresentClaims {
     return (exact === true ? toLatin1(name) : filedName(this.rules, name, height)) || null;
   }
 
+  /**
+   * The name after a block before the latest: from the cache if no block has changed it since, as it is when a visitor turns the
+   * pages of a name while blocks come.
+   */
+  private recentName(query: NameQuery, past: () => Promise<NameInfo>): MaybePromise<NameInfo> {
+    const { rules, active, kept } = this;
+    const { name, exact, asReference, height } = query;
+    if (asReference !== undefined || height >= active.height || kept.size === 0) return past();
+    const filed = exact === true ? toLatin1(name) : filedName(rules, name, height);
+    if (filed === '') return past();
+    return whenResolved(
+      kept.follow(active, this.touched),
+      () => kept.findAt('documented', filed, height, active) ?? past(),
+    );
+  }
+
   /** See `ClaimReader`. */
   nameAt(query: NameQuery): MaybePromise<NameInfo> {
     const { rows, rules, active, kept } = this;
     if (query.name.length > LONGEST_FILED_BYTES) return longNameAt(rows, rules, query);
     const past = (): Promise<NameInfo> => readName(rows, rules, query);
     const name = this.presentName(query);
-    if (name === null) return past();
+    if (name === null) return this.recentName(query, past);
     const form = query.asReference ? 'reference' : 'documented';
     const present = (): MaybePromise<NameInfo> => {
       const known = kept.find(form, name, active);
@@ -207,22 +223,21 @@ export class PresentClaims {
     };
   }
 
-  /** The latest events of a filed name. Those up to the latest block are kept until a block changes the name. */
+  /** The latest events of a filed name. They are kept until a block changes the name. */
   async latestHistory(name: string, span: Omit<LatestHistoryQuery, 'name'>): Promise<LatestHistoryPage> {
     const { rows, active, kept } = this;
     const { from, to, count, skip } = span;
     const read = (): Promise<LatestHistoryPage> => readLatestHistory(rows, { name, ...span });
-    if (skip > 0) return read();
-    const choice = `${from} ${count}`;
-    const present = async (): Promise<LatestHistoryPage> => {
-      const known = kept.findHistory(name, choice, active);
-      if (known !== undefined) return known;
-      const { tip, disconnects } = active;
-      const page = await read();
-      kept.keepHistory(name, choice, page, { tip, disconnects }, active);
-      return page;
-    };
-    return this.prefer(to, present, read);
+    await kept.follow(active, this.touched);
+    if (to > active.height) return read();
+    // While no block changes the name, the answer for the tip holds for later blocks, too.
+    const choice = to === active.height && skip === 0 ? `${from} ${count}` : `${from} ${count} ${to} ${skip}`;
+    const { tip, disconnects } = active;
+    const known = kept.findHistory(name, choice, active);
+    if (known !== undefined) return known;
+    const page = await read();
+    kept.keepHistory(name, choice, page, { tip, disconnects }, active);
+    return page;
   }
 
   /** The name as it is filed after block `height`; null when it is too long to be. */

@@ -129,14 +129,14 @@ export class EsploraEndpoint {
     if (answers === null || declared.follows === undefined || this.deps.warmupStatus() !== null)
       return this.answer(declared, found, request, signals);
     if (!services.chain.chain.reorganisation.isWhole) return this.answer(declared, found, request, signals);
-    const call = answers.callAt(declared.follows, target);
+    const call = answers.callAt(declared.follows, target, MAX_KEPT_CHARS);
     const text = call === null ? undefined : answers.find(call);
     if (text !== undefined) return keptReply(declared, text, allowed);
     const reply = this.answer(declared, found, request, signals);
     if (call === null) return reply;
     const keep = (made: HttpReply): HttpReply => {
       if (made.status === 200 && typeof made.text === 'string')
-        answers.keep(call, `${made.headers?.[1] ?? ''}\n${made.text}`, MAX_KEPT_CHARS);
+        answers.keep(call, `${made.headers?.[1] ?? ''}\n${made.text}`);
       return made;
     };
     return isPromise(reply) ? reply.then(keep) : keep(reply);

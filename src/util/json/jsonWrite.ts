@@ -376,13 +376,18 @@ class Serializer {
  */
 class SmallWriter {
   out = '';
+  private readonly maxChars: number;
+
+  constructor(maxChars: number) {
+    this.maxChars = maxChars;
+  }
 
   write(value: JsonOut, depth: number): boolean {
     switch (typeof value) {
       case 'string':
-        if (value.length > SMALL_CHARS) return false;
+        if (value.length > this.maxChars) return false;
         this.out += quoteJson(value);
-        return this.out.length <= SMALL_CHARS;
+        return this.out.length <= this.maxChars;
       case 'number':
         this.out += formatDouble(value);
         return true;
@@ -409,13 +414,13 @@ class SmallWriter {
     if (Object.getPrototypeOf(value) === Object.prototype)
       return this.writeMembers(value as PlainObject, depth);
     if (value instanceof JsonNumber || value instanceof RawJson) {
-      if (value.text.length > SMALL_CHARS) return false;
+      if (value.text.length > this.maxChars) return false;
       this.out += value.text;
-      return this.out.length <= SMALL_CHARS;
+      return this.out.length <= this.maxChars;
     }
-    if (!(value instanceof HexFragment) || value.bytes.length * 2 > SMALL_CHARS) return false;
+    if (!(value instanceof HexFragment) || value.bytes.length * 2 > this.maxChars) return false;
     this.out += `"${asBuffer(value.bytes).toString('hex')}"`;
-    return this.out.length <= SMALL_CHARS;
+    return this.out.length <= this.maxChars;
   }
 
   private writeArray(items: readonly JsonOut[], depth: number): boolean {
@@ -423,10 +428,10 @@ class SmallWriter {
     for (let i = 0; i < items.length; i++) {
       if (i > 0) this.out += ',';
       // A hole or undefined is left to the serializer, which refuses it.
-      if (!this.write(items[i] as JsonOut, depth) || this.out.length > SMALL_CHARS) return false;
+      if (!this.write(items[i] as JsonOut, depth) || this.out.length > this.maxChars) return false;
     }
     this.out += ']';
-    return this.out.length <= SMALL_CHARS;
+    return this.out.length <= this.maxChars;
   }
 
   private writeMembers(object: PlainObject, depth: number): boolean {
@@ -434,10 +439,10 @@ class SmallWriter {
     for (const key of Object.keys(object)) {
       const value = object[key];
       if (value === undefined) continue;
-      if (key.length > SMALL_CHARS) return false;
+      if (key.length > this.maxChars) return false;
       this.out += separator + quoteKey(key);
       separator = ',';
-      if (!this.write(value, depth) || this.out.length > SMALL_CHARS) return false;
+      if (!this.write(value, depth) || this.out.length > this.maxChars) return false;
     }
     this.out += separator === '{' ? '{}' : '}';
     return true;
@@ -445,8 +450,8 @@ class SmallWriter {
 }
 
 /** The whole text of a small value without lazy parts; null if there are any, or where it is not small. */
-export function smallJson(value: JsonOut): string | null {
-  const writer = new SmallWriter();
+export function smallJson(value: JsonOut, maxChars = SMALL_CHARS): string | null {
+  const writer = new SmallWriter(maxChars);
   return writer.write(value, 0) ? writer.out : null;
 }
 

@@ -82,6 +82,7 @@ export const getBlockEvents = defineMethod({
   category: 'claimtrie',
   explorer: 'console',
   follows: 'chain',
+  keepsLong: true,
   summary:
     'Returns what a block of the active chain did to claims, supports and names, in the form and order of the claim ' +
     'notifications: first what its transactions did, then activations, expirations and takeovers. The block that ' +

@@ -151,6 +151,7 @@ export const getTxInfo = defineMethod({
   category: 'rawtransactions',
   explorer: 'console',
   follows: 'chainAndMempool',
+  keepsLong: true,
   summary:
     'Returns a transaction of the mempool or of a block (needs -txindex, unless an output is unspent) with the amounts ' +
     'and scripts that its inputs spend, its fee, and of each output the claim operation, what became of it, and who ' +

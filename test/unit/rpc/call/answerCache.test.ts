@@ -122,6 +122,15 @@ describe('AnswerCache', () => {
     expect(cache.find(call(['a']))).toBeUndefined();
     expect(cache.sizeBytes).toBe(0);
   });
+
+  it('keeps longer answers of methods that take long to find them', () => {
+    const { cache } = cacheOf();
+    const call = cache.callOf({ ...method('chain'), keepsLong: true }, 'documented', ['a'])!;
+    cache.keep(call, 'x'.repeat(100_000));
+    expect(cache.find(call)).toHaveLength(100_000);
+    cache.keep({ ...call, key: 'other' }, 'x'.repeat(300_000));
+    expect(cache.find({ ...call, key: 'other' })).toBeUndefined();
+  });
 });
 
 /** A dispatcher over the cache and one without. */

@@ -46,6 +46,20 @@ const keep = (names: KeptNames, name: string, info: NameInfo, at = AT): void =>
   names.keep('documented', name, info, at, at);
 
 describe('KeptNames', () => {
+  it('has a name for the blocks since it was kept, until a block touches it', () => {
+    const { names, touching } = followed();
+    const info = infoOf(100);
+    keep(names, 'a', info);
+    void names.follow(NEXT, touching('b'));
+    const at = (height: number): NameInfo | undefined => names.findAt('documented', 'a', height, NEXT);
+    expect([69, 70, 71, 72].map((height) => at(height) === info)).toEqual([false, true, true, false]);
+    expect(names.findAt('reference', 'a', 70, NEXT)).toBe(undefined);
+    expect(names.findAt('documented', 'a', 70, AT)).toBe(undefined);
+    const later = { tip: 9, height: 72, disconnects: 0 };
+    void names.follow(later, touching('a'));
+    expect(names.findAt('documented', 'a', 70, later)).toBe(undefined);
+  });
+
   it('keeps single claims by form, name and choice until a block touches the name', () => {
     const { names, touching } = followed();
     const [best, second] = [claimOf(1), claimOf(2)];

@@ -2,6 +2,7 @@
 import type { Foreseen } from '../../../../claimtrie/forecast.js';
 import { lastForeseen, MAX_DELAY, newClaimDelay } from '../../../../claimtrie/rules.js';
 import type { ClaimInfo, NameInfo } from '../../../../store/claims/query/claimQueries.js';
+import { FORESEEN_BLOCKS_BEHIND } from '../../../../store/claims/query/upcoming.js';
 import { hashToHex, toLatin1 } from '../../../../util/bytes.js';
 import { coins } from '../../../../util/json/json.js';
 import type { JsonOut } from '../../../../util/json/jsonWrite.js';
@@ -61,13 +62,19 @@ const foreseen = new WeakMap<NameInfo, Kept>();
  * The cached info of a name is the same object until a block changes the name. The same holds for the forecast of a name with an
  * owner. The forecast of a name without an owner depends on other names.
  */
-async function foresee({ claims }: RpcServices, info: NameInfo, height: number): Promise<Foreseen | null> {
+async function foresee(
+  { claims, chain }: RpcServices,
+  info: NameInfo,
+  height: number,
+): Promise<Foreseen | null> {
   const { rules } = claims;
   const until = Math.min(lastForeseen(rules, height), height + 1 + MAX_DELAY);
   let known = foreseen.get(info);
   const isOfBlock = known?.height === height;
   const isHeld = info.claims[0]?.active === true;
-  const serves = known && (isOfBlock || (isHeld && known.height < height && until <= known.until));
+  // Nothing happened to the name between two blocks after which it is the same object.
+  const isNear = height >= chain.chain.height - FORESEEN_BLOCKS_BEHIND;
+  const serves = known && (isOfBlock || (isHeld && isNear && until <= known.until));
   if (!known || !serves) {
     const reach = height < rules.normalizationForkHeight ? until : until + SPARE_BLOCKS;
     known = { height, until: reach, coming: claims.foresee(info, height, reach) };
@@ -158,6 +165,7 @@ export const listClaims = defineMethod({
   category: 'claimtrie',
   explorer: 'console',
   follows: 'chain',
+  keepsLong: true,
   summary:
     'Returns the bids for a name, a page of them, without the supports and the whole values: see listsupports and ' +
     'getclaimbyid. In front of them who holds the name, what a claim made in the next block must exceed and when it ' +

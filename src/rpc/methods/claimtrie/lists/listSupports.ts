@@ -85,6 +85,7 @@ export const listSupports = defineMethod({
   category: 'claimtrie',
   explorer: 'console',
   follows: 'chain',
+  keepsLong: true,
   summary:
     'Returns the supports of a claim that lives after the latest block, a page of them: those that count, in the order in ' +
     'which they joined, then those that wait. All pages are of the block of the first one.',
