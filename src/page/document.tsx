@@ -110,8 +110,8 @@ function Footer({ look, path }: { readonly look: Look; readonly path: string }):
   return (
     <footer class="bottom">
       <p>
-        This page comes from your own node. It asks no other server for anything. What it shows can also be
-        asked by the node’s methods, as the console shows.
+        This page comes from a node of the LBRY network. It asks no other server for anything. What it shows
+        can also be asked by the node’s methods, as the console shows.
       </p>
       <p>
         Colours:{' '}
