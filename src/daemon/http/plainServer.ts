@@ -4,12 +4,16 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyServerOptions } from 'fastify';
 
 /** Paths with their methods, as `Allow` lists them; `*` at the end of a path stands for anything but nothing. */
 export type Routes = Readonly<Record<string, string>>;
 
 export const TEXT_TYPE = 'text/plain; charset=utf-8';
+/** No route has a schema. Without these, which are never called, fastify loads a validator and a serializer. */
+const NO_SCHEMAS = {
+  compilersFactory: { buildValidator: () => () => () => true, buildSerializer: () => () => JSON.stringify },
+} as unknown as NonNullable<FastifyServerOptions['schemaController']>;
 /** How long an idle connection stays open. Source: aiohttp `keepalive_timeout`. */
 const KEEP_ALIVE_MS = 75_000;
 
@@ -55,6 +59,7 @@ export function plainServer(routes: Routes, shortCut: ShortCut = () => false): F
         if (!shortCut(request, response)) handler(request, response);
       }),
     exposeHeadRoutes: false,
+    schemaController: NO_SCHEMAS,
     logger: false,
     // A path that is not valid percent encoding, or longer than the router takes.
     clientErrorHandler: refuseUnreadable,

@@ -10,7 +10,7 @@ import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { DaemonControl } from '../api/context.js';
 import type { ComponentName } from '../api/declaration.js';
 import { ALIASES, DECLARATIONS } from '../api/declarations/table.js';
-import { Dispatcher } from '../api/dispatch.js';
+import { Dispatcher, type CallObserver } from '../api/dispatch.js';
 import { implementationsByName } from '../api/methodTable.js';
 import type { HostPort } from '../api/settings.js';
 import { fixed } from '../base/answerJson.js';
@@ -20,8 +20,6 @@ import { EventFeed } from '../http/eventFeed.js';
 import { EventSockets } from '../http/eventSockets.js';
 import { EventStreams } from '../http/eventStreams.js';
 import { mediaServer } from '../http/mediaServer.js';
-import { CallMetrics, metricsServer } from '../http/metricsServer.js';
-import { addReflectorMetrics } from '../http/reflectorMetrics.js';
 import type { DaemonSettings } from './settings/daemonSettings.js';
 import { findFfmpeg } from './ffmpeg.js';
 import { lockFolder } from './folderLock.js';
@@ -136,18 +134,14 @@ class Daemon implements RunningDaemon {
 
   async open(): Promise<void> {
     await this.openFolders();
-    const metrics = new CallMetrics();
-    const { reflector } = this.parts;
-    if (reflector !== null) addReflectorMetrics(metrics.registry, () => reflector.status());
-    await this.openApi(metrics);
+    const metrics = await this.metrics();
+    await this.openApi(metrics?.calls);
     await this.openMedia();
-    const metricsPort = this.settings.get('prometheus_port');
-    if (metricsPort !== 0) {
-      const server = metricsServer(metrics);
-      this.servers.push(server);
-      await listen(server, [METRICS_HOST, metricsPort], 'metrics server');
+    if (metrics !== null) {
+      this.servers.push(metrics.server);
+      await listen(metrics.server, [METRICS_HOST, this.settings.get('prometheus_port')], 'metrics server');
     }
-    await reflector?.start();
+    await this.parts.reflector?.start();
     this.outages.start();
     this.startComponents();
   }
@@ -164,7 +158,7 @@ class Daemon implements RunningDaemon {
     this.installation = installationId(dataDir);
   }
 
-  private async openApi(metrics: CallMetrics): Promise<void> {
+  private async openApi(observer: CallObserver | undefined): Promise<void> {
     const { settings, clock, random, parts, stopping, control } = this;
     const { log } = this.options;
     const dispatcher = new Dispatcher({
@@ -173,7 +167,7 @@ class Daemon implements RunningDaemon {
       implementations: implementationsByName(),
       gate: parts.components,
       services: new PartServices(parts, { control, settings, clock, random }),
-      observer: metrics,
+      ...(observer && { observer }),
       onBug: (method, error) =>
         log.error(
           `${method} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
@@ -274,6 +268,20 @@ class Daemon implements RunningDaemon {
     this.parts.transfers.close();
     this.unlock?.();
     log.info('Stopped.');
+  }
+
+  /** Null if no port is set for them; the library is not loaded then. */
+  private async metrics(): Promise<{
+    readonly calls: CallObserver;
+    readonly server: FastifyInstance;
+  } | null> {
+    if (this.settings.get('prometheus_port') === 0) return null;
+    const { CallMetrics, metricsServer } = await import('../http/metricsServer.js');
+    const { addReflectorMetrics } = await import('../http/reflectorMetrics.js');
+    const calls = new CallMetrics();
+    const { reflector } = this.parts;
+    if (reflector !== null) addReflectorMetrics(calls.registry, () => reflector.status());
+    return { calls, server: metricsServer(calls) };
   }
 
   /** The path of ffmpeg; null if it is not there. `isFresh` looks again. */

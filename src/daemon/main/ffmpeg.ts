@@ -1,5 +1,6 @@
 /** Where ffmpeg and ffprobe are. Source: lbry-sdk lbry/file_analysis.py `VideoFileAnalyzer.status`. */
 import { execFile } from 'node:child_process';
+import { access, constants } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -16,6 +17,8 @@ export interface FfmpegPlaces {
 
 async function answersAs(file: string, name: string): Promise<boolean> {
   try {
+    // A process is not made for a file that is not there: that takes much longer than to look.
+    await access(file, constants.X_OK);
     const { stdout } = await run(file, ['-version'], { timeout: PROBE_TIMEOUT_MS });
     return stdout.startsWith(name);
   } catch {
