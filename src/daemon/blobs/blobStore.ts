@@ -62,6 +62,15 @@ export interface BlobSet extends Iterable<string> {
   has(hash: string): boolean;
 }
 
+/** A blob of a piece of a file. */
+export interface EncryptedBlob {
+  readonly hash: string;
+  /** Bytes. */
+  readonly length: number;
+  /** Resolves when the blob is on disk and has its row. */
+  readonly kept: Promise<void>;
+}
+
 /** What was written of blobs that were made before. */
 export interface Restored {
   readonly streams: number;
@@ -444,9 +453,18 @@ export class BlobStore {
     });
   }
 
-  /** Encrypts a piece of a file of one's own into a blob and keeps that. */
-  async encrypt(piece: Uint8Array, cipher: CipherKey): Promise<WrittenBlob> {
-    const { temporary, ...blob } = await this.#deps.threads.encrypt(this.#folder, piece, cipher);
+  /**
+   * Encrypts a piece of a file of one's own into a blob. It is kept when `kept` resolves, while the memory of the piece is free
+   * before.
+   */
+  async encrypt(piece: Uint8Array, cipher: CipherKey): Promise<EncryptedBlob> {
+    const { temporary, hash, length } = await this.#deps.threads.encrypt(this.#folder, piece, cipher);
+    const kept = this.#keepEncrypted(temporary, { hash, length });
+    kept.catch(() => undefined);
+    return { hash, length, kept };
+  }
+
+  async #keepEncrypted(temporary: string, blob: Pick<WrittenBlob, 'hash' | 'length'>): Promise<void> {
     const written = await this.#files.finish(this.#folder, temporary, blob);
     try {
       await this.#keep(written, true);
@@ -455,7 +473,6 @@ export class BlobStore {
       await this.discard([blob.hash]).catch(() => undefined);
       throw error;
     }
-    return written;
   }
 
   async #keep({ hash, length, stamp }: WrittenBlob, isMine: boolean): Promise<void> {

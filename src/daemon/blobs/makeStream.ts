@@ -22,6 +22,8 @@ import type { BlobThreads } from './blobThreads.js';
 import { originalStamp } from './blobWork.js';
 
 const KEY_BYTES = 16;
+/** Blobs that are written and not yet on disk. Arbitrary: more than a disk writes at the same time. */
+const MAX_UNKEPT = 16;
 
 export interface MakeStreamOptions {
   readonly store: BlobStore;
@@ -100,24 +102,35 @@ async function encryptFile(
     const before = await file.stat({ bigint: true });
     const pieces = new Pieces(threads.limit + 1);
     let failed: unknown = null;
-    const encrypt = async (buffer: SharedArrayBuffer, length: number, blobNum: number) => {
+    /** Gives the piece back when threads need it no longer. */
+    const encryptPiece = async (buffer: SharedArrayBuffer, length: number, iv: Buffer) => {
       const piece = new Uint8Array(buffer, 0, length);
+      try {
+        const encrypted = keeps
+          ? store.encrypt(piece, { key, iv })
+          : threads.measure(piece, { key, iv }).then((blob) => ({ ...blob, kept: Promise.resolve() }));
+        return (await Promise.all([encrypted, fileHash.add(piece)]))[0];
+      } finally {
+        pieces.giveBack(buffer);
+      }
+    };
+    const encrypt = async (buffer: SharedArrayBuffer, length: number, blobNum: number) => {
       const iv = random.bytes(KEY_BYTES);
       try {
-        const encrypted = keeps ? store.encrypt(piece, { key, iv }) : threads.measure(piece, { key, iv });
-        const [blob] = await Promise.all([encrypted, fileHash.add(piece)]);
+        const blob = await encryptPiece(buffer, length, iv);
+        await blob.kept;
         if (keeps) written.push(blob.hash);
         onEncrypted?.(length);
         return { blobHash: blob.hash, blobNum, iv: iv.toString('hex'), length: blob.length };
       } catch (error) {
         failed ??= error;
         throw error;
-      } finally {
-        pieces.giveBack(buffer);
       }
     };
     let sizeBytes = 0;
     for (;;) {
+      // A slow disk stops the reading.
+      if (jobs.length >= MAX_UNKEPT) await jobs.at(-MAX_UNKEPT)!.catch(() => undefined);
       const buffer = await pieces.take();
       if (failed !== null) break;
       const length = await fill(file, new Uint8Array(buffer), sizeBytes);
