@@ -83,7 +83,7 @@ async function inspect() {
     waiting.get(message.id)?.();
   });
   await send('NodeWorker.enable', { waitForDebuggerOnStart: false });
-  return async () => {
+  const collect = async () => {
     await send('HeapProfiler.collectGarbage');
     for (const sessionId of workers) {
       const id = ++serial + 1e9;
@@ -93,6 +93,7 @@ async function inspect() {
       await done;
     }
   };
+  return { collect, close: () => socket.close() };
 }
 
 /** One call after the other over one connection; lines that answer nothing are notifications. */
@@ -192,7 +193,7 @@ function row(cells) {
   console.log(`| ${columns.map((name) => cells[name] ?? '').join(' | ')} |`);
 }
 
-const collect = await inspect();
+const inspector = await inspect();
 for (let n = 0; n < 40; n++) addresses.push(await rpc('getnewaddress'));
 for (let n = 0; n < COINBASES; n++) await rpc('generatetoaddress', [1, addresses[n % addresses.length]]);
 const clients = [];
@@ -211,7 +212,7 @@ const began = performance.now();
 const points = [];
 for (let minute = 0; ; minute++) {
   const before = resident();
-  await collect();
+  await inspector.collect();
   const info = await rpc('getmemoryinfo');
   const after = resident();
   points.push({ minute, rss: after.rss });
@@ -252,4 +253,6 @@ for (let minute = 0; ; minute++) {
 }
 console.log(JSON.stringify(await rpc('getmemoryinfo'), null, 1));
 for (const client of clients) client.close();
+// A process with a connected inspector does not end.
+inspector.close();
 await node.stop();
